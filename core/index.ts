@@ -12,9 +12,8 @@ export { MasterKeyError, readMasterKey } from './access/master-key.ts'
 export { clientKeyOf, isAddressAllowed, isWithin, readNetwork } from './access/networks.ts'
 export { hashPassword, passwordMatches, unusableHash } from './access/passwords.ts'
 export { mayImpersonate, maySee, mayUse, requirePerson, requireRole, requireService, rolesUpTo } from './access/permissions.ts'
-export {
-  createSigningKeys, readLinkKey, rotateSigningKey, type KeyPurpose, type KeyStore, type SigningKeys, type StoredKey
-} from './access/signing-keys.ts'
+export { createSigningKeys, readLinkKey, rotateSigningKey, type KeyPurpose, type KeyStore, type SigningKeys,
+  type StoredKey } from './access/signing-keys.ts'
 export { createTokens, type Tokens } from './access/tokens.ts'
 export { createCompanyAccounts, type CompanyAccounts } from './accounts/companies.ts'
 export { createOperator } from './accounts/operators.ts'
@@ -22,31 +21,23 @@ export { createCompanySettings, type CompanySettings } from './accounts/settings
 export { createUsers, type Users } from './accounts/users.ts'
 export { createConfigurationService, type ConfigurationService } from './configuration/configuration-service.ts'
 export { openConfiguration } from './configuration/vault.ts'
-export {
-  AuditQuery, AuditView, BalanceView, CompanyChanges, CompanyView, CreditsBody, NewCompanyBody, NewUserBody, PasswordBody, SettingsBody,
-  SettingsView, UserChanges, UserView
-} from './contract/accounts.ts'
+export { AuditQuery, AuditView, BalanceView, CompanyChanges, CompanyView, CreditsBody, NewCompanyBody, NewUserBody, PasswordBody,
+  SettingsBody, SettingsView, UserChanges, UserView } from './contract/accounts.ts'
 export { Login, LoginResponse } from './contract/auth.ts'
-export {
-  CallbackSecrets, CallbackView, CompanyCallback, DispatchCallback, NewCallbackSecret, callbackTypes, toldStatuses, type CallbackType
-} from './contract/callbacks.ts'
+export { CallbackSecrets, CallbackView, CompanyCallback, DispatchCallback, NewCallbackSecret, callbackTypes, toldStatuses,
+  type CallbackType } from './contract/callbacks.ts'
 export { AnyJsonObject, ProviderCode, Uuid } from './contract/common.ts'
-export {
-  deliveryStatuses, deliveryStatusesOf, eventServices, isDeliveryService, isEventService, type DeliveryService, type EventService
-} from './contract/delivery.ts'
+export { deliveryStatuses, deliveryStatusesOf, eventServices, isDeliveryService, isEventService, type DeliveryService,
+  type EventService } from './contract/delivery.ts'
 export { DispatchError, errorRow, errorTable, refusal, type RateLimitStatus, type ErrorWord } from './contract/errors.ts'
 export { ImpersonationBody, KeyQuery, KeyView, NewKeyBody, NewKeyView } from './contract/keys.ts'
 export { ChoiceBody, ConfigurationBody, DispatchQuery, IdempotencyHeaders, PageQuery, ReleaseBody, ResolveBody } from './contract/query.ts'
-export {
-  ChainResponse, ConfigurationView, CreditsView, DispatchResponse, DispatchView, ErrorBody, EventView, HealthView, MyConfig, Nothing,
-  ProviderView, QueueView, QueuedResponse, ReleaseView, ValidationResponse, page
-} from './contract/response.ts'
+export { ChainResponse, ConfigurationView, CreditsView, DispatchResponse, DispatchView, ErrorBody, EventView, HealthView, MyConfig, Nothing,
+  ProviderView, QueueView, QueuedResponse, ReleaseView, ValidationResponse, page } from './contract/response.ts'
 export { isServiceName, serviceNames, type ServiceName } from './contract/service-names.ts'
 export { eventKinds, type Mode } from './contract/states.ts'
-export {
-  AssetBody, AssetName, AssetQuery, AssetView, NextVersionBody, PreviewBody, PreviewTextBody, PublishBody, TemplateAnswer, TemplateBody,
-  TemplateDetail, TemplateQuery, TemplateView, VersionQuery, VersionView, type VersionStatus
-} from './contract/templates.ts'
+export { AssetBody, AssetName, AssetQuery, AssetView, NextVersionBody, PreviewBody, PreviewTextBody, PublishBody, TemplateAnswer,
+  TemplateBody, TemplateDetail, TemplateQuery, TemplateView, VersionQuery, VersionView, type VersionStatus } from './contract/templates.ts'
 export { isSince, latestVersion, versionOf, versions, type Version } from './contract/versions.ts'
 export { createBreakers, type Breakers } from './host/call/breaker.ts'
 export type { Log } from './host/call/log.ts'
@@ -89,9 +80,8 @@ export { migrate } from './store/db/migrate.ts'
 export { checkMasterKeys, rewrapSecrets, countSecretsByMasterKey } from './store/db/sealed-secrets.ts'
 export { DatabaseUnavailable } from './store/db/unavailable.ts'
 export { reasonsOf, waitForDatabase } from './store/db/wait-for-database.ts'
-export {
-  findDispatch, findDocument, findLinkedDocument, listDispatches, listEvents, type DispatchFilter, type DispatchRecord, type DocumentRow
-} from './store/dispatch/dispatch-views.ts'
+export { findDispatch, findDocument, findLinkedDocument, listDispatches, listEvents, type DispatchFilter, type DispatchRecord,
+  type DocumentRow } from './store/dispatch/dispatch-views.ts'
 export { noteDamage } from './store/dispatch/documents.ts'
 export { listAssets, readAssets, removeAsset, type AssetFacts } from './store/templates/assets.ts'
 export type { SharedTemplate } from './store/templates/shared-templates.ts'
@@ -99,9 +89,8 @@ export { templateNotFound, type ChangeContext } from './store/templates/template
 export type { StoredTemplate, TemplateRecord } from './store/templates/template-rows.ts'
 export { createTemplates, listTemplateVersions, readTemplate, type Templates } from './store/templates/templates.ts'
 export { createAccounts, createCompanies } from './store/tenants/accounts.ts'
-export {
-  createApiKeys, insertApiKey, listApiKeys, revokeApiKey, type ApiKeyRow, type ApiKeys, type ApiKeyFilter, type NewApiKey
-} from './store/tenants/api-keys.ts'
+export { createApiKeys, insertApiKey, listApiKeys, revokeApiKey, type ApiKeyRow, type ApiKeys, type ApiKeyFilter,
+  type NewApiKey } from './store/tenants/api-keys.ts'
 export { listAudit, noteAudit, type AuditRow, type AuditAuthor } from './store/tenants/audit.ts'
 export { readCredits } from './store/tenants/credits.ts'
 export { createKnownClients } from './store/tenants/known-clients.ts'

@@ -1,8 +1,8 @@
-import { platform } from './accounts/companies.ts'
 import { hashPassword } from './access/passwords.ts'
+import { platform } from './accounts/companies.ts'
 import { providedNames } from './services/index.ts'
-import { createFirstCompanies } from './store/tenants/accounts.ts'
 import type { Database } from './store/db/database.ts'
+import { createFirstCompanies } from './store/tenants/accounts.ts'
 
 /** The accounts of a development installation. Their passwords are public. */
 export const demo = {
@@ -12,17 +12,23 @@ export const demo = {
   provider: 'simulator'
 } as const
 
-/** Fills a new database for development: the platform with its operator, and the company "Demo" ready to dispatch. Answers whether it was new. */
+/**
+ * Fills a new database for development: the platform with its operator, and the company "Demo" ready to dispatch. Answers whether it was
+ * new.
+ */
 export async function seedDemo (database: Database, now: Date): Promise<boolean> {
   const { admin, operator } = demo
-  return createFirstCompanies(database, [{
-    name: platform.name,
-    credits: 0,
-    users: [{ email: operator.email, role: 'operator', services: [], passwordHash: await hashPassword(operator.password) }]
-  }, {
-    name: 'Demo',
-    credits: demo.credits,
-    users: [{ email: admin.email, role: 'admin', services: ['*'], passwordHash: await hashPassword(admin.password) }],
-    defaultProvider: { code: demo.provider, services: providedNames, settings: { allowedSenders: [admin.email] } }
-  }], now)
+  return createFirstCompanies(database, [
+    {
+      name: platform.name,
+      credits: 0,
+      users: [{ email: operator.email, role: 'operator', services: [], passwordHash: await hashPassword(operator.password) }]
+    },
+    {
+      name: 'Demo',
+      credits: demo.credits,
+      users: [{ email: admin.email, role: 'admin', services: ['*'], passwordHash: await hashPassword(admin.password) }],
+      defaultProvider: { code: demo.provider, services: providedNames, settings: { allowedSenders: [admin.email] } }
+    }
+  ], now)
 }

@@ -1,45 +1,45 @@
-import { LogController, type FastifyBaseLogger, type FastifyInstance, type FastifyPluginAsync } from 'fastify'
+import { type FastifyBaseLogger, type FastifyInstance, type FastifyPluginAsync, LogController } from 'fastify'
+import type { App } from './container.ts'
+import { admissionControlPlugin } from './hooks/admission-control.ts'
+import { authenticationPlugin } from './hooks/authentication.ts'
+import { bodyParsingPlugin } from './hooks/body-parsing.ts'
+import { answerUnroutable, errorsPlugin } from './hooks/errors.ts'
+import { headersPlugin, requestId } from './hooks/headers.ts'
+import { createConnectionClassifier, proxyTest } from './hooks/https.ts'
+import { loggingPlugin } from './hooks/logging.ts'
+import { rateLimitsPlugin } from './hooks/rate-limits.ts'
+import { securityRoutes } from './hooks/security.ts'
+import { tarpitPlugin } from './hooks/tarpit.ts'
+import { openapiPlugin } from './openapi/openapi.ts'
 import { assetsRoutes } from './routes/assets.ts'
 import { auditRoutes } from './routes/audit.ts'
-import { authenticationPlugin } from './hooks/authentication.ts'
-import { templateEditorRoutes } from './routes/template-editor.ts'
-import { bodyParsingPlugin } from './hooks/body-parsing.ts'
 import { callbacksRoutes } from './routes/callbacks.ts'
 import { chainRoutes } from './routes/chains.ts'
 import { companiesRoutes } from './routes/companies.ts'
 import { companyRoutes } from './routes/company.ts'
 import { configurationRoutes } from './routes/configuration.ts'
-import type { App } from './container.ts'
 import { creditsRoutes } from './routes/credits.ts'
 import { dispatchRoutes } from './routes/dispatch.ts'
 import { dispatchesRoutes } from './routes/dispatches.ts'
 import { documentsRoutes } from './routes/documents.ts'
-import { drainingPlugin } from './server/draining.ts'
-import { answerUnroutable, errorsPlugin } from './hooks/errors.ts'
-import { headersPlugin, requestId } from './hooks/headers.ts'
-import { admissionControlPlugin } from './hooks/admission-control.ts'
 import { healthRoutes } from './routes/health.ts'
-import { createConnectionClassifier, proxyTest } from './hooks/https.ts'
 import { impersonationRoutes } from './routes/impersonation.ts'
-import { dispatchActionRoutes } from './routes/operator-actions.ts'
 import { keysRoutes } from './routes/keys.ts'
-import { loggingPlugin } from './hooks/logging.ts'
 import { authRoutes } from './routes/login.ts'
-import { openapiPlugin } from './openapi/openapi.ts'
+import { dispatchActionRoutes } from './routes/operator-actions.ts'
 import { providersRoutes } from './routes/providers.ts'
 import { parseQuery } from './routes/query-string.ts'
 import { queueRoutes } from './routes/queue.ts'
-import { rateLimitsPlugin } from './hooks/rate-limits.ts'
-import { tarpitPlugin } from './hooks/tarpit.ts'
-import { securityRoutes } from './hooks/security.ts'
-import { openServer } from './server/server.ts'
 import { simulatorRoutes } from './routes/simulator.ts'
-import { supportPage } from './support-page/page.ts'
+import { templateEditorRoutes } from './routes/template-editor.ts'
 import { templatesRoutes } from './routes/templates.ts'
-import { answerUnreadable, transportPlugin } from './server/transport.ts'
 import { uploadRoutes } from './routes/upload.ts'
 import { usersRoutes } from './routes/users.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
+import { drainingPlugin } from './server/draining.ts'
+import { openServer } from './server/server.ts'
+import { answerUnreadable, transportPlugin } from './server/transport.ts'
+import { supportPage } from './support-page/page.ts'
 
 /** The whole service, top to bottom. */
 export const app: FastifyPluginAsync<App> = async (app, { get }) => {
@@ -83,7 +83,16 @@ export const app: FastifyPluginAsync<App> = async (app, { get }) => {
   await app.register(healthRoutes, { ...shared, clockSkew: get('clockSkew') })
   await app.register(securityRoutes, { contact: get('config').securityContact, publicUrl: get('config').publicUrl, now: get('now') })
   if (get('config').environment === 'development') {
-    await app.register(simulatorRoutes, { ...shared, host: get('host'), configurations: get('configurations'), keyring: get('keyring'), vendor: get('simulatedVendor'), queue: get('queue'), now: get('now'), newId: get('newId') })
+    await app.register(simulatorRoutes, {
+      ...shared,
+      host: get('host'),
+      configurations: get('configurations'),
+      keyring: get('keyring'),
+      vendor: get('simulatedVendor'),
+      queue: get('queue'),
+      now: get('now'),
+      newId: get('newId')
+    })
   }
 }
 

@@ -1,16 +1,29 @@
 import 'reflect-metadata'
+import { type Accounts, type Addresses, type ApiKeys, type Authentication, type Breakers, type BruteForceGuard, type Callbacks,
+  type CallbackSigning, checkMasterKeys, type CompanyAccounts, type CompanySettings, type Configurations, type ConfigurationService,
+  createAccounts, createApiKeys, createAuthentication, createBreakers, createBruteForceGuard, createCallbacks, createCallbackSigning,
+  createCompanyAccounts, createCompanySettings, createConfigurations, createConfigurationService, createCredentials, createDocumentLinks,
+  createDocumentSpool, createFetchJson, createFreshness, createHost, createInbox, createJobs, createKeySources, createKeyStore,
+  createKnownClients, createLeases, createLocalFiles, createNetwork, createOutbox, createPipeline, createRateLimiter, createReleaseQueue,
+  createSigningKeys, createStatusChangeHandler, createStatusQuery, createTemplateEditor, createTemplates, createTokens, createUsers,
+  createWebhookReceiver, createWebhookVerifier, type Credentials, type Database, demo, type DocumentLinks, type DocumentSpool,
+  type DocumentUrl, type EventSpool, type FetchJson, type FileStore, type Freshness, type Host, type Inbox, type Keyring, type Leases,
+  type LeaseTimes, leaseTimes, linkOf, type Log, measureSkew, migrate, type Network, openDatabase, openEventSpool, openOutcomeSpool,
+  openQueue, type Outbox, type OutcomeSpool, type Pipeline, type PipelineDependencies as PipelineParts, type PipelineJobs, type Queue,
+  readLinkKey, reasonsOf, type Receive, receiveFile, type ReleaseQueue, type SigningKeys, startOutcomeDrain, startWorker,
+  type TemplateEditor, type Templates, type TimeLimits, type Tokens, type Users, waitForDatabase, type WebhookReceiver,
+  type WebhookVerifier, withoutProvider, type Worker } from '@dispatch/core'
+import { createRenderer, createTemplateWorkers, type Renderer, type TemplateWorkers } from '@dispatch/documents'
 import { randomUUIDv7 } from 'node:crypto'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
-import { checkMasterKeys, createAccounts, createApiKeys, createStatusQuery, createAuthentication, createTemplateEditor, createBreakers, createCallbacks, createCallbackSigning, createCompanyAccounts, createCompanySettings, createConfigurations, createConfigurationService, createCredentials, createFetchJson, createFreshness, createBruteForceGuard, createHost, createWebhookReceiver, createJobs, createKeySources, createKeyStore, createKnownClients, createLeases, createRateLimiter, createDocumentLinks, createLocalFiles, createStatusChangeHandler, createNetwork, createOutbox, createPipeline, createReleaseQueue, createSigningKeys, createDocumentSpool, createInbox, createTemplates, createTokens, createUsers, createWebhookVerifier, demo, leaseTimes, linkOf, measureSkew, migrate, openDatabase, openEventSpool, openOutcomeSpool, openQueue, readLinkKey, reasonsOf, receiveFile, startOutcomeDrain, startWorker, waitForDatabase, withoutProvider, type Accounts, type Addresses, type ApiKeys, type Authentication, type TemplateEditor, type Breakers, type Callbacks, type CallbackSigning, type CompanyAccounts, type CompanySettings, type Configurations, type ConfigurationService, type Credentials, type Database, type DocumentUrl, type EventSpool, type FetchJson, type FileStore, type Freshness, type BruteForceGuard, type Host, type WebhookReceiver, type PipelineJobs, type Keyring, type Leases, type LeaseTimes, type DocumentLinks, type Log, type Network, type Outbox, type OutcomeSpool, type PipelineDependencies as PipelineParts, type Pipeline, type Queue, type Receive, type ReleaseQueue, type SigningKeys, type DocumentSpool, type Inbox, type Templates, type TimeLimits, type Tokens, type Users, type WebhookVerifier, type Worker } from '@dispatch/core'
-import { createRenderer, createTemplateWorkers, type Renderer, type TemplateWorkers } from '@dispatch/documents'
 import { container, instanceCachingFactory } from 'tsyringe'
-import { ConfigError, type Config } from './config/config.ts'
-import { admissionLimits, type AdmissionLimits } from './hooks/admission-control.ts'
+import { type Config, ConfigError } from './config/config.ts'
 import { openKeyring } from './config/master-keys.ts'
+import { type AdmissionLimits, admissionLimits } from './hooks/admission-control.ts'
 import type { RateLimiters } from './hooks/rate-limits.ts'
 import { createSimulatedVendor, type SimulatedVendor } from './routes/simulated-vendor.ts'
-import { transportLimits, type TransportLimits } from './server/transport-limits.ts'
+import { type TransportLimits, transportLimits } from './server/transport-limits.ts'
 
 /** Every part of the service, by the name under which the container has it. */
 export type AppDependencies = {
@@ -97,41 +110,94 @@ const makers: { [Name in keyof AppDependencies]?: (get: App['get']) => AppDepend
   users: (get) => createUsers({ database: get('database'), credentials: get('credentials'), now: get('now') }),
   companies: (get) => createCompanyAccounts({ database: get('database'), now: get('now') }),
   companySettings: (get) => createCompanySettings({ database: get('database'), now: get('now') }),
-  authentication: (get) => createAuthentication({
-    accounts: get('accounts'), credentials: get('credentials'), tokens: get('tokens'), keys: get('apiKeys'), guesses: get('guesses'), now: get('now')
-  }),
-  apiKeys: (get) => createApiKeys(get('database'), get('freshness'), { now: get('now'), onError: (err) => get('log').warn({ err }, 'the use of a key was not noted') }),
+  authentication: (get) =>
+    createAuthentication({
+      accounts: get('accounts'),
+      credentials: get('credentials'),
+      tokens: get('tokens'),
+      keys: get('apiKeys'),
+      guesses: get('guesses'),
+      now: get('now')
+    }),
+  apiKeys: (get) =>
+    createApiKeys(get('database'), get('freshness'), {
+      now: get('now'),
+      onError: (err) => get('log').warn({ err }, 'the use of a key was not noted')
+    }),
   guesses: (get) => guessesOf(get),
   limiters: (get) => limitersOf(get),
   configurations: (get) => createConfigurations(get('database'), get('freshness')),
-  configuring: (get) => createConfigurationService({ configurations: get('configurations'), host: get('offered'), keyring: get('keyring'), publicUrl: get('config').publicUrl, disk: get('config').diskRoot !== undefined, now: get('now') }),
+  configuring: (get) =>
+    createConfigurationService({
+      configurations: get('configurations'),
+      host: get('offered'),
+      keyring: get('keyring'),
+      publicUrl: get('config').publicUrl,
+      disk: get('config').diskRoot !== undefined,
+      now: get('now')
+    }),
   offered: (get) => get('config').environment === 'production' ? withoutProvider(get('host'), demo.provider) : get('host'),
   templates: (get) => createTemplates(get('database'), get('freshness')),
-  authoring: (get) => createTemplateEditor({ database: get('database'), templates: get('templates'), workshop: get('templateWorkers'), now: get('now') }),
+  authoring: (get) =>
+    createTemplateEditor({ database: get('database'), templates: get('templates'), workshop: get('templateWorkers'), now: get('now') }),
   files: (get) => createLocalFiles(join(get('config').dataDirectory, 'files')),
-  network: (get) => createNetwork({ allow: get('config').allowedNetworks, loopback: get('config').environment === 'development' ? 'allowed' : 'refused', mailName: mailNameOf(get('config')), now: get('now') }),
+  network: (get) =>
+    createNetwork({
+      allow: get('config').allowedNetworks,
+      loopback: get('config').environment === 'development' ? 'allowed' : 'refused',
+      mailName: mailNameOf(get('config')),
+      now: get('now')
+    }),
   breakers: (get) => createBreakers({ now: get('now') }),
   spool: (get) => createDocumentSpool({ folder: join(get('config').dataDirectory, 'spool'), newId: get('newId') }),
   receive: (get) => (companyId, file) => receiveFile({ files: get('files'), newId: get('newId'), now: get('now') }, companyId, file),
   links: (get) => createDocumentLinks({ key: get('linkKey'), now: get('now') }),
   documentUrl: (get) => ({ id, expiresAt }) => linkOf(get('config').publicUrl, get('links').sign(id, expiresAt)),
-  addresses: (get) => ({ document: get('documentUrl'), status: (dispatchId) => `${get('config').publicUrl}/api/v1/dispatches/${dispatchId}` }),
+  addresses: (get) => ({
+    document: get('documentUrl'),
+    status: (dispatchId) => `${get('config').publicUrl}/api/v1/dispatches/${dispatchId}`
+  }),
   fetchJson: (get) => createFetchJson(get('network')),
   simulatedVendor: (get) => createSimulatedVendor({ endpointAuth: get('config').webhookAuth, now: get('now') }),
-  verifying: (get) => createWebhookVerifier({
-    database: get('database'),
-    freshness: get('freshness'),
-    keyring: get('keyring'),
-    keys: createKeySources({ fetchJson: get('fetchJson'), now: get('now'), onError: (err, url) => get('log').warn({ err, url }, 'the keys of a vendor could not be read') }),
-    ...get('config').environment === 'development' ? get('simulatedVendor').endpoints : { endpointAuth: get('config').webhookAuth }
-  }),
-  callbackSigning: (get) => createCallbackSigning({ database: get('database'), keyring: get('keyring'), now: get('now'), newId: get('newId') }),
-  callbacks: (get) => createCallbacks({ database: get('database'), queue: get('queue'), network: get('network'), signing: get('callbackSigning'), log: get('log'), now: get('now') }),
+  verifying: (get) =>
+    createWebhookVerifier({
+      database: get('database'),
+      freshness: get('freshness'),
+      keyring: get('keyring'),
+      keys: createKeySources({
+        fetchJson: get('fetchJson'),
+        now: get('now'),
+        onError: (err, url) => get('log').warn({ err, url }, 'the keys of a vendor could not be read')
+      }),
+      ...get('config').environment === 'development' ? get('simulatedVendor').endpoints : { endpointAuth: get('config').webhookAuth }
+    }),
+  callbackSigning: (get) =>
+    createCallbackSigning({ database: get('database'), keyring: get('keyring'), now: get('now'), newId: get('newId') }),
+  callbacks: (get) =>
+    createCallbacks({
+      database: get('database'),
+      queue: get('queue'),
+      network: get('network'),
+      signing: get('callbackSigning'),
+      log: get('log'),
+      now: get('now')
+    }),
   storing: (get) => createInbox({ database: get('database'), queue: get('queue'), spool: get('eventSpool'), log: get('log') }),
-  intake: (get) => createWebhookReceiver({ host: get('host'), verifying: get('verifying'), storing: get('storing'), keyring: get('keyring'), log: get('log'), now: get('now'), newId: get('newId') }),
+  intake: (get) =>
+    createWebhookReceiver({
+      host: get('host'),
+      verifying: get('verifying'),
+      storing: get('storing'),
+      keyring: get('keyring'),
+      log: get('log'),
+      now: get('now'),
+      newId: get('newId')
+    }),
   leaseTimes: () => leaseTimes,
-  leases: (get) => createLeases({ database: get('database'), newId: get('newId'), now: get('now'), log: get('log'), times: get('leaseTimes') }),
-  notices: (get) => createOutbox({ database: get('database'), queue: get('queue'), documentUrl: get('documentUrl'), newId: get('newId'), now: get('now') }),
+  leases: (get) =>
+    createLeases({ database: get('database'), newId: get('newId'), now: get('now'), log: get('log'), times: get('leaseTimes') }),
+  notices: (get) =>
+    createOutbox({ database: get('database'), queue: get('queue'), documentUrl: get('documentUrl'), newId: get('newId'), now: get('now') }),
   jobs: (get) => createJobs({ queue: get('queue'), now: get('now') }),
   releaseQueue: (get) => createReleaseQueue({ database: get('database'), queue: get('queue'), breakers: get('breakers'), now: get('now') }),
   running: (get) => ({
@@ -157,7 +223,14 @@ const makers: { [Name in keyof AppDependencies]?: (get: App['get']) => AppDepend
     now: get('now'),
     newId: get('newId')
   }),
-  pipeline: (get) => createPipeline(get('running'), { prices: get('config').prices, synchronousLimit: get('synchronousLimit'), publicUrl: get('config').publicUrl, standIn: demo.provider, offered: get('offered') })
+  pipeline: (get) =>
+    createPipeline(get('running'), {
+      prices: get('config').prices,
+      synchronousLimit: get('synchronousLimit'),
+      publicUrl: get('config').publicUrl,
+      standIn: demo.provider,
+      offered: get('offered')
+    })
 }
 
 /** Seconds. */
@@ -188,22 +261,42 @@ function mailNameOf ({ mailName, publicUrl }: Config): string {
 
 const diskOf = ({ diskRoot }: Config): { diskRoot?: string } => diskRoot === undefined ? {} : { diskRoot }
 
-/** What a service is put together with. `signal` ends its waiting for the database; `time` stands in for the database's clock, where a test fixes it. */
-export type AppOptions = { databaseUrl: string, log: Log, signal?: AbortSignal, databaseLimits?: TimeLimits, time?: (() => Date) | undefined } & Partial<AppDependencies>
+/**
+ * What a service is put together with. `signal` ends its waiting for the database; `time` stands in for the database's clock, where a test
+ * fixes it.
+ */
+export type AppOptions = {
+  databaseUrl: string
+  log: Log
+  signal?: AbortSignal
+  databaseLimits?: TimeLimits
+  time?: (() => Date) | undefined
+} & Partial<AppDependencies>
 
 /**
- * Opens the database (`databaseUrl`), waits for it where it is away, brings its schema up to date, loads the providers and wires the parts. Replacements
- * stand in for parts. Throws with one clear sentence; nothing is left open then.
+ * Opens the database (`databaseUrl`), waits for it where it is away, brings its schema up to date, loads the providers and wires the parts.
+ * Replacements stand in for parts. Throws with one clear sentence; nothing is left open then.
  */
-export async function createApp (config: Config, { databaseUrl, log, signal, databaseLimits, time, ...replacements }: AppOptions): Promise<App> {
+export async function createApp (
+  config: Config,
+  { databaseUrl, log, signal, databaseLimits, time, ...replacements }: AppOptions
+): Promise<App> {
   const house = container.createChildContainer()
   const get: App['get'] = (name) => house.resolve(name)
-  const put = <Name extends keyof AppDependencies>(name: Name, part: AppDependencies[Name]): void => { house.registerInstance(name, part) }
+  const put = <Name extends keyof AppDependencies>(name: Name, part: AppDependencies[Name]): void => {
+    house.registerInstance(name, part)
+  }
 
-  for (const name of Object.keys(makers) as (keyof AppDependencies)[]) house.register(name, { useFactory: instanceCachingFactory(() => makers[name]?.(get)) })
+  for (const name of Object.keys(makers) as (keyof AppDependencies)[]) {
+    house.register(name, { useFactory: instanceCachingFactory(() => makers[name]?.(get)) })
+  }
   const opened = new AsyncDisposableStack()
   try {
-    const database = openDatabase({ connectionString: databaseUrl }, { ...databaseLimits === undefined ? {} : { limits: databaseLimits }, onError: (error) => log.warn({ err: error }, 'a database connection was lost'), time })
+    const database = openDatabase({ connectionString: databaseUrl }, {
+      ...databaseLimits === undefined ? {} : { limits: databaseLimits },
+      onError: (error) => log.warn({ err: error }, 'a database connection was lost'),
+      time
+    })
     opened.defer(database.close)
     const now = replacements.now ?? (() => new Date())
     await waitForDatabase(database, { log, signal }).catch(unusable)
@@ -226,7 +319,9 @@ export async function createApp (config: Config, { databaseUrl, log, signal, dat
     opened.defer(() => get('network').close())
     opened.defer(() => get('renderer').close())
     opened.defer(() => get('templateWorkers').close())
-    opened.defer(() => { get('leases').close() })
+    opened.defer(() => {
+      get('leases').close()
+    })
     opened.defer(() => get('pipeline').drain())
     const queue = await openQueue({ databaseUrl, database, log })
     opened.defer(queue.close)
@@ -235,7 +330,9 @@ export async function createApp (config: Config, { databaseUrl, log, signal, dat
     if (config.works) opened.adopt(await beginWork(get), (worker) => worker.close())
   } catch (error) {
     // What goes wrong while all is closed again must not hide why.
-    await opened.disposeAsync().catch((after: unknown) => { log.warn({ err: after }, 'what was opened could not be closed') })
+    await opened.disposeAsync().catch((after: unknown) => {
+      log.warn({ err: after }, 'what was opened could not be closed')
+    })
     throw error
   }
   return { get, close: () => opened.disposeAsync() }
@@ -245,13 +342,36 @@ function unusable (cause: unknown): never {
   throw new ConfigError(`The database of DATABASE_URL cannot be used: ${reasonsOf(cause)}.`, { cause })
 }
 
-/** Starts the work beside the requests: dispatches that wait or are in doubt, events of vendors, questions to them, callbacks, forgetting. */
+/**
+ * Starts the work beside the requests: dispatches that wait or are in doubt, events of vendors, questions to them, callbacks, forgetting.
+ */
 async function beginWork (get: App['get']): Promise<Worker> {
-  const shared = { database: get('database'), host: get('host'), keyring: get('keyring'), log: get('log'), now: get('now'), queue: get('queue') }
-  const ask = createStatusQuery({ ...shared, freshness: get('freshness'), configurations: get('configurations'), network: get('network'), spool: get('spool') })
+  const shared = {
+    database: get('database'),
+    host: get('host'),
+    keyring: get('keyring'),
+    log: get('log'),
+    now: get('now'),
+    queue: get('queue')
+  }
+  const ask = createStatusQuery({
+    ...shared,
+    freshness: get('freshness'),
+    configurations: get('configurations'),
+    network: get('network'),
+    spool: get('spool')
+  })
   const following = { ask, moved: createStatusChangeHandler({ database: get('database'), jobs: get('jobs'), outbox: get('notices') }) }
   return startWorker({
-    ...shared, ...following, parts: get('running'), pipeline: get('pipeline'), atOnce: get('config').concurrency, verifying: get('verifying'), storing: get('storing'),
-    callbacks: get('callbacks'), files: get('files'), retentionDays: get('config').retentionDays
+    ...shared,
+    ...following,
+    parts: get('running'),
+    pipeline: get('pipeline'),
+    atOnce: get('config').concurrency,
+    verifying: get('verifying'),
+    storing: get('storing'),
+    callbacks: get('callbacks'),
+    files: get('files'),
+    retentionDays: get('config').retentionDays
   })
 }

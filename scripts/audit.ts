@@ -16,16 +16,25 @@ const Failure = Type.Object({ message: Type.String() })
 /** Milliseconds; a registry that is silent for longer is away. */
 const patience = 60_000
 
-const { stdout } = spawnSync('npm', ['audit', '--omit=dev', '--json', '--fetch-retries=0', '--fetch-timeout=15000'], { encoding: 'utf8', timeout: patience, stdio: ['ignore', 'pipe', 'ignore'] })
+const { stdout } = spawnSync('npm', ['audit', '--omit=dev', '--json', '--fetch-retries=0', '--fetch-timeout=15000'], {
+  encoding: 'utf8',
+  timeout: patience,
+  stdio: ['ignore', 'pipe', 'ignore']
+})
 const answer = parsed(stdout)
 if (Value.Check(Audit, answer)) {
   const { vulnerabilities, metadata: { vulnerabilities: { high, critical } } } = answer
   const grave = Object.entries(vulnerabilities).filter(([, { severity }]) => severity === 'high' || severity === 'critical')
   for (const [name, { severity, via }] of grave) console.error(`${name}: ${severity}${titlesOf(via)}`)
   if (high + critical > 0) process.exitCode = 1
-  console.log(`${high + critical} high or critical weaknesses among the dependencies, ${Object.keys(vulnerabilities).length - grave.length} lesser ones`)
+  console.log(
+    `${high + critical} high or critical weaknesses among the dependencies, ${Object.keys(vulnerabilities).length - grave.length} ` +
+      'lesser ones'
+  )
 } else {
-  console.log(`The dependencies were not audited: the registry did not answer${Value.Check(Failure, answer) ? ` (${answer.message})` : ''}.`)
+  console.log(
+    `The dependencies were not audited: the registry did not answer${Value.Check(Failure, answer) ? ` (${answer.message})` : ''}.`
+  )
 }
 
 function parsed (text: string): unknown {

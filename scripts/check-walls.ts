@@ -14,14 +14,34 @@ import ts from 'typescript'
 
 /** Between parts of the tree; inside its own part (a package, a provider's folder) a file may import any other. */
 const walls = [
-  { of: /^core\/(?!packages\/)/, refuses: /^(plugins|providers|scripts|test)\/|^@dispatch\/(core|conformance)(\/|$)/, rule: 'core knows neither plugins nor providers, nor the kit' },
-  { of: /^core\/packages\/(?!conformance\/)/, refuses: /^(core|plugins|providers|scripts|test)\/|^@dispatch\/core(\/|$)/, rule: 'packages know other packages by their names alone' },
-  { of: /^core\/packages\/conformance\//, refuses: /^(core|plugins|providers|scripts|test)\/|^@dispatch\/core(?!\/host$)/, rule: 'the kit knows @dispatch/core/host and packages' },
+  {
+    of: /^core\/(?!packages\/)/,
+    refuses: /^(plugins|providers|scripts|test)\/|^@dispatch\/(core|conformance)(\/|$)/,
+    rule: 'core knows neither plugins nor providers, nor the kit'
+  },
+  {
+    of: /^core\/packages\/(?!conformance\/)/,
+    refuses: /^(core|plugins|providers|scripts|test)\/|^@dispatch\/core(\/|$)/,
+    rule: 'packages know other packages by their names alone'
+  },
+  {
+    of: /^core\/packages\/conformance\//,
+    refuses: /^(core|plugins|providers|scripts|test)\/|^@dispatch\/core(?!\/host$)/,
+    rule: 'the kit knows @dispatch/core/host and packages'
+  },
   { of: /^core\/(?!packages\/)|^plugins\//, refuses: /^core\/packages\//, rule: 'packages are reached by their names' },
   { of: /^plugins\//, refuses: /^core\//, rule: 'plugins reach the core through its exports, @dispatch/core' },
-  { of: /^plugins\//, refuses: /^(providers|scripts|test)\/|^@dispatch\/conformance$/, rule: 'plugins know the core and its packages alone' },
+  {
+    of: /^plugins\//,
+    refuses: /^(providers|scripts|test)\/|^@dispatch\/conformance$/,
+    rule: 'plugins know the core and its packages alone'
+  },
   // Pure computation only: the host owns the network, the files and the processes.
-  { of: /^providers\//, refuses: /^(?!@dispatch\/core\/provider$|node:(buffer|crypto|querystring|string_decoder|url|util)$)/, rule: 'providers import @dispatch/core/provider alone' }
+  {
+    of: /^providers\//,
+    refuses: /^(?!@dispatch\/core\/provider$|node:(buffer|crypto|querystring|string_decoder|url|util)$)/,
+    rule: 'providers import @dispatch/core/provider alone'
+  }
 ]
 
 /** A package (or a scope) and the only files that may import it. */
@@ -54,8 +74,12 @@ type Breach = [Import, string]
 
 function importsOf (root: string, file: string): Import[] {
   const text = readFileSync(join(root, file), 'utf8')
-  return ts.preProcessFile(text, true, true).importedFiles.map(({ fileName: name, pos }) =>
-    ({ file, line: text.slice(0, pos).split('\n').length, name, target: targetOf(file, name) }))
+  return ts.preProcessFile(text, true, true).importedFiles.map(({ fileName: name, pos }) => ({
+    file,
+    line: text.slice(0, pos).split('\n').length,
+    name,
+    target: targetOf(file, name)
+  }))
 }
 
 function targetOf (file: string, name: string): string {
@@ -66,7 +90,10 @@ function targetOf (file: string, name: string): string {
 function rulesBroken ({ file, target }: Import): string[] {
   const crossed = partOf(file) === partOf(target) ? [] : walls.filter(wall => wall.of.test(file) && wall.refuses.test(target))
   const astray = Object.entries(homes).filter(([name, home]) => (target === name || target.startsWith(`${name}/`)) && !home.test(file))
-  return [...crossed.map(({ rule }) => rule), ...astray.map(([name, home]) => `${name} belongs to ${home.source.replaceAll(/[\\^$]/g, '')}`)]
+  return [
+    ...crossed.map(({ rule }) => rule),
+    ...astray.map(([name, home]) => `${name} belongs to ${home.source.replaceAll(/[\\^$]/g, '')}`)
+  ]
 }
 
 /** A part has walls around it. */
@@ -109,7 +136,13 @@ function readPage (root: string, path: string): Page | undefined {
   if (!existsSync(join(root, path))) return undefined
   const text = readFileSync(join(root, path), 'utf8')
   const rows = [...text.matchAll(/^\| `((?:core|plugins)\/[^`]+)` \|[^|]*\|([^|]*)\|$/gm)]
-  return { path, text, allowed: new Map(rows.map(([, folder = '', list = '']) => [folder, new Set([...list.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name))])) }
+  return {
+    path,
+    text,
+    allowed: new Map(
+      rows.map(([, folder = '', list = '']) => [folder, new Set([...list.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name))])
+    )
+  }
 }
 
 /** A folder that a page speaks of; undefined for the files above them, which put the folders together. */
@@ -129,15 +162,21 @@ function foldersBroken (imports: Import[], page: Page, exported: Record<string, 
   const shown = (name: string): string => name.replace(/^core\/packages\//, '@dispatch/')
   return [...page.allowed].flatMap(([folder, allowed]) => {
     const targets = used.get(folder) ?? new Map<string, Import>()
-    const refused = [...targets].filter(([to]) => !allowed.has(shown(to))).map(([to, { file, line, name }]) => `${file}:${line} imports ${name}: ${page.path} does not let ${shown(folder)} know ${shown(to)}`)
-    const vain = [...allowed].filter(name => ![...targets.keys()].some(to => shown(to) === name)).map(name => `${page.path} lets ${shown(folder)} know ${name}, which it does not use`)
+    const refused = [...targets].filter(([to]) => !allowed.has(shown(to))).map(([to, { file, line, name }]) =>
+      `${file}:${line} imports ${name}: ${page.path} does not let ${shown(folder)} know ${shown(to)}`
+    )
+    const vain = [...allowed].filter(name => ![...targets.keys()].some(to => shown(to) === name)).map(name =>
+      `${page.path} lets ${shown(folder)} know ${name}, which it does not use`
+    )
     return [...refused, ...vain]
   })
 }
 
 /** A way from a folder back to itself along what the pages allow. */
 function foldersRound (pages: Page[]): string[] {
-  const allowed = new Map(pages.flatMap(page => [...page.allowed]).map(([folder, to]) => [folder.replace(/^core\/packages\//, '@dispatch/'), to]))
+  const allowed = new Map(
+    pages.flatMap(page => [...page.allowed]).map(([folder, to]) => [folder.replace(/^core\/packages\//, '@dispatch/'), to])
+  )
   const done = new Set<string>()
   const visit = (folder: string, path: string[]): string[] => {
     if (path.includes(folder)) return [`folders in a circle: ${[...path.slice(path.indexOf(folder)), folder].join(' → ')}`]
@@ -155,7 +194,9 @@ function unnamed (root: string, imports: Import[], pages: Page[]): string[] {
   if (core === undefined) return []
   const packages = Object.keys(homes).filter(name => imports.some(({ target }) => target === name || target.startsWith(`${name}/`)))
   const said = [...walls.map(({ rule }) => rule), ...packages.map(name => `\`${name}\``)].filter(words => !core.text.includes(words))
-  const parts = globSync('{core/*/,core/packages/*/,plugins/*/}', { cwd: root, exclude: ['**/node_modules'] }).map(folder => folder.replace(/\/$/, '')).filter(folder => folder !== 'core/packages')
+  const parts = globSync('{core/*/,core/packages/*/,plugins/*/}', { cwd: root, exclude: ['**/node_modules'] }).map(folder =>
+    folder.replace(/\/$/, '')
+  ).filter(folder => folder !== 'core/packages')
   return [...said, ...parts.filter(folder => !pages.some(page => page.allowed.has(folder))).map(folder => `\`${folder}\``)]
 }
 

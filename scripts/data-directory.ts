@@ -13,7 +13,11 @@ export function openDataDirectory (path: string): void {
     accessSync(`${path}/.`, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch (error) {
     const { errno, message } = error as NodeJS.ErrnoException
-    throw new ConfigError(`The data directory ${path} cannot be used (${errno === undefined ? message : getSystemErrorMessage(errno)}): give the service access to it, or choose another one with DISPATCH_DATA_DIR.`, { cause: error })
+    throw new ConfigError(
+      `The data directory ${path} cannot be used (${errno === undefined ? message : getSystemErrorMessage(errno)}): give the ` +
+        'service access to it, or choose another one with DISPATCH_DATA_DIR.',
+      { cause: error }
+    )
   }
   process.umask(0o077)
 }

@@ -1,7 +1,9 @@
-/** What operators do at the command line: `npm run dispatch -- <command> …`. A failure is one sentence on standard error and exit code 1. */
-import { assertNode } from './node-version.mjs'
+/**
+ * What operators do at the command line: `npm run dispatch -- <command> …`. A failure is one sentence on standard error and exit code 1.
+ */
 import type { Command } from './commands/command.ts'
 import { sentenceOf } from './failure.ts'
+import { assertNode } from './node-version.mjs'
 
 assertNode()
 // Only now: what they import, an older Node cannot even link.

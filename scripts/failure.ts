@@ -15,9 +15,13 @@ function isSystemError (error: Error): error is SystemError {
 
 function listening ({ code, message, address, port }: SystemError): string {
   switch (code) {
-    case 'EADDRINUSE': return `Port ${port} of ${address} is taken: stop the program that has it, or choose another one with PORT`
-    case 'EACCES': return `Port ${port} of ${address} needs privileges that this user has not: choose one from 1024 on with PORT`
-    case 'EADDRNOTAVAIL': return `${address} is not an address of this machine: choose another one with HOST`
-    default: return message
+    case 'EADDRINUSE':
+      return `Port ${port} of ${address} is taken: stop the program that has it, or choose another one with PORT`
+    case 'EACCES':
+      return `Port ${port} of ${address} needs privileges that this user has not: choose one from 1024 on with PORT`
+    case 'EADDRNOTAVAIL':
+      return `${address} is not an address of this machine: choose another one with HOST`
+    default:
+      return message
   }
 }

@@ -45,10 +45,11 @@ function allows (names, name) {
 
 function install () {
   console.log('Installing the dependencies, this may take a minute …')
-  run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', ...(dev ? ['--include=dev'] : [])], pathWithoutModules(), output =>
-    /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ENETUNREACH|ECONNRESET/.test(output)
-      ? 'The dependencies could not be installed, because the package registry cannot be reached: connect this machine and try again.'
-      : 'The dependencies could not be installed: npm says why above.')
+  run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', ...(dev ? ['--include=dev'] : [])], pathWithoutModules(),
+    output =>
+      /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ENETUNREACH|ECONNRESET/.test(output)
+        ? 'The dependencies could not be installed, because the package registry cannot be reached: connect this machine and try again.'
+        : 'The dependencies could not be installed: npm says why above.')
 }
 
 /** npm replaces node_modules: it must not run on the Node inside it. */
@@ -71,7 +72,12 @@ function pathEntries () {
 
 /** Quiet unless it fails; then its output, without what npm says of an older Node around it, and one sentence. */
 function run (command, args, PATH, sentence) {
-  const { status, error, stdout, stderr } = spawnSync(command, args, { cwd: root, env: { ...process.env, PATH }, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
+  const { status, error, stdout, stderr } = spawnSync(command, args, {
+    cwd: root,
+    env: { ...process.env, PATH },
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe']
+  })
   if (status === 0) return
   if (error) fail(`${command} could not be run (${error.code}): it belongs to Node and must be on the PATH.`)
   const output = `${stdout}${stderr}`.split('\n').filter(line => !line.includes('EBADENGINE')).join('\n').trim()

@@ -3,11 +3,11 @@
  * directory. `npm run provider test <folder>` tries a provider with the conformance kit and prints its report; exit code 1 when
  * it fails. Rules after the folder are tried alone.
  */
+import { type ConformanceRule, conformanceRules, countOf, formatReport, runConformance } from '@dispatch/conformance'
 import { existsSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { countOf, formatReport, conformanceRules, runConformance, type ConformanceRule } from '@dispatch/conformance'
 import { scaffoldProvider } from './provider/scaffold.ts'
 
 const usage = `npm run provider -- new <code> --service <service> [--in <directory>]
@@ -38,7 +38,10 @@ function isRule (name: string): name is ConformanceRule {
 }
 
 try {
-  const { values, positionals: [command, name, ...rest] } = parseArgs({ allowPositionals: true, options: { service: { type: 'string' }, in: { type: 'string' } } })
+  const { values, positionals: [command, name, ...rest] } = parseArgs({
+    allowPositionals: true,
+    options: { service: { type: 'string' }, in: { type: 'string' } }
+  })
   // Without "--" npm keeps the names of the options to itself and hands on their values.
   const [service = rest[0], directory = rest[1] ?? providers] = [values.service, values.in]
   if (command === 'new' && name !== undefined && service !== undefined) await make(name, service, resolve(here, directory))

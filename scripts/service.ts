@@ -1,16 +1,16 @@
+import { containStrayErrors } from '@dispatch/core'
+import { type Embedded, startEmbedded, StartError } from '@dispatch/embedded-postgres'
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { join } from 'node:path'
-import { containStrayErrors } from '@dispatch/core'
-import { StartError, startEmbedded, type Embedded } from '@dispatch/embedded-postgres'
 import type { DestinationStream, Logger } from 'pino'
 import { createServer } from '../plugins/app.ts'
-import { readConfig, type Config } from '../plugins/config/config.ts'
 import { requireHttps } from '../plugins/config/config-transport.ts'
-import { createApp, type App } from '../plugins/container.ts'
+import { type Config, readConfig } from '../plugins/config/config.ts'
+import { prepareDatabase } from '../plugins/config/prepare-database.ts'
+import { type App, createApp } from '../plugins/container.ts'
 import { createLogger, logOutput, standardOutput } from '../plugins/hooks/logging.ts'
 import { createHttpRefusalServer } from '../plugins/server/http-refusal-server.ts'
-import { prepareDatabase } from '../plugins/config/prepare-database.ts'
 import { openDataDirectory } from './data-directory.ts'
 import { sentenceOf } from './failure.ts'
 import { withFreePort } from './free-port.ts'
@@ -20,7 +20,10 @@ import { welcome } from './welcome.ts'
 /** What a process does: it serves, and works on the queue beside that unless it is told not to; or it works alone. */
 export type Task = 'serve' | 'work'
 
-/** Starts the service, runs until it is told to stop, and closes all that was opened. A failure is one sentence on standard error and exit code 1. */
+/**
+ * Starts the service, runs until it is told to stop, and closes all that was opened. A failure is one sentence on standard error and exit
+ * code 1.
+ */
 export async function runService (env: NodeJS.ProcessEnv, task: Task): Promise<void> {
   /** Aborted with the name of a signal, or with an error when the service cannot go on. */
   const end = new AbortController()
@@ -39,7 +42,9 @@ export async function runService (env: NodeJS.ProcessEnv, task: Task): Promise<v
     // A signal to the whole process group ends a running initdb too: such a start was stopped, it has not failed.
     if (!end.signal.aborted || end.signal.reason instanceof Error) fail('start', error)
   }
-  await opened.disposeAsync().catch((error: unknown) => { fail('stop', error) })
+  await opened.disposeAsync().catch((error: unknown) => {
+    fail('stop', error)
+  })
 }
 
 function fail (task: string, error: unknown): void {
@@ -53,7 +58,12 @@ type Starting = { opened: AsyncDisposableStack, end: AbortController, log: Logge
 async function open (config: Config, task: Task, opened: AsyncDisposableStack, end: AbortController): Promise<void> {
   const output = standardOutput()
   const starting = { opened, end, output, log: createLogger(config.logLevel, logOutput(output, { terminal: process.stdout.isTTY })) }
-  opened.use(containStrayErrors({ log: starting.log, end: (error) => { end.abort(error instanceof Error ? error : new Error(String(error))) } }))
+  opened.use(containStrayErrors({
+    log: starting.log,
+    end: (error) => {
+      end.abort(error instanceof Error ? error : new Error(String(error)))
+    }
+  }))
   openDataDirectory(config.dataDirectory)
   if (task === 'work') return work(config, starting)
   if (config.databaseUrl !== undefined) return serve(config, config.databaseUrl, starting)
@@ -96,7 +106,11 @@ function endPlain (plain: Server): void {
 
 /** Works on the queue of the service whose database it is. */
 async function work (config: Config, { opened, end, log }: Starting): Promise<void> {
-  if (config.databaseUrl === undefined) throw new StartError('A worker needs DATABASE_URL: the embedded database belongs to the process that serves, which works on its queue itself')
+  if (config.databaseUrl === undefined) {
+    throw new StartError(
+      'A worker needs DATABASE_URL: the embedded database belongs to the process that serves, which works on its queue itself'
+    )
+  }
   const house = await createApp({ ...config, works: true }, { databaseUrl: config.databaseUrl, log, signal: end.signal })
   opened.defer(house.close)
   await prepareDatabase(house)
@@ -105,14 +119,24 @@ async function work (config: Config, { opened, end, log }: Starting): Promise<vo
 }
 
 /** What a production installation hears that names no server of its own. */
-const embeddedIsGoodFor = 'the embedded database is good for one process on one machine, with backups while it is stopped: DATABASE_URL names a server for more'
+const embeddedIsGoodFor =
+  'the embedded database is good for one process on one machine, with backups while it is stopped: DATABASE_URL names a server for more'
 
 async function openDatabase (dir: string, { opened, end, log }: Starting): Promise<Embedded> {
-  const embedded = await startEmbedded({ dir, log: (line) => { log.info(line) } })
+  const embedded = await startEmbedded({
+    dir,
+    log: (line) => {
+      log.info(line)
+    }
+  })
   opened.defer(() => embedded.stop())
   // Also where the process does not wait: at a second signal, or by an error that nobody caught.
-  process.once('exit', () => { void embedded.stop() })
-  void embedded.lost.then(() => { end.abort(hasEnded(dir)) })
+  process.once('exit', () => {
+    void embedded.stop()
+  })
+  void embedded.lost.then(() => {
+    end.abort(hasEnded(dir))
+  })
   return embedded
 }
 

@@ -1,4 +1,6 @@
-/** Milliseconds within which a signal is the first one's echo: npm passes on what a terminal has sent to the whole process group already. */
+/**
+ * Milliseconds within which a signal is the first one's echo: npm passes on what a terminal has sent to the whole process group already.
+ */
 const echo = 500
 
 /** Aborts with the first signal to stop, its name the reason. A later one ends the process without waiting. */

@@ -4,12 +4,12 @@
  * directory. `npm run template check [<name> …]` checks templates, all of `templates/` unless told; exit code 1 when one has faults.
  * A name is a folder of `templates/`, or a path.
  */
+import { didYouMean } from '@dispatch/common'
+import { RenderError, TemplateError } from '@dispatch/documents'
 import { existsSync, readdirSync } from 'node:fs'
 import { basename, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { RenderError, TemplateError } from '@dispatch/documents'
-import { didYouMean } from '@dispatch/common'
 import { checkTemplateFolder } from './template/check.ts'
 import { preview } from './template/preview.ts'
 import { scaffoldTemplate } from './template/scaffold.ts'
@@ -26,7 +26,12 @@ const previews = fileURLToPath(new URL('../data/previews', import.meta.url))
 /** The folder of a template: one of `templates/`, or a path. */
 function folderOf (name: string): string {
   const found = [resolve(templates, name), resolve(here, name)].find((folder) => existsSync(resolve(folder, 'template.yaml')))
-  if (found === undefined) throw new Error(`There is no template "${name}"${didYouMean(name, namesIn(templates))}: neither in templates/ nor as a path to a folder with a template.yaml.`)
+  if (found === undefined) {
+    throw new Error(
+      `There is no template "${name}"${didYouMean(name, namesIn(templates))}: neither in templates/ nor as a path to a folder with ` +
+        'a template.yaml.'
+    )
+  }
   return found
 }
 
@@ -62,7 +67,10 @@ async function checkAll (names: readonly string[]): Promise<void> {
 }
 
 try {
-  const { values, positionals: [command, name, ...rest] } = parseArgs({ allowPositionals: true, options: { in: { type: 'string' }, out: { type: 'string' } } })
+  const { values, positionals: [command, name, ...rest] } = parseArgs({
+    allowPositionals: true,
+    options: { in: { type: 'string' }, out: { type: 'string' } }
+  })
   // Without "--" npm keeps the names of the options to itself and hands on their values.
   if (command === 'preview' && name !== undefined) await previewOf(name, values.out ?? rest[0])
   else if (command === 'new' && name !== undefined) await make(name, resolve(here, values.in ?? rest[0] ?? templates))

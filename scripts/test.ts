@@ -7,8 +7,8 @@ import { once } from 'node:events'
 import { globSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
-import { assertNode } from './node-version.mjs'
 import { openTestServer, shareServer, type TestServer } from '../test/support/postgres-server.ts'
+import { assertNode } from './node-version.mjs'
 
 type Outcome = { exitCode: number, passed: number, failed: number, skipped: number }
 
@@ -71,7 +71,9 @@ async function runOnServer (files: string[]): Promise<Outcome> {
 
 assertNode()
 const given = process.argv.slice(2)
-const { exitCode, passed, failed, skipped } = await runOnServer(given.length > 0 ? given : globSync('{test,core/packages/*/test}/**/*.test.ts').sort())
+const { exitCode, passed, failed, skipped } = await runOnServer(
+  given.length > 0 ? given : globSync('{test,core/packages/*/test}/**/*.test.ts').sort()
+)
   .catch((error: unknown) => {
     console.error(error)
     return outcomeOf({ summary: '', failedFiles: 0 }, 1)

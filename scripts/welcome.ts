@@ -33,5 +33,6 @@ function firstDispatch (url: string, now: Date): string {
     },
     metadata: { orderId: 'A-1001' }
   }
-  return `curl -u ${demo.admin.email}:${demo.admin.password} -H 'Content-Type: application/json' ${url}/api/invoicing \\\n  -d '${JSON.stringify(body)}'`
+  return `curl -u ${demo.admin.email}:${demo.admin.password} -H 'Content-Type: application/json' ${url}/api/invoicing \\\n  -d ` +
+    `'${JSON.stringify(body)}'`
 }

@@ -1,7 +1,7 @@
+import { runConformance } from '@dispatch/conformance'
 import { existsSync, globSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { runConformance } from '@dispatch/conformance'
 import t from 'tap'
 
 const providers = fileURLToPath(new URL('../providers', import.meta.url))
@@ -16,11 +16,13 @@ const inherited = 30
 // Most of a run is waiting for answers that do not come: four wait at once.
 t.jobs = 4
 
-await Promise.all(folders.map((folder) => t.test(`${folder} keeps the contract`, { buffered: true }, async (t) => {
-  const { cases } = await runConformance(join(providers, folder))
-  for (const { rule, name, status, why } of cases) {
-    if (status === 'skipped') t.pass(`${rule}: ${name} (left out)`)
-    else t.equal(status, 'passed', `${rule}: ${name}${why === undefined ? '' : `\n${why}`}`)
-  }
-  if (cases.some(({ rule }) => rule === 'webhook')) t.ok(cases.length >= inherited)
-})))
+await Promise.all(folders.map((folder) =>
+  t.test(`${folder} keeps the contract`, { buffered: true }, async (t) => {
+    const { cases } = await runConformance(join(providers, folder))
+    for (const { rule, name, status, why } of cases) {
+      if (status === 'skipped') t.pass(`${rule}: ${name} (left out)`)
+      else t.equal(status, 'passed', `${rule}: ${name}${why === undefined ? '' : `\n${why}`}`)
+    }
+    if (cases.some(({ rule }) => rule === 'webhook')) t.ok(cases.length >= inherited)
+  })
+))

@@ -1,6 +1,6 @@
 import { hash, randomInt } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { keyModes, type KeyMode } from './account.ts'
+import { type KeyMode, keyModes } from './account.ts'
 
 /** A key as its holder has it; of `secret` the service keeps only the digest. */
 export type GeneratedKey = { secret: string, mode: KeyMode }

@@ -2,24 +2,30 @@ import { DispatchError } from '../contract/errors.ts'
 import type { Account, Accounts, Actor } from './account.ts'
 import { digestOf, isMeantAsKey, isWellFormed } from './api-key.ts'
 import { readAuthorization } from './authorization.ts'
-import type { Credentials } from './credentials.ts'
 import type { BruteForceGuard } from './brute-force-guard.ts'
+import type { Credentials } from './credentials.ts'
 import { isAddressAllowed } from './networks.ts'
 import { mayImpersonate, requirePerson, requireRole } from './permissions.ts'
-import type { Claims, TokenSubject, Tokens } from './tokens.ts'
+import type { Claims, Tokens, TokenSubject } from './tokens.ts'
 
 /** A token and whose it is. */
 export type Session = { token: string, userId: number, companyId: number }
 
 /** Who is it? `header` is the value of an Authorization header, `address` the client's. */
 export type Authentication = {
-  /** Throws `unauthorized` on wrong credentials, `forbidden` on right ones of a disabled account or from an address that its company does not list. */
+  /**
+   * Throws `unauthorized` on wrong credentials, `forbidden` on right ones of a disabled account or from an address that its company does
+   * not list.
+   */
   authenticate: (header: string | undefined, address: string) => Promise<Actor>
   /** Throws `forbidden`, with the same words whatever was wrong. */
   login: (email: string, password: string, address: string) => Promise<Session>
   /** Throws as `authenticate`. Keeps user, company, impersonator and the time of the login. */
   refresh: (header: string | undefined, address: string) => Promise<Session>
-  /** A session under which the actor acts as another user. Throws `not_found` for one of a company that is not the actor's, `forbidden` for one whom they may not be. */
+  /**
+   * A session under which the actor acts as another user. Throws `not_found` for one of a company that is not the actor's, `forbidden` for
+   * one whom they may not be.
+   */
   impersonate: (actor: Actor, userId: number) => Promise<Session>
 }
 
@@ -27,9 +33,19 @@ export type Authentication = {
 export type KeyCredential = { keyId: string, userId: number, mode: 'live' | 'test', services?: readonly string[], expiresAt?: Date }
 export type KeyLookup = { find: (digest: Buffer) => Promise<KeyCredential | undefined>, noteUse: (keyId: string) => void }
 
-type Options = { accounts: Accounts, credentials: Credentials, tokens: Tokens, keys: KeyLookup, guesses?: BruteForceGuard | undefined, now: () => Date }
+type Options = {
+  accounts: Accounts
+  credentials: Credentials
+  tokens: Tokens
+  keys: KeyLookup
+  guesses?: BruteForceGuard | undefined
+  now: () => Date
+}
 
-/** Authenticates by password (Basic), access token or API key (Bearer, or Basic without a password), against the accounts as they are at each request. */
+/**
+ * Authenticates by password (Basic), access token or API key (Bearer, or Basic without a password), against the accounts as they are at
+ * each request.
+ */
 export function createAuthentication ({ accounts, credentials, tokens, keys, guesses, now }: Options): Authentication {
   async function byPassword (email: string, password: string, address: string): Promise<Actor> {
     const account = await credentials.verify(email, password, address)
@@ -45,7 +61,9 @@ export function createAuthentication ({ accounts, credentials, tokens, keys, gue
   async function byKey (secret: string, address: string): Promise<Actor> {
     if (!isWellFormed(secret)) throw new DispatchError('unauthorized', 'The API key is mistyped or cut off: its checksum does not fit.')
     const key = await keys.find(digestOf(secret))
-    const account = key === undefined || (key.expiresAt !== undefined && key.expiresAt <= now()) ? undefined : await accounts.byId(key.userId)
+    const account = key === undefined || (key.expiresAt !== undefined && key.expiresAt <= now())
+      ? undefined
+      : await accounts.byId(key.userId)
     if (key === undefined || account === undefined) {
       await guesses?.countUnknownKey(address)
       throw new DispatchError('unauthorized', 'The API key is unknown, expired or revoked.')
@@ -72,16 +90,22 @@ export function createAuthentication ({ accounts, credentials, tokens, keys, gue
     async authenticate (header, address) {
       const given = readAuthorization(header)
       if (given.scheme === 'bearer') return isMeantAsKey(given.token) ? byKey(given.token, address) : byToken(given.token, address)
-      return given.password === '' && isMeantAsKey(given.email) ? byKey(given.email, address) : byPassword(given.email, given.password, address)
+      return given.password === '' && isMeantAsKey(given.email)
+        ? byKey(given.email, address)
+        : byPassword(given.email, given.password, address)
     },
     async login (email, password, address) {
       const account = await credentials.verify(email, password, address)
-      if (account === undefined || account.disabled || !isAddressAllowed(account.addresses, address)) throw new DispatchError('forbidden', 'Invalid credentials.')
+      if (account === undefined || account.disabled || !isAddressAllowed(account.addresses, address)) {
+        throw new DispatchError('forbidden', 'Invalid credentials.')
+      }
       return sessionOf(account, await tokens.issue(account))
     },
     async refresh (header, address) {
       const given = readAuthorization(header)
-      if (given.scheme !== 'bearer') throw new DispatchError('unauthorized', 'A refresh needs the header "Authorization: Bearer <access token>".')
+      if (given.scheme !== 'bearer') {
+        throw new DispatchError('unauthorized', 'A refresh needs the header "Authorization: Bearer <access token>".')
+      }
       const claims = await tokens.verifyForRefresh(given.token)
       const account = await accountOf(claims, address)
       return sessionOf(account, await tokens.issue(account, claims))
@@ -89,12 +113,18 @@ export function createAuthentication ({ accounts, credentials, tokens, keys, gue
     async impersonate (actor, userId) {
       requirePerson(actor)
       requireRole(actor, 'admin', 'operator')
-      if (actor.impersonatorId !== undefined) throw new DispatchError('forbidden', 'Who acts as somebody else already may not take on a third identity: use a token of your own.')
+      if (actor.impersonatorId !== undefined) {
+        throw new DispatchError('forbidden', 'Who acts as somebody else already may not take on a third identity: use a token of your own.')
+      }
       const [impersonator, account] = [await accounts.byId(actor.userId), await accounts.byId(userId)]
       const isForeign = actor.role !== 'operator' && account?.companyId !== actor.companyId
-      if (impersonator === undefined || account === undefined || isForeign) throw new DispatchError('not_found', `There is no user ${userId}.`)
+      if (impersonator === undefined || account === undefined || isForeign) {
+        throw new DispatchError('not_found', `There is no user ${userId}.`)
+      }
       if (userId === actor.userId || account.disabled || !mayImpersonate(actor, account)) {
-        throw new DispatchError('forbidden', 'A person may act as another user who is not disabled, whose role is not above their own, and who has no services that they do not have.')
+        throw new DispatchError('forbidden',
+          'A person may act as another user who is not disabled, whose role is not above their own, and who has no services that ' +
+            'they do not have.')
       }
       return sessionOf(account, await tokens.issue(account, { impersonator }))
     }
@@ -103,8 +133,12 @@ export function createAuthentication ({ accounts, credentials, tokens, keys, gue
 
 /** The list of a company holds for whoever acts as one of its users. The sentence says nothing about the list. */
 function admitted (account: Account, address: string): Account {
-  if (account.disabled) throw new DispatchError('forbidden', 'This user, or their company, is disabled: ask an administrator of the company, or the operator.')
-  if (!isAddressAllowed(account.addresses, address)) throw new DispatchError('forbidden', 'The company does not take requests from this address.')
+  if (account.disabled) {
+    throw new DispatchError('forbidden', 'This user, or their company, is disabled: ask an administrator of the company, or the operator.')
+  }
+  if (!isAddressAllowed(account.addresses, address)) {
+    throw new DispatchError('forbidden', 'The company does not take requests from this address.')
+  }
   return account
 }
 
@@ -118,7 +152,9 @@ function actorOf ({ userId, companyId, email, role, services }: Account, imperso
 
 /** A program may do for its user what its key was made for; with a test key, which lies in more places, no more than any member. */
 function actingFor (actor: Actor, { keyId, mode, services }: KeyCredential): Actor {
-  const both = services === undefined || actor.services.includes('*') ? services ?? actor.services : services.filter((service) => actor.services.includes(service))
+  const both = services === undefined || actor.services.includes('*')
+    ? services ?? actor.services
+    : services.filter((service) => actor.services.includes(service))
   return { ...actor, services: both, role: mode === 'test' ? 'member' : actor.role, key: { id: keyId, mode } }
 }
 

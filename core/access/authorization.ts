@@ -13,7 +13,10 @@ const header = /^(basic|bearer) +([\w\-.~+/]+=*) *$/i
 
 /** Reads the header's value (RFC 7617 with UTF-8, RFC 6750). Throws `unauthorized`. */
 export function readAuthorization (value: string | undefined): Authorization {
-  if (value === undefined || value === '') throw new DispatchError('unauthorized', 'The Authorization header is required: "Basic <base64(email:password)>" or "Bearer <access token>".')
+  if (value === undefined || value === '') {
+    throw new DispatchError('unauthorized',
+      'The Authorization header is required: "Basic <base64(email:password)>" or "Bearer <access token>".')
+  }
   const [, scheme, rest] = (value.length > longest ? null : header.exec(value)) ?? []
   if (scheme === undefined || rest === undefined) throw malformed()
   return scheme.toLowerCase() === 'bearer' ? { scheme: 'bearer', token: rest } : readBasic(rest)
@@ -39,5 +42,6 @@ function decode (base64: string): string {
 }
 
 function malformed (cause?: unknown): DispatchError {
-  return new DispatchError('unauthorized', 'The Authorization header is malformed: it needs "Basic <base64(email:password)>" or "Bearer <access token>".', { cause })
+  return new DispatchError('unauthorized',
+    'The Authorization header is malformed: it needs "Basic <base64(email:password)>" or "Bearer <access token>".', { cause })
 }

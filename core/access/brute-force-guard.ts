@@ -37,7 +37,11 @@ export type BruteForceGuard = {
  * count, so that many machines get no more guesses than one. A client from which a user was logged in to before has both counts of
  * its own for that account: neither strangers nor guesses at the accounts of others lock out who comes from where they always come from.
  */
-export function createBruteForceGuard ({ addresses, accounts, known }: { addresses: Counter, accounts: Counter, known: KnownClients }): BruteForceGuard {
+export function createBruteForceGuard ({ addresses, accounts, known }: {
+  addresses: Counter
+  accounts: Counter
+  known: KnownClients
+}): BruteForceGuard {
   /** Counts a try at some accounts: of the address, and unless that is refused, of the name. */
   async function take (place: string, name: string, users: readonly number[]): Promise<Taken> {
     const ofAddress = await addresses.take(place)
@@ -93,5 +97,8 @@ function ownCount (userId: number, client: string): string {
 
 function refusal ({ policy, quota, window, remaining, reset }: RateLimitStatus, where: string): DispatchError {
   const budget = { policy, quota, window, remaining, reset }
-  return new DispatchError('rate_limited', `Too many wrong credentials ${where}: try again in ${reset} seconds.`, { budget, retryAfter: reset })
+  return new DispatchError('rate_limited', `Too many wrong credentials ${where}: try again in ${reset} seconds.`, {
+    budget,
+    retryAfter: reset
+  })
 }

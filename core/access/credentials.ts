@@ -1,10 +1,10 @@
-import { createHmac, randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { normaliseEmail, type Account, type Accounts } from './account.ts'
+import { createHmac, randomBytes } from 'node:crypto'
+import { type Account, type Accounts, normaliseEmail } from './account.ts'
 import type { BruteForceGuard } from './brute-force-guard.ts'
 import { clientKeyOf } from './networks.ts'
-import { passwordMatches, unusableHash } from './passwords.ts'
 import { createPasswordSemaphore } from './password-semaphore.ts'
+import { passwordMatches, unusableHash } from './passwords.ts'
 
 /** Tells whose e-mail and password these are. */
 export type Credentials = {
@@ -44,8 +44,15 @@ export function createCredentials ({ accounts, guesses, now, matches = passwordM
   const proven = new LRUCache<string, true>({ max: mostTrusted })
   const turns = { ofProven: createPasswordSemaphore(), ofStrangers: createPasswordSemaphore() }
 
-  /** Whose password it is. What has waited is counted when its turn comes: until then others may have used up the limit, and it costs nothing. */
-  async function attempt (candidates: readonly Account[], password: string, { email, address }: { email: string, address: string }): Promise<number | undefined> {
+  /**
+   * Whose password it is. What has waited is counted when its turn comes: until then others may have used up the limit, and it costs
+   * nothing.
+   */
+  async function attempt (
+    candidates: readonly Account[],
+    password: string,
+    { email, address }: { email: string, address: string }
+  ): Promise<number | undefined> {
     const users = candidates.map(({ userId }) => userId)
     const admitted = await guesses?.begin({ email, users, address }) ?? { users, right: () => Promise.resolve() }
     const tried = candidates.filter(({ userId }) => admitted.users.includes(userId))
@@ -55,9 +62,10 @@ export function createCredentials ({ accounts, guesses, now, matches = passwordM
     return right?.userId
   }
 
-  const inTurn = <Result> (place: string, address: string, work: () => Promise<Result>): Promise<Result> => proven.has(place)
-    ? turns.ofProven(place, work)
-    : turns.ofStrangers(clientKeyOf(address), work)
+  const inTurn = <Result>(place: string, address: string, work: () => Promise<Result>): Promise<Result> =>
+    proven.has(place)
+      ? turns.ofProven(place, work)
+      : turns.ofStrangers(clientKeyOf(address), work)
 
   function check (place: string, key: string, ...tried: Parameters<typeof attempt>): Promise<number | undefined> {
     const beside = underWay.get(place) ?? new Map<string, Promise<number | undefined>>()

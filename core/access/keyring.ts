@@ -40,7 +40,10 @@ export function createKeyring (masterKey: Uint8Array, previous?: Uint8Array): Ke
 
   function dataKeyOf ({ kid, wrappedKey }: Envelope): Buffer {
     const wrapper = wrappers.find((known) => known.kid === kid)
-    if (wrapper === undefined) throw new SealError(`A stored secret is sealed under the master key ${kid}, but this service has ${current.kid}: start it with the DISPATCH_MASTER_KEY that sealed it.`)
+    if (wrapper === undefined) {
+      throw new SealError(`A stored secret is sealed under the master key ${kid}, but this service has ${current.kid}: start it with the ` +
+        'DISPATCH_MASTER_KEY that sealed it.')
+    }
     return opened(() => decrypt(wrapper.key, wrappedKey, kid))
   }
 

@@ -16,16 +16,27 @@ export type MasterKeySource = { value?: string | undefined, file?: string | unde
 export async function readMasterKey ({ value, file, made }: MasterKeySource, variable = 'DISPATCH_MASTER_KEY'): Promise<Buffer> {
   if (value !== undefined && value !== '') return decode(value, variable)
   if (file !== undefined) return decode(await readPrivate(file, variable), file)
-  if (made === undefined) throw new MasterKeyError(`${variable} is not set: it needs 32 random bytes in base64, for example from \`openssl rand -base64 32\`.`)
+  if (made === undefined) {
+    throw new MasterKeyError(`${variable} is not set: it needs 32 random bytes in base64, for example from \`openssl rand -base64 32\`.`)
+  }
   return decode(await readText(made) ?? await createFile(made), made)
 }
 
 /** The service's own file, or root's that the service's group may read too, as PostgreSQL wants its TLS key. */
 async function readPrivate (file: string, variable: string): Promise<string> {
-  const { mode, uid } = await stat(file).catch((cause: unknown) => { throw unreadable(file, cause) })
+  const { mode, uid } = await stat(file).catch((cause: unknown) => {
+    throw unreadable(file, cause)
+  })
   const others = uid === 0 ? 0o037 : 0o077
-  if ((mode & others) !== 0) throw new MasterKeyError(`${file} of ${variable}_FILE can be read or changed by other users (mode ${(mode & 0o777).toString(8)}): leave it to the service alone, for example with \`chmod 600\`.`)
-  return readFile(file, 'utf8').catch((cause: unknown) => { throw unreadable(file, cause) })
+  if ((mode & others) !== 0) {
+    throw new MasterKeyError(
+      `${file} of ${variable}_FILE can be read or changed by other users (mode ${(mode & 0o777).toString(8)}): leave it to the ` +
+        `service alone, for example with \`chmod 600\`.`
+    )
+  }
+  return readFile(file, 'utf8').catch((cause: unknown) => {
+    throw unreadable(file, cause)
+  })
 }
 
 function unreadable (file: string, cause: unknown): MasterKeyError {
@@ -34,7 +45,12 @@ function unreadable (file: string, cause: unknown): MasterKeyError {
 
 function decode (text: string, source: string): Buffer {
   const trimmed = text.trim()
-  if (!/^[A-Za-z0-9+/]{43}=$/.test(trimmed)) throw new MasterKeyError(`${source} does not hold 32 bytes in base64 (44 characters): put the right key back; a new one cannot open the secrets stored under the old.`)
+  if (!/^[A-Za-z0-9+/]{43}=$/.test(trimmed)) {
+    throw new MasterKeyError(
+      `${source} does not hold 32 bytes in base64 (44 characters): put the right key back; a new one cannot open the secrets ` +
+        'stored under the old.'
+    )
+  }
   return Buffer.from(trimmed, 'base64')
 }
 

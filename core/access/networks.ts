@@ -1,5 +1,5 @@
-import { isIP, isIPv6 } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import { isIP, isIPv6 } from 'node:net'
 
 /** The addresses of a network: its first address, and how many of its bits all members share. */
 export type Range = { first: Address, bits: number }
@@ -8,7 +8,10 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6
 /** Bits before the address in an IPv4 address that is written as IPv6 (`::ffff:0:0/96`, RFC 4291, 2.5.5.2). */
 const mappedBits = 96
 
-/** Reads `192.0.2.0/24`, `2001:db8::/32` or a single address; undefined for anything else. One that was mapped into IPv6 is read as what it is. */
+/**
+ * Reads `192.0.2.0/24`, `2001:db8::/32` or a single address; undefined for anything else. One that was mapped into IPv6 is read as what it
+ * is.
+ */
 export function readNetwork (text: string): Range | undefined {
   const [, host = '', prefix] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
   const address = host.includes('%') ? undefined : parse(host)

@@ -5,6 +5,10 @@ import { normaliseEmail } from './account.ts'
 export function requireGoodPassword (password: string, email: string): void {
   const [local = ''] = email.split('@')
   if ([email, local].map(normaliseEmail).includes(normaliseEmail(password))) {
-    throw refusal('validation_failed', [{ path: '/password', code: 'guessable', message: 'The password must be another text than the e-mail address and its first part.' }])
+    throw refusal('validation_failed', [{
+      path: '/password',
+      code: 'guessable',
+      message: 'The password must be another text than the e-mail address and its first part.'
+    }])
   }
 }

@@ -1,5 +1,5 @@
-import { DispatchError } from '../contract/errors.ts'
 import { createFairSemaphore } from '@dispatch/common'
+import { DispatchError } from '../contract/errors.ts'
 
 /** Runs work with passwords when it is the turn of its client. Throws `rate_limited` when more of them waits than can be done soon. */
 export type PasswordSemaphore = <Result>(client: string, work: () => Promise<Result>) => Promise<Result>
@@ -12,7 +12,11 @@ export function createPasswordSemaphore (): PasswordSemaphore {
   const semaphore = createFairSemaphore(mostWaiting, 1, 1)
   return async (client, work) => {
     const release = await semaphore.acquire(client)
-    if (release === undefined) throw new DispatchError('rate_limited', 'More passwords are being worked on than there is room for: try again in a second.', { retryAfter: 1 })
+    if (release === undefined) {
+      throw new DispatchError('rate_limited', 'More passwords are being worked on than there is room for: try again in a second.', {
+        retryAfter: 1
+      })
+    }
     return work().finally(release)
   }
 }

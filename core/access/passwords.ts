@@ -5,7 +5,9 @@ import { createPasswordSemaphore } from './password-semaphore.ts'
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
 /** A well-formed hash that no password has (all zero), as costly to check as a real one. */
-export const unusableHash = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$${'A'.repeat(22)}$${'A'.repeat(43)}`
+export const unusableHash = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$${'A'.repeat(22)}$${
+  'A'.repeat(43)
+}`
 
 /** With the two that are verified at once, three of libuv's four threads: users who make users leave one for files and names. */
 const hashing = createPasswordSemaphore()

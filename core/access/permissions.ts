@@ -8,12 +8,16 @@ export function mayUse (actor: Pick<Actor, 'services'>, service: string): boolea
 
 /** Throws `forbidden` unless the actor may use the service. */
 export function requireService (actor: Pick<Actor, 'services'>, service: string): void {
-  if (!mayUse(actor, service)) throw new DispatchError('forbidden', `This user may not use the service "${service}": ask an admin of the company for it.`)
+  if (!mayUse(actor, service)) {
+    throw new DispatchError('forbidden', `This user may not use the service "${service}": ask an admin of the company for it.`)
+  }
 }
 
 /** Throws `forbidden` unless the actor has one of the roles. */
 export function requireRole (actor: Pick<Actor, 'role'>, ...roles: readonly [Role, ...Role[]]): void {
-  if (!roles.includes(actor.role)) throw new DispatchError('forbidden', `This needs the role ${roles.join(' or ')}, but the user is ${actor.role}.`)
+  if (!roles.includes(actor.role)) {
+    throw new DispatchError('forbidden', `This needs the role ${roles.join(' or ')}, but the user is ${actor.role}.`)
+  }
 }
 
 /** The roles, each above those before it. */
@@ -26,7 +30,9 @@ export function rolesUpTo (role: Role): readonly Role[] {
 
 /** Throws `forbidden` for a program: what opens other doors, or shuts them, needs the password of a person. */
 export function requirePerson ({ key }: Pick<Actor, 'key'>): void {
-  if (key !== undefined) throw new DispatchError('forbidden', 'An API key may not do this: it needs the password of a person, or a token that was got with it.')
+  if (key !== undefined) {
+    throw new DispatchError('forbidden', 'An API key may not do this: it needs the password of a person, or a token that was got with it.')
+  }
 }
 
 /** Whether the actor may see a dispatch of their company: with a test key only what is a test. */
@@ -41,8 +47,12 @@ export function coversServices ({ services }: Pick<Actor, 'services'>, wanted: r
 
 type Identity = Pick<Actor, 'userId' | 'companyId' | 'role' | 'services'>
 
-/** Whether one user may act as another: operators everywhere, admins in their company, nobody above their own role or with services that they do not have. */
+/**
+ * Whether one user may act as another: operators everywhere, admins in their company, nobody above their own role or with services that
+ * they do not have.
+ */
 export function mayImpersonate (impersonator: Identity, user: Identity): boolean {
   if (impersonator.role === 'operator') return true
-  return impersonator.role === 'admin' && user.role !== 'operator' && impersonator.companyId === user.companyId && coversServices(impersonator, user.services)
+  return impersonator.role === 'admin' && user.role !== 'operator' && impersonator.companyId === user.companyId &&
+    coversServices(impersonator, user.services)
 }

@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes, randomUUID, type KeyObject } from 'node:crypto'
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, randomBytes, randomUUID } from 'node:crypto'
 import type { Envelope, Keyring } from './keyring.ts'
 
 export type KeyPurpose = 'jwt' | 'link'
@@ -38,7 +38,10 @@ const rotatedEvery = 90 * 24 * hour
 /** The last token of a key expires after 2 hours, and can be refreshed for 24 more. */
 const neededFor = 27 * hour
 
-/** The token keys of the service; makes the first one, and another every 90 days. Throws a SealError when they are sealed under another master key. */
+/**
+ * The token keys of the service; makes the first one, and another every 90 days. Throws a SealError when they are sealed under another
+ * master key.
+ */
 export async function createSigningKeys (vault: KeyVault): Promise<SigningKeys> {
   let keys = await read()
   let readAt = vault.now().getTime()
@@ -112,7 +115,8 @@ async function addKey (vault: KeyVault, purpose: KeyPurpose, { unlessNewerThan }
 
 function openKeys ({ keyring }: KeyVault, purpose: KeyPurpose, [newest, ...older]: readonly StoredKey[]): Keys<OpenKey> {
   if (newest === undefined) throw new Error(`The key store has not kept the key that was made for "${purpose}".`)
-  return mapKeys([newest, ...older], ({ kid, createdAt, secret }) => ({ kid, createdAt, secret: keyring.open(secret, contextOf(purpose, kid)) }))
+  return mapKeys([newest, ...older],
+    ({ kid, createdAt, secret }) => ({ kid, createdAt, secret: keyring.open(secret, contextOf(purpose, kid)) }))
 }
 
 function contextOf (purpose: KeyPurpose, kid: string): string {

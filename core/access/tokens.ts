@@ -1,9 +1,9 @@
-import { hash } from 'node:crypto'
-import { errors, jwtVerify, SignJWT, type JWTHeaderParameters } from 'jose'
-import { LRUCache } from 'lru-cache'
-import { Type, type Static } from 'typebox'
-import { DispatchError } from '../contract/errors.ts'
 import { compile } from '@dispatch/common'
+import { errors, type JWTHeaderParameters, jwtVerify, SignJWT } from 'jose'
+import { LRUCache } from 'lru-cache'
+import { hash } from 'node:crypto'
+import { type Static, Type } from 'typebox'
+import { DispatchError } from '../contract/errors.ts'
 import type { Account } from './account.ts'
 import type { SigningKeys } from './signing-keys.ts'
 
@@ -56,12 +56,23 @@ const fitPayload = compile(Payload)
 type Read = { kid: string, claims: Claims }
 
 /** Issues and verifies tokens; remembers which ones were good until they expire. `lifetime` is in seconds. */
-export function createTokens ({ keys, now, lifetime = defaultLifetime }: { keys: SigningKeys, now: () => Date, lifetime?: number }): Tokens {
+export function createTokens ({ keys, now, lifetime = defaultLifetime }: {
+  keys: SigningKeys
+  now: () => Date
+  lifetime?: number
+}): Tokens {
   const verified = new LRUCache<string, Read>({ max: mostRemembered })
 
   async function read (token: string, tolerance: number): Promise<Read> {
     try {
-      const rules = { algorithms: [header.alg], typ: header.typ, issuer: party, audience: party, currentDate: now(), clockTolerance: tolerance }
+      const rules = {
+        algorithms: [header.alg],
+        typ: header.typ,
+        issuer: party,
+        audience: party,
+        currentDate: now(),
+        clockTolerance: tolerance
+      }
       const { payload, protectedHeader: { kid = '' } } = await jwtVerify(token, keyOf, rules)
       return { kid, claims: claimsOf(payload) }
     } catch (cause) {
@@ -105,7 +116,9 @@ export function createTokens ({ keys, now, lifetime = defaultLifetime }: { keys:
     },
     async verifyForRefresh (token) {
       const { claims } = await read(token, refreshableFor)
-      if (secondsOf(now()) - secondsOf(claims.loggedInAt) > sessionLifetime) throw new DispatchError('unauthorized', 'The login is more than 30 days past: log in again.')
+      if (secondsOf(now()) - secondsOf(claims.loggedInAt) > sessionLifetime) {
+        throw new DispatchError('unauthorized', 'The login is more than 30 days past: log in again.')
+      }
       return claims
     }
   }
@@ -126,7 +139,9 @@ function claimsOf (payload: unknown): Claims {
 }
 
 function refusal (cause: errors.JOSEError): DispatchError {
-  const message = cause instanceof errors.JWTExpired ? 'The token has expired: refresh it or log in again.' : 'The token is not valid: log in again.'
+  const message = cause instanceof errors.JWTExpired
+    ? 'The token has expired: refresh it or log in again.'
+    : 'The token is not valid: log in again.'
   return new DispatchError('unauthorized', message, { cause })
 }
 

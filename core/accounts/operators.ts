@@ -1,11 +1,11 @@
+import { compile } from '@dispatch/common'
 import { normaliseEmail } from '../access/account.ts'
 import { requireGoodPassword } from '../access/password-rules.ts'
 import { hashPassword } from '../access/passwords.ts'
 import { NewPasswordAccount } from '../contract/accounts.ts'
 import { DispatchError, refusal } from '../contract/errors.ts'
-import { compile } from '@dispatch/common'
-import { addOperator } from '../store/tenants/companies.ts'
 import type { Database } from '../store/db/database.ts'
+import { addOperator } from '../store/tenants/companies.ts'
 import { platform } from './companies.ts'
 
 const check = compile(NewPasswordAccount)
@@ -14,13 +14,19 @@ const check = compile(NewPasswordAccount)
  * Makes an operator, and the platform before where there is none: for the command line, as nobody is there yet to ask for it.
  * Throws `validation_error`, `validation_failed` or `conflict` as the API does for users.
  */
-export async function createOperator (database: Database, given: { email: string, password: string }, now: Date): Promise<{ userId: number }> {
+export async function createOperator (
+  database: Database,
+  given: { email: string, password: string },
+  now: Date
+): Promise<{ userId: number }> {
   const fit = check(given)
   if (!fit.ok) throw refusal('validation_error', fit.problems)
   const { email, password } = fit.value
   requireGoodPassword(password, email)
   const user = { email: normaliseEmail(email), role: 'operator', services: [], passwordHash: await hashPassword(password) } as const
   const userId = await addOperator(database, { ...platform, user }, { author: null, at: now })
-  if (userId === undefined) throw new DispatchError('conflict', `There is a user of the platform with the e-mail address ${user.email} already.`)
+  if (userId === undefined) {
+    throw new DispatchError('conflict', `There is a user of the platform with the e-mail address ${user.email} already.`)
+  }
   return { userId }
 }

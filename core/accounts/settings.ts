@@ -1,11 +1,11 @@
+import type { Problem } from '@dispatch/common'
 import type { Actor } from '../access/account.ts'
 import { isAddressAllowed, normaliseNetwork } from '../access/networks.ts'
 import type { SettingsBody, SettingsView } from '../contract/accounts.ts'
 import { refusal } from '../contract/errors.ts'
-import type { Problem } from '@dispatch/common'
+import type { Database } from '../store/db/database.ts'
 import type { AuditAuthor } from '../store/tenants/audit.ts'
 import { findCompany, updateSettings } from '../store/tenants/companies.ts'
-import type { Database } from '../store/db/database.ts'
 import type { Requester } from './users.ts'
 
 /** What a company decides of itself. */
@@ -19,7 +19,13 @@ export function createCompanySettings ({ database, now }: { database: Database, 
   async function read ({ companyId }: Pick<Actor, 'companyId'>): Promise<SettingsView> {
     const company = await findCompany(database, companyId)
     if (company === undefined) throw new Error(`The company ${companyId} of a user is not there.`)
-    return { id: companyId, name: company.name, addresses: company.addresses, notifyUrl: company.notify_url, lowCredit: company.low_credit === null ? null : Number(company.low_credit) }
+    return {
+      id: companyId,
+      name: company.name,
+      addresses: company.addresses,
+      notifyUrl: company.notify_url,
+      lowCredit: company.low_credit === null ? null : Number(company.low_credit)
+    }
   }
 
   return {
@@ -27,7 +33,10 @@ export function createCompanySettings ({ database, now }: { database: Database, 
     async change ({ actor, author }, { force = false, addresses, ...changes }) {
       const networks = addresses && requireValidNetworks(addresses)
       if (networks !== undefined && !force) refuseLockOut(networks, author)
-      await updateSettings(database, actor.companyId, { ...changes, ...(networks === undefined ? {} : { addresses: networks }) }, { author, at: now() })
+      await updateSettings(database, actor.companyId, { ...changes, ...(networks === undefined ? {} : { addresses: networks }) }, {
+        author,
+        at: now()
+      })
       return read(actor)
     }
   }
@@ -36,9 +45,15 @@ export function createCompanySettings ({ database, now }: { database: Database, 
 /** Each network once, in the one way to write it. Throws `validation_error` for what is no network. */
 export function requireValidNetworks (addresses: readonly string[]): string[] {
   const networks = addresses.map(normaliseNetwork)
-  const problems = networks.flatMap((network, index): Problem[] => network !== undefined ? [] : [
-    { path: `/addresses/${index}`, code: 'network', message: 'Expected a network or an address, such as 192.0.2.0/24, 198.51.100.7 or 2001:db8::/32.' }
-  ])
+  const problems = networks.flatMap((network, index): Problem[] =>
+    network !== undefined ? [] : [
+      {
+        path: `/addresses/${index}`,
+        code: 'network',
+        message: 'Expected a network or an address, such as 192.0.2.0/24, 198.51.100.7 or 2001:db8::/32.'
+      }
+    ]
+  )
   if (problems.length > 0) throw refusal('validation_error', problems)
   return [...new Set(networks.filter((network) => network !== undefined))]
 }
@@ -46,5 +61,10 @@ export function requireValidNetworks (addresses: readonly string[]): string[] {
 /** Throws `validation_failed` for a list of a company that shuts out the one of its users who writes it. */
 export function refuseLockOut (networks: readonly string[], { address }: Pick<AuditAuthor, 'address'>): void {
   if (isAddressAllowed(networks, address)) return
-  throw refusal('validation_failed', [{ path: '/addresses', code: 'locks_out', message: `You call from ${address}, which is not on this list: the next request would be refused. Add it, or send "force": true with PUT /api/v1/company.` }])
+  throw refusal('validation_failed', [{
+    path: '/addresses',
+    code: 'locks_out',
+    message: `You call from ${address}, which is not on this list: the next request would be refused. Add it, or send "force": true with ` +
+      'PUT /api/v1/company.'
+  }])
 }

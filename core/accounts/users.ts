@@ -1,12 +1,12 @@
-import { normaliseEmail, type Actor, type Role } from '../access/account.ts'
+import { type Actor, normaliseEmail, type Role } from '../access/account.ts'
 import type { Credentials } from '../access/credentials.ts'
 import { requireGoodPassword } from '../access/password-rules.ts'
 import { hashPassword } from '../access/passwords.ts'
 import { coversServices, rolesUpTo } from '../access/permissions.ts'
 import type { NewUserBody, UserChanges, UserView } from '../contract/accounts.ts'
 import { DispatchError } from '../contract/errors.ts'
-import type { AuditAuthor } from '../store/tenants/audit.ts'
 import type { Database } from '../store/db/database.ts'
+import type { AuditAuthor } from '../store/tenants/audit.ts'
 import { addUser, findUser, listUsers, updatePassword, updateUser, type UserRow } from '../store/tenants/users.ts'
 
 /** Who does something about users, and from where. */
@@ -16,17 +16,28 @@ export type Requester = { actor: Actor, author: AuditAuthor }
 export type Users = {
   list: (actor: Actor, page: { limit: number, after?: string }) => Promise<UserView[]>
   find: (actor: Actor, userId: number) => Promise<UserView | undefined>
-  /** Throws `forbidden` for a role above the actor's or services that they do not have, `conflict` for an e-mail address that another user of the company has, `validation_failed` for a bad password. */
+  /**
+   * Throws `forbidden` for a role above the actor's or services that they do not have, `conflict` for an e-mail address that another user
+   * of the company has, `validation_failed` for a bad password.
+   */
   create: (by: Requester, user: NewUserBody) => Promise<UserView>
-  /** Throws as `create`; `forbidden` also for an e-mail address or password of one's own without the `current` password; `conflict` also where nobody would be left to run the company. Undefined when there is no such user. */
+  /**
+   * Throws as `create`; `forbidden` also for an e-mail address or password of one's own without the `current` password; `conflict` also
+   * where nobody would be left to run the company. Undefined when there is no such user.
+   */
   change: (by: Requester, userId: number, changes: UserChanges) => Promise<UserView | undefined>
   /** Changes the actor's own password. Throws `forbidden` when the current one is another. */
   changePassword: (by: Requester, passwords: { current: string, password: string }) => Promise<void>
 }
 
 export function createUsers ({ database, credentials, now }: { database: Database, credentials: Credentials, now: () => Date }): Users {
-  async function requireCurrent ({ userId, email, current }: { userId: number, email: string, current: string }, { address }: AuditAuthor): Promise<void> {
-    if (await credentials.verify(email, current, address, userId) === undefined) throw new DispatchError('forbidden', 'The current password is not right.')
+  async function requireCurrent (
+    { userId, email, current }: { userId: number, email: string, current: string },
+    { address }: AuditAuthor
+  ): Promise<void> {
+    if (await credentials.verify(email, current, address, userId) === undefined) {
+      throw new DispatchError('forbidden', 'The current password is not right.')
+    }
   }
 
   /**
@@ -36,8 +47,10 @@ export function createUsers ({ database, credentials, now }: { database: Databas
   async function requireHold (actor: Actor, author: AuditAuthor, user: UserRow, current: string | undefined): Promise<void> {
     const isOwn = user.user_id === actor.userId || user.user_id === actor.impersonatorId
     if (!isOwn) requireOwned(actor, user.services)
-    else if (current === undefined) throw new DispatchError('forbidden', 'One\'s own e-mail address and password are changed with the current password: send it as "current".')
-    else await requireCurrent({ userId: user.user_id, email: user.email, current }, author)
+    else if (current === undefined) {
+      throw new DispatchError('forbidden',
+        'One\'s own e-mail address and password are changed with the current password: send it as "current".')
+    } else await requireCurrent({ userId: user.user_id, email: user.email, current }, author)
   }
 
   return {
@@ -73,7 +86,9 @@ export function createUsers ({ database, credentials, now }: { database: Databas
       }
       const changed = await updateUser(database, { companyId: actor.companyId, userId }, (user, others) => {
         // Since it was found, an operator may have made an operator of them.
-        if (!rolesUpTo(actor.role).includes(user.role)) throw new DispatchError('conflict', 'The user is being changed by somebody else: read what became of it.')
+        if (!rolesUpTo(actor.role).includes(user.role)) {
+          throw new DispatchError('conflict', 'The user is being changed by somebody else: read what became of it.')
+        }
         if (password !== undefined) requireGoodPassword(password, email ?? user.email)
         requireSuccessor(user, { role: changes.role ?? user.role, disabled: changes.disabled ?? user.disabled_at !== null }, others)
         return change
@@ -98,7 +113,8 @@ function requireGrantable ({ role }: Actor, given: Role): void {
 function requireOwned (actor: Actor, services: readonly string[]): void {
   const foreign = services.filter((service) => !coversServices(actor, [service]))
   if (actor.role === 'operator' || foreign.length === 0) return
-  throw new DispatchError('forbidden', `Nobody hands on services that they may not use themselves: ${foreign.map((service) => `"${service}"`).join(', ')}.`)
+  throw new DispatchError('forbidden',
+    `Nobody hands on services that they may not use themselves: ${foreign.map((service) => `"${service}"`).join(', ')}.`)
 }
 
 /** Nobody takes the last of those who run a company, or the platform, away from it. */

@@ -1,5 +1,5 @@
-import type { Actor } from '../access/account.ts'
 import { didYouMean, type Problem } from '@dispatch/common'
+import type { Actor } from '../access/account.ts'
 import type { ServiceName } from '../contract/service-names.ts'
 import type { ChosenBy } from '../contract/states.ts'
 import { isSince, type Version } from '../contract/versions.ts'
@@ -7,7 +7,10 @@ import type { Host } from '../host/host.ts'
 import type { InstalledProvider } from '../host/load/load.ts'
 import type { CompanyConfiguration, StoredConfiguration } from '../store/configuration/configurations.ts'
 
-/** What a choice is made from, in a version of the API. `problemsOf` says what is wrong with a stored configuration, today; `disk`: whether the operator gives providers one. */
+/**
+ * What a choice is made from, in a version of the API. `problemsOf` says what is wrong with a stored configuration, today; `disk`: whether
+ * the operator gives providers one.
+ */
 export type ChoiceContext = {
   host: Host
   company: CompanyConfiguration
@@ -22,22 +25,47 @@ export type Choice =
   | { chosen: false, provider?: InstalledProvider, problem: Problem }
 
 /** The provider of a service for an actor: the request's, else the user's own choice, else the company's. */
-export function chooseProvider (chooser: ChoiceContext, actor: Pick<Actor, 'userId'>, service: ServiceName, requested: string | undefined): Choice {
+export function chooseProvider (
+  chooser: ChoiceContext,
+  actor: Pick<Actor, 'userId'>,
+  service: ServiceName,
+  requested: string | undefined
+): Choice {
   const choice = choiceOf(chooser.company, actor, service, requested)
-  if (choice === undefined) return missing(`No provider is chosen for "${service}": name one in "providerName", or choose a default with PUT /api/v1/company/defaults/${service}.`)
+  if (choice === undefined) {
+    return missing(`No provider is chosen for "${service}": name one in "providerName", or choose a default with PUT ` +
+      `/api/v1/company/defaults/${service}.`)
+  }
   const { code, chosenBy } = choice
   const provider = chooser.host.find(code)
   if (provider === undefined) return missing(`There is no provider "${code}" installed${didYouMean(code, installedCodes(chooser.host))}.`)
   const { since } = provider.manifest
-  if (requested !== undefined && chooser.version !== undefined && !isSince(since, chooser.version)) return missing(`The provider "${code}" came with version ${since ?? ''} of the API: ask for that with X-API-Version, or leave the choice to the default.`)
+  if (requested !== undefined && chooser.version !== undefined && !isSince(since, chooser.version)) {
+    return missing(
+      `The provider "${code}" came with version ${since ?? ''} of the API: ask for that with X-API-Version, or leave the choice to ` +
+        'the default.'
+    )
+  }
   if (provider.manifest.services[service] === undefined) {
-    return { chosen: false, problem: { path, code: 'not_supported_by_provider', message: `The provider "${code}" does not offer "${service}"; it offers ${Object.keys(provider.manifest.services).join(', ')}.` } }
+    return {
+      chosen: false,
+      problem: {
+        path,
+        code: 'not_supported_by_provider',
+        message: `The provider "${code}" does not offer "${service}"; it offers ${Object.keys(provider.manifest.services).join(', ')}.`
+      }
+    }
   }
   return configured(chooser, actor, provider, chosenBy)
 }
 
 /** The choice that holds for a user when the request names no provider. */
-export function choiceOf (company: CompanyConfiguration, { userId }: Pick<Actor, 'userId'>, service: ServiceName, requested?: string): { code: string, chosenBy: ChosenBy } | undefined {
+export function choiceOf (
+  company: CompanyConfiguration,
+  { userId }: Pick<Actor, 'userId'>,
+  service: ServiceName,
+  requested?: string
+): { code: string, chosenBy: ChosenBy } | undefined {
   if (requested !== undefined) return { code: requested, chosenBy: 'request' }
   const choices = company.choices.filter((choice) => choice.service === service)
   const own = choices.find((choice) => choice.userId === userId)
@@ -47,26 +75,47 @@ export function choiceOf (company: CompanyConfiguration, { userId }: Pick<Actor,
 }
 
 /** The configuration of a provider that holds for a user: the own one, which stands alone, else the company's. */
-export function configurationOf (company: CompanyConfiguration, { userId }: Pick<Actor, 'userId'>, code: string): StoredConfiguration | undefined {
+export function configurationOf (
+  company: CompanyConfiguration,
+  { userId }: Pick<Actor, 'userId'>,
+  code: string
+): StoredConfiguration | undefined {
   const all = company.configurations.filter((configuration) => configuration.providerCode === code)
   return all.find((configuration) => configuration.userId === userId) ?? all.find((configuration) => configuration.userId === null)
 }
 
-function configured ({ company, problemsOf, disk = false }: ChoiceContext, actor: Pick<Actor, 'userId'>, provider: InstalledProvider, chosenBy: ChosenBy): Choice {
+function configured (
+  { company, problemsOf, disk = false }: ChoiceContext,
+  actor: Pick<Actor, 'userId'>,
+  provider: InstalledProvider,
+  chosenBy: ChosenBy
+): Choice {
   const { code } = provider
   const lacking = missingResourceOf(provider, disk)
   if (lacking !== undefined) return { ...missing(lacking), provider }
   const configuration = configurationOf(company, actor, code)
-  if (configuration === undefined) return { ...missing(`The provider "${code}" has no configuration: set one with PUT /api/v1/company/providers/${code}, or for yourself alone with PUT /api/v1/my/providers/${code}.`), provider }
+  if (configuration === undefined) {
+    return {
+      ...missing(`The provider "${code}" has no configuration: set one with PUT /api/v1/company/providers/${code}, or for yourself alone ` +
+        `with PUT /api/v1/my/providers/${code}.`),
+      provider
+    }
+  }
   const [problem] = problemsOf(provider, configuration)
   if (problem === undefined) return { chosen: true, chosenBy, provider, configuration }
   const whose = configuration.userId === null ? 'company/providers' : 'my/providers'
-  return { ...missing(`The configuration of the provider "${code}" is not valid (${problem.path} ${problem.message}): correct it with PUT /api/v1/${whose}/${code}.`), provider }
+  return {
+    ...missing(`The configuration of the provider "${code}" is not valid (${problem.path} ${problem.message}): correct it with PUT ` +
+      `/api/v1/${whose}/${code}.`),
+    provider
+  }
 }
 
 /** What the operator must give a provider, and does not, in a sentence: nobody can choose it. */
 export function missingResourceOf ({ code, manifest: { needs = [] } }: InstalledProvider, disk: boolean): string | undefined {
-  return needs.includes('disk') && !disk ? `The provider "${code}" writes to a disk, and the operator gives providers none: DISPATCH_DISK_ROOT is not set.` : undefined
+  return needs.includes('disk') && !disk
+    ? `The provider "${code}" writes to a disk, and the operator gives providers none: DISPATCH_DISK_ROOT is not set.`
+    : undefined
 }
 
 const path = '/providerName'

@@ -1,7 +1,7 @@
+import { didYouMean, type JsonObject, type Problem } from '@dispatch/common'
 import type { Actor } from '../access/account.ts'
 import type { Keyring } from '../access/keyring.ts'
 import { DispatchError, refusal } from '../contract/errors.ts'
-import { didYouMean, type JsonObject, type Problem } from '@dispatch/common'
 import type { ConfigurationView, MyConfig } from '../contract/response.ts'
 import type { ServiceName } from '../contract/service-names.ts'
 import type { Version } from '../contract/versions.ts'
@@ -10,9 +10,9 @@ import type { InstalledProvider } from '../host/load/load.ts'
 import { sandboxFaults } from '../host/manifest/sandbox.ts'
 import { changeSettings, maskSettings, openSettings } from '../host/settings/settings.ts'
 import { providedNames } from '../services/index.ts'
-import type { AuditAuthor } from '../store/tenants/audit.ts'
 import type { Configurations, Owner, StoredConfiguration } from '../store/configuration/configurations.ts'
-import { choiceOf, chooseProvider, installedCodes, missingResourceOf, type ChoiceContext } from './choose.ts'
+import type { AuditAuthor } from '../store/tenants/audit.ts'
+import { type ChoiceContext, choiceOf, chooseProvider, installedCodes, missingResourceOf } from './choose.ts'
 import { configurationFaults, vaultOf } from './vault.ts'
 
 /** What admins and users do with choices and configurations; all of it holds for the next request in every process. */
@@ -21,28 +21,53 @@ export type ConfigurationService = {
   mine: (actor: Actor) => Promise<MyConfig>
   /** Chooses the provider of a service; null takes the choice back. */
   choose: (owner: Owner, service: ServiceName, providerName: string | null, author: AuditAuthor) => Promise<void>
-  /** Stores a whole configuration in place of the one before: of that, only secrets left out are kept; null deletes one. Throws `validation_failed` for what does not fit the provider. */
-  configure: (owner: Owner, code: string, given: { settings: JsonObject, sandbox?: boolean, version?: Version }, author: AuditAuthor) => Promise<ConfigurationView>
+  /**
+   * Stores a whole configuration in place of the one before: of that, only secrets left out are kept; null deletes one. Throws
+   * `validation_failed` for what does not fit the provider.
+   */
+  configure: (
+    owner: Owner,
+    code: string,
+    given: { settings: JsonObject, sandbox?: boolean, version?: Version },
+    author: AuditAuthor
+  ) => Promise<ConfigurationView>
   /** Throws `not_found` when there is none. */
   remove: (owner: Owner, code: string, author: AuditAuthor) => Promise<void>
 }
 
 /** `publicUrl` is what the addresses of webhooks begin with; `disk`: whether the operator gives providers one. */
-export function createConfigurationService ({ configurations, host, keyring, publicUrl, disk, now }: { configurations: Configurations, host: Host, keyring: Keyring, publicUrl: string, disk: boolean, now: () => Date }): ConfigurationService {
-  const view = (companyId: number, stored: StoredConfiguration): ConfigurationView => viewOf({ keyring, publicUrl }, companyId, host.find(stored.providerCode), stored)
+export function createConfigurationService ({ configurations, host, keyring, publicUrl, disk, now }: {
+  configurations: Configurations
+  host: Host
+  keyring: Keyring
+  publicUrl: string
+  disk: boolean
+  now: () => Date
+}): ConfigurationService {
+  const view = (companyId: number, stored: StoredConfiguration): ConfigurationView =>
+    viewOf({ keyring, publicUrl }, companyId, host.find(stored.providerCode), stored)
 
   function installed (code: string, word: 'not_found' | 'configuration_missing'): InstalledProvider {
     const provider = host.find(code)
-    if (provider === undefined) throw new DispatchError(word, `There is no provider "${code}" installed${didYouMean(code, installedCodes(host))}.`)
+    if (provider === undefined) {
+      throw new DispatchError(word, `There is no provider "${code}" installed${didYouMean(code, installedCodes(host))}.`)
+    }
     return provider
   }
 
   return {
     async mine (actor) {
       const company = await configurations.latest(actor.companyId)
-      const chooser: ChoiceContext = { host, company, disk, problemsOf: (provider, stored) => configurationFaults(keyring, actor.companyId, provider, stored) }
+      const chooser: ChoiceContext = {
+        host,
+        company,
+        disk,
+        problemsOf: (provider, stored) => configurationFaults(keyring, actor.companyId, provider, stored)
+      }
       const of = (userId: number | null) => ({
-        choices: Object.fromEntries(company.choices.filter((choice) => choice.userId === userId).map((choice) => [choice.service, choice.providerCode])),
+        choices: Object.fromEntries(
+          company.choices.filter((choice) => choice.userId === userId).map((choice) => [choice.service, choice.providerCode])
+        ),
         providers: company.configurations.filter((stored) => stored.userId === userId).map((stored) => view(actor.companyId, stored))
       })
       return {
@@ -55,10 +80,16 @@ export function createConfigurationService ({ configurations, host, keyring, pub
     async choose (owner, service, providerName, author) {
       const provider = providerName === null ? undefined : installed(providerName, 'configuration_missing')
       if (provider !== undefined && provider.manifest.services[service] === undefined) {
-        throw refusal('validation_failed', [{ path: '/providerName', code: 'not_supported_by_provider', message: `The provider "${provider.code}" does not offer "${service}".` }])
+        throw refusal('validation_failed', [{
+          path: '/providerName',
+          code: 'not_supported_by_provider',
+          message: `The provider "${provider.code}" does not offer "${service}".`
+        }])
       }
       const lacking = provider && missingResourceOf(provider, disk)
-      if (lacking !== undefined) throw refusal('configuration_missing', [{ path: '/providerName', code: 'configuration_missing', message: lacking }])
+      if (lacking !== undefined) {
+        throw refusal('configuration_missing', [{ path: '/providerName', code: 'configuration_missing', message: lacking }])
+      }
       await configurations.choose(owner, { service, providerCode: providerName }, { author, at: now() })
     },
 
@@ -67,7 +98,12 @@ export function createConfigurationService ({ configurations, host, keyring, pub
       const vault = vaultOf(keyring, owner, code)
       let warnings: Problem[] = []
       const stored = await configurations.edit(owner, code, (before) => {
-        const changed = changeSettings(manifest.settings, before?.settings ?? { plain: {}, secrets: {} }, settings, { vault, now: now(), base: '/settings', ...place })
+        const changed = changeSettings(manifest.settings, before?.settings ?? { plain: {}, secrets: {} }, settings, {
+          vault,
+          now: now(),
+          base: '/settings',
+          ...place
+        })
         if (!changed.ok) throw refusal('validation_failed', changed.problems)
         const faults = sandboxFaults(manifest, openSettings(changed.value, vault), sandbox ?? false)
         if (faults.length > 0) throw refusal('validation_failed', faults)
@@ -78,7 +114,9 @@ export function createConfigurationService ({ configurations, host, keyring, pub
     },
 
     async remove (owner, code, author) {
-      if (!await configurations.remove(owner, code, { author, at: now() })) throw new DispatchError('not_found', `There is no configuration of a provider "${code}" here.`)
+      if (!await configurations.remove(owner, code, { author, at: now() })) {
+        throw new DispatchError('not_found', `There is no configuration of a provider "${code}" here.`)
+      }
     }
   }
 }
@@ -87,13 +125,28 @@ export function createConfigurationService ({ configurations, host, keyring, pub
 function holding (chooser: ChoiceContext, actor: Actor, service: ServiceName): MyConfig['services'][string] {
   const choice = choiceOf(chooser.company, actor, service)
   const available = installedCodes(chooser.host).filter((code) => chooseProvider(chooser, actor, service, code).chosen)
-  return { providerName: choice?.code ?? null, chosenBy: choice === undefined || choice.chosenBy === 'request' ? null : choice.chosenBy, available }
+  return {
+    providerName: choice?.code ?? null,
+    chosenBy: choice === undefined || choice.chosenBy === 'request' ? null : choice.chosenBy,
+    available
+  }
 }
 
-function viewOf ({ keyring, publicUrl }: { keyring: Keyring, publicUrl: string }, companyId: number, provider: InstalledProvider | undefined, stored: StoredConfiguration): ConfigurationView {
+function viewOf (
+  { keyring, publicUrl }: { keyring: Keyring, publicUrl: string },
+  companyId: number,
+  provider: InstalledProvider | undefined,
+  stored: StoredConfiguration
+): ConfigurationView {
   const { providerCode: code, sandbox, settings } = stored
   if (provider === undefined) {
-    return { code, settings: {}, sandbox, valid: false, problems: [{ path: '', code: 'not_installed', message: `There is no provider "${code}" installed.` }] }
+    return {
+      code,
+      settings: {},
+      sandbox,
+      valid: false,
+      problems: [{ path: '', code: 'not_installed', message: `There is no provider "${code}" installed.` }]
+    }
   }
   const problems = configurationFaults(keyring, companyId, provider, stored)
   const [service] = Object.keys(provider.manifest.webhooks ?? {})
@@ -102,7 +155,9 @@ function viewOf ({ keyring, publicUrl }: { keyring: Keyring, publicUrl: string }
     settings: maskSettings(provider.manifest.settings, settings),
     sandbox,
     valid: problems.length === 0,
-    ...(service === undefined ? {} : { webhookUrl: `${publicUrl}/api/webhooks/${service}/providers/${code}/endpoint.json?account=${stored.account}` }),
+    ...(service === undefined
+      ? {}
+      : { webhookUrl: `${publicUrl}/api/webhooks/${service}/providers/${code}/endpoint.json?account=${stored.account}` }),
     ...(problems.length === 0 ? {} : { problems })
   }
 }

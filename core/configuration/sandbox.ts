@@ -3,13 +3,19 @@ import type { InstalledProvider } from '../host/load/load.ts'
 import type { CompanyConfiguration, StoredConfiguration } from '../store/configuration/configurations.ts'
 
 /** Whether a configuration of a provider can reach a test environment of its vendor. */
-export function reachesSandbox ({ manifest: { sandbox } }: Pick<InstalledProvider, 'manifest'>, { settings: { plain, secrets }, sandbox: marked }: StoredConfiguration): boolean {
+export function reachesSandbox (
+  { manifest: { sandbox } }: Pick<InstalledProvider, 'manifest'>,
+  { settings: { plain, secrets }, sandbox: marked }: StoredConfiguration
+): boolean {
   if (sandbox === undefined || sandbox.kind === 'configuration') return sandbox !== undefined && marked
   return (sandbox.needs ?? []).every((name) => Object.hasOwn(plain, name) || Object.hasOwn(secrets, name))
 }
 
 /** The configuration with which a recorded step was planned: no other steps in for one that has gone since. */
-export function configurationUsed ({ configurations }: CompanyConfiguration, { providerCode, configuredBy, userId }: { providerCode: string, configuredBy: ConfiguredBy, userId: number }): StoredConfiguration | undefined {
+export function configurationUsed (
+  { configurations }: CompanyConfiguration,
+  { providerCode, configuredBy, userId }: { providerCode: string, configuredBy: ConfiguredBy, userId: number }
+): StoredConfiguration | undefined {
   if (configuredBy === 'nobody') return ofNobody(providerCode)
   const owner = configuredBy === 'user' ? userId : null
   return configurations.find((stored) => stored.providerCode === providerCode && stored.userId === owner)

@@ -1,5 +1,5 @@
-import type { Keyring } from '../access/keyring.ts'
 import type { JsonObject, Problem } from '@dispatch/common'
+import type { Keyring } from '../access/keyring.ts'
 import type { InstalledProvider } from '../host/load/load.ts'
 import { sandboxFaults } from '../host/manifest/sandbox.ts'
 import { checkSettings, openSettings, type Vault } from '../host/settings/settings.ts'
@@ -16,13 +16,22 @@ export function openConfiguration (keyring: Keyring, companyId: number, configur
 }
 
 /** What is wrong with a stored configuration, as the provider is today. */
-export function configurationFaults (keyring: Keyring, companyId: number, { manifest }: Pick<InstalledProvider, 'manifest'>, configuration: StoredConfiguration): Problem[] {
+export function configurationFaults (
+  keyring: Keyring,
+  companyId: number,
+  { manifest }: Pick<InstalledProvider, 'manifest'>,
+  configuration: StoredConfiguration
+): Problem[] {
   const settings = openConfiguration(keyring, companyId, configuration)
   return [...checkSettings(manifest.settings, settings, { base: '/settings' }), ...sandboxFaults(manifest, settings, configuration.sandbox)]
 }
 
 /** Tells what is wrong with stored configurations, and remembers it for as long as neither they nor the provider change. */
-export function createConfigurationCheck (keyring: Keyring): (companyId: number, provider: InstalledProvider, configuration: StoredConfiguration) => readonly Problem[] {
+export function createConfigurationCheck (keyring: Keyring): (
+  companyId: number,
+  provider: InstalledProvider,
+  configuration: StoredConfiguration
+) => readonly Problem[] {
   const known = new WeakMap<StoredConfiguration, WeakMap<InstalledProvider, readonly Problem[]>>()
   return (companyId, provider, configuration) => {
     const byProvider = known.get(configuration) ?? new WeakMap<InstalledProvider, readonly Problem[]>()

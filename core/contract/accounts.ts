@@ -1,10 +1,11 @@
-import { Type, type Static } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { AnyJsonObject, CallbackUrl, Line, Timestamp, withoutControls } from './common.ts'
-import { PageLimit, NumberCursor } from './query.ts'
+import { NumberCursor, PageLimit } from './query.ts'
 import { serviceNames } from './service-names.ts'
 
 const closed = { additionalProperties: false } as const
-const nullable = <S extends Parameters<typeof Type.Union>[0][number]>(schema: S, description: string) => Type.Union([schema, Type.Null()], { description })
+const nullable = <S extends Parameters<typeof Type.Union>[0][number]>(schema: S, description: string) =>
+  Type.Union([schema, Type.Null()], { description })
 
 /** The address that an account is named by; case does not matter. */
 const AccountEmail = Type.String({ format: 'email', maxLength: 254, examples: ['grace@example.com'] })
@@ -15,26 +16,44 @@ export const passwordLength = { minLength: 10, maxLength: 200 } as const
 const NewPassword = Type.String({
   ...passwordLength,
   pattern: withoutControls,
-  description: `${passwordLength.minLength} to ${passwordLength.maxLength} characters, not the e-mail address or its first part, no control characters`,
+  description:
+    `${passwordLength.minLength} to ${passwordLength.maxLength} characters, not the e-mail address or its first part, no control ` +
+    'characters',
   examples: ['correct horse battery']
 })
 
-const RoleName = Type.Enum(['operator', 'admin', 'member'], { description: 'member: dispatches. admin: runs the company. operator: runs the platform. Nobody gives a role above their own.', examples: ['member'] })
+const RoleName = Type.Enum(['operator', 'admin', 'member'], {
+  description: 'member: dispatches. admin: runs the company. operator: runs the platform. Nobody gives a role above their own.',
+  examples: ['member']
+})
 
-const UsableServices = Type.Array(Type.Enum([...serviceNames, '*']), { uniqueItems: true, maxItems: 20, description: 'The services that the user may use; "*" stands for all.', examples: [['invoicing', 'email']] })
+const UsableServices = Type.Array(Type.Enum([...serviceNames, '*']), {
+  uniqueItems: true,
+  maxItems: 20,
+  description: 'The services that the user may use; "*" stands for all.',
+  examples: [['invoicing', 'email']]
+})
 
 /** Whose account it is to be, and how it is opened. */
 export const NewPasswordAccount = Type.Object({ email: AccountEmail, password: NewPassword }, { ...closed, title: 'NewAccount' })
 
 /** The body of a new user. */
-export const NewUserBody = Type.Object({ ...NewPasswordAccount.properties, role: RoleName, services: UsableServices }, { ...closed, title: 'NewUser' })
+export const NewUserBody = Type.Object({ ...NewPasswordAccount.properties, role: RoleName, services: UsableServices }, {
+  ...closed,
+  title: 'NewUser'
+})
 export type NewUserBody = Static<typeof NewUserBody>
 
 /** What is to be changed of a user; what is left out stays. */
 export const UserChanges = Type.Object({
   email: Type.Optional(AccountEmail),
   password: Type.Optional(NewPassword),
-  current: Type.Optional(Type.String({ maxLength: 1024, description: 'The password that the user has until now: to change one\'s own e-mail address or password.' })),
+  current: Type.Optional(
+    Type.String({
+      maxLength: 1024,
+      description: 'The password that the user has until now: to change one\'s own e-mail address or password.'
+    })
+  ),
   role: Type.Optional(RoleName),
   services: Type.Optional(UsableServices),
   disabled: Type.Optional(Type.Boolean({ description: 'A disabled user is refused from the next request on.' }))
@@ -52,7 +71,10 @@ export const UserView = Type.Object({
 export type UserView = Static<typeof UserView>
 
 /** The body with which a user changes their own password. */
-export const PasswordBody = Type.Object({ current: Type.String({ maxLength: 1024, examples: ['demo-password'] }), password: NewPassword }, { ...closed, title: 'NewPassword' })
+export const PasswordBody = Type.Object({ current: Type.String({ maxLength: 1024, examples: ['demo-password'] }), password: NewPassword }, {
+  ...closed,
+  title: 'NewPassword'
+})
 export type PasswordBody = Static<typeof PasswordBody>
 
 const CompanyName = Line(200, { examples: ['Acme'] })
@@ -70,7 +92,11 @@ export type NewCompanyBody = Static<typeof NewCompanyBody>
 const lists = 'From where the users of the company may call: networks (CIDR) or single addresses; empty: from everywhere.'
 
 /** As an admin or an operator gives them. */
-const AddressList = Type.Array(Type.String({ maxLength: 64 }), { maxItems: 200, description: lists, examples: [['127.0.0.0/8', '::1', '2001:db8::/32']] })
+const AddressList = Type.Array(Type.String({ maxLength: 64 }), {
+  maxItems: 200,
+  description: lists,
+  examples: [['127.0.0.0/8', '::1', '2001:db8::/32']]
+})
 
 /** What is to be changed of a company; what is left out stays. */
 export const CompanyChanges = Type.Object({
@@ -82,7 +108,13 @@ export type CompanyChanges = Static<typeof CompanyChanges>
 
 /** More credits, or a correction that takes some back. */
 export const CreditsBody = Type.Object({
-  amount: Type.Integer({ minimum: -mostCredits, maximum: mostCredits, not: { const: 0 }, description: 'a whole number but 0; below 0, credits are taken back', examples: [500] }),
+  amount: Type.Integer({
+    minimum: -mostCredits,
+    maximum: mostCredits,
+    not: { const: 0 },
+    description: 'a whole number but 0; below 0, credits are taken back',
+    examples: [500]
+  }),
   reason: Line(200, { description: 'what it is for, on one line', examples: ['Order 4711'] })
 }, { ...closed, title: 'CreditsChange' })
 export type CreditsBody = Static<typeof CreditsBody>
@@ -93,14 +125,23 @@ const Balance = { balance: Type.Integer(), held: Type.Integer({ minimum: 0, desc
 export const BalanceView = Type.Object(Balance, { title: 'Balance' })
 export type BalanceView = Static<typeof BalanceView>
 
-export const CompanyView = Type.Object({ id: Type.Integer(), name: Type.String(), disabled: Type.Boolean(), addresses: Type.Array(Type.String(), { description: lists }), ...Balance, createdAt: Timestamp }, { title: 'Company' })
+export const CompanyView = Type.Object({
+  id: Type.Integer(),
+  name: Type.String(),
+  disabled: Type.Boolean(),
+  addresses: Type.Array(Type.String(), { description: lists }),
+  ...Balance,
+  createdAt: Timestamp
+}, { title: 'Company' })
 export type CompanyView = Static<typeof CompanyView>
 
 /** What an admin changes of their company; what is left out stays. */
 export const SettingsBody = Type.Object({
   addresses: Type.Optional(AddressList),
   notifyUrl: Type.Optional(nullable(CallbackUrl, 'Where the company is told that its credits are low; null: nowhere.')),
-  lowCredit: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: mostCredits }), 'It is told once when fewer credits than this are free; null: never.')),
+  lowCredit: Type.Optional(
+    nullable(Type.Integer({ minimum: 1, maximum: mostCredits }), 'It is told once when fewer credits than this are free; null: never.')
+  ),
   force: Type.Optional(Type.Boolean({ description: 'true: also a list of addresses that shuts out the client of this very request.' }))
 }, { ...closed, title: 'SettingsChanges', minProperties: 1 })
 export type SettingsBody = Static<typeof SettingsBody>
@@ -116,9 +157,13 @@ export type SettingsView = Static<typeof SettingsView>
 
 /** Which entries of the audit log are wanted. */
 export const AuditQuery = Type.Object({
-  companyId: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Another company than one\'s own (operators).' })),
+  companyId: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Another company than one\'s own (operators).' })
+  ),
   action: Type.Optional(Type.String({ maxLength: 60, examples: ['user.changed'] })),
-  userId: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Whoever did it, or under whose identity it was done.' })),
+  userId: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Whoever did it, or under whose identity it was done.' })
+  ),
   object: Type.Optional(Type.String({ maxLength: 200, description: 'A kind of thing, or one thing: user or user/7.', examples: ['user'] })),
   from: Type.Optional(Type.String({ format: 'iso-8601', description: 'At this time or later.' })),
   to: Type.Optional(Type.String({ format: 'iso-8601', description: 'Before this time.' })),

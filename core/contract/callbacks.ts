@@ -1,14 +1,22 @@
-import { Type, type Static } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { Timestamp, Uuid } from './common.ts'
-import { deliveryStatusesOf, eventServices, type DeliveryStatus, type EventService } from './delivery.ts'
+import { type DeliveryStatus, deliveryStatusesOf, type EventService, eventServices } from './delivery.ts'
 import { sendStatuses } from './recipients.ts'
 import { DispatchView } from './response.ts'
 
 /** What a dispatch comes to that its company is told about. */
 export const toldStatuses = ['succeeded', 'failed', 'partial', 'uncertain', 'cancelled'] as const
 
-/** What a callback tells: what a dispatch came to, what became of a step after its acceptance, how an e-mail ended that some recipients were put off, that a deferred step has failed, or what the company should know of itself. */
-export type CallbackType = 'company.credits_low' | 'deferred.failed' | `email.${typeof sendStatuses[number]}` | `dispatch.${typeof toldStatuses[number]}` | { [Service in EventService]: `${Service}.${DeliveryStatus<Service> & string}` }[EventService]
+/**
+ * What a callback tells: what a dispatch came to, what became of a step after its acceptance, how an e-mail ended that some recipients were
+ * put off, that a deferred step has failed, or what the company should know of itself.
+ */
+export type CallbackType =
+  | 'company.credits_low'
+  | 'deferred.failed'
+  | `email.${typeof sendStatuses[number]}`
+  | `dispatch.${typeof toldStatuses[number]}`
+  | { [Service in EventService]: `${Service}.${DeliveryStatus<Service> & string}` }[EventService]
 
 export const callbackTypes = [
   ...toldStatuses.map((status) => `dispatch.${status}`),
@@ -21,7 +29,10 @@ export const callbackTypes = [
 /** Of the company itself. */
 const companyType = 'company.credits_low'
 
-const told = { timestamp: Timestamp, sequence: Type.Integer({ minimum: 1, description: 'Its place among the callbacks of the dispatch, or of the company.' }) }
+const told = {
+  timestamp: Timestamp,
+  sequence: Type.Integer({ minimum: 1, description: 'Its place among the callbacks of the dispatch, or of the company.' })
+}
 
 /** The body of a callback about a dispatch. */
 export const DispatchCallback = Type.Object({
@@ -34,7 +45,12 @@ export const DispatchCallback = Type.Object({
 export const CompanyCallback = Type.Object({
   type: Type.Literal(companyType),
   ...told,
-  data: Type.Object({ companyId: Type.Integer(), balance: Type.Integer(), held: Type.Integer({ minimum: 0 }), lowCredit: Type.Integer({ description: 'The threshold that fewer credits are free than.' }) })
+  data: Type.Object({
+    companyId: Type.Integer(),
+    balance: Type.Integer(),
+    held: Type.Integer({ minimum: 0 }),
+    lowCredit: Type.Integer({ description: 'The threshold that fewer credits are free than.' })
+  })
 }, { title: 'CompanyCallback' })
 
 /** `failed`: every try did. `stopped`: the receiver said that nothing is ever to come again (410). */
@@ -48,7 +64,9 @@ export type AttemptOutcome = typeof attemptOutcomes[number]
 const AttemptView = Type.Object({
   number: Type.Integer({ minimum: 1 }),
   at: Timestamp,
-  outcome: Type.Union([Type.Enum(attemptOutcomes), Type.Null()], { description: 'null: it is under way, or its process ended before it was known.' }),
+  outcome: Type.Union([Type.Enum(attemptOutcomes), Type.Null()], {
+    description: 'null: it is under way, or its process ended before it was known.'
+  }),
   status: Type.Optional(Type.Integer({ description: 'The HTTP status of the receiver.' })),
   milliseconds: Type.Optional(Type.Integer({ minimum: 0 })),
   reason: Type.Optional(Type.String({ description: 'Why it failed.' }))
@@ -79,8 +97,13 @@ export type CallbackSecrets = Static<typeof CallbackSecrets>
 
 /** A secret that was just made: the only time that it is shown. */
 export const NewCallbackSecret = Type.Object({
-  secret: Type.String({ pattern: '^whsec_[A-Za-z0-9+/]+=*$', description: 'As the libraries of Standard Webhooks take it. It is not shown again.' }),
+  secret: Type.String({
+    pattern: '^whsec_[A-Za-z0-9+/]+=*$',
+    description: 'As the libraries of Standard Webhooks take it. It is not shown again.'
+  }),
   createdAt: Timestamp,
-  previousUntil: Type.Union([Timestamp, Type.Null()], { description: 'Until when callbacks are signed with the previous one too; null: there was none.' })
+  previousUntil: Type.Union([Timestamp, Type.Null()], {
+    description: 'Until when callbacks are signed with the previous one too; null: there was none.'
+  })
 }, { title: 'NewCallbackSecret' })
 export type NewCallbackSecret = Static<typeof NewCallbackSecret>

@@ -1,5 +1,5 @@
-import { Type, type Static, type TString, type TStringOptions } from 'typebox'
 import type { Json, JsonObject } from '@dispatch/common'
+import { type Static, type TString, type TStringOptions, Type } from 'typebox'
 
 /** Any JSON value, checked by its own rules elsewhere. */
 export const AnyJson = Type.Unsafe<Json>({})
@@ -39,29 +39,61 @@ export const CallbackUrl = Type.String({
  * Patterns that generated clients can hold: they know neither look-ahead nor the classes of Unicode. Inside the brackets of a regular
  * expression: control characters (Cc of Unicode), the separators of lines and paragraphs, all other white space.
  */
-const [controls, separators, spaces] = ['\\x00-\\x1f\\x7f-\\x9f', '\\u2028\\u2029', ' \\u00a0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000\\ufeff']
+const [controls, separators, spaces] = [
+  '\\x00-\\x1f\\x7f-\\x9f',
+  '\\u2028\\u2029',
+  ' \\u00a0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000\\ufeff'
+]
 
 /** Of texts without control characters. */
 export const withoutControls = `^[^${controls}]*$`
 
 /** A text of one line that is not blank: what stands in a header must not begin another one. */
 export function Line (maxLength: number, options: TStringOptions = {}): TString {
-  return Type.String({ minLength: 1, maxLength, pattern: `^[^${controls}${separators}]*$`, not: { pattern: `^[${spaces}]+$` }, description: 'a text of one line, without control characters', ...options })
+  return Type.String({
+    minLength: 1,
+    maxLength,
+    pattern: `^[^${controls}${separators}]*$`,
+    not: { pattern: `^[${spaces}]+$` },
+    description: 'a text of one line, without control characters',
+    ...options
+  })
 }
 
 /** A text of one line or several, with "\n" between them, that is not blank. */
 export function Lines (maxLength: number, options: TStringOptions = {}): TString {
-  return Type.String({ minLength: 1, maxLength, pattern: '^[^\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f]*$', not: { pattern: `^[\\n${separators}${spaces}]+$` }, ...options })
+  return Type.String({
+    minLength: 1,
+    maxLength,
+    pattern: '^[^\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f]*$',
+    not: { pattern: `^[\\n${separators}${spaces}]+$` },
+    ...options
+  })
 }
 
 /** One e-mail address, with or without a name before it. */
-export const EmailAddress = Type.String({ title: 'EmailAddress', format: 'mailbox', maxLength: 400, examples: ['ada@example.com', 'Ada Lovelace <ada@example.com>'] })
+export const EmailAddress = Type.String({
+  title: 'EmailAddress',
+  format: 'mailbox',
+  maxLength: 400,
+  examples: ['ada@example.com', 'Ada Lovelace <ada@example.com>']
+})
 
 /** ISO 3166-1 alpha-2. */
-export const CountryCode = Type.String({ title: 'CountryCode', pattern: '^[A-Z]{2}$', description: 'an ISO 3166-1 alpha-2 country code, such as FR', examples: ['FR'] })
+export const CountryCode = Type.String({
+  title: 'CountryCode',
+  pattern: '^[A-Z]{2}$',
+  description: 'an ISO 3166-1 alpha-2 country code, such as FR',
+  examples: ['FR']
+})
 
 /** A short BCP 47 tag: a language, and a country where it matters. */
-export const LanguageCode = Type.String({ title: 'LanguageCode', pattern: '^[a-z]{2,3}(-[A-Z]{2})?$', description: 'a language code, such as fr or en-GB', examples: ['fr'] })
+export const LanguageCode = Type.String({
+  title: 'LanguageCode',
+  pattern: '^[a-z]{2,3}(-[A-Z]{2})?$',
+  description: 'a language code, such as fr or en-GB',
+  examples: ['fr']
+})
 
 export const Uuid = Type.String({ format: 'uuid' })
 

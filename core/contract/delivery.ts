@@ -48,7 +48,9 @@ export const deliveryTransitions = {
 
 /** The services whose providers tell what became of a dispatch. */
 export type DeliveryService = keyof typeof deliveryTransitions
-export type DeliveryStatus<Service extends DeliveryService = DeliveryService> = { [Name in Service]: keyof typeof deliveryTransitions[Name] }[Service]
+export type DeliveryStatus<Service extends DeliveryService = DeliveryService> = {
+  [Name in Service]: keyof typeof deliveryTransitions[Name]
+}[Service]
 
 export const deliveryServices = Object.keys(deliveryTransitions) as readonly DeliveryService[]
 
@@ -56,7 +58,10 @@ export function isDeliveryService (name: string): name is DeliveryService {
   return Object.hasOwn(deliveryTransitions, name)
 }
 
-/** Those whose vendors send events: what becomes of them is called back, and steps can be deferred until it does. The others are asked after alone. */
+/**
+ * Those whose vendors send events: what becomes of them is called back, and steps can be deferred until it does. The others are asked after
+ * alone.
+ */
 export const eventServices = ['esign', 'postal'] as const satisfies readonly DeliveryService[]
 export type EventService = typeof eventServices[number]
 
@@ -106,7 +111,9 @@ export function isFinalDeliveryStatus (service: DeliveryService, status: string 
 
 /** The statuses that are not to be expected once a step has come to one. */
 export function unexpectedAfter (service: DeliveryService, status: DeliveryStatus): DeliveryStatus[] {
-  return deliveryStatusesOf(service).filter((other) => other !== status && (isFinalDeliveryStatus(service, status) || !canTransition(service, status, other)))
+  return deliveryStatusesOf(service).filter((other) =>
+    other !== status && (isFinalDeliveryStatus(service, status) || !canTransition(service, status, other))
+  )
 }
 
 const paid = 'What it cost stays charged: a dispatch is paid once its vendor has accepted it.'
@@ -114,7 +121,10 @@ const paid = 'What it cost stays charged: a dispatch is paid once its vendor has
 /** What a client is told where a step was refused after it had been accepted. */
 const refusals: { readonly [Service in DeliveryService]: Readonly<Partial<Record<DeliveryStatus<Service>, string>>> } = {
   esign: { declined: `A signer has refused to sign. ${paid}` },
-  postal: { failed: `The vendor has refused the letter after it had accepted it, or could not bring it: it does not reach its recipient. ${paid} Once the cause is put right, dispatch it anew.` },
+  postal: {
+    failed: `The vendor has refused the letter after it had accepted it, or could not bring it: it does not reach its recipient. ${paid} ` +
+      'Once the cause is put right, dispatch it anew.'
+  },
   sms: { failed: `The message did not reach the phone. ${paid}` },
   invoicing: { rejected: `It was refused after it had been accepted. ${paid} Once the cause is put right, dispatch it anew.` }
 }

@@ -6,7 +6,10 @@ import type { Problem } from '@dispatch/common'
  * service chooses a status.
  */
 export const errorTable = {
-  validation_error: { status: 400, when: 'The shape of the request is wrong: a missing field, a wrong type, a bad enum or format, an unknown field, unreadable JSON.' },
+  validation_error: {
+    status: 400,
+    when: 'The shape of the request is wrong: a missing field, a wrong type, a bad enum or format, an unknown field, unreadable JSON.'
+  },
   unsupported_version: { status: 400, when: 'X-API-Version names a version that does not exist.' },
   unauthorized: { status: 401, when: 'No credentials, wrong ones, or an expired token.' },
   insufficient_credits: { status: 402, when: 'The free credits of the company do not cover the price of the dispatch.' },
@@ -22,20 +25,45 @@ export const errorTable = {
   payload_too_large: { status: 413, when: 'The body is larger than allowed.' },
   unsupported_media_type: { status: 415, when: 'The content type of the body is not supported.' },
   expectation_failed: { status: 417, when: 'The sender is not allowed by the SMTP configuration, or there is no recipient.' },
-  validation_failed: { status: 422, when: 'The template data does not fit its schema, a business rule is broken, or the provider does not support the request.' },
+  validation_failed: {
+    status: 422,
+    when: 'The template data does not fit its schema, a business rule is broken, or the provider does not support the request.'
+  },
   provider_error: { status: 422, when: 'The provider refused the request; its own code and text are in the details.' },
   configuration_missing: { status: 422, when: 'No provider is chosen, it is unknown, or it has no valid configuration.' },
   authentication_error: { status: 422, when: 'The provider refused the credentials of the company.' },
   idempotency_key_reused: { status: 422, when: 'The idempotency key was used before with another request.' },
-  partially_dispatched: { status: 422, when: 'A part of a chain was done and paid for before it failed. It must not be sent again: a retry does the rest.' },
-  rate_limited: { status: 429, when: 'More requests, or more failed logins, than the limit allows: Retry-After says in how many seconds there is room again.' },
+  partially_dispatched: {
+    status: 422,
+    when: 'A part of a chain was done and paid for before it failed. It must not be sent again: a retry does the rest.'
+  },
+  rate_limited: {
+    status: 429,
+    when: 'More requests, or more failed logins, than the limit allows: Retry-After says in how many seconds there is room again.'
+  },
   distant_service_error: { status: 500, when: 'The SMTP server rejected the message; the message carries its code.' },
-  document_damaged: { status: 500, when: 'The stored document is not what was made: it was truncated, altered or removed on the disk. Nothing of it was sent.' },
+  document_damaged: {
+    status: 500,
+    when: 'The stored document is not what was made: it was truncated, altered or removed on the disk. Nothing of it was sent.'
+  },
   internal_error: { status: 500, when: 'A fault of the service itself; it is logged with the request id.' },
-  service_unavailable: { status: 503, when: 'The service cannot reach its database, or not change it: Retry-After says in how many seconds to try again. A dispatch was not recorded, and nothing was sent.', retryAfter: 5 },
-  provider_unavailable: { status: 503, when: 'The provider certainly did not accept the request: it is safe to send it again.', retryAfter: 10 },
+  service_unavailable: {
+    status: 503,
+    when: 'The service cannot reach its database, or not change it: Retry-After says in how many seconds to try again. A dispatch was ' +
+      'not recorded, and nothing was sent.',
+    retryAfter: 5
+  },
+  provider_unavailable: {
+    status: 503,
+    when: 'The provider certainly did not accept the request: it is safe to send it again.',
+    retryAfter: 10
+  },
   timeout: { status: 504, when: 'A time limit passed. A dispatch that is named goes on: its id tells where to look.' },
-  recording_unknown: { status: 504, when: 'Whether the request was recorded is not known yet. The dispatch that is named goes on if it was; read a minute later, a 404 says that it was not, and that nothing was sent.' },
+  recording_unknown: {
+    status: 504,
+    when: 'Whether the request was recorded is not known yet. The dispatch that is named goes on if it was; read a minute later, a 404 ' +
+      'says that it was not, and that nothing was sent.'
+  },
   outcome_unknown: { status: 504, when: 'The provider may have accepted the request. It is never sent again blindly.' }
 } as const satisfies Record<string, { status: number, when: string, retryAfter?: number }>
 
@@ -55,7 +83,12 @@ const limits = { problems: 100, path: 300, message: 500 } as const
 
 /** The problems that an answer has room for, each at a bounded length. */
 export function presentable (problems: readonly Problem[]): Problem[] {
-  return problems.slice(0, limits.problems).map(({ path, code, message, ...place }) => ({ path: shortened(path, limits.path), code, message: shortened(message, limits.message), ...place }))
+  return problems.slice(0, limits.problems).map(({ path, code, message, ...place }) => ({
+    path: shortened(path, limits.path),
+    code,
+    message: shortened(message, limits.message),
+    ...place
+  }))
 }
 
 function shortened (text: string, longest: number): string {

@@ -1,4 +1,4 @@
-import { Type, type Static } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { Line, Timestamp, Uuid } from './common.ts'
 import { serviceNames } from './service-names.ts'
 
@@ -10,8 +10,17 @@ const scope = 'The services that the key is for, of those that its user may use'
 export const NewKeyBody = Type.Object({
   name: Line(100, { description: 'what it is for, on one line', examples: ['Web shop'] }),
   mode: Mode,
-  services: Type.Optional(Type.Array(Type.Enum([...serviceNames]), { minItems: 1, uniqueItems: true, description: `${scope}; all of them unless given.`, examples: [['email', 'file']] })),
-  expiresAt: Type.Optional(Type.String({ format: 'date-time', description: 'When it ends; never unless given.', examples: ['2099-12-31T23:59:59Z'] })),
+  services: Type.Optional(
+    Type.Array(Type.Enum([...serviceNames]), {
+      minItems: 1,
+      uniqueItems: true,
+      description: `${scope}; all of them unless given.`,
+      examples: [['email', 'file']]
+    })
+  ),
+  expiresAt: Type.Optional(
+    Type.String({ format: 'date-time', description: 'When it ends; never unless given.', examples: ['2099-12-31T23:59:59Z'] })
+  ),
   userId: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Whose it is (admins); one\'s own unless given.' }))
 }, { ...closed, title: 'NewKey' })
 export type NewKeyBody = Static<typeof NewKeyBody>
@@ -33,11 +42,15 @@ export const KeyView = Type.Object(fields, { title: 'Key' })
 export type KeyView = Static<typeof KeyView>
 
 /** A key as it is shown to whoever makes it, and to nobody else. */
-export const NewKeyView = Type.Object({ ...fields, key: Type.String({ description: 'The key itself. It is shown this once.' }) }, { title: 'KeyWithSecret' })
+export const NewKeyView = Type.Object({ ...fields, key: Type.String({ description: 'The key itself. It is shown this once.' }) }, {
+  title: 'KeyWithSecret'
+})
 export type NewKeyView = Static<typeof NewKeyView>
 
 /** The body of an impersonation. */
-export const ImpersonationBody = Type.Object({ userId: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'The user to act as.', examples: [2] }) }, { ...closed, title: 'Impersonation' })
+export const ImpersonationBody = Type.Object({
+  userId: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'The user to act as.', examples: [2] })
+}, { ...closed, title: 'Impersonation' })
 
 /** Which keys are wanted. */
 export const KeyQuery = Type.Object({

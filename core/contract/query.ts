@@ -1,4 +1,4 @@
-import { Type, type Static } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { AnyJsonObject, Line, Metadata, ProviderCode } from './common.ts'
 import { serviceNames } from './service-names.ts'
 import { deferredStates, dispatchStatuses } from './states.ts'
@@ -19,10 +19,18 @@ export type PageQuery = Static<typeof PageQuery>
 export const DispatchQuery = Type.Object({
   status: Type.Optional(Type.Enum(dispatchStatuses)),
   service: Type.Optional(Type.String({ maxLength: 50 })),
-  deferred: Type.Optional(Type.Enum(deferredStates, { description: 'Has a deferred action in this state: deferred=failed finds what is to be retried.' })),
+  deferred: Type.Optional(
+    Type.Enum(deferredStates, { description: 'Has a deferred action in this state: deferred=failed finds what is to be retried.' })
+  ),
   invoiceNumber: Type.Optional(Type.String({ maxLength: 200 })),
   recipient: Type.Optional(Type.String({ maxLength: 200, description: 'The name of the recipient; case does not matter.' })),
-  metadata: Type.Optional(Type.Unsafe<Metadata>({ ...Metadata, title: 'MetadataFilter', description: 'Pairs that the metadata must have: metadata[orderId]=A-1001.' })),
+  metadata: Type.Optional(
+    Type.Unsafe<Metadata>({
+      ...Metadata,
+      title: 'MetadataFilter',
+      description: 'Pairs that the metadata must have: metadata[orderId]=A-1001.'
+    })
+  ),
   from: Type.Optional(Type.String({ format: 'iso-8601', description: 'Created at this time or later.' })),
   to: Type.Optional(Type.String({ format: 'iso-8601', description: 'Created before this time.' })),
   limit: PageLimit,
@@ -54,6 +62,12 @@ export const ReleaseBody = Type.Object({
 
 /** The headers of what is done once, however often it is asked for. */
 export const IdempotencyHeaders = Type.Object({
-  'x-idempotency-key': Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'A repeat with the same key does nothing again: it answers with what the first request did, as it is now.' })),
+  'x-idempotency-key': Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description: 'A repeat with the same key does nothing again: it answers with what the first request did, as it is now.'
+    })
+  ),
   'idempotency-key': Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'Another name of X-Idempotency-Key.' }))
 })

@@ -1,4 +1,4 @@
-import { Type, type Static, type TObject } from 'typebox'
+import { type Static, type TObject, Type } from 'typebox'
 
 /** A recipient whom a mail server does not take, for now or for good, and why. `code` is the server's. */
 export const TurnedAway = Type.Object({
@@ -14,9 +14,15 @@ export type TurnedAway = Static<typeof TurnedAway>
  */
 export const recipientLists = {
   accepted: Type.Optional(Type.Array(Type.String({ maxLength: 500 }), { description: 'Of an e-mail: whose server took it.' })),
-  rejected: Type.Optional(Type.Array(TurnedAway, { description: 'Of an e-mail: who does not get it, refused for good or put off too often.' })),
-  waiting: Type.Optional(Type.Array(TurnedAway, { description: 'Of an e-mail: who was put off. They are sent to again by themselves, and nobody else.' })),
-  uncertain: Type.Optional(Type.Array(TurnedAway, { description: 'Of an e-mail: who may have it, because the answer of the server was lost.' }))
+  rejected: Type.Optional(
+    Type.Array(TurnedAway, { description: 'Of an e-mail: who does not get it, refused for good or put off too often.' })
+  ),
+  waiting: Type.Optional(
+    Type.Array(TurnedAway, { description: 'Of an e-mail: who was put off. They are sent to again by themselves, and nobody else.' })
+  ),
+  uncertain: Type.Optional(
+    Type.Array(TurnedAway, { description: 'Of an e-mail: who may have it, because the answer of the server was lost.' })
+  )
 }
 export type RecipientReport = Static<TObject<typeof recipientLists>>
 

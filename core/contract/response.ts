@@ -1,6 +1,6 @@
-import { Type, type Static, type TSchema } from 'typebox'
-import { AnyJson, AnyJsonObject, DocumentHandle, Metadata, ProblemSchema, ProviderCode, Timestamp, Uuid } from './common.ts'
 import type { JsonObject } from '@dispatch/common'
+import { type Static, type TSchema, Type } from 'typebox'
+import { AnyJson, AnyJsonObject, DocumentHandle, Metadata, ProblemSchema, ProviderCode, Timestamp, Uuid } from './common.ts'
 import { deliveryStatuses } from './delivery.ts'
 import { errorTable, type ErrorWord } from './errors.ts'
 import { recipientLists, type RecipientReport } from './recipients.ts'
@@ -19,14 +19,23 @@ export type GeneratedDocument = Static<typeof GeneratedDocument>
 
 /** What the provider answered: its own identifier and status, and whatever else it gave. */
 export const ProviderResponse = Type.Unsafe<JsonObject & RecipientReport & { readonly id: string, readonly status: string }>(
-  Type.Object({ id: Type.String(), status: Type.String(), url: Type.Optional(Type.String()), ...recipientLists }, { title: 'ProviderResponse', additionalProperties: true })
+  Type.Object({ id: Type.String(), status: Type.String(), url: Type.Optional(Type.String()), ...recipientLists }, {
+    title: 'ProviderResponse',
+    additionalProperties: true
+  })
 )
 export type ProviderResponse = Static<typeof ProviderResponse>
 
 /** Why a step was not done. */
-const StepError = Type.Object({ error: Word, message: Type.String(), details: Type.Optional(Type.Array(ProblemSchema)) }, { title: 'StepError' })
+const StepError = Type.Object({ error: Word, message: Type.String(), details: Type.Optional(Type.Array(ProblemSchema)) }, {
+  title: 'StepError'
+})
 
-const Sandbox = Type.Optional(Type.Literal(true, { description: 'Done in the test environment of the vendor, or by the simulator: nothing real happened, and nothing was charged.' }))
+const Sandbox = Type.Optional(
+  Type.Literal(true, {
+    description: 'Done in the test environment of the vendor, or by the simulator: nothing real happened, and nothing was charged.'
+  })
+)
 
 /** What became of a step. */
 export const StepAnswer = Type.Object({
@@ -109,7 +118,9 @@ export const ValidationResponse = Type.Object({
     sandbox: Sandbox,
     documentType: Type.Optional(Type.String()),
     credits: Type.Integer({ minimum: 0 }),
-    on: Type.Optional(Type.String({ description: 'Deferred: done once this event of the dispatch has come.', examples: ['esign.completed'] }))
+    on: Type.Optional(
+      Type.String({ description: 'Deferred: done once this event of the dispatch has come.', examples: ['esign.completed'] })
+    )
   })),
   metadata: Metadata
 }, { title: 'Validation' })
@@ -129,11 +140,27 @@ const StepView = Type.Object({
   generatedDocument: nullable(GeneratedDocument),
   creditsCharged: Type.Integer({ minimum: 0 }),
   template: Type.Optional(UsedTemplate),
-  deferredState: Type.Optional(Type.Enum(deferredStates, { description: 'How far a deferred action has come. failed: POST …/retry does it again. skipped: its event is not to be expected any more, as its error says.' })),
+  deferredState: Type.Optional(
+    Type.Enum(deferredStates, {
+      description: 'How far a deferred action has come. failed: POST …/retry does it again. skipped: its event is not to be expected any ' +
+        'more, as its error says.'
+    })
+  ),
   deferredOn: Type.Optional(Type.String({ description: 'Done once this event of the dispatch has come.', examples: ['esign.completed'] })),
-  nextTryAt: Type.Optional(Type.String({ format: 'date-time', description: 'When it is tried again by itself, or those of an e-mail who wait are.' })),
-  deliveryStatus: Type.Optional(nullable(Type.Enum(deliveryStatuses, { description: 'What became of it after its acceptance, as its vendor told; null: nothing is known yet. Absent where vendors tell nothing.' }))),
-  deliveryMessage: Type.Optional(Type.String({ description: 'With a deliveryStatus that is a refusal: what it means, and for the price.' })),
+  nextTryAt: Type.Optional(
+    Type.String({ format: 'date-time', description: 'When it is tried again by itself, or those of an e-mail who wait are.' })
+  ),
+  deliveryStatus: Type.Optional(
+    nullable(
+      Type.Enum(deliveryStatuses, {
+        description:
+          'What became of it after its acceptance, as its vendor told; null: nothing is known yet. Absent where vendors tell nothing.'
+      })
+    )
+  ),
+  deliveryMessage: Type.Optional(
+    Type.String({ description: 'With a deliveryStatus that is a refusal: what it means, and for the price.' })
+  ),
   error: Type.Optional(StepError)
 }, { title: 'Step' })
 
@@ -161,7 +188,13 @@ export type DispatchView = Static<typeof DispatchView>
 /** One entry of a dispatch's timeline. */
 export const EventView = Type.Object({
   id: Type.String(),
-  kind: Type.Enum(eventKinds, { description: 'planned, rendered, fetched (the document of the vendor), damaged (a document that is not what was stored any more was asked for), calling, answered, done (without a provider), failed (no provider was called), resumed, released (to be tried again at once), recovered (from a process that ended), reconciled, corrected (answered after its process had lost the dispatch), resolved, cancelled, webhook, polled, skipped (a deferred action whose event is not to be expected any more).' }),
+  kind: Type.Enum(eventKinds, {
+    description:
+      'planned, rendered, fetched (the document of the vendor), damaged (a document that is not what was stored any more was asked ' +
+      'for), calling, answered, done (without a provider), failed (no provider was called), resumed, released (to be tried again ' +
+      'at once), recovered (from a process that ended), reconciled, corrected (answered after its process had lost the dispatch), ' +
+      'resolved, cancelled, webhook, polled, skipped (a deferred action whose event is not to be expected any more).'
+  }),
   service: Type.Optional(Type.String()),
   actor: AnyJsonObject,
   facts: AnyJsonObject,
@@ -187,7 +220,8 @@ export type CreditsView = Static<typeof CreditsView>
 
 /** A page of a list: its items, and the cursor of the next page or null at the end. */
 export function page<S extends TSchema & { title?: string }> (item: S) {
-  return Type.Object({ data: Type.Array(item), nextCursor: nullable(Type.String()) }, item.title === undefined ? {} : { title: `${item.title}Page` })
+  return Type.Object({ data: Type.Array(item), nextCursor: nullable(Type.String()) },
+    item.title === undefined ? {} : { title: `${item.title}Page` })
 }
 
 export const ConfigurationView = Type.Object({
@@ -195,9 +229,17 @@ export const ConfigurationView = Type.Object({
   settings: Type.Record(Type.String(), AnyJson, { description: 'Secrets read as { "set": true, "updatedAt": … }.' }),
   sandbox: Type.Boolean(),
   valid: Type.Boolean({ description: 'false: it no longer fits the installed provider.' }),
-  webhookUrl: Type.Optional(Type.String({ description: 'Where the vendor posts its events for this configuration. It is as good as a password: only the vendor needs it.' })),
+  webhookUrl: Type.Optional(
+    Type.String({
+      description: 'Where the vendor posts its events for this configuration. It is as good as a password: only the vendor needs it.'
+    })
+  ),
   problems: Type.Optional(Type.Array(ProblemSchema)),
-  warnings: Type.Optional(Type.Array(ProblemSchema, { description: 'Of the change that this answers, such as a secret that was not kept because its destination has changed.' }))
+  warnings: Type.Optional(
+    Type.Array(ProblemSchema, {
+      description: 'Of the change that this answers, such as a secret that was not kept because its destination has changed.'
+    })
+  )
 }, { title: 'Configuration' })
 export type ConfigurationView = Static<typeof ConfigurationView>
 
@@ -231,16 +273,27 @@ export const ProviderView = Type.Object({
   docs: Type.Optional(Type.String()),
   services: Type.Optional(Type.Record(Type.String(), Type.Object({
     capabilities: AnyJsonObject,
-    limits: Type.Array(AnyJsonObject, { description: 'What else the vendor takes of a request: what stands `at` must fit a JSON Schema, `when` other fields do; `words` say it in a sentence.' }),
+    limits: Type.Array(AnyJsonObject, {
+      description:
+        'What else the vendor takes of a request: what stands `at` must fit a JSON Schema, `when` other fields do; `words` say it ' +
+        'in a sentence.'
+    }),
     idempotency: AnyJsonObject,
     timeLimit: Type.Optional(Type.Number()),
     verbs: Type.Array(Type.String()),
-    webhook: Type.Optional(Type.Array(Type.Enum(['jws', 'basic', 'hmac']), { description: 'The vendor reports by itself; in which ways its events are verified.' })),
+    webhook: Type.Optional(
+      Type.Array(Type.Enum(['jws', 'basic', 'hmac']), {
+        description: 'The vendor reports by itself; in which ways its events are verified.'
+      })
+    ),
     statuses: Type.Optional(Type.Array(Type.String(), { description: 'The delivery statuses that it tells.' }))
   }))),
   settings: Type.Optional(JsonSchema),
   requestSettings: Type.Optional(JsonSchema),
-  health: Type.Object({ state: Type.Enum(['ok', 'failing', 'refused'], { description: 'failing: for this company, in this process.' }), reason: Type.Optional(Type.String()) })
+  health: Type.Object({
+    state: Type.Enum(['ok', 'failing', 'refused'], { description: 'failing: for this company, in this process.' }),
+    reason: Type.Optional(Type.String())
+  })
 }, { title: 'Provider' })
 export type ProviderView = Static<typeof ProviderView>
 
@@ -276,5 +329,7 @@ export const Nothing = Type.Null({ description: 'Done.' })
 /** Answer of the health check. */
 export const HealthView = Type.Object({
   status: Type.Literal('ok'),
-  clockSkew: Type.Number({ description: 'Seconds that the clock of the process that answers was behind that of the database when it started; negative: ahead.' })
+  clockSkew: Type.Number({
+    description: 'Seconds that the clock of the process that answers was behind that of the database when it started; negative: ahead.'
+  })
 }, { title: 'Health' })

@@ -2,7 +2,10 @@
 export const dispatchStatuses = ['queued', 'running', 'succeeded', 'failed', 'partial', 'uncertain', 'cancelled'] as const
 export type DispatchStatus = typeof dispatchStatuses[number]
 
-/** The states of a step: what is known of its provider's answer. `waiting`: deferred, for an event of its dispatch; `skipped`: that event is not to be expected any more. */
+/**
+ * The states of a step: what is known of its provider's answer. `waiting`: deferred, for an event of its dispatch; `skipped`: that event is
+ * not to be expected any more.
+ */
 export const stepStatuses = ['planned', 'calling', 'accepted', 'rejected', 'unavailable', 'uncertain', 'waiting', 'skipped'] as const
 export type StepStatus = typeof stepStatuses[number]
 
@@ -11,9 +14,8 @@ export const deferredStates = ['waiting', 'running', 'done', 'failed', 'skipped'
 export type DeferredState = typeof deferredStates[number]
 
 /** What the timeline of a dispatch tells: the word of each of its entries. */
-export const eventKinds = [
-  'planned', 'rendered', 'fetched', 'damaged', 'calling', 'answered', 'done', 'failed', 'resumed', 'released', 'recovered', 'reconciled', 'corrected', 'resolved', 'cancelled', 'webhook', 'polled', 'skipped'
-] as const
+export const eventKinds = ['planned', 'rendered', 'fetched', 'damaged', 'calling', 'answered', 'done', 'failed', 'resumed', 'released',
+  'recovered', 'reconciled', 'corrected', 'resolved', 'cancelled', 'webhook', 'polled', 'skipped'] as const
 export type EventKind = typeof eventKinds[number]
 
 /** Who chose the provider of a step. */

@@ -1,6 +1,6 @@
-import { Type, type Static, type TSchema } from 'typebox'
-import { AnyJsonObject, Line, ProblemSchema, Timestamp } from './common.ts'
 import type { JsonObject } from '@dispatch/common'
+import { type Static, type TSchema, Type } from 'typebox'
+import { AnyJsonObject, Line, ProblemSchema, Timestamp } from './common.ts'
 
 const closed = { additionalProperties: false } as const
 const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
@@ -34,7 +34,9 @@ export type VersionQuery = Static<typeof VersionQuery>
 
 const text = {
   name: Type.Optional(Line(100, { description: 'The name, unless the source says it.' })),
-  service: Type.Optional(Type.Enum(['invoicing', 'esign', 'postal', 'sms', 'email', 'file'], { description: 'What it is made for, unless the source says it.' })),
+  service: Type.Optional(
+    Type.Enum(['invoicing', 'esign', 'postal', 'sms', 'email', 'file'], { description: 'What it is made for, unless the source says it.' })
+  ),
   documentType: Type.Optional(Type.Enum(['INVOICE', 'E_INVOICE', 'QUOTE', 'CREDIT'])),
   source: Type.String({ minLength: 1, maxLength: templateTextLimit, description: 'The text of template.yaml.' }),
   schema: Type.Unsafe<JsonObject>({ ...AnyJsonObject, description: 'The JSON Schema (2020-12) of the data.' }),
@@ -43,14 +45,24 @@ const text = {
 
 /** Something to copy: the smallest template that says everything. */
 const example = {
-  source: 'name: Receipt\nservice: file\nlocale: en-GB\nbody:\n  - heading: Receipt {{ number }}\n  - table:\n      each: lines\n      as: line\n      columns:\n        - { header: Description, value: line.description, width: 3 }\n        - { header: Amount, value: line.total, type: money }\n',
+  source: 'name: Receipt\nservice: file\nlocale: en-GB\nbody:\n  - heading: Receipt {{ number }}\n  - table:\n      each: lines\n      ' +
+    'as: line\n      columns:\n        - { header: Description, value: line.description, width: 3 }\n        - { header: Amount, ' +
+    'value: line.total, type: money }\n',
   schema: {
     type: 'object',
     additionalProperties: false,
     required: ['number', 'lines'],
     properties: {
       number: { type: 'string' },
-      lines: { type: 'array', items: { type: 'object', additionalProperties: false, required: ['description', 'total'], properties: { description: { type: 'string' }, total: { type: 'number' } } } }
+      lines: {
+        type: 'array',
+        items: {
+          type: 'object',
+          additionalProperties: false,
+          required: ['description', 'total'],
+          properties: { description: { type: 'string' }, total: { type: 'number' } }
+        }
+      }
     }
   },
   sample: { number: 'R-17', lines: [{ description: 'Tea', total: 6.25 }] }
@@ -61,7 +73,14 @@ export const TemplateBody = Type.Object(text, { ...closed, title: 'NewTemplate',
 export type TemplateBody = Static<typeof TemplateBody>
 
 /** The next version of a template. */
-export const NextVersionBody = Type.Object({ baseVersion: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'The newest version ("latestVersion"), from which the change was made.' }), ...text }, { ...closed, title: 'NewTemplateVersion', examples: [{ baseVersion: 1, ...example }] })
+export const NextVersionBody = Type.Object({
+  baseVersion: Type.Integer({
+    minimum: 1,
+    maximum: 2_147_483_647,
+    description: 'The newest version ("latestVersion"), from which the change was made.'
+  }),
+  ...text
+}, { ...closed, title: 'NewTemplateVersion', examples: [{ baseVersion: 1, ...example }] })
 export type NextVersionBody = Static<typeof NextVersionBody>
 
 export const PublishBody = Type.Object({ version: VersionNumber }, { ...closed, title: 'Publication' })
@@ -98,7 +117,9 @@ export const TemplateView = Type.Object({
 export type TemplateView = Static<typeof TemplateView>
 
 /** A template with the text of its YAML. */
-export const TemplateDetail = Type.Interface([TemplateView], { source: Type.String({ description: 'The text of template.yaml.' }) }, { title: 'TemplateWithSource' })
+export const TemplateDetail = Type.Interface([TemplateView], { source: Type.String({ description: 'The text of template.yaml.' }) }, {
+  title: 'TemplateWithSource'
+})
 export type TemplateDetail = Static<typeof TemplateDetail>
 
 /** A template that was stored, and what may be wrong with it. */
@@ -115,7 +136,11 @@ export const VersionView = Type.Object({
 export type VersionView = Static<typeof VersionView>
 
 /** The name of a picture of a company. */
-export const AssetName = Type.String({ pattern: '^[a-z][a-z0-9-]{0,40}$', description: 'lowercase letters, digits and dashes, beginning with a letter', examples: ['logo'] })
+export const AssetName = Type.String({
+  pattern: '^[a-z][a-z0-9-]{0,40}$',
+  description: 'lowercase letters, digits and dashes, beginning with a letter',
+  examples: ['logo']
+})
 
 /** One grey point. */
 const point = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNoAAAAggCBd81ytgAAAABJRU5ErkJggg=='

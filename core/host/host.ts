@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
+import type { Log } from './call/log.ts'
 import { discover, type ProviderEntry } from './load/discover.ts'
 import type { InstalledProvider } from './load/load.ts'
-import type { Log } from './call/log.ts'
 
 /** The providers of this process. */
 export type Host = {
@@ -46,7 +46,11 @@ export async function createHost ({ directories, log, loadLimit = 10 }: HostOpti
 /** The same providers without one that is not for everybody. */
 export function withoutProvider (host: Host, code: string): Host {
   const others = (entries: readonly ProviderEntry[]): readonly ProviderEntry[] => entries.filter((entry) => entry.code !== code)
-  return { entries: () => others(host.entries()), find: (wanted) => wanted === code ? undefined : host.find(wanted), reload: async () => others(await host.reload()) }
+  return {
+    entries: () => others(host.entries()),
+    find: (wanted) => wanted === code ? undefined : host.find(wanted),
+    reload: async () => others(await host.reload())
+  }
 }
 
 function report (log: Log, before: readonly ProviderEntry[], after: readonly ProviderEntry[]): void {

@@ -1,5 +1,5 @@
+import { decimalOf, type Json, type JsonObject, Money } from '@dispatch/common'
 import type { Decimal } from 'decimal.js'
-import { Money, decimalOf, type Json, type JsonObject } from '@dispatch/common'
 import { at } from './data.ts'
 
 const zero = new Money(0)
@@ -19,12 +19,26 @@ export type LineAmounts = Record<'quantity' | 'unitPrice' | 'priceQuantity' | 't
 /** Reads each number once: making decimals is what checking an invoice costs. */
 export function readAmounts (data: JsonObject): Amounts {
   const { subtotal, taxRate, taxAmount, total } = data
-  return { lines: objectsOf(data['lines']).map(readLine), subtotal: decimalOf(subtotal), taxRate: decimalOf(taxRate), taxAmount: decimalOf(taxAmount), total: decimalOf(total), adjustment: adjustmentOf(data) }
+  return {
+    lines: objectsOf(data['lines']).map(readLine),
+    subtotal: decimalOf(subtotal),
+    taxRate: decimalOf(taxRate),
+    taxAmount: decimalOf(taxAmount),
+    total: decimalOf(total),
+    adjustment: adjustmentOf(data)
+  }
 }
 
 function readLine (line: JsonObject): LineAmounts {
   const { quantity, unitPrice, priceQuantity, taxRate, total } = line
-  return { quantity: decimalOf(quantity), unitPrice: decimalOf(unitPrice), priceQuantity: decimalOf(priceQuantity), taxRate: decimalOf(taxRate), total: decimalOf(total), adjustment: adjustmentOf(line) }
+  return {
+    quantity: decimalOf(quantity),
+    unitPrice: decimalOf(unitPrice),
+    priceQuantity: decimalOf(priceQuantity),
+    taxRate: decimalOf(taxRate),
+    total: decimalOf(total),
+    adjustment: adjustmentOf(line)
+  }
 }
 
 function adjustmentOf ({ allowances, charges }: JsonObject): Decimal | undefined {
@@ -44,7 +58,9 @@ function amountsOf (list: Json | undefined): Decimal | undefined {
 
 /** What is no object has no amounts, but keeps its place. */
 function objectsOf (list: Json | undefined): readonly JsonObject[] {
-  return Array.isArray(list) ? list.map((item: Json) => typeof item === 'object' && item !== null && !Array.isArray(item) ? item as JsonObject : {}) : []
+  return Array.isArray(list)
+    ? list.map((item: Json) => typeof item === 'object' && item !== null && !Array.isArray(item) ? item as JsonObject : {})
+    : []
 }
 
 /** The number or decimal text at a JSON pointer, exactly. */

@@ -1,4 +1,4 @@
-import { serviceNames, type ServiceName } from '../contract/service-names.ts'
+import { type ServiceName, serviceNames } from '../contract/service-names.ts'
 import { services } from './index.ts'
 
 /** The services of a path, in its order. */
@@ -32,7 +32,9 @@ export function chainFault (path: readonly ServiceName[]): string | undefined {
   if (wrong < 1) return undefined
   const before = path.slice(0, wrong)
   const next = whatMayFollow(before)
-  const instead = next.length > 0 ? `there may follow ${next.join(', ')}` : `nothing may follow it; a chain begins with ${chainBeginners.join(', ')}, and has ${longestChain} services at most`
+  const instead = next.length > 0
+    ? `there may follow ${next.join(', ')}`
+    : `nothing may follow it; a chain begins with ${chainBeginners.join(', ')}, and has ${longestChain} services at most`
   return `"${path[wrong] ?? ''}" cannot follow "${before.join('/')}": ${instead}.`
 }
 

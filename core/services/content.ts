@@ -1,5 +1,5 @@
-import type { DocumentHandle } from '../contract/common.ts'
 import type { JsonObject } from '@dispatch/common'
+import type { DocumentHandle } from '../contract/common.ts'
 
 /** What is made of a template (or comes with the request) before a service is done, by its kind. */
 export type Content = {
@@ -17,8 +17,15 @@ export type InlinePicture = DocumentHandle & { contentId: string }
 
 export type ContentKind = keyof Content
 
-/** All that a service needs besides its fields. `data` is that of the template, empty without one; `link` leads to the document of the chain. */
-export type StepContent<Kind extends ContentKind = ContentKind> = { data: JsonObject, metadata: Readonly<Record<string, string>>, link?: string } & Content[Kind]
+/**
+ * All that a service needs besides its fields. `data` is that of the template, empty without one; `link` leads to the document of the
+ * chain.
+ */
+export type StepContent<Kind extends ContentKind = ContentKind> = {
+  data: JsonObject
+  metadata: Readonly<Record<string, string>>
+  link?: string
+} & Content[Kind]
 
 /** Where a signer (1 is the first) signs: in points from the top left of the page (1 is the first). */
 export type SignaturePlace = { signer: number, page: number, x: number, y: number, width: number, height: number }

@@ -1,14 +1,14 @@
-import { Type, type Static } from 'typebox'
-import { EmailAddress, Line, type DocumentHandle } from '../contract/common.ts'
 import type { JsonObject, Problem } from '@dispatch/common'
 import { textOfHtml } from '@dispatch/documents'
-import { checkMailHeaders, MailHeaders } from './mail-headers.ts'
+import { type Static, Type } from 'typebox'
+import { type DocumentHandle, EmailAddress, Line } from '../contract/common.ts'
+import type { Content, InlinePicture, StepContent } from './content.ts'
 import { checkMost } from './limits.ts'
 import { checkLink, withLink } from './link.ts'
-import type { Content, InlinePicture, StepContent } from './content.ts'
+import { checkMailHeaders, MailHeaders } from './mail-headers.ts'
 import { duplicatesIn, listOf, recipientsOf } from './recipients.ts'
 import { isAllowedSender } from './senders.ts'
-import type { Findings, ProvidedService, ProviderFacts, CheckInput } from './service.ts'
+import type { CheckInput, Findings, ProvidedService, ProviderFacts } from './service.ts'
 
 const mostRecipients = 50
 /** Characters. */
@@ -33,9 +33,19 @@ export const EmailFields = Type.Object({
   bcc: Type.Optional(Recipients),
   replyTo: Type.Optional(EmailAddress),
   subject: Line(500, { title: 'EmailSubject', description: 'a text of one line, sent as it is', examples: ['Your documents'] }),
-  body: Type.Optional(Type.String({ title: 'EmailBody', pattern: '\\S', maxLength: longestBody, description: 'HTML or plain text that is not blank, sent as it is; in place of a template', examples: ['Hello Ada'] })),
+  body: Type.Optional(
+    Type.String({
+      title: 'EmailBody',
+      pattern: '\\S',
+      maxLength: longestBody,
+      description: 'HTML or plain text that is not blank, sent as it is; in place of a template',
+      examples: ['Hello Ada']
+    })
+  ),
   headers: Type.Optional(MailHeaders),
-  attachGenerated: Type.Optional(Type.Boolean({ title: 'AttachGenerated', default: true, description: 'Attach the document that was made before.' }))
+  attachGenerated: Type.Optional(
+    Type.Boolean({ title: 'AttachGenerated', default: true, description: 'Attach the document that was made before.' })
+  )
 }, { title: 'EmailFields', additionalProperties: false })
 export type EmailFields = Static<typeof EmailFields>
 
@@ -50,9 +60,22 @@ export const EmailCapabilities = Type.Object({
 }, { additionalProperties: false })
 export type EmailCapabilities = Static<typeof EmailCapabilities>
 
-/** What an email provider is asked to dispatch: nobody is named twice. `html` or `text` is there, or both; the HTML shows the pictures of `inline`. */
+/**
+ * What an email provider is asked to dispatch: nobody is named twice. `html` or `text` is there, or both; the HTML shows the pictures of
+ * `inline`.
+ */
 export type EmailDispatch = {
-  email: { from: string, to: string[], cc: string[], bcc: string[], replyTo?: string, subject: string, html?: string, text?: string, headers?: Readonly<Record<string, string>> }
+  email: {
+    from: string
+    to: string[]
+    cc: string[]
+    bcc: string[]
+    replyTo?: string
+    subject: string
+    html?: string
+    text?: string
+    headers?: Readonly<Record<string, string>>
+  }
   inline: readonly InlinePicture[]
   attachments: readonly DocumentHandle[]
   metadata: Readonly<Record<string, string>>
@@ -85,7 +108,19 @@ export const email: ProvidedService<'email', EmailFields, EmailCapabilities, 'me
   request (fields, made) {
     const { from, replyTo, subject, headers } = fields
     const { attachments, inline = [], ...body } = contentOf(fields, made)
-    return { email: { from, ...recipientsOf(fields), ...(replyTo === undefined ? {} : { replyTo }), subject, ...body, ...(headers === undefined ? {} : { headers }) }, inline, attachments, metadata: made.metadata }
+    return {
+      email: {
+        from,
+        ...recipientsOf(fields),
+        ...(replyTo === undefined ? {} : { replyTo }),
+        subject,
+        ...body,
+        ...(headers === undefined ? {} : { headers })
+      },
+      inline,
+      attachments,
+      metadata: made.metadata
+    }
   },
 
   example: { from: 'demo@example.com', to: ['ada@example.com'], subject: 'Your documents' },
@@ -101,26 +136,44 @@ type Message = Content['message']
 
 function checkSender ({ fields: { from }, provider, at }: EmailSubject): Problem[] {
   if (provider?.settings === undefined || isAllowedSender(from, provider.settings['allowedSenders'])) return []
-  return [{ path: at('from'), code: 'sender_not_allowed', message: `The configuration of the provider "${provider.code}" does not let ${from} send: its setting "allowedSenders" lists who may.` }]
+  return [{
+    path: at('from'),
+    code: 'sender_not_allowed',
+    message: `The configuration of the provider "${provider.code}" does not let ${from} send: its setting "allowedSenders" lists who may.`
+  }]
 }
 
 function checkRecipients ({ fields: { to }, at }: EmailSubject): Problem[] {
-  return listOf(to).length > 0 ? [] : [{ path: at('to'), code: 'no_recipient', message: 'There is nobody to send to: give at least one address.' }]
+  return listOf(to).length > 0
+    ? []
+    : [{ path: at('to'), code: 'no_recipient', message: 'There is nobody to send to: give at least one address.' }]
 }
 
 function checkDuplicates ({ fields, at }: EmailSubject): Problem[] {
-  return duplicatesIn(fields).map(({ field, mailbox }) => ({ path: at(field), code: 'duplicate_recipient', message: `${mailbox} is named twice and gets one copy.` }))
+  return duplicatesIn(fields).map(({ field, mailbox }) => ({
+    path: at(field),
+    code: 'duplicate_recipient',
+    message: `${mailbox} is named twice and gets one copy.`
+  }))
 }
 
 function checkSubject ({ fields: { subject }, at }: EmailSubject): Problem[] {
-  return /\{\{|\{%/.test(subject) ? [{ path: at('subject'), code: 'static_subject', message: 'A subject is sent as it is: the expression in it is not evaluated.' }] : []
+  return /\{\{|\{%/.test(subject)
+    ? [{ path: at('subject'), code: 'static_subject', message: 'A subject is sent as it is: the expression in it is not evaluated.' }]
+    : []
 }
 
 /** The client's own body, as long as it will be with its links. */
 function checkBody ({ fields: { body }, at, provider, link }: EmailSubject): Findings {
   if (body === undefined) return {}
   const { problems = [], warnings = [] } = checkLink(body, at('body'), link)
-  return { problems: [...problems, ...provider === undefined ? [] : checkSize({ ...bodyOf(withLink(body, link)), attachments: [] }, provider, at('body'))], warnings }
+  return {
+    problems: [
+      ...problems,
+      ...provider === undefined ? [] : checkSize({ ...bodyOf(withLink(body, link)), attachments: [] }, provider, at('body'))
+    ],
+    warnings
+  }
 }
 
 /** The size of the message, with pictures and attachments in base64, against what the provider takes. */
@@ -135,10 +188,20 @@ export function messageSize ({ html = '', text = '', inline = [], attachments }:
 }
 
 function contentOf ({ body }: EmailFields, { html, text, inline, attachments, link }: StepContent<'message'>): Message {
-  return { ...body === undefined ? { ...(html === undefined ? {} : { html }), ...(text === undefined ? {} : { text }), ...(inline === undefined ? {} : { inline }) } : bodyOf(withLink(body, link)), attachments }
+  return {
+    ...body === undefined
+      ? { ...(html === undefined ? {} : { html }), ...(text === undefined ? {} : { text }), ...(inline === undefined ? {} : { inline }) }
+      : bodyOf(withLink(body, link)),
+    attachments
+  }
 }
 
-/** A body is HTML when it closes an element, has one that is never closed, or says so; a lone `<name>` is text. HTML goes with its plain text. */
+/**
+ * A body is HTML when it closes an element, has one that is never closed, or says so; a lone `<name>` is text. HTML goes with its plain
+ * text.
+ */
 function bodyOf (body: string): { html?: string, text: string } {
-  return /<\/[a-z][a-z0-9]*\s*>|<(?:br|hr|img)\b[^<>]*>|<!doctype html/i.test(body) ? { html: body, text: textOfHtml(body) } : { text: body }
+  return /<\/[a-z][a-z0-9]*\s*>|<(?:br|hr|img)\b[^<>]*>|<!doctype html/i.test(body)
+    ? { html: body, text: textOfHtml(body) }
+    : { text: body }
 }

@@ -1,11 +1,11 @@
-import { Type, type Static } from 'typebox'
-import { LanguageCode, Line, type DocumentHandle } from '../contract/common.ts'
 import { asciiDomain, comparable, type JsonObject, type Problem } from '@dispatch/common'
+import { type Static, Type } from 'typebox'
+import { type DocumentHandle, LanguageCode, Line } from '../contract/common.ts'
+import type { SignaturePlace } from './content.ts'
 import { textAt } from './data.ts'
 import { checkMost, checkSupported } from './limits.ts'
-import type { SignaturePlace } from './content.ts'
 import { checkPhoneNumber, PhoneNumber } from './phone.ts'
-import type { Findings, ProvidedService, CheckInput } from './service.ts'
+import type { CheckInput, Findings, ProvidedService } from './service.ts'
 
 const signatureTypes = ['SIMPLE', 'ADVANCED', 'QUALIFIED'] as const
 export type SignatureType = typeof signatureTypes[number]
@@ -17,7 +17,9 @@ const Signer = Type.Object({
   firstName: Line(100, { examples: ['Ada'] }),
   lastName: Line(100, { examples: ['Lovelace'] }),
   phoneNumber: Type.Optional(PhoneNumber()),
-  order: Type.Optional(Type.Integer({ minimum: 1, description: 'When they sign: those with the same number at the same time. Without one, all at once.' }))
+  order: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'When they sign: those with the same number at the same time. Without one, all at once.' })
+  )
 }, { title: 'Signer', additionalProperties: false })
 export type Signer = Static<typeof Signer>
 
@@ -33,9 +35,16 @@ export type EsignFields = Static<typeof EsignFields>
 /** What an esign provider declares. */
 export const EsignCapabilities = Type.Object({
   signatureTypes: Type.Array(Type.Enum(signatureTypes), { minItems: 1, uniqueItems: true }),
-  locales: Type.Optional(Type.Array(LanguageCode, { uniqueItems: true, description: 'The languages it writes to signers in; left out, it takes any.' })),
+  locales: Type.Optional(
+    Type.Array(LanguageCode, { uniqueItems: true, description: 'The languages it writes to signers in; left out, it takes any.' })
+  ),
   maxSigners: Type.Optional(Type.Integer({ minimum: 1 })),
-  phoneNumberFor: Type.Optional(Type.Array(Type.Enum(signatureTypes), { uniqueItems: true, description: 'The types of signature for which each signer needs a phone number; left out, none.' }))
+  phoneNumberFor: Type.Optional(
+    Type.Array(Type.Enum(signatureTypes), {
+      uniqueItems: true,
+      description: 'The types of signature for which each signer needs a phone number; left out, none.'
+    })
+  )
 }, { additionalProperties: false })
 export type EsignCapabilities = Static<typeof EsignCapabilities>
 
@@ -64,16 +73,32 @@ export const esign: ProvidedService<'esign', EsignFields, EsignCapabilities, 'do
     const { fields: { signers }, at } = subject
     const phones = checkPhones(signers, at('signers'))
     return {
-      problems: [...checkOrder(signers, at('signers')), ...checkDuplicates(signers, at('signers')), ...phones.problems, ...checkProvider(subject)],
+      problems: [
+        ...checkOrder(signers, at('signers')),
+        ...checkDuplicates(signers, at('signers')),
+        ...phones.problems,
+        ...checkProvider(subject)
+      ],
       warnings: phones.warnings
     }
   },
 
   signers: ({ signers }) => signers.map(nameOf),
 
-  request: ({ signers, ...fields }, { document, signatures, data, metadata }) => ({ esign: { ...defaults, ...fields, signers: signers.map((signer) => ({ ...signer, email: asciiDomain(signer.email) })) }, document, signatures, data, metadata }),
+  request: ({ signers, ...fields }, { document, signatures, data, metadata }) => ({
+    esign: { ...defaults, ...fields, signers: signers.map((signer) => ({ ...signer, email: asciiDomain(signer.email) })) },
+    document,
+    signatures,
+    data,
+    metadata
+  }),
 
-  example: { signers: [{ email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace' }, { email: 'grace@example.com', firstName: 'Grace', lastName: 'Hopper' }] },
+  example: {
+    signers: [
+      { email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace' },
+      { email: 'grace@example.com', firstName: 'Grace', lastName: 'Hopper' }
+    ]
+  },
 
   facts ({ signers: [first] }, data) {
     return { ...textAt(data, '/number', 'documentNumber'), ...(first === undefined ? {} : { recipient: nameOf(first) }) }
@@ -88,23 +113,37 @@ function nameOf ({ firstName, lastName }: Signer): string {
 function checkOrder (signers: readonly Signer[], path: string): Problem[] {
   const orders = signers.map(({ order }) => order)
   if (orders.every((order) => order === undefined)) return []
-  const missing = orders.flatMap((order, index) => order === undefined ? [{ path: `${path}/${index}/order`, code: 'order_missing', message: 'Some signers have an order: give every signer one, or none.' }] : [])
+  const missing = orders.flatMap((order, index) =>
+    order === undefined
+      ? [{ path: `${path}/${index}/order`, code: 'order_missing', message: 'Some signers have an order: give every signer one, or none.' }]
+      : []
+  )
   if (missing.length > 0) return missing
-  return orders.flatMap((order = 1, index) => order === 1 || orders.includes(order - 1) ? [] : [
-    { path: `${path}/${index}/order`, code: 'order_gap', message: `Nobody has the order ${order - 1}: orders count from 1 without a gap; equal ones sign at the same time.` }
-  ])
+  return orders.flatMap((order = 1, index) =>
+    order === 1 || orders.includes(order - 1) ? [] : [
+      {
+        path: `${path}/${index}/order`,
+        code: 'order_gap',
+        message: `Nobody has the order ${order - 1}: orders count from 1 without a gap; equal ones sign at the same time.`
+      }
+    ]
+  )
 }
 
 function checkDuplicates (signers: readonly Signer[], path: string): Problem[] {
   const emails = signers.map(({ email }) => comparable(email).toLowerCase())
-  return emails.flatMap((email, index) => emails.indexOf(email) === index ? [] : [
-    { path: `${path}/${index}/email`, code: 'duplicate_signer', message: `${email} is already a signer: name each signer once.` }
-  ])
+  return emails.flatMap((email, index) =>
+    emails.indexOf(email) === index ? [] : [
+      { path: `${path}/${index}/email`, code: 'duplicate_signer', message: `${email} is already a signer: name each signer once.` }
+    ]
+  )
 }
 
 /** The numbers to which a vendor may send codes. */
 function checkPhones (signers: readonly Signer[], path: string): Required<Pick<Findings, 'problems' | 'warnings'>> {
-  const found = signers.map(({ phoneNumber }, index) => phoneNumber === undefined ? {} : checkPhoneNumber(phoneNumber, `${path}/${index}/phoneNumber`))
+  const found = signers.map(({ phoneNumber }, index) =>
+    phoneNumber === undefined ? {} : checkPhoneNumber(phoneNumber, `${path}/${index}/phoneNumber`)
+  )
   return { problems: found.flatMap(({ problems = [] }) => problems), warnings: found.flatMap(({ warnings = [] }) => warnings) }
 }
 
@@ -121,7 +160,14 @@ function checkProvider ({ fields, provider, at }: CheckInput<EsignFields, EsignC
 }
 
 function withoutPhone ({ code }: { code: string }, signers: readonly Signer[], signatureType: SignatureType, path: string): Problem[] {
-  return signers.flatMap(({ phoneNumber }, index) => phoneNumber !== undefined ? [] : [
-    { path: `${path}/${index}/phoneNumber`, code: 'required', message: `The provider "${code}" sends a code to each signer of a signature of the type ${signatureType}: give a phone number, such as +33612345678.` }
-  ])
+  return signers.flatMap(({ phoneNumber }, index) =>
+    phoneNumber !== undefined ? [] : [
+      {
+        path: `${path}/${index}/phoneNumber`,
+        code: 'required',
+        message: `The provider "${code}" sends a code to each signer of a signature of the type ${signatureType}: give a phone number, ` +
+          'such as +33612345678.'
+      }
+    ]
+  )
 }

@@ -1,5 +1,5 @@
-import { Type, type Static } from 'typebox'
 import type { FileFormat } from '@dispatch/documents'
+import { type Static, Type } from 'typebox'
 import { textAt } from './data.ts'
 import type { Service } from './service.ts'
 
@@ -11,8 +11,12 @@ const defaults = { outputFormat: 'PDF' } as const
 
 /** The fields of the file service. */
 export const FileFields = Type.Object({
-  outputFormat: Type.Optional(Type.Enum(Object.keys(outputFormats) as [OutputFormat, ...OutputFormat[]], { default: defaults.outputFormat })),
-  filename: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'The name of the download; the extension is added where it is missing.' }))
+  outputFormat: Type.Optional(
+    Type.Enum(Object.keys(outputFormats) as [OutputFormat, ...OutputFormat[]], { default: defaults.outputFormat })
+  ),
+  filename: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 200, description: 'The name of the download; the extension is added where it is missing.' })
+  )
 }, { title: 'FileFields', additionalProperties: false })
 export type FileFields = Static<typeof FileFields>
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@dispatch/common'
-import { serviceNames, type ServiceName } from '../contract/service-names.ts'
 import type { FileFormat } from '@dispatch/documents'
+import { type ServiceName, serviceNames } from '../contract/service-names.ts'
 import { attaches, email } from './email.ts'
 import { esign } from './esign.ts'
 import { file } from './file.ts'
@@ -19,7 +19,8 @@ type Dispatched<Name extends ServiceName> = All[Name] extends { request: (...giv
 export type ProvidedName = { [Name in ServiceName]: Dispatched<Name> extends never ? never : Name }[ServiceName]
 
 /** Every service, by its name in the path. */
-export const services: { readonly [Name in ServiceName]: Name extends ProvidedName ? AnyProvidedService<Dispatched<Name>> : AnyService } = all
+export const services: { readonly [Name in ServiceName]: Name extends ProvidedName ? AnyProvidedService<Dispatched<Name>> : AnyService } =
+  all
 
 export const providedNames = serviceNames.filter(needsProvider)
 

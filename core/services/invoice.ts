@@ -1,9 +1,9 @@
+import { isCurrency, type Json, type JsonObject, minorDigits, Money, type Problem } from '@dispatch/common'
+import { isBic, isIban } from '@dispatch/documents'
 import type { Decimal } from 'decimal.js'
 import validator from 'validator'
-import { Money, isCurrency, minorDigits, type Json, type JsonObject, type Problem } from '@dispatch/common'
-import { isBic, isIban } from '@dispatch/documents'
 import { checkInvoicedCountry, checkPostalCode } from './address.ts'
-import { decimalAt, readAmounts, sumOf, type Amounts, type LineAmounts } from './amounts.ts'
+import { type Amounts, decimalAt, type LineAmounts, readAmounts, sumOf } from './amounts.ts'
 import { at } from './data.ts'
 import type { Findings } from './service.ts'
 
@@ -58,9 +58,13 @@ function checkOwnDueDate ({ data, today }: Pick<Invoice, 'data' | 'today'>): Fin
 function checkRates (data: JsonObject): Problem[] {
   const { lines, taxRate } = readAmounts(data)
   const rates = [{ at: '/taxRate', rate: taxRate }, ...lines.map(({ taxRate: rate }, index) => ({ at: `/lines/${index}/taxRate`, rate }))]
-  return rates.flatMap(({ at: place, rate }) => rate === undefined || !isFraction(rate) ? [] : [{
-    path: `/template/data${place}`, code: 'small_rate', message: readAs(rate)
-  }])
+  return rates.flatMap(({ at: place, rate }) =>
+    rate === undefined || !isFraction(rate) ? [] : [{
+      path: `/template/data${place}`,
+      code: 'small_rate',
+      message: readAs(rate)
+    }]
+  )
 }
 
 function isFraction (rate: Decimal): boolean {
@@ -75,8 +79,20 @@ function checkAccount (data: JsonObject): Problem[] {
   }
   const path = '/template/data/bankDetails'
   return [
-    ...isWrong('iban', isIban) ? [{ path: `${path}/iban`, code: 'bad_iban', message: 'Expected an IBAN with its right check digits; no code to pay by is made of this one.' }] : [],
-    ...isWrong('bic', isBic) ? [{ path: `${path}/bic`, code: 'bad_bic', message: 'Expected a BIC of 8 or 11 characters; no code to pay by is made with this one.' }] : []
+    ...isWrong('iban', isIban)
+      ? [{
+        path: `${path}/iban`,
+        code: 'bad_iban',
+        message: 'Expected an IBAN with its right check digits; no code to pay by is made of this one.'
+      }]
+      : [],
+    ...isWrong('bic', isBic)
+      ? [{
+        path: `${path}/bic`,
+        code: 'bad_bic',
+        message: 'Expected a BIC of 8 or 11 characters; no code to pay by is made with this one.'
+      }]
+      : []
   ]
 }
 
@@ -89,7 +105,9 @@ function literalCurrency ({ currency }: Invoice['template']): string | undefined
 export function checkDueDate (dueDate: Json | undefined, path: string, { data, today }: Pick<Invoice, 'data' | 'today'>): Findings {
   const [date, due] = [day(at(data, '/date')), day(dueDate)]
   if (due === undefined) return {}
-  if (date !== undefined && due < date) return { problems: [{ path, code: 'due_date_before_date', message: `The due date ${due} is before the date ${date}.` }] }
+  if (date !== undefined && due < date) {
+    return { problems: [{ path, code: 'due_date_before_date', message: `The due date ${due} is before the date ${date}.` }] }
+  }
   return due < today ? { warnings: [{ path, code: 'due_date_in_the_past', message: `The due date ${due} is in the past.` }] } : {}
 }
 
@@ -100,15 +118,19 @@ function checkCurrency (currency: Json | undefined): Problem[] {
 
 function checkLines ({ lines }: Amounts, half: Decimal): Problem[] {
   return lines.flatMap(({ quantity, unitPrice, priceQuantity, adjustment, total }, index) => {
-    if (quantity === undefined || unitPrice === undefined || adjustment === undefined || total === undefined || priceQuantity?.isZero() === true) return []
+    if (quantity === undefined || unitPrice === undefined || adjustment === undefined || total === undefined ||
+      priceQuantity?.isZero() === true) return []
     const expected = quantity.mul(unitPrice).div(priceQuantity ?? 1).add(adjustment)
-    return differs(`/template/data/lines/${index}/total`, 'line_total', adjustment.isZero() ? 'quantity × unit price' : 'quantity × unit price, less allowances, plus charges', total, expected, half)
+    return differs(`/template/data/lines/${index}/total`, 'line_total',
+      adjustment.isZero() ? 'quantity × unit price' : 'quantity × unit price, less allowances, plus charges', total, expected, half)
   })
 }
 
 function checkSubtotal ({ lines, subtotal }: Amounts, half: Decimal): Problem[] {
   const sum = sumOf(lines, totalOf)
-  return subtotal === undefined || sum === undefined ? [] : differs('/template/data/subtotal', 'subtotal', 'the sum of the line totals', subtotal, sum, half)
+  return subtotal === undefined || sum === undefined
+    ? []
+    : differs('/template/data/subtotal', 'subtotal', 'the sum of the line totals', subtotal, sum, half)
 }
 
 /** The tax of the document's one rate, or of the rates of its lines where they carry their own. */
@@ -121,7 +143,8 @@ function checkTax ({ lines, subtotal, taxRate: documentRate, taxAmount, adjustme
     : product(subtotal ?? sumOf(lines, totalOf), documentRate)
   const oneUnitPerLine = half.mul(2 * Math.max(1, lines.length))
   if (hundredfold === undefined) return []
-  const found = differs('/template/data/taxAmount', 'tax_amount', ownRates ? 'the sum of line totals × their rates' : 'subtotal × tax rate', taxAmount, hundredfold.div(100), oneUnitPerLine)
+  const found = differs('/template/data/taxAmount', 'tax_amount', ownRates ? 'the sum of line totals × their rates' : 'subtotal × tax rate',
+    taxAmount, hundredfold.div(100), oneUnitPerLine)
   // What is wrong may be the rate, and warnings do not come with problems.
   const small = [documentRate, ...lines.map(({ taxRate }) => taxRate)].find((rate) => rate !== undefined && isFraction(rate))
   return small === undefined ? found : found.map((problem) => ({ ...problem, message: `${problem.message} ${readAs(small)}` }))
@@ -141,28 +164,35 @@ function product (amount: Decimal | undefined, rate: Decimal | undefined): Decim
 /** A subtotal that the data leave out is the sum of the lines. */
 function checkTotal ({ lines, subtotal = sumOf(lines, totalOf), taxAmount, total, adjustment }: Amounts, half: Decimal): Problem[] {
   if (subtotal === undefined || taxAmount === undefined || total === undefined || adjustment === undefined) return []
-  return differs('/template/data/total', 'total', adjustment.isZero() ? 'subtotal + tax' : 'subtotal − allowances + charges + tax', total, subtotal.add(adjustment).add(taxAmount), half)
+  return differs('/template/data/total', 'total', adjustment.isZero() ? 'subtotal + tax' : 'subtotal − allowances + charges + tax', total,
+    subtotal.add(adjustment).add(taxAmount), half)
 }
 
 /** What is left to pay, where the data say all that it follows from; nothing prepaid and nothing rounded where they do not. */
 function checkDue (data: JsonObject, { total }: Amounts, half: Decimal): Problem[] {
   const [due, prepaid, rounding] = ['/amountDue', '/prepaidAmount', '/roundingAmount'].map((place) => decimalAt(data, place))
   if (total === undefined || due === undefined || (prepaid === undefined && rounding === undefined)) return []
-  return differs('/template/data/amountDue', 'amount_due', 'total − prepaid + rounding', due, total.sub(prepaid ?? 0).add(rounding ?? 0), half)
+  return differs('/template/data/amountDue', 'amount_due', 'total − prepaid + rounding', due, total.sub(prepaid ?? 0).add(rounding ?? 0),
+    half)
 }
 
 function checkCustomer (data: JsonObject): Problem[] {
   const path = '/template/data/customer'
   const [name, email] = [at(data, '/customer/name'), at(data, '/customer/email')]
   const problems: Problem[] = []
-  if (typeof name !== 'string' || name.trim() === '') problems.push({ path: `${path}/name`, code: 'required', message: 'The customer needs a name.' })
-  if (typeof email === 'string' && !validator.isEmail(email)) problems.push({ path: `${path}/email`, code: 'format', message: 'Not a valid e-mail address.' })
+  if (typeof name !== 'string' || name.trim() === '') {
+    problems.push({ path: `${path}/name`, code: 'required', message: 'The customer needs a name.' })
+  }
+  if (typeof email === 'string' && !validator.isEmail(email)) {
+    problems.push({ path: `${path}/email`, code: 'format', message: 'Not a valid e-mail address.' })
+  }
   return [...problems, ...checkInvoicedCountry(at(data, '/customer/country'), path)]
 }
 
 /** An invoice is good with any postal code; one that its country does not have is likely a slip. */
 function checkCustomerPostalCode (data: JsonObject): Problem[] {
-  return checkPostalCode({ country: at(data, '/customer/country'), postalCode: at(data, '/customer/postalCode') }, '/template/data/customer')
+  return checkPostalCode({ country: at(data, '/customer/country'), postalCode: at(data, '/customer/postalCode') },
+    '/template/data/customer')
 }
 
 function differs (path: string, code: string, rule: string, given: Decimal, expected: Decimal, tolerance: Decimal): Problem[] {

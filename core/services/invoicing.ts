@@ -1,12 +1,12 @@
-import { Type, type Static } from 'typebox'
-import { DocumentHandle } from '../contract/common.ts'
 import type { JsonObject, Problem } from '@dispatch/common'
-import { checkEInvoice, currencyOf, eInvoiceFormats, type EInvoiceFormat } from '@dispatch/einvoice'
 import type { FileFormat } from '@dispatch/documents'
+import { checkEInvoice, currencyOf, type EInvoiceFormat, eInvoiceFormats } from '@dispatch/einvoice'
+import { type Static, Type } from 'typebox'
+import { DocumentHandle } from '../contract/common.ts'
 import { at, textAt } from './data.ts'
 import { asWarnings, checkDueDate } from './invoice.ts'
 import { checkOffered, checkSupported } from './limits.ts'
-import type { Findings, ProvidedService, CheckInput } from './service.ts'
+import type { CheckInput, Findings, ProvidedService } from './service.ts'
 
 export const DocumentType = Type.Enum(['INVOICE', 'E_INVOICE', 'QUOTE', 'CREDIT'], { title: 'DocumentType' })
 export type DocumentType = Static<typeof DocumentType>
@@ -14,12 +14,19 @@ export type DocumentType = Static<typeof DocumentType>
 /** The fields of the invoicing service, in `invoicing` or (the lifted ones) at the top level of the request. */
 export const InvoicingFields = Type.Object({
   documentType: DocumentType,
-  sendByEmail: Type.Optional(Type.Boolean({ title: 'SendByEmail', description: 'true: the provider sends the document by e-mail instead of the service.' })),
+  sendByEmail: Type.Optional(
+    Type.Boolean({ title: 'SendByEmail', description: 'true: the provider sends the document by e-mail instead of the service.' })
+  ),
   dueDate: Type.Optional(Type.String({ format: 'iso-8601', examples: ['2026-04-13'] })),
   paymentTerms: Type.Optional(Type.String({ minLength: 1, maxLength: 500 })),
   customerId: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'The customer\'s identifier at the provider.' })),
   reference: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'An external reference.' })),
-  eInvoiceFormat: Type.Optional(Type.Enum(eInvoiceFormats, { default: 'FACTUR_X', description: 'For E_INVOICE: a PDF/A-3 with the CII inside (FACTUR_X), UBL for Peppol, or CII.' }))
+  eInvoiceFormat: Type.Optional(
+    Type.Enum(eInvoiceFormats, {
+      default: 'FACTUR_X',
+      description: 'For E_INVOICE: a PDF/A-3 with the CII inside (FACTUR_X), UBL for Peppol, or CII.'
+    })
+  )
 }, { title: 'InvoicingFields', additionalProperties: false })
 export type InvoicingFields = Static<typeof InvoicingFields>
 
@@ -32,8 +39,19 @@ export const InvoicingCapabilities = Type.Object({
   requires: Type.Optional(Type.Array(Type.String({ pattern: '^(/[^/]+)+$' }), {
     description: 'Parts of the invoice vocabulary that the provider cannot do without: JSON pointers into the template data.'
   })),
-  eInvoiceFormats: Type.Optional(Type.Array(Type.Enum(eInvoiceFormats), { minItems: 1, uniqueItems: true, description: 'The formats of e-invoices that it takes; left out, all.' })),
-  document: Type.Optional(Type.Enum(['ours', 'theirs'], { default: 'ours', description: 'Whose document is attached and archived: the one made here, or the provider\'s own.' }))
+  eInvoiceFormats: Type.Optional(
+    Type.Array(Type.Enum(eInvoiceFormats), {
+      minItems: 1,
+      uniqueItems: true,
+      description: 'The formats of e-invoices that it takes; left out, all.'
+    })
+  ),
+  document: Type.Optional(
+    Type.Enum(['ours', 'theirs'], {
+      default: 'ours',
+      description: 'Whose document is attached and archived: the one made here, or the provider\'s own.'
+    })
+  )
 }, { additionalProperties: false })
 export type InvoicingCapabilities = Static<typeof InvoicingCapabilities>
 
@@ -96,7 +114,17 @@ function checkVocabulary ({ fields, at: where, data, today }: InvoicingSubject):
   const due = checkDueDate(fields.dueDate, where('dueDate'), { data, today })
   const { problems = [], ...findings } = formatOf(fields) === undefined ? due : { warnings: asWarnings(due) }
   const isMailed = fields.sendByEmail !== true || at(data, '/customer/email') !== undefined
-  return { ...findings, problems: isMailed ? problems : [...problems, { path: '/template/data/customer/email', code: 'required', message: 'The customer needs an e-mail address, because sendByEmail is true.' }] }
+  return {
+    ...findings,
+    problems: isMailed ? problems : [
+      ...problems,
+      {
+        path: '/template/data/customer/email',
+        code: 'required',
+        message: 'The customer needs an e-mail address, because sendByEmail is true.'
+      }
+    ]
+  }
 }
 
 /** The format of the e-invoice, unless it is another kind of document. */
@@ -108,20 +136,40 @@ type Found = Required<Pick<Findings, 'problems' | 'warnings'>>
 
 function checkPlain ({ fields: { documentType, eInvoiceFormat }, at }: InvoicingSubject): Found {
   if (eInvoiceFormat === undefined) return { problems: [], warnings: [] }
-  return { problems: [{ path: at('eInvoiceFormat'), code: 'not_supported', message: `Only E_INVOICE documents have a format of e-invoices; this is ${documentType}.` }], warnings: [] }
+  return {
+    problems: [{
+      path: at('eInvoiceFormat'),
+      code: 'not_supported',
+      message: `Only E_INVOICE documents have a format of e-invoices; this is ${documentType}.`
+    }],
+    warnings: []
+  }
 }
 
 /** The rules of e-invoices, on data that use the words of an invoice. */
 function checkElectronic ({ fields, data, template, at }: InvoicingSubject): Found {
   const format = formatOf(fields)
   if (format === undefined) return { problems: [], warnings: [] }
-  if (template.vocabulary !== 'invoice') return { problems: [{ path: at('documentType'), code: 'not_supported', message: 'E-invoices are made of the vocabulary of invoices, which this template does not use.' }], warnings: [] }
+  if (template.vocabulary !== 'invoice') {
+    return {
+      problems: [{
+        path: at('documentType'),
+        code: 'not_supported',
+        message: 'E-invoices are made of the vocabulary of invoices, which this template does not use.'
+      }],
+      warnings: []
+    }
+  }
   return checkEInvoice(data, { format, currency: currencyOf(template.currency) }, '/template/data')
 }
 
 function checkTemplateType ({ fields, template, at }: InvoicingSubject): Problem[] {
   if (template.documentType === undefined || template.documentType === fields.documentType) return []
-  return [{ path: at('documentType'), code: 'other_document_type', message: `The template is made for ${template.documentType}, the request says ${fields.documentType}.` }]
+  return [{
+    path: at('documentType'),
+    code: 'other_document_type',
+    message: `The template is made for ${template.documentType}, the request says ${fields.documentType}.`
+  }]
 }
 
 function checkProvider ({ fields, data, provider, at: where }: InvoicingSubject): Problem[] {
@@ -131,15 +179,24 @@ function checkProvider ({ fields, data, provider, at: where }: InvoicingSubject)
   return [
     ...checkSupported(provider, where('documentType'), fields.documentType, capabilities.documentTypes),
     ...checkSupported(provider, where('eInvoiceFormat'), formatOf(fields), capabilities.eInvoiceFormats),
-    ...checkOffered(provider, where('sendByEmail'), fields.sendByEmail, mails(capabilities, fields.documentType), `send ${fields.documentType} documents by e-mail`),
-    ...missing.map((required) => ({ path: `/template/data${required}`, code: 'required_by_provider', message: `The provider "${code}" requires this field.` }))
+    ...checkOffered(provider, where('sendByEmail'), fields.sendByEmail, mails(capabilities, fields.documentType),
+      `send ${fields.documentType} documents by e-mail`),
+    ...missing.map((required) => ({
+      path: `/template/data${required}`,
+      code: 'required_by_provider',
+      message: `The provider "${code}" requires this field.`
+    }))
   ]
 }
 
 /** Who gets the e-mail of the chain would get two. */
 function checkMailed ({ fields, at: where, otherServices: beside }: InvoicingSubject): Problem[] {
   if (fields.sendByEmail !== true || !beside.includes('email')) return []
-  return [{ path: where('sendByEmail'), code: 'mailed_twice', message: 'The provider and the step "email" would both send an e-mail: leave one of the two out.' }]
+  return [{
+    path: where('sendByEmail'),
+    code: 'mailed_twice',
+    message: 'The provider and the step "email" would both send an e-mail: leave one of the two out.'
+  }]
 }
 
 function mails ({ sendByEmail = false }: InvoicingCapabilities, documentType: DocumentType): boolean {

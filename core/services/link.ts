@@ -18,7 +18,20 @@ export function withLink (text: string, url: string | undefined): string {
 export function checkLink (text: string, path: string, link: string | undefined): Findings {
   const [rest, isLinked] = [text.replaceAll(linkToken, ''), text.includes(linkToken)]
   return {
-    problems: isLinked && link === undefined ? [{ path, code: 'no_document', message: `There is no document here that ${linkToken} could link to: chain this service behind one that makes it, as POST /api/file/email and POST /api/file/sms do.` }] : [],
-    warnings: /\{\{|\{%/.test(rest) ? [{ path, code: 'static_text', message: `A text is sent as it is: of all expressions only ${linkToken}, written exactly so, is replaced.` }] : []
+    problems: isLinked && link === undefined ?
+      [{
+        path,
+        code: 'no_document',
+        message: `There is no document here that ${linkToken} could link to: chain this service behind one that makes it, as POST ` +
+          '/api/file/email and POST /api/file/sms do.'
+      }] :
+      [],
+    warnings: /\{\{|\{%/.test(rest)
+      ? [{
+        path,
+        code: 'static_text',
+        message: `A text is sent as it is: of all expressions only ${linkToken}, written exactly so, is replaced.`
+      }]
+      : []
   }
 }

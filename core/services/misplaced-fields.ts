@@ -1,12 +1,15 @@
-import type { TObject } from 'typebox'
 import type { Problem } from '@dispatch/common'
+import type { TObject } from 'typebox'
 import { isServiceName, type ServiceName } from '../contract/service-names.ts'
 import { isPath } from './chains.ts'
 
 /** Tells of an unknown field where it belongs, if the requests of these services have it elsewhere; `schema`: that of their bodies. */
 export function createMisplacedFieldHint (path: readonly ServiceName[], { properties }: TObject): (problem: Problem) => Problem {
   const top = Object.keys(properties)
-  const objects = Object.entries<{ properties?: object }>(properties).map(([name, { properties = {} }]) => ({ name, fields: Object.keys(properties) }))
+  const objects = Object.entries<{ properties?: object }>(properties).map(([name, { properties = {} }]) => ({
+    name,
+    fields: Object.keys(properties)
+  }))
 
   /** The place of a field that stands in this object (undefined: at the top), where it does not belong. */
   function placeOf (field: string, object: string | undefined): string | undefined {

@@ -1,16 +1,34 @@
 import { parsePhoneNumberFromString, type PhoneNumber as Parsed } from 'libphonenumber-js/min'
-import { Type, type TString } from 'typebox'
+import { type TString, Type } from 'typebox'
 import type { Findings } from './service.ts'
 
 /** An E.164 phone number. */
 export function PhoneNumber (): TString {
-  return Type.String({ title: 'PhoneNumber', pattern: '^\\+[1-9][0-9]{6,14}$', description: 'an E.164 phone number, with + and country code, such as +33612345678', examples: ['+33612345678'] })
+  return Type.String({
+    title: 'PhoneNumber',
+    pattern: '^\\+[1-9][0-9]{6,14}$',
+    description: 'an E.164 phone number, with + and country code, such as +33612345678',
+    examples: ['+33612345678']
+  })
 }
 
 /** Whether a number of that form can exist, and is known to be assigned; `number` where it can exist. */
 export function checkPhoneNumber (phoneNumber: string, path: string): Findings & { number?: Parsed } {
   const number = parsePhoneNumberFromString(phoneNumber)
-  if (number?.isPossible() !== true) return { problems: [{ path, code: 'impossible_number', message: `${phoneNumber} is not a phone number: no country has numbers of that code and length.` }] }
+  if (number?.isPossible() !== true) {
+    return {
+      problems: [{
+        path,
+        code: 'impossible_number',
+        message: `${phoneNumber} is not a phone number: no country has numbers of that code and length.`
+      }]
+    }
+  }
   // The numbering plans change faster than any copy of them: a number outside of ours may exist.
-  return { number, warnings: number.isValid() ? [] : [{ path, code: 'unassigned_number', message: `${phoneNumber} is in no range that is known to be assigned.` }] }
+  return {
+    number,
+    warnings: number.isValid()
+      ? []
+      : [{ path, code: 'unassigned_number', message: `${phoneNumber} is in no range that is known to be assigned.` }]
+  }
 }

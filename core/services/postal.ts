@@ -1,11 +1,11 @@
-import { Type, type Static } from 'typebox'
-import { CountryCode, Line, Lines, type DocumentHandle } from '../contract/common.ts'
 import type { Problem } from '@dispatch/common'
-import { paperSizeOf, paperSizes, usualPaper, type PageSetup } from '@dispatch/documents'
+import { type PageSetup, paperSizeOf, paperSizes, usualPaper } from '@dispatch/documents'
+import { type Static, Type } from 'typebox'
+import { CountryCode, type DocumentHandle, Line, Lines } from '../contract/common.ts'
 import { checkPlace, checkState, withoutPostalCodes } from './address.ts'
 import { textAt } from './data.ts'
 import { checkMost, checkOffered, checkSupported } from './limits.ts'
-import type { ProvidedService, CheckInput } from './service.ts'
+import type { CheckInput, ProvidedService } from './service.ts'
 
 const mailTypes = ['SIMPLE', 'REGISTERED'] as const
 export type MailType = typeof mailTypes[number]
@@ -16,9 +16,17 @@ const defaults = { mailType: 'SIMPLE', color: false, duplex: false } as const
 const Recipient = Type.Object({
   name: Line(100, { examples: ['Ada Lovelace'] }),
   company: Type.Optional(Line(100, { examples: ['Analytical Engines'] })),
-  address: Lines(300, { description: 'the street and what else stands above the city, on one line or several with "\\n" between them', examples: ['12 rue de la Paix'] }),
+  address: Lines(300, {
+    description: 'the street and what else stands above the city, on one line or several with "\\n" between them',
+    examples: ['12 rue de la Paix']
+  }),
   city: Line(100, { examples: ['Paris'] }),
-  state: Type.Optional(Line(50, { description: 'the state, province or region, where addresses of the country have one: CA; two letters in the US', examples: ['CA'] })),
+  state: Type.Optional(
+    Line(50, {
+      description: 'the state, province or region, where addresses of the country have one: CA; two letters in the US',
+      examples: ['CA']
+    })
+  ),
   postalCode: Type.Optional(Line(20, { examples: ['75002'] })),
   country: CountryCode
 }, {
@@ -41,7 +49,13 @@ export type PostalFields = Static<typeof PostalFields>
 export const PostalCapabilities = Type.Object({
   mailTypes: Type.Array(Type.Enum(mailTypes), { minItems: 1, uniqueItems: true }),
   countries: Type.Optional(Type.Array(CountryCode, { uniqueItems: true, description: 'Where it delivers; left out, everywhere.' })),
-  papers: Type.Optional(Type.Array(Type.Enum(paperSizes), { minItems: 1, uniqueItems: true, description: 'The sheets that it prints on, standing upright; left out, any.' })),
+  papers: Type.Optional(
+    Type.Array(Type.Enum(paperSizes), {
+      minItems: 1,
+      uniqueItems: true,
+      description: 'The sheets that it prints on, standing upright; left out, any.'
+    })
+  ),
   maxPages: Type.Optional(Type.Integer({ minimum: 1 })),
   color: Type.Optional(Type.Boolean()),
   duplex: Type.Optional(Type.Boolean())
@@ -70,9 +84,17 @@ export const postal: ProvidedService<'postal', PostalFields, PostalCapabilities,
   check (subject) {
     const { fields: { recipient: { country, state, postalCode } }, at } = subject
     return {
-      problems: [...checkPlace({ country, postalCode }, at('recipient')), ...checkState({ country, state }, at('recipient')), ...checkProvider(subject)],
+      problems: [
+        ...checkPlace({ country, postalCode }, at('recipient')),
+        ...checkState({ country, state }, at('recipient')),
+        ...checkProvider(subject)
+      ],
       warnings: postalCode === undefined || !withoutPostalCodes.includes(country) ? [] : [
-        { path: `${at('recipient')}/postalCode`, code: 'no_postal_codes', message: `${country} has no postal codes; what is given is printed as it is.` }
+        {
+          path: `${at('recipient')}/postalCode`,
+          code: 'no_postal_codes',
+          message: `${country} has no postal codes; what is given is printed as it is.`
+        }
       ]
     }
   },
@@ -90,7 +112,9 @@ export const postal: ProvidedService<'postal', PostalFields, PostalCapabilities,
 
   request: (fields, { document, metadata }) => ({ postal: { ...defaults, ...fields }, document, metadata }),
 
-  example: { postal: { recipient: { name: 'Ada Lovelace', address: '12 rue de la Paix', city: 'Paris', postalCode: '75002', country: 'FR' } } },
+  example: {
+    postal: { recipient: { name: 'Ada Lovelace', address: '12 rue de la Paix', city: 'Paris', postalCode: '75002', country: 'FR' } }
+  },
 
   facts ({ recipient }, data) {
     return { ...textAt(data, '/number', 'documentNumber'), recipient: recipient.name }
@@ -103,12 +127,17 @@ export function checkPages (pages: number, provider: { code: string, capabilitie
 }
 
 /** Why the provider cannot print a page, where it cannot. */
-function checkPage ({ size = usualPaper, orientation = 'portrait' }: PageSetup, { code, capabilities }: { code: string, capabilities: PostalCapabilities }): string | undefined {
+function checkPage (
+  { size = usualPaper, orientation = 'portrait' }: PageSetup,
+  { code, capabilities }: { code: string, capabilities: PostalCapabilities }
+): string | undefined {
   const { papers: printed } = capabilities
   if (printed === undefined) return undefined
   const prints = `The provider "${code}" prints on ${printed.join(' or ')} alone, upright`
   if (orientation === 'landscape') return `${prints}, and the pages of this template lie on their side (landscape).`
-  return size === 'auto' || printed.includes(size) ? undefined : `${prints}, and the pages of this template are ${size}: with "page: { size: auto }" they become what is printed.`
+  return size === 'auto' || printed.includes(size)
+    ? undefined
+    : `${prints}, and the pages of this template are ${size}: with "page: { size: auto }" they become what is printed.`
 }
 
 function checkProvider ({ fields, provider, at }: CheckInput<PostalFields, PostalCapabilities>): Problem[] {

@@ -8,8 +8,14 @@ const unmade = { document: { id: '', filename: '', contentType: '', size: 0, sha
 /** What is made for a service, and left out of what is known before. */
 const made = ['document', 'signatures', 'inline', 'attachments']
 
-/** What the provider of a service will be asked, as far as it is known before anything is made; undefined for a service without a provider. */
-export function providerRequestOf (service: ServiceName, fields: JsonObject, { data, metadata }: { data: JsonObject, metadata: Readonly<Record<string, string>> }): JsonObject | undefined {
+/**
+ * What the provider of a service will be asked, as far as it is known before anything is made; undefined for a service without a provider.
+ */
+export function providerRequestOf (
+  service: ServiceName,
+  fields: JsonObject,
+  { data, metadata }: { data: JsonObject, metadata: Readonly<Record<string, string>> }
+): JsonObject | undefined {
   if (!needsProvider(service)) return undefined
   const whole = services[service].request(fields, { ...unmade, data, metadata })
   return Object.fromEntries(Object.entries(whole).filter(([name]) => !made.includes(name)))

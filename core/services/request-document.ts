@@ -1,13 +1,13 @@
-import { Type, type TObject, type TProperties } from 'typebox'
 import type { JsonObject } from '@dispatch/common'
+import { type TObject, type TProperties, Type } from 'typebox'
 import type { ServiceName } from '../contract/service-names.ts'
 import { chainBeginners, chainFollowers } from './chains.ts'
 import { needsProvider, services } from './index.ts'
-import { capital, deferredField, requestSchema, stepSchemas, type StepSchema } from './request-schema.ts'
+import { capital, deferredField, requestSchema, type StepSchema, stepSchemas } from './request-schema.ts'
 
 /*
- * The bodies of dispatch requests as they are documented. The schemas that read them leave it to the reader to tell what is missing, because
- * a field may stand in one of two places; whoever generates types needs to know it beforehand. What fits the one fits the other.
+ * The bodies of dispatch requests as they are documented. The schemas that read them leave it to the reader to tell what is missing,
+ * because a field may stand in one of two places; whoever generates types needs to know it beforehand. What fits the one fits the other.
  */
 
 /** A form and the name of its schema. */
@@ -20,7 +20,9 @@ type Alternatives = { title?: string } & ({ anyOf: JsonObject[] } | { oneOf: Jso
 export function documentedRequest (path: readonly ServiceName[]): TObject {
   const forms = path.map((_, index) => formIn(path, index))
   const { properties } = requestSchema(path)
-  const own = Object.fromEntries(forms.map((form) => [form.service, isNeeded(form) ? ownSchema(form) : Type.Optional(ownSchema(form))])) as TProperties
+  const own = Object.fromEntries(
+    forms.map((form) => [form.service, isNeeded(form) ? ownSchema(form) : Type.Optional(ownSchema(form))])
+  ) as TProperties
   return Type.Object({ ...properties, ...own, ...deferredField(path, deferredSchema) }, {
     title: `${path.map(capital).join('')}Request`,
     additionalProperties: false,
@@ -42,13 +44,18 @@ export function documentedChain (): TObject {
   })
 }
 
-/** The form of a step in a path. A service has three of them: it comes first, behind a file (which has no provider), or behind a provider. */
+/**
+ * The form of a step in a path. A service has three of them: it comes first, behind a file (which has no provider), or behind a provider.
+ */
 function formIn (path: readonly ServiceName[], index: number): NamedForm {
   const form = stepSchemas(path)[index]
   if (form === undefined) throw new Error(`There is no step ${index} in ${path.join('/')}.`)
   const name = capital(form.service)
   if (index > 0) return { ...form, title: Object.hasOwn(form.own.properties, 'providerName') ? `${name}Step` : `${name}AfterFile` }
-  return { ...form, title: requiredInside(form).length === services[form.service].required.length ? `${name}Fields` : `Partial${name}Fields` }
+  return {
+    ...form,
+    title: requiredInside(form).length === services[form.service].required.length ? `${name}Fields` : `Partial${name}Fields`
+  }
 }
 
 function deferredSchema (form: StepSchema): TObject {
@@ -58,8 +65,14 @@ function deferredSchema (form: StepSchema): TObject {
 /** The service's own object: what can stand nowhere else is required. */
 function ownSchema (form: NamedForm): TObject {
   const { service, own, title } = form
-  const required = Object.fromEntries(requiredInside(form).map((field) => [field, services[service].fields.properties[field]])) as TProperties
-  return Type.Object({ ...own.properties, ...required }, { title, additionalProperties: false, ...isInside(form) ? together(templateWays(form, own.properties)) : {} })
+  const required = Object.fromEntries(
+    requiredInside(form).map((field) => [field, services[service].fields.properties[field]])
+  ) as TProperties
+  return Type.Object({ ...own.properties, ...required }, {
+    title,
+    additionalProperties: false,
+    ...isInside(form) ? together(templateWays(form, own.properties)) : {}
+  })
 }
 
 function requiredInside ({ service, top }: StepSchema): string[] {
@@ -77,7 +90,10 @@ function isNeeded (form: StepSchema): boolean {
 
 /** A required field that may stand at the top or in the service's own object. */
 function liftedWays (form: StepSchema, body: TProperties): Alternatives[] {
-  return services[form.service].required.filter((field) => form.top.includes(field)).map((field) => ({ title: `Having${capital(field)}`, anyOf: placesOf(form, field, body) }))
+  return services[form.service].required.filter((field) => form.top.includes(field)).map((field) => ({
+    title: `Having${capital(field)}`,
+    anyOf: placesOf(form, field, body)
+  }))
 }
 
 /** The template and what can take its place; `around`: the fields of the object that they stand in. */

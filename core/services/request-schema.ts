@@ -1,14 +1,17 @@
-import { Type, type TObject, type TProperties, type TSchema } from 'typebox'
+import type { JsonObject } from '@dispatch/common'
+import { type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import { AnyJsonObject, CallbackUrl, Metadata, ProviderCode } from '../contract/common.ts'
 import { deliveryStatusesOf, isEventService } from '../contract/delivery.ts'
-import type { JsonObject } from '@dispatch/common'
-import { serviceNames, type ServiceName } from '../contract/service-names.ts'
+import { type ServiceName, serviceNames } from '../contract/service-names.ts'
 import { chainFollowers } from './chains.ts'
 import { needsProvider, services } from './index.ts'
 
 const closed = { additionalProperties: false } as const
 
-const TemplateData = Type.Unsafe<JsonObject>({ ...AnyJsonObject, description: 'The data of the document; its schema belongs to the template.' })
+const TemplateData = Type.Unsafe<JsonObject>({
+  ...AnyJsonObject,
+  description: 'The data of the document; its schema belongs to the template.'
+})
 
 /** A template by its number. */
 const TemplateById = Type.Object({
@@ -25,13 +28,22 @@ const TemplateByName = Type.Object({
 /** Who does a step, and with which runtime parameters. */
 const providerFields = {
   providerName: Type.Optional(ProviderCode),
-  settings: Type.Optional(Type.Unsafe<JsonObject>({ ...AnyJsonObject, title: 'RequestSettings', description: 'Runtime parameters of the provider, as it declares them.' }))
+  settings: Type.Optional(
+    Type.Unsafe<JsonObject>({
+      ...AnyJsonObject,
+      title: 'RequestSettings',
+      description: 'Runtime parameters of the provider, as it declares them.'
+    })
+  )
 }
 
 /** Where a request says what a step needs: in the step's own object, and (the fields of `top`) at the top level. */
 export type StepSchema = { service: ServiceName, own: TObject, top: readonly string[] }
 
-/** The steps of a path, in its order. The first has the template of the request, the first that needs a provider its `providerName` and `settings`. */
+/**
+ * The steps of a path, in its order. The first has the template of the request, the first that needs a provider its `providerName` and
+ * `settings`.
+ */
 export function stepSchemas (path: readonly ServiceName[]): StepSchema[] {
   const provided = Math.max(0, path.findIndex(needsProvider))
   return path.map((service, index) => ({
@@ -55,7 +67,17 @@ export const mostDeferred = 5
 
 /** A step that waits for an event: all of it stands in its own object. */
 export function deferredStepSchema (service: ServiceName): StepSchema {
-  return { service, own: Type.Object({ on: Type.Optional(Type.Unknown()), service: Type.Literal(service), ...providerFields, ...ownTemplate(service), ...Type.Partial(services[service].fields).properties }, closed), top: [] }
+  return {
+    service,
+    own: Type.Object({
+      on: Type.Optional(Type.Unknown()),
+      service: Type.Literal(service),
+      ...providerFields,
+      ...ownTemplate(service),
+      ...Type.Partial(services[service].fields).properties
+    }, closed),
+    top: []
+  }
 }
 
 /** The schema of the body for these services: the CompositeRequest of the specification, narrowed to what they take. */
@@ -67,7 +89,9 @@ export function requestSchema (path: readonly ServiceName[]): TObject {
     metadata: Type.Optional(Metadata),
     settings: providerFields.settings,
     callbackUrl: Type.Optional(CallbackUrl),
-    ...Object.fromEntries(path.flatMap((name) => topLevelFieldsOf(name, path).map((field) => [field, optional(services[name].fields.properties[field])]))),
+    ...Object.fromEntries(
+      path.flatMap((name) => topLevelFieldsOf(name, path).map((field) => [field, optional(services[name].fields.properties[field])]))
+    ),
     ...Object.fromEntries(stepSchemas(path).map(({ service, own }) => [service, Type.Optional(own)])),
     ...deferredField(path, ({ own }) => own)
   }, closed)
@@ -78,7 +102,8 @@ export const RetryBody = Type.Object(Object.fromEntries(serviceNames.map((name) 
   ...closed,
   title: 'Retry',
   examples: serviceNames.flatMap(exampleOf),
-  description: 'The whole object of the service that failed, on the path or deferred, put right: it takes the place of what the request said.'
+  description:
+    'The whole object of the service that failed, on the path or deferred, put right: it takes the place of what the request said.'
 })
 
 function exampleOf (name: ServiceName): JsonObject[] {
@@ -126,7 +151,11 @@ export function deferredField (path: readonly ServiceName[], ownOf: (form: StepS
       title: `DeferredActionOn${names}`,
       discriminator: { propertyName: 'service' },
       oneOf: deferrable.map((name) => ownOf(deferredStepSchema(name)))
-    }), { title: `DeferredOn${names}`, maxItems: mostDeferred, description: 'What is done with the document when an event comes: the fields of a service beside "on" and "service".' }))
+    }), {
+      title: `DeferredOn${names}`,
+      maxItems: mostDeferred,
+      description: 'What is done with the document when an event comes: the fields of a service beside "on" and "service".'
+    }))
   }
 }
 

@@ -1,11 +1,11 @@
+import { boundedValidator, compile, type Json, type JsonObject, type Problem, type Validator } from '@dispatch/common'
 import { isDeepStrictEqual } from 'node:util'
 import { refusal } from '../contract/errors.ts'
-import { compile, boundedValidator, type Validator, type Json, type JsonObject, type Problem } from '@dispatch/common'
 import type { ServiceName } from '../contract/service-names.ts'
 import { services } from './index.ts'
-import { isGiven, isObject, createStepLocator, pointerTo, takesTemplate, valueOf, type StepLocation } from './step-locations.ts'
 import { createMisplacedFieldHint } from './misplaced-fields.ts'
 import { requestSchema } from './request-schema.ts'
+import { createStepLocator, isGiven, isObject, pointerTo, type StepLocation, takesTemplate, valueOf } from './step-locations.ts'
 
 /** A dispatch request whose shape is right, with every field in its one place. */
 export type DispatchRequest = {
@@ -71,10 +71,20 @@ export function createRequestReader (path: readonly ServiceName[]): RequestReade
 function fieldProblems (place: StepLocation): Problem[] {
   const { service, base, inside, body, lifted } = place
   const missing = services[service].required.filter((field) => !isGiven(place, field))
-  const contradicting = lifted.filter((field) => Object.hasOwn(inside, field) && Object.hasOwn(body, field) && !isDeepStrictEqual(inside[field], body[field]))
+  const contradicting = lifted.filter((field) =>
+    Object.hasOwn(inside, field) && Object.hasOwn(body, field) && !isDeepStrictEqual(inside[field], body[field])
+  )
   return [
-    ...missing.map((field) => ({ path: pointerTo(place, field), code: 'required', message: `The field "${field}" is required${lifted.includes(field) ? ` (here or in "${service}")` : ''}.` })),
-    ...contradicting.map((field) => ({ path: `${base}/${field}`, code: 'contradiction', message: `Says something else than "/${field}"; give it in one place.` }))
+    ...missing.map((field) => ({
+      path: pointerTo(place, field),
+      code: 'required',
+      message: `The field "${field}" is required${lifted.includes(field) ? ` (here or in "${service}")` : ''}.`
+    })),
+    ...contradicting.map((field) => ({
+      path: `${base}/${field}`,
+      code: 'contradiction',
+      message: `Says something else than "/${field}"; give it in one place.`
+    }))
   ]
 }
 
@@ -89,9 +99,15 @@ function templateProblems (place: StepLocation): Problem[] {
   if (ways.length === 0) return []
   if (!isGiven(place, 'template')) {
     const others = ways.map(({ path }) => `"${path.slice(1)}"`).join(' or ')
-    return ways.some(({ given }) => given) ? [] : [{ path: pointerTo(place, 'template'), code: 'required', message: `The field "template" is required, or ${others} in its place.` }]
+    return ways.some(({ given }) => given)
+      ? []
+      : [{ path: pointerTo(place, 'template'), code: 'required', message: `The field "template" is required, or ${others} in its place.` }]
   }
-  return ways.filter(({ given, exclusive }) => given && exclusive).map(({ path }) => ({ path, code: 'contradiction', message: `Stands in the place of "${pointerTo(place, 'template')}"; give one of the two.` }))
+  return ways.filter(({ given, exclusive }) => given && exclusive).map(({ path }) => ({
+    path,
+    code: 'contradiction',
+    message: `Stands in the place of "${pointerTo(place, 'template')}"; give one of the two.`
+  }))
 }
 
 /** The step of a body that fits its schema. */

@@ -1,5 +1,5 @@
-import { domainToASCII } from 'node:url'
 import { comparable, type Json, type Problem } from '@dispatch/common'
+import { domainToASCII } from 'node:url'
 
 /**
  * Whether the setting `allowedSenders` of an e-mail configuration (addresses, and `@domain` for a whole domain) allows an
@@ -8,11 +8,19 @@ import { comparable, type Json, type Problem } from '@dispatch/common'
 export function isAllowedSender (address: string, allowedSenders: Json | undefined): boolean {
   if (!Array.isArray(allowedSenders)) return false
   const own = comparable(address)
-  return allowedSenders.some((allowed: Json) => typeof allowed === 'string' && (allowed.startsWith('@') ? own.endsWith(`@${domainToASCII(allowed.slice(1))}`) : own === comparable(allowed)))
+  return allowedSenders.some((allowed: Json) =>
+    typeof allowed === 'string' &&
+    (allowed.startsWith('@') ? own.endsWith(`@${domainToASCII(allowed.slice(1))}`) : own === comparable(allowed))
+  )
 }
 
 /** What the settings of a provider of e-mails lack: the setting that says who may send. */
 export function senderProblems ({ properties }: { properties: Readonly<Record<string, unknown>> }): Problem[] {
   if (properties['allowedSenders'] !== undefined) return []
-  return [{ path: '/settings/properties/allowedSenders', code: 'required', message: 'A provider of e-mails needs the setting "allowedSenders", without which nobody may send: write allowedSenders: AllowedSenders().' }]
+  return [{
+    path: '/settings/properties/allowedSenders',
+    code: 'required',
+    message:
+      'A provider of e-mails needs the setting "allowedSenders", without which nobody may send: write allowedSenders: AllowedSenders().'
+  }]
 }

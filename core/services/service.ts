@@ -1,6 +1,6 @@
-import type { TObject } from 'typebox'
 import type { JsonObject, Problem } from '@dispatch/common'
 import type { FileFormat, PageSetup, PaperSize } from '@dispatch/documents'
+import type { TObject } from 'typebox'
 import type { ContentKind, StepContent } from './content.ts'
 
 /**
@@ -27,29 +27,34 @@ export type Service<Name extends string, Fields, Capabilities, Kind extends Cont
   /** Credits for one accepted dispatch. */
   price: number
   /** Business rules, and what the chosen provider can do. Paths point into the request. */
-  check (subject: CheckInput<Fields, Capabilities>): Findings
+  check(subject: CheckInput<Fields, Capabilities>): Findings
   /** The rules that had to wait for the content. Paths point into the request. */
-  checkContent? (fields: Fields, made: StepContent<Kind>, provider: ProviderFacts<Capabilities> | undefined): Problem[]
+  checkContent?(fields: Fields, made: StepContent<Kind>, provider: ProviderFacts<Capabilities> | undefined): Problem[]
   /** Who signs the document, by name and in their order. */
-  signers? (fields: Fields): readonly string[]
+  signers?(fields: Fields): readonly string[]
   /** The paper that its document is printed on, and why the provider cannot print a page, where it cannot. */
-  paper?: { of (fields: Fields, provider: ProviderFacts<Capabilities> | undefined): PaperSize, check (page: PageSetup, provider: ProviderFacts<Capabilities>): string | undefined }
+  paper?: {
+    of(fields: Fields, provider: ProviderFacts<Capabilities> | undefined): PaperSize
+    check(page: PageSetup, provider: ProviderFacts<Capabilities>): string | undefined
+  }
   /** The format of the document that it makes, and the field that says so; without it, a PDF. */
-  format?: { field: string, of (fields: Fields): FileFormat }
+  format?: { field: string, of(fields: Fields): FileFormat }
   /** The name that the client wants the document to have, with or without an extension. */
-  filename? (fields: Fields): string | undefined
+  filename?(fields: Fields): string | undefined
   /** What a request for it may look like, beside its template. */
   example: JsonObject
   /** What the dispatch can be found by later. */
-  facts (fields: Fields, data: JsonObject): Facts
+  facts(fields: Fields, data: JsonObject): Facts
 }
 
 /** A service that providers do: what they declare about themselves, and what they are handed. */
-export type ProvidedService<Name extends string, Fields, Capabilities, Kind extends ContentKind, Dispatch> = Service<Name, Fields, Capabilities, Kind> & {
-  capabilities: TObject
-  /** What the provider is asked: plain data, with every default in its place. */
-  request (fields: Fields, made: StepContent<Kind>): Dispatch
-}
+export type ProvidedService<Name extends string, Fields, Capabilities, Kind extends ContentKind, Dispatch> =
+  & Service<Name, Fields, Capabilities, Kind>
+  & {
+    capabilities: TObject
+    /** What the provider is asked: plain data, with every default in its place. */
+    request(fields: Fields, made: StepContent<Kind>): Dispatch
+  }
 
 /**
  * The template of a request. `unless`: the service's own field that can take its place, beside it or (`exclusive`) not.
@@ -62,7 +67,12 @@ export type TemplateUse = { unless?: string, exclusive?: true, byName?: string }
  * it takes of that document when it comes later; without it the service only begins. `formats`: those that it can take;
  * without it, any. `last`: nothing comes after it.
  */
-export type ChainPlace = { produces?: 'document', consumes?: 'document' | 'attachment' | 'link', formats?: readonly FileFormat[], last?: true }
+export type ChainPlace = {
+  produces?: 'document'
+  consumes?: 'document' | 'attachment' | 'link'
+  formats?: readonly FileFormat[]
+  last?: true
+}
 
 /**
  * Services as the pipeline sees them: the schema has vouched for the fields, the manifest for the capabilities, and what

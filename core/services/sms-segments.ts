@@ -2,7 +2,9 @@
 export type SmsSegments = { encoding: 'GSM-7' | 'UCS-2', characters: number, segments: number }
 
 /** The default alphabet of GSM 03.38 (3GPP TS 23.038, 6.2.1), and its extension table, whose characters take two septets. */
-const basic = new Set('@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà')
+const basic = new Set(
+  '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà'
+)
 const extension = new Set('\f^{}\\[~]|€')
 
 /** How much fits into a message of its own, and into each of several: a header joins those (3GPP TS 23.040, 9.2.3.24.1). */

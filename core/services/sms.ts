@@ -1,11 +1,11 @@
-import { Type, type Static } from 'typebox'
-import { CountryCode } from '../contract/common.ts'
 import type { Problem } from '@dispatch/common'
+import { type Static, Type } from 'typebox'
+import { CountryCode } from '../contract/common.ts'
 import { checkMost, checkOffered } from './limits.ts'
 import { checkLink, withLink } from './link.ts'
 import { checkPhoneNumber, PhoneNumber } from './phone.ts'
+import type { CheckInput, Findings, ProvidedService, ProviderFacts } from './service.ts'
 import { countSmsSegments } from './sms-segments.ts'
-import type { Findings, ProvidedService, ProviderFacts, CheckInput } from './service.ts'
 
 /** The longest text, in characters: ten segments of 153. */
 const longestMessage = 1530
@@ -15,8 +15,24 @@ const manySegments = 5
 /** The fields of the sms service. */
 export const SmsFields = Type.Object({
   phoneNumber: PhoneNumber(),
-  message: Type.Optional(Type.String({ title: 'SmsMessage', pattern: '\\S', maxLength: longestMessage, description: 'a text that is not blank; without one, that of the template', examples: ['Hello Ada'] })),
-  sender: Type.Optional(Type.String({ title: 'SmsSender', pattern: '^[A-Za-z0-9]{1,11}$', not: { pattern: '^[0-9]+$' }, description: '1 to 11 letters and digits, at least one letter', examples: ['ACME'] }))
+  message: Type.Optional(
+    Type.String({
+      title: 'SmsMessage',
+      pattern: '\\S',
+      maxLength: longestMessage,
+      description: 'a text that is not blank; without one, that of the template',
+      examples: ['Hello Ada']
+    })
+  ),
+  sender: Type.Optional(
+    Type.String({
+      title: 'SmsSender',
+      pattern: '^[A-Za-z0-9]{1,11}$',
+      not: { pattern: '^[0-9]+$' },
+      description: '1 to 11 letters and digits, at least one letter',
+      examples: ['ACME']
+    })
+  )
 }, { title: 'SmsFields', additionalProperties: false })
 export type SmsFields = Static<typeof SmsFields>
 
@@ -53,7 +69,10 @@ export const sms: ProvidedService<'sms', SmsFields, SmsCapabilities, 'text', Sms
     return {
       problems: [
         ...number.problems ?? [],
-        ...provider === undefined ? [] : checkOffered(provider, at('sender'), sender !== undefined, provider.capabilities.alphanumericSender, 'send under a name of your own'),
+        ...provider === undefined
+          ? []
+          : checkOffered(provider, at('sender'), sender !== undefined, provider.capabilities.alphanumericSender,
+            'send under a name of your own'),
         ...text.problems ?? []
       ],
       warnings: [...number.warnings ?? [], ...text.warnings ?? []]
@@ -62,8 +81,10 @@ export const sms: ProvidedService<'sms', SmsFields, SmsCapabilities, 'text', Sms
 
   checkContent: ({ message }, { text }, provider) => message === undefined ? checkMessage(text ?? '', provider) : [],
 
-  request: ({ phoneNumber, message, sender }, { text = '', link, metadata }) =>
-    ({ sms: { phoneNumber, message: message === undefined ? text : withLink(message, link), ...(sender === undefined ? {} : { sender }) }, metadata }),
+  request: ({ phoneNumber, message, sender }, { text = '', link, metadata }) => ({
+    sms: { phoneNumber, message: message === undefined ? text : withLink(message, link), ...(sender === undefined ? {} : { sender }) },
+    metadata
+  }),
 
   example: { sms: { phoneNumber: '+33612345678' } },
 
@@ -76,8 +97,19 @@ function checkText (message: string, { provider, at, link }: CheckInput<SmsField
   const { problems = [], warnings = [] } = checkLink(message, path, link)
   const text = withLink(message, link)
   const { length } = Array.from(text)
-  if (length > longestMessage) return { warnings, problems: [...problems, { path, code: 'too_long', message: `With its links the text has ${length} characters, and may have at most ${longestMessage}.` }] }
-  return { problems: [...problems, ...provider === undefined ? [] : checkSegments(text, provider, path)], warnings: [...warnings, ...checkLength(text, path)] }
+  if (length > longestMessage) {
+    return {
+      warnings,
+      problems: [
+        ...problems,
+        { path, code: 'too_long', message: `With its links the text has ${length} characters, and may have at most ${longestMessage}.` }
+      ]
+    }
+  }
+  return {
+    problems: [...problems, ...provider === undefined ? [] : checkSegments(text, provider, path)],
+    warnings: [...warnings, ...checkLength(text, path)]
+  }
 }
 
 /** Checks a text that a template made. */
@@ -85,7 +117,13 @@ export function checkMessage (text: string, provider: ProviderFacts<SmsCapabilit
   const path = '/template'
   if (text.trim() === '') return [{ path, code: 'too_short', message: 'The text that the template made is empty.' }]
   const { length } = Array.from(text)
-  if (length > longestMessage) return [{ path, code: 'too_long', message: `The text that the template made has ${length} characters, and may have at most ${longestMessage}.` }]
+  if (length > longestMessage) {
+    return [{
+      path,
+      code: 'too_long',
+      message: `The text that the template made has ${length} characters, and may have at most ${longestMessage}.`
+    }]
+  }
   return provider === undefined ? [] : checkSegments(text, provider, path)
 }
 
@@ -96,7 +134,11 @@ function checkSegments (text: string, provider: ProviderFacts<SmsCapabilities>, 
 function checkLength (text: string, path: string): Problem[] {
   const { encoding, characters, segments } = countSmsSegments(text)
   if (segments < manySegments) return []
-  return [{ path, code: 'many_segments', message: `The text is sent in ${segments} segments (${characters} characters of ${encoding}), each of which is paid for.` }]
+  return [{
+    path,
+    code: 'many_segments',
+    message: `The text is sent in ${segments} segments (${characters} characters of ${encoding}), each of which is paid for.`
+  }]
 }
 
 /** Whether the number can exist, is known to be assigned, and lies where the provider sends to. */
@@ -107,5 +149,13 @@ function checkNumber ({ fields: { phoneNumber }, provider, at }: CheckInput<SmsF
   const countries = number.getPossibleCountries()
   const supported = provider?.capabilities.countries
   if (provider === undefined || supported === undefined || countries.some((country) => supported.includes(country))) return findings
-  return { ...findings, problems: [{ path, code: 'not_supported_by_provider', message: `The provider "${provider.code}" does not send to ${countries.join(', ') || `+${number.countryCallingCode}`}; it sends to ${supported.join(', ')}.` }] }
+  return {
+    ...findings,
+    problems: [{
+      path,
+      code: 'not_supported_by_provider',
+      message: `The provider "${provider.code}" does not send to ${countries.join(', ') || `+${number.countryCallingCode}`}; it sends to ` +
+        `${supported.join(', ')}.`
+    }]
+  }
 }

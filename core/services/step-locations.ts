@@ -1,12 +1,18 @@
 import type { ServiceName } from '../contract/service-names.ts'
-import { deferrable, deferredStepSchema, eventsOf, topLevelFieldsOf, mostDeferred, stepSchemas, type StepSchema } from './request-schema.ts'
+import { deferrable, deferredStepSchema, eventsOf, mostDeferred, type StepSchema, stepSchemas, topLevelFieldsOf } from './request-schema.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 
-/** Where in a body a step's fields are found: `inside` its own object, which stands at `base`, and some at the top level. `lifted`: those that may stand in either. */
+/**
+ * Where in a body a step's fields are found: `inside` its own object, which stands at `base`, and some at the top level. `lifted`: those
+ * that may stand in either.
+ */
 export type StepLocation = StepSchema & { base: string, inside: Fields, body: Fields, lifted: readonly string[] }
 
-/** Finds the places of a path's steps in a body, whatever it is like, and those of its deferred ones as far as it says which services they are. */
+/**
+ * Finds the places of a path's steps in a body, whatever it is like, and those of its deferred ones as far as it says which services they
+ * are.
+ */
 export function createStepLocator (path: readonly ServiceName[]): (body: Fields) => { steps: StepLocation[], deferred: StepLocation[] } {
   const forms = stepSchemas(path)
   const mayDefer = eventsOf(path).length > 0

@@ -1,6 +1,6 @@
-import { Type, type Static } from 'typebox'
-import type { DocumentHandle } from '../contract/common.ts'
 import type { Problem } from '@dispatch/common'
+import { type Static, Type } from 'typebox'
+import type { DocumentHandle } from '../contract/common.ts'
 import { checkMost } from './limits.ts'
 import type { ProvidedService, ProviderFacts } from './service.ts'
 

@@ -1,5 +1,6 @@
+import { type FileFormat, fileFormats, type Format, type HtmlMessage, type Rendered, type RenderJob,
+  type TemplateSource } from '@dispatch/documents'
 import type { PreviewFormat } from '../contract/templates.ts'
-import { fileFormats, type FileFormat, type Format, type HtmlMessage, type RenderJob, type Rendered, type TemplateSource } from '@dispatch/documents'
 import { cleanFilename } from '../services/filename.ts'
 import { services } from '../services/index.ts'
 
@@ -32,11 +33,25 @@ export async function makePreview (render: Render, job: Omit<RenderJob, 'format'
     const { bytes, contentType } = await render({ ...job, format: file })
     return { bytes, contentType, filename: named(fileFormats[file].extension) }
   }
-  if (format === 'TEXT') return { bytes: Buffer.from((await render({ ...job, format: 'text' })).text), contentType: 'text/plain; charset=utf-8', filename: named('txt') }
-  return { bytes: Buffer.from(standalone(await render({ ...job, format: 'html' }))), contentType: 'text/html; charset=utf-8', filename: named('html') }
+  if (format === 'TEXT') {
+    return {
+      bytes: Buffer.from((await render({ ...job, format: 'text' })).text),
+      contentType: 'text/plain; charset=utf-8',
+      filename: named('txt')
+    }
+  }
+  return {
+    bytes: Buffer.from(standalone(await render({ ...job, format: 'html' }))),
+    contentType: 'text/html; charset=utf-8',
+    filename: named('html')
+  }
 }
 
 /** The HTML of a mail with its pictures inside, as no browser knows the parts of a mail. */
 export function standalone ({ html, inline }: HtmlMessage): string {
-  return inline.reduce((text, { cid, contentType, bytes }) => text.replaceAll(`cid:${cid}`, `data:${contentType};base64,${Buffer.from(bytes).toString('base64')}`), html)
+  return inline.reduce(
+    (text, { cid, contentType, bytes }) =>
+      text.replaceAll(`cid:${cid}`, `data:${contentType};base64,${Buffer.from(bytes).toString('base64')}`),
+    html
+  )
 }

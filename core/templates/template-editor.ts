@@ -1,12 +1,15 @@
-import { refusal } from '../contract/errors.ts'
 import type { JsonObject, Problem } from '@dispatch/common'
-import { templateTextLimit, type NextVersionBody, type PreviewBody, type PreviewFormat, type PreviewTextBody, type TemplateBody } from '../contract/templates.ts'
-import { RenderError, assetName, withPlaceholderImages, type RenderJob, type TemplateSource, type TemplateWorkers } from '@dispatch/documents'
-import { listAssets, mostAssets, readAssets } from '../store/templates/assets.ts'
+import { assetName, RenderError, type RenderJob, type TemplateSource, type TemplateWorkers,
+  withPlaceholderImages } from '@dispatch/documents'
+import { refusal } from '../contract/errors.ts'
+import { type NextVersionBody, type PreviewBody, type PreviewFormat, type PreviewTextBody, type TemplateBody,
+  templateTextLimit } from '../contract/templates.ts'
 import type { Database } from '../store/db/database.ts'
-import { changeTemplate, createTemplate, publishTemplate, removeTemplate, requireOwn, templateNotFound, type ChangeContext, type NewVersion } from '../store/templates/template-changes.ts'
+import { listAssets, mostAssets, readAssets } from '../store/templates/assets.ts'
+import { type ChangeContext, changeTemplate, createTemplate, type NewVersion, publishTemplate, removeTemplate, requireOwn,
+  templateNotFound } from '../store/templates/template-changes.ts'
 import { readTemplate, type TemplateRecord, type Templates } from '../store/templates/templates.ts'
-import { makePreview, renderedAs, usualFormat, type Preview } from './preview.ts'
+import { makePreview, type Preview, renderedAs, usualFormat } from './preview.ts'
 
 /** A template that was stored as a draft, and what may be wrong with it. */
 export type SavedTemplate = { record: TemplateRecord, warnings: readonly Problem[] }
@@ -35,7 +38,9 @@ export function createTemplateEditor ({ database, templates, workshop, now }: Pa
   /** A template that compiles and whose sample can be rendered. */
   async function inspect (companyId: number, body: TemplateBody): Promise<{ version: NewVersion, warnings: readonly Problem[] }> {
     refuseIfAny(oversized(body))
-    const assets = Object.fromEntries((await listAssets(database, companyId, { limit: mostAssets })).map(({ name, sha256 }) => [name, sha256]))
+    const assets = Object.fromEntries(
+      (await listAssets(database, companyId, { limit: mostAssets })).map(({ name, sha256 }) => [name, sha256])
+    )
     const { name, service, documentType, source: yaml, schema, sample } = body
     const inspection = await workshop.inspect(companyId, { yaml, schema, sample, assets, ...given({ name, service, documentType }) })
     if (!inspection.ok) throw refusal('validation_failed', inspection.problems)
@@ -46,27 +51,65 @@ export function createTemplateEditor ({ database, templates, workshop, now }: Pa
   /** The template with the pictures of the company that it names inside, so that they stay what they are. */
   async function withPictures (companyId: number, source: TemplateSource): Promise<TemplateSource> {
     if (source.assets === undefined) return source
-    const pictures = new Map((await readAssets(database, companyId, Object.values(source.assets).flatMap((asset) => assetName(asset) ?? []))).map(({ name, uri }) => [name, uri]))
-    const assets = Object.fromEntries(Object.entries(source.assets).map(([name, asset]) => [name, pictures.get(assetName(asset) ?? '') ?? asset]))
-    if (Object.values(assets).join('').length > mostPictures) throw refusal('validation_failed', [{ path: '/source', code: 'too_large', message: `The pictures of the template, as data URIs, have more than ${mostPictures} characters: make them smaller.` }])
+    const pictures = new Map(
+      (await readAssets(database, companyId, Object.values(source.assets).flatMap((asset) => assetName(asset) ?? []))).map(
+        ({ name, uri }) => [name, uri]
+      )
+    )
+    const assets = Object.fromEntries(
+      Object.entries(source.assets).map(([name, asset]) => [name, pictures.get(assetName(asset) ?? '') ?? asset])
+    )
+    if (Object.values(assets).join('').length > mostPictures) {
+      throw refusal('validation_failed', [{
+        path: '/source',
+        code: 'too_large',
+        message: `The pictures of the template, as data URIs, have more than ${mostPictures} characters: make them smaller.`
+      }])
+    }
     return { ...source, assets }
   }
 
-  async function show (companyId: number, { id, version, digest, source }: RenderJob['template'], { data, at, format }: { data: JsonObject, at: string, format: PreviewFormat }): Promise<Preview> {
+  async function show (
+    companyId: number,
+    { id, version, digest, source }: RenderJob['template'],
+    { data, at, format }: { data: JsonObject, at: string, format: PreviewFormat }
+  ): Promise<Preview> {
     try {
-      return await makePreview((job) => workshop.render(companyId, job), { template: { id, version, digest, source }, data, now: now().toISOString() }, format)
+      return await makePreview((job) => workshop.render(companyId, job), {
+        template: { id, version, digest, source },
+        data,
+        now: now().toISOString()
+      }, format)
     } catch (error) {
-      if (error instanceof RenderError) throw refusal('validation_failed', error.problems.map((problem) => ({ ...problem, path: at + problem.path })))
+      if (error instanceof RenderError) {
+        throw refusal('validation_failed', error.problems.map((problem) => ({ ...problem, path: at + problem.path })))
+      }
       throw error
     }
   }
 
-  async function requireFit (companyId: number, template: Pick<NewVersion, 'digest' | 'source' | 'schema'>, data: JsonObject, format: PreviewFormat): Promise<void> {
+  async function requireFit (
+    companyId: number,
+    template: Pick<NewVersion, 'digest' | 'source' | 'schema'>,
+    data: JsonObject,
+    format: PreviewFormat
+  ): Promise<void> {
     const { digest, schema, source } = template
-    refuseIfAny((await workshop.check(companyId, { template: { digest, schema, source: withPlaceholderImages(source) }, data, at: '/data', format: renderedAs(format) })).problems)
+    refuseIfAny(
+      (await workshop.check(companyId, {
+        template: { digest, schema, source: withPlaceholderImages(source) },
+        data,
+        at: '/data',
+        format: renderedAs(format)
+      })).problems
+    )
   }
 
-  async function showVersion (companyId: number, template: NewVersion & { id: number, version: number }, { data, format = usualFormat(template.source) }: Pick<PreviewBody, 'data' | 'format'>): Promise<Preview> {
+  async function showVersion (
+    companyId: number,
+    template: NewVersion & { id: number, version: number },
+    { data, format = usualFormat(template.source) }: Pick<PreviewBody, 'data' | 'format'>
+  ): Promise<Preview> {
     if (data === undefined) return show(companyId, template, { data: template.sample, at: '/sample', format })
     await requireFit(companyId, template, data, format)
     return show(companyId, template, { data, at: '/data', format })
@@ -114,7 +157,10 @@ export function createTemplateEditor ({ database, templates, workshop, now }: Pa
 
     async previewText (companyId, { data, format, ...body }) {
       const { version } = await inspect(companyId, body)
-      return showVersion(companyId, { id: 0, version: 0, ...version }, { ...data === undefined ? {} : { data }, ...format === undefined ? {} : { format } })
+      return showVersion(companyId, { id: 0, version: 0, ...version }, {
+        ...data === undefined ? {} : { data },
+        ...format === undefined ? {} : { format }
+      })
     }
   }
 }

@@ -2,12 +2,23 @@ import pLimit from 'p-limit'
 import type { Log } from '../host/call/log.ts'
 import type { Database } from '../store/db/database.ts'
 import { draftEnding, type FileStore } from '../store/db/files.ts'
+import { forgetBodies, forgetClients, forgetIdempotencyKeys, forgetInbound, forgetRequests, listCompanyIds, listExpiredDocuments,
+  noteRemoved, recordedDocuments } from '../store/db/retention.ts'
 import { clientsKnownFor } from '../store/tenants/known-clients.ts'
-import { forgetBodies, forgetClients, forgetInbound, forgetIdempotencyKeys, forgetRequests, listCompanyIds, listExpiredDocuments, noteRemoved, recordedDocuments } from '../store/db/retention.ts'
 import type { Queue } from './queue/queue.ts'
 
-/** `retentionDays`: how long the data of requests, events of vendors and bodies of callbacks are kept. `batch`: how many rows of a kind one job takes. */
-export type RetentionOptions = { database: Database, queue: Pick<Queue, 'send'>, files: Pick<FileStore, 'remove' | 'list'>, retentionDays: number, log: Log, batch?: number }
+/**
+ * `retentionDays`: how long the data of requests, events of vendors and bodies of callbacks are kept. `batch`: how many rows of a kind one
+ * job takes.
+ */
+export type RetentionOptions = {
+  database: Database
+  queue: Pick<Queue, 'send'>
+  files: Pick<FileStore, 'remove' | 'list'>
+  retentionDays: number
+  log: Log
+  batch?: number
+}
 
 const day = 24 * 3600 * 1000
 /** Milliseconds that an idempotency key is kept after the final state of its dispatch. */
@@ -20,20 +31,24 @@ const lookedInto = [2, 3, 4]
 const removals = 8
 
 /** Forgets what has been kept for long enough, in bounded batches; where one was full, another job goes on. */
-export function createRetention ({ database, queue, files, retentionDays, log, batch: limit = 1_000 }: RetentionOptions): () => Promise<void> {
+export function createRetention ({ database, queue, files, retentionDays, log, batch: limit = 1_000 }: RetentionOptions): () => Promise<
+  void
+> {
   const removing = pLimit(removals)
 
   /** A file that cannot be removed is tried again by the next job. */
   async function remove (keys: readonly string[]): Promise<Set<string>> {
-    const removed = await Promise.all(keys.map((key) => removing(async () => {
-      try {
-        await files.remove(key)
-        return [key]
-      } catch (error) {
-        log.warn({ err: error, key }, 'a file could not be removed')
-        return []
-      }
-    })))
+    const removed = await Promise.all(keys.map((key) =>
+      removing(async () => {
+        try {
+          await files.remove(key)
+          return [key]
+        } catch (error) {
+          log.warn({ err: error, key }, 'a file could not be removed')
+          return []
+        }
+      })
+    ))
     return new Set(removed.flat())
   }
 

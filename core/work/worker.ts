@@ -1,10 +1,10 @@
 import type { Log } from '../host/call/log.ts'
+import { createInboundHandler } from './inbox/inbound.ts'
+import type { Inbox } from './inbox/inbox.ts'
 import { callbackLimits, type Callbacks } from './outbox/callbacks.ts'
 import { startDispatchWorker } from './queue/dispatch-worker.ts'
-import { createInboundHandler } from './inbox/inbound.ts'
-import { createPollHandler, createPollSweep } from './status/poll.ts'
 import { createRetention, type RetentionOptions } from './retention.ts'
-import type { Inbox } from './inbox/inbox.ts'
+import { createPollHandler, createPollSweep } from './status/poll.ts'
 
 /** The work of this process beside its requests. */
 export type Worker = {
@@ -15,7 +15,11 @@ export type Worker = {
 /** Milliseconds between two tries to bring what lies on the disk into the database. */
 const drainPause = 1_000
 
-type Options = Parameters<typeof createInboundHandler>[0] & RetentionOptions & Pick<Parameters<typeof startDispatchWorker>[0], 'parts' | 'pipeline' | 'atOnce'> & { storing: Inbox, callbacks: Callbacks, log: Log }
+type Options =
+  & Parameters<typeof createInboundHandler>[0]
+  & RetentionOptions
+  & Pick<Parameters<typeof startDispatchWorker>[0], 'parts' | 'pipeline' | 'atOnce'>
+  & { storing: Inbox, callbacks: Callbacks, log: Log }
 
 /** Starts to work on what the queue and the disk hold. */
 export async function startWorker (options: Options): Promise<Worker> {
@@ -25,7 +29,9 @@ export async function startWorker (options: Options): Promise<Worker> {
   await queue.work('poll', createPollHandler(options), { atOnce: 4 })
   // One by one: a receiver that does not answer would hold up whatever was fetched with it.
   await queue.work('callback', callbacks.deliver, { atOnce: callbackLimits.atOnce, together: 1, ofGroup: callbackLimits.perCompany })
-  await queue.work('sweep', async () => { await Promise.all([sweep(), callbacks.sweep()]) }, { atOnce: 1 })
+  await queue.work('sweep', async () => {
+    await Promise.all([sweep(), callbacks.sweep()])
+  }, { atOnce: 1 })
   await queue.schedule('sweep', '*/5 * * * *')
   await queue.work('retention', createRetention(options), { atOnce: 1 })
   await queue.schedule('retention', '17 3 * * *')

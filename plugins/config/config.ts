@@ -1,8 +1,8 @@
+import { isServiceName, serviceNames } from '@dispatch/core'
 import { delimiter, isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { isServiceName, serviceNames } from '@dispatch/core'
 import { ConfigError } from './config-error.ts'
-import { parseNetworks, transportOf, type TransportConfig } from './config-transport.ts'
+import { parseNetworks, type TransportConfig, transportOf } from './config-transport.ts'
 
 export { ConfigError } from './config-error.ts'
 
@@ -54,7 +54,9 @@ export function readConfig (variables: NodeJS.ProcessEnv): Config {
     ...transportOf(env, environment),
     dataDirectory: resolve(env['DISPATCH_DATA_DIR'] ?? join(root, 'data')),
     ...(databaseUrl === undefined ? {} : { databaseUrl: databaseUrlOf(databaseUrl) }),
-    providerDirectories: env['DISPATCH_PROVIDERS_DIR']?.split(delimiter).filter((directory) => directory !== '').map((directory) => resolve(directory)) ?? [join(root, 'providers')],
+    providerDirectories:
+      env['DISPATCH_PROVIDERS_DIR']?.split(delimiter).filter((directory) => directory !== '').map((directory) => resolve(directory)) ??
+        [join(root, 'providers')],
     ...(env['DISPATCH_DISK_ROOT'] === undefined ? {} : { diskRoot: diskRootOf(env['DISPATCH_DISK_ROOT']) }),
     ...masterKeysOf(env),
     prices: pricesOf(env['DISPATCH_PRICES'] ?? ''),
@@ -82,7 +84,9 @@ function oneOf<Value extends string> (env: NodeJS.ProcessEnv, name: string, valu
 /** Days: for a week it is asked what became of an uncertain dispatch, which may go on then. */
 function retentionDaysOf (text: string): number {
   const days = Number(text)
-  if (!/^\d{1,5}$/.test(text) || days < shortestRetention) throw new ConfigError(`DISPATCH_RETENTION_DAYS is "${text}"; it must be a whole number of days from ${shortestRetention} on.`)
+  if (!/^\d{1,5}$/.test(text) || days < shortestRetention) {
+    throw new ConfigError(`DISPATCH_RETENTION_DAYS is "${text}"; it must be a whole number of days from ${shortestRetention} on.`)
+  }
   return days
 }
 
@@ -115,7 +119,9 @@ function diskRootOf (path: string): string {
 
 function limitOf (env: NodeJS.ProcessEnv, name: string, otherwise: string): number {
   const text = env[name] ?? otherwise
-  if (!/^\d{1,6}$/.test(text)) throw new ConfigError(`${name} is "${text}"; it must be a whole number of calls in a minute, or 0 for no limit.`)
+  if (!/^\d{1,6}$/.test(text)) {
+    throw new ConfigError(`${name} is "${text}"; it must be a whole number of calls in a minute, or 0 for no limit.`)
+  }
   return Number(text)
 }
 
@@ -143,7 +149,12 @@ function concurrencyOf (text: string): number {
 function pricesOf (text: string): Record<string, number> {
   return Object.fromEntries(text.split(',').filter((part) => part !== '').map((part) => {
     const [, service = '', price] = /^\s*([a-z]+)\s*=\s*(\d{1,6})\s*$/.exec(part) ?? []
-    if (!isServiceName(service)) throw new ConfigError(`DISPATCH_PRICES has "${part}"; each part must be one of the services ${serviceNames.join(', ')} and whole credits, such as invoicing=1.`)
+    if (!isServiceName(service)) {
+      throw new ConfigError(
+        `DISPATCH_PRICES has "${part}"; each part must be one of the services ${serviceNames.join(', ')} and whole credits, such ` +
+          'as invoicing=1.'
+      )
+    }
     return [service, Number(price)] as const
   }))
 }

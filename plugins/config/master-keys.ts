@@ -1,18 +1,26 @@
+import { createKeyring, type Keyring, readMasterKey } from '@dispatch/core'
 import { join } from 'node:path'
-import { createKeyring, readMasterKey, type Keyring } from '@dispatch/core'
-import { ConfigError, type Config } from './config.ts'
+import { type Config, ConfigError } from './config.ts'
 
 /**
  * The keyring of the configured master key and, while it is being replaced, the one before. Throws a MasterKeyError, or a
  * ConfigError when they are the same.
  */
-export async function openKeyring ({ environment, dataDirectory, masterKey, masterKeyFile, previousMasterKey, previousMasterKeyFile }: Config): Promise<Keyring> {
+export async function openKeyring ({ environment, dataDirectory, masterKey, masterKeyFile, previousMasterKey, previousMasterKeyFile }:
+  Config): Promise<Keyring>
+{
   const made = environment === 'development' ? developmentKeyFile(dataDirectory) : undefined
   const key = await readMasterKey({ value: masterKey, file: masterKeyFile, made })
-  if (environment === 'production' && new Set(key).size < fewestBytes) throw new ConfigError('DISPATCH_MASTER_KEY is not random: take one from `openssl rand -base64 32`.')
+  if (environment === 'production' && new Set(key).size < fewestBytes) {
+    throw new ConfigError('DISPATCH_MASTER_KEY is not random: take one from `openssl rand -base64 32`.')
+  }
   if (previousMasterKey === undefined && previousMasterKeyFile === undefined) return createKeyring(key)
   const previous = await readMasterKey({ value: previousMasterKey, file: previousMasterKeyFile }, 'DISPATCH_MASTER_KEY_PREVIOUS')
-  if (key.equals(previous)) throw new ConfigError('DISPATCH_MASTER_KEY_PREVIOUS is the key of DISPATCH_MASTER_KEY: it must be the one that was used before, or absent.')
+  if (key.equals(previous)) {
+    throw new ConfigError(
+      'DISPATCH_MASTER_KEY_PREVIOUS is the key of DISPATCH_MASTER_KEY: it must be the one that was used before, or absent.'
+    )
+  }
   return createKeyring(key, previous)
 }
 

@@ -1,8 +1,8 @@
+import { seedDemo, type SharedTemplate } from '@dispatch/core'
+import { readTemplateFolder, type TemplateFolder } from '@dispatch/documents'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { readTemplateFolder, type TemplateFolder } from '@dispatch/documents'
-import { seedDemo, type SharedTemplate } from '@dispatch/core'
 import type { App } from '../container.ts'
 import { refuseDevelopmentDefaults } from './production-checks.ts'
 
@@ -19,10 +19,14 @@ export async function prepareDatabase ({ get }: App): Promise<void> {
 
 async function readTemplates (folder: string): Promise<TemplateFolder[]> {
   const entries = await readdir(folder, { withFileTypes: true })
-  return Promise.all(entries.filter((entry) => entry.isDirectory()).map(({ name }) => readTemplateFolder(join(folder, name)).catch((cause: unknown) => {
-    const reasons = cause instanceof Error ? cause.message.replaceAll('\n', '; ') : String(cause)
-    throw new Error(`The shared template "${name}" cannot be used: ${reasons}`, { cause })
-  })))
+  return Promise.all(
+    entries.filter((entry) => entry.isDirectory()).map(({ name }) =>
+      readTemplateFolder(join(folder, name)).catch((cause: unknown) => {
+        const reasons = cause instanceof Error ? cause.message.replaceAll('\n', '; ') : String(cause)
+        throw new Error(`The shared template "${name}" cannot be used: ${reasons}`, { cause })
+      })
+    )
+  )
 }
 
 function sharedOf ({ id, name, digest, source, schema, sample, yaml }: TemplateFolder): SharedTemplate {

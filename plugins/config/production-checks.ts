@@ -1,7 +1,7 @@
+import { type Accounts, demo } from '@dispatch/core'
 import { existsSync } from 'node:fs'
 import { relative } from 'node:path'
-import { demo, type Accounts } from '@dispatch/core'
-import { ConfigError, type Config } from './config.ts'
+import { type Config, ConfigError } from './config.ts'
 import { developmentKeyFile } from './master-keys.ts'
 
 /** Says what is wrong, if anything. */
@@ -19,13 +19,20 @@ export async function refuseDevelopmentDefaults (config: Config, accounts: Pick<
 }
 
 function keyBesideData ({ dataDirectory, masterKeyFile, previousMasterKeyFile }: Config): string | undefined {
-  const beside = [masterKeyFile, previousMasterKeyFile].find((file) => file !== undefined && !relative(dataDirectory, file).startsWith('..'))
-  return beside === undefined ? undefined : `The master key ${beside} lies in the data directory: whoever copies the data would have its key; keep it elsewhere.`
+  const beside = [masterKeyFile, previousMasterKeyFile].find((file) =>
+    file !== undefined && !relative(dataDirectory, file).startsWith('..')
+  )
+  return beside === undefined
+    ? undefined
+    : `The master key ${beside} lies in the data directory: whoever copies the data would have its key; keep it elsewhere.`
 }
 
 function leftoverKey ({ dataDirectory }: Config): string | undefined {
   const file = developmentKeyFile(dataDirectory)
-  return existsSync(file) ? `${file} is the master key of a development installation, beside the data that it protects: use another data directory, or move the key into DISPATCH_MASTER_KEY and delete the file.` : undefined
+  return existsSync(file) ?
+    `${file} is the master key of a development installation, beside the data that it protects: use another data directory, or ` +
+    'move the key into DISPATCH_MASTER_KEY and delete the file.' :
+    undefined
 }
 
 /** Characters below which a password can be found by trying. */
@@ -36,7 +43,10 @@ const documented = ['long-random-password']
 
 function guessableWebhookAuth ({ webhookAuth }: Config): string | undefined {
   const weak = Object.entries(webhookAuth).find(([, login]) => isGuessable(login.slice(login.indexOf(':') + 1)))
-  return weak === undefined ? undefined : `The password of DISPATCH_WEBHOOKS_ENDPOINT_AUTH_${weak[0]} could be guessed: it needs at least ${shortestPassword} random characters, for example from \`openssl rand -base64 24\`.`
+  return weak === undefined ?
+    undefined :
+    `The password of DISPATCH_WEBHOOKS_ENDPOINT_AUTH_${weak[0]} could be guessed: it needs at least ${shortestPassword} random ` +
+    `characters, for example from \`openssl rand -base64 24\`.`
 }
 
 function isGuessable (password: string): boolean {
@@ -46,7 +56,10 @@ function isGuessable (password: string): boolean {
 async function demoAccounts (_config: Config, { byEmail }: Pick<Accounts, 'byEmail'>): Promise<string | undefined> {
   for (const { email } of [demo.admin, demo.operator]) {
     const accounts = await byEmail(email)
-    if (accounts.some(({ disabled }) => !disabled)) return `The database was filled for development: everybody knows its account ${email}; use another database, or disable the account first.`
+    if (accounts.some(({ disabled }) => !disabled)) {
+      return `The database was filled for development: everybody knows its account ${email}; use another database, or disable the account ` +
+        'first.'
+    }
   }
   return undefined
 }

@@ -1,5 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
+import { setTimeout as pause } from 'node:timers/promises'
 
 /** Pauses of so many milliseconds that end at once when the server closes. */
 export function createAbortableDelay (app: FastifyInstance): (milliseconds: number) => Promise<void> {
@@ -9,6 +9,8 @@ export function createAbortableDelay (app: FastifyInstance): (milliseconds: numb
     next()
   })
   return async (milliseconds) => {
-    await pause(milliseconds, undefined, { signal: closing.signal, ref: false }).catch((error: unknown) => { if (!closing.signal.aborted) throw error })
+    await pause(milliseconds, undefined, { signal: closing.signal, ref: false }).catch((error: unknown) => {
+      if (!closing.signal.aborted) throw error
+    })
   }
 }

@@ -1,9 +1,9 @@
-import { clientKeyOf, DispatchError } from '@dispatch/core'
 import { createFairSemaphore, type FairSemaphore } from '@dispatch/common'
+import { clientKeyOf, DispatchError } from '@dispatch/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
-import { knownActor } from './authentication.ts'
 import { createAbortableDelay } from './abortable-delay.ts'
+import { knownActor } from './authentication.ts'
 import type { TarpitLimits } from './tarpit.ts'
 
 declare module 'fastify' {
@@ -54,9 +54,9 @@ export const admissionLimits: AdmissionLimits = {
 }
 
 /**
- * Lets companies take turns, each with a line of its own: many requests of one, or many large bodies, wait for each other and not the others
- * for them. A large body is not read while it waits. Strangers, at the routes that are open to them, take turns by address; all of them
- * together have a few places of their own, which they have only for the work, not while they send and take.
+ * Lets companies take turns, each with a line of its own: many requests of one, or many large bodies, wait for each other and not the
+ * others for them. A large body is not read while it waits. Strangers, at the routes that are open to them, take turns by address; all of
+ * them together have a few places of their own, which they have only for the work, not while they send and take.
  */
 export const admissionControlPlugin = plugin<{ limits: Omit<AdmissionLimits, 'tarpit'> }>((app, { limits }, done) => {
   const requests = createFairSemaphore(limits.queueLength, limits.concurrentRequests)
@@ -95,7 +95,9 @@ export const admissionControlPlugin = plugin<{ limits: Omit<AdmissionLimits, 'ta
     const end = await turnOf(bodies, knownActor(request)?.companyId ?? clientKeyOf(request.ip), request, reply)
     const { socket, headers } = request
     const before = socket.bytesRead
-    whenOver(reply, () => { void pause(Number(headers['content-length'] ?? socket.bytesRead - before) / limits.largeBodyDrainRate).then(end) })
+    whenOver(reply, () => {
+      void pause(Number(headers['content-length'] ?? socket.bytesRead - before) / limits.largeBodyDrainRate).then(end)
+    })
     return payload
   })
   done()
@@ -106,7 +108,9 @@ async function turnOf (turns: FairSemaphore, whose: number | string, request: Fa
   const end = await turns.acquire(whose)
   if (end === undefined) {
     const who = typeof whose === 'number' ? 'the company' : 'this address'
-    throw new DispatchError('rate_limited', `More requests of ${who} are waiting than there is room for: try again in a second.`, { retryAfter: 1 })
+    throw new DispatchError('rate_limited', `More requests of ${who} are waiting than there is room for: try again in a second.`, {
+      retryAfter: 1
+    })
   }
   // Who has gone meanwhile is not worked for.
   if (request.socket.destroyed) reply.hijack()

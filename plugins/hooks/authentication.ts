@@ -1,4 +1,4 @@
-import { DispatchError, type Actor, type Authentication } from '@dispatch/core'
+import { type Actor, type Authentication, DispatchError } from '@dispatch/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 
@@ -41,7 +41,12 @@ export const authenticationPlugin = plugin<{ authentication: Authentication }>((
     if (actor.key?.mode === 'test') requireTestable(request)
     request[known] = actor
     // From the root: a child of the request's own logger, which is a child itself, would cost ten times as much.
-    request.log = app.log.child({ requestId: request.id, companyId: actor.companyId, userId: actor.userId, ...actor.key && { keyId: actor.key.id } })
+    request.log = app.log.child({
+      requestId: request.id,
+      companyId: actor.companyId,
+      userId: actor.userId,
+      ...actor.key && { keyId: actor.key.id }
+    })
   })
   app.addHook('onSend', (request, reply, payload, next) => {
     if (reply.statusCode === 401) challenge(request, reply)

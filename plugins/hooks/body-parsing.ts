@@ -1,9 +1,9 @@
-import { isUtf8 } from 'node:buffer'
-import { compile, compileQuery, boundedValidator, hasMoreValues, mostValues, type Validator } from '@dispatch/common'
-import { refusal, type DispatchError } from '@dispatch/core'
+import { boundedValidator, compile, compileQuery, hasMoreValues, mostValues, type Validator } from '@dispatch/common'
+import { type DispatchError, refusal } from '@dispatch/core'
 import type { FastifySchemaCompiler } from 'fastify'
 import plugin from 'fastify-plugin'
-import { Type, type TSchema } from 'typebox'
+import { isUtf8 } from 'node:buffer'
+import { type TSchema, Type } from 'typebox'
 
 /** Bytes of a body where no credentials are needed, unless the route says otherwise: the longest login, with every character escaped. */
 const mostOfStrangers = 16 * 1024

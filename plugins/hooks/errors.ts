@@ -1,10 +1,11 @@
-import { chainFault, DatabaseUnavailable, DispatchError, errorRow, errorTable, isServiceName, serviceNames, type ErrorBody, type ErrorWord } from '@dispatch/core'
 import { didYouMean } from '@dispatch/common'
+import { chainFault, DatabaseUnavailable, DispatchError, type ErrorBody, errorRow, errorTable, type ErrorWord, isServiceName,
+  serviceNames } from '@dispatch/core'
 import { TemplateWorkersBusy } from '@dispatch/documents'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { identify } from './headers.ts'
-import { httpsRequired, type ClassifyConnection } from './https.ts'
+import { type ClassifyConnection, httpsRequired } from './https.ts'
 import { rateLimitHeaders } from './rate-limits.ts'
 
 declare module 'fastify' {
@@ -43,7 +44,10 @@ export function answerUnroutable (wayOf: ClassifyConnection): (error: FastifyErr
   }
 }
 
-/** Also where the names in the path are too long, or cannot be decoded: whoever posts an event learns nothing from the answer (see webhooks.ts). */
+/**
+ * Also where the names in the path are too long, or cannot be decoded: whoever posts an event learns nothing from the answer (see
+ * webhooks.ts).
+ */
 function isEvent ({ method, raw: { url = '' } }: FastifyRequest): boolean {
   return method === 'POST' && /^\/api\/webhooks\/[^/?]*\/providers\/[^/?]*\/endpoint\.json(?:\?|$)/.test(url)
 }
@@ -74,10 +78,19 @@ function unavailable (error: DatabaseUnavailable): DispatchError {
 
 /** The framework's own errors that a client can cause, by their code. */
 const frameworkErrors: Record<string, { word: ErrorWord, message: string | ((request: FastifyRequest) => string) }> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: { word: 'payload_too_large', message: ({ routeOptions }) => `The body is larger than the limit of ${sizeOf(routeOptions.bodyLimit)}.` },
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: { word: 'unsupported_media_type', message: 'The body must be JSON: send "Content-Type: application/json".' },
+  FST_ERR_CTP_BODY_TOO_LARGE: {
+    word: 'payload_too_large',
+    message: ({ routeOptions }) => `The body is larger than the limit of ${sizeOf(routeOptions.bodyLimit)}.`
+  },
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: {
+    word: 'unsupported_media_type',
+    message: 'The body must be JSON: send "Content-Type: application/json".'
+  },
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: { word: 'validation_error', message: 'The body is not as long as its Content-Length says.' },
-  FST_ERR_ROUTE_MISSING_CONTENT_TYPE: { word: 'unsupported_media_type', message: 'The body must be JSON: send "Content-Type: application/json".' },
+  FST_ERR_ROUTE_MISSING_CONTENT_TYPE: {
+    word: 'unsupported_media_type',
+    message: 'The body must be JSON: send "Content-Type: application/json".'
+  },
   FST_ERR_BAD_URL: { word: 'not_found', message: 'The path of the URL cannot be decoded.' },
   FST_ERR_MAX_PARAM_LENGTH: { word: 'not_found', message: 'Nothing has a name as long as the one in the path.' }
 }
@@ -107,7 +120,10 @@ export function routeNotFound ({ method, url }: FastifyRequest): DispatchError {
   if (method !== 'POST' || api !== 'api' || first === 'v1' || first === 'webhooks') return nothingThere(method, path)
   const services = [first, ...rest].filter((name) => name !== 'validate')
   const unknown = services.find((name) => !isServiceName(name))
-  if (unknown !== undefined) return new DispatchError('unknown_service', `There is no service "${unknown}"${didYouMean(unknown, serviceNames)}; there are: ${serviceNames.join(', ')}.`)
+  if (unknown !== undefined) {
+    return new DispatchError('unknown_service',
+      `There is no service "${unknown}"${didYouMean(unknown, serviceNames)}; there are: ${serviceNames.join(', ')}.`)
+  }
   const fault = chainFault(services.filter(isServiceName))
   return fault === undefined ? nothingThere(method, path) : new DispatchError('unknown_chain', fault)
 }

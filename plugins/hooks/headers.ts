@@ -1,10 +1,10 @@
-import { randomUUID } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
-import { DispatchError, latestVersion, versionOf, versions, type Version } from '@dispatch/core'
 import { didYouMean } from '@dispatch/common'
+import { DispatchError, latestVersion, type Version, versionOf, versions } from '@dispatch/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
-import { httpsRequired, type ConnectionKind, type ClassifyConnection } from './https.ts'
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import { type ClassifyConnection, type ConnectionKind, httpsRequired } from './https.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -12,7 +12,10 @@ declare module 'fastify' {
     apiVersion: Version
   }
   interface FastifyContextConfig {
-    /** The route is on its way out: announced on the day `since`, gone on the day `sunset` (both as 2026-03-14); `instead`: what takes its place. */
+    /**
+     * The route is on its way out: announced on the day `since`, gone on the day `sunset` (both as 2026-03-14); `instead`: what takes its
+     * place.
+     */
     deprecated?: Deprecation
     /** A trusted proxy asks for it by itself, over plain HTTP. */
     probe?: boolean
@@ -23,7 +26,8 @@ export type Deprecation = { since: string, sunset: string, instead: string }
 
 /**
  * The headers of every answer: which request it answers, which version served it; and what is a company's is not kept by
- * anybody else. What came over plain HTTP, or was forged by the page of another site, is refused here, before its credentials are looked at.
+ * anybody else. What came over plain HTTP, or was forged by the page of another site, is refused here, before its credentials are looked
+ * at.
  */
 export const headersPlugin = plugin<{ wayOf: ClassifyConnection }>((app, { wayOf }, done) => {
   app.decorateRequest('apiVersion', latestVersion)
@@ -46,7 +50,7 @@ export const headersPlugin = plugin<{ wayOf: ClassifyConnection }>((app, { wayOf
 /** Browsers take the content for what its type says, load nothing with it, show it in nobody's frame and tell nobody about it. */
 const strict = {
   'x-content-type-options': 'nosniff',
-  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'content-security-policy': 'default-src \'none\'; frame-ancestors \'none\'',
   'x-frame-options': 'DENY',
   'referrer-policy': 'no-referrer',
   'cross-origin-resource-policy': 'same-origin'
@@ -57,7 +61,13 @@ const encryptedOnly = { 'strict-transport-security': 'max-age=31536000' }
 
 /** X-Request-ID, X-API-Version and X-API-Released; and what browsers may do with the answer. */
 export function identify ({ id, apiVersion }: Pick<FastifyRequest, 'id' | 'apiVersion'>, reply: FastifyReply, way: ConnectionKind): void {
-  reply.headers({ 'x-request-id': id, 'x-api-version': apiVersion, 'x-api-released': versions[apiVersion], ...strict, ...(way === 'encrypted' ? encryptedOnly : {}) })
+  reply.headers({
+    'x-request-id': id,
+    'x-api-version': apiVersion,
+    'x-api-released': versions[apiVersion],
+    ...strict,
+    ...(way === 'encrypted' ? encryptedOnly : {})
+  })
 }
 
 function isServed (way: ConnectionKind, { routeOptions: { config } }: FastifyRequest): boolean {
@@ -77,7 +87,8 @@ function isForged ({ method, headers }: FastifyRequest): boolean {
 }
 
 function forged (): DispatchError {
-  return new DispatchError('forbidden', 'The page of another site may not have a browser send this: call the service from a program, or from its own pages.')
+  return new DispatchError('forbidden',
+    'The page of another site may not have a browser send this: call the service from a program, or from its own pages.')
 }
 
 /** The client's X-Request-ID if it is a plain word, else one of our own. */
@@ -93,5 +104,6 @@ export function deprecationWarning ({ since, sunset, instead }: Deprecation): st
 
 function unsupported (asked: string): DispatchError {
   const known = Object.keys(versions)
-  return new DispatchError('unsupported_version', `X-API-Version "${asked.slice(0, 20)}" does not exist${didYouMean(asked, known)}; there are ${known.join(' and ')}.`)
+  return new DispatchError('unsupported_version',
+    `X-API-Version "${asked.slice(0, 20)}" does not exist${didYouMean(asked, known)}; there are ${known.join(' and ')}.`)
 }

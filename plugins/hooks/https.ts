@@ -1,5 +1,5 @@
-import type { IncomingMessage } from 'node:http'
 import { DispatchError, isWithin, readNetwork } from '@dispatch/core'
+import type { IncomingMessage } from 'node:http'
 import { isLoopback, type TransportConfig } from '../config/config-transport.ts'
 
 /** How a request came: `probe` is a trusted proxy's own, such as a look at the service's health. */
@@ -19,7 +19,11 @@ export function createConnectionClassifier ({ environment, host, trustedProxies 
   return ({ socket, headers }) => {
     const proxied = isProxy(socket.remoteAddress ?? '')
     const forwarded = proxied ? headers['x-forwarded-proto'] : undefined
-    if (forwarded !== undefined) return String(forwarded).split(',').every((protocol) => protocol.trim().toLowerCase() === 'https') ? 'encrypted' : 'plain'
+    if (forwarded !== undefined) {
+      return String(forwarded).split(',').every((protocol) => protocol.trim().toLowerCase() === 'https')
+        ? 'encrypted'
+        : 'plain'
+    }
     if ('encrypted' in socket && socket.encrypted === true) return 'encrypted'
     return direct === 'plain' && proxied ? 'probe' : direct
   }
@@ -33,5 +37,6 @@ export function proxyTest (trustedProxies: readonly string[]): (address: string)
 
 /** What a request over plain HTTP is answered. */
 export function httpsRequired (): DispatchError {
-  return new DispatchError('https_required', 'Plain HTTP is not served: send the request over HTTPS. Credentials that were sent in the clear should be changed.')
+  return new DispatchError('https_required',
+    'Plain HTTP is not served: send the request over HTTPS. Credentials that were sent in the clear should be changed.')
 }

@@ -1,7 +1,7 @@
 import { DispatchError } from '@dispatch/core'
 import plugin from 'fastify-plugin'
+import { type DestinationStream, type LogFn, type Logger, type LoggerOptions, pino } from 'pino'
 import { prettyFactory } from 'pino-pretty'
-import { pino, type DestinationStream, type LogFn, type Logger, type LoggerOptions } from 'pino'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -17,7 +17,9 @@ declare module 'fastify' {
 /** What a line may say of an error, or of its redacted copy: nothing that a client or a vendor put into other fields. */
 function errorFacts (error: unknown): object {
   if (typeof error !== 'object' || error === null) return { type: typeof error }
-  const { name: type, message, code, stack: where, cause } = error as Partial<Record<'name' | 'message' | 'code' | 'stack' | 'cause', unknown>>
+  const { name: type, message, code, stack: where, cause } = error as Partial<
+    Record<'name' | 'message' | 'code' | 'stack' | 'cause', unknown>
+  >
   // What the error table knows is no fault of the service: its sentence says all.
   const stack = error instanceof DispatchError && error.word !== 'internal_error' ? undefined : where
   const texts = Object.entries({ type, message, code, stack }).filter(([, value]) => typeof value === 'string')
@@ -28,12 +30,20 @@ function errorFacts (error: unknown): object {
 const secretField = /"(authorization|password|token)":"(?:[^"\\]|\\.)*"/gi
 
 const options: LoggerOptions = {
-  serializers: { err: errorFacts, req: ({ method }: { method: string }) => ({ method }), res: ({ statusCode }: { statusCode: number }) => ({ statusCode }) },
-  // Only a backstop: what is logged is chosen field by field. pino's own redaction looks at fixed depths only, and costs more than the line.
+  serializers: {
+    err: errorFacts,
+    req: ({ method }: { method: string }) => ({ method }),
+    res: ({ statusCode }: { statusCode: number }) => ({ statusCode })
+  },
+  // Only a backstop: what is logged is chosen field by field. pino's own redaction looks at fixed depths only, and costs more than the
+  // line.
   hooks: { streamWrite: (line) => line.replace(secretField, '"$1":"[redacted]"') }
 }
 
-/** Lines are written together: when there are as many characters as this, or have waited as long as this (milliseconds), or the process ends. */
+/**
+ * Lines are written together: when there are as many characters as this, or have waited as long as this (milliseconds), or the process
+ * ends.
+ */
 const buffered = { length: 4096, time: 100 }
 
 /**
@@ -61,7 +71,11 @@ export function standardOutput (): DestinationStream {
 export function logOutput (output: DestinationStream, { terminal }: { terminal: boolean }): DestinationStream {
   if (!terminal) return output
   const readable = prettyFactory({ colorize: false, translateTime: 'SYS:HH:MM:ss', ignore: 'pid,hostname', singleLine: true })
-  return { write: (line) => { output.write(readable(line)) } }
+  return {
+    write: (line) => {
+      output.write(readable(line))
+    }
+  }
 }
 
 /** How many warnings of one sentence are written within so many milliseconds; of the rest it is told how many there were. */
@@ -83,7 +97,11 @@ export function createLogger (level: string, destination: DestinationStream = st
   function isWritten (sentence: string): boolean {
     const count = (counts.get(sentence) ?? 0) + 1
     counts.set(sentence, count)
-    if (count === 1) setTimeout(() => { tellMore(sentence) }, repeated.within).unref()
+    if (count === 1) {
+      setTimeout(() => {
+        tellMore(sentence)
+      }, repeated.within).unref()
+    }
     return count <= repeated.most
   }
 
@@ -94,7 +112,9 @@ export function createLogger (level: string, destination: DestinationStream = st
   }
 }
 
-/** One line for every answer: the route (never the path, which may hold a signed link), the status, the time in milliseconds, the dispatch. */
+/**
+ * One line for every answer: the route (never the path, which may hold a signed link), the status, the time in milliseconds, the dispatch.
+ */
 export const loggingPlugin = plugin((app, _options, done) => {
   app.decorateRequest('dispatchId', null)
   app.addHook('onError', (request, _reply, error, next) => {
@@ -103,7 +123,13 @@ export const loggingPlugin = plugin((app, _options, done) => {
   })
   app.addHook('onResponse', (request, reply, next) => {
     const { method, routeOptions: { url: route }, dispatchId } = request
-    const facts = { method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime * 10) / 10, ...(dispatchId === null ? {} : { dispatchId }) }
+    const facts = {
+      method,
+      route,
+      status: reply.statusCode,
+      ms: Math.round(reply.elapsedTime * 10) / 10,
+      ...(dispatchId === null ? {} : { dispatchId })
+    }
     if (request.routeOptions.config.quiet === true) request.log.debug(facts, 'answered')
     else request.log.info(facts, 'answered')
     next()

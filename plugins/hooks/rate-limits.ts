@@ -1,4 +1,4 @@
-import { clientKeyOf, DispatchError, type RateLimitStatus, type RateLimiter } from '@dispatch/core'
+import { clientKeyOf, DispatchError, type RateLimiter, type RateLimitStatus } from '@dispatch/core'
 import type { FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 
@@ -19,15 +19,29 @@ export const rateLimitsPlugin = plugin<{ limiters: RateLimiters }>((app, { limit
     const limiter = limit === undefined ? undefined : limiters[limit]
     if (limit === undefined || limiter === undefined) return
     const { exceeded, ...budget } = await limiter.take(countedAs[limit](request))
-    if (exceeded) throw new DispatchError('rate_limited', `${what[limit]} are limited to ${budget.quota} in ${budget.window} seconds: try again in ${budget.reset}.`, { budget, retryAfter: budget.reset })
+    if (exceeded) {
+      throw new DispatchError('rate_limited',
+        `${what[limit]} are limited to ${budget.quota} in ${budget.window} seconds: try again in ${budget.reset}.`, {
+        budget,
+        retryAfter: budget.reset
+      })
+    }
     reply.headers(rateLimitHeaders(budget))
   })
   done()
 }, { name: 'rate-limits', fastify: '5.x', dependencies: ['authentication'] })
 
 const ofUser = ({ actor }: FastifyRequest): string => String(actor.userId)
-const countedAs: Record<keyof RateLimiters, (request: FastifyRequest) => string> = { auth: ({ ip }) => clientKeyOf(ip), dispatch: ofUser, validation: ofUser }
-const what: Record<keyof RateLimiters, string> = { auth: 'Authentication calls of one address', dispatch: 'Dispatches of one user', validation: 'Validations of one user' }
+const countedAs: Record<keyof RateLimiters, (request: FastifyRequest) => string> = {
+  auth: ({ ip }) => clientKeyOf(ip),
+  dispatch: ofUser,
+  validation: ofUser
+}
+const what: Record<keyof RateLimiters, string> = {
+  auth: 'Authentication calls of one address',
+  dispatch: 'Dispatches of one user',
+  validation: 'Validations of one user'
+}
 
 /** The fields of draft-ietf-httpapi-ratelimit-headers-11. */
 export function rateLimitHeaders ({ policy, quota, window, remaining, reset }: RateLimitStatus): Record<string, string> {

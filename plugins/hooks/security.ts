@@ -7,13 +7,27 @@ const goodFor = 90 * 24 * 3600 * 1000
 const SecurityText = { description: 'Whom to tell (RFC 9116).', content: { 'text/plain': { schema: { type: 'string' } } } }
 
 /** `/.well-known/security.txt`: whom to tell of a weakness, where the operator has said so. */
-export const securityRoutes: FastifyPluginCallbackTypebox<{ contact: string | undefined, publicUrl: string, now: () => Date }> = (app, { contact, publicUrl, now }, done) => {
+export const securityRoutes: FastifyPluginCallbackTypebox<{ contact: string | undefined, publicUrl: string, now: () => Date }> = (
+  app,
+  { contact, publicUrl, now },
+  done
+) => {
   app.get('/.well-known/security.txt', {
     config: { public: true, errors: ['not_found'] },
-    schema: { operationId: 'readSecurityText', tags: ['Health'], summary: 'Says whom to tell of a weakness of the service.', response: { 200: SecurityText } }
+    schema: {
+      operationId: 'readSecurityText',
+      tags: ['Health'],
+      summary: 'Says whom to tell of a weakness of the service.',
+      response: { 200: SecurityText }
+    }
   }, async (_request, reply) => {
     if (contact === undefined) throw new DispatchError('not_found', 'Nobody is named here: the operator has set no contact.')
-    const lines = [`Contact: ${contact}`, `Expires: ${new Date(now().getTime() + goodFor).toISOString()}`, 'Preferred-Languages: en', `Canonical: ${publicUrl}/.well-known/security.txt`]
+    const lines = [
+      `Contact: ${contact}`,
+      `Expires: ${new Date(now().getTime() + goodFor).toISOString()}`,
+      'Preferred-Languages: en',
+      `Canonical: ${publicUrl}/.well-known/security.txt`
+    ]
     return reply.type('text/plain; charset=utf-8').send(`${lines.join('\n')}\n`)
   })
   done()

@@ -1,11 +1,14 @@
 import { clientKeyOf } from '@dispatch/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
+import { createAbortableDelay } from './abortable-delay.ts'
 import { knownActor } from './authentication.ts'
 import { createThrottle } from './throttle.ts'
-import { createAbortableDelay } from './abortable-delay.ts'
 
-/** How fast one client, a user or whoever comes from an address, is refused: `burst` at once, then one `every` milliseconds; none waits for longer than `longest`. */
+/**
+ * How fast one client, a user or whoever comes from an address, is refused: `burst` at once, then one `every` milliseconds; none waits for
+ * longer than `longest`.
+ */
 export type TarpitLimits = { burst: number, every: number, longest: number }
 
 /** What is answered to those who try again and again: wrong credentials, no permission, too much. */
@@ -40,6 +43,10 @@ function clientBehind (request: FastifyRequest): string {
 
 function cutUnread ({ raw }: FastifyRequest, reply: FastifyReply): void {
   reply.raw.once('finish', () => {
-    if (!raw.complete) setTimeout(() => { if (!raw.complete) raw.socket.destroy() }, patience).unref()
+    if (!raw.complete) {
+      setTimeout(() => {
+        if (!raw.complete) raw.socket.destroy()
+      }, patience).unref()
+    }
   })
 }

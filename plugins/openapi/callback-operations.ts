@@ -1,36 +1,54 @@
-import { callbackTypes, CompanyCallback, deliveryStatusesOf, DispatchCallback, eventServices, toldStatuses, type CallbackType } from '@dispatch/core'
-import { addComponent, nameSchemas, type Components, type OpenApiObject } from './components.ts'
+import { type CallbackType, callbackTypes, CompanyCallback, deliveryStatusesOf, DispatchCallback, eventServices,
+  toldStatuses } from '@dispatch/core'
+import { addComponent, type Components, nameSchemas, type OpenApiObject } from './components.ts'
 
 /** What the service sends to the receivers of companies: the `webhooks` of the document, one for each type of callback. */
 export function callbackOperations (components: Components): Record<string, OpenApiObject> {
   const parameters = Object.entries(headers).map(([name, description]) =>
-    addComponent(components, 'parameters', name, { name, in: 'header', required: true, description, schema: { type: 'string' } }))
-  const body = (name: string, schema: object): OpenApiObject => addComponent(components, 'requestBodies', name, { required: true, content: { 'application/json': { schema: nameSchemas(schema, components) } } })
+    addComponent(components, 'parameters', name, { name, in: 'header', required: true, description, schema: { type: 'string' } })
+  )
+  const body = (name: string, schema: object): OpenApiObject =>
+    addComponent(components, 'requestBodies', name, {
+      required: true,
+      content: { 'application/json': { schema: nameSchemas(schema, components) } }
+    })
   const [ofDispatch, ofCompany] = [body('DispatchCallback', DispatchCallback), body('CompanyCallback', CompanyCallback)]
-  const responses = Object.fromEntries(Object.entries(answers).map(([status, { name, description }]) => [status, addComponent(components, 'responses', name, { description })]))
-  return Object.fromEntries(callbackTypes.map((type) => [type, {
-    post: {
-      operationId: `on${type.split(/[._]/).map(capital).join('')}`,
-      tags: ['Callbacks'],
-      summary: summaries[type],
-      security: [],
-      parameters,
-      requestBody: type === CompanyCallback.properties.type.const ? ofCompany : ofDispatch,
-      responses
+  const responses = Object.fromEntries(
+    Object.entries(answers).map(([status, { name, description }]) => [status, addComponent(components, 'responses', name, { description })])
+  )
+  return Object.fromEntries(callbackTypes.map((type) => [
+    type,
+    {
+      post: {
+        operationId: `on${type.split(/[._]/).map(capital).join('')}`,
+        tags: ['Callbacks'],
+        summary: summaries[type],
+        security: [],
+        parameters,
+        requestBody: type === CompanyCallback.properties.type.const ? ofCompany : ofDispatch,
+        responses
+      }
     }
-  }]))
+  ]))
 }
 
 /** Standard Webhooks 1.0.0. */
 const headers = {
   'webhook-id': 'The id of the callback, the same in every try: who has seen it has taken it.',
   'webhook-timestamp': 'When it was sent, in seconds since 1970.',
-  'webhook-signature': '`v1,` and the HMAC-SHA256 of id, timestamp and body in base64, by the secret of `POST /api/v1/company/callback-secret`; for a day after a rotation two, with a space between them.'
+  'webhook-signature':
+    '`v1,` and the HMAC-SHA256 of id, timestamp and body in base64, by the secret of `POST /api/v1/company/callback-secret`; for a ' +
+    'day after a rotation two, with a space between them.'
 }
 
 /** What becomes of a callback by the answer of its receiver. */
 const answers = {
-  '2XX': { name: 'CallbackTaken', description: 'It was taken. After any other answer, or none within 10 seconds, it comes again: after 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 h.' },
+  '2XX': {
+    name: 'CallbackTaken',
+    description:
+      'It was taken. After any other answer, or none within 10 seconds, it comes again: after 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 ' +
+      'and 24 h.'
+  },
   410: { name: 'CallbackStopped', description: 'It is not to come again.' }
 }
 
@@ -39,8 +57,16 @@ function capital (word: string): string {
 }
 
 const summaries = {
-  ...Object.fromEntries(toldStatuses.map((status) => [`dispatch.${status}`, `A dispatch that nobody waits for has come to the status "${status}".`])),
-  ...Object.fromEntries(eventServices.flatMap((service) => deliveryStatusesOf(service).map((status) => [`${service}.${status}`, `The step "${service}" of a dispatch has come to the delivery status "${status}".`]))),
+  ...Object.fromEntries(
+    toldStatuses.map((status) => [`dispatch.${status}`, `A dispatch that nobody waits for has come to the status "${status}".`])
+  ),
+  ...Object.fromEntries(
+    eventServices.flatMap((service) =>
+      deliveryStatusesOf(service).map(
+        (status) => [`${service}.${status}`, `The step "${service}" of a dispatch has come to the delivery status "${status}".`]
+      )
+    )
+  ),
   'email.sent': 'All recipients of an e-mail have it, also those who were put off.',
   'email.partially_sent': 'Some recipients of an e-mail do not have it, and are not tried any more.',
   'deferred.failed': 'A deferred action has failed and is not tried again by itself.',

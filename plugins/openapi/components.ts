@@ -25,14 +25,20 @@ const data = new Set(['example', 'examples', 'default', 'const', 'enum', 'value'
 export function nameSchemas (part: unknown, components: Components): unknown {
   if (Array.isArray(part)) return part.map((item: unknown) => nameSchemas(item, components))
   if (!isPart(part)) return part
-  const { title, ...schema } = Object.fromEntries(Object.entries(part).map(([key, value]) => [key, data.has(key) ? value : key === 'properties' ? nameEach(value, components) : nameSchemas(value, components)]))
+  const { title, ...schema } = Object.fromEntries(
+    Object.entries(part).map(
+      ([key, value]) => [key, data.has(key) ? value : key === 'properties' ? nameEach(value, components) : nameSchemas(value, components)]
+    )
+  )
   if (typeof title !== 'string') return title === undefined ? schema : { title, ...schema }
   return addComponent(components, 'schemas', title, mapped(part, schema))
 }
 
 /** Fields may have the names of words. */
 function nameEach (properties: unknown, components: Components): unknown {
-  return isPart(properties) ? Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, nameSchemas(schema, components)])) : properties
+  return isPart(properties)
+    ? Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, nameSchemas(schema, components)]))
+    : properties
 }
 
 /** Says of a discriminator which of the named forms each of its values means. */
@@ -40,9 +46,14 @@ function mapped (part: OpenApiObject, schema: OpenApiObject): OpenApiObject {
   const { discriminator } = schema
   if (!isPart(discriminator)) return schema
   const name = String(discriminator['propertyName'])
-  const values = (part['oneOf'] as OpenApiObject[]).map(({ properties }) => ((properties as OpenApiObject)[name] as OpenApiObject)['const'] as string)
+  const values = (part['oneOf'] as OpenApiObject[]).map(({ properties }) =>
+    ((properties as OpenApiObject)[name] as OpenApiObject)['const'] as string
+  )
   const references = (schema['oneOf'] as OpenApiObject[]).map(({ $ref }) => $ref)
-  return { ...schema, discriminator: { ...discriminator, mapping: Object.fromEntries(values.map((value, index) => [value, references[index]])) } }
+  return {
+    ...schema,
+    discriminator: { ...discriminator, mapping: Object.fromEntries(values.map((value, index) => [value, references[index]])) }
+  }
 }
 
 export function isPart (value: unknown): value is OpenApiObject {
@@ -52,7 +63,10 @@ export function isPart (value: unknown): value is OpenApiObject {
 /** Looks at a part of an operation that several may have, and answers what is to stand there. */
 type Visit = (kind: Kind, name: string, part: OpenApiObject) => OpenApiObject
 
-/** Operations with references in the place of the parameters, bodies and successes that several of them have: of each name, the one that most have. */
+/**
+ * Operations with references in the place of the parameters, bodies and successes that several of them have: of each name, the one that
+ * most have.
+ */
 export function shareParts (operations: readonly OpenApiObject[], components: Components): OpenApiObject[] {
   const counts = new Map<string, number>()
   const most = new Map<string, string>()
@@ -66,23 +80,36 @@ export function shareParts (operations: readonly OpenApiObject[], components: Co
       return part
     })
   }
-  return operations.map((operation) => mapParts(operation, (kind, name, part) => most.get(`${kind} ${name}`) === keyOf(kind, name, part) ? addComponent(components, kind, name, part) : part))
+  return operations.map((operation) =>
+    mapParts(operation, (kind, name, part) =>
+      most.get(`${kind} ${name}`) === keyOf(kind, name, part) ? addComponent(components, kind, name, part) : part)
+  )
 }
 
 function mapParts (operation: OpenApiObject, visit: Visit): OpenApiObject {
   const { parameters, requestBody, responses } = operation
   return {
     ...operation,
-    ...Array.isArray(parameters) ? { parameters: parameters.map((parameter: OpenApiObject) => visit('parameters', String(parameter['name']), parameter)) } : {},
+    ...Array.isArray(parameters)
+      ? { parameters: parameters.map((parameter: OpenApiObject) => visit('parameters', String(parameter['name']), parameter)) }
+      : {},
     ...isPart(requestBody) ? { requestBody: visitNamed('requestBodies', requestBody, visit) } : {},
-    ...isPart(responses) ? { responses: Object.fromEntries(Object.entries(responses).map(([status, response]) => [status, visitNamed('responses', response as OpenApiObject, visit)])) } : {}
+    ...isPart(responses)
+      ? {
+        responses: Object.fromEntries(
+          Object.entries(responses).map(([status, response]) => [status, visitNamed('responses', response as OpenApiObject, visit)])
+        )
+      }
+      : {}
   }
 }
 
 /** A body or an answer is called after the schemas that it has. */
 function visitNamed (kind: Kind, part: OpenApiObject, visit: Visit): OpenApiObject {
   if ('$ref' in part) return part
-  const names = isPart(part['content']) ? Object.values(part['content']).flatMap((media) => namesIn((media as OpenApiObject)['schema'] as OpenApiObject)) : ['NoContent']
+  const names = isPart(part['content'])
+    ? Object.values(part['content']).flatMap((media) => namesIn((media as OpenApiObject)['schema'] as OpenApiObject))
+    : ['NoContent']
   return names.length === 0 ? part : visit(kind, names.join('Or'), part)
 }
 

@@ -1,6 +1,6 @@
-import { STATUS_CODES } from 'node:http'
 import { errorRow, type ErrorWord } from '@dispatch/core'
 import type { FastifyContextConfig, FastifySchema } from 'fastify'
+import { STATUS_CODES } from 'node:http'
 import { addComponent, type Components, type OpenApiObject } from './components.ts'
 
 declare module 'fastify' {
@@ -29,14 +29,25 @@ export function routeResponsesOf (schema: FastifySchema | undefined, config: Fas
 }
 
 /** The answers of an operation: its own, with the headers that every answer has, and its errors, each of which the document has once. */
-export function documentResponses (own: Readonly<Record<string, OpenApiObject>>, { config, words: all }: RouteResponses, components: Components): Record<string, OpenApiObject> {
+export function documentResponses (
+  own: Readonly<Record<string, OpenApiObject>>,
+  { config, words: all }: RouteResponses,
+  components: Components
+): Record<string, OpenApiObject> {
   const byStatus = Object.groupBy(all, (word) => errorRow(word).status)
-  const errors = Object.entries(byStatus).map(([status, words = []]) => [status, addComponent(components, 'responses', nameOf(status, words, config), {
-    description: words.map((word) => `\`${word}\`: ${errorRow(word).when}`).join('\n\n'),
-    headers: headersOf(config, components, words),
-    content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }
-  })] as const)
-  const successes = Object.entries(own).map(([status, answer]) => [status, { ...answer, description: described(answer, status), headers: headersOf(config, components) }] as const)
+  const errors = Object.entries(byStatus).map(([status, words = []]) =>
+    [
+      status,
+      addComponent(components, 'responses', nameOf(status, words, config), {
+        description: words.map((word) => `\`${word}\`: ${errorRow(word).when}`).join('\n\n'),
+        headers: headersOf(config, components, words),
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }
+      })
+    ] as const
+  )
+  const successes = Object.entries(own).map(([status, answer]) =>
+    [status, { ...answer, description: described(answer, status), headers: headersOf(config, components) }] as const
+  )
   return Object.fromEntries([...errors, ...successes])
 }
 
@@ -45,10 +56,15 @@ function described ({ description }: OpenApiObject, status: string): unknown {
   return description === 'Default Response' ? STATUS_CODES[status] : description
 }
 
-/** NotFound, ValidationFailedOrConfigurationMissing, UnprocessableEntityOf5: after the words that not every route has, or of more than two after its status. */
+/**
+ * NotFound, ValidationFailedOrConfigurationMissing, UnprocessableEntityOf5: after the words that not every route has, or of more than two
+ * after its status.
+ */
 function nameOf (status: string, words: readonly ErrorWord[], { deprecated }: FastifyContextConfig): string {
   const own = words.filter((word) => !always.includes(word))
-  const name = own.length > 2 ? `${STATUS_CODES[status]?.replaceAll(/\W/g, '') ?? ''}Of${own.length}` : (own.length > 0 ? own : words).map(pascal).join('Or')
+  const name = own.length > 2
+    ? `${STATUS_CODES[status]?.replaceAll(/\W/g, '') ?? ''}Of${own.length}`
+    : (own.length > 0 ? own : words).map(pascal).join('Or')
   return deprecated === undefined ? name : `${name}Deprecated`
 }
 
@@ -57,9 +73,15 @@ function pascal (word: string): string {
 }
 
 /** The headers of a success, or of the errors with these words. */
-function headersOf ({ limit, replayable, deprecated }: FastifyContextConfig, components: Components, words?: readonly ErrorWord[]): OpenApiObject {
+function headersOf (
+  { limit, replayable, deprecated }: FastifyContextConfig,
+  components: Components,
+  words?: readonly ErrorWord[]
+): OpenApiObject {
   const names = [
-    'X-Request-ID', 'X-API-Version', 'X-API-Released',
+    'X-Request-ID',
+    'X-API-Version',
+    'X-API-Released',
     ...(words === undefined ? limit !== undefined : words.includes('rate_limited')) ? ['RateLimit-Policy', 'RateLimit'] as const : [],
     ...words?.some(comesBack) === true ? ['Retry-After'] as const : [],
     ...words === undefined && replayable === true ? ['Idempotency-Replayed'] as const : [],
@@ -79,9 +101,15 @@ const headers = {
   'X-Request-ID': { description: 'The id of the request, the client\'s own if it sent one.', schema: text },
   'X-API-Version': { description: 'The version that served the request.', schema: text },
   'X-API-Released': { description: 'The day of its release.', schema: { type: 'string', format: 'date' } },
-  'RateLimit-Policy': { description: 'The limit, on every answer where there is one: `"dispatch";q=100;w=60` is 100 in 60 seconds.', schema: text },
+  'RateLimit-Policy': {
+    description: 'The limit, on every answer where there is one: `"dispatch";q=100;w=60` is 100 in 60 seconds.',
+    schema: text
+  },
   RateLimit: { description: 'What is left of it: `"dispatch";r=42;t=17` is 42 for the next 17 seconds.', schema: text },
   'Retry-After': { description: 'Seconds until it is worth another try.', schema: { type: 'integer' } },
-  'Idempotency-Replayed': { description: '"true" where the request repeats one with the same idempotency key, also on an error.', schema: text },
+  'Idempotency-Replayed': {
+    description: '"true" where the request repeats one with the same idempotency key, also on an error.',
+    schema: text
+  },
   'X-Deprecation-Warning': { description: 'Since when the route is deprecated, when it goes, and what takes its place.', schema: text }
 } as const satisfies Record<string, OpenApiObject>

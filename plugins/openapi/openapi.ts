@@ -1,14 +1,14 @@
+import { ErrorBody, latestVersion, versions } from '@dispatch/core'
 import swagger, { type SwaggerTransformObject } from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
-import { ErrorBody, latestVersion, versions } from '@dispatch/core'
 import type { FastifyContextConfig, FastifySchema } from 'fastify'
 import plugin from 'fastify-plugin'
 import type { TObject } from 'typebox'
-import { routeResponsesOf, documentResponses, type RouteResponses } from './openapi-responses.ts'
-import { callbackOperations } from './callback-operations.ts'
-import { emptyComponents, nameSchemas, shareParts, type Components, type OpenApiObject } from './components.ts'
 import { deprecationWarning } from '../hooks/headers.ts'
-import { sendPrecompressedJson, precompressJson, type PrecompressedJson } from './precompressed-json.ts'
+import { callbackOperations } from './callback-operations.ts'
+import { type Components, emptyComponents, nameSchemas, type OpenApiObject, shareParts } from './components.ts'
+import { documentResponses, type RouteResponses, routeResponsesOf } from './openapi-responses.ts'
+import { type PrecompressedJson, precompressJson, sendPrecompressedJson } from './precompressed-json.ts'
 
 /** The OpenAPI 3.1 document of all routes at `/openapi.json`, from the schemas that check them, and pages to read it at `/docs`. */
 export const openapiPlugin = plugin<{ publicUrl: string }>(async (app, { publicUrl }) => {
@@ -29,7 +29,12 @@ export const openapiPlugin = plugin<{ publicUrl: string }>(async (app, { publicU
         securitySchemes: {
           basic: { type: 'http', scheme: 'basic', description: 'E-mail address and password.' },
           bearer: { type: 'http', scheme: 'bearer', description: 'An access token of `POST /auth`, good for 120 minutes.' },
-          key: { type: 'http', scheme: 'bearer', bearerFormat: 'dk_live_…, dk_test_…', description: 'An API key of `POST /api/v1/keys`; also as the user name of Basic, without a password.' }
+          key: {
+            type: 'http',
+            scheme: 'bearer',
+            bearerFormat: 'dk_live_…, dk_test_…',
+            description: 'An API key of `POST /api/v1/keys`; also as the user name of Basic, without a password.'
+          }
         }
       }
     },
@@ -39,11 +44,19 @@ export const openapiPlugin = plugin<{ publicUrl: string }>(async (app, { publicU
   })
   // Written once: it is large, and strangers may ask for it as often as they like.
   let written: PrecompressedJson | undefined
-  app.get('/openapi.json', { config: { public: true }, schema: { hide: true } }, (request, reply) => sendPrecompressedJson(request, reply, written ??= precompressJson(app.swagger())))
+  app.get('/openapi.json', { config: { public: true }, schema: { hide: true } },
+    (request, reply) => sendPrecompressedJson(request, reply, written ??= precompressJson(app.swagger())))
   await app.register(async (pages) => {
-    pages.addHook('onRoute', (route) => { route.config = { ...route.config, public: true } })
+    pages.addHook('onRoute', (route) => {
+      route.config = { ...route.config, public: true }
+    })
     // The basic layout is the document alone, without a field for the address of another one.
-    await pages.register(swaggerUi, { routePrefix: '/docs', staticCSP: pagePolicy, theme: { title: 'Document Dispatch' }, uiConfig: { layout: 'BaseLayout', deepLinking: true, docExpansion: 'list', defaultModelsExpandDepth: 0 } })
+    await pages.register(swaggerUi, {
+      routePrefix: '/docs',
+      staticCSP: pagePolicy,
+      theme: { title: 'Document Dispatch' },
+      uiConfig: { layout: 'BaseLayout', deepLinking: true, docExpansion: 'list', defaultModelsExpandDepth: 0 }
+    })
   })
 }, { name: 'openapi', fastify: '5.x' })
 
@@ -69,14 +82,14 @@ const tags = {
 
 /** The pages load nothing from elsewhere; their library sets styles in the markup. */
 const pagePolicy = {
-  'default-src': "'none'",
-  'script-src': "'self'",
-  'style-src': "'self' 'unsafe-inline'",
-  'img-src': "'self' data:",
-  'connect-src': "'self'",
-  'base-uri': "'none'",
-  'form-action': "'none'",
-  'frame-ancestors': "'none'"
+  'default-src': '\'none\'',
+  'script-src': '\'self\'',
+  'style-src': '\'self\' \'unsafe-inline\'',
+  'img-src': '\'self\' data:',
+  'connect-src': '\'self\'',
+  'base-uri': '\'none\'',
+  'form-action': '\'none\'',
+  'frame-ancestors': '\'none\''
 }
 
 /** Where the answers of an operation are noted until the document is written. */
@@ -89,7 +102,12 @@ const finish: SwaggerTransformObject = (document) => {
   const components = emptyComponents()
   nameSchemas(ErrorBody, components)
   const operations = Object.entries(openapiObject.paths ?? {}).flatMap(([path, methods = {}]) =>
-    Object.entries(methods).map(([method, operation]) => ({ path, method, operation: completed(operation as unknown as OpenApiObject, components) })))
+    Object.entries(methods).map(([method, operation]) => ({
+      path,
+      method,
+      operation: completed(operation as unknown as OpenApiObject, components)
+    }))
+  )
   const shared = shareParts(operations.map(({ operation }) => operation), components)
   const paths: Record<string, OpenApiObject> = {}
   for (const [index, { path, method }] of operations.entries()) paths[path] = { ...paths[path], [method]: shared[index] }
@@ -97,21 +115,32 @@ const finish: SwaggerTransformObject = (document) => {
   return Object.assign(openapiObject, { paths, webhooks, components: { ...openapiObject.components, ...components } })
 }
 
-/** An operation with its answers and named schemas; an object in its query is written as `name[key]=value`, which OpenAPI calls deepObject. */
+/**
+ * An operation with its answers and named schemas; an object in its query is written as `name[key]=value`, which OpenAPI calls deepObject.
+ */
 function completed ({ [answers]: noted, parameters = [], ...operation }: OpenApiObject, components: Components): OpenApiObject {
   const named = nameSchemas({ ...operation, parameters: (parameters as OpenApiObject[]).map(asDeepObject) }, components) as OpenApiObject
-  return { ...named, responses: documentResponses(named['responses'] as Record<string, OpenApiObject>, noted as RouteResponses, components) }
+  return {
+    ...named,
+    responses: documentResponses(named['responses'] as Record<string, OpenApiObject>, noted as RouteResponses, components)
+  }
 }
 
 function asDeepObject (parameter: OpenApiObject): OpenApiObject {
   const { in: place, schema } = parameter
-  return place === 'query' && (schema as OpenApiObject)['type'] === 'object' ? { ...parameter, style: 'deepObject', explode: true } : parameter
+  return place === 'query' && (schema as OpenApiObject)['type'] === 'object'
+    ? { ...parameter, style: 'deepObject', explode: true }
+    : parameter
 }
 
 /** The headers that every request may have. */
 const requestHeaders = {
   'x-request-id': { type: 'string', description: 'Comes back in the answer; one is made where there is none.' },
-  'x-api-version': { type: 'string', enum: Object.keys(versions), description: 'The version that shall serve the request: the latest unless given.' }
+  'x-api-version': {
+    type: 'string',
+    enum: Object.keys(versions),
+    description: 'The version that shall serve the request: the latest unless given.'
+  }
 }
 
 /** A route's schema with what the framework does not know of: what it answers beside its own, the headers of every request, open routes. */
@@ -119,9 +148,14 @@ function documented (schema: FastifySchema | undefined, config: FastifyContextCo
   const { deprecated } = config
   const route = {
     ...schema,
-    ...(deprecated === undefined ? {} : { deprecated: true, description: [schema?.description, deprecationWarning(deprecated)].filter((text) => text !== undefined).join('\n\n') }),
+    ...(deprecated === undefined
+      ? {}
+      : {
+        deprecated: true,
+        description: [schema?.description, deprecationWarning(deprecated)].filter((text) => text !== undefined).join('\n\n')
+      }),
     headers: { type: 'object', properties: { ...(schema?.headers as TObject | undefined)?.properties, ...requestHeaders } },
-    ...(config.public === true ? { security: [] } : {}),
+    ...(config.public === true ? { security: [] } : {})
   }
   return Object.assign(route, { [answers]: routeResponsesOf(schema, config) })
 }

@@ -1,6 +1,6 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { hash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
-import type { FastifyReply, FastifyRequest } from 'fastify'
 
 /** A JSON document that is the same for everybody, written once: as it is, and compressed. */
 export type PrecompressedJson = { plain: Buffer, gzipped: Buffer, etag: string }
@@ -11,7 +11,11 @@ export function precompressJson (value: unknown): PrecompressedJson {
 }
 
 /** Sends it compressed to whoever takes that, and not again to who has it (RFC 9110, 12.5.3 and 13.1.2). */
-export function sendPrecompressedJson ({ headers }: FastifyRequest, reply: FastifyReply, { plain, gzipped, etag }: PrecompressedJson): FastifyReply {
+export function sendPrecompressedJson (
+  { headers }: FastifyRequest,
+  reply: FastifyReply,
+  { plain, gzipped, etag }: PrecompressedJson
+): FastifyReply {
   reply.headers({ etag, vary: 'accept-encoding', 'cache-control': 'no-cache' })
   if (isKept(headers['if-none-match'], etag)) return reply.code(304).send()
   reply.type('application/json; charset=utf-8')

@@ -1,4 +1,5 @@
-import { AssetBody, AssetQuery, AssetView, listAssets, Nothing, page, readAssets, removeAsset, requireRole, storeAsset, type AssetFacts, type Database } from '@dispatch/core'
+import { AssetBody, type AssetFacts, AssetQuery, AssetView, type Database, listAssets, Nothing, page, readAssets, removeAsset, requireRole,
+  storeAsset } from '@dispatch/core'
 import type { TemplateWorkers } from '@dispatch/documents'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
@@ -12,10 +13,20 @@ const Picture = {
 }
 
 /** The pictures of a company, which its templates name by `asset:<name>`. */
-export const assetsRoutes: FastifyPluginCallbackTypebox<{ database: Database, workers: TemplateWorkers, now: () => Date }> = (app, { database, workers, now }, done) => {
+export const assetsRoutes: FastifyPluginCallbackTypebox<{ database: Database, workers: TemplateWorkers, now: () => Date }> = (
+  app,
+  { database, workers, now },
+  done
+) => {
   app.get('/api/v1/assets', {
     config: { errors: ['validation_error'] },
-    schema: { operationId: 'listAssets', tags: ['Templates'], summary: 'Lists the pictures of the company for its templates, by name.', querystring: AssetQuery, response: { 200: page(AssetView) } }
+    schema: {
+      operationId: 'listAssets',
+      tags: ['Templates'],
+      summary: 'Lists the pictures of the company for its templates, by name.',
+      querystring: AssetQuery,
+      response: { 200: page(AssetView) }
+    }
   }, async ({ actor: { companyId }, query: { limit = 25, cursor } }) => {
     const found = await listAssets(database, companyId, { limit, ...(cursor === undefined ? {} : { after: cursor }) })
     return { data: found.map(viewOf), nextCursor: found.length < limit ? null : found.at(-1)?.name ?? null }
@@ -29,26 +40,43 @@ export const assetsRoutes: FastifyPluginCallbackTypebox<{ database: Database, wo
     const [asset] = await readAssets(database, companyId, [name])
     const [, type, base64] = /^data:([^;]+);base64,(.*)$/s.exec(asset?.uri ?? '') ?? []
     if (type === undefined || base64 === undefined) throw resourceNotFound('asset', name)
-    return reply.headers({ 'content-type': type, 'content-security-policy': "default-src 'none'; sandbox" }).send(Buffer.from(base64, 'base64'))
+    return reply.headers({ 'content-type': type, 'content-security-policy': 'default-src \'none\'; sandbox' }).send(
+      Buffer.from(base64, 'base64')
+    )
   })
 
   app.post('/api/v1/assets', {
     config: { errors: ['conflict', 'validation_failed', 'provider_unavailable'] },
-    schema: { operationId: 'createAsset', tags: ['Templates'], summary: 'Stores a picture for the templates of the company, checked and flattened (admins).', body: AssetBody, response: { 201: AssetView } }
+    schema: {
+      operationId: 'createAsset',
+      tags: ['Templates'],
+      summary: 'Stores a picture for the templates of the company, checked and flattened (admins).',
+      body: AssetBody,
+      response: { 201: AssetView }
+    }
   }, async (request, reply) => {
     const { actor, body } = request
     requireRole(actor, 'admin')
-    return reply.code(201).send(viewOf(await storeAsset({ database, workers }, { companyId: actor.companyId, author: auditAuthorOf(request), at: now() }, body)))
+    return reply.code(201).send(
+      viewOf(await storeAsset({ database, workers }, { companyId: actor.companyId, author: auditAuthorOf(request), at: now() }, body))
+    )
   })
 
   app.delete<Named>('/api/v1/assets/:name', {
     config: { errors: ['not_found'] },
-    schema: { operationId: 'deleteAsset', tags: ['Templates'], summary: 'Removes a picture; versions of templates that show it keep theirs (admins).', response: { 204: Nothing } }
+    schema: {
+      operationId: 'deleteAsset',
+      tags: ['Templates'],
+      summary: 'Removes a picture; versions of templates that show it keep theirs (admins).',
+      response: { 204: Nothing }
+    }
   }, async (request, reply) => {
     const { actor, params } = request
     requireRole(actor, 'admin')
     const name = assetIn(params.name)
-    if (!await removeAsset(database, { companyId: actor.companyId, author: auditAuthorOf(request), at: now() }, name)) throw resourceNotFound('asset', name)
+    if (!await removeAsset(database, { companyId: actor.companyId, author: auditAuthorOf(request), at: now() }, name)) {
+      throw resourceNotFound('asset', name)
+    }
     return reply.code(204).send()
   })
   done()

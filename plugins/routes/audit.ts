@@ -1,4 +1,4 @@
-import { AuditQuery, AuditView, listAudit, page, requireRole, type Actor, type AuditRow, type Database } from '@dispatch/core'
+import { type Actor, AuditQuery, type AuditRow, AuditView, type Database, listAudit, page, requireRole } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { resourceNotFound } from './path-parameters.ts'
 
@@ -6,11 +6,21 @@ import { resourceNotFound } from './path-parameters.ts'
 export const auditRoutes: FastifyPluginCallbackTypebox<{ database: Database }> = (app, { database }, done) => {
   app.get('/api/v1/audit', {
     config: { errors: ['validation_error', 'not_found'] },
-    schema: { operationId: 'listAuditEntries', tags: ['Company'], summary: 'Lists the changes of the company, the newest first: who made them, acting for whom, from where, and to what (admins; operators of any company).', querystring: AuditQuery, response: { 200: page(AuditView) } }
+    schema: {
+      operationId: 'listAuditEntries',
+      tags: ['Company'],
+      summary: 'Lists the changes of the company, the newest first: who made them, acting for whom, from where, and to what (admins; ' +
+        'operators of any company).',
+      querystring: AuditQuery,
+      response: { 200: page(AuditView) }
+    }
   }, async ({ actor, query: { limit = 25, cursor, companyId, from, to, ...filter } }) => {
     requireRole(actor, 'admin', 'operator')
     const times = { ...(from === undefined ? {} : { from: new Date(from) }), ...(to === undefined ? {} : { to: new Date(to) }) }
-    const found = await listAudit(database, companyOf(actor, companyId), { ...filter, ...times }, { limit, ...(cursor === undefined ? {} : { after: cursor }) })
+    const found = await listAudit(database, companyOf(actor, companyId), { ...filter, ...times }, {
+      limit,
+      ...(cursor === undefined ? {} : { after: cursor })
+    })
     return { data: found.map((row) => viewOf(row, actor)), nextCursor: found.length < limit ? null : found.at(-1)?.audit_id ?? null }
   })
   done()
@@ -30,7 +40,9 @@ function viewOf (row: AuditRow, reader: Actor): AuditView {
     at: row.at.toISOString(),
     action: row.action,
     object: { kind: row.object_kind, id: row.object_id },
-    author: userId === null || companyId === null ? null : { userId, companyId, ...(impersonatorId === null ? {} : { impersonatorId }), ...(keyId === null ? {} : { keyId }) },
+    author: userId === null || companyId === null
+      ? null
+      : { userId, companyId, ...(impersonatorId === null ? {} : { impersonatorId }), ...(keyId === null ? {} : { keyId }) },
     ...(row.address === null || !isShown ? {} : { address: row.address }),
     ...(row.request_id === null ? {} : { requestId: row.request_id }),
     facts: row.facts

@@ -1,22 +1,37 @@
-import {
-  CallbackSecrets, CallbackView, DispatchError, listCallbacks, NewCallbackSecret, page, PageQuery, requireRole,
-  type CallbackRecord, type Callbacks, type CallbackSigning, type Database
-} from '@dispatch/core'
+import { type CallbackRecord, type Callbacks, CallbackSecrets, type CallbackSigning, CallbackView, type Database, DispatchError,
+  listCallbacks, NewCallbackSecret, page, PageQuery, requireRole } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 import { largestId, resourceNotFound, uuidIn } from './path-parameters.ts'
 import { findVisibleDispatch } from './visible-dispatches.ts'
 
 /** What a company is told about its dispatches and itself, and the secret that proves it. */
-export const callbacksRoutes: FastifyPluginCallbackTypebox<{ database: Database, callbacks: Callbacks, signing: CallbackSigning }> = (app, { database, callbacks, signing }, done) => {
-  async function pageOf (companyId: number, dispatchId: string | null, { limit = 25, cursor }: PageQuery): Promise<{ data: CallbackView[], nextCursor: string | null }> {
-    const found = await listCallbacks(database, companyId, dispatchId, { limit, ...(cursor === undefined ? {} : { after: String(Math.min(Number(cursor), largestId)) }) })
+export const callbacksRoutes: FastifyPluginCallbackTypebox<{ database: Database, callbacks: Callbacks, signing: CallbackSigning }> = (
+  app,
+  { database, callbacks, signing },
+  done
+) => {
+  async function pageOf (
+    companyId: number,
+    dispatchId: string | null,
+    { limit = 25, cursor }: PageQuery
+  ): Promise<{ data: CallbackView[], nextCursor: string | null }> {
+    const found = await listCallbacks(database, companyId, dispatchId, {
+      limit,
+      ...(cursor === undefined ? {} : { after: String(Math.min(Number(cursor), largestId)) })
+    })
     return { data: found.map(viewOf), nextCursor: found.length < limit ? null : String(found.at(-1)?.sequence) }
   }
 
   app.get<{ Params: { id: string }, Querystring: PageQuery }>('/api/v1/dispatches/:id/callbacks', {
     config: { errors: ['not_found', 'validation_error'] },
-    schema: { operationId: 'listDispatchCallbacks', tags: ['Callbacks'], summary: 'Lists the callbacks of a dispatch in their order, each with its attempts.', querystring: PageQuery, response: { 200: page(CallbackView) } }
+    schema: {
+      operationId: 'listDispatchCallbacks',
+      tags: ['Callbacks'],
+      summary: 'Lists the callbacks of a dispatch in their order, each with its attempts.',
+      querystring: PageQuery,
+      response: { 200: page(CallbackView) }
+    }
   }, async ({ actor, params, query }) => {
     const { dispatch_id: dispatchId } = await findVisibleDispatch(database, actor, params.id)
     return pageOf(actor.companyId, dispatchId, query)
@@ -24,7 +39,13 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<{ database: Database,
 
   app.get('/api/v1/company/callbacks', {
     config: { errors: ['validation_error'] },
-    schema: { operationId: 'listCompanyCallbacks', tags: ['Callbacks'], summary: 'Lists the callbacks about the company itself in their order, each with its attempts (admins).', querystring: PageQuery, response: { 200: page(CallbackView) } }
+    schema: {
+      operationId: 'listCompanyCallbacks',
+      tags: ['Callbacks'],
+      summary: 'Lists the callbacks about the company itself in their order, each with its attempts (admins).',
+      querystring: PageQuery,
+      response: { 200: page(CallbackView) }
+    }
   }, ({ actor, query }) => {
     requireRole(actor, 'admin', 'operator')
     return pageOf(actor.companyId, null, query)
@@ -32,7 +53,12 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<{ database: Database,
 
   app.post<{ Params: { id: string } }>('/api/v1/callbacks/:id/replay', {
     config: { errors: ['not_found', 'conflict'] },
-    schema: { operationId: 'replayCallback', tags: ['Callbacks'], summary: 'Sends a callback once more, under the id that it had, with all its tries before it (admins).', response: { 200: CallbackView } }
+    schema: {
+      operationId: 'replayCallback',
+      tags: ['Callbacks'],
+      summary: 'Sends a callback once more, under the id that it had, with all its tries before it (admins).',
+      response: { 200: CallbackView }
+    }
   }, async (request) => {
     const { actor, params } = request
     requireRole(actor, 'admin')
@@ -44,7 +70,12 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<{ database: Database,
 
   app.get('/api/v1/company/callback-secret', {
     config: { errors: [] },
-    schema: { operationId: 'listCallbackSecrets', tags: ['Callbacks'], summary: 'Tells when the secrets that callbacks are signed with were made and how long they are valid (admins). They are not shown.', response: { 200: CallbackSecrets } }
+    schema: {
+      operationId: 'listCallbackSecrets',
+      tags: ['Callbacks'],
+      summary: 'Tells when the secrets that callbacks are signed with were made and how long they are valid (admins). They are not shown.',
+      response: { 200: CallbackSecrets }
+    }
   }, ({ actor }) => {
     requireRole(actor, 'admin')
     return signing.list(actor.companyId)
@@ -52,7 +83,12 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<{ database: Database,
 
   app.post('/api/v1/company/callback-secret', {
     config: { errors: [] },
-    schema: { operationId: 'createCallbackSecret', tags: ['Callbacks'], summary: 'Makes a new secret and shows it, this once; the one before stays valid for 24 hours, and both sign (admins).', response: { 200: NewCallbackSecret } }
+    schema: {
+      operationId: 'createCallbackSecret',
+      tags: ['Callbacks'],
+      summary: 'Makes a new secret and shows it, this once; the one before stays valid for 24 hours, and both sign (admins).',
+      response: { 200: NewCallbackSecret }
+    }
   }, async (request, reply) => {
     requireRole(request.actor, 'admin')
     const made = await signing.rotate(auditAuthorOf(request))

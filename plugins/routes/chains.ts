@@ -1,11 +1,10 @@
-import {
-  capital, chainBeginners, chainFollowers, chains, ChainResponse, documentedChain, documentedRequest, isPath, isServiceName, linkToken, longestChain, services,
-  type Addresses, type ErrorWord, type Pipeline, type ServiceName, type ServicePath, type StoredTemplate, type Templates
-} from '@dispatch/core'
+import { type Addresses, capital, chainBeginners, chainFollowers, ChainResponse, chains, documentedChain, documentedRequest, type ErrorWord,
+  isPath, isServiceName, linkToken, longestChain, type Pipeline, type ServiceName, type ServicePath, services, type StoredTemplate,
+  type Templates } from '@dispatch/core'
 import type { FastifyPluginAsync, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { Type } from 'typebox'
-import { answerDispatch, callerOf, dispatchRouteOptions, idempotencyKeyOf, validationRouteOptions } from './dispatch-route.ts'
 import { routeNotFound } from '../hooks/errors.ts'
+import { answerDispatch, callerOf, dispatchRouteOptions, idempotencyKeyOf, validationRouteOptions } from './dispatch-route.ts'
 
 const places = ['first', 'second', 'third', 'fourth'].slice(0, longestChain)
 
@@ -13,19 +12,42 @@ const places = ['first', 'second', 'third', 'fourth'].slice(0, longestChain)
  * `POST /api/{first}/{second}[/{third}[/{fourth}]]`, and the same with `/validate`. A chain of two has a route of its own, with the body
  * that it takes; there are too many longer ones: those of a length share one. What is no chain comes to the shared ones.
  */
-export const chainRoutes: FastifyPluginAsync<{ pipeline: Pipeline, addresses: Addresses, templates: Templates }> = async (app, { pipeline, addresses, templates }) => {
+export const chainRoutes: FastifyPluginAsync<{ pipeline: Pipeline, addresses: Addresses, templates: Templates }> = async (
+  app,
+  { pipeline, addresses, templates }
+) => {
   const [invoice] = (await templates.listShared()).filter(({ source }) => source.service === 'invoicing')
 
   /** Of one chain alone: an invoice is large. */
-  const example = (path: ServicePath): { examples?: object[] } => invoice === undefined || path.join('/') !== 'invoicing/email' ? {} : { examples: [exampleOf(invoice)] }
+  const example = (path: ServicePath): { examples?: object[] } =>
+    invoice === undefined || path.join('/') !== 'invoicing/email' ? {} : { examples: [exampleOf(invoice)] }
 
-  function add (url: string, servicesOf: (request: FastifyRequest) => ServicePath, { summary, description, names, errors = [], onRequest, ...documentation }: Documented): void {
+  function add (
+    url: string,
+    servicesOf: (request: FastifyRequest) => ServicePath,
+    { summary, description, names, errors = [], onRequest, ...documentation }: Documented
+  ): void {
     const more = onRequest === undefined ? {} : { onRequest }
-    app.post(url, { ...more, ...dispatchRouteOptions({ operationId: `dispatch${names}`, summary, ...description === undefined ? {} : { description }, ...documentation }, [ChainResponse], ['partially_dispatched', ...errors]) }, (request, reply) =>
-      answerDispatch({ pipeline, addresses }, { ...callerOf(request), ...idempotencyKeyOf(request), services: servicesOf(request), body: request.body }, request, reply))
+    app.post(url, {
+      ...more,
+      ...dispatchRouteOptions({
+        operationId: `dispatch${names}`,
+        summary,
+        ...description === undefined ? {} : { description },
+        ...documentation
+      }, [ChainResponse], ['partially_dispatched', ...errors])
+    }, (request, reply) =>
+      answerDispatch({ pipeline, addresses }, {
+        ...callerOf(request),
+        ...idempotencyKeyOf(request),
+        services: servicesOf(request),
+        body: request.body
+      }, request, reply))
 
-    app.post(`${url}/validate`, { ...more, ...validationRouteOptions(url.replaceAll(/:(\w+)/g, '{$1}'), { operationId: `validate${names}`, ...documentation }, errors) }, (request) =>
-      pipeline.validate({ ...callerOf(request), services: servicesOf(request), body: request.body }))
+    app.post(`${url}/validate`, {
+      ...more,
+      ...validationRouteOptions(url.replaceAll(/:(\w+)/g, '{$1}'), { operationId: `validate${names}`, ...documentation }, errors)
+    }, (request) => pipeline.validate({ ...callerOf(request), services: servicesOf(request), body: request.body }))
   }
 
   for (const path of chains.filter(({ length }) => length === 2)) {
@@ -48,13 +70,23 @@ export const chainRoutes: FastifyPluginAsync<{ pipeline: Pipeline, addresses: Ad
       body: schema,
       errors: ['unknown_chain'],
       // Before the body is read: what is no chain has none.
-      onRequest: (request, _reply, next) => { next(pathOf(request) === undefined ? routeNotFound(request) : undefined) }
+      onRequest: (request, _reply, next) => {
+        next(pathOf(request) === undefined ? routeNotFound(request) : undefined)
+      }
     })
   }
 }
 
 /** What a chain's two routes have. `names`: its services, in the names of its operations. */
-type Documented = { names: string, summary: string, description?: string, body: object, errors?: readonly ErrorWord[], onRequest?: onRequestHookHandler, readonly [name: string]: unknown }
+type Documented = {
+  names: string
+  summary: string
+  description?: string
+  body: object
+  errors?: readonly ErrorWord[]
+  onRequest?: onRequestHookHandler
+  readonly [name: string]: unknown
+}
 
 /** The services in the path of a request; undefined when they are no chain. */
 function pathOf ({ params }: FastifyRequest): ServicePath | undefined {
@@ -74,14 +106,19 @@ const shown = ['invoicing', 'email', 'sms', 'upload'] as const satisfies Service
 
 /** Which services may stand where. */
 function ChainParams (names: readonly string[]) {
-  return Type.Object(Object.fromEntries(names.map((name, index) => [name, Type.Enum([...index === 0 ? chainBeginners : chainFollowers], { examples: [shown[index]] })])))
+  return Type.Object(
+    Object.fromEntries(
+      names.map((name, index) => [name, Type.Enum([...index === 0 ? chainBeginners : chainFollowers], { examples: [shown[index]] })])
+    )
+  )
 }
 
 /** Those of a length, in words: there are too many to be listed. */
 function chainsOf (length: number): string {
   const [first, next] = [chainBeginners, chainFollowers].map((names) => names.map((name) => `\`${name}\``).join(', '))
   const last = chainFollowers.filter((name) => services[name].chain.last === true).map((name) => `\`${name}\``).join(', ')
-  return `First comes one of ${first}; then others of ${next}, no service twice, and none behind ${last}: ${chains.filter((path) => path.length === length).length} chains of ${length} services.`
+  return `First comes one of ${first}; then others of ${next}, no service twice, and none behind ${last}: ` +
+    `${chains.filter((path) => path.length === length).length} chains of ${length} services.`
 }
 
 /** An invoice, and its e-mail. */

@@ -1,4 +1,5 @@
-import { BalanceView, CompanyChanges, CompanyView, CreditsBody, IdempotencyHeaders, NewCompanyBody, page, PageQuery, requirePerson, requireRole, type CompanyAccounts } from '@dispatch/core'
+import { BalanceView, type CompanyAccounts, CompanyChanges, CompanyView, CreditsBody, IdempotencyHeaders, NewCompanyBody, page, PageQuery,
+  requirePerson, requireRole } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 import { idempotencyKeyOf } from './dispatch-route.ts'
@@ -10,7 +11,13 @@ type Named = { Params: { id: string } }
 export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: CompanyAccounts }> = (app, { companies }, done) => {
   app.get('/api/v1/companies', {
     config: { errors: ['validation_error'] },
-    schema: { operationId: 'listCompanies', tags: ['Platform'], summary: 'Lists all companies and their credits (operators).', querystring: PageQuery, response: { 200: page(CompanyView) } }
+    schema: {
+      operationId: 'listCompanies',
+      tags: ['Platform'],
+      summary: 'Lists all companies and their credits (operators).',
+      querystring: PageQuery,
+      response: { 200: page(CompanyView) }
+    }
   }, async ({ actor, query: { limit = 25, cursor } }) => {
     requireRole(actor, 'operator')
     const found = await companies.list({ limit, ...(cursor === undefined ? {} : { after: String(Math.min(Number(cursor), largestId)) }) })
@@ -19,7 +26,13 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: CompanyA
 
   app.post('/api/v1/companies', {
     config: { errors: ['validation_failed'] },
-    schema: { operationId: 'createCompany', tags: ['Platform'], summary: 'Makes a company with its first credits and its first admin (operators).', body: NewCompanyBody, response: { 201: CompanyView } }
+    schema: {
+      operationId: 'createCompany',
+      tags: ['Platform'],
+      summary: 'Makes a company with its first credits and its first admin (operators).',
+      body: NewCompanyBody,
+      response: { 201: CompanyView }
+    }
   }, async (request, reply) => {
     requireRole(request.actor, 'operator')
     requirePerson(request.actor)
@@ -28,7 +41,12 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: CompanyA
 
   app.get<Named>('/api/v1/companies/:id', {
     config: { errors: ['not_found'] },
-    schema: { operationId: 'readCompany', tags: ['Platform'], summary: 'Reads a company and its credits (operators).', response: { 200: CompanyView } }
+    schema: {
+      operationId: 'readCompany',
+      tags: ['Platform'],
+      summary: 'Reads a company and its credits (operators).',
+      response: { 200: CompanyView }
+    }
   }, async ({ actor, params }) => {
     requireRole(actor, 'operator')
     return await companies.find(idIn(params)) ?? nothing(params)
@@ -36,7 +54,14 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: CompanyA
 
   app.put<Named & { Body: CompanyChanges }>('/api/v1/companies/:id', {
     config: { errors: ['not_found', 'conflict', 'validation_failed'] },
-    schema: { operationId: 'updateCompany', tags: ['Platform'], summary: 'Renames, disables or enables a company, or lets one in again that its list of addresses has shut out (operators). All users of a disabled one are refused at once.', body: CompanyChanges, response: { 200: CompanyView } }
+    schema: {
+      operationId: 'updateCompany',
+      tags: ['Platform'],
+      summary: 'Renames, disables or enables a company, or lets one in again that its list of addresses has shut out (operators). All ' +
+        'users of a disabled one are refused at once.',
+      body: CompanyChanges,
+      response: { 200: CompanyView }
+    }
   }, async (request) => {
     const { actor, params, body } = request
     requireRole(actor, 'operator')
@@ -50,7 +75,8 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: CompanyA
       operationId: 'creditCompany',
       tags: ['Platform'],
       summary: 'Gives a company credits, or takes some back with a negative amount (operators).',
-      description: 'What dispatches under way hold is not taken. The ledger of the company tells the amount and the reason. With an idempotency key a repeat changes nothing, whenever it comes.',
+      description: 'What dispatches under way hold is not taken. The ledger of the company tells the amount and the reason. With an ' +
+        'idempotency key a repeat changes nothing, whenever it comes.',
       headers: IdempotencyHeaders,
       body: CreditsBody,
       response: { 200: BalanceView }
@@ -58,7 +84,8 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: CompanyA
   }, async (request, reply) => {
     const { actor, params, body } = request
     requireRole(actor, 'operator')
-    const { replayed, ...balance } = await companies.credit(auditAuthorOf(request), idIn(params), { ...body, ...idempotencyKeyOf(request) }) ?? nothing(params)
+    const { replayed, ...balance } =
+      await companies.credit(auditAuthorOf(request), idIn(params), { ...body, ...idempotencyKeyOf(request) }) ?? nothing(params)
     if (replayed) reply.header('idempotency-replayed', 'true')
     return balance
   })

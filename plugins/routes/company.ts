@@ -1,4 +1,4 @@
-import { requirePerson, requireRole, SettingsBody, SettingsView, type CompanySettings } from '@dispatch/core'
+import { type CompanySettings, requirePerson, requireRole, SettingsBody, SettingsView } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 
@@ -6,7 +6,12 @@ import { auditAuthorOf } from './audit-author.ts'
 export const companyRoutes: FastifyPluginCallbackTypebox<{ settings: CompanySettings }> = (app, { settings }, done) => {
   app.get('/api/v1/company', {
     config: { errors: [] },
-    schema: { operationId: 'readSettings', tags: ['Company'], summary: 'Reads the settings of the company (admins).', response: { 200: SettingsView } }
+    schema: {
+      operationId: 'readSettings',
+      tags: ['Company'],
+      summary: 'Reads the settings of the company (admins).',
+      response: { 200: SettingsView }
+    }
   }, ({ actor }) => {
     requireRole(actor, 'admin', 'operator')
     return settings.read(actor)
@@ -18,7 +23,10 @@ export const companyRoutes: FastifyPluginCallbackTypebox<{ settings: CompanySett
       operationId: 'updateSettings',
       tags: ['Company'],
       summary: 'Changes the settings of the company (admins); what is left out stays.',
-      description: 'A list of addresses that would shut out the client of this very request is refused unless "force" is true. The company is told once when fewer credits than "lowCredit" are free, by a signed callback of the type `company.credits_low` to "notifyUrl"; more credits that lift them to it again, and another threshold, arm the warning anew.',
+      description:
+        'A list of addresses that would shut out the client of this very request is refused unless "force" is true. The company is ' +
+        'told once when fewer credits than "lowCredit" are free, by a signed callback of the type `company.credits_low` to ' +
+        '"notifyUrl"; more credits that lift them to it again, and another threshold, arm the warning anew.',
       body: SettingsBody,
       response: { 200: SettingsView }
     }

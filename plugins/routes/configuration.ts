@@ -1,5 +1,6 @@
-import { ChoiceBody, ConfigurationBody, ConfigurationView, DispatchError, isServiceName, MyConfig, Nothing, refusal, requireRole, requireService, type Actor, type ConfigurationService, type Owner, type ServiceName } from '@dispatch/core'
 import type { JsonObject } from '@dispatch/common'
+import { type Actor, ChoiceBody, ConfigurationBody, type ConfigurationService, ConfigurationView, DispatchError, isServiceName, MyConfig,
+  Nothing, type Owner, refusal, requireRole, requireService, type ServiceName } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 import { codeIn } from './path-parameters.ts'
@@ -8,13 +9,24 @@ import { codeIn } from './path-parameters.ts'
 export const configurationRoutes: FastifyPluginCallbackTypebox<{ configuring: ConfigurationService }> = (app, { configuring }, done) => {
   app.get('/api/v1/my/config', {
     config: { errors: [] },
-    schema: { operationId: 'readMyConfiguration', tags: ['Configuration'], summary: 'Reads the choices and configurations of user and company, and what they come to. Secrets never come back.', response: { 200: MyConfig } }
+    schema: {
+      operationId: 'readMyConfiguration',
+      tags: ['Configuration'],
+      summary: 'Reads the choices and configurations of user and company, and what they come to. Secrets never come back.',
+      response: { 200: MyConfig }
+    }
   }, ({ actor }) => configuring.mine(actor))
 
   for (const { choice, provider, of, whose, ownerOf } of scopes) {
     app.put<{ Params: { service: string }, Body: { providerName: string | null } }>(`${choice}/:service`, {
       config: { errors: ['unknown_service', 'validation_failed', 'configuration_missing'] },
-      schema: { operationId: `choose${of}Provider`, tags: ['Configuration'], summary: `Chooses the provider of a service for ${whose}; null takes the choice back.`, body: ChoiceBody, response: { 200: MyConfig } }
+      schema: {
+        operationId: `choose${of}Provider`,
+        tags: ['Configuration'],
+        summary: `Chooses the provider of a service for ${whose}; null takes the choice back.`,
+        body: ChoiceBody,
+        response: { 200: MyConfig }
+      }
     }, async (request) => {
       const { actor, params, body } = request
       const service = serviceIn(params.service)
@@ -27,15 +39,27 @@ export const configurationRoutes: FastifyPluginCallbackTypebox<{ configuring: Co
 
     app.put<{ Params: { code: string }, Body: { settings: JsonObject, sandbox?: boolean, useSandbox?: boolean } }>(`${provider}/:code`, {
       config: { errors: ['not_found', 'validation_failed'] },
-      schema: { operationId: `configure${of}Provider`, tags: ['Configuration'], summary: `Replaces a provider's configuration of ${whose}; secrets left out are kept, null deletes one.`, body: ConfigurationBody, response: { 200: ConfigurationView } }
+      schema: {
+        operationId: `configure${of}Provider`,
+        tags: ['Configuration'],
+        summary: `Replaces a provider's configuration of ${whose}; secrets left out are kept, null deletes one.`,
+        body: ConfigurationBody,
+        response: { 200: ConfigurationView }
+      }
     }, (request) => {
       const { actor, params, body, apiVersion: version } = request
-      return configuring.configure(ownerOf(actor), codeIn(params.code), { settings: body.settings, version, ...sandboxOf(body) }, auditAuthorOf(request))
+      return configuring.configure(ownerOf(actor), codeIn(params.code), { settings: body.settings, version, ...sandboxOf(body) },
+        auditAuthorOf(request))
     })
 
     app.delete<{ Params: { code: string } }>(`${provider}/:code`, {
       config: { errors: ['not_found'] },
-      schema: { operationId: `delete${of}ProviderConfiguration`, tags: ['Configuration'], summary: `Removes a provider's configuration of ${whose}.`, response: { 204: Nothing } }
+      schema: {
+        operationId: `delete${of}ProviderConfiguration`,
+        tags: ['Configuration'],
+        summary: `Removes a provider's configuration of ${whose}.`,
+        response: { 204: Nothing }
+      }
     }, async (request, reply) => {
       await configuring.remove(ownerOf(request.actor), codeIn(request.params.code), auditAuthorOf(request))
       return reply.code(204).send()
@@ -73,7 +97,11 @@ function serviceIn (name: string): ServiceName {
 
 function sandboxOf ({ sandbox, useSandbox }: { sandbox?: boolean, useSandbox?: boolean }): { sandbox?: boolean } {
   if (sandbox !== undefined && useSandbox !== undefined && sandbox !== useSandbox) {
-    throw refusal('validation_error', [{ path: '/useSandbox', code: 'contradiction', message: 'Says something else than "/sandbox"; give it once.' }])
+    throw refusal('validation_error', [{
+      path: '/useSandbox',
+      code: 'contradiction',
+      message: 'Says something else than "/sandbox"; give it once.'
+    }])
   }
   const given = sandbox ?? useSandbox
   return given === undefined ? {} : { sandbox: given }

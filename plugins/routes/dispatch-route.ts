@@ -1,9 +1,7 @@
-import {
-  responseOf, capital, IdempotencyHeaders, QueuedResponse, refusal, ValidationResponse,
-  type Addresses, type DispatchCommand, type DispatchAnswer, type ErrorWord, type Mode, type Pipeline, type ServiceName
-} from '@dispatch/core'
+import { type Addresses, capital, type DispatchAnswer, type DispatchCommand, type ErrorWord, IdempotencyHeaders, type Mode, type Pipeline,
+  QueuedResponse, refusal, responseOf, type ServiceName, ValidationResponse } from '@dispatch/core'
 import type { FastifyReply, FastifyRequest, FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify'
-import { Type, type Static, type TSchema } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import { compileValidator } from '../hooks/body-parsing.ts'
 
 const validationErrors = ['template_not_found', 'expectation_failed', 'validation_failed', 'configuration_missing'] as const
@@ -11,11 +9,24 @@ const validationErrors = ['template_not_found', 'expectation_failed', 'validatio
 const late = ['provider_unavailable', 'timeout'] as const
 /** What a client can cause by a dispatch. */
 export const dispatchErrors = [
-  ...validationErrors, 'insufficient_credits', 'idempotency_in_progress', 'idempotency_key_reused', 'provider_error', 'authentication_error', 'distant_service_error',
-  'provider_unavailable', 'timeout', 'recording_unknown', 'outcome_unknown', 'document_damaged'
+  ...validationErrors,
+  'insufficient_credits',
+  'idempotency_in_progress',
+  'idempotency_key_reused',
+  'provider_error',
+  'authentication_error',
+  'distant_service_error',
+  'provider_unavailable',
+  'timeout',
+  'recording_unknown',
+  'outcome_unknown',
+  'document_damaged'
 ] as const
 
-/** The pipeline reads its bodies itself, the same for every way in, and makes its answers: but for the query, the schemas of a route are only for the documentation. */
+/**
+ * The pipeline reads its bodies itself, the same for every way in, and makes its answers: but for the query, the schemas of a route are
+ * only for the documentation.
+ */
 const ownReading: { validatorCompiler: FastifySchemaCompiler<TSchema>, serializerCompiler: FastifySerializerCompiler<object> } = {
   validatorCompiler: (part) => part.httpPart === 'querystring' ? compileValidator(part) : (value: unknown) => ({ value }),
   serializerCompiler: () => (answer: unknown) => JSON.stringify(answer)
@@ -23,7 +34,12 @@ const ownReading: { validatorCompiler: FastifySchemaCompiler<TSchema>, serialize
 
 /** How a dispatch is asked for that need not be waited for. */
 const ModeQuery = Type.Object({
-  async: Type.Optional(Type.Boolean({ default: false, description: 'true: it is queued and answered at once; its end is sent to the callbackUrl, and can be read.' }))
+  async: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: 'true: it is queued and answered at once; its end is sent to the callbackUrl, and can be read.'
+    })
+  )
 }, { additionalProperties: false })
 
 /** The name of an operation, as generated clients have it: dispatchInvoicing, validateInvoicingEmail. */
@@ -34,11 +50,21 @@ export function operationOf (verb: 'dispatch' | 'validate', path: readonly Servi
 type Documentation = { operationId: string, readonly [name: string]: unknown }
 
 /** What all routes have that dispatch. `documentation`: what a route says of itself; `wholes`: how its success reads. */
-export function dispatchRouteOptions (documentation: Documentation & { summary: string }, wholes: readonly TSchema[], errors: readonly ErrorWord[] = []) {
+export function dispatchRouteOptions (
+  documentation: Documentation & { summary: string },
+  wholes: readonly TSchema[],
+  errors: readonly ErrorWord[] = []
+) {
   return {
     ...ownReading,
     config: { errors: [...dispatchErrors, ...errors], replayable: true, limit: 'dispatch' as const, testable: true },
-    schema: { tags: ['Dispatch'], querystring: ModeQuery, headers: IdempotencyHeaders, response: { 200: Type.Union([...wholes, QueuedResponse]) }, ...documentation }
+    schema: {
+      tags: ['Dispatch'],
+      querystring: ModeQuery,
+      headers: IdempotencyHeaders,
+      response: { 200: Type.Union([...wholes, QueuedResponse]) },
+      ...documentation
+    }
   }
 }
 
@@ -63,7 +89,12 @@ export function callerOf (request: FastifyRequest): Pick<DispatchCommand, 'actor
 }
 
 /** Dispatches a call and answers what has come of it; a replay says so. */
-export async function answerDispatch ({ pipeline, addresses }: { pipeline: Pipeline, addresses: Addresses }, call: DispatchCommand, request: FastifyRequest, reply: FastifyReply): Promise<DispatchAnswer> {
+export async function answerDispatch (
+  { pipeline, addresses }: { pipeline: Pipeline, addresses: Addresses },
+  call: DispatchCommand,
+  request: FastifyRequest,
+  reply: FastifyReply
+): Promise<DispatchAnswer> {
   const { result, replayed } = await pipeline.dispatch(call)
   request.dispatchId = result.dispatchId
   if (replayed) reply.header('idempotency-replayed', 'true')
@@ -77,8 +108,18 @@ function modeOf ({ query }: FastifyRequest): Mode {
 /** X-Idempotency-Key, or Idempotency-Key; both must say the same. */
 export function idempotencyKeyOf ({ headers }: FastifyRequest): Pick<DispatchCommand, 'idempotencyKey'> {
   const { 'idempotency-key': alias, 'x-idempotency-key': key = alias } = headers
-  if (alias !== undefined && alias !== key) throw refusal('validation_error', [{ path: '/headers/Idempotency-Key', code: 'contradiction', message: 'Says something else than X-Idempotency-Key; give it once.' }])
+  if (alias !== undefined && alias !== key) {
+    throw refusal('validation_error', [{
+      path: '/headers/Idempotency-Key',
+      code: 'contradiction',
+      message: 'Says something else than X-Idempotency-Key; give it once.'
+    }])
+  }
   if (key === undefined) return {}
   if (typeof key === 'string' && key.length >= 1 && key.length <= 255) return { idempotencyKey: key }
-  throw refusal('validation_error', [{ path: '/headers/X-Idempotency-Key', code: 'length', message: 'An idempotency key has 1 to 255 characters.' }])
+  throw refusal('validation_error', [{
+    path: '/headers/X-Idempotency-Key',
+    code: 'length',
+    message: 'An idempotency key has 1 to 255 characters.'
+  }])
 }

@@ -1,21 +1,30 @@
-import {
-  DispatchResponse, documentedRequest, isServiceName, serviceNames, services,
-  type Addresses, type Pipeline, type ServiceName, type StoredTemplate, type Templates
-} from '@dispatch/core'
+import { type Addresses, DispatchResponse, documentedRequest, isServiceName, type Pipeline, type ServiceName, serviceNames, services,
+  type StoredTemplate, type Templates } from '@dispatch/core'
 import type { FastifyPluginAsync } from 'fastify'
 import { answerDispatch, callerOf, dispatchRouteOptions, idempotencyKeyOf, operationOf, validationRouteOptions } from './dispatch-route.ts'
 
 /** `POST /api/{service}` and `POST /api/{service}/validate`, for every service of the core. */
-export const dispatchRoutes: FastifyPluginAsync<{ pipeline: Pipeline, addresses: Addresses, templates: Templates }> = async (app, { pipeline, addresses, templates }) => {
+export const dispatchRoutes: FastifyPluginAsync<{ pipeline: Pipeline, addresses: Addresses, templates: Templates }> = async (
+  app,
+  { pipeline, addresses, templates }
+) => {
   const shared = await templates.listShared()
   for (const service of serviceNames.filter((name) => name !== 'upload')) {
     const body: object = { ...documentedRequest([service]), examples: examplesOf(service, shared) }
     const url = `/api/${service}`
 
-    app.post(url, dispatchRouteOptions({ operationId: operationOf('dispatch', [service]), summary: services[service].summary, body }, [DispatchResponse]), (request, reply) =>
-      answerDispatch({ pipeline, addresses }, { ...callerOf(request), ...idempotencyKeyOf(request), services: [service], body: request.body }, request, reply))
+    app.post(url, dispatchRouteOptions({ operationId: operationOf('dispatch', [service]), summary: services[service].summary, body }, [
+      DispatchResponse
+    ]), (request, reply) =>
+      answerDispatch({ pipeline, addresses }, {
+        ...callerOf(request),
+        ...idempotencyKeyOf(request),
+        services: [service],
+        body: request.body
+      }, request, reply))
 
-    app.post(`${url}/validate`, validationRouteOptions(url, { operationId: operationOf('validate', [service]), body }), (request) => pipeline.validate({ ...callerOf(request), services: [service], body: request.body }))
+    app.post(`${url}/validate`, validationRouteOptions(url, { operationId: operationOf('validate', [service]), body }), (request) =>
+      pipeline.validate({ ...callerOf(request), services: [service], body: request.body }))
   }
 }
 
@@ -23,7 +32,10 @@ export const dispatchRoutes: FastifyPluginAsync<{ pipeline: Pipeline, addresses:
 function examplesOf (service: ServiceName, shared: readonly StoredTemplate[]): object[] {
   const { example, fields, content } = services[service]
   const own = shared.filter(({ source }) => source.service === service)
-  const fitting = own.length > 0 ? own : shared.filter(({ source }) => isServiceName(source.service) && services[source.service].content === content).sort(bySample).slice(0, 1)
+  const fitting = own.length > 0
+    ? own
+    : shared.filter(({ source }) => isServiceName(source.service) && services[source.service].content === content).sort(bySample).slice(0,
+      1)
   return fitting.map(({ id, sample, source: { documentType } }) => ({
     template: { id, data: sample },
     ...(documentType === undefined || !('documentType' in fields.properties) ? {} : { documentType }),

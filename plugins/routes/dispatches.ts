@@ -1,15 +1,23 @@
-import {
-  DispatchQuery, DispatchView, EventView, eventViewOf, listDispatches, listEvents, page, PageQuery, viewOf,
-  type Database, type DocumentUrl
-} from '@dispatch/core'
+import { type Database, DispatchQuery, DispatchView, type DocumentUrl, EventView, eventViewOf, listDispatches, listEvents, page, PageQuery,
+  viewOf } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { findVisibleDispatch, seenBy } from './visible-dispatches.ts'
 
 /** What became of the company's dispatches. */
-export const dispatchesRoutes: FastifyPluginCallbackTypebox<{ database: Database, documentUrl: DocumentUrl }> = (app, { database, documentUrl }, done) => {
+export const dispatchesRoutes: FastifyPluginCallbackTypebox<{ database: Database, documentUrl: DocumentUrl }> = (
+  app,
+  { database, documentUrl },
+  done
+) => {
   app.get('/api/v1/dispatches', {
     config: { errors: ['validation_error'] },
-    schema: { operationId: 'listDispatches', tags: ['Dispatches'], summary: 'Lists the dispatches of the company, the newest first.', querystring: DispatchQuery, response: { 200: page(DispatchView) } }
+    schema: {
+      operationId: 'listDispatches',
+      tags: ['Dispatches'],
+      summary: 'Lists the dispatches of the company, the newest first.',
+      querystring: DispatchQuery,
+      response: { 200: page(DispatchView) }
+    }
   }, async ({ actor, query }) => {
     const { limit = 25, cursor, invoiceNumber, from, to, ...filter } = query
     const records = await listDispatches(database, actor.companyId, {
@@ -19,21 +27,38 @@ export const dispatchesRoutes: FastifyPluginCallbackTypebox<{ database: Database
       ...(from === undefined ? {} : { from: new Date(from) }),
       ...(to === undefined ? {} : { to: new Date(to) })
     }, { limit, ...(cursor === undefined ? {} : { after: cursor }) })
-    return { data: records.map((record) => viewOf(record, documentUrl)), nextCursor: records.length < limit ? null : records.at(-1)?.dispatch_id ?? null }
+    return {
+      data: records.map((record) => viewOf(record, documentUrl)),
+      nextCursor: records.length < limit ? null : records.at(-1)?.dispatch_id ?? null
+    }
   })
 
   app.get<{ Params: { id: string } }>('/api/v1/dispatches/:id', {
     config: { errors: ['not_found'] },
-    schema: { operationId: 'readDispatch', tags: ['Dispatches'], summary: 'Reads a dispatch as it is now.', response: { 200: DispatchView } }
+    schema: {
+      operationId: 'readDispatch',
+      tags: ['Dispatches'],
+      summary: 'Reads a dispatch as it is now.',
+      response: { 200: DispatchView }
+    }
   }, async ({ actor, params }) => viewOf(await findVisibleDispatch(database, actor, params.id), documentUrl))
 
   app.get<{ Params: { id: string }, Querystring: PageQuery }>('/api/v1/dispatches/:id/events', {
     config: { errors: ['not_found', 'validation_error'] },
-    schema: { operationId: 'listDispatchEvents', tags: ['Dispatches'], summary: 'Reads the timeline of a dispatch, the oldest event first.', querystring: PageQuery, response: { 200: page(EventView) } }
+    schema: {
+      operationId: 'listDispatchEvents',
+      tags: ['Dispatches'],
+      summary: 'Reads the timeline of a dispatch, the oldest event first.',
+      querystring: PageQuery,
+      response: { 200: page(EventView) }
+    }
   }, async ({ actor, params, query }) => {
     const { limit = 25, cursor } = query
     const record = await findVisibleDispatch(database, actor, params.id)
-    const rows = await listEvents(database, actor.companyId, record.dispatch_id, { limit, ...(cursor === undefined ? {} : { after: cursor }) })
+    const rows = await listEvents(database, actor.companyId, record.dispatch_id, {
+      limit,
+      ...(cursor === undefined ? {} : { after: cursor })
+    })
     const services = new Map(record.steps.flatMap((step) => [step, ...step.rests]).map((step) => [step.step_id, step.service]))
     return { data: rows.map((row) => eventViewOf(row, services)), nextCursor: rows.length < limit ? null : rows.at(-1)?.event_id ?? null }
   })

@@ -1,4 +1,5 @@
-import { DispatchError, findDispatch, findDocument, findLinkedDocument, maySee, noteDamage, storedFile, type Actor, type Database, type DocumentRow, type FileStore, type DocumentLinks } from '@dispatch/core'
+import { type Actor, type Database, DispatchError, type DocumentLinks, type DocumentRow, type FileStore, findDispatch, findDocument,
+  findLinkedDocument, maySee, noteDamage, storedFile } from '@dispatch/core'
 import { fileFormats } from '@dispatch/documents'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
@@ -6,11 +7,17 @@ import { resourceNotFound, uuidIn } from './path-parameters.ts'
 
 const Download = {
   description: 'The document, as a download: what was made, what a provider made of it, or the file that was uploaded.',
-  content: Object.fromEntries([...Object.values(fileFormats).map(({ contentType }) => contentType), 'application/octet-stream'].map((type) => [type, { schema: { type: 'string', format: 'binary' } }]))
+  content: Object.fromEntries(
+    [...Object.values(fileFormats).map(({ contentType }) => contentType), 'application/octet-stream'].map(
+      (type) => [type, { schema: { type: 'string', format: 'binary' } }]
+    )
+  )
 }
 
 /** Generated documents: with credentials, or by a signed link that ends with the document. */
-export const documentsRoutes: FastifyPluginCallbackTypebox<{ database: Database, files: FileStore, links: DocumentLinks, now: () => Date }> = (app, { database, files, links, now }, done) => {
+export const documentsRoutes: FastifyPluginCallbackTypebox<
+  { database: Database, files: FileStore, links: DocumentLinks, now: () => Date }
+> = (app, { database, files, links, now }, done) => {
   async function send (reply: FastifyReply, document: DocumentRow | undefined, absent: () => DispatchError): Promise<FastifyReply> {
     if (document === undefined || document.expires_at <= now()) throw absent()
     const stream = await files.stream(storedFile(document)).catch(async (error: unknown) => {
@@ -23,7 +30,7 @@ export const documentsRoutes: FastifyPluginCallbackTypebox<{ database: Database,
       'content-disposition': contentDisposition(document.filename),
       'x-content-type-options': 'nosniff',
       'cache-control': 'private, no-store',
-      'content-security-policy': "default-src 'none'; sandbox"
+      'content-security-policy': 'default-src \'none\'; sandbox'
     }).send(stream)
   }
 
@@ -37,12 +44,24 @@ export const documentsRoutes: FastifyPluginCallbackTypebox<{ database: Database,
 
   app.get<{ Params: { id: string } }>('/api/v1/documents/:id', {
     config: { errors: ['not_found', 'document_damaged'] },
-    schema: { operationId: 'downloadDocument', tags: ['Documents'], summary: 'Downloads a generated document.', response: { 200: Download } }
-  }, async ({ actor, params }, reply) => send(reply, await find(actor, uuidIn(params.id, 'document')), () => resourceNotFound('document', params.id)))
+    schema: {
+      operationId: 'downloadDocument',
+      tags: ['Documents'],
+      summary: 'Downloads a generated document.',
+      response: { 200: Download }
+    }
+  },
+    async ({ actor, params }, reply) =>
+      send(reply, await find(actor, uuidIn(params.id, 'document')), () => resourceNotFound('document', params.id)))
 
   app.get<{ Params: { token: string } }>('/d/:token', {
     config: { public: true, errors: ['not_found', 'document_damaged'] },
-    schema: { operationId: 'downloadLinkedDocument', tags: ['Documents'], summary: 'Downloads a generated document by its signed link.', response: { 200: Download } }
+    schema: {
+      operationId: 'downloadLinkedDocument',
+      tags: ['Documents'],
+      summary: 'Downloads a generated document by its signed link.',
+      response: { 200: Download }
+    }
   }, async ({ params }, reply) => {
     const documentId = links.verify(params.token)
     return send(reply, documentId === undefined ? undefined : await findLinkedDocument(database, documentId), deadLink)
@@ -57,5 +76,6 @@ function deadLink (): DispatchError {
 /** A download under its name, ASCII and in full (RFC 6266, RFC 8187). */
 export function contentDisposition (filename: string): string {
   const ascii = filename.replaceAll(/[^\w.-]/g, '_')
-  return `attachment; filename="${ascii}"; filename*=UTF-8''${encodeURIComponent(filename).replaceAll(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)}`
+  return `attachment; filename="${ascii}"; ` +
+    `filename*=UTF-8''${encodeURIComponent(filename).replaceAll(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)}`
 }

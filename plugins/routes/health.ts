@@ -1,15 +1,27 @@
-import { HealthView, Nothing, type Database } from '@dispatch/core'
+import { type Database, HealthView, Nothing } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 
 /** `/healthz` for clients, `/livez` and `/readyz` for load balancers, which learn nothing else. */
-export const healthRoutes: FastifyPluginCallbackTypebox<{ database: Database, clockSkew: number }> = (app, { database, clockSkew }, done) => {
+export const healthRoutes: FastifyPluginCallbackTypebox<{ database: Database, clockSkew: number }> = (
+  app,
+  { database, clockSkew },
+  done
+) => {
   /** Whoever asks while the database is being asked waits for the same answer. */
   let asked: Promise<void> | undefined
-  const ping = (): Promise<void> => asked ??= database.ping().finally(() => { asked = undefined })
+  const ping = (): Promise<void> =>
+    asked ??= database.ping().finally(() => {
+      asked = undefined
+    })
 
   app.get('/healthz', {
     config: { errors: [] },
-    schema: { operationId: 'checkHealth', tags: ['Health'], summary: 'Answers when the service is up and the credentials are valid.', response: { 200: HealthView } }
+    schema: {
+      operationId: 'checkHealth',
+      tags: ['Health'],
+      summary: 'Answers when the service is up and the credentials are valid.',
+      response: { 200: HealthView }
+    }
   }, () => ({ status: 'ok' as const, clockSkew }))
 
   app.get('/livez', {
@@ -19,7 +31,12 @@ export const healthRoutes: FastifyPluginCallbackTypebox<{ database: Database, cl
 
   app.get('/readyz', {
     config: { public: true, quiet: true, probe: true, withoutAdmissionControl: true },
-    schema: { operationId: 'checkReadiness', tags: ['Health'], summary: 'Answers when the database does, too, and takes changes.', response: { 204: Nothing, 503: { ...Nothing, description: 'The database does not answer, or takes no changes.' } } }
+    schema: {
+      operationId: 'checkReadiness',
+      tags: ['Health'],
+      summary: 'Answers when the database does, too, and takes changes.',
+      response: { 204: Nothing, 503: { ...Nothing, description: 'The database does not answer, or takes no changes.' } }
+    }
   }, async (request, reply) => {
     try {
       await ping()

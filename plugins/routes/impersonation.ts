@@ -1,4 +1,4 @@
-import { ImpersonationBody, LoginResponse, noteAudit, type Authentication, type Database } from '@dispatch/core'
+import { type Authentication, type Database, ImpersonationBody, LoginResponse, noteAudit } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 
@@ -12,15 +12,22 @@ export const impersonationRoutes: FastifyPluginCallbackTypebox<Options> = (app, 
       operationId: 'impersonate',
       tags: ['Authentication'],
       summary: 'Act as another user',
-      description: 'Answers with a token under which an admin acts as a user of the company, or an operator as any user. The audit log shows both; an API key cannot do it, nor can who is somebody else already.',
+      description:
+        'Answers with a token under which an admin acts as a user of the company, or an operator as any user. The audit log shows ' +
+        'both; an API key cannot do it, nor can who is somebody else already.',
       body: ImpersonationBody,
       response: { 200: LoginResponse }
     }
   }, async (request, reply) => {
     const data = await authentication.impersonate(request.actor, request.body.userId)
-    await database.company(data.companyId, (queries) => noteAudit(queries, {
-      companyId: data.companyId, author: auditAuthorOf(request), action: 'user.impersonated', object: { kind: 'user', id: String(data.userId) }, at: now()
-    }))
+    await database.company(data.companyId, (queries) =>
+      noteAudit(queries, {
+        companyId: data.companyId,
+        author: auditAuthorOf(request),
+        action: 'user.impersonated',
+        object: { kind: 'user', id: String(data.userId) },
+        at: now()
+      }))
     return reply.header('cache-control', 'no-store').send({ data })
   })
   done()

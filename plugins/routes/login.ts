@@ -1,4 +1,4 @@
-import { Login, LoginResponse, type Authentication } from '@dispatch/core'
+import { type Authentication, Login, LoginResponse } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 
 /** Logging in and refreshing: `POST /auth`, `GET /auth/refresh`. Answers must not be cached (RFC 6749, 5.1). */
@@ -9,7 +9,8 @@ export const authRoutes: FastifyPluginCallbackTypebox<{ authentication: Authenti
       operationId: 'login',
       tags: ['Authentication'],
       summary: 'Log in',
-      description: 'Exchanges the e-mail address and password of an account for an access token. Wrong credentials and disabled accounts answer 403.',
+      description:
+        'Exchanges the e-mail address and password of an account for an access token. Wrong credentials and disabled accounts answer 403.',
       body: Login,
       response: { 200: LoginResponse }
     }
@@ -25,7 +26,8 @@ export const authRoutes: FastifyPluginCallbackTypebox<{ authentication: Authenti
       operationId: 'refreshToken',
       tags: ['Authentication'],
       summary: 'Refresh an access token',
-      description: 'Takes a token that is valid or expired less than 24 hours ago, up to 30 days after the login. The new one keeps user and company.',
+      description:
+        'Takes a token that is valid or expired less than 24 hours ago, up to 30 days after the login. The new one keeps user and company.',
       response: { 200: LoginResponse }
     }
   }, async ({ headers, ip }, reply) => {

@@ -1,7 +1,5 @@
-import {
-  responseOf, ChainResponse, DispatchResponse, DispatchView, ResolveBody, RetryBody, viewOf,
-  type Actor, type Addresses, type Database, type Pipeline
-} from '@dispatch/core'
+import { type Actor, type Addresses, ChainResponse, type Database, DispatchResponse, DispatchView, type Pipeline, ResolveBody, responseOf,
+  RetryBody, viewOf } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 import { callerOf, dispatchRouteOptions } from './dispatch-route.ts'
@@ -18,18 +16,34 @@ export const dispatchActionRoutes: FastifyPluginCallbackTypebox<Options> = (app,
   }
 
   app.post<Named>('/api/v1/dispatches/:id/retry', dispatchRouteOptions(
-    { operationId: 'retryDispatch', tags: ['Dispatches'], summary: 'Lets a dispatch go on at the step that failed, and does its deferred actions again that failed: what was done is not repeated, what was made is not made again.', body: RetryBody },
+    {
+      operationId: 'retryDispatch',
+      tags: ['Dispatches'],
+      summary: 'Lets a dispatch go on at the step that failed, and does its deferred actions again that failed: what was done is not ' +
+        'repeated, what was made is not made again.',
+      body: RetryBody
+    },
     [DispatchResponse, ChainResponse],
     ['not_found', 'conflict', 'document_expired', 'partially_dispatched']
   ), async (request) => {
-    const result = await pipeline.retry({ ...callerOf(request), author: auditAuthorOf(request), dispatchId: uuidIn(request.params.id, 'dispatch'), body: request.body })
+    const result = await pipeline.retry({
+      ...callerOf(request),
+      author: auditAuthorOf(request),
+      dispatchId: uuidIn(request.params.id, 'dispatch'),
+      body: request.body
+    })
     request.dispatchId = result.dispatchId
     return responseOf(result, addresses)
   })
 
   app.post<Named>('/api/v1/dispatches/:id/cancel', {
     config: { errors: ['not_found', 'conflict'] },
-    schema: { operationId: 'cancelDispatch', tags: ['Dispatches'], summary: 'Cancels a dispatch of which nothing has begun.', response: { 200: DispatchView } }
+    schema: {
+      operationId: 'cancelDispatch',
+      tags: ['Dispatches'],
+      summary: 'Cancels a dispatch of which nothing has begun.',
+      response: { 200: DispatchView }
+    }
   }, async (request) => {
     const { actor, params } = request
     const dispatchId = uuidIn(params.id, 'dispatch')
@@ -39,7 +53,13 @@ export const dispatchActionRoutes: FastifyPluginCallbackTypebox<Options> = (app,
 
   app.post('/api/v1/dispatches/:id/resolve', {
     config: { errors: ['not_found', 'conflict'] },
-    schema: { operationId: 'resolveDispatch', tags: ['Dispatches'], summary: 'Says what became of a step in doubt, by the word of an admin.', body: ResolveBody, response: { 200: DispatchView } }
+    schema: {
+      operationId: 'resolveDispatch',
+      tags: ['Dispatches'],
+      summary: 'Says what became of a step in doubt, by the word of an admin.',
+      body: ResolveBody,
+      response: { 200: DispatchView }
+    }
   }, async (request) => {
     const { actor, params, body } = request
     const dispatchId = uuidIn((params as Named['Params']).id, 'dispatch')

@@ -1,5 +1,5 @@
-import { AssetName, DispatchError, ProviderCode } from '@dispatch/core'
 import { compile } from '@dispatch/common'
+import { AssetName, DispatchError, ProviderCode } from '@dispatch/core'
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 

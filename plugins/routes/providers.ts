@@ -1,26 +1,48 @@
-import { basename } from 'node:path'
-import { settingsSchemaIn, isSince, noteAudit, page, providedNames, ProviderView, requireRole, type Breakers, type Database, type ProviderEntry, type Host, type Manifest, type Version } from '@dispatch/core'
+import { type Breakers, type Database, type Host, isSince, type Manifest, noteAudit, page, providedNames, type ProviderEntry, ProviderView,
+  requireRole, settingsSchemaIn, type Version } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import { auditAuthorOf } from './audit-author.ts'
+import { basename } from 'node:path'
 import { supportOf } from '../support-page/support.ts'
+import { auditAuthorOf } from './audit-author.ts'
 
 /** The providers that are installed, and reading their directories again. */
-export const providersRoutes: FastifyPluginCallbackTypebox<{ host: Host, breakers: Breakers, database: Database, now: () => Date }> = (app, { host, breakers, database, now }, done) => {
+export const providersRoutes: FastifyPluginCallbackTypebox<{ host: Host, breakers: Breakers, database: Database, now: () => Date }> = (
+  app,
+  { host, breakers, database, now },
+  done
+) => {
   const isFailing = (companyId: number): IsFailing => (code) => breakers.state(companyId, code) !== 'closed'
 
   app.get('/api/v1/providers', {
     config: { errors: [] },
-    schema: { operationId: 'listProviders', tags: ['Providers'], summary: 'Lists the installed providers: what each can do, its settings and its health.', response: { 200: page(ProviderView) } }
+    schema: {
+      operationId: 'listProviders',
+      tags: ['Providers'],
+      summary: 'Lists the installed providers: what each can do, its settings and its health.',
+      response: { 200: page(ProviderView) }
+    }
   }, ({ actor, apiVersion }) => ({ data: viewsOf(host.entries(), isFailing(actor.companyId), apiVersion), nextCursor: null }))
 
   app.post('/api/v1/providers/reload', {
     config: { errors: [] },
-    schema: { operationId: 'reloadProviders', tags: ['Providers'], summary: 'Reads the provider directories again (operators). Dispatches under way finish on what they began with.', response: { 200: page(ProviderView) } }
+    schema: {
+      operationId: 'reloadProviders',
+      tags: ['Providers'],
+      summary: 'Reads the provider directories again (operators). Dispatches under way finish on what they began with.',
+      response: { 200: page(ProviderView) }
+    }
   }, async (request) => {
     const { actor, apiVersion } = request
     requireRole(actor, 'operator')
     const entries = await host.reload()
-    await database.company(actor.companyId, (queries) => noteAudit(queries, { companyId: actor.companyId, author: auditAuthorOf(request), action: 'providers.reloaded', object: { kind: 'providers', id: 'all' }, at: now() }))
+    await database.company(actor.companyId, (queries) =>
+      noteAudit(queries, {
+        companyId: actor.companyId,
+        author: auditAuthorOf(request),
+        action: 'providers.reloaded',
+        object: { kind: 'providers', id: 'all' },
+        at: now()
+      }))
     return { data: viewsOf(entries, isFailing(actor.companyId), apiVersion), nextCursor: null }
   })
   done()
@@ -37,10 +59,18 @@ function viewsOf (all: readonly ProviderEntry[], isFailing: IsFailing, version: 
   return entries.map((entry) => viewOf(entry, { pathless, isFailing, version }))
 }
 
-function viewOf (entry: ProviderEntry, { pathless, isFailing, version: asked }: { pathless: (reason: string) => string, isFailing: IsFailing, version: Version }): ProviderView {
+function viewOf (
+  entry: ProviderEntry,
+  { pathless, isFailing, version: asked }: { pathless: (reason: string) => string, isFailing: IsFailing, version: Version }
+): ProviderView {
   const folder = basename(entry.folder)
   if (entry.state === 'refused') {
-    return { state: 'refused', folder, ...(entry.code === undefined ? {} : { code: entry.code }), health: { state: 'refused', reason: pathless(entry.reason) } }
+    return {
+      state: 'refused',
+      folder,
+      ...(entry.code === undefined ? {} : { code: entry.code }),
+      health: { state: 'refused', reason: pathless(entry.reason) }
+    }
   }
   const { code, name, version, docs, settings, requestSettings } = entry.manifest
   return {
@@ -53,7 +83,9 @@ function viewOf (entry: ProviderEntry, { pathless, isFailing, version: asked }: 
     services: servicesOf(entry.manifest),
     settings: settingsSchemaIn(settings, asked),
     requestSettings: settingsSchemaIn(requestSettings, asked),
-    health: isFailing(code) ? { state: 'failing', reason: 'The vendor failed again and again; its calls are held back for a while.' } : { state: 'ok' }
+    health: isFailing(code)
+      ? { state: 'failing', reason: 'The vendor failed again and again; its calls are held back for a while.' }
+      : { state: 'ok' }
   }
 }
 

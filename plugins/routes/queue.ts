@@ -1,12 +1,21 @@
-import { QueueView, readBacklog, ReleaseBody, ReleaseView, requireRole, type Database, type ReleaseQueue } from '@dispatch/core'
+import { type Database, QueueView, readBacklog, ReleaseBody, type ReleaseQueue, ReleaseView, requireRole } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 
 /** What waits: to be seen by the operator of the platform, to be let go by whoever knows that a provider is back. */
-export const queueRoutes: FastifyPluginCallbackTypebox<{ database: Database, release: ReleaseQueue }> = (app, { database, release }, done) => {
+export const queueRoutes: FastifyPluginCallbackTypebox<{ database: Database, release: ReleaseQueue }> = (
+  app,
+  { database, release },
+  done
+) => {
   app.get('/api/v1/queue', {
     config: { errors: [] },
-    schema: { operationId: 'readQueue', tags: ['Platform'], summary: 'Tells what waits in the queue, for how long, and what is tried again (operators).', response: { 200: QueueView } }
+    schema: {
+      operationId: 'readQueue',
+      tags: ['Platform'],
+      summary: 'Tells what waits in the queue, for how long, and what is tried again (operators).',
+      response: { 200: QueueView }
+    }
   }, async ({ actor }) => {
     requireRole(actor, 'operator')
     return readBacklog(database)
@@ -17,7 +26,8 @@ export const queueRoutes: FastifyPluginCallbackTypebox<{ database: Database, rel
     schema: {
       operationId: 'releaseQueue',
       tags: ['Dispatches'],
-      summary: 'Lets dispatches that wait for another try go on at once, after the outage of a provider: those of the company (admins), or of all (operators).',
+      summary: 'Lets dispatches that wait for another try go on at once, after the outage of a provider: those of the company (admins), ' +
+        'or of all (operators).',
       body: ReleaseBody,
       response: { 200: ReleaseView }
     }

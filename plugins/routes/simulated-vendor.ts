@@ -1,6 +1,7 @@
-import { randomBytes, randomUUID } from 'node:crypto'
-import { createVendorKey, demo, signDelivery, verifiersOf, type EventService, type EndpointAuth, type EndpointKeys, type Manifest, type VendorKey } from '@dispatch/core'
 import type { JsonObject } from '@dispatch/common'
+import { createVendorKey, demo, type EndpointAuth, type EndpointKeys, type EventService, type Manifest, signDelivery, type VendorKey,
+  verifiersOf } from '@dispatch/core'
+import { randomBytes, randomUUID } from 'node:crypto'
 
 type Webhook = Pick<NonNullable<NonNullable<Manifest['webhooks']>[EventService]>, 'verify'>
 

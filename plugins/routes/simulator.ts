@@ -1,5 +1,7 @@
-import { AnyJsonObject, createProviderState, deliveryStatuses, deliveryStatusesOf, demo, DispatchError, findDispatch, isDeliveryService, isEventService, listProviderState, maySee, openConfiguration, page, refusal, Uuid, type Configurations, type Database, type DeliveryService, type DispatchRecord, type Host, type Keyring, type Queue } from '@dispatch/core'
 import type { JsonObject } from '@dispatch/common'
+import { AnyJsonObject, type Configurations, createProviderState, type Database, type DeliveryService, deliveryStatuses, deliveryStatusesOf,
+  demo, DispatchError, type DispatchRecord, findDispatch, type Host, isDeliveryService, isEventService, type Keyring, listProviderState,
+  maySee, openConfiguration, page, type Queue, refusal, Uuid } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { resourceNotFound } from './path-parameters.ts'
@@ -13,31 +15,69 @@ const EventBody = Type.Object({
 }, { title: 'NewSimulatorEvent', additionalProperties: false })
 
 const SentEvent = Type.Object({
-  url: Type.Optional(Type.String({ description: 'Where it was sent: the address of the webhook, with the name of the configuration. Absent for services without webhooks: the simulator is asked after the dispatch instead, at once.' })),
+  url: Type.Optional(
+    Type.String({
+      description:
+        'Where it was sent: the address of the webhook, with the name of the configuration. Absent for services without webhooks: ' +
+        'the simulator is asked after the dispatch instead, at once.'
+    })
+  ),
   event: AnyJsonObject
 }, { title: 'SimulatorEvent' })
 
-type Options = { database: Database, host: Host, configurations: Configurations, keyring: Keyring, vendor: SimulatedVendor, queue: Queue, now: () => Date, newId: () => string }
+type Options = {
+  database: Database
+  host: Host
+  configurations: Configurations
+  keyring: Keyring
+  vendor: SimulatedVendor
+  queue: Queue
+  now: () => Date
+  newId: () => string
+}
 
 /** Development only: what the simulator has "sent" for the company, and events of it as a vendor's. */
-export const simulatorRoutes: FastifyPluginCallbackTypebox<Options> = (app, { database, host, configurations, keyring, vendor, queue, now, newId }, done) => {
+export const simulatorRoutes: FastifyPluginCallbackTypebox<Options> = (
+  app,
+  { database, host, configurations, keyring, vendor, queue, now, newId },
+  done
+) => {
   /** The configuration that a step was dispatched with, as far as events need it. */
   async function addressee (companyId: number, userId: number | null | undefined): Promise<{ search: string, settings: JsonObject }> {
-    const stored = (await configurations.latest(companyId)).configurations.find((configuration) => configuration.providerCode === code && configuration.userId === userId)
-    return stored === undefined ? { search: '', settings: {} } : { search: `?account=${stored.account}`, settings: openConfiguration(keyring, companyId, stored) }
+    const stored = (await configurations.latest(companyId)).configurations.find((configuration) =>
+      configuration.providerCode === code && configuration.userId === userId
+    )
+    return stored === undefined
+      ? { search: '', settings: {} }
+      : { search: `?account=${stored.account}`, settings: openConfiguration(keyring, companyId, stored) }
   }
 
   app.get('/api/v1/simulator/outbox', {
     config: { errors: [] },
-    schema: { operationId: 'listSimulatorOutbox', tags: ['Simulator'], summary: 'Lists what the simulator has sent for the company, the newest first, at most 100 (development only).', response: { 200: page(AnyJsonObject) } }
+    schema: {
+      operationId: 'listSimulatorOutbox',
+      tags: ['Simulator'],
+      summary: 'Lists what the simulator has sent for the company, the newest first, at most 100 (development only).',
+      response: { 200: page(AnyJsonObject) }
+    }
   }, async ({ actor }) => {
-    if (!maySee(actor, { test: false })) throw new DispatchError('forbidden', 'The outbox has whatever the company has sent: a test key sees its dispatches at GET /api/v1/dispatches.')
+    if (!maySee(actor, { test: false })) {
+      throw new DispatchError('forbidden',
+        'The outbox has whatever the company has sent: a test key sees its dispatches at GET /api/v1/dispatches.')
+    }
     return { data: await listProviderState(database, actor.companyId, code, 'outbox:', 100) as JsonObject[], nextCursor: null }
   })
 
   app.post('/api/v1/simulator/events', {
     config: { errors: ['not_found', 'validation_failed'] },
-    schema: { operationId: 'createSimulatorEvent', tags: ['Simulator'], summary: 'Has something become of a dispatch at the simulator: it sends the event of an esign or postal one, signed and by way of the webhook, and is asked after any other (development only).', body: EventBody, response: { 200: SentEvent } }
+    schema: {
+      operationId: 'createSimulatorEvent',
+      tags: ['Simulator'],
+      summary: 'Has something become of a dispatch at the simulator: it sends the event of an esign or postal one, signed and by way of ' +
+        'the webhook, and is asked after any other (development only).',
+      body: EventBody,
+      response: { 200: SentEvent }
+    }
   }, async ({ actor: { companyId }, body: { dispatchId, status } }) => {
     const record = await findDispatch(database, companyId, dispatchId)
     if (record === undefined) throw resourceNotFound('dispatch', dispatchId)
@@ -54,7 +94,12 @@ export const simulatorRoutes: FastifyPluginCallbackTypebox<Options> = (app, { da
     const { search, settings } = await addressee(companyId, owner)
     const url = `/api/webhooks/${service}/providers/${code}/endpoint.json${search}`
     const payload = Buffer.from(JSON.stringify(event))
-    await app.inject({ method: 'POST', url, payload, headers: { 'content-type': 'application/json', ...vendor.sign(webhook, payload, settings) } })
+    await app.inject({
+      method: 'POST',
+      url,
+      payload,
+      headers: { 'content-type': 'application/json', ...vendor.sign(webhook, payload, settings) }
+    })
     return { url, event }
   })
   done()
@@ -65,15 +110,36 @@ type FollowedStep = { service: DeliveryService, stepId: string, polledAt: Date |
 
 /** The step that the simulator tells about with a status. Throws `validation_failed` when there is none. */
 function stepFor ({ steps, user_id: userId }: DispatchRecord, status: string): FollowedStep {
-  const followed = steps.flatMap(({ service, step_id: stepId, polled_at: polledAt, provider_code: provider, remote_id: remoteId, configured_by: configuredBy }): FollowedStep[] =>
-    provider === code && remoteId !== null && isDeliveryService(service) ? [{ service, stepId, polledAt, remoteId, owner: configuredBy === 'nobody' ? undefined : configuredBy === 'user' ? userId : null }] : [])
+  const followed = steps.flatMap(
+    ({
+      service,
+      step_id: stepId,
+      polled_at: polledAt,
+      provider_code: provider,
+      remote_id: remoteId,
+      configured_by: configuredBy
+    }): FollowedStep[] =>
+      provider === code && remoteId !== null && isDeliveryService(service)
+        ? [{ service, stepId, polledAt, remoteId, owner: configuredBy === 'nobody' ? undefined : configuredBy === 'user' ? userId : null }]
+        : []
+  )
   const [first] = followed
   if (first === undefined) throw notFollowed()
   const step = followed.find(({ service }) => deliveryStatusesOf(service).some((name) => name === status))
-  if (step === undefined) throw refusal('validation_failed', [{ path: '/status', code: 'not_of_service', message: `"${status}" is no status of ${first.service}, which has ${deliveryStatusesOf(first.service).join(', ')}.` }])
+  if (step === undefined) {
+    throw refusal('validation_failed', [{
+      path: '/status',
+      code: 'not_of_service',
+      message: `"${status}" is no status of ${first.service}, which has ${deliveryStatusesOf(first.service).join(', ')}.`
+    }])
+  }
   return step
 }
 
 function notFollowed (): Error {
-  return refusal('validation_failed', [{ path: '/dispatchId', code: 'not_followed', message: 'The simulator has accepted nothing of this dispatch of which it tells what becomes of it.' }])
+  return refusal('validation_failed', [{
+    path: '/dispatchId',
+    code: 'not_followed',
+    message: 'The simulator has accepted nothing of this dispatch of which it tells what becomes of it.'
+  }])
 }

@@ -1,5 +1,6 @@
+import { type ChangeContext, type Database, NextVersionBody, Nothing, type Preview, PreviewBody, PreviewTextBody, PublishBody, requireRole,
+  requireService, type SavedTemplate, TemplateAnswer, TemplateBody, TemplateDetail, type TemplateEditor } from '@dispatch/core'
 import { fileFormats } from '@dispatch/documents'
-import { NextVersionBody, Nothing, PreviewBody, PreviewTextBody, PublishBody, requireRole, requireService, TemplateAnswer, TemplateBody, TemplateDetail, type TemplateEditor, type ChangeContext, type Database, type Preview, type SavedTemplate } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { auditAuthorOf } from './audit-author.ts'
@@ -10,37 +11,69 @@ type Named = { Params: { id: string } }
 
 const File = {
   description: 'The document.',
-  content: Object.fromEntries([...Object.values(fileFormats).map(({ contentType }) => contentType), 'text/html', 'text/plain'].map((type) => [type, { schema: { type: 'string', format: 'binary' } }]))
+  content: Object.fromEntries(
+    [...Object.values(fileFormats).map(({ contentType }) => contentType), 'text/html', 'text/plain'].map(
+      (type) => [type, { schema: { type: 'string', format: 'binary' } }]
+    )
+  )
 }
 
 /** Writing the templates of a company (admins), and looking at them. */
-export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ authoring: TemplateEditor, database: Database, now: () => Date }> = (app, { authoring, database, now }, done) => {
+export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ authoring: TemplateEditor, database: Database, now: () => Date }> = (
+  app,
+  { authoring, database, now },
+  done
+) => {
   /** The author of a change. Throws `forbidden` unless an admin. */
   function by (request: FastifyRequest): ChangeContext {
     requireRole(request.actor, 'admin')
     return { companyId: request.actor.companyId, author: auditAuthorOf(request), at: now() }
   }
 
-  const numbered = async ({ actor, params }: { actor: FastifyRequest['actor'], params: Named['Params'] }): Promise<number> => (await findTemplate(database, actor.companyId, params.id)).id
+  const numbered = async ({ actor, params }: { actor: FastifyRequest['actor'], params: Named['Params'] }): Promise<number> =>
+    (await findTemplate(database, actor.companyId, params.id)).id
 
   app.post('/api/v1/templates', {
     config: { errors: ['conflict', 'validation_failed', 'provider_unavailable'] },
-    schema: { operationId: 'createTemplate', tags: ['Templates'], summary: 'Stores a new template as a draft; a faulty one is refused with the place of each fault (admins).', body: TemplateBody, response: { 201: TemplateAnswer } }
+    schema: {
+      operationId: 'createTemplate',
+      tags: ['Templates'],
+      summary: 'Stores a new template as a draft; a faulty one is refused with the place of each fault (admins).',
+      body: TemplateBody,
+      response: { 201: TemplateAnswer }
+    }
   }, async (request, reply) => reply.code(201).send(answerOf(await authoring.create(by(request), request.body))))
 
   app.put<Named & { Body: NextVersionBody }>('/api/v1/templates/:id', {
     config: { errors: ['template_not_found', 'conflict', 'validation_failed', 'provider_unavailable'] },
-    schema: { operationId: 'createTemplateVersion', tags: ['Templates'], summary: 'Stores the next version of a template as a draft: dispatches use it once it is published (admins).', body: NextVersionBody, response: { 200: TemplateAnswer } }
+    schema: {
+      operationId: 'createTemplateVersion',
+      tags: ['Templates'],
+      summary: 'Stores the next version of a template as a draft: dispatches use it once it is published (admins).',
+      body: NextVersionBody,
+      response: { 200: TemplateAnswer }
+    }
   }, async (request) => answerOf(await authoring.change(by(request), await numbered(request), request.body)))
 
   app.post<Named & { Body: PublishBody }>('/api/v1/templates/:id/publish', {
     config: { errors: ['template_not_found', 'conflict'] },
-    schema: { operationId: 'publishTemplate', tags: ['Templates'], summary: 'Makes a version, new or old, the one that dispatches use (admins).', body: PublishBody, response: { 200: TemplateDetail } }
+    schema: {
+      operationId: 'publishTemplate',
+      tags: ['Templates'],
+      summary: 'Makes a version, new or old, the one that dispatches use (admins).',
+      body: PublishBody,
+      response: { 200: TemplateDetail }
+    }
   }, async (request) => detailOf(await authoring.publish(by(request), await numbered(request), request.body.version)))
 
   app.delete<Named>('/api/v1/templates/:id', {
     config: { errors: ['template_not_found'] },
-    schema: { operationId: 'deleteTemplate', tags: ['Templates'], summary: 'Takes a template out of use; dispatches that have used it keep their version (admins).', response: { 204: Nothing } }
+    schema: {
+      operationId: 'deleteTemplate',
+      tags: ['Templates'],
+      summary: 'Takes a template out of use; dispatches that have used it keep their version (admins).',
+      response: { 204: Nothing }
+    }
   }, async (request, reply) => {
     await authoring.remove(by(request), await numbered(request))
     return reply.code(204).send()
@@ -49,7 +82,13 @@ export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ authoring: Tem
   app.post<Named & { Body: PreviewBody }>('/api/v1/templates/:id/preview', {
     config: { errors: ['template_not_found', 'validation_failed', 'provider_unavailable'] },
     preValidation: orNothing,
-    schema: { operationId: 'previewTemplate', tags: ['Templates'], summary: 'Makes a document of a template, a draft too, with the sample or the data given. Nothing is sent, stored or charged.', body: PreviewBody, response: { 200: File } }
+    schema: {
+      operationId: 'previewTemplate',
+      tags: ['Templates'],
+      summary: 'Makes a document of a template, a draft too, with the sample or the data given. Nothing is sent, stored or charged.',
+      body: PreviewBody,
+      response: { 200: File }
+    }
   }, async ({ actor, params, body }, reply) => {
     const template = await findTemplate(database, actor.companyId, params.id, body.version)
     requireService(actor, template.source.service)
@@ -58,7 +97,13 @@ export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ authoring: Tem
 
   app.post('/api/v1/templates/preview', {
     config: { errors: ['validation_failed', 'provider_unavailable'] },
-    schema: { operationId: 'previewTemplateText', tags: ['Templates'], summary: 'Makes a document of a template that is stored nowhere (admins). Nothing is sent, stored or charged.', body: PreviewTextBody, response: { 200: File } }
+    schema: {
+      operationId: 'previewTemplateText',
+      tags: ['Templates'],
+      summary: 'Makes a document of a template that is stored nowhere (admins). Nothing is sent, stored or charged.',
+      body: PreviewTextBody,
+      response: { 200: File }
+    }
   }, async (request, reply) => {
     requireRole(request.actor, 'admin')
     return show(reply, await authoring.previewText(request.actor.companyId, request.body))
@@ -81,6 +126,6 @@ function show (reply: FastifyReply, { bytes, contentType, filename }: Preview): 
   return reply.headers({
     'content-type': contentType,
     'content-disposition': contentDisposition(filename),
-    'content-security-policy': "default-src 'none'; img-src data:; style-src 'unsafe-inline'; sandbox"
+    'content-security-policy': 'default-src \'none\'; img-src data:; style-src \'unsafe-inline\'; sandbox'
   }).send(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
 }

@@ -1,32 +1,61 @@
+import { type Database, listTemplateVersions, page, PageQuery, readTemplate, TemplateDetail, templateNotFound, TemplateQuery,
+  type TemplateRecord, type Templates, TemplateView, VersionQuery, type VersionStatus, VersionView } from '@dispatch/core'
 import { languagesOf, templateFormats } from '@dispatch/documents'
-import { listTemplateVersions, page, PageQuery, readTemplate, templateNotFound, TemplateDetail, TemplateQuery, TemplateView, VersionQuery, VersionView, type Database, type TemplateRecord, type Templates, type VersionStatus } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { integerIn, largestId } from './path-parameters.ts'
 
 /** The templates that a company may use: the shared ones and its own. */
-export const templatesRoutes: FastifyPluginCallbackTypebox<{ database: Database, templates: Templates }> = (app, { database, templates }, done) => {
+export const templatesRoutes: FastifyPluginCallbackTypebox<{ database: Database, templates: Templates }> = (
+  app,
+  { database, templates },
+  done
+) => {
   app.get('/api/v1/templates', {
     config: { errors: ['validation_error'] },
-    schema: { operationId: 'listTemplates', tags: ['Templates'], summary: 'Lists the templates that the company may use: each as its published version, or else as its newest draft.', querystring: TemplateQuery, response: { 200: page(TemplateView) } }
+    schema: {
+      operationId: 'listTemplates',
+      tags: ['Templates'],
+      summary: 'Lists the templates that the company may use: each as its published version, or else as its newest draft.',
+      querystring: TemplateQuery,
+      response: { 200: page(TemplateView) }
+    }
   }, async ({ actor, query }) => {
     const { limit = 25, cursor, ...filter } = query
-    const found = await templates.list(actor.companyId, filter, { limit, ...(cursor === undefined ? {} : { after: Math.min(Number(cursor), largestId) }) })
+    const found = await templates.list(actor.companyId, filter, {
+      limit,
+      ...(cursor === undefined ? {} : { after: Math.min(Number(cursor), largestId) })
+    })
     const last = found.at(-1)
     return { data: found.map(viewOf), nextCursor: found.length < limit || last === undefined ? null : String(last.id) }
   })
 
   app.get<{ Params: { id: string }, Querystring: VersionQuery }>('/api/v1/templates/:id', {
     config: { errors: ['template_not_found', 'validation_error'] },
-    schema: { operationId: 'readTemplate', tags: ['Templates'], summary: 'Reads a template: its source, the schema of its data and a sample.', querystring: VersionQuery, response: { 200: TemplateDetail } }
+    schema: {
+      operationId: 'readTemplate',
+      tags: ['Templates'],
+      summary: 'Reads a template: its source, the schema of its data and a sample.',
+      querystring: VersionQuery,
+      response: { 200: TemplateDetail }
+    }
   }, async ({ actor, params, query }) => detailOf(await findTemplate(database, actor.companyId, params.id, query.version)))
 
   app.get<{ Params: { id: string }, Querystring: PageQuery }>('/api/v1/templates/:id/versions', {
     config: { errors: ['template_not_found', 'validation_error'] },
-    schema: { operationId: 'listTemplateVersions', tags: ['Templates'], summary: 'Lists the versions of a template, the newest first.', querystring: PageQuery, response: { 200: page(VersionView) } }
+    schema: {
+      operationId: 'listTemplateVersions',
+      tags: ['Templates'],
+      summary: 'Lists the versions of a template, the newest first.',
+      querystring: PageQuery,
+      response: { 200: page(VersionView) }
+    }
   }, async ({ actor: { companyId }, params, query }) => {
     const { limit = 25, cursor } = query
     const { id } = await findTemplate(database, companyId, params.id)
-    const found = await listTemplateVersions(database, companyId, id, { limit, ...(cursor === undefined ? {} : { after: Math.min(Number(cursor), largestId) }) })
+    const found = await listTemplateVersions(database, companyId, id, {
+      limit,
+      ...(cursor === undefined ? {} : { after: Math.min(Number(cursor), largestId) })
+    })
     const last = found.at(-1)
     return { data: found.map(versionOf), nextCursor: found.length < limit || last === undefined ? null : String(last.version) }
   })

@@ -1,8 +1,9 @@
-import { Readable } from 'node:stream'
-import multipart, { type MultipartValue } from '@fastify/multipart'
-import { DispatchError, DispatchResponse, refusal, requireService, services, type Addresses, type Pipeline, type ReceivedFile, type Receive } from '@dispatch/core'
 import type { Problem } from '@dispatch/common'
+import { type Addresses, DispatchError, DispatchResponse, type Pipeline, type Receive, type ReceivedFile, refusal, requireService,
+  services } from '@dispatch/core'
+import multipart, { type MultipartValue } from '@fastify/multipart'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
+import { Readable } from 'node:stream'
 import { Type } from 'typebox'
 import { answerDispatch, callerOf, dispatchRouteOptions, idempotencyKeyOf } from './dispatch-route.ts'
 
@@ -20,13 +21,27 @@ const UploadForm = Type.Object({
 }, { title: 'UploadForm' })
 const textFields = Object.keys(UploadForm.properties).filter((name) => name !== 'file')
 
-/** `POST /api/upload`: a form with one file and texts, in any order. The file goes to the storage as it comes, before anything is dispatched. */
-export const uploadRoutes: FastifyPluginAsync<{ pipeline: Pipeline, addresses: Addresses, receive: Receive }> = async (app, { pipeline, addresses, receive }) => {
-  await app.register(multipart, { limits: { fileSize: largestFile, fieldSize: largestField, fields: 20, files: 1, parts: 21, headerPairs: 50 }, throwFileSizeLimit: true })
+/**
+ * `POST /api/upload`: a form with one file and texts, in any order. The file goes to the storage as it comes, before anything is
+ * dispatched.
+ */
+export const uploadRoutes: FastifyPluginAsync<{ pipeline: Pipeline, addresses: Addresses, receive: Receive }> = async (
+  app,
+  { pipeline, addresses, receive }
+) => {
+  await app.register(multipart, {
+    limits: { fileSize: largestFile, fieldSize: largestField, fields: 20, files: 1, parts: 21, headerPairs: 50 },
+    throwFileSizeLimit: true
+  })
 
   app.post('/api/upload', {
     bodyLimit: largestFile + 1024 * 1024,
-    ...dispatchRouteOptions({ operationId: 'dispatchUpload', summary: services.upload.summary, consumes: ['multipart/form-data'], body: UploadForm }, [DispatchResponse])
+    ...dispatchRouteOptions({
+      operationId: 'dispatchUpload',
+      summary: services.upload.summary,
+      consumes: ['multipart/form-data'],
+      body: UploadForm
+    }, [DispatchResponse])
   }, async (request, reply) => {
     // Before a byte of the file is taken.
     requireService(request.actor, 'upload')
@@ -39,11 +54,15 @@ export const uploadRoutes: FastifyPluginAsync<{ pipeline: Pipeline, addresses: A
 type Form = { fields: Record<string, string>, file: ReceivedFile }
 
 async function readForm (request: FastifyRequest, receive: Receive): Promise<Form> {
-  if (!request.isMultipart()) throw new DispatchError('unsupported_media_type', 'A file comes as a form: send "Content-Type: multipart/form-data".')
+  if (!request.isMultipart()) {
+    throw new DispatchError('unsupported_media_type', 'A file comes as a form: send "Content-Type: multipart/form-data".')
+  }
   const received: { file?: ReceivedFile } = {}
   try {
     const fields = await readParts(request, receive, received)
-    if (received.file === undefined) throw refusal('validation_error', [{ path: '/file', code: 'required', message: 'The file part "file" is required.' }])
+    if (received.file === undefined) {
+      throw refusal('validation_error', [{ path: '/file', code: 'required', message: 'The file part "file" is required.' }])
+    }
     return { fields, file: received.file }
   } catch (error) {
     await received.file?.discard()
@@ -56,7 +75,11 @@ async function readParts (request: FastifyRequest, receive: Receive, received: {
   const problems: Problem[] = []
   for await (const part of piecesOf(request.parts())) {
     if (part.type === 'file' && part.fieldname === 'file' && received.file === undefined) {
-      received.file = await receive(request.actor.companyId, { bytes: Readable.from(piecesOf(part.file), { objectMode: false }), filename: part.filename, contentType: part.mimetype })
+      received.file = await receive(request.actor.companyId, {
+        bytes: Readable.from(piecesOf(part.file), { objectMode: false }),
+        filename: part.filename,
+        contentType: part.mimetype
+      })
     } else if (part.type === 'file') {
       part.file.resume()
       problems.push(oneFile)
@@ -65,7 +88,11 @@ async function readParts (request: FastifyRequest, receive: Receive, received: {
     } else if (part.fieldname === 'file') {
       problems.push({ path: '/file', code: 'type', message: 'A text, not a file: give the part a filename.' })
     } else {
-      problems.push({ path: `/${part.fieldname.slice(0, 60)}`, code: 'unknown_field', message: `Known once each are: ${textFields.join(', ')}, file.` })
+      problems.push({
+        path: `/${part.fieldname.slice(0, 60)}`,
+        code: 'unknown_field',
+        message: `Known once each are: ${textFields.join(', ')}, file.`
+      })
     }
   }
   if (problems.length > 0) throw refusal('validation_error', problems)
@@ -82,9 +109,9 @@ function textOf ({ value, valueTruncated }: MultipartValue): string {
 }
 
 /** The pieces of the form. What breaks it off is put into words here, apart from what goes wrong in the storage. */
-async function * piecesOf<Piece> (form: AsyncIterable<Piece>): AsyncGenerator<Piece> {
+async function* piecesOf<Piece> (form: AsyncIterable<Piece>): AsyncGenerator<Piece> {
   try {
-    yield * form
+    yield* form
   } catch (cause) {
     throw formError(cause)
   }
@@ -96,7 +123,8 @@ const formErrors: Record<string, (cause: Error) => DispatchError> = {
   FST_PARTS_LIMIT: (cause) => new DispatchError('payload_too_large', tooLarge, { cause }),
   FST_FIELDS_LIMIT: (cause) => new DispatchError('payload_too_large', tooLarge, { cause }),
   FST_FILES_LIMIT: () => refusal('validation_error', [oneFile]),
-  FST_INVALID_JSON_FIELD_ERROR: () => refusal('validation_error', [{ path: '', code: 'json', message: 'A part of the type application/json is not JSON.' }])
+  FST_INVALID_JSON_FIELD_ERROR: () =>
+    refusal('validation_error', [{ path: '', code: 'json', message: 'A part of the type application/json is not JSON.' }])
 }
 
 function formError (error: unknown): DispatchError {

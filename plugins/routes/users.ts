@@ -1,4 +1,5 @@
-import { NewUserBody, page, PageQuery, PasswordBody, Nothing, requirePerson, requireRole, UserChanges, UserView, type Users } from '@dispatch/core'
+import { NewUserBody, Nothing, page, PageQuery, PasswordBody, requirePerson, requireRole, UserChanges, type Users,
+  UserView } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 import { integerIn, largestId, resourceNotFound } from './path-parameters.ts'
@@ -9,16 +10,31 @@ type Named = { Params: { id: string } }
 export const usersRoutes: FastifyPluginCallbackTypebox<{ users: Users }> = (app, { users }, done) => {
   app.get('/api/v1/users', {
     config: { errors: ['validation_error'] },
-    schema: { operationId: 'listUsers', tags: ['Users'], summary: 'Lists the users of the company (admins).', querystring: PageQuery, response: { 200: page(UserView) } }
+    schema: {
+      operationId: 'listUsers',
+      tags: ['Users'],
+      summary: 'Lists the users of the company (admins).',
+      querystring: PageQuery,
+      response: { 200: page(UserView) }
+    }
   }, async ({ actor, query: { limit = 25, cursor } }) => {
     requireRole(actor, 'admin', 'operator')
-    const found = await users.list(actor, { limit, ...(cursor === undefined ? {} : { after: String(Math.min(Number(cursor), largestId)) }) })
+    const found = await users.list(actor, {
+      limit,
+      ...(cursor === undefined ? {} : { after: String(Math.min(Number(cursor), largestId)) })
+    })
     return { data: found, nextCursor: found.length < limit ? null : String(found.at(-1)?.id) }
   })
 
   app.post('/api/v1/users', {
     config: { errors: ['validation_failed', 'conflict'] },
-    schema: { operationId: 'createUser', tags: ['Users'], summary: 'Makes a user of the company (admins). Nobody gives a role above their own.', body: NewUserBody, response: { 201: UserView } }
+    schema: {
+      operationId: 'createUser',
+      tags: ['Users'],
+      summary: 'Makes a user of the company (admins). Nobody gives a role above their own.',
+      body: NewUserBody,
+      response: { 201: UserView }
+    }
   }, async (request, reply) => {
     requireRole(request.actor, 'admin', 'operator')
     requirePerson(request.actor)

@@ -1,4 +1,4 @@
-import { findDispatch, maySee, type Actor, type Database, type DispatchFilter, type DispatchRecord } from '@dispatch/core'
+import { type Actor, type Database, type DispatchFilter, type DispatchRecord, findDispatch, maySee } from '@dispatch/core'
 import { resourceNotFound, uuidIn } from './path-parameters.ts'
 
 /** The dispatch of an id in a path, if the actor may see it. Throws `not_found`. */

@@ -1,7 +1,7 @@
-import type { IncomingHttpHeaders } from 'node:http'
 import { DispatchError, type WebhookReceiver } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
+import type { IncomingHttpHeaders } from 'node:http'
 import { Type } from 'typebox'
 
 const mebibyte = 1024 * 1024
@@ -32,7 +32,12 @@ export const webhookRoutes: FastifyPluginCallbackTypebox<{ intake: WebhookReceiv
   app.post<Address>('/api/webhooks/:service/providers/:provider/endpoint.json', {
     bodyLimit: mebibyte,
     config: { public: true, quiet: true, withoutAdmissionControl: true, errors: [] },
-    schema: { operationId: 'receiveWebhook', tags: ['Webhooks'], summary: 'Takes an event of a vendor (service esign or postal). Always 200, also when it is refused.', response: { 200: Type.Unknown({ description: '{}, or what the provider declares as its acknowledgement.' }) } }
+    schema: {
+      operationId: 'receiveWebhook',
+      tags: ['Webhooks'],
+      summary: 'Takes an event of a vendor (service esign or postal). Always 200, also when it is refused.',
+      response: { 200: Type.Unknown({ description: '{}, or what the provider declares as its acknowledgement.' }) }
+    }
   }, async ({ params, query, headers, body }, reply) => {
     const delivery = { headers: singleHeaders(headers), body: body instanceof Uint8Array ? body : new Uint8Array() }
     return acknowledge(reply, await intake.receive({ ...params, account: accountIn(query['account']), delivery }))
@@ -53,5 +58,7 @@ function singleHeaders (headers: IncomingHttpHeaders): Record<string, string | u
 /** What the vendor wants to read: JSON, or a text as it is. */
 function acknowledge (reply: FastifyReply, answer: Awaited<ReturnType<WebhookReceiver['receive']>>): FastifyReply {
   reply.code(200).header('cache-control', 'no-store')
-  return typeof answer === 'string' ? reply.type('text/plain; charset=utf-8').send(answer) : reply.type('application/json; charset=utf-8').send(answer)
+  return typeof answer === 'string'
+    ? reply.type('text/plain; charset=utf-8').send(answer)
+    : reply.type('application/json; charset=utf-8').send(answer)
 }

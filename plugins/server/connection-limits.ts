@@ -1,6 +1,6 @@
+import { clientKeyOf } from '@dispatch/core'
 import type { Server as HttpServer } from 'node:http'
 import type { Socket } from 'node:net'
-import { clientKeyOf } from '@dispatch/core'
 import type { TransportLimits } from './transport-limits.ts'
 
 type Limits = Pick<TransportLimits, 'connections' | 'connectionsOfAddress'>
@@ -9,7 +9,11 @@ type Limits = Pick<TransportLimits, 'connections' | 'connectionsOfAddress'>
  * Bounds the open connections of a server, in all and of each address; what is beyond is cut before a byte is read. The
  * addresses of `proxies` stand for many clients, and are not bounded by themselves.
  */
-export function boundConnections (server: HttpServer, { connections, connectionsOfAddress }: Limits, isProxy: (address: string) => boolean): void {
+export function boundConnections (
+  server: HttpServer,
+  { connections, connectionsOfAddress }: Limits,
+  isProxy: (address: string) => boolean
+): void {
   const open = new Map<string, number>()
   server.maxConnections = connections
   server.on('connection', (socket: Socket) => {

@@ -1,6 +1,6 @@
+import plugin from 'fastify-plugin'
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import plugin from 'fastify-plugin'
 
 /**
  * A server that closes finishes the requests under way, each as the last of its connection, then cuts what is left. By itself it
@@ -21,7 +21,9 @@ export const drainingPlugin = plugin<{ patience?: number }>((app, { patience = 5
 
   function endSoon (response: ServerResponse): void {
     if (!response.headersSent) response.setHeader('connection', 'close')
-    setTimeout(() => { if (!response.req.complete) response.destroy() }, patience).unref()
+    setTimeout(() => {
+      if (!response.req.complete) response.destroy()
+    }, patience).unref()
   }
 
   function cutWhenIdle (): void {

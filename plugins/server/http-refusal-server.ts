@@ -1,8 +1,8 @@
-import { createServer, type Server } from 'node:http'
 import type { ErrorBody } from '@dispatch/core'
-import { boundConnections } from './connection-limits.ts'
+import { createServer, type Server } from 'node:http'
 import { requestId } from '../hooks/headers.ts'
 import { httpsRequired } from '../hooks/https.ts'
+import { boundConnections } from './connection-limits.ts'
 import type { TransportLimits } from './transport-limits.ts'
 import { answerUnreadable } from './transport.ts'
 
@@ -12,7 +12,12 @@ import { answerUnreadable } from './transport.ts'
  */
 export function createHttpRefusalServer (limits: TransportLimits): Server {
   const { status, word, message } = httpsRequired()
-  const server = createServer({ headersTimeout: limits.head, requestTimeout: limits.head, connectionsCheckingInterval: limits.checkInterval, requireHostHeader: false }, (request, response) => {
+  const server = createServer({
+    headersTimeout: limits.head,
+    requestTimeout: limits.head,
+    connectionsCheckingInterval: limits.checkInterval,
+    requireHostHeader: false
+  }, (request, response) => {
     const body: ErrorBody = { error: word, message, requestId: requestId(request) }
     const text = JSON.stringify(body)
     response.writeHead(status, {
@@ -28,7 +33,9 @@ export function createHttpRefusalServer (limits: TransportLimits): Server {
     request.resume()
   })
   server.on('clientError', answerUnreadable)
-  server.on('connect', (_request, socket) => { socket.destroy() })
+  server.on('connect', (_request, socket) => {
+    socket.destroy()
+  })
   boundConnections(server, limits, () => false)
   return server
 }

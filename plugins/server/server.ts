@@ -1,9 +1,9 @@
-import type { Server } from 'node:https'
 import fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
-import { boundConnections } from './connection-limits.ts'
+import type { Server } from 'node:https'
 import type { App } from '../container.ts'
 import { proxyTest } from '../hooks/https.ts'
-import { readCertificatePair, secureOptions, watchCertificatePair, type CertificatePair } from './tls.ts'
+import { boundConnections } from './connection-limits.ts'
+import { type CertificatePair, readCertificatePair, secureOptions, watchCertificatePair } from './tls.ts'
 
 type Options = Omit<FastifyServerOptions, 'http' | 'https' | 'requestTimeout'>
 
@@ -20,8 +20,13 @@ export async function openServer ({ get }: Pick<App, 'get'>, options: Options): 
   /** To its options, plugins and routes one server is like the other, whatever their types say. */
   async function openSecure (files: CertificatePair): Promise<FastifyInstance> {
     const pair = await readCertificatePair(files)
-    const secure: FastifyInstance<Server> = fastify({ ...bounded as unknown as FastifyServerOptions<Server>, https: { ...http, ...secureOptions(pair), handshakeTimeout: limits.handshake } })
-    const use = (renewed: CertificatePair): void => { secure.server.setSecureContext(secureOptions(renewed)) }
+    const secure: FastifyInstance<Server> = fastify({
+      ...bounded as unknown as FastifyServerOptions<Server>,
+      https: { ...http, ...secureOptions(pair), handshakeTimeout: limits.handshake }
+    })
+    const use = (renewed: CertificatePair): void => {
+      secure.server.setSecureContext(secureOptions(renewed))
+    }
     const renewal = watchCertificatePair({ files, current: pair, use, log: get('log'), now: get('now'), every: limits.renewal })
     secure.addHook('onClose', (_server, done) => {
       renewal.stop()

@@ -1,7 +1,7 @@
+import type { Log } from '@dispatch/core'
 import { constants, createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
-import type { Log } from '@dispatch/core'
 
 /** A certificate with its chain, and its private key, in PEM. */
 export type CertificatePair = { cert: string, key: string }
@@ -12,11 +12,9 @@ export class CertificateError extends Error {
 }
 
 /** Mozilla's "intermediate" list of 2025 without finite-field Diffie-Hellman: forward secrecy and authenticated encryption only. */
-const ciphers = [
-  'TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256',
-  'ECDHE-ECDSA-AES128-GCM-SHA256', 'ECDHE-RSA-AES128-GCM-SHA256', 'ECDHE-ECDSA-AES256-GCM-SHA384', 'ECDHE-RSA-AES256-GCM-SHA384',
-  'ECDHE-ECDSA-CHACHA20-POLY1305', 'ECDHE-RSA-CHACHA20-POLY1305'
-].join(':')
+const ciphers = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256', 'ECDHE-ECDSA-AES128-GCM-SHA256',
+  'ECDHE-RSA-AES128-GCM-SHA256', 'ECDHE-ECDSA-AES256-GCM-SHA384', 'ECDHE-RSA-AES256-GCM-SHA384', 'ECDHE-ECDSA-CHACHA20-POLY1305',
+  'ECDHE-RSA-CHACHA20-POLY1305'].join(':')
 
 /** How the service speaks TLS with a pair. */
 export function secureOptions (pair: CertificatePair): SecureContextOptions {
@@ -32,13 +30,19 @@ export async function readCertificatePair (files: CertificatePair): Promise<Cert
     // A context may lack either.
     if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) throw new Error('key values mismatch')
   } catch (cause) {
-    throw new CertificateError(`The certificate ${files.cert} and the key ${files.key} cannot be used together (${reasonOf(cause)}): they must be a pair in PEM, the key without a passphrase.`, { cause })
+    throw new CertificateError(
+      `The certificate ${files.cert} and the key ${files.key} cannot be used together (${reasonOf(cause)}): they must be a pair in ` +
+        'PEM, the key without a passphrase.',
+      { cause }
+    )
   }
   return { cert, key }
 }
 
 async function readPem (file: string): Promise<string> {
-  return readFile(file, 'utf8').catch((cause: unknown) => { throw new CertificateError(`${file} cannot be read (${codeOf(cause)}).`, { cause }) })
+  return readFile(file, 'utf8').catch((cause: unknown) => {
+    throw new CertificateError(`${file} cannot be read (${codeOf(cause)}).`, { cause })
+  })
 }
 
 function codeOf (cause: unknown): string {
@@ -56,7 +60,14 @@ export type Renewal = {
   stop: () => void
 }
 
-type Watching = { files: CertificatePair, current: CertificatePair, use: (pair: CertificatePair) => void, log: Pick<Log, 'info' | 'warn'>, now: () => Date, every: number }
+type Watching = {
+  files: CertificatePair
+  current: CertificatePair
+  use: (pair: CertificatePair) => void
+  log: Pick<Log, 'info' | 'warn'>
+  now: () => Date
+  every: number
+}
 
 /**
  * Looks every so many milliseconds whether the files hold another pair, and hands on one that is good: files that are being
@@ -83,6 +94,13 @@ export function watchCertificatePair ({ files, current, use, log, now, every }: 
       told = sentence
     }
   }
-  const timer = setInterval(() => { void look() }, every).unref()
-  return { look, stop: () => { clearInterval(timer) } }
+  const timer = setInterval(() => {
+    void look()
+  }, every).unref()
+  return {
+    look,
+    stop: () => {
+      clearInterval(timer)
+    }
+  }
 }

@@ -1,11 +1,11 @@
+import { type ErrorBody, refusal } from '@dispatch/core'
+import type { FastifyReply } from 'fastify'
+import plugin from 'fastify-plugin'
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { refusal, type ErrorBody } from '@dispatch/core'
-import type { FastifyReply } from 'fastify'
-import plugin from 'fastify-plugin'
-import { transportLimits, type TransportLimits } from './transport-limits.ts'
+import { type TransportLimits, transportLimits } from './transport-limits.ts'
 
 /** The answers that a connection still waits for, in the order of their requests. */
 const awaited = new WeakMap<Duplex, Set<ServerResponse>>()
@@ -31,14 +31,18 @@ export const transportPlugin = plugin<{ limits?: Limits }>((app, { limits = tran
       if (answers.size === limits.pipelined) socket.resume()
     })
     if (answers.size === 1) begin(request, response)
-    else behind(() => { if (!socket.destroyed) begin(request, response) })
+    else {behind(() => {
+        if (!socket.destroyed) begin(request, response)
+      })}
   })
   app.addHook('onSend', ({ socket }, reply, payload, next) => {
     cutWhenSlow(socket, reply, payload, limits)
     next(null, payload)
   })
   // An expectation that is not known may be ignored (RFC 9110, 10.1.1).
-  app.server.on('checkExpectation', (request, response) => { app.server.emit('request', request, response) })
+  app.server.on('checkExpectation', (request, response) => {
+    app.server.emit('request', request, response)
+  })
   app.addHook('onRequest', ({ raw }, _reply, next) => {
     const hosts = hostsIn(raw.rawHeaders)
     next(hosts > 1 || (hosts === 0 && raw.httpVersion === '1.1') ? withoutOneHost(hosts) : undefined)
@@ -50,7 +54,9 @@ export const transportPlugin = plugin<{ limits?: Limits }>((app, { limits = tran
 function takeOver (server: Server): (request: IncomingMessage, response: ServerResponse) => void {
   const listeners = server.listeners('request')
   server.removeAllListeners('request')
-  return (request, response) => { for (const listener of listeners) listener.call(server, request, response) }
+  return (request, response) => {
+    for (const listener of listeners) listener.call(server, request, response)
+  }
 }
 
 /** Runs work in its order, so much of it in a turn of the event loop. */
@@ -73,7 +79,9 @@ function createPaced (atOnce: number): (work: () => void) => void {
 function follow (socket: Socket, { pipelined }: Limits): Set<ServerResponse> {
   const answers = new Set<ServerResponse>()
   awaited.set(socket, answers)
-  socket.on('resume', () => { if (answers.size > pipelined) socket.pause() })
+  socket.on('resume', () => {
+    if (answers.size > pipelined) socket.pause()
+  })
   return answers
 }
 
@@ -83,7 +91,9 @@ function cutWhenSlow (socket: Socket, reply: FastifyReply, payload: unknown, { a
   const bytes = typeof payload === 'string' ? payload.length : Number(reply.getHeader('content-length') ?? 0)
   const patience = answer + Math.floor(bytes / slowest) * 1000
   let timer = setTimeout(look, patience).unref()
-  raw.once('close', () => { clearTimeout(timer) })
+  raw.once('close', () => {
+    clearTimeout(timer)
+  })
 
   function look (): void {
     const [first, ...later] = awaited.get(socket) ?? []
@@ -101,7 +111,9 @@ function hostsIn (rawHeaders: readonly string[]): number {
 
 /** A proxy and a server may each take another one of two (RFC 9112, 3.2). */
 function withoutOneHost (hosts: number): Error {
-  const problem = hosts === 0 ? { code: 'required', message: 'A request over HTTP/1.1 needs the Host header.' } : { code: 'too_many', message: 'The Host header is sent once.' }
+  const problem = hosts === 0
+    ? { code: 'required', message: 'A request over HTTP/1.1 needs the Host header.' }
+    : { code: 'too_many', message: 'The Host header is sent once.' }
   return refusal('validation_error', [{ path: '/headers/Host', ...problem }])
 }
 
@@ -127,8 +139,13 @@ function unreadable ({ code }: { code?: string }): string {
   const body: ErrorBody = { error: 'validation_error', message: `The request cannot be read as HTTP (${status.slice(4)}).`, requestId }
   const text = JSON.stringify(body)
   const head = [
-    `HTTP/1.1 ${status}`, 'Content-Type: application/json; charset=utf-8', `Content-Length: ${Buffer.byteLength(text)}`,
-    `X-Request-ID: ${requestId}`, 'Cache-Control: no-store', 'X-Content-Type-Options: nosniff', 'Connection: close'
+    `HTTP/1.1 ${status}`,
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(text)}`,
+    `X-Request-ID: ${requestId}`,
+    'Cache-Control: no-store',
+    'X-Content-Type-Options: nosniff',
+    'Connection: close'
   ]
   return `${head.join('\r\n')}\r\n\r\n${text}`
 }

@@ -1,6 +1,6 @@
-import { isDeliveryService, isEventService, services, type ProvidedName } from '@dispatch/core'
 import type { Json } from '@dispatch/common'
-import { html, type Html } from './html.ts'
+import { isDeliveryService, isEventService, type ProvidedName, services } from '@dispatch/core'
+import { type Html, html } from './html.ts'
 import type { Support } from './support.ts'
 
 /** A column of the table of a service: what stands in it for a provider. */
@@ -9,8 +9,17 @@ export type SupportColumn = { title: string, cell: (support: Support) => string 
 /** The columns of a service: the words in which its providers declare what they can do, and what holds for all. */
 export function columnsOf (name: ProvidedName): SupportColumn[] {
   return [
-    ...Object.entries(services[name].capabilities.properties).map(([field, schema]) => ({ title: words(field), cell: capability(field, schema) })),
-    { title: 'limits', cell: ({ limits }) => limits.length === 0 ? unlimited : html`<ul>${limits.map(({ words, because }) => html`<li>${words}${because === undefined ? '' : `. ${because}`}</li>`)}</ul>` },
+    ...Object.entries(services[name].capabilities.properties).map(([field, schema]) => ({
+      title: words(field),
+      cell: capability(field, schema)
+    })),
+    {
+      title: 'limits',
+      cell: ({ limits }) =>
+        limits.length === 0
+          ? unlimited
+          : html`<ul>${limits.map(({ words, because }) => html`<li>${words}${because === undefined ? '' : `. ${because}`}</li>`)}</ul>`
+    },
     { title: 'idempotency', cell: ({ idempotency }) => kept(idempotency) },
     ...isDeliveryService(name) ? [tracking] : [],
     ...isEventService(name) ? [webhook] : [],

@@ -1,15 +1,16 @@
-import { hash } from 'node:crypto'
-import { providedNames, services, type Host, type Manifest, type ProvidedName } from '@dispatch/core'
+import { type Host, type Manifest, type ProvidedName, providedNames, services } from '@dispatch/core'
 import type { FastifyPluginCallback } from 'fastify'
-import { html, type Html } from './html.ts'
+import { hash } from 'node:crypto'
 import { columnsOf } from './columns.ts'
+import { type Html, html } from './html.ts'
 import { supportOf } from './support.ts'
 
 /** `/docs/providers`: what each installed provider supports, one table a service, written from the manifests. */
 export const supportPage: FastifyPluginCallback<{ host: Host }> = (app, { host }, done) => {
   app.get('/docs/providers', { config: { public: true }, schema: { hide: true } }, async (_request, reply) => {
     const manifests = host.entries().flatMap((entry) => entry.state === 'installed' ? [entry.manifest] : [])
-    return reply.headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy, 'cache-control': 'no-cache' }).send(pageOf(manifests).markup)
+    return reply.headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy, 'cache-control': 'no-cache' })
+      .send(pageOf(manifests).markup)
   })
   done()
 }
@@ -27,7 +28,9 @@ tbody th small { display: block; font-weight: normal; font-family: ui-monospace,
 `
 
 /** The page is its own style and nothing else: no script, nothing from elsewhere. */
-const policy = `default-src 'none'; style-src 'sha256-${hash('sha256', style, 'base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
+const policy =
+  `default-src 'none'; style-src 'sha256-${hash('sha256', style, 'base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors ` +
+  `'none'`
 
 function pageOf (manifests: readonly Manifest[]): Html {
   return html`<!doctype html>
@@ -59,17 +62,21 @@ function sectionOf (name: ProvidedName, manifests: readonly Manifest[]): Html {
   return html`<section aria-labelledby="${name}">
 <h2 id="${name}">${name}</h2>
 <p>${services[name].summary}</p>
-${rows.length === 0 ? html`<p>No installed provider does it.</p>` : html`<div role="region" aria-labelledby="${name}" tabindex="0">
+${
+    rows.length === 0 ? html`<p>No installed provider does it.</p>` : html`<div role="region" aria-labelledby="${name}" tabindex="0">
 <table>
 <thead><tr><th scope="col">provider</th>${columns.map(({ title }) => html`<th scope="col">${title}</th>`)}</tr></thead>
 <tbody>
 ${rows}</tbody>
 </table>
-</div>`}
+</div>`
+  }
 </section>
 `
 }
 
 function rowHead ({ code, name, docs }: Manifest): Html {
-  return html`<th scope="row">${docs === undefined ? name : html`<a href="${docs}" rel="noreferrer">${name}</a>`}<small>${code}</small></th>`
+  return html`<th scope="row">${
+    docs === undefined ? name : html`<a href="${docs}" rel="noreferrer">${name}</a>`
+  }<small>${code}</small></th>`
 }

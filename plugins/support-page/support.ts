@@ -1,4 +1,4 @@
-import { isDeliveryService, isEventService, limitInWords, statusesOf, verifiersOf, type Manifest, type ProvidedName } from '@dispatch/core'
+import { isDeliveryService, isEventService, limitInWords, type Manifest, type ProvidedName, statusesOf, verifiersOf } from '@dispatch/core'
 
 /** What a provider does for one service, as far as clients are shown it. */
 export type Support = NonNullable<ReturnType<typeof supportOf>>

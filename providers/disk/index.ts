@@ -25,7 +25,9 @@ export default defineProvider({
     upload: {
       idempotency: { kind: 'key', ttl: year },
       async dispatch ({ document }, { settings: { folder }, sandbox, idempotencyKey, files }) {
-        const path = [sandbox ? 'sandbox' : 'files', folder, `${idempotencyKey}-${nameOf(document.filename)}`].filter((part) => part !== undefined).join('/')
+        const path = [sandbox ? 'sandbox' : 'files', folder, `${idempotencyKey}-${nameOf(document.filename)}`].filter((part) =>
+          part !== undefined
+        ).join('/')
         await files.put(path, document)
         return { id: path, status: 'stored', size: document.size, sha256: document.sha256 }
       }

@@ -1,4 +1,5 @@
-import { at, failureOf, refused, Secret, Type, type Accepted, type Context, type Found, type Http, type HttpCall, type Json, type Static } from '@dispatch/core/provider'
+import { type Accepted, at, type Context, failureOf, type Found, type Http, type HttpCall, type Json, refused, Secret, type Static,
+  Type } from '@dispatch/core/provider'
 
 export const Settings = Type.Object({
   baseHost: Type.String({
@@ -7,13 +8,40 @@ export const Settings = Type.Object({
     pattern: '^[a-z0-9][a-z0-9-]*\\.docusign\\.net$'
   }),
   accountId: Type.String({ title: 'Account ID', description: 'the API account ID', pattern: '^[0-9A-Za-z-]{1,50}$' }),
-  integrationKey: Type.String({ title: 'Integration key', description: 'The client ID of the app that was made at Docusign.', minLength: 1, maxLength: 100 }),
-  userId: Type.String({ title: 'User ID', description: 'The API user name of whom it sends for; they must have consented to the app.', minLength: 1, maxLength: 100 }),
-  privateKey: Secret({ title: 'Private key', description: 'the RSA key of the app, in PEM', pattern: '^\\s*-----BEGIN (RSA )?PRIVATE KEY-----' }),
-  emailSubject: Type.Optional(Type.String({ title: 'Subject', description: 'of the e-mails to signers; the name of the document unless set', minLength: 1, maxLength: 100 })),
-  webhookUser: Type.Optional(Type.String({ title: 'Webhook user', description: 'The user name that Connect signs in with.', minLength: 1, maxLength: 100 })),
-  webhookPassword: Type.Optional(Secret({ title: 'Webhook password', description: 'The password that Connect signs in with.', maxLength: 100 })),
-  webhookSecret: Type.Optional(Secret({ title: 'Connect key', description: 'The HMAC key that Connect signs events with.', maxLength: 500 }))
+  integrationKey: Type.String({
+    title: 'Integration key',
+    description: 'The client ID of the app that was made at Docusign.',
+    minLength: 1,
+    maxLength: 100
+  }),
+  userId: Type.String({
+    title: 'User ID',
+    description: 'The API user name of whom it sends for; they must have consented to the app.',
+    minLength: 1,
+    maxLength: 100
+  }),
+  privateKey: Secret({
+    title: 'Private key',
+    description: 'the RSA key of the app, in PEM',
+    pattern: '^\\s*-----BEGIN (RSA )?PRIVATE KEY-----'
+  }),
+  emailSubject: Type.Optional(
+    Type.String({
+      title: 'Subject',
+      description: 'of the e-mails to signers; the name of the document unless set',
+      minLength: 1,
+      maxLength: 100
+    })
+  ),
+  webhookUser: Type.Optional(
+    Type.String({ title: 'Webhook user', description: 'The user name that Connect signs in with.', minLength: 1, maxLength: 100 })
+  ),
+  webhookPassword: Type.Optional(
+    Secret({ title: 'Webhook password', description: 'The password that Connect signs in with.', maxLength: 100 })
+  ),
+  webhookSecret: Type.Optional(
+    Secret({ title: 'Connect key', description: 'The HMAC key that Connect signs events with.', maxLength: 500 })
+  )
 })
 
 export type Call = Context<Static<typeof Settings>, object>
@@ -23,7 +51,9 @@ const demo = 'demo.docusign.net'
 
 /** Throws a refusal where what is real would be signed in the demo system. */
 export function checkEnvironment ({ sandbox, baseHost }: { sandbox: boolean, baseHost?: string | undefined }): void {
-  if (!sandbox && baseHost === demo) throw refused('wrong_environment', 'What is signed in the demo system binds nobody: only a sandbox configuration may use it.')
+  if (!sandbox && baseHost === demo) {
+    throw refused('wrong_environment', 'What is signed in the demo system binds nobody: only a sandbox configuration may use it.')
+  }
 }
 
 /** A request about the envelopes, or about `part` of the one with `id`. */
@@ -36,13 +66,23 @@ function account ({ settings, sandbox }: Call, path: string): [string, HttpCall]
   const { baseHost, accountId, integrationKey, userId, privateKey } = settings
   checkEnvironment({ sandbox, baseHost })
   const audience = sandbox ? 'account-d.docusign.com' : 'account.docusign.com'
-  return [`https://${sandbox ? demo : baseHost}/restapi/v2.1/accounts/${accountId}/${path}`, {
-    oauth2: {
-      grant: 'jwt_bearer',
-      tokenUrl: `https://${audience}/oauth/token`,
-      assertion: { algorithm: 'RS256', key: privateKey, issuer: integrationKey, subject: userId, audience, claims: { scope: 'signature impersonation' } }
+  return [
+    `https://${sandbox ? demo : baseHost}/restapi/v2.1/accounts/${accountId}/${path}`,
+    {
+      oauth2: {
+        grant: 'jwt_bearer',
+        tokenUrl: `https://${audience}/oauth/token`,
+        assertion: {
+          algorithm: 'RS256',
+          key: privateKey,
+          issuer: integrationKey,
+          subject: userId,
+          audience,
+          claims: { scope: 'signature impersonation' }
+        }
+      }
     }
-  }]
+  ]
 }
 
 export const Envelope = Type.Object({ envelopeId: Type.String(), status: Type.String() })
@@ -83,7 +123,10 @@ export async function find (draft: string, call: Call): Promise<Found> {
   }
 }
 
-/** What was sent of the envelopes that carry our key, which Docusign finds for seven days: a draft of which no record is left is as good as none. */
+/**
+ * What was sent of the envelopes that carry our key, which Docusign finds for seven days: a draft of which no record is left is as good as
+ * none.
+ */
 export async function findTransaction (call: Call): Promise<Found> {
   const [url, signedIn] = envelopes(call)
   const { envelopes: found = [] } = await call.http.get(url, { ...signedIn, query: { transaction_ids: call.idempotencyKey } }, Envelopes)

@@ -1,10 +1,17 @@
 import { defineProvider, draftFirst, Type } from '@dispatch/core/provider'
-import { change, checkEnvironment, Envelope, envelopes, find, findTransaction, Settings, withdraw, type Call } from './api.ts'
+import { type Call, change, checkEnvironment, Envelope, envelopes, find, findTransaction, Settings, withdraw } from './api.ts'
 import { prepare } from './prepare.ts'
 import { checkSigners, locales } from './signers.ts'
 
 /** What envelopes are once they were sent, as delivery statuses. */
-const statuses = { sent: 'started', delivered: 'viewed', signed: 'signed', completed: 'completed', declined: 'declined', voided: 'cancelled' } as const
+const statuses = {
+  sent: 'started',
+  delivered: 'viewed',
+  signed: 'signed',
+  completed: 'completed',
+  declined: 'declined',
+  voided: 'cancelled'
+} as const
 
 /** Whom an event is about. */
 const Event = Type.Object({ envelopeId: Type.String(), recipientId: Type.Optional(Type.String()) })
@@ -70,15 +77,19 @@ export default defineProvider({
   },
   webhooks: {
     esign: {
-      // Connect signs with each key of the account, in a header of its own: https://developers.docusign.com/platform/webhooks/connect/hmac/.
+      // Connect signs with each key of the account, in a header of its own:
+      // https://developers.docusign.com/platform/webhooks/connect/hmac/.
       verify: [
         { kind: 'basic', user: 'webhookUser', password: 'webhookPassword' },
         { kind: 'hmac', header: 'X-DocuSign-Signature-*', algorithm: 'sha256', encoding: 'base64', secret: 'webhookSecret' }
       ],
       body: Type.Object({ event: Type.String(), generatedDateTime: Type.String(), data: Event }),
       // Events have no id, and their `retryCount` differs when one is sent again.
-      read: ({ event: type, generatedDateTime: time, data: { envelopeId: remoteId, recipientId = '' } }) =>
-        ({ remoteId, type, eventId: [type, remoteId, recipientId, time].join(' ') }),
+      read: ({ event: type, generatedDateTime: time, data: { envelopeId: remoteId, recipientId = '' } }) => ({
+        remoteId,
+        type,
+        eventId: [type, remoteId, recipientId, time].join(' ')
+      }),
       events: {
         'envelope-sent': 'started',
         'recipient-delivered': 'viewed',

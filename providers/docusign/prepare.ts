@@ -1,6 +1,6 @@
 import type { DocumentHandle } from '@dispatch/core/provider'
-import { Changed, checkDone, Envelope, envelopes, withdraw, type Call } from './api.ts'
-import { documentId, signersOf, type Request } from './signers.ts'
+import { type Call, Changed, checkDone, Envelope, envelopes, withdraw } from './api.ts'
+import { documentId, type Request, signersOf } from './signers.ts'
 
 /** A draft with the document and its signers, of which nobody has heard yet. Resolves to its id. */
 export async function prepare (request: Request, call: Call): Promise<string> {
@@ -12,8 +12,15 @@ export async function prepare (request: Request, call: Call): Promise<string> {
   call.onRefusal((http) => withdraw(envelopeId, call, http))
   const [place] = envelopes(call, envelopeId)
   const { document } = request
-  checkDone(await call.http.put(`${place}/documents/${documentId}`, { ...signedIn, document, headers: { 'content-disposition': dispositionOf(document) } }, Changed))
-  checkDone(await call.http.post(`${place}/recipients`, { ...signedIn, json: { signers } }, Changed), ...signers.map((_, index) => `/signers/${index}`))
+  checkDone(
+    await call.http.put(`${place}/documents/${documentId}`, {
+      ...signedIn,
+      document,
+      headers: { 'content-disposition': dispositionOf(document) }
+    }, Changed)
+  )
+  checkDone(await call.http.post(`${place}/recipients`, { ...signedIn, json: { signers } }, Changed),
+    ...signers.map((_, index) => `/signers/${index}`))
   return envelopeId
 }
 
@@ -23,7 +30,10 @@ function draftOf ({ esign: { expiresInDays } }: Request, emailSubject: string, {
     status: 'created',
     transactionId: idempotencyKey,
     emailSubject,
-    notification: { useAccountDefaults: 'false', expirations: { expireEnabled: 'true', expireAfter: String(expiresInDays), expireWarn: '0' } },
+    notification: {
+      useAccountDefaults: 'false',
+      expirations: { expireEnabled: 'true', expireAfter: String(expiresInDays), expireWarn: '0' }
+    },
     customFields: { textCustomFields: [{ name: 'dispatch_reference', value: reference, show: 'false', required: 'false' }] }
   }
 }

@@ -3,7 +3,8 @@ import { refused, type ServiceContracts } from '@dispatch/core/provider'
 export type Request = ServiceContracts['esign']['dispatch']
 
 /** The languages in which Docusign writes to signers. */
-export const locales = `ar bg cs da de el en en-GB es es-MX et fa fi fr fr-CA he hi hu id it ja ko lt lv ms nl no pl pt pt-BR ro ru sk sl sr sv
+export const locales =
+  `ar bg cs da de el en en-GB es es-MX et fa fi fr fr-CA he hi hu id it ja ko lt lv ms nl no pl pt pt-BR ro ru sk sl sr sv
   th tr uk vi zh-CN zh-TW`.split(/\s+/)
 
 /** The one document of an envelope. */
@@ -12,7 +13,10 @@ export const documentId = '1'
 /** Characters of a signer's name, and of an address. */
 const longest = 100
 
-/** The signers as Docusign takes them: numbers are texts in this API, and its pixels are 72 to the inch, as points are. Throws what {@link checkSigners} does. */
+/**
+ * The signers as Docusign takes them: numbers are texts in this API, and its pixels are 72 to the inch, as points are. Throws what
+ * {@link checkSigners} does.
+ */
 export function signersOf ({ esign: { signers, locale }, signatures }: Request, emailSubject: string): object[] {
   checkSigners(signers)
   return signers.map(({ firstName, lastName, email, order = 1 }, index) => {
@@ -24,7 +28,12 @@ export function signersOf ({ esign: { signers, locale }, signatures }: Request, 
       email,
       ...(locale !== undefined && { emailNotification: { emailSubject, supportedLanguage: locale.replace('-', '_') } }),
       tabs: {
-        signHereTabs: places.map(({ page, x, y }) => ({ documentId, pageNumber: `${page}`, xPosition: `${Math.round(x)}`, yPosition: `${Math.round(y)}` }))
+        signHereTabs: places.map(({ page, x, y }) => ({
+          documentId,
+          pageNumber: `${page}`,
+          xPosition: `${Math.round(x)}`,
+          yPosition: `${Math.round(y)}`
+        }))
       }
     }
   })

@@ -1,4 +1,4 @@
-import { refused, Type, type Accepted, type Found, type HttpCall, type Static } from '@dispatch/core/provider'
+import { type Accepted, type Found, type HttpCall, refused, type Static, Type } from '@dispatch/core/provider'
 import type { Call } from './settings.ts'
 
 const Detail = Type.Object({
@@ -27,12 +27,21 @@ export const statuses = { Pending: 'received', Ok: 'accepted', [failed]: 'reject
 export function ask ({ settings, sandbox, reference }: Call, path: string, body: HttpCall = {}): [url: string, call: HttpCall] {
   const { clientId, clientSecret, organizationId, version = '1.2' } = settings
   const { url, tokenUrl } = sandbox ? testEnvironment(settings) : settings
-  const headers = { [version === '1.1' ? 'X-Request-Id' : 'Request-Id']: reference, ...(organizationId !== undefined && { 'Organization-Id': organizationId }) }
-  return [`${url}/v1/${path}`, { oauth2: { grant: 'client_credentials', tokenUrl, clientId, clientSecret, clientAuth: 'body' }, headers, ...body }]
+  const headers = {
+    [version === '1.1' ? 'X-Request-Id' : 'Request-Id']: reference,
+    ...(organizationId !== undefined && { 'Organization-Id': organizationId })
+  }
+  return [
+    `${url}/v1/${path}`,
+    { oauth2: { grant: 'client_credentials', tokenUrl, clientId, clientSecret, clientAuth: 'body' }, headers, ...body }
+  ]
 }
 
 function testEnvironment ({ sandboxUrl, sandboxTokenUrl, tokenUrl }: Call['settings']): { url: string, tokenUrl: string } {
-  if (sandboxUrl === undefined) throw refused('no_sandbox', 'The configuration has no address of a test environment: set "sandboxUrl", or nothing is sent in a sandbox.')
+  if (sandboxUrl === undefined) {
+    throw refused('no_sandbox',
+      'The configuration has no address of a test environment: set "sandboxUrl", or nothing is sent in a sandbox.')
+  }
   return { url: sandboxUrl, tokenUrl: sandboxTokenUrl ?? tokenUrl }
 }
 

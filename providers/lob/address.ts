@@ -4,18 +4,25 @@ import { stateOf, states } from './states.ts'
 type Recipient = ServiceContracts['postal']['dispatch']['postal']['recipient']
 
 /** An address as Lob takes it: https://docs.lob.com/#tag/Addresses. */
-export type Address = Record<'name' | 'address_line1' | 'address_city' | 'address_country', string> &
-  Partial<Record<'company' | 'address_line2' | 'address_state' | 'address_zip', string>>
+export type Address =
+  & Record<'name' | 'address_line1' | 'address_city' | 'address_country', string>
+  & Partial<Record<'company' | 'address_line2' | 'address_state' | 'address_zip', string>>
 
 /** Countries of their own in ISO 3166-1, states to the USPS. */
 const usTerritories = ['AS', 'FM', 'GU', 'MH', 'MP', 'PR', 'PW', 'VI']
 
 /** Where Lob sends letters to (its `country_extended`, and the United States), as ISO 3166-1 has them today. */
-export const countries: string[] = ['US', ...usTerritories, ...`
-  AD AE AF AG AI AL AM AO AQ AR AT AU AW AZ BA BB BD BE BF BG BH BI BJ BM BN BO BQ BR BS BT BW BY BZ CA CD CG CH CI CK CL CM CN CO CR CU CV CW CY CZ DE DJ DK DM DO DZ EC EE EG
-  EH ER ES ET FI FJ FK FO FR GA GB GD GE GH GI GL GM GN GQ GR GS GT GW GY HK HN HR HT HU ID IE IL IN IO IQ IR IS IT JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR
-  LS LT LU LV LY MA MC MD ME MG MK ML MM MN MO MR MS MT MU MV MW MX MY MZ NA NE NF NG NI NL NO NP NR NU NZ OM PA PE PG PH PK PL PN PT PY QA RO RS RU RW SA SB SC SD SE SG SH SI
-  SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UY UZ VA VC VE VG VN VU WS YE ZA ZM ZW`.trim().split(/\s+/)]
+export const countries: string[] = [
+  'US',
+  ...usTerritories,
+  ...`
+  AD AE AF AG AI AL AM AO AQ AR AT AU AW AZ BA BB BD BE BF BG BH BI BJ BM BN BO BQ BR BS BT BW BY BZ CA CD CG CH CI CK CL CM CN CO CR CU CV
+  CW CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FO FR GA GB GD GE GH GI GL GM GN GQ GR GS GT GW GY HK HN HR HT HU ID IE IL IN IO
+  IQ IR IS IT JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MG MK ML MM MN MO MR MS MT MU MV MW MX
+  MY MZ NA NE NF NG NI NL NO NP NR NU NZ OM PA PE PG PH PK PL PN PT PY QA RO RS RU RW SA SB SC SD SE SG SH SI SK SL SM SN SO SR SS ST SV SX
+  SY SZ TC TD TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UY UZ VA VC VE VG VN VU WS YE ZA ZM ZW
+`.trim().split(/\s+/)
+]
 
 /** Characters that Lob prints, in the United States and elsewhere. */
 const longest = { name: 40, company: 40, address_line1: 64, address_line2: 64 }
@@ -42,7 +49,10 @@ export function addressOf ({ name, company, address, city, state, postalCode, co
 }
 
 /** The return address of the settings. */
-export function returnAddressOf (settings: Record<'senderName' | 'senderAddress' | 'senderCity' | 'senderState' | 'senderZip', string>): Address {
+export function returnAddressOf (settings: Record<
+  'senderName' | 'senderAddress' | 'senderCity' | 'senderState' | 'senderZip',
+  string
+>): Address {
   return {
     name: settings.senderName,
     address_line1: settings.senderAddress,
@@ -59,17 +69,29 @@ type Place = Pick<Address, 'address_city' | 'address_state' | 'address_zip' | 'a
  * The state is the one that is given. Else it stands after the city, with a comma as Americans write it, or without one where the
  * ZIP code agrees; else it follows from the ZIP code.
  */
-function domesticPlace ({ city: text, state: given, zip, country }: { city: string, state: string | undefined, zip: string, country: string }): Place {
+function domesticPlace ({ city: text, state: given, zip, country }: {
+  city: string
+  state: string | undefined
+  zip: string
+  country: string
+}): Place {
   const ofZip = country === 'US' ? stateOf(zip) : country
   const [, written = '', comma, code = ''] = /^(.+?)(,)?\s+([A-Z]{2})$/.exec(text) ?? []
   const isState = given === undefined ? states.has(code) && (comma !== undefined || code === ofZip) : code === given
   const state = given ?? (isState ? code : ofZip)
-  if (state === undefined) throw refused('unknown_state', `The ZIP code ${zip} is in no state: give the state of the recipient.`, '/postal/recipient/state')
+  if (state === undefined) {
+    throw refused('unknown_state', `The ZIP code ${zip} is in no state: give the state of the recipient.`, '/postal/recipient/state')
+  }
   return { address_city: isState ? written : text, address_state: state, address_zip: zip, address_country: 'US' }
 }
 
 /** Lob wants a postal code, or a city and a state: where there are no codes the city stands for its region. */
-function foreignPlace ({ city, state, postalCode, country }: { city: string, state: string | undefined, postalCode: string | undefined, country: string }): Place {
+function foreignPlace ({ city, state, postalCode, country }: {
+  city: string
+  state: string | undefined
+  postalCode: string | undefined
+  country: string
+}): Place {
   const region = state ?? (postalCode === undefined ? city : undefined)
   return {
     address_city: city,

@@ -1,7 +1,7 @@
-import { defineProvider, refused, Type, type HttpCall, type ServiceContracts } from '@dispatch/core/provider'
-import { addressOf, countries, returnAddressOf, type Address } from './address.ts'
+import { defineProvider, type HttpCall, refused, type ServiceContracts, Type } from '@dispatch/core/provider'
+import { type Address, addressOf, countries, returnAddressOf } from './address.ts'
 import { answer, Deleted, facts, FailureReason, Letter, Letters, reasonOf } from './letter.ts'
-import { RequestSettings, Settings, type Call } from './settings.ts'
+import { type Call, RequestSettings, Settings } from './settings.ts'
 import { events, statuses, wordOf } from './tracking.ts'
 
 type MailType = ServiceContracts['postal']['dispatch']['postal']['mailType']
@@ -11,7 +11,9 @@ const letters = 'https://api.lob.com/v1/letters'
 const referenceKey = 'dispatch_reference'
 
 export default defineProvider({
-  code: 'lob', name: 'Lob', docs: 'https://docs.lob.com/#tag/Letters',
+  code: 'lob',
+  name: 'Lob',
+  docs: 'https://docs.lob.com/#tag/Letters',
   hosts: ['api.lob.com'],
   sandbox: { kind: 'configuration', key: { setting: 'apiKey', test: '^test_' } },
   settings: Settings,
@@ -90,7 +92,11 @@ export default defineProvider({
   webhooks: {
     postal: {
       verify: {
-        kind: 'hmac', header: 'Lob-Signature', algorithm: 'sha256', encoding: 'hex', secret: 'webhookSecret',
+        kind: 'hmac',
+        header: 'Lob-Signature',
+        algorithm: 'sha256',
+        encoding: 'hex',
+        secret: 'webhookSecret',
         timestamp: { header: 'Lob-Signature-Timestamp', unit: 'milliseconds' }
       },
       body: Type.Object({
@@ -99,7 +105,12 @@ export default defineProvider({
         event_type: Type.Object({ id: Type.String() }),
         body: Type.Optional(Type.Object({ failure_reason: FailureReason }))
       }),
-      read: ({ id, reference_id: remoteId, event_type: { id: type }, body: letter }) => ({ eventId: id, remoteId, type, ...reasonOf(letter?.failure_reason) }),
+      read: ({ id, reference_id: remoteId, event_type: { id: type }, body: letter }) => ({
+        eventId: id,
+        remoteId,
+        type,
+        ...reasonOf(letter?.failure_reason)
+      }),
       events
     }
   }
@@ -111,9 +122,16 @@ function ask (call: Call, more: HttpCall = {}, path = ''): [url: string, call: H
 }
 
 /** Throws a refusal where there are no return receipts. */
-function extraService (mailType: MailType, { address_country: country }: Address, { returnReceipt = false }: RequestSettings): { extra_service?: string } {
+function extraService (
+  mailType: MailType,
+  { address_country: country }: Address,
+  { returnReceipt = false }: RequestSettings
+): { extra_service?: string } {
   if (mailType === 'REGISTERED' && country === 'US') return { extra_service: returnReceipt ? 'certified_return_receipt' : 'certified' }
-  if (returnReceipt) throw refused('no_return_receipt', 'Lob has return receipts for registered letters within the United States alone.', '/settings/returnReceipt')
+  if (returnReceipt) {
+    throw refused('no_return_receipt', 'Lob has return receipts for registered letters within the United States alone.',
+      '/settings/returnReceipt')
+  }
   return mailType === 'REGISTERED' ? { extra_service: 'registered' } : {}
 }
 

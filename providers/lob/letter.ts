@@ -1,4 +1,4 @@
-import { at, Type, type Json, type Static } from '@dispatch/core/provider'
+import { at, type Json, type Static, Type } from '@dispatch/core/provider'
 
 /** Why Lob could not make a letter of what it had accepted: `failure_reason` and `remediation`, both texts. */
 export const FailureReason = Type.Optional(Type.Unsafe<Json>({}))
@@ -33,6 +33,8 @@ export function facts ({ expected_delivery_date: date, tracking_number: number, 
 
 /** Why there is no letter, in Lob's own words. */
 export function reasonOf (failure: Json = null): { reason?: string } {
-  const reason = ['/failure_reason', '/remediation'].map((pointer) => at(failure, pointer)).filter((text) => typeof text === 'string').join(' ')
+  const reason = ['/failure_reason', '/remediation'].map((pointer) => at(failure, pointer)).filter((text) => typeof text === 'string').join(
+    ' '
+  )
   return reason === '' ? {} : { reason }
 }

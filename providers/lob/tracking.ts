@@ -21,11 +21,19 @@ export const events: Readonly<Record<string, Status>> = {
   'letter.rejected': 'failed',
   'letter.failed': 'failed',
   'letter.deleted': 'cancelled',
-  ...Object.fromEntries(Object.entries(tracked).flatMap(([word, status]) => [[`letter.${word}`, status], [`letter.certified.${word}`, status]]))
+  ...Object.fromEntries(
+    Object.entries(tracked).flatMap(([word, status]) => [[`letter.${word}`, status], [`letter.certified.${word}`, status]])
+  )
 }
 
 /** The words of a letter that is asked after: of its production, then of its last tracking event. */
-export const statuses: Readonly<Record<string, Status>> = { processed: 'accepted', rendered: 'accepted', failed: 'failed', deleted: 'cancelled', ...tracked }
+export const statuses: Readonly<Record<string, Status>> = {
+  processed: 'accepted',
+  rendered: 'accepted',
+  failed: 'failed',
+  deleted: 'cancelled',
+  ...tracked
+}
 
 type Followed = { deleted?: boolean, tracking_events?: readonly { name: string }[] | null, status?: string }
 

@@ -16,7 +16,8 @@ export function linesOf (recipient: Recipient): Lines {
   const written = address.split('\n').map((text) => text.trim()).filter((text) => text !== '')
   const free = places[written.length]
   if (free === undefined || (company !== undefined && free.includes(2))) {
-    throw refused('too_many_address_lines', `An address has six lines, and there is no room for ${written.length} between the names and the city.`, '/postal/recipient/address')
+    throw refused('too_many_address_lines',
+      `An address has six lines, and there is no room for ${written.length} between the names and the city.`, '/postal/recipient/address')
   }
   const lines: Lines = {
     ...(company === undefined ? { 1: name } : { 1: company, 2: name }),

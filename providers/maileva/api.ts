@@ -1,5 +1,5 @@
+import { failureOf, type Found, type Http, type HttpCall, refused, type ServiceContracts, type Static, Type } from '@dispatch/core/provider'
 import { hash } from 'node:crypto'
-import { failureOf, refused, Type, type Found, type Http, type HttpCall, type ServiceContracts, type Static } from '@dispatch/core/provider'
 import { fieldsOf, linesOf } from './address.ts'
 import type { Call } from './settings.ts'
 
@@ -65,12 +65,15 @@ export function optionsOf (mailType: keyof typeof products, configured: Configur
 function simple ({ settings }: Configured): Options {
   const { postageType = 'ECONOMIC', printSender = false, undeliveredMail } = settings
   if (printSender && undeliveredMail !== undefined) {
-    const message = 'Maileva prints no sender on simple letters whose returns it handles: leave "printSender" or "undeliveredMail" out of the configuration.'
+    const message =
+      'Maileva prints no sender on simple letters whose returns it handles: leave "printSender" or "undeliveredMail" out of the ' +
+      'configuration.'
     throw refused('printed_sender', message, '/postal/mailType')
   }
   return {
     postage_type: postageType,
-    ...(printSender && { print_sender_address: true, envelope_windows_type: 'DOUBLE', ...senderOf(settings, 'A letter with a printed sender') }),
+    ...(printSender &&
+      { print_sender_address: true, envelope_windows_type: 'DOUBLE', ...senderOf(settings, 'A letter with a printed sender') }),
     ...(undeliveredMail !== undefined && { treat_undelivered_mail: true, notification_treat_undelivered_mail: [undeliveredMail] })
   }
 }
@@ -85,9 +88,13 @@ function registered ({ settings }: Configured): Options {
   }
 }
 
-function senderOf ({ senderName, senderDetails, senderStreet, senderCity, senderCountry = 'FR' }: Configured['settings'], what: string): Record<string, string> {
+function senderOf (
+  { senderName, senderDetails, senderStreet, senderCity, senderCountry = 'FR' }: Configured['settings'],
+  what: string
+): Record<string, string> {
   if (senderName === undefined || senderStreet === undefined || senderCity === undefined) {
-    throw refused('no_sender', `${what} needs a sender: set senderName, senderStreet and senderCity in the configuration.`, '/postal/mailType')
+    throw refused('no_sender', `${what} needs a sender: set senderName, senderStreet and senderCity in the configuration.`,
+      '/postal/mailType')
   }
   const lines = { 1: senderName, ...(senderDetails !== undefined && { 2: senderDetails }), 4: senderStreet, 6: senderCity }
   return { ...fieldsOf(lines, 'sender_'), sender_country_code: senderCountry }
@@ -114,5 +121,7 @@ export async function read (id: string, call: Call): Promise<Static<typeof Sendi
 export async function find (draft: string, call: Call): Promise<Found> {
   const { id, status } = await read(draft, call)
   if (status === 'DRAFT') return { found: 'draft' }
-  return status === 'REJECTED' ? { found: 'rejected', code: status, message: 'Maileva has rejected the sending.' } : { found: 'accepted', response: { id, status } }
+  return status === 'REJECTED'
+    ? { found: 'rejected', code: status, message: 'Maileva has rejected the sending.' }
+    : { found: 'accepted', response: { id, status } }
 }

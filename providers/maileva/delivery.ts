@@ -1,4 +1,4 @@
-import { Type, type Static } from '@dispatch/core/provider'
+import { type Static, Type } from '@dispatch/core/provider'
 import { ask, pathOf, type Product } from './api.ts'
 import type { Call } from './settings.ts'
 
@@ -32,7 +32,10 @@ export async function becameOf (id: string, product: Product, call: Call): Promi
     undeliveredDate: recipient.undelivered_mail_date,
     reason: reasonOf(recipient)
   }
-  return { status: wordOf(recipient), ...Object.fromEntries(Object.entries(facts).flatMap(([name, fact]) => typeof fact === 'string' ? [[name, fact]] : [])) }
+  return {
+    status: wordOf(recipient),
+    ...Object.fromEntries(Object.entries(facts).flatMap(([name, fact]) => typeof fact === 'string' ? [[name, fact]] : []))
+  }
 }
 
 function wordOf ({ last_main_delivery_status: last, undelivered_mail_date: returned }: Static<typeof Recipient>): string {

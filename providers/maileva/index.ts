@@ -1,6 +1,6 @@
 import { defineProvider, draftFirst, refused, Type } from '@dispatch/core/provider'
 import { fieldsOf, linesOf } from './address.ts'
-import { ask, find, optionsOf, pathOf, prepare, products, read, withdraw, type Request } from './api.ts'
+import { ask, find, optionsOf, pathOf, prepare, products, read, type Request, withdraw } from './api.ts'
 import { becameOf } from './delivery.ts'
 import { Settings } from './settings.ts'
 

@@ -1,13 +1,38 @@
-import { refused, Type, type DocumentHandle, type EventReading, type Reported, type Static } from '@dispatch/core/provider'
+import { type DocumentHandle, type EventReading, refused, type Reported, type Static, Type } from '@dispatch/core/provider'
 import { recorded, referenceOf, sentDocument } from './outbox.ts'
 import type { Call } from './settings.ts'
 
 /** What becomes of what is signed, posted, texted and invoiced: the simulator's words are ours. */
-export const signing = { started: 'started', viewed: 'viewed', signed: 'signed', completed: 'completed', declined: 'declined', expired: 'expired', cancelled: 'cancelled' } as const
-export const mailing = { accepted: 'accepted', printed: 'printed', mailed: 'mailed', in_transit: 'in_transit', delivered: 'delivered', returned: 'returned', failed: 'failed', cancelled: 'cancelled' } as const
+export const signing = {
+  started: 'started',
+  viewed: 'viewed',
+  signed: 'signed',
+  completed: 'completed',
+  declined: 'declined',
+  expired: 'expired',
+  cancelled: 'cancelled'
+} as const
+export const mailing = {
+  accepted: 'accepted',
+  printed: 'printed',
+  mailed: 'mailed',
+  in_transit: 'in_transit',
+  delivered: 'delivered',
+  returned: 'returned',
+  failed: 'failed',
+  cancelled: 'cancelled'
+} as const
 
 export const texting = { queued: 'queued', sent: 'sent', delivered: 'delivered', failed: 'failed' } as const
-export const paying = { received: 'received', open: 'open', accepted: 'accepted', rejected: 'rejected', uncollectible: 'uncollectible', paid: 'paid', void: 'void' } as const
+export const paying = {
+  received: 'received',
+  open: 'open',
+  accepted: 'accepted',
+  rejected: 'rejected',
+  uncollectible: 'uncollectible',
+  paid: 'paid',
+  void: 'void'
+} as const
 
 /** As long as not everybody has signed, and until it is in the post; once more changes nothing. */
 const cancellable: readonly string[] = ['started', 'viewed', 'signed', 'accepted', 'printed', 'cancelled']

@@ -29,7 +29,8 @@ export default defineProvider({
       dispatch (request, call) {
         const { invoicing, data, document, metadata } = request
         const word = magicWord(invoicing.reference, at(data, '/customer/email'), at(data, '/customer/name'))
-        return send({ service: 'invoicing', invoicing, data, document, metadata }, word, call, async (id) => invoiceAnswer(request, id, await claimNumber(request, call), call))
+        return send({ service: 'invoicing', invoicing, data, document, metadata }, word, call,
+          async (id) => invoiceAnswer(request, id, await claimNumber(request, call), call))
       }
     },
 
@@ -42,7 +43,8 @@ export default defineProvider({
       document: signedCopy,
       dispatch ({ esign, document, signatures, metadata }, call) {
         const word = magicWord(...esign.signers.map(({ email }) => email))
-        return send({ service: 'esign', esign, document, signatures: signatures.map((place) => ({ ...place })), metadata }, word, call, (id) => ({ status: 'started', url: `https://simulator.invalid/sign/${id}` }))
+        return send({ service: 'esign', esign, document, signatures: signatures.map((place) => ({ ...place })), metadata }, word, call,
+          (id) => ({ status: 'started', url: `https://simulator.invalid/sign/${id}` }))
       }
     },
 
@@ -55,7 +57,8 @@ export default defineProvider({
       status,
       cancel,
       dispatch ({ postal, document, metadata }, call) {
-        return send({ service: 'postal', postal, document, metadata }, magicWord(postal.recipient.name), call, () => ({ status: 'accepted' }))
+        return send({ service: 'postal', postal, document, metadata }, magicWord(postal.recipient.name), call,
+          () => ({ status: 'accepted' }))
       }
     },
 
@@ -80,7 +83,8 @@ export default defineProvider({
     upload: {
       ...findable,
       dispatch ({ document, metadata }, call) {
-        return send({ service: 'upload', document, metadata }, magicWord(document.filename.replace(/\.\w+$/, '')), call, (id) => ({ status: 'stored', url: `https://simulator.invalid/files/${id}` }))
+        return send({ service: 'upload', document, metadata }, magicWord(document.filename.replace(/\.\w+$/, '')), call,
+          (id) => ({ status: 'stored', url: `https://simulator.invalid/files/${id}` }))
       }
     }
   },

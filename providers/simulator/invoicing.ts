@@ -1,4 +1,4 @@
-import { at, refused, type JsonObject, type ServiceContracts } from '@dispatch/core/provider'
+import { at, type JsonObject, refused, type ServiceContracts } from '@dispatch/core/provider'
 import type { Call } from './settings.ts'
 
 type Request = ServiceContracts['invoicing']['dispatch']
@@ -6,15 +6,23 @@ type Request = ServiceContracts['invoicing']['dispatch']
 /** A number is given once per document type; a step that comes back with its own is no duplicate. */
 export async function claimNumber ({ invoicing: { documentType }, data }: Request, { reference, state }: Call): Promise<string> {
   const number = at(data, '/number')
-  if ((typeof number !== 'string' && typeof number !== 'number') || number === '') throw refused('missing_number', 'The document has no number.')
+  if ((typeof number !== 'string' && typeof number !== 'number') || number === '') {
+    throw refused('missing_number', 'The document has no number.')
+  }
   const holder = await state.putIfAbsent(`number:${documentType}:${number}`, reference)
   if (holder !== reference) throw refused('duplicate_number', `The number "${number}" of a document of type ${documentType} is taken.`)
   return String(number)
 }
 
 /** Addresses under .invalid lead nowhere (RFC 2606). */
-export function invoiceAnswer ({ invoicing: { documentType, sendByEmail = false } }: Request, id: string, number: string, { requestSettings }: Call): JsonObject & { status: string } {
-  const { includePaymentCollectionLink = false, paymentCollectionBeneficiaryName: beneficiary, paymentCollectionLabel: label } = requestSettings
+export function invoiceAnswer (
+  { invoicing: { documentType, sendByEmail = false } }: Request,
+  id: string,
+  number: string,
+  { requestSettings }: Call
+): JsonObject & { status: string } {
+  const { includePaymentCollectionLink = false, paymentCollectionBeneficiaryName: beneficiary, paymentCollectionLabel: label } =
+    requestSettings
   const payment = new URLSearchParams({ ...(beneficiary !== undefined && { beneficiary }), ...(label !== undefined && { label }) })
   return {
     status: sendByEmail ? 'sent' : 'created',

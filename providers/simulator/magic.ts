@@ -1,4 +1,4 @@
-import { refused, unavailable, type Json } from '@dispatch/core/provider'
+import { type Json, refused, unavailable } from '@dispatch/core/provider'
 import type { Call } from './settings.ts'
 
 const words = ['reject', 'unavailable', 'uncertain', 'slow'] as const

@@ -1,4 +1,4 @@
-import { at, type Accepted, type DocumentHandle, type Json, type JsonObject } from '@dispatch/core/provider'
+import { type Accepted, at, type DocumentHandle, type Json, type JsonObject } from '@dispatch/core/provider'
 import type { Call } from './settings.ts'
 
 /** Where the state keeps what was sent, by our reference. */
@@ -10,7 +10,11 @@ export const idOf = (reference: string): string => `sim-${reference}`
 export const referenceOf = (id: string): string => id.replace(/^sim-/, '')
 
 /** Records what was sent and what was answered, for the look-up and for whoever wants to see it. */
-export async function record (sent: JsonObject, response: Accepted, { reference, requestSettings, sandbox, state, now }: Call): Promise<void> {
+export async function record (
+  sent: JsonObject,
+  response: Accepted,
+  { reference, requestSettings, sandbox, state, now }: Call
+): Promise<void> {
   await state.put(keyOf(reference), { at: now().toISOString(), reference, sandbox, ...sent, requestSettings, response })
 }
 

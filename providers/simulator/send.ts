@@ -1,4 +1,4 @@
-import { outcomeUnknown, type Accepted, type Found, type JsonObject } from '@dispatch/core/provider'
+import { type Accepted, type Found, type JsonObject, outcomeUnknown } from '@dispatch/core/provider'
 import { perform, type Word } from './magic.ts'
 import { idOf, record, recorded } from './outbox.ts'
 import type { Call } from './settings.ts'
@@ -6,8 +6,15 @@ import type { Call } from './settings.ts'
 /** What is sent: under the name of its service, with whatever else the request has. */
 export type Sent = JsonObject & { service: string }
 
-/** Accepts a request, unless its magic word says otherwise: recorded under our reference, and never twice. `answer` is what the client sees. */
-export async function send (sent: Sent, word: Word | undefined, call: Call, answer: (id: string) => JsonObject & { status: string } | Promise<JsonObject & { status: string }>): Promise<Accepted> {
+/**
+ * Accepts a request, unless its magic word says otherwise: recorded under our reference, and never twice. `answer` is what the client sees.
+ */
+export async function send (
+  sent: Sent,
+  word: Word | undefined,
+  call: Call,
+  answer: (id: string) => JsonObject & { status: string } | Promise<JsonObject & { status: string }>
+): Promise<Accepted> {
   const before = await recorded(call.reference, call)
   if (before !== undefined) return before
   await perform(word, call)

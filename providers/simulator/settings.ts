@@ -1,4 +1,4 @@
-import { AllowedSenders, Secret, Type, type Context, type Static } from '@dispatch/core/provider'
+import { AllowedSenders, type Context, Secret, type Static, Type } from '@dispatch/core/provider'
 
 export const Settings = Type.Object({
   allowedSenders: Type.Optional(AllowedSenders()),

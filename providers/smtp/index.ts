@@ -1,4 +1,5 @@
-import { AllowedSenders, defineProvider, Host, Secret, sendStatus, textOf, Type, type SmtpTransport, type Static } from '@dispatch/core/provider'
+import { AllowedSenders, defineProvider, Host, Secret, sendStatus, type SmtpTransport, type Static, textOf,
+  Type } from '@dispatch/core/provider'
 
 /** All three of them, or none. */
 const dkim = ['dkimDomain', 'dkimSelector', 'dkimPrivateKey']
@@ -7,22 +8,35 @@ const label = '[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?'
 
 const Settings = Type.Object({
   host: Host({ title: 'Mail server', description: 'the name of the server that takes your mail for delivery, such as smtp.example.com' }),
-  port: Type.Optional(Type.Integer({ title: 'Port', description: '587 with STARTTLS and 465 with TLS unless told', minimum: 1, maximum: 65_535 })),
+  port: Type.Optional(
+    Type.Integer({ title: 'Port', description: '587 with STARTTLS and 465 with TLS unless told', minimum: 1, maximum: 65_535 })
+  ),
   security: Type.Optional(Type.Enum(['starttls', 'tls'], {
-    title: 'Security', description: 'STARTTLS, or TLS from the first byte. Both are required: nothing goes out in the clear.', default: 'starttls'
+    title: 'Security',
+    description: 'STARTTLS, or TLS from the first byte. Both are required: nothing goes out in the clear.',
+    default: 'starttls'
   })),
-  user: Type.Optional(Type.String({ title: 'User', description: 'the name to sign in with; left out where the server asks for none', minLength: 1 })),
+  user: Type.Optional(
+    Type.String({ title: 'User', description: 'the name to sign in with; left out where the server asks for none', minLength: 1 })
+  ),
   password: Type.Optional(Secret({ title: 'Password', description: 'The password of that user.' })),
   dkimDomain: Type.Optional(Type.String({
-    title: 'DKIM domain', description: 'the domain that signs, that of the senders, such as example.com',
-    pattern: '^([^\\s.@/;=]+\\.)+[^\\s.@/;=]+$', maxLength: 253
+    title: 'DKIM domain',
+    description: 'the domain that signs, that of the senders, such as example.com',
+    pattern: '^([^\\s.@/;=]+\\.)+[^\\s.@/;=]+$',
+    maxLength: 253
   })),
   dkimSelector: Type.Optional(Type.String({
-    title: 'DKIM selector', description: 'the name of the key: its public one is the TXT record of <selector>._domainkey.<domain>',
-    pattern: `^${label}(\\.${label})*$`, maxLength: 100
+    title: 'DKIM selector',
+    description: 'the name of the key: its public one is the TXT record of <selector>._domainkey.<domain>',
+    pattern: `^${label}(\\.${label})*$`,
+    maxLength: 100
   })),
   dkimPrivateKey: Type.Optional(Secret({
-    title: 'DKIM private key', description: 'The private RSA key in PEM, without a passphrase.', format: 'rsa-private-key', maxLength: 16_384
+    title: 'DKIM private key',
+    description: 'The private RSA key in PEM, without a passphrase.',
+    format: 'rsa-private-key',
+    maxLength: 16_384
   })),
   allowedSenders: AllowedSenders()
 }, { dependentRequired: { user: ['password'], password: ['user'], dkimDomain: dkim, dkimSelector: dkim, dkimPrivateKey: dkim } })
@@ -38,7 +52,14 @@ export default defineProvider({
       rest: true,
       async dispatch ({ email, inline, attachments }, { settings, reference, rest, smtp }) {
         const again = rest === undefined ? {} : { date: textOf(rest.answer, '/date'), only: rest.recipients }
-        const message = { ...email, id: reference, ...again, inline, attachments, headers: { ...email.headers, 'X-Dispatch-Reference': reference } }
+        const message = {
+          ...email,
+          id: reference,
+          ...again,
+          inline,
+          attachments,
+          headers: { ...email.headers, 'X-Dispatch-Reference': reference }
+        }
         const { messageId, ...receipt } = await smtp.send(message, transportOf(settings))
         return { id: messageId, status: sendStatus(receipt), ...receipt }
       }
@@ -47,6 +68,10 @@ export default defineProvider({
 })
 
 /** The mail server, and with what it is handed messages. */
-function transportOf ({ dkimDomain: domain, dkimSelector: selector, dkimPrivateKey: privateKey, ...server }: Static<typeof Settings>): SmtpTransport {
-  return domain === undefined || selector === undefined || privateKey === undefined ? server : { ...server, dkim: { domain, selector, privateKey } }
+function transportOf ({ dkimDomain: domain, dkimSelector: selector, dkimPrivateKey: privateKey, ...server }: Static<
+  typeof Settings
+>): SmtpTransport {
+  return domain === undefined || selector === undefined || privateKey === undefined
+    ? server
+    : { ...server, dkim: { domain, selector, privateKey } }
 }

@@ -1,4 +1,4 @@
-import { Type, type Accepted, type Found, type Http, type HttpCall, type Invoice, type Static } from '@dispatch/core/provider'
+import { type Accepted, type Found, type Http, type HttpCall, type Invoice, type Static, Type } from '@dispatch/core/provider'
 import type { Call } from './settings.ts'
 
 const Text = Type.Optional(Type.Union([Type.String(), Type.Null()]))
@@ -7,9 +7,17 @@ const Metadata = Type.Optional(Type.Union([Type.Record(Type.String(), Type.Strin
 
 /** What is read of an invoice, a quote or a credit note; each has some of the fields. */
 export const Paper = Type.Object({
-  id: Type.String(), status: Type.String(), number: Text, metadata: Metadata,
-  total: Amount, amount_total: Amount, amount_due: Amount, amount_remaining: Amount,
-  hosted_invoice_url: Text, invoice_pdf: Text, pdf: Text
+  id: Type.String(),
+  status: Type.String(),
+  number: Text,
+  metadata: Metadata,
+  total: Amount,
+  amount_total: Amount,
+  amount_due: Amount,
+  amount_remaining: Amount,
+  hosted_invoice_url: Text,
+  invoice_pdf: Text,
+  pdf: Text
 })
 export type Paper = Static<typeof Paper>
 export const Papers = Type.Object({ data: Type.Array(Paper) })
@@ -21,7 +29,8 @@ const paths: Readonly<Record<string, string>> = { in: 'invoices', qt: 'quotes', 
 export const creditOf = 'credit:'
 
 /** The id of the invoice that what was prepared credits; undefined for a draft. */
-export const creditedBy = (prepared: string): string | undefined => prepared.startsWith(creditOf) ? prepared.slice(creditOf.length) : undefined
+export const creditedBy = (prepared: string): string | undefined =>
+  prepared.startsWith(creditOf) ? prepared.slice(creditOf.length) : undefined
 
 /** Where a paper is, by the prefix of its id. */
 export const pathOf = (id: string): string => `${paths[id.slice(0, 2)] ?? 'invoices'}/${encodeURIComponent(id)}`
@@ -41,7 +50,9 @@ export const read = (id: string, call: Call): Promise<Paper> => call.http.get(..
 
 /** Takes back a draft: that of an invoice is deleted, a quote is cancelled, as none is ever deleted. */
 export function withdraw (draft: string, call: Call, http: Http): Promise<unknown> {
-  return draft.startsWith('qt_') ? http.post(...send(call, 'cancel', `${pathOf(draft)}/cancel`), Created) : http.delete(...ask(call, pathOf(draft)), Created)
+  return draft.startsWith('qt_')
+    ? http.post(...send(call, 'cancel', `${pathOf(draft)}/cancel`), Created)
+    : http.delete(...ask(call, pathOf(draft)), Created)
 }
 
 /** What became of what was prepared: of a draft, or of the credit note of an invoice. */
@@ -54,8 +65,16 @@ export async function find (prepared: string, call: Call): Promise<Found> {
   return paper.status === 'draft' ? { found: 'draft' } : { found: 'accepted', response: answer(paper, call) }
 }
 
-export function answer ({ id, status, number, hosted_invoice_url: url }: Paper, { requestSettings: { includePaymentCollectionLink: pay } }: Call): Accepted {
-  return { id, status, ...(typeof number === 'string' && { number }), ...(typeof url === 'string' && { url, ...(pay === true && { paymentUrl: url }) }) }
+export function answer (
+  { id, status, number, hosted_invoice_url: url }: Paper,
+  { requestSettings: { includePaymentCollectionLink: pay } }: Call
+): Accepted {
+  return {
+    id,
+    status,
+    ...(typeof number === 'string' && { number }),
+    ...(typeof url === 'string' && { url, ...(pay === true && { paymentUrl: url }) })
+  }
 }
 
 export function metadataOf ({ number = '' }: Invoice, { reference }: Call): Record<string, string> {

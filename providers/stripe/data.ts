@@ -1,4 +1,4 @@
-import { Money, minorUnits, refused, type Adjustment, type Invoice, type InvoiceLine } from '@dispatch/core/provider'
+import { type Adjustment, type Invoice, type InvoiceLine, minorUnits, Money, refused } from '@dispatch/core/provider'
 import type { Call } from './settings.ts'
 
 type Amount = Invoice['total']
@@ -32,13 +32,21 @@ export function itemsOf (invoice: Invoice): Item[] {
 
 /** A line whose quantity has decimals, or that has allowances or charges, becomes one of its total, and its description says what of. */
 function itemOf ({ description, quantity, unitPrice, taxRate: rate, total, isPlain }: InvoiceLine, at: string, invoice: Invoice): Item {
-  if (isPlain && quantity.isInteger() && !quantity.isNegative()) return { description, quantity, price: minor(unitPrice, invoice), rate, at }
+  if (isPlain && quantity.isInteger() && !quantity.isNegative()) {
+    return { description, quantity, price: minor(unitPrice, invoice), rate, at }
+  }
   const made = `${quantity.toFixed()} × ${unitPrice.toFixed()}${isPlain ? '' : ', with its allowances and charges'}`
   return { description: `${description} (${made})`, quantity: one, price: minor(total, invoice), rate, at }
 }
 
 function adjustmentOf ({ reason, amount, taxRate: rate }: Adjustment, invoice: Invoice): Item {
-  return { description: reason, quantity: one, price: minor(amount, invoice), rate, at: amount.isNegative() ? '/data/allowances' : '/data/charges' }
+  return {
+    description: reason,
+    quantity: one,
+    price: minor(amount, invoice),
+    rate,
+    at: amount.isNegative() ? '/data/allowances' : '/data/charges'
+  }
 }
 
 /**
@@ -92,7 +100,8 @@ export function checkTotal (items: readonly Item[], invoice: Invoice): void {
   const made = items.reduce((sum, item) => sum.add(sumOf(item).mul(item.rate.div(100).add(1))), zero)
   if (total.isInteger() && made.sub(total).abs().lte(Math.max(1, items.length))) return
   const sum = made.div(minor(one, invoice)).toFixed()
-  throw refused('total_differs', `The lines, allowances and charges with their taxes come to ${sum}, and the total is ${invoice.total.toFixed()}.`, '/data/total')
+  throw refused('total_differs',
+    `The lines, allowances and charges with their taxes come to ${sum}, and the total is ${invoice.total.toFixed()}.`, '/data/total')
 }
 
 /** A line as it is sent. */
@@ -102,7 +111,14 @@ export type Sent = { description: string, quantity: string, unit_amount_decimal:
 export function sentOf (items: readonly Item[], { taxRates = [] }: Partial<Call['settings']>): Sent[] {
   return items.map(({ description, quantity, price, rate, at }) => {
     const known = taxRates.find(({ percent }) => rate.eq(percent))
-    if (known === undefined && !rate.isZero()) throw refused('unknown_tax_rate', `The settings have no tax rate of ${rate.toFixed()} %.`, at)
-    return { description, quantity: quantity.toFixed(), unit_amount_decimal: price.toFixed(), tax_rates: known === undefined ? [] : [known.id] }
+    if (known === undefined && !rate.isZero()) {
+      throw refused('unknown_tax_rate', `The settings have no tax rate of ${rate.toFixed()} %.`, at)
+    }
+    return {
+      description,
+      quantity: quantity.toFixed(),
+      unit_amount_decimal: price.toFixed(),
+      tax_rates: known === undefined ? [] : [known.id]
+    }
   })
 }

@@ -6,12 +6,17 @@ import { issueCredit, prepare } from './prepare.ts'
 import { RequestSettings, Settings } from './settings.ts'
 
 export default defineProvider({
-  code: 'stripe', name: 'Stripe', docs: 'https://stripe.com/docs/api/invoices',
+  code: 'stripe',
+  name: 'Stripe',
+  docs: 'https://stripe.com/docs/api/invoices',
   hosts: ['api.stripe.com', 'files.stripe.com', 'pay.stripe.com'],
-  sandbox: { kind: 'configuration', key: { setting: 'secretKey', test: '_test_' } }, settings: Settings, requestSettings: RequestSettings,
+  sandbox: { kind: 'configuration', key: { setting: 'secretKey', test: '_test_' } },
+  settings: Settings,
+  requestSettings: RequestSettings,
   errors: {
     // Some have no code; their type says as much.
-    at: ['/error/code', '/error/type'], message: '/error/message',
+    at: ['/error/code', '/error/type'],
+    message: '/error/message',
     map: {
       // An earlier request with the same key is still at work.
       idempotency_key_in_use: 'outcome_unknown',
@@ -33,7 +38,15 @@ export default defineProvider({
       idempotency: { kind: 'lookup', visibleAfter: 60 },
       timeLimit: 100,
       // Of an invoice, a quote, a credit note.
-      statuses: { open: 'open', paid: 'paid', uncollectible: 'uncollectible', void: 'void', accepted: 'accepted', canceled: 'void', issued: 'accepted' },
+      statuses: {
+        open: 'open',
+        paid: 'paid',
+        uncollectible: 'uncollectible',
+        void: 'void',
+        accepted: 'accepted',
+        canceled: 'void',
+        issued: 'accepted'
+      },
       poll: { until: 120 * 24 * 3600 },
 
       check (asked, known) {

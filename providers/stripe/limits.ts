@@ -1,4 +1,4 @@
-import { Type, type Limit } from '@dispatch/core/provider'
+import { type Limit, Type } from '@dispatch/core/provider'
 
 const invoices = { '/invoicing/documentType': Type.Literal('INVOICE') }
 const quotes = { '/invoicing/documentType': Type.Literal('QUOTE') }

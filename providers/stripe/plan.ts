@@ -1,12 +1,19 @@
-import { invoiceOf, refused, textOf, type Asked, type Invoice, type Known } from '@dispatch/core/provider'
-import { checkTotal, itemsOf, joined, minor, sentOf, settledOf, withoutNegatives, type Item, type Sent } from './data.ts'
+import { type Asked, type Invoice, invoiceOf, type Known, refused, textOf } from '@dispatch/core/provider'
+import { checkTotal, type Item, itemsOf, joined, minor, type Sent, sentOf, settledOf, withoutNegatives } from './data.ts'
 import type { Call } from './settings.ts'
 import { beginningOf, endOf } from './time.ts'
 
 /** What a document will be at Stripe: times in Unix time, `due` in minor units. `reference`: of the invoice that is credited. */
 export type Plan = {
-  invoice: Invoice, items: Sent[], due: number, memo: string | undefined, footer: string | undefined,
-  issuedAt?: number, dueAt?: number, product?: string, reference?: string
+  invoice: Invoice
+  items: Sent[]
+  due: number
+  memo: string | undefined
+  footer: string | undefined
+  issuedAt?: number
+  dueAt?: number
+  product?: string
+  reference?: string
 }
 
 type Whole = Asked<'invoicing'>
@@ -25,7 +32,9 @@ export function planOf ({ invoicing, data }: Whole, { settings, requestSettings,
   if (!isInvoice) refuseSettled(settled)
   const sent = sentOf([...items, ...settled], settings)
   checkTotal(items, invoice)
-  if (minor(invoice.due, invoice).isNegative()) throw refused('nothing_due', 'More has been paid than the total: Stripe makes no invoice of it.', '/data/prepaidAmount')
+  if (minor(invoice.due, invoice).isNegative()) {
+    throw refused('nothing_due', 'More has been paid than the total: Stripe makes no invoice of it.', '/data/prepaidAmount')
+  }
   return {
     invoice,
     items: sent,
@@ -43,29 +52,39 @@ type Kind = (asked: Pick<Whole, 'invoicing' | 'data'>, items: readonly Item[], s
 const kinds: Readonly<Record<string, Kind | undefined>> = {
   QUOTE: (_asked, items, { quoteProduct: product }) => {
     if (product === undefined) throw refused('no_product', 'Stripe makes quotes of products: the settings need the product of quotes.')
-    return { product, memo: fitting('quote', items.map(({ quantity, description }) => `${quantity.toFixed()} × ${description}`).join('\n'), '/data/lines') }
+    return {
+      product,
+      memo: fitting('quote', items.map(({ quantity, description }) => `${quantity.toFixed()} × ${description}`).join('\n'), '/data/lines')
+    }
   },
   CREDIT ({ invoicing, data }) {
     const { reference: given = '' } = invoicing
     const reference = given.startsWith('in_') ? given : textOf(data, '/invoiceNumber') ?? given
     if (reference !== '') return { reference }
-    throw refused('no_invoice', 'A credit note needs its invoice: give its id or its number as the reference, or "invoiceNumber" in the data.', '/invoicing/reference')
+    throw refused('no_invoice',
+      'A credit note needs its invoice: give its id or its number as the reference, or "invoiceNumber" in the data.',
+      '/invoicing/reference')
   }
 }
 
 /** A quote and a credit note are not paid: neither has a place for what has been. */
 function refuseSettled ([item]: readonly Item[]): void {
-  if (item !== undefined) throw refused('not_for_invoices', 'Stripe has no place for this in a quote or a credit note: leave it out.', item.at)
+  if (item !== undefined) {
+    throw refused('not_for_invoices', 'Stripe has no place for this in a quote or a credit note: leave it out.', item.at)
+  }
 }
 
 function fitting (name: keyof typeof longest, text: string | undefined, at: string): string | undefined {
   if (text === undefined || text.length <= longest[name]) return text
-  throw refused('too_long', `Stripe prints at most ${longest[name]} characters there, and together with what stands beside it this has ${text.length}.`, at)
+  throw refused('too_long',
+    `Stripe prints at most ${longest[name]} characters there, and together with what stands beside it this has ${text.length}.`, at)
 }
 
 /** An invoice can be paid, and a quote accepted, until the end of its day. What is over then is refused. */
 function timesOf (
-  { invoicing, invoice }: Pick<Whole, 'invoicing'> & { invoice: Invoice }, { timezone = 'UTC' }: Facts['settings'], now: Date
+  { invoicing, invoice }: Pick<Whole, 'invoicing'> & { invoice: Invoice },
+  { timezone = 'UTC' }: Facts['settings'],
+  now: Date
 ): Pick<Plan, 'issuedAt' | 'dueAt'> {
   const date = invoicing.dueDate ?? invoice.dueDate
   const dueAt = date === undefined || invoicing.documentType === 'CREDIT' ? undefined : endOf(date, timezone)

@@ -1,12 +1,15 @@
-import { refused, textOf, type Invoice } from '@dispatch/core/provider'
+import { type Invoice, refused, textOf } from '@dispatch/core/provider'
 import { ask, Created, creditOf, metadataOf, Paper, Papers, read, send, withdraw } from './api.ts'
 import { joined, minor } from './data.ts'
-import { planOf, type Plan } from './plan.ts'
+import { type Plan, planOf } from './plan.ts'
 import type { Call, Request } from './settings.ts'
 
 const daysUntilDue = 30
 
-/** Makes all that a document needs before it is issued; what is made is taken back where Stripe refuses the rest. Resolves to the id of its draft. */
+/**
+ * Makes all that a document needs before it is issued; what is made is taken back where Stripe refuses the rest. Resolves to the id of its
+ * draft.
+ */
 export async function prepare (request: Request, call: Call): Promise<string> {
   const plan = planOf(request, { ...call, now: call.now() })
   const { documentType } = request.invoicing
@@ -20,7 +23,11 @@ async function prepareInvoice ({ invoicing }: Request, plan: Plan, call: Call): 
   const currency = invoice.currency?.toLowerCase()
   const customer = invoicing.customerId ?? await newCustomer(invoice, call)
   const { id } = await call.http.post(...send(call, 'invoice', 'invoices', {
-    customer, currency, collection_method: 'send_invoice', auto_advance: false, pending_invoice_items_behavior: 'exclude',
+    customer,
+    currency,
+    collection_method: 'send_invoice',
+    auto_advance: false,
+    pending_invoice_items_behavior: 'exclude',
     effective_at: issuedAt,
     ...(dueAt === undefined ? { days_until_due: daysUntilDue } : { due_date: dueAt }),
     custom_fields: printed({ Number: invoice.number, 'VAT ID': invoice.customer.vatId }),
@@ -36,7 +43,8 @@ async function prepareInvoice ({ invoicing }: Request, plan: Plan, call: Call): 
   checkSum(total, plan)
   // An account with Stripe that is not balanced would change what is asked for.
   if (due === plan.due) return id
-  throw refused('amount_due_differs', `Stripe would ask for ${due ?? 'no'} minor units, and ${plan.due} are due: the customer has a balance at Stripe. Nothing was issued.`)
+  throw refused('amount_due_differs',
+    `Stripe would ask for ${due ?? 'no'} minor units, and ${plan.due} are due: the customer has a balance at Stripe. Nothing was issued.`)
 }
 
 function printed (fields: Record<string, string | undefined>): { name: string, value: string }[] {
@@ -49,8 +57,16 @@ async function prepareQuote ({ invoicing }: Request, plan: Plan, call: Call): Pr
   const currency = invoice.currency?.toLowerCase()
   const { id, amount_total: total } = await call.http.post(...send(call, 'quote', 'quotes', {
     customer: invoicing.customerId ?? await newCustomer(invoice, call),
-    collection_method: 'send_invoice', invoice_settings: { days_until_due: daysUntilDue }, header: invoice.number, description, expires_at,
-    line_items: items.map(({ quantity, unit_amount_decimal, tax_rates }) => ({ price_data: { currency, product, unit_amount_decimal }, quantity, tax_rates })),
+    collection_method: 'send_invoice',
+    invoice_settings: { days_until_due: daysUntilDue },
+    header: invoice.number,
+    description,
+    expires_at,
+    line_items: items.map(({ quantity, unit_amount_decimal, tax_rates }) => ({
+      price_data: { currency, product, unit_amount_decimal },
+      quantity,
+      tax_rates
+    })),
     metadata: metadataOf(invoice, call)
   }), Paper)
   call.onRefusal((http) => withdraw(id, call, http))
@@ -85,13 +101,22 @@ export async function issueCredit (credited: string, request: Request, call: Cal
 }
 
 /** A customer of this document alone. */
-async function newCustomer ({ customer: { name, email, address: line1, city, postalCode: postal_code, country } }: Invoice, call: Call): Promise<string> {
-  const { id } = await call.http.post(...send(call, 'customer', 'customers', { name, email, address: { line1, city, postal_code, country } }), Created)
+async function newCustomer (
+  { customer: { name, email, address: line1, city, postalCode: postal_code, country } }: Invoice,
+  call: Call
+): Promise<string> {
+  const { id } = await call.http.post(
+    ...send(call, 'customer', 'customers', { name, email, address: { line1, city, postal_code, country } }),
+    Created
+  )
   call.onRefusal((http) => http.delete(...ask(call, `customers/${encodeURIComponent(id)}`), Created))
   return id
 }
 
 /** Holds what Stripe makes of a draft against what is due. */
 function checkSum (total: number | undefined, { due }: Plan): void {
-  if (total !== due) throw refused('total_differs', `Stripe makes ${total ?? 'no'} minor units of the lines and their taxes, and the data says ${due}: nothing was issued.`)
+  if (total !== due) {
+    throw refused('total_differs',
+      `Stripe makes ${total ?? 'no'} minor units of the lines and their taxes, and the data says ${due}: nothing was issued.`)
+  }
 }

@@ -8,7 +8,9 @@ export function beginningOf (date: string, zone: string): number {
 
 /** The last second of a day in a time zone, or a time as it is; in Unix time. */
 export function endOf (date: string, zone: string): number {
-  return day.test(date) ? Temporal.PlainDate.from(date).add({ days: 1 }).toZonedDateTime(zone).epochMilliseconds / 1000 - 1 : secondsOf(date)
+  return day.test(date)
+    ? Temporal.PlainDate.from(date).add({ days: 1 }).toZonedDateTime(zone).epochMilliseconds / 1000 - 1
+    : secondsOf(date)
 }
 
 function secondsOf (time: string): number {

@@ -1,5 +1,5 @@
-import { defineProvider, refused, Type, type HttpCall, type Static } from '@dispatch/core/provider'
-import { limits, messagingService, RequestSettings, Settings, type Call } from './settings.ts'
+import { defineProvider, type HttpCall, refused, type Static, Type } from '@dispatch/core/provider'
+import { type Call, limits, messagingService, RequestSettings, Settings } from './settings.ts'
 
 const Message = Type.Object({
   sid: Type.String(),
@@ -10,9 +10,16 @@ const Message = Type.Object({
 
 /** https://www.twilio.com/docs/messaging/api/message-resource#message-status-values */
 const statuses = {
-  accepted: 'queued', scheduled: 'queued', queued: 'queued', sending: 'queued',
-  sent: 'sent', delivered: 'delivered', read: 'delivered',
-  failed: 'failed', undelivered: 'failed', canceled: 'failed'
+  accepted: 'queued',
+  scheduled: 'queued',
+  queued: 'queued',
+  sending: 'queued',
+  sent: 'sent',
+  delivered: 'delivered',
+  read: 'delivered',
+  failed: 'failed',
+  undelivered: 'failed',
+  canceled: 'failed'
 } as const
 
 /** The sender that test credentials may use: https://www.twilio.com/docs/iam/test-credentials. */
@@ -21,7 +28,9 @@ const testSender = '+15005550006'
 const [minute, hour] = [60, 3600]
 
 export default defineProvider({
-  code: 'twilio', name: 'Twilio', docs: 'https://www.twilio.com/docs/messaging/api/message-resource',
+  code: 'twilio',
+  name: 'Twilio',
+  docs: 'https://www.twilio.com/docs/messaging/api/message-resource',
   hosts: ['api.twilio.com'],
   sandbox: { kind: 'flag', needs: ['testAccountSid', 'testAuthToken'] },
   settings: Settings,
@@ -57,7 +66,9 @@ export default defineProvider({
         const from = sandbox ? { From: testSender } : fromOf(sender, requestSettings.messagingService, settings.from)
         const made = await call.http.post(...ask(call, '', { form: { To: phoneNumber, ...from, ValidityPeriod, Body: message } }), Message)
         // Twilio may have given a message up by the time at which it answers that it was made.
-        if (isFailed(made)) throw refused(made.error_code ?? made.status, made.error_message ?? `Twilio made the message, but it is ${made.status}.`)
+        if (isFailed(made)) {
+          throw refused(made.error_code ?? made.status, made.error_message ?? `Twilio made the message, but it is ${made.status}.`)
+        }
         return { id: made.sid, status: made.status }
       },
 
@@ -82,7 +93,11 @@ function ask ({ settings, sandbox }: Call, path: string, body: Pick<HttpCall, 'f
 }
 
 /** Through a service of the request, by a sender of its pool where one is named; else as the request says, or the configuration. */
-function fromOf (sender: string | undefined, requested: string | undefined, usual: string): { From?: string, MessagingServiceSid?: string } {
+function fromOf (
+  sender: string | undefined,
+  requested: string | undefined,
+  usual: string
+): { From?: string, MessagingServiceSid?: string } {
   if (requested !== undefined) return { MessagingServiceSid: requested, ...(sender !== undefined && { From: sender }) }
   const from = sender ?? usual
   return messagingService.test(from) ? { MessagingServiceSid: from } : { From: from }

@@ -1,4 +1,4 @@
-import { Secret, Type, type Context, type Limit, type Static } from '@dispatch/core/provider'
+import { type Context, type Limit, Secret, type Static, Type } from '@dispatch/core/provider'
 
 const sid = { pattern: '^AC[0-9a-fA-F]{32}$' }
 const service = 'MG[0-9a-fA-F]{32}'
@@ -10,11 +10,17 @@ const senders = `^(\\+[1-9][0-9]{6,14}|[0-9]{3,8}|${service}|(?!${serviceLike})(
 
 export const limits: readonly Limit[] = [{
   at: '/sms/sender',
-  fits: Type.Unsafe({ not: { pattern: `^${serviceLike}` }, description: 'a name; a messaging service (MG and 32 hexadecimal digits) stands in "settings.messagingService"' })
+  fits: Type.Unsafe({
+    not: { pattern: `^${serviceLike}` },
+    description: 'a name; a messaging service (MG and 32 hexadecimal digits) stands in "settings.messagingService"'
+  })
 }]
 
 const validityPeriod = Type.Optional(Type.Integer({
-  title: 'Validity', description: 'Seconds after which a message that still waits is not sent any more: 1 to 36000 (10 hours, unless set).', minimum: 1, maximum: 36_000
+  title: 'Validity',
+  description: 'Seconds after which a message that still waits is not sent any more: 1 to 36000 (10 hours, unless set).',
+  minimum: 1,
+  maximum: 36_000
 }))
 
 export const Settings = Type.Object({
@@ -22,11 +28,18 @@ export const Settings = Type.Object({
   authToken: Secret({ title: 'Auth token', description: 'The primary auth token of the account.' }),
   from: Type.String({
     title: 'Sender',
-    description: 'a number of the account (E.164), a short code, a name of 1 to 11 letters and digits, or a messaging service (MG and 32 hexadecimal digits)',
+    description: 'a number of the account (E.164), a short code, a name of 1 to 11 letters and digits, or a messaging service (MG and 32 ' +
+      'hexadecimal digits)',
     pattern: senders
   }),
   validityPeriod,
-  testAccountSid: Type.Optional(Type.String({ ...sid, title: 'Test account SID', description: 'the SID of the test credentials: what a sandbox configuration sends with' })),
+  testAccountSid: Type.Optional(
+    Type.String({
+      ...sid,
+      title: 'Test account SID',
+      description: 'the SID of the test credentials: what a sandbox configuration sends with'
+    })
+  ),
   testAuthToken: Type.Optional(Secret({ title: 'Test auth token', description: 'The token of the test credentials.' }))
 })
 

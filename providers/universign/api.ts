@@ -1,4 +1,4 @@
-import { Type, type Accepted, type Context, type Found, type Http, type HttpCall, type Static } from '@dispatch/core/provider'
+import { type Accepted, type Context, type Found, type Http, type HttpCall, type Static, Type } from '@dispatch/core/provider'
 import type { RequestSettings, Settings } from './settings.ts'
 
 export type Call = Context<Static<typeof Settings>, Static<typeof RequestSettings>>
@@ -14,7 +14,11 @@ export type Transaction = Static<typeof Transaction>
 export const WithDocuments = Type.Object({ state: Type.String(), documents: Type.Array(Created) })
 
 /** A request to Universign: a key of the test environment works at its host alone, and nothing signed there binds anybody. */
-export function ask ({ settings: { apiKey }, sandbox }: Call, path: string, body: Pick<HttpCall, 'form' | 'multipart'> = {}): [url: string, call: HttpCall] {
+export function ask (
+  { settings: { apiKey }, sandbox }: Call,
+  path: string,
+  body: Pick<HttpCall, 'form' | 'multipart'> = {}
+): [url: string, call: HttpCall] {
   return [`https://api${sandbox ? '.alpha' : ''}.universign.com/v1/${path}`, { bearer: apiKey, ...body }]
 }
 

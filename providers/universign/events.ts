@@ -1,4 +1,4 @@
-import { Type, type EventReading, type Static } from '@dispatch/core/provider'
+import { type EventReading, type Static, Type } from '@dispatch/core/provider'
 import type { Transaction } from './api.ts'
 
 type Status = 'started' | 'signed' | 'completed' | 'declined' | 'expired' | 'cancelled'
@@ -22,7 +22,12 @@ export const Event = Type.Object({ id: Type.String(), type: Type.String(), paylo
 export function read ({ id: eventId, type, payload: { object } }: Static<typeof Event>): EventReading {
   if (!('transaction_id' in object)) return { eventId, remoteId: object.id, type }
   const { transaction_id: remoteId, participant_email: participant, stalled_reason: reason } = object
-  return { eventId, remoteId, type: typeof reason === 'string' ? `${type}.${reason}` : type, ...(participant !== undefined && { participant }) }
+  return {
+    eventId,
+    remoteId,
+    type: typeof reason === 'string' ? `${type}.${reason}` : type,
+    ...(participant !== undefined && { participant })
+  }
 }
 
 export const events: Readonly<Record<string, Status>> = {

@@ -22,7 +22,11 @@ export default defineProvider({
       signatureTypes: ['SIMPLE', 'ADVANCED', 'QUALIFIED'],
       // Each signs with a code that is sent to their phone; for a simple signature Universign asks them for a number.
       phoneNumberFor: ['ADVANCED', 'QUALIFIED'],
-      limits: [{ at: '/esign/expiresInDays', fits: Type.Integer({ maximum: 60 }), because: 'A transaction of Universign lives for 60 days at most.' }],
+      limits: [{
+        at: '/esign/expiresInDays',
+        fits: Type.Integer({ maximum: 60 }),
+        because: 'A transaction of Universign lives for 60 days at most.'
+      }],
       locales: ['bg', 'ca', 'de', 'en', 'es', 'fr', 'it', 'nl', 'pl', 'pt', 'ro'],
       // What is read by its id is there at once; a start that was cut off may be at work for as long as it can take.
       idempotency: { kind: 'lookup', visibleAfter: 60 },
@@ -41,7 +45,9 @@ export default defineProvider({
 
       async document ({ id }, call) {
         const { state, documents: [document] } = await call.http.get(...ask(call, pathOf(id)), WithDocuments)
-        if (document === undefined || !signed.includes(state)) throw refused('not_completed', `Not everybody has signed: the transaction is ${state}.`)
+        if (document === undefined || !signed.includes(state)) {
+          throw refused('not_completed', `Not everybody has signed: the transaction is ${state}.`)
+        }
         const [url, request] = ask(call, `${pathOf(id)}/archive/documents/${encodeURIComponent(document.id)}/download`)
         return await call.http.download(url, { ...request, filename: `${id}.pdf` })
       },

@@ -1,5 +1,5 @@
-import { Type, type ServiceContracts } from '@dispatch/core/provider'
-import { ask, Created, pathOf, Transaction, withdraw, type Call } from './api.ts'
+import { type ServiceContracts, Type } from '@dispatch/core/provider'
+import { ask, type Call, Created, pathOf, Transaction, withdraw } from './api.ts'
 
 type Request = ServiceContracts['esign']['dispatch']
 type Signer = Request['esign']['signers'][number]
@@ -13,11 +13,17 @@ const minutesOfDay = 24 * 60
 /** A draft that lacks nothing but its start: https://apps.universign.com/docs/guides/transactions/quick_start/. Resolves to its id. */
 export async function prepare ({ esign, document, signatures, metadata }: Request, call: Call): Promise<string> {
   const { signers, expiresInDays, locale } = esign
-  const transaction = { name: `${document.filename} (${call.reference})`, language: locale, duration: expiresInDays * minutesOfDay, metadata: metadataOf(metadata, call) }
+  const transaction = {
+    name: `${document.filename} (${call.reference})`,
+    language: locale,
+    duration: expiresInDays * minutesOfDay,
+    metadata: metadataOf(metadata, call)
+  }
   const { id } = await call.http.post(...ask(call, 'transactions', { form: transaction }), Transaction)
   call.onRefusal((http) => withdraw(id, call, http))
   const file = await call.http.post(...ask(call, 'files', { multipart: { file: document } }), Created)
-  const added = await call.http.post(...ask(call, `${pathOf(id)}/documents`, { form: { document: file.id, name: document.filename } }), Created)
+  const added = await call.http.post(...ask(call, `${pathOf(id)}/documents`, { form: { document: file.id, name: document.filename } }),
+    Created)
   for (const [index, signer] of signers.entries()) {
     const places = signatures.filter((place) => place.signer === index + 1)
     await addFields(`${pathOf(id)}/documents/${encodeURIComponent(added.id)}/fields`, places, signer, `${pathOf(id)}/signatures`, call)
@@ -52,7 +58,13 @@ function metadataOf (metadata: Request['metadata'], { reference }: Call): Record
 }
 
 /** A field for each place, and the instruction to sign there. Without a place it is a single field, which is not seen on a page. */
-async function addFields (fields: string, places: Request['signatures'], { email }: Signer, instructions: string, call: Call): Promise<void> {
+async function addFields (
+  fields: string,
+  places: Request['signatures'],
+  { email }: Signer,
+  instructions: string,
+  call: Call
+): Promise<void> {
   const positions = places.length === 0 ? [{}] : places.map(({ page, x, y }) => ({ page, x: Math.round(x), y: Math.round(y) }))
   for (const position of positions) {
     const field = await call.http.post(...ask(call, fields, { form: { type: 'signature', ...position } }), Created)

@@ -1,7 +1,8 @@
 import { Secret, Type } from '@dispatch/core/provider'
 
 const qualifiedCertificate = Type.Optional(Type.Boolean({
-  title: 'Qualified certificate', description: 'Advanced signatures need a qualified certificate (level 3), and not just an advanced one (level 2, unless set).'
+  title: 'Qualified certificate',
+  description: 'Advanced signatures need a qualified certificate (level 3), and not just an advanced one (level 2, unless set).'
 }))
 
 export const Settings = Type.Object({

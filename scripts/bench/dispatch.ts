@@ -2,14 +2,14 @@
  * A synchronous invoice through the simulator: without its document, beside the SQL of such a dispatch alone; with it, beside
  * the threads that make documents alone.
  */
-import { fileURLToPath } from 'node:url'
 import { createRenderer, readTemplateFolder, type Renderer } from '@dispatch/documents'
-import { startChild, type Child } from './support/child.ts'
+import { fileURLToPath } from 'node:url'
+import { type Child, startChild } from './support/child.ts'
 import { withBenchDatabase } from './support/database.ts'
 import { effort } from './support/effort.ts'
 import { invoiceData, invoiceRequest } from './support/invoice.ts'
 import { requestsPerSecond } from './support/load.ts'
-import { inTurns, rateOf, benchRow, type Rate } from './support/measure.ts'
+import { benchRow, inTurns, type Rate, rateOf } from './support/measure.ts'
 import { prepareReplay } from './support/replayed.ts'
 import type { RunningService } from './support/service.ts'
 import { printTable } from './support/table.ts'
@@ -22,13 +22,23 @@ function dispatches ({ ready: { url, bearer } }: Child<RunningService>): Rate {
 /** Documents of the same invoice, by the threads of the service alone. */
 async function documentsBy (renderer: Renderer): Promise<Rate> {
   const { id, digest, source } = await readTemplateFolder(fileURLToPath(new URL('../../templates/invoice', import.meta.url)))
-  return rateOf(seconds, () => renderer.render({ template: { id, version: 1, digest, source }, data: invoiceData('2026-0142'), format: 'pdf', now: '2026-03-14T09:30:00.000Z' }, { companyId: 1, template: 'shared' }))
+  return rateOf(seconds, () =>
+    renderer.render({
+      template: { id, version: 1, digest, source },
+      data: invoiceData('2026-0142'),
+      format: 'pdf',
+      now: '2026-03-14T09:30:00.000Z'
+    }, { companyId: 1, template: 'shared' }))
 }
 
 const { sql, unrendered, threads, rendered } = await withBenchDatabase(async ({ url }, folder) => {
   await using opened = new AsyncDisposableStack()
-  const start = async (documents: 'rendered' | 'unrendered'): Promise<Child<RunningService>> => opened.adopt(await startChild<RunningService>('service.ts', [url, folder, documents]), (child) => child.stop())
-  const statements = opened.adopt(await prepareReplay({ databaseUrl: url, folder, services: ['invoicing'], bodyOf: invoiceRequest, seconds }), ({ close }) => close())
+  const start = async (documents: 'rendered' | 'unrendered'): Promise<Child<RunningService>> =>
+    opened.adopt(await startChild<RunningService>('service.ts', [url, folder, documents]), (child) => child.stop())
+  const statements = opened.adopt(
+    await prepareReplay({ databaseUrl: url, folder, services: ['invoicing'], bodyOf: invoiceRequest, seconds }),
+    ({ close }) => close()
+  )
   const renderer = opened.adopt(createRenderer(), ({ close }) => close())
   return await inTurns({
     sql: statements.rate,

@@ -6,8 +6,8 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { JsonObject } from '../../core/packages/common/json.ts'
 import { compileTemplate } from '../../core/packages/documents/compile/compile.ts'
-import { readTemplateFolder } from '../../core/packages/documents/source/folder.ts'
 import { render } from '../../core/packages/documents/render/render.ts'
+import { readTemplateFolder } from '../../core/packages/documents/source/folder.ts'
 import { checkEInvoice } from '../../core/packages/einvoice/rules/check.ts'
 import { eInvoiceOf } from '../../core/packages/einvoice/write/write.ts'
 import { effort } from './support/effort.ts'
@@ -21,7 +21,12 @@ const now = '2026-03-14T09:30:00.000Z'
 
 /** The sample with this many lines, and its own words in each round. */
 function invoice (count: number, round: number): JsonObject {
-  return { ...sample, number: `F-${round}`, lines: Array.from({ length: count }, (_, index) => ({ ...sample.lines[index % sample.lines.length], description: `Line ${index} of ${round}` })) }
+  return {
+    ...sample,
+    number: `F-${round}`,
+    lines: Array.from({ length: count },
+      (_, index) => ({ ...sample.lines[index % sample.lines.length], description: `Line ${index} of ${round}` }))
+  }
 }
 
 const tasks: Readonly<Record<string, (data: JsonObject) => unknown>> = {
@@ -42,7 +47,9 @@ async function measure (count: number, rounds: number): Promise<Record<string, {
       if (round >= 0) times[index]?.push(performance.now() - start)
     }
   }
-  return Object.fromEntries(Object.keys(tasks).map((name, index) => [name, { ms: Math.round((times[index]?.sort((a, b) => a - b)[rounds >> 1] ?? 0) * 100) / 100 }]))
+  return Object.fromEntries(
+    Object.keys(tasks).map((name, index) => [name, { ms: Math.round((times[index]?.sort((a, b) => a - b)[rounds >> 1] ?? 0) * 100) / 100 }])
+  )
 }
 
 for (const [lines, rounds] of effort<[lines: number, rounds: number][]>([[12, 200], [300, 20]], [[12, 20], [300, 2]])) {

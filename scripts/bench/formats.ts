@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url'
 import { compileTemplate } from '../../core/packages/documents/compile/compile.ts'
-import { readTemplateFolder } from '../../core/packages/documents/source/folder.ts'
 import { render } from '../../core/packages/documents/render/render.ts'
+import { readTemplateFolder } from '../../core/packages/documents/source/folder.ts'
 import { effort } from './support/effort.ts'
-import { peers, type Make } from './support/formats-peers.ts'
+import { type Make, peers } from './support/formats-peers.ts'
 import { sampleInvoiceOf } from './support/pdf-by-hand.ts'
 import { printTable } from './support/table.ts'
 
@@ -22,7 +22,9 @@ const ours: Record<string, Make> = {
 }
 
 const others = peers()
-if (Object.keys(others).length < 2) console.log('docx, exceljs or both are left out: npm install --prefix scripts/bench --ignore-scripts brings them.')
+if (Object.keys(others).length < 2) {
+  console.log('docx, exceljs or both are left out: npm install --prefix scripts/bench --ignore-scripts brings them.')
+}
 const contestants = { ...ours, ...others }
 printTable(await compare(12, effort(300, 20)))
 printTable(await compare(1_000, effort(10, 1)))
@@ -42,7 +44,10 @@ async function compare (lines: number, rounds: number): Promise<Record<string, R
       sizes.set(name, bytes.length)
     }
   }
-  return Object.fromEntries([...times].map(([name, all]) => [`${name}, ${String(lines)} lines`, { 'ms, median': Math.round(median(all) * 100) / 100, KB: Math.round((sizes.get(name) ?? 0) / 102.4) / 10 }]))
+  return Object.fromEntries([...times].map(([name, all]) => [
+    `${name}, ${String(lines)} lines`,
+    { 'ms, median': Math.round(median(all) * 100) / 100, KB: Math.round((sizes.get(name) ?? 0) / 102.4) / 10 }
+  ]))
 }
 
 function median (numbers: readonly number[]): number {

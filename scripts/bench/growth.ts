@@ -1,13 +1,16 @@
-/** What a dispatch costs where a million are stored, beside one where a thousand are: a synchronous invoice without its document, and an SMS from `?async=true` to its end. */
+/**
+ * What a dispatch costs where a million are stored, beside one where a thousand are: a synchronous invoice without its document, and an SMS
+ * from `?async=true` to its end.
+ */
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
-import { startChild, type Child } from './support/child.ts'
+import { type Child, startChild } from './support/child.ts'
 import { withBenchDatabase } from './support/database.ts'
 import { effort } from './support/effort.ts'
 import { grow } from './support/grown.ts'
 import { invoiceRequest } from './support/invoice.ts'
 import { requestsPerSecond, sendRequests } from './support/load.ts'
-import { inTurns, benchRow, type Rate } from './support/measure.ts'
+import { benchRow, inTurns, type Rate } from './support/measure.ts'
 import type { RunningService } from './support/service.ts'
 import { smsRequest } from './support/sms.ts'
 import { printTable } from './support/table.ts'
@@ -49,14 +52,17 @@ function sms ({ ready: { url, bearer: authorization } }: Child<RunningService>, 
   return async () => {
     const start = performance.now()
     await sendRequests({ url: `${url}/api/sms?async=true`, body: smsRequest('[<id>]'), authorization }, queued)
-    while ((await pool.query("select from dispatches where status = 'queued' or run_id is not null limit 1")).rowCount !== 0) await pause(5)
+    while ((await pool.query('select from dispatches where status = \'queued\' or run_id is not null limit 1')).rowCount !== 0) {
+      await pause(5)
+    }
     return queued / (performance.now() - start) * 1000
   }
 }
 
 await using opened = new AsyncDisposableStack()
 const [small, large] = [await contestant(opened, few), await contestant(opened, many)]
-const rates = await inTurns({ smallInvoices: small.invoices, largeInvoices: large.invoices, smallSms: small.sms, largeSms: large.sms }, rounds)
+const rates = await inTurns({ smallInvoices: small.invoices, largeInvoices: large.invoices, smallSms: small.sms, largeSms: large.sms },
+  rounds)
 // 1.2 times the cost is 83 % of the rate.
 printTable({
   [`an invoice where ${few} dispatches are stored`]: benchRow(rates.smallInvoices),

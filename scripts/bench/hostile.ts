@@ -22,7 +22,11 @@ const every = 20
 const wanted = 3
 
 await withBenchDatabase(async ({ url }, folder) => {
-  const service = await startChild<RunningService>('service.ts', [url, folder, 'unrendered'], { DISPATCH_AUTH_LIMIT: '10', DISPATCH_DISPATCH_LIMIT: '100', BENCH_USERS: String(users) })
+  const service = await startChild<RunningService>('service.ts', [url, folder, 'unrendered'], {
+    DISPATCH_AUTH_LIMIT: '10',
+    DISPATCH_DISPATCH_LIMIT: '100',
+    BENCH_USERS: String(users)
+  })
   // Another company; its process only works on the queue.
   const other = await startChild<RunningService>('service.ts', [url, folder, 'unrendered'], { DISPATCH_WORKER: 'off' })
   try {

@@ -1,16 +1,16 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { Agent, request } from 'undici'
-import { callDispatch, type CallContext } from '../../core/host/call/call.ts'
-import { deriveManifest } from '../../core/host/manifest/derive.ts'
-import { createHttp } from '../../core/host/http/client.ts'
-import type { InstalledProvider } from '../../core/host/load/load.ts'
-import { createNetwork, type Network } from '../../core/host/http/network.ts'
-import { createProgress } from '../../core/host/call/request-outcome.ts'
+import { type CallContext, callDispatch } from '../../core/host/call/call.ts'
 import { createRedactor, redactLog } from '../../core/host/call/redact.ts'
-import { defineProvider, Secret, Type } from '../../core/provider.ts'
+import { createProgress } from '../../core/host/call/request-outcome.ts'
+import { createHttp } from '../../core/host/http/client.ts'
+import { createNetwork, type Network } from '../../core/host/http/network.ts'
+import type { InstalledProvider } from '../../core/host/load/load.ts'
+import { deriveManifest } from '../../core/host/manifest/derive.ts'
 import { createVendor } from '../../core/packages/conformance/vendor/vendor.ts'
+import { defineProvider, Secret, Type } from '../../core/provider.ts'
 import { effort } from './support/effort.ts'
 import { printTable } from './support/table.ts'
 
@@ -19,7 +19,11 @@ import { printTable } from './support/table.ts'
  * provider, to the same HTTPS server on loopback. They take turns, and the server is a process of its own.
  */
 
-const { rounds, warmUp, callsPerRound } = effort({ rounds: 60, warmUp: 30, callsPerRound: 150 }, { rounds: 4, warmUp: 1, callsPerRound: 50 })
+const { rounds, warmUp, callsPerRound } = effort({ rounds: 60, warmUp: 30, callsPerRound: 150 }, {
+  rounds: 4,
+  warmUp: 1,
+  callsPerRound: 50
+})
 
 const user = 'AC0123456789abcdef0123456789abcdef'
 const password = '0123456789abcdef0123456789abcdef'
@@ -49,7 +53,13 @@ async function measure (): Promise<void> {
   const network = createNetwork({ ca: [ca], loopback: 'allowed', route: () => ({ host: '127.0.0.1', port }) })
   const agent = new Agent({ connect: { ca: [ca] }, allowH2: false })
   try {
-    printTable(await compare({ 'undici by hand': byHand(agent, port), 'http of a call': throughHttp(network), 'a dispatch through the host': throughHost(network) }))
+    printTable(
+      await compare({
+        'undici by hand': byHand(agent, port),
+        'http of a call': throughHttp(network),
+        'a dispatch through the host': throughHost(network)
+      })
+    )
   } finally {
     await Promise.all([network.close(), agent.close()])
     server.kill()
@@ -67,7 +77,10 @@ function byHand (dispatcher: Agent, port: number): () => Promise<unknown> {
   const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
   return async () => {
     const { body } = await request(`https://127.0.0.1:${port}/2010-04-01/Accounts/${user}/Messages.json`, {
-      method: 'POST', dispatcher, body: new URLSearchParams(form).toString(), headers: { authorization, 'content-type': 'application/x-www-form-urlencoded' }
+      method: 'POST',
+      dispatcher,
+      body: new URLSearchParams(form).toString(),
+      headers: { authorization, 'content-type': 'application/x-www-form-urlencoded' }
     })
     return JSON.parse(await body.text()) as unknown
   }
@@ -78,10 +91,24 @@ function throughHttp ({ transport: wire, accessTokens: tokens }: Network): () =>
   const redact = createRedactor([password])
   const log = redactLog(silent, redact)
   const { conceal } = redact
-  return () => createHttp({
-    transport: wire, accessTokens: tokens, log, conceal, ...outside, account: 'company 1', targets: { provider: 'bench', declared: ['api.twilio.com'], chosen: [] }, errors: { map: {} }, notProcessed: [], keyed: false,
-    progress: createProgress({ passed: true }), ended: new AbortController().signal, holds: () => true, limit: 60_000, now: () => new Date()
-  }).post(`https://api.twilio.com/2010-04-01/Accounts/${user}/Messages.json`, { basic: [user, password], form }, Sent)
+  return () =>
+    createHttp({
+      transport: wire,
+      accessTokens: tokens,
+      log,
+      conceal,
+      ...outside,
+      account: 'company 1',
+      targets: { provider: 'bench', declared: ['api.twilio.com'], chosen: [] },
+      errors: { map: {} },
+      notProcessed: [],
+      keyed: false,
+      progress: createProgress({ passed: true }),
+      ended: new AbortController().signal,
+      holds: () => true,
+      limit: 60_000,
+      now: () => new Date()
+    }).post(`https://api.twilio.com/2010-04-01/Accounts/${user}/Messages.json`, { basic: [user, password], form }, Sent)
 }
 
 function throughHost (network: Network): () => Promise<unknown> {
@@ -97,15 +124,22 @@ function throughHost (network: Network): () => Promise<unknown> {
     now: () => new Date(),
     resources: { ...outside, network, account: 'company 1', checkpoint: { save: missing } }
   }
-  const document = { id: '01960000-0000-7000-8000-000000000001', filename: 'F-1.pdf', contentType: 'application/pdf', size: 1, sha256: '0'.repeat(64) }
+  const document = {
+    id: '01960000-0000-7000-8000-000000000001',
+    filename: 'F-1.pdf',
+    contentType: 'application/pdf',
+    size: 1,
+    sha256: '0'.repeat(64)
+  }
   return async () => {
-    const outcome = await callDispatch(provider, 'invoicing', { invoicing: { documentType: 'INVOICE' }, data: {}, document, metadata: {} }, context)
+    const outcome = await callDispatch(provider, 'invoicing', { invoicing: { documentType: 'INVOICE' }, data: {}, document, metadata: {} },
+      context)
     if (outcome.outcome !== 'accepted') throw new Error(outcome.error.message)
   }
 }
 
 function installed (): InstalledProvider {
-    const definition = defineProvider({
+  const definition = defineProvider({
     code: 'bench',
     name: 'Bench',
     hosts: ['api.twilio.com'],
@@ -115,7 +149,10 @@ function installed (): InstalledProvider {
         documentTypes: ['INVOICE'],
         idempotency: { kind: 'none' },
         async dispatch (_request, { settings: { accountSid, authToken }, http }) {
-          const { sid, status } = await http.post(`https://api.twilio.com/2010-04-01/Accounts/${accountSid}/Messages.json`, { basic: [accountSid, authToken], form }, Sent)
+          const { sid, status } = await http.post(`https://api.twilio.com/2010-04-01/Accounts/${accountSid}/Messages.json`, {
+            basic: [accountSid, authToken],
+            form
+          }, Sent)
           return { id: sid, status }
         }
       }
@@ -124,7 +161,17 @@ function installed (): InstalledProvider {
   const fit = deriveManifest(definition, '1.0.0')
   if (!fit.ok) throw new Error(JSON.stringify(fit.problems))
   const { dispatch } = definition.services.invoicing ?? {}
-  return { state: 'installed', folder: '/', code: 'bench', version: '1.0.0', digest: '', manifest: fit.value, verbs: { invoicing: { dispatch: dispatch as never } }, checks: {}, eventReaders: {} }
+  return {
+    state: 'installed',
+    folder: '/',
+    code: 'bench',
+    version: '1.0.0',
+    digest: '',
+    manifest: fit.value,
+    verbs: { invoicing: { dispatch: dispatch as never } },
+    checks: {},
+    eventReaders: {}
+  }
 }
 
 type Row = { 'median µs': number, 'CPU µs': number, 'over the first, median µs': number, 'over the first, CPU µs': number }
@@ -144,12 +191,15 @@ async function compare (contestants: Record<string, () => Promise<unknown>>): Pr
   }
   const costs = runs.map(({ name, times, processor }) => ({ name, median: median(times), processor: processor / times.length }))
   const [first] = costs
-  return Object.fromEntries(costs.map(({ name, median, processor }) => [name, {
-    'median µs': Math.round(median),
-    'CPU µs': Math.round(processor),
-    'over the first, median µs': Math.round(median - (first?.median ?? 0)),
-    'over the first, CPU µs': Math.round(processor - (first?.processor ?? 0))
-  }]))
+  return Object.fromEntries(costs.map(({ name, median, processor }) => [
+    name,
+    {
+      'median µs': Math.round(median),
+      'CPU µs': Math.round(processor),
+      'over the first, median µs': Math.round(median - (first?.median ?? 0)),
+      'over the first, CPU µs': Math.round(processor - (first?.processor ?? 0))
+    }
+  ]))
 }
 
 /** Microseconds of each call of a round. */

@@ -4,7 +4,7 @@ import { withBenchDatabase } from './support/database.ts'
 import { effort } from './support/effort.ts'
 import { invoiceRequest } from './support/invoice.ts'
 import { requestsPerSecond } from './support/load.ts'
-import { inTurns, benchRow } from './support/measure.ts'
+import { benchRow, inTurns } from './support/measure.ts'
 import { prepareReplay } from './support/replayed.ts'
 import type { RunningService } from './support/service.ts'
 import { smsRequest } from './support/sms.ts'
@@ -17,10 +17,14 @@ process.env['DISPATCH_WORKER'] = 'off'
 
 const rates = await withBenchDatabase(async ({ url: databaseUrl }, folder) => {
   await using opened = new AsyncDisposableStack()
-  const { ready: { url, bearer: authorization } } = opened.adopt(await startChild<RunningService>('service.ts', [databaseUrl, folder, 'unrendered']), (child) => child.stop())
+  const { ready: { url, bearer: authorization } } = opened.adopt(
+    await startChild<RunningService>('service.ts', [databaseUrl, folder, 'unrendered']),
+    (child) => child.stop()
+  )
   const statements = { databaseUrl, folder, mode: 'asynchronous', seconds } as const
   const smsAlone = opened.adopt(await prepareReplay({ ...statements, services: ['sms'], bodyOf: smsRequest }), ({ close }) => close())
-  const invoicesAlone = opened.adopt(await prepareReplay({ ...statements, services: ['invoicing'], bodyOf: invoiceRequest }), ({ close }) => close())
+  const invoicesAlone = opened.adopt(await prepareReplay({ ...statements, services: ['invoicing'], bodyOf: invoiceRequest }),
+    ({ close }) => close())
   return await inTurns({
     smsAlone: smsAlone.rate,
     sms: () => requestsPerSecond({ url: `${url}/api/sms?async=true`, body: smsRequest('[<id>]'), authorization }, seconds),

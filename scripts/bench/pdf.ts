@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { compileTemplate } from '../../core/packages/documents/compile/compile.ts'
-import { readTemplateFolder } from '../../core/packages/documents/source/folder.ts'
 import { render } from '../../core/packages/documents/render/render.ts'
+import { readTemplateFolder } from '../../core/packages/documents/source/folder.ts'
 import { createRenderer } from '../../core/packages/documents/threads/renderer.ts'
 import { effort } from './support/effort.ts'
-import { invoiceByHand, sampleInvoiceOf, ourFonts, plainFonts, type Fonts, type SampleInvoice } from './support/pdf-by-hand.ts'
+import { type Fonts, invoiceByHand, ourFonts, plainFonts, type SampleInvoice, sampleInvoiceOf } from './support/pdf-by-hand.ts'
 import { hasPeers, peers } from './support/pdf-peers.ts'
 import { printTable } from './support/table.ts'
 
@@ -33,13 +33,21 @@ async function printSpeed (): Promise<void> {
   const compiled = compileTemplate(template.source)
   const ours = async (data: SampleInvoice): Promise<number> => (await render(compiled, { data, format: 'pdf', now })).pages
   const byHand = (fonts: Fonts) => async (data: SampleInvoice): Promise<number> => (await invoiceByHand(data, fonts, new Date(now))).pages
-  const contestants = { 'block model': ours, 'by hand, font parsed once': byHand(plainFonts()), 'by hand, with our font memory too': byHand(ourFonts()) }
+  const contestants = {
+    'block model': ours,
+    'by hand, font parsed once': byHand(plainFonts()),
+    'by hand, with our font memory too': byHand(ourFonts())
+  }
   printTable(await compare(contestants, 12, amounts.rounds))
   printTable(await compare(contestants, manyLines, amounts.longRounds))
   if (hasPeers()) printTable(await compare({ 'block model': ours, ...withoutPages(await peers()) }, 12, amounts.peerRounds))
   else console.log('pdfmake and @react-pdf/renderer are left out: npm install --prefix scripts/bench --ignore-scripts brings them.')
   printTable(await poolSpeed())
-  printTable({ '1,500 lines, first document of a process': JSON.parse(execFileSync(process.execPath, [import.meta.filename, 'memory'], { encoding: 'utf8' })) as Memory })
+  printTable({
+    '1,500 lines, first document of a process': JSON.parse(
+      execFileSync(process.execPath, [import.meta.filename, 'memory'], { encoding: 'utf8' })
+    ) as Memory
+  })
 }
 
 /** The peers tell no number of pages. */
@@ -50,7 +58,11 @@ function withoutPages (makers: Awaited<ReturnType<typeof peers>>): Record<string
 type Row = { pages: number, ms: number, 'documents/s': number, 'block model is': string }
 
 /** Runs the contestants in turns, so that a slow moment of the machine meets all of them; each document has other data. */
-async function compare (contestants: Record<string, (data: SampleInvoice) => Promise<number>>, lines: number, rounds: number): Promise<Record<string, Row>> {
+async function compare (
+  contestants: Record<string, (data: SampleInvoice) => Promise<number>>,
+  lines: number,
+  rounds: number
+): Promise<Record<string, Row>> {
   const times = Object.fromEntries(Object.keys(contestants).map((name) => [name, { total: 0, pages: 0 }]))
   for (let round = -Math.ceil(rounds / 4); round < rounds; round++) {
     const data = sampleInvoiceOf(template.sample, lines, round)
@@ -62,12 +74,15 @@ async function compare (contestants: Record<string, (data: SampleInvoice) => Pro
     }
   }
   const first = Object.values(times)[0]?.total ?? 0
-  return Object.fromEntries(Object.entries(times).map(([name, { total, pages }]) => [name, {
-    pages,
-    ms: rounded(total / rounds),
-    'documents/s': Math.round(rounds / total * 1000),
-    'block model is': `${rounded(first / total)} ×`
-  }]))
+  return Object.fromEntries(Object.entries(times).map(([name, { total, pages }]) => [
+    name,
+    {
+      pages,
+      ms: rounded(total / rounds),
+      'documents/s': Math.round(rounds / total * 1000),
+      'block model is': `${rounded(first / total)} ×`
+    }
+  ]))
 }
 
 async function poolSpeed (): Promise<Record<string, { 'documents/s': number }>> {
@@ -75,17 +90,20 @@ async function poolSpeed (): Promise<Record<string, { 'documents/s': number }>> 
   for (const threads of [1, availableParallelism()]) {
     const renderer = createRenderer({ threads })
     const work = async (count: number): Promise<void> => {
-      await Promise.all(Array.from({ length: count }, async (_, index) => await renderer.render({
-        template: { id: template.id, version: 1, digest: template.digest, source: template.source },
-        data: sampleInvoiceOf(template.sample, 12, index),
-        format: 'pdf',
-        now
-      }, { companyId: index, template: 'shared' })))
+      await Promise.all(Array.from({ length: count }, async (_, index) =>
+        await renderer.render({
+          template: { id: template.id, version: 1, digest: template.digest, source: template.source },
+          data: sampleInvoiceOf(template.sample, 12, index),
+          format: 'pdf',
+          now
+        }, { companyId: index, template: 'shared' })))
     }
     for (let warm = 0; warm < amounts.warmUps; warm++) await work(amounts.batch)
     const start = performance.now()
     for (let round = 0; round < amounts.batches; round++) await work(amounts.batch)
-    speeds[`pool, ${String(threads)} threads`] = { 'documents/s': Math.round(amounts.batches * amounts.batch / (performance.now() - start) * 1000) }
+    speeds[`pool, ${String(threads)} threads`] = {
+      'documents/s': Math.round(amounts.batches * amounts.batch / (performance.now() - start) * 1000)
+    }
     await renderer.close()
   }
   return speeds
@@ -98,7 +116,11 @@ async function printMemory (): Promise<void> {
   const start = performance.now()
   const { pages } = await render(compiled, { data: sampleInvoiceOf(template.sample, 1_500, 1), format: 'pdf', now })
   const time = performance.now() - start
-  console.log(JSON.stringify({ pages, ms: Math.round(time), 'MiB resident at most': Math.round(process.resourceUsage().maxRSS / 1024) } satisfies Memory))
+  console.log(
+    JSON.stringify(
+      { pages, ms: Math.round(time), 'MiB resident at most': Math.round(process.resourceUsage().maxRSS / 1024) } satisfies Memory
+    )
+  )
 }
 
 function rounded (value: number): number {

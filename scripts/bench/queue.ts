@@ -3,12 +3,12 @@
  * when nothing else is to do, and how long one waits behind another company's thousands. Vendor, database and each worker
  * are processes of their own.
  */
+import { createAuthority } from '@dispatch/conformance'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { createAuthority } from '@dispatch/conformance'
 import { Agent, request } from 'undici'
-import { startChild, type Child } from './support/child.ts'
+import { type Child, startChild } from './support/child.ts'
 import { withBenchDatabase } from './support/database.ts'
 import { effort } from './support/effort.ts'
 import { sendRequests } from './support/load.ts'
@@ -16,9 +16,12 @@ import { median } from './support/measure.ts'
 import type { RunningService } from './support/service.ts'
 import { smsRequest } from './support/sms.ts'
 import { printTable } from './support/table.ts'
-import { vendorLatency, type Receipt, type ToVendor } from './support/vendor.ts'
+import { type Receipt, type ToVendor, vendorLatency } from './support/vendor.ts'
 
-/** SMS that are queued to be drained, that another company's SMS waits behind, and that are queued one by one; how many a vendor takes at a time. */
+/**
+ * SMS that are queued to be drained, that another company's SMS waits behind, and that are queued one by one; how many a vendor takes at a
+ * time.
+ */
 const { drained, ahead, pickedUp, vendors } = effort(
   { drained: 3_000, ahead: 10_000, pickedUp: 200, vendors: [1, 2, 4] },
   { drained: 50, ahead: 100, pickedUp: 5, vendors: [1] }
@@ -30,7 +33,12 @@ type Vendor = Child<{ url: string }>
 type Bench = { databaseUrl: string, folder: string, vendor: Vendor, company: Child<RunningService>, other: Child<RunningService> }
 
 async function tell (vendor: Vendor, message: ToVendor): Promise<void> {
-  await new Promise<void>((resolve, reject) => vendor.process.send(message, (error) => { if (error === null) resolve(); else reject(error) }))
+  await new Promise<void>((resolve, reject) =>
+    vendor.process.send(message, (error) => {
+      if (error === null) resolve()
+      else reject(error)
+    })
+  )
 }
 
 async function receiptsOf (vendor: Vendor): Promise<Receipt[]> {
@@ -52,8 +60,15 @@ function queue ({ ready: { url, bearer: authorization } }: Child<RunningService>
   return sendRequests({ url: `${url}/api/sms?async=true`, body: smsRequest('[<id>]'), authorization }, amount)
 }
 
-async function withWorkers<Result> ({ databaseUrl, folder }: Bench, { processes, concurrency }: { processes: number, concurrency: number }, work: () => Promise<Result>): Promise<Result> {
-  const workers = await Promise.all(Array.from({ length: processes }, () => startChild('worker.ts', [databaseUrl, folder], { DISPATCH_WORKER: 'on', DISPATCH_CONCURRENCY: String(concurrency) })))
+async function withWorkers<Result> (
+  { databaseUrl, folder }: Bench,
+  { processes, concurrency }: { processes: number, concurrency: number },
+  work: () => Promise<Result>
+): Promise<Result> {
+  const workers = await Promise.all(
+    Array.from({ length: processes },
+      () => startChild('worker.ts', [databaseUrl, folder], { DISPATCH_WORKER: 'on', DISPATCH_CONCURRENCY: String(concurrency) }))
+  )
   try {
     return await work()
   } finally {
@@ -82,7 +97,12 @@ async function pickUp (bench: Bench): Promise<number[]> {
   const answered = new Map<string, number>()
   for (let nth = 0; nth < pickedUp; nth++) {
     const order = `pick-up-${nth}`
-    const { body, statusCode } = await request(`${url}/api/sms?async=true`, { method: 'POST', dispatcher, headers: { 'content-type': 'application/json', authorization }, body: JSON.stringify(smsRequest(order)) })
+    const { body, statusCode } = await request(`${url}/api/sms?async=true`, {
+      method: 'POST',
+      dispatcher,
+      headers: { 'content-type': 'application/json', authorization },
+      body: JSON.stringify(smsRequest(order))
+    })
     answered.set(order, performance.timeOrigin + performance.now())
     await body.dump()
     if (statusCode !== 200) throw new Error(`Queuing an SMS was answered with ${statusCode}.`)
@@ -100,7 +120,11 @@ async function fairness (bench: Bench): Promise<number> {
     await receiptsOnceThere(bench.vendor, ahead / 20)
     const { ready: { url, bearer: authorization } } = bench.other
     const before = performance.timeOrigin + performance.now()
-    const { body } = await request(`${url}/api/sms?async=true`, { method: 'POST', headers: { 'content-type': 'application/json', authorization }, body: JSON.stringify(smsRequest('single')) })
+    const { body } = await request(`${url}/api/sms?async=true`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization },
+      body: JSON.stringify(smsRequest('single'))
+    })
     await body.dump()
     for (;;) {
       const receipts = await receiptsOf(bench.vendor)
@@ -122,7 +146,11 @@ async function withBench (work: (bench: Bench) => Promise<void>): Promise<void> 
     process.env['NODE_EXTRA_CA_CERTS'] = trusted
     await using opened = new AsyncDisposableStack()
     const vendor = opened.adopt(await startChild<{ url: string }>('vendor.ts', [keyFile, certificate]), (child) => child.stop())
-    const serve = async (): Promise<Child<RunningService>> => opened.adopt(await startChild<RunningService>('service.ts', [databaseUrl, folder, 'unrendered', vendor.ready.url], { DISPATCH_WORKER: 'off' }), (child) => child.stop())
+    const serve = async (): Promise<Child<RunningService>> =>
+      opened.adopt(
+        await startChild<RunningService>('service.ts', [databaseUrl, folder, 'unrendered', vendor.ready.url], { DISPATCH_WORKER: 'off' }),
+        (child) => child.stop()
+      )
     await work({ databaseUrl, folder, vendor, company: await serve(), other: await serve() })
   })
 }
@@ -135,16 +163,29 @@ await withBench(async (bench) => {
   for (const places of vendors) {
     const rate = await drain(bench, { places, processes: 1, concurrency: 16 })
     const ideal = places / vendorLatency * 1000
-    limited[`a vendor that takes ${places} at a time`] = { 'SMS/s': Math.round(rate), ideal, reached: percent(rate / ideal), wanted: '≥ 80 %' }
+    limited[`a vendor that takes ${places} at a time`] = {
+      'SMS/s': Math.round(rate),
+      ideal,
+      reached: percent(rate / ideal),
+      wanted: '≥ 80 %'
+    }
   }
   printTable(limited)
 
-  const [one, two] = [await drain(bench, { places: many, processes: 1, concurrency: 2 }), await drain(bench, { places: many, processes: 2, concurrency: 2 })]
+  const [one, two] = [
+    await drain(bench, { places: many, processes: 1, concurrency: 2 }),
+    await drain(bench, { places: many, processes: 2, concurrency: 2 })
+  ]
   printTable({
     'one process that works on 2 at a time': { 'SMS/s': Math.round(one) },
     'two of them': { 'SMS/s': Math.round(two), reached: `${(two / one).toFixed(1)}×`, wanted: '≥ 1.5×' },
     'one process that works on 16 at a time': { 'SMS/s': Math.round(await drain(bench, { places: many, processes: 1, concurrency: 16 })) }
   })
 
-  printTable({ [`one SMS behind ${ahead} of another company, s`]: { measured: (await fairness(bench)).toFixed(1), 'the others, s': ahead * vendorLatency / 1000 } })
+  printTable({
+    [`one SMS behind ${ahead} of another company, s`]: {
+      measured: (await fairness(bench)).toFixed(1),
+      'the others, s': ahead * vendorLatency / 1000
+    }
+  })
 })

@@ -12,7 +12,9 @@ import { smoke, smokeOption } from './support/effort.ts'
 import { faultOf } from './support/verdict.ts'
 
 /** Every script of this folder but this one. */
-const benchmarks = readdirSync(import.meta.dirname).filter((file) => file.endsWith('.ts') && file !== 'run.ts').map((file) => file.slice(0, -'.ts'.length))
+const benchmarks = readdirSync(import.meta.dirname).filter((file) => file.endsWith('.ts') && file !== 'run.ts').map((file) =>
+  file.slice(0, -'.ts'.length)
+)
 
 /** Milliseconds that a short run may take. */
 const timeout = 120_000
@@ -37,7 +39,9 @@ async function runAll (names: readonly string[]): Promise<void> {
       if (fault !== undefined) failed.push(`${name} ${fault}`)
     }
   }))
-  console.log(failed.length === 0 ? `${names.length} benchmarks ran` : `${failed.length} of ${names.length} benchmarks failed: ${failed.join(', ')}`)
+  console.log(
+    failed.length === 0 ? `${names.length} benchmarks ran` : `${failed.length} of ${names.length} benchmarks failed: ${failed.join(', ')}`
+  )
   if (failed.length > 0) process.exitCode = 1
 }
 
@@ -45,9 +49,16 @@ async function runAll (names: readonly string[]): Promise<void> {
 async function run (name: string): Promise<string | undefined> {
   const began = performance.now()
   const script = fileURLToPath(new URL(`${name}.ts`, import.meta.url))
-  const child = spawn(process.execPath, smoke ? [script, smokeOption] : [script], { stdio: ['ignore', 'pipe', 'pipe'], ...(smoke ? { timeout } : {}) })
+  const child = spawn(process.execPath, smoke ? [script, smokeOption] : [script], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(smoke ? { timeout } : {})
+  })
   let output = ''
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => { output += text })
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+  }
   const [code] = await once(child, 'close') as [number | null]
   console.log(`== ${name} (${Math.round((performance.now() - began) / 1000)} s)\n${output}`)
   return faultOf({ code, output })

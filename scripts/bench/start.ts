@@ -1,4 +1,5 @@
 /** `npm start` until it is ready, in an empty data directory and in one that is there; its memory after 1,000 dispatches. */
+import { demo } from '@dispatch/core'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -6,7 +7,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { demo } from '@dispatch/core'
 import { whenCut } from './support/cut.ts'
 import { effort } from './support/effort.ts'
 import { invoiceRequest } from './support/invoice.ts'
@@ -26,13 +26,19 @@ const settings = { PORT: '0', DISPATCH_PRICES: 'invoicing=0', DISPATCH_AUTH_LIMI
 /** Runs `npm start` on a data directory. */
 async function start (dataDirectory: string): Promise<Started> {
   const began = performance.now()
-  const npm = spawn('npm', ['start'], { cwd: root, env: { ...process.env, ...settings, DISPATCH_DATA_DIR: dataDirectory }, stdio: ['ignore', 'pipe', 'inherit'] })
+  const npm = spawn('npm', ['start'], {
+    cwd: root,
+    env: { ...process.env, ...settings, DISPATCH_DATA_DIR: dataDirectory },
+    stdio: ['ignore', 'pipe', 'inherit']
+  })
   const [url = '', pid = ''] = await readUntil(npm.stdout, [/ is ready at (\S+)/, /"pid":(\d+)/])
   const seconds = (performance.now() - began) / 1000
   npm.stdout.resume()
   const whole = whenCut(() => process.kill(Number(pid), 'SIGTERM'))
   return {
-    url, pid: Number(pid), seconds,
+    url,
+    pid: Number(pid),
+    seconds,
     async stop () {
       const exited = once(npm, 'exit')
       process.kill(Number(pid), 'SIGTERM')

@@ -4,7 +4,7 @@ import { withBenchDatabase } from './support/database.ts'
 import { effort } from './support/effort.ts'
 import { invoiceRequest } from './support/invoice.ts'
 import { requestsPerSecond } from './support/load.ts'
-import { inTurns, benchRow } from './support/measure.ts'
+import { benchRow, inTurns } from './support/measure.ts'
 import type { RunningService } from './support/service.ts'
 import { printTable } from './support/table.ts'
 

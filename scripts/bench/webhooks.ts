@@ -1,5 +1,5 @@
 import { fork } from 'node:child_process'
-import { constants, generateKeyPairSync, randomBytes, randomUUID, sign, type KeyObject } from 'node:crypto'
+import { constants, generateKeyPairSync, type KeyObject, randomBytes, randomUUID, sign } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,9 +10,9 @@ import { openDispatch } from '../../core/store/dispatch/dispatches.ts'
 import { beginAttempt, settleStep } from '../../core/store/dispatch/steps.ts'
 import { createServer } from '../../plugins/app.ts'
 import { readConfig } from '../../plugins/config/config.ts'
-import { createApp, type App } from '../../plugins/container.ts'
-import { createLogger } from '../../plugins/hooks/logging.ts'
 import { prepareDatabase } from '../../plugins/config/prepare-database.ts'
+import { type App, createApp } from '../../plugins/container.ts'
+import { createLogger } from '../../plugins/hooks/logging.ts'
 import { withBenchDatabase } from './support/database.ts'
 import { effort } from './support/effort.ts'
 import { printTable } from './support/table.ts'
@@ -24,7 +24,11 @@ import { printTable } from './support/table.ts'
 
 const path = '/api/webhooks/esign/providers/bench/endpoint.json'
 /** How many events are sent; the first ones, `warmUp`, are not measured. */
-const { events, warmUp, transactions } = effort({ events: 12_000, warmUp: 500, transactions: 200 }, { events: 400, warmUp: 50, transactions: 20 })
+const { events, warmUp, transactions } = effort({ events: 12_000, warmUp: 500, transactions: 200 }, {
+  events: 400,
+  warmUp: 50,
+  transactions: 20
+})
 const connections = 64
 /** Per second. */
 const paced = 2_000
@@ -33,7 +37,15 @@ const dispatches = 5
 type Event = { body: string, signature: string }
 /** What the process that sends them is told. */
 type Load = { url: string, events: Event[] }
-type Report = { mode: string, 'events/s': number, 'p50 ms': number, 'p99 ms': number, 'max ms': number, 'not 200': number, dispatched: number }
+type Report = {
+  mode: string
+  'events/s': number
+  'p50 ms': number
+  'p99 ms': number
+  'max ms': number
+  'not 200': number
+  dispatched: number
+}
 
 if (process.send === undefined) await measure()
 else process.once('message', (load: Load) => void generate(load))
@@ -46,7 +58,12 @@ async function measureOn (databaseUrl: string, folder: string): Promise<void> {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   writeProvider(join(folder, 'providers/bench'), { ...publicKey.export({ format: 'jwk' }), kid: 'bench', alg: 'PS256' })
   mkdirSync(join(folder, 'data'))
-  const config = readConfig({ DISPATCH_AUTH_LIMIT: '0', DISPATCH_DISPATCH_LIMIT: '0', DISPATCH_DATA_DIR: join(folder, 'data'), DISPATCH_PROVIDERS_DIR: `${join(folder, 'providers')}:${fileURLToPath(new URL('../../providers', import.meta.url))}` })
+  const config = readConfig({
+    DISPATCH_AUTH_LIMIT: '0',
+    DISPATCH_DISPATCH_LIMIT: '0',
+    DISPATCH_DATA_DIR: join(folder, 'data'),
+    DISPATCH_PROVIDERS_DIR: `${join(folder, 'providers')}:${fileURLToPath(new URL('../../providers', import.meta.url))}`
+  })
   const house = await createApp(config, { databaseUrl, log: createLogger('error') })
   await prepareDatabase(house)
   const server = await createServer(house, createLogger('error'))
@@ -57,8 +74,11 @@ async function measureOn (databaseUrl: string, folder: string): Promise<void> {
   const before = process.cpuUsage()
   const reports = await sentBy({ url, events: signed })
   const { user, system } = process.cpuUsage(before)
-  const { count } = await house.get('database').owner.selectFrom('inbound').select((row) => row.fn.countAll<string>().as('count')).executeTakeFirstOrThrow()
-  if (Number(count) !== events || reports.some((report) => report['not 200'] > 0)) throw new Error(`Of ${events} events ${count} were kept: ${JSON.stringify(reports)}`)
+  const { count } = await house.get('database').owner.selectFrom('inbound').select((row) => row.fn.countAll<string>().as('count'))
+    .executeTakeFirstOrThrow()
+  if (Number(count) !== events || reports.some((report) => report['not 200'] > 0)) {
+    throw new Error(`Of ${events} events ${count} were kept: ${JSON.stringify(reports)}`)
+  }
   printTable(reports)
   // The handling of the events and the dispatches are part of it.
   printTable({ 'processor time of the service': { 'µs an event': Math.round((user + system) / events) } })
@@ -70,7 +90,9 @@ async function measureOn (databaseUrl: string, folder: string): Promise<void> {
 async function sentBy (load: Load): Promise<Report[]> {
   const child = fork(import.meta.filename, process.argv.slice(2), { stdio: 'inherit' })
   child.send(load)
-  const ended = once(child, 'exit').then(([code]) => { throw new Error(`The process that sends the events ended with ${String(code)}.`) })
+  const ended = once(child, 'exit').then(([code]) => {
+    throw new Error(`The process that sends the events ended with ${String(code)}.`)
+  })
   const [reports] = await Promise.race([once(child, 'message'), ended]) as [Report[]]
   return reports
 }
@@ -80,7 +102,10 @@ async function generate ({ url, events }: Load): Promise<void> {
   const pool = new Pool(url, { connections, pipelining: 1 })
   const half = events.length / 2
   await run(pool, events.slice(0, warmUp), 'warm-up', Infinity)
-  const reports = [await run(pool, events.slice(warmUp, half), `${String(connections)} at a time`, Infinity), await run(pool, events.slice(half), `${String(paced)} a second`, paced)]
+  const reports = [
+    await run(pool, events.slice(warmUp, half), `${String(connections)} at a time`, Infinity),
+    await run(pool, events.slice(half), `${String(paced)} a second`, paced)
+  ]
   await pool.close()
   process.send?.(reports, () => process.exit(0))
 }
@@ -92,7 +117,12 @@ async function run (pool: Pool, events: readonly Event[], mode: string, rate: nu
   let wrong = 0
   const post = async ({ body, signature }: Event): Promise<void> => {
     const start = performance.now()
-    const answer = await pool.request({ method: 'POST', path, body, headers: { 'content-type': 'application/json', 'x-jws-signature': signature } })
+    const answer = await pool.request({
+      method: 'POST',
+      path,
+      body,
+      headers: { 'content-type': 'application/json', 'x-jws-signature': signature }
+    })
     await answer.body.dump()
     times.push(performance.now() - start)
     if (answer.statusCode !== 200) wrong++
@@ -103,7 +133,15 @@ async function run (pool: Pool, events: readonly Event[], mode: string, rate: nu
   ended.abort()
   times.sort((a, b) => a - b)
   const at = (share: number): number => Math.round((times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0) * 10) / 10
-  return { mode, 'events/s': Math.round(events.length / seconds), 'p50 ms': at(0.5), 'p99 ms': at(0.99), 'max ms': at(1), 'not 200': wrong, dispatched: await dispatching }
+  return {
+    mode,
+    'events/s': Math.round(events.length / seconds),
+    'p50 ms': at(0.5),
+    'p99 ms': at(0.99),
+    'max ms': at(1),
+    'not 200': wrong,
+    dispatched: await dispatching
+  }
 }
 
 async function together (events: readonly Event[], post: (event: Event) => Promise<void>): Promise<void> {
@@ -129,7 +167,12 @@ async function dispatchUntil (pool: Pool, ended: AbortSignal): Promise<number> {
   const authorization = `Basic ${Buffer.from('demo@example.com:demo-password').toString('base64')}`
   let accepted = 0
   while (!ended.aborted) {
-    const answer = await pool.request({ method: 'POST', path: '/api/invoicing', body: JSON.stringify(invoice(`B-${randomBytes(6).toString('hex')}`)), headers: { 'content-type': 'application/json', authorization } })
+    const answer = await pool.request({
+      method: 'POST',
+      path: '/api/invoicing',
+      body: JSON.stringify(invoice(`B-${randomBytes(6).toString('hex')}`)),
+      headers: { 'content-type': 'application/json', authorization }
+    })
     await answer.body.dump()
     if (answer.statusCode === 200) accepted++
     await pause(1000 / dispatches)
@@ -138,26 +181,57 @@ async function dispatchUntil (pool: Pool, ended: AbortSignal): Promise<number> {
 }
 
 function invoice (number: string): object {
-  const data = { number, date: '2026-03-14', currency: 'EUR', customer: { name: 'Ada Lovelace', email: 'ada@example.com', city: 'London', country: 'GB' }, lines: [{ description: 'Consulting', quantity: 2, unitPrice: 450, total: 900 }], subtotal: 900, taxRate: 20, taxAmount: 180, total: 1080 }
+  const data = {
+    number,
+    date: '2026-03-14',
+    currency: 'EUR',
+    customer: { name: 'Ada Lovelace', email: 'ada@example.com', city: 'London', country: 'GB' },
+    lines: [{ description: 'Consulting', quantity: 2, unitPrice: 450, total: 900 }],
+    subtotal: 900,
+    taxRate: 20,
+    taxAmount: 180,
+    total: 1080
+  }
   return { documentType: 'INVOICE', template: { id: 1, data } }
 }
 
 /** Accepted steps that the events are about, as dispatches leave them. */
 async function recordTransactions (house: App): Promise<void> {
   const database = house.get('database')
-  const { company_id: companyId, user_id: userId } = await database.owner.selectFrom('users').select(['company_id', 'user_id']).where('email', '=', 'demo@example.com').executeTakeFirstOrThrow()
+  const { company_id: companyId, user_id: userId } = await database.owner.selectFrom('users').select(['company_id', 'user_id']).where(
+    'email',
+    '=',
+    'demo@example.com'
+  ).executeTakeFirstOrThrow()
   for (let nth = 0; nth < transactions; nth++) {
     const [dispatchId, stepId, runId] = [randomUUID(), randomUUID(), randomUUID()]
     const by = { providerCode: 'bench', providerVersion: '1.0.0', chosenBy: 'request', configuredBy: 'company' } as const
-    const record = { dispatchId, companyId, actor: { kind: 'user', userId }, requestId: 'bench', services: ['esign'], metadata: {}, steps: [{ stepId, service: 'esign', by, sandbox: false, fields: {}, requestSettings: {}, price: 0 }] } as const
+    const record = {
+      dispatchId,
+      companyId,
+      actor: { kind: 'user', userId },
+      requestId: 'bench',
+      services: ['esign'],
+      metadata: {},
+      steps: [{ stepId, service: 'esign', by, sandbox: false, fields: {}, requestSettings: {}, price: 0 }]
+    } as const
     await openDispatch(database, record, { lease: { runId, seconds: 15 } })
     await beginAttempt(database, { companyId, dispatchId, stepId, runId, provider: { code: 'bench', version: '1.0.0' } })
-    await settleStep(database, { companyId, dispatchId, stepId, runId, actor: { kind: 'system' } }, { outcome: 'accepted', response: { id: `tx_${String(nth)}`, status: 'sent' } }, { status: 'succeeded' })
+    await settleStep(database, { companyId, dispatchId, stepId, runId, actor: { kind: 'system' } }, {
+      outcome: 'accepted',
+      response: { id: `tx_${String(nth)}`, status: 'sent' }
+    }, { status: 'succeeded' })
   }
 }
 
 function signedEvent (nth: number, key: KeyObject): Event {
-  const body = JSON.stringify({ object: 'event', id: `evt_${String(nth)}`, type: 'transaction.lifecycle.started', transaction: `tx_${String(nth % transactions)}`, padding: 'x'.repeat(1_500) })
+  const body = JSON.stringify({
+    object: 'event',
+    id: `evt_${String(nth)}`,
+    type: 'transaction.lifecycle.started',
+    transaction: `tx_${String(nth % transactions)}`,
+    padding: 'x'.repeat(1_500)
+  })
   const head = Buffer.from(JSON.stringify({ alg: 'PS256', kid: 'bench' })).toString('base64url')
   const input = Buffer.from(`${head}.${Buffer.from(body).toString('base64url')}`)
   const signature = sign('sha256', input, { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 })
@@ -166,7 +240,13 @@ function signedEvent (nth: number, key: KeyObject): Event {
 
 function writeProvider (folder: string, jwk: object): void {
   mkdirSync(folder, { recursive: true })
-  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'bench', version: '1.0.0', type: 'module', exports: './index.js', peerDependencies: { '@dispatch/core': '^1.0.0' } }))
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({
+    name: 'bench',
+    version: '1.0.0',
+    type: 'module',
+    exports: './index.js',
+    peerDependencies: { '@dispatch/core': '^1.0.0' }
+  }))
   writeFileSync(join(folder, 'index.js'), `import { defineProvider, Type } from '@dispatch/core/provider'
 export default defineProvider({
   code: 'bench', name: 'Bench', settings: Type.Object({}),

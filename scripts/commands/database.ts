@@ -1,6 +1,6 @@
-import { join } from 'node:path'
+import { type Database, migrate, openDatabase } from '@dispatch/core'
 import { findEmbedded, startEmbedded } from '@dispatch/embedded-postgres'
-import { migrate, openDatabase, type Database } from '@dispatch/core'
+import { join } from 'node:path'
 import type { Config } from '../../plugins/config/config.ts'
 
 /**
@@ -10,7 +10,12 @@ import type { Config } from '../../plugins/config/config.ts'
 export async function withDatabase<Result> (config: Config, work: (database: Database) => Promise<Result>): Promise<Result> {
   await using opened = new AsyncDisposableStack()
   const connectionString = config.databaseUrl ?? await embeddedUrl(config.dataDirectory, opened)
-  const database = openDatabase({ connectionString }, { connections: 2, onError: (error) => { console.error(`A database connection was lost: ${error.message}`) } })
+  const database = openDatabase({ connectionString }, {
+    connections: 2,
+    onError: (error) => {
+      console.error(`A database connection was lost: ${error.message}`)
+    }
+  })
   opened.defer(database.close)
   await migrate(database)
   return await work(database)

@@ -1,4 +1,4 @@
-import { checkMasterKeys, rewrapSecrets, countSecretsByMasterKey } from '@dispatch/core'
+import { checkMasterKeys, countSecretsByMasterKey, rewrapSecrets } from '@dispatch/core'
 import { readConfig } from '../../plugins/config/config.ts'
 import { openKeyring } from '../../plugins/config/master-keys.ts'
 import { openDataDirectory } from '../data-directory.ts'
@@ -17,7 +17,10 @@ export const keys: Command = {
       await checkMasterKeys(database, keyring)
       const rows = await rewrapSecrets(database, keyring)
       const secrets = (await countSecretsByMasterKey(database)).get(keyring.kid) ?? 0
-      console.log(`${rows} rows were rewrapped; all ${secrets} secrets are under the master key ${keyring.kid}.${rows > 0 ? ' Restart every process without DISPATCH_MASTER_KEY_PREVIOUS; keep the old key as long as backups need it.' : ''}`)
+      console.log(`${rows} rows were rewrapped; all ${secrets} secrets are under the master key ` +
+        `${keyring.kid}.${
+          rows > 0 ? ' Restart every process without DISPATCH_MASTER_KEY_PREVIOUS; keep the old key as long as backups need it.' : ''
+        }`)
     })
   }
 }

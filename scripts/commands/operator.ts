@@ -1,5 +1,5 @@
-import { parseArgs } from 'node:util'
 import { createOperator, seedDemo } from '@dispatch/core'
+import { parseArgs } from 'node:util'
 import { readConfig } from '../../plugins/config/config.ts'
 import type { Command } from './command.ts'
 import { withDatabase } from './database.ts'
@@ -7,7 +7,8 @@ import { readPassword } from './password.ts'
 
 /** Makes the first operator of an installation, or a further one. A password on the command line would be everybody's to read. */
 export const operator: Command = {
-  summary: 'operator create --email <address>   makes an operator of the platform; the password is asked for, or the first line of standard input',
+  summary:
+    'operator create --email <address>   makes an operator of the platform; the password is asked for, or the first line of standard input',
   async run (args, env) {
     const email = emailIn(args)
     const config = readConfig(env)
@@ -23,7 +24,11 @@ export const operator: Command = {
 
 /** Without "--" npm keeps the name of the option to itself and hands on its value. */
 function emailIn (args: readonly string[]): string {
-  const { values, positionals: [action, email = values.email, ...rest] } = parseArgs({ args: [...args], allowPositionals: true, options: { email: { type: 'string' } } })
+  const { values, positionals: [action, email = values.email, ...rest] } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: { email: { type: 'string' } }
+  })
   if (action === 'create' && email !== undefined && rest.length === 0) return email
   throw new Error('It is "operator create --email <address>", with the password on standard input.')
 }

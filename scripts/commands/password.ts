@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline'
-import { Writable, type Readable } from 'node:stream'
+import { type Readable, Writable } from 'node:stream'
 
 /** Where a password comes from: a terminal (`isTTY`), or whatever else stands on standard input. */
 export type Input = Readable & { isTTY?: boolean }
@@ -8,7 +8,11 @@ export type Input = Readable & { isTTY?: boolean }
 export async function readPassword (input: Input, prompt: Writable): Promise<string> {
   const isTyped = input.isTTY === true
   // At a terminal the library echoes what is typed to its output itself: here it goes nowhere.
-  const nowhere = new Writable({ write: (_chunk, _encoding, done) => { done() } })
+  const nowhere = new Writable({
+    write: (_chunk, _encoding, done) => {
+      done()
+    }
+  })
   const reader = createInterface({ input, output: nowhere, terminal: isTyped })
   const lines = reader[Symbol.asyncIterator]()
   async function ask (question: string): Promise<string> {

@@ -1,8 +1,8 @@
+import { compile } from '@dispatch/common'
+import { isServiceName, needsProvider, type ProvidedName, providedNames, ProviderCode } from '@dispatch/core'
 import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { compile } from '@dispatch/common'
-import { isServiceName, needsProvider, ProviderCode, providedNames, type ProvidedName } from '@dispatch/core'
 import core from '../../core/package.json' with { type: 'json' }
 import { outlines } from './outlines.ts'
 
@@ -13,8 +13,14 @@ const fitCode = compile(ProviderCode)
 
 /** Writes the folder of a new provider and resolves to its path. Throws an Error with one sentence when there can be none. */
 export async function scaffoldProvider ({ code, service, directory }: NewProvider): Promise<string> {
-  if (!fitCode(code).ok) throw new Error(`"${code}" is no code of a provider: lowercase letters, digits and dashes, 2 to 41 characters, beginning with a letter.`)
-  if (!isServiceName(service) || !needsProvider(service)) throw new Error(`"${service}" is no service that a provider does: ${providedNames.join(', ')}.`)
+  if (!fitCode(code).ok) {
+    throw new Error(
+      `"${code}" is no code of a provider: lowercase letters, digits and dashes, 2 to 41 characters, beginning with a letter.`
+    )
+  }
+  if (!isServiceName(service) || !needsProvider(service)) {
+    throw new Error(`"${service}" is no service that a provider does: ${providedNames.join(', ')}.`)
+  }
   const folder = join(directory, code)
   if (existsSync(folder)) throw new Error(`${folder} is there already: choose another code, or remove the folder.`)
   for (const [path, text] of Object.entries(filesOf(code, service))) {
@@ -29,7 +35,11 @@ const apiKey = 'fake_key_5f2b8c91d04e7a63'
 
 function settingsOf (service: ProvidedName): object {
   const { events, setting } = outlines[service]
-  return { apiKey, ...(events !== undefined && { webhookSecret: 'fake_secret_c81d4e2fa6b09357' }), ...(setting !== undefined && { [setting.name]: setting.value }) }
+  return {
+    apiKey,
+    ...(events !== undefined && { webhookSecret: 'fake_secret_c81d4e2fa6b09357' }),
+    ...(setting !== undefined && { [setting.name]: setting.value })
+  }
 }
 
 function filesOf (code: string, service: ProvidedName): Record<string, string> {
@@ -46,7 +56,9 @@ function filesOf (code: string, service: ProvidedName): Record<string, string> {
     'index.ts': definitionOf(code, service),
     'README.md': readmeOf(code, service),
     'fixtures/send.accepted.json': json(fixtureOf(code, service)),
-    ...Object.fromEntries(Object.entries(events ?? {}).map(([word, status]) => [`fixtures/webhook.${status}.json`, json(eventOf(service, word, status))]))
+    ...Object.fromEntries(
+      Object.entries(events ?? {}).map(([word, status]) => [`fixtures/webhook.${status}.json`, json(eventOf(service, word, status))])
+    )
   }
 }
 
@@ -57,19 +69,25 @@ function definitionOf (code: string, service: ProvidedName): string {
 
 /** What the vendor answers to an accepted request, as far as it is read. */
 const Sent = Type.Object({ id: Type.String(), status: Type.String() })
-${events === undefined ? '' : `
+${
+    events === undefined ? '' : `
 /** What the vendor sends about it later. */
 const Event = Type.Object({ id: Type.String(), type: Type.String(), about: Type.Object({ id: Type.String() }) })
-`}
+`
+  }
 export default defineProvider({
   code: '${code}',
   name: '${nameOf(code)}',
   docs: 'https://${code}.example.com/docs',
   hosts: ['${host}'],
   settings: Type.Object({
-    apiKey: Secret({ title: 'API key', description: 'Where ${nameOf(code)} shows it.' })${events === undefined ? '' : `,
-    webhookSecret: Secret({ title: 'Signing secret of the webhook', description: 'Where ${nameOf(code)} shows it.' })`}${setting === undefined ? '' : `,
-    ${setting.name}: ${setting.by}()`}
+    apiKey: Secret({ title: 'API key', description: 'Where ${nameOf(code)} shows it.' })${
+    events === undefined ? '' : `,
+    webhookSecret: Secret({ title: 'Signing secret of the webhook', description: 'Where ${nameOf(code)} shows it.' })`
+  }${
+    setting === undefined ? '' : `,
+    ${setting.name}: ${setting.by}()`
+  }
   }),
   errors: { at: '/error/code', message: '/error/message', map: {} },
   services: {
@@ -130,7 +148,9 @@ Dispatches \`${service}\` through ${name}.
 
 ## What to configure
 
-At ${name}: where the API key is made${events === undefined ? '' : ', and where the address of the webhook is entered'}. Here: ${settings.join(', ')}.
+At ${name}: where the API key is made${events === undefined ? '' : ', and where the address of the webhook is entered'}. Here: ${
+    settings.join(', ')
+  }.
 
 ## Still to be written
 

@@ -1,4 +1,4 @@
-import { RenderError, TemplateError, compileTemplate, readTemplateFolder, unreadFields } from '@dispatch/documents'
+import { compileTemplate, readTemplateFolder, RenderError, TemplateError, unreadFields } from '@dispatch/documents'
 import { samplesIn } from './samples.ts'
 
 /** What there is to say about a template, a sentence each: faults keep it from being used, warnings do not. */
@@ -10,7 +10,12 @@ export async function checkTemplateFolder (folder: string): Promise<TemplateFaul
     const template = await readTemplateFolder(folder)
     const { uses } = compileTemplate(template.source)
     await samplesIn(template, new Date())
-    return { faults: [], warnings: Object.entries(template.samples).flatMap(([name, data]) => unreadFields(uses, data).map((field) => `${name}.json: no block shows ${field}.`)) }
+    return {
+      faults: [],
+      warnings: Object.entries(template.samples).flatMap(([name, data]) =>
+        unreadFields(uses, data).map((field) => `${name}.json: no block shows ${field}.`)
+      )
+    }
   } catch (error) {
     if (error instanceof TemplateError || error instanceof RenderError) return { faults: error.message.split('\n'), warnings: [] }
     throw error

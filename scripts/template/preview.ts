@@ -1,9 +1,12 @@
+import { readTemplateFolder } from '@dispatch/documents'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readTemplateFolder } from '@dispatch/documents'
 import { samplesIn } from './samples.ts'
 
-/** Writes every sample of a template's folder in every format into a directory; resolves to the names of the files. Throws a TemplateError or a RenderError. */
+/**
+ * Writes every sample of a template's folder in every format into a directory; resolves to the names of the files. Throws a TemplateError
+ * or a RenderError.
+ */
 export async function preview (folder: string, directory: string, now: Date): Promise<string[]> {
   const files = await samplesIn(await readTemplateFolder(folder), now)
   await mkdir(directory, { recursive: true })

@@ -1,4 +1,4 @@
-import { compileTemplate, render, type CompiledTemplate, type TemplateFolder } from '@dispatch/documents'
+import { type CompiledTemplate, compileTemplate, render, type TemplateFolder } from '@dispatch/documents'
 import { standalone } from '../../core/templates/preview.ts'
 
 /** A file by its name. */
@@ -8,7 +8,9 @@ export type SampleFiles = Readonly<Record<string, string | Uint8Array>>
 export async function samplesIn ({ source, samples }: Pick<TemplateFolder, 'source' | 'samples'>, now: Date): Promise<SampleFiles> {
   const template = compileTemplate(source)
   const makers = source.documentType === 'E_INVOICE' ? [filesOf, eInvoicesOf] : [filesOf]
-  const made = await Promise.all(Object.entries(samples).flatMap(([name, data]) => makers.map((make) => make(template, name, data, now.toISOString()))))
+  const made = await Promise.all(
+    Object.entries(samples).flatMap(([name, data]) => makers.map((make) => make(template, name, data, now.toISOString())))
+  )
   return Object.assign({}, ...made) as SampleFiles
 }
 

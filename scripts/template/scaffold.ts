@@ -9,9 +9,14 @@ export type NewTemplate = { name: string, directory: string, taken: string }
 const firstNumber = 100
 const lastNumber = 999
 
-/** Writes the folder of a new template, which is valid as it is, and resolves to its path. Throws an Error with one sentence when there can be none. */
+/**
+ * Writes the folder of a new template, which is valid as it is, and resolves to its path. Throws an Error with one sentence when there can
+ * be none.
+ */
 export async function scaffoldTemplate ({ name, directory, taken }: NewTemplate): Promise<string> {
-  if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name)) throw new Error(`"${name}" is no name of a template: lowercase letters, digits and dashes, beginning with a letter.`)
+  if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name)) {
+    throw new Error(`"${name}" is no name of a template: lowercase letters, digits and dashes, beginning with a letter.`)
+  }
   const folder = join(directory, name)
   if (existsSync(folder)) throw new Error(`${folder} is there already: choose another name, or remove the folder.`)
   const numbers = new Set([...await numbersIn(taken), ...await numbersIn(directory)])
@@ -47,7 +52,8 @@ of Document Dispatch.
   }
 }
 
-const yamlOf = (title: string, id: number): string => `id: ${id}
+const yamlOf = (title: string, id: number): string =>
+  `id: ${id}
 name: ${title}
 description: What it is for, in a sentence.
 service: file
@@ -119,7 +125,12 @@ function schemaOf (title: string): object {
     type: 'object',
     required: ['number', 'date', 'sender', 'recipient', 'subject', 'lines'],
     properties: {
-      language: { type: 'string', maxLength: 20, pattern: '^(en|fr)(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?$', description: 'en-GB unless given.' },
+      language: {
+        type: 'string',
+        maxLength: 20,
+        pattern: '^(en|fr)(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?$',
+        description: 'en-GB unless given.'
+      },
       number: { type: 'string', minLength: 1, maxLength: 100 },
       date: { $ref: 'dispatch:invoice#/$defs/date' },
       currency: { type: 'string', pattern: '^[A-Z]{3}$', description: 'An ISO 4217 code; EUR unless given.' },

@@ -9,7 +9,14 @@ import type { Receipt } from './vendor.ts'
 export type Fault = { rule: string, dispatchId?: string | null, order?: string, facts?: unknown }
 
 type Step = { dispatch_id: string, order: string, service: string, status: string, dispatch: string, position: number }
-type World = { steps: readonly Step[], receipts: readonly Receipt[], told: readonly Told[], recorded: readonly Recorded[], received: readonly Callback[], leases: readonly Lease[] }
+type World = {
+  steps: readonly Step[]
+  receipts: readonly Receipt[]
+  told: readonly Told[]
+  recorded: readonly Recorded[]
+  received: readonly Callback[]
+  leases: readonly Lease[]
+}
 /** A call began, or the dispatch was taken from whoever had it: Unix time, milliseconds. */
 type Lease = { order: string, service: string | null, kind: 'calling' | 'recovered', at: number }
 /** A callback as the service has it, and what its dispatch was in the same moment. */
@@ -20,16 +27,39 @@ export async function check ({ database, vendor, receiver }: House, told: readon
   const steps = await database.rows<Step>(`
     select dispatch_id, metadata->>'order' as order, steps.service, steps.status, dispatches.status as dispatch, position
     from dispatches join steps using (dispatch_id) order by dispatch_id, position`)
-  const recorded = await database.rows<Recorded>('select dispatch_id as "dispatchId", type, state, sequence, status from callbacks join dispatches using (dispatch_id)')
+  const recorded = await database.rows<Recorded>(
+    'select dispatch_id as "dispatchId", type, state, sequence, status from callbacks join dispatches using (dispatch_id)'
+  )
   const leases = await database.rows<Lease>(`
     select metadata->>'order' as order, service, kind, extract(epoch from at)::float * 1000 as at
     from events join dispatches using (dispatch_id) left join steps using (step_id) where kind in ('calling', 'recovered') order by event_id`)
   const world: World = { steps, receipts: await vendor.receipts(), told, recorded, received: receiver.callbacks, leases }
-  const records = await Promise.all(Object.entries(queries).map(async ([rule, sql]) => (await database.rows<{ dispatch_id?: string }>(sql)).map(({ dispatch_id: dispatchId, ...facts }) => ({ rule, ...(dispatchId === undefined ? {} : { dispatchId }), facts }))))
-  return [...records.flat(), ...answersOf(world), ...holdingsOf(world), ...repeatsOf(world), ...unsentOf(world), ...lostLeasesOf(world), ...endsOf(world), ...callbacksOf(world), ...signaturesOf(world)]
+  const records = await Promise.all(
+    Object.entries(queries).map(async ([rule, sql]) =>
+      (await database.rows<{ dispatch_id?: string }>(sql)).map(({ dispatch_id: dispatchId, ...facts }) => ({
+        rule,
+        ...(dispatchId === undefined ? {} : { dispatchId }),
+        facts
+      }))
+    )
+  )
+  return [
+    ...records.flat(),
+    ...answersOf(world),
+    ...holdingsOf(world),
+    ...repeatsOf(world),
+    ...unsentOf(world),
+    ...lostLeasesOf(world),
+    ...endsOf(world),
+    ...callbacksOf(world),
+    ...signaturesOf(world)
+  ]
 }
 
-/** Seconds within which a dispatch goes on, whatever was killed: a job that was lost is missed after 30, by a sweep of every 5; a lease ends after 15, by another sweep. */
+/**
+ * Seconds within which a dispatch goes on, whatever was killed: a job that was lost is missed after 30, by a sweep of every 5; a lease ends
+ * after 15, by another sweep.
+ */
 const stuckAfter = 60
 
 /** What is still to be done and not put off until a later try; an event that came too early is tried again later too. */
@@ -44,11 +74,21 @@ const unfinished = `
   )
   select open.*, greatest(next_try_at, (select max(at) from events where events.dispatch_id = open.dispatch_id)) as since from open`
 
-/** How much is under way, and what of it has not moved for too long, neither by itself nor since all processes are there (Unix time, milliseconds). */
+/**
+ * How much is under way, and what of it has not moved for too long, neither by itself nor since all processes are there (Unix time,
+ * milliseconds).
+ */
 export async function underWay (database: CrashDatabase, present: number): Promise<{ count: number, stuck: Fault[] }> {
   const rows = await database.rows<{ dispatch_id: string, since: Date }>(unfinished)
   const stuck = rows.filter(({ since }) => Math.max(since.getTime(), present) < Date.now() - stuckAfter * 1000)
-  return { count: rows.length, stuck: stuck.map(({ dispatch_id: dispatchId, ...facts }) => ({ rule: 'every dispatch and deferred action comes to an end, is uncertain or waits for its next try', dispatchId, facts })) }
+  return {
+    count: rows.length,
+    stuck: stuck.map(({ dispatch_id: dispatchId, ...facts }) => ({
+      rule: 'every dispatch and deferred action comes to an end, is uncertain or waits for its next try',
+      dispatchId,
+      facts
+    }))
+  }
 }
 
 /** What the records alone must say; each row is a fault. */
@@ -79,25 +119,47 @@ function answersOf ({ steps, told }: World): Fault[] {
   const statusOf = new Map(steps.map(({ dispatch_id: id, dispatch }) => [id, dispatch]))
   return told.flatMap(({ order, answer }): Fault[] => {
     const about = { order: String(order.number), facts: answer }
-    if (answer === undefined) return order.keyed ? [{ rule: 'a client with an idempotency key learns what became of its request', ...about }] : []
+    if (answer === undefined) {
+      return order.keyed
+        ? [{ rule: 'a client with an idempotency key learns what became of its request', ...about }]
+        : []
+    }
     const { status, body } = answer
     const id: string | undefined = body.dispatchId
     if (id === undefined) return status >= 500 && !order.keyed ? [] : [{ rule: 'a valid request is dispatched', ...about }]
     const now = statusOf.get(id)
     // Whether it is recorded was not known when the client had waited long enough: then it may not be.
-    if (now === undefined) return body.error === 'recording_unknown' ? [] : [{ rule: 'what was answered is recorded', dispatchId: id, ...about }]
-    return body.status === 'succeeded' && now !== 'succeeded' ? [{ rule: 'what was told to have succeeded has', dispatchId: id, ...about }] : []
+    if (now === undefined) {
+      return body.error === 'recording_unknown'
+        ? []
+        : [{ rule: 'what was answered is recorded', dispatchId: id, ...about }]
+    }
+    return body.status === 'succeeded' && now !== 'succeeded'
+      ? [{ rule: 'what was told to have succeeded has', dispatchId: id, ...about }]
+      : []
   })
 }
 
 /** How many items of a step the vendor may hold, by what the records say of it. */
-const mayHold: Readonly<Record<string, readonly number[]>> = { accepted: [1], uncertain: [0, 1], calling: [0, 1], rejected: [0], unavailable: [0], planned: [0], waiting: [0], skipped: [0] }
+const mayHold: Readonly<Record<string, readonly number[]>> = {
+  accepted: [1],
+  uncertain: [0, 1],
+  calling: [0, 1],
+  rejected: [0],
+  unavailable: [0],
+  planned: [0],
+  waiting: [0],
+  skipped: [0]
+}
 
 /** The vendor holds each step once or not at all, as the records say. */
 function holdingsOf ({ steps, receipts }: World): Fault[] {
   const received = Map.groupBy(receipts, nameOf)
   const recorded = new Set(steps.map(nameOf))
-  const unrecorded = [...received].filter(([name]) => !recorded.has(name)).map(([, list]): Fault => ({ rule: 'nothing is sent before it is recorded', facts: list }))
+  const unrecorded = [...received].filter(([name]) => !recorded.has(name)).map(([, list]): Fault => ({
+    rule: 'nothing is sent before it is recorded',
+    facts: list
+  }))
   return steps.filter(({ service }) => service !== 'file').flatMap((step): Fault[] => {
     const list = received.get(nameOf(step)) ?? []
     const held = list.filter(({ held }) => held).length
@@ -117,20 +179,35 @@ function repeatsOf ({ receipts }: World): Fault[] {
     const repeated = service === 'sms' && list.slice(0, -1).some((receipt) => !isUnsent(receipt))
     return [
       ...repeated ? [{ rule: 'what may have been accepted is not sent again blindly', order, facts: list }] : [],
-      ...new Set(list.map(({ sha256 }) => sha256)).size > 1 ? [{ rule: 'a step is sent with the same bytes each time', order, facts: list }] : []
+      ...new Set(list.map(({ sha256 }) => sha256)).size > 1
+        ? [{ rule: 'a step is sent with the same bytes each time', order, facts: list }]
+        : []
     ]
   })
 }
 
-/** Who was told that nothing was sent, by an answer or a callback, could send it again: the vendor must not take what it had been sent by then. */
+/**
+ * Who was told that nothing was sent, by an answer or a callback, could send it again: the vendor must not take what it had been sent by
+ * then.
+ */
 function unsentOf ({ receipts, told, received }: World): Fault[] {
   const held = Map.groupBy(receipts.filter((receipt) => receipt.held), ({ order }) => order)
-  const before = (order: string, at: number, service?: string): Receipt[] => (held.get(order) ?? []).filter((receipt) => receipt.at < at && (service === undefined || receipt.service === service))
+  const before = (order: string, at: number, service?: string): Receipt[] =>
+    (held.get(order) ?? []).filter((receipt) => receipt.at < at && (service === undefined || receipt.service === service))
   return [
-    ...told.flatMap(({ order: { number }, unsent }) => unsent.flatMap((at) => before(String(number), at)).map((facts): Fault => ({ rule: 'nobody is told that nothing was sent of what the vendor takes', order: String(number), facts }))),
-    ...received.filter(({ type }) => type === 'dispatch.failed' || type === 'dispatch.partial').flatMap(({ order, at, steps, dispatchId }) => Object.entries(steps)
-      .filter(([, status]) => status === 'unavailable').flatMap(([service]) => before(order, at - skew, service))
-      .map((facts): Fault => ({ rule: 'nobody is called back that nothing was sent of what the vendor takes', dispatchId, facts })))
+    ...told.flatMap(({ order: { number }, unsent }) =>
+      unsent.flatMap((at) => before(String(number), at)).map((facts): Fault => ({
+        rule: 'nobody is told that nothing was sent of what the vendor takes',
+        order: String(number),
+        facts
+      }))
+    ),
+    ...received.filter(({ type }) => type === 'dispatch.failed' || type === 'dispatch.partial').flatMap(
+      ({ order, at, steps, dispatchId }) =>
+        Object.entries(steps)
+          .filter(([, status]) => status === 'unavailable').flatMap(([service]) => before(order, at - skew, service))
+          .map((facts): Fault => ({ rule: 'nobody is called back that nothing was sent of what the vendor takes', dispatchId, facts }))
+    )
   ]
 }
 
@@ -147,16 +224,32 @@ function lostLeasesOf ({ receipts, leases }: World): Fault[] {
     const before = (ofOrder.get(order) ?? []).filter((lease) => lease.at < at)
     const begun = before.findLast(({ kind, service: of }) => kind === 'calling' && of === service)?.at ?? 0
     const lost = before.find((lease) => lease.kind === 'recovered' && lease.at > begun && lease.at < at - travel)
-    return lost === undefined ? [] : [{ rule: 'nothing is sent under a lease that was lost', order, facts: { service, at: new Date(at), begun: new Date(begun), lost: new Date(lost.at) } }]
+    return lost === undefined
+      ? []
+      : [{
+        rule: 'nothing is sent under a lease that was lost',
+        order,
+        facts: { service, at: new Date(at), begun: new Date(begun), lost: new Date(lost.at) }
+      }]
   })
 }
 
 /** What nobody waits for ends well by itself, unless its vendor refuses; whether a text message was sent, a person may have said. */
 function endsOf ({ steps, told, receipts }: World): Fault[] {
   const refused = new Set(receipts.filter(({ turn }) => turn.startsWith('refuse')).map(({ order }) => order))
-  const queued = new Set(told.filter(({ order: { mode, number, path } }) => mode === 'asynchronous' && !path.includes('sms') && !refused.has(String(number))).map(({ order: { number } }) => String(number)))
-  return steps.filter(({ order, position, dispatch }) => position === 0 && queued.has(order) && (dispatch === 'failed' || dispatch === 'partial'))
-    .map(({ order, dispatch_id: dispatchId, dispatch }): Fault => ({ rule: 'what nobody waits for ends well by itself', order, dispatchId, facts: dispatch }))
+  const queued = new Set(
+    told.filter(({ order: { mode, number, path } }) => mode === 'asynchronous' && !path.includes('sms') && !refused.has(String(number)))
+      .map(({ order: { number } }) => String(number))
+  )
+  return steps.filter(({ order, position, dispatch }) =>
+    position === 0 && queued.has(order) && (dispatch === 'failed' || dispatch === 'partial')
+  )
+    .map(({ order, dispatch_id: dispatchId, dispatch }): Fault => ({
+      rule: 'what nobody waits for ends well by itself',
+      order,
+      dispatchId,
+      facts: dispatch
+    }))
 }
 
 /** Where nothing is killed and nothing stalls, nothing is taken from its process, however its clock goes. */
@@ -165,24 +258,41 @@ export async function checkCalm ({ database }: House, orders: readonly Order[]):
     select dispatch_id, status, (select count(*)::int from events where events.dispatch_id = dispatches.dispatch_id and kind in ('recovered', 'corrected')) as taken
     from dispatches where metadata->>'order' in (${orders.map(({ number }) => `'${number}'`).join()})`)
   return taken.filter(({ status, taken: times }) => status !== 'succeeded' || times > 0)
-    .map(({ dispatch_id: dispatchId, ...facts }): Fault => ({ rule: 'where nothing is disturbed nothing is taken from its process', dispatchId, facts }))
+    .map(({ dispatch_id: dispatchId, ...facts }): Fault => ({
+      rule: 'where nothing is disturbed nothing is taken from its process',
+      dispatchId,
+      facts
+    }))
 }
 
-/** Every callback is signed, is the same whenever it comes, has its number in the dispatch, and the last one tells what the dispatch has come to. */
+/**
+ * Every callback is signed, is the same whenever it comes, has its number in the dispatch, and the last one tells what the dispatch has
+ * come to.
+ */
 function signaturesOf ({ received, recorded }: World): Fault[] {
   const numbers = Map.groupBy(recorded, ({ dispatchId }) => dispatchId)
   return [
-    ...received.filter(({ signed }) => !signed).map(({ dispatchId, type }): Fault => ({ rule: 'a callback is signed', dispatchId, facts: type })),
+    ...received.filter(({ signed }) => !signed).map(({ dispatchId, type }): Fault => ({
+      rule: 'a callback is signed',
+      dispatchId,
+      facts: type
+    })),
     ...[...Map.groupBy(received, ({ id }) => id).values()].filter((same) => new Set(same.map(({ body }) => body)).size > 1)
       .map(([one]): Fault => ({ rule: 'a callback that comes again is the same', dispatchId: one?.dispatchId ?? null, facts: one?.type })),
-    ...received.filter(({ dispatchId, type, sequence }) => numbers.get(dispatchId)?.some((callback) => callback.sequence === sequence && callback.type === type) !== true)
+    ...received.filter(({ dispatchId, type, sequence }) =>
+      numbers.get(dispatchId)?.some((callback) => callback.sequence === sequence && callback.type === type) !== true
+    )
       .map(({ dispatchId, type, sequence }): Fault => ({ rule: 'a callback has its number', dispatchId, facts: { type, sequence } })),
     ...[...numbers].flatMap(([dispatchId, callbacks]): Fault[] => {
       const sequences = callbacks.map(({ sequence }) => sequence).sort((one, other) => one - other)
       const last = callbacks.filter(({ type }) => type.startsWith('dispatch.')).sort((one, other) => one.sequence - other.sequence).at(-1)
       return [
-        ...sequences.some((sequence, index) => sequence !== index + 1) ? [{ rule: 'the callbacks of a dispatch are numbered without a gap', dispatchId, facts: sequences }] : [],
-        ...last !== undefined && tells.has(last.status) && last.type !== `dispatch.${last.status}` ? [{ rule: 'the last callback tells what the dispatch has come to', dispatchId, facts: last }] : []
+        ...sequences.some((sequence, index) => sequence !== index + 1)
+          ? [{ rule: 'the callbacks of a dispatch are numbered without a gap', dispatchId, facts: sequences }]
+          : [],
+        ...last !== undefined && tells.has(last.status) && last.type !== `dispatch.${last.status}`
+          ? [{ rule: 'the last callback tells what the dispatch has come to', dispatchId, facts: last }]
+          : []
       ]
     })
   ]
@@ -196,10 +306,18 @@ function callbacksOf ({ steps, told, recorded, received }: World): Fault[] {
   const kinds = new Set(recorded.map(callOf))
   const met = new Set(received.map(callOf))
   const stepsOf = Map.groupBy(steps, ({ order }) => order)
-  const asked = told.filter(({ order: { mode, body } }) => mode === 'asynchronous' && 'callbackUrl' in body).flatMap(({ order: { number } }) => stepsOf.get(String(number))?.slice(0, 1) ?? [])
+  const asked = told.filter(({ order: { mode, body } }) => mode === 'asynchronous' && 'callbackUrl' in body).flatMap(
+    ({ order: { number } }) => stepsOf.get(String(number))?.slice(0, 1) ?? []
+  )
   return [
-    ...asked.filter(({ dispatch_id: dispatchId, dispatch }) => tells.has(dispatch) && !kinds.has(callOf({ dispatchId, type: `dispatch.${dispatch}` })))
-      .map(({ dispatch_id: dispatchId, dispatch }): Fault => ({ rule: 'who asked for a callback is called with what became of it', dispatchId, facts: dispatch })),
+    ...asked.filter(({ dispatch_id: dispatchId, dispatch }) =>
+      tells.has(dispatch) && !kinds.has(callOf({ dispatchId, type: `dispatch.${dispatch}` }))
+    )
+      .map(({ dispatch_id: dispatchId, dispatch }): Fault => ({
+        rule: 'who asked for a callback is called with what became of it',
+        dispatchId,
+        facts: dispatch
+      })),
     ...recorded.filter((callback) => callback.state === 'delivered' && !met.has(callOf(callback)))
       .map(({ dispatchId, ...facts }): Fault => ({ rule: 'a callback that counts as delivered was received', dispatchId, facts }))
   ]
@@ -210,11 +328,16 @@ const nameOf = ({ order, service }: { order: string, service: string }): string 
 
 /** The timeline of the dispatch that shows a fault, to be read. */
 export async function tellFault (database: CrashDatabase, { rule, dispatchId, order, facts }: Fault): Promise<string> {
-  const which = dispatchId === undefined || dispatchId === null ? `(select dispatch_id from dispatches where metadata->>'order' = '${order ?? ''}')` : `('${dispatchId}')`
+  const which = dispatchId === undefined || dispatchId === null
+    ? `(select dispatch_id from dispatches where metadata->>'order' = '${order ?? ''}')`
+    : `('${dispatchId}')`
   const events = await database.rows<{ at: string, kind: string, service: string | null, facts: unknown }>(`
     select to_char(at, 'HH24:MI:SS.MS') as at, kind, service, facts from events left join steps using (step_id) where events.dispatch_id in ${which} order by event_id`)
   return [
-    `BROKEN: ${rule}${order === undefined ? '' : `, order ${order}`}${dispatchId === undefined || dispatchId === null ? '' : `, dispatch ${dispatchId}`}`,
+    'BROKEN: ' +
+    `${rule}${order === undefined ? '' : `, order ${order}`}${
+      dispatchId === undefined || dispatchId === null ? '' : `, dispatch ${dispatchId}`
+    }`,
     `  ${JSON.stringify(facts)}`,
     ...events.map((event) => `  ${event.at} ${event.kind.padEnd(12)} ${(event.service ?? '').padEnd(10)} ${JSON.stringify(event.facts)}`)
   ].join('\n')

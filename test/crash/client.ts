@@ -1,7 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Order } from './plan.ts'
 
-/** The last answer that a client got; nothing when its connection was cut and it had no key to ask again with. `at`: when it came, Unix time in milliseconds. */
+/**
+ * The last answer that a client got; nothing when its connection was cut and it had no key to ask again with. `at`: when it came, Unix time
+ * in milliseconds.
+ */
 export type Answer = { status: number, body: any, at: number }
 /** `unsent`: when the client was told that nothing was sent, each time. */
 export type Told = { order: Order, answer?: Answer, unsent: readonly number[] }
@@ -16,12 +19,20 @@ const answerWithin = 15_000
 type Sending = { token?: string, method?: string, headers?: Record<string, string>, body?: unknown, signal?: AbortSignal | null }
 
 /** Sends to any of the addresses; undefined when the connection was cut or refused. */
-export async function send (url: string, path: string, { token, method = 'POST', headers = {}, body, signal = null }: Sending = {}): Promise<Answer | undefined> {
+export async function send (
+  url: string,
+  path: string,
+  { token, method = 'POST', headers = {}, body, signal = null }: Sending = {}
+): Promise<Answer | undefined> {
   try {
     const response = await fetch(url + path, {
       method,
       signal,
-      headers: { ...headers, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      headers: {
+        ...headers,
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' })
+      },
       ...(body === undefined ? {} : { body: JSON.stringify(body) })
     })
     return { status: response.status, body: await response.json(), at: Date.now() }
@@ -31,7 +42,10 @@ export async function send (url: string, path: string, { token, method = 'POST',
   }
 }
 
-/** Orders as a careful client does, from the first address on: with a key it asks again until it knows what became of the request, without one never. */
+/**
+ * Orders as a careful client does, from the first address on: with a key it asks again until it knows what became of the request, without
+ * one never.
+ */
 export async function place (order: Order, urls: readonly string[], token: string, over: AbortSignal): Promise<Told> {
   const headers: Record<string, string> = order.keyed ? { 'x-idempotency-key': `order-${order.number}` } : {}
   const unsent: number[] = []
@@ -51,13 +65,22 @@ export async function place (order: Order, urls: readonly string[], token: strin
 
 /** Whether an answer says that nothing was sent. Of the database it says so of this request alone: the first of its key. */
 function saysUnsent ({ body: { error, message } }: Answer, attempt: number): boolean {
-  return error === 'provider_unavailable' || (error === 'service_unavailable' && attempt === 0 && String(message).includes('nothing was changed'))
+  return error === 'provider_unavailable' ||
+    (error === 'service_unavailable' && attempt === 0 && String(message).includes('nothing was changed'))
 }
 
 /** Has what did not succeed go on, at several processes at once. */
-async function retry ({ retries }: Order, { body: { status, error, dispatchId } }: Answer, urls: readonly string[], token: string): Promise<void> {
+async function retry (
+  { retries }: Order,
+  { body: { status, error, dispatchId } }: Answer,
+  urls: readonly string[],
+  token: string
+): Promise<void> {
   if (dispatchId === undefined || error === undefined || status === 'running') return
-  await Promise.all(Array.from({ length: retries }, (_, index) => send(urls[index % urls.length] ?? '', `/api/v1/dispatches/${dispatchId}/retry`, { token, body: {} })))
+  await Promise.all(
+    Array.from({ length: retries },
+      (_, index) => send(urls[index % urls.length] ?? '', `/api/v1/dispatches/${dispatchId}/retry`, { token, body: {} }))
+  )
 }
 
 /** Whether an answer says what became of the dispatch: neither a failure of the service itself nor one to try again after. */

@@ -10,7 +10,13 @@ t.comment('timeout=400000')
 
 void t.test('whatever is killed or disturbed, and whenever: nothing is lost, and nothing is sent twice', async (t) => {
   const kinds = faultNames.filter((name) => faults[name].seconds[1] < long)
-  const { faults: broken, summary } = await runCrash({ seed: Date.now() % 1_000_000, kills: 3, kinds, disturbed: 75, say: (line) => t.comment(line) })
+  const { faults: broken, summary } = await runCrash({
+    seed: Date.now() % 1_000_000,
+    kills: 3,
+    kinds,
+    disturbed: 75,
+    say: (line) => t.comment(line)
+  })
   t.comment(summary)
   t.strictSame(broken, [], summary)
 })

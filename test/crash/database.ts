@@ -1,6 +1,6 @@
+import { startEmbedded } from '@dispatch/embedded-postgres'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { startEmbedded } from '@dispatch/embedded-postgres'
 import pg from 'pg'
 import { databaseProxy } from '../support/silent-proxy.ts'
 
@@ -27,7 +27,9 @@ export async function startDatabase (folder: string): Promise<CrashDatabase> {
   const { url } = server
   const proxy = await databaseProxy(url)
   // Also where this process ends in the middle.
-  const abandon = (): void => { process.kill(server.pid, 'SIGQUIT') }
+  const abandon = (): void => {
+    process.kill(server.pid, 'SIGQUIT')
+  }
   process.once('exit', abandon)
 
   async function rows<Row extends object> (sql: string): Promise<Row[]> {
@@ -67,7 +69,10 @@ export async function startDatabase (folder: string): Promise<CrashDatabase> {
       proxy.speak()
     },
     async cut () {
-      await rows("select pg_terminate_backend(pid) from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid() and query not like '%advisory%'")
+      await rows(
+        'select pg_terminate_backend(pid) from pg_stat_activity where backend_type = \'client backend\' and pid <> pg_backend_pid() ' +
+          'and query not like \'%advisory%\''
+      )
     },
     async stop () {
       process.removeListener('exit', abandon)

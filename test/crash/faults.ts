@@ -2,7 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { House } from './house.ts'
 import { fillDisk, type Kept } from './processes.ts'
 
-/** What may happen beside the death of processes. `weight`: how often, of all of them; `seconds`: from, to; `does` is about the process that gets the requests first. */
+/**
+ * What may happen beside the death of processes. `weight`: how often, of all of them; `seconds`: from, to; `does` is about the process that
+ * gets the requests first.
+ */
 type Kind = { weight: number, seconds: readonly [number, number], does: (house: House, victim: Kept, seconds: number) => Promise<void> }
 
 /** More than a lease is good for (15), and more than it takes until it is surely taken away (5 more). */

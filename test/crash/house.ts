@@ -1,14 +1,14 @@
+import { createAuthority } from '@dispatch/conformance'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { devNull, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { createAuthority } from '@dispatch/conformance'
 import { freePort } from '../../scripts/free-port.ts'
+import { type StallingProxy, stallingProxy } from '../support/silent-proxy.ts'
 import { send } from './client.ts'
-import { startDatabase, type CrashDatabase } from './database.ts'
-import { keep, startVendor, type Kept, type Vendor } from './processes.ts'
-import { stallingProxy, type StallingProxy } from '../support/silent-proxy.ts'
-import { startReceiver, type Receiver } from './receiver.ts'
+import { type CrashDatabase, startDatabase } from './database.ts'
+import { keep, type Kept, startVendor, type Vendor } from './processes.ts'
+import { type Receiver, startReceiver } from './receiver.ts'
 
 /** The service as it is run for real: a database, a vendor, and processes that come again when they are killed. */
 export type House = {
@@ -38,7 +38,11 @@ const skews = [-30, 30, 0]
 const providers = { invoicing: 'keyed', upload: 'keyed', email: 'searched', sms: 'blind', esign: 'drafted' }
 
 /** Opens a house with so many processes of each kind, which write what they have to say to `log`. Nothing of it is left when it closes. */
-export async function openHouse ({ serving, working, log = devNull }: { serving: number, working: number, log?: string | undefined }): Promise<House> {
+export async function openHouse ({ serving, working, log = devNull }: {
+  serving: number
+  working: number
+  log?: string | undefined
+}): Promise<House> {
   const folder = mkdtempSync(join(tmpdir(), 'dispatch-crash-'))
   const authority = await createAuthority()
   writeFileSync(join(folder, 'authority.pem'), authority.ca)
@@ -46,22 +50,43 @@ export async function openHouse ({ serving, working, log = devNull }: { serving:
   const database = await startDatabase(folder)
   const certificate = await authority.issue('127.0.0.1')
   const receiver = await startReceiver(certificate)
-  const vendor = await startVendor(certificate, () => { for (const process of processes) process.kill() })
+  const vendor = await startVendor(certificate, () => {
+    for (const process of processes) process.kill()
+  })
   const way = await stallingProxy({ host: '127.0.0.1', port: Number(new URL(vendor.url).port) })
   const ports = await Promise.all(Array.from({ length: serving }, () => freePort()))
   const urls = ports.map((port) => `http://127.0.0.1:${port}`)
   const env = environment(folder, database)
   for (const [index, port] of ports.entries()) {
     const url = urls[index] ?? ''
-    processes.push(keep('scripts/serve.ts', { env: { ...env, PORT: String(port) }, log, skew: skews[index] ?? 0, answers: () => fetch(`${url}/readyz`).then(({ ok }) => ok, () => false) }))
+    processes.push(
+      keep('scripts/serve.ts', {
+        env: { ...env, PORT: String(port) },
+        log,
+        skew: skews[index] ?? 0,
+        answers: () => fetch(`${url}/readyz`).then(({ ok }) => ok, () => false)
+      })
+    )
     // The first one makes the tables and the accounts.
     await processes.at(-1)?.ready()
   }
-  for (let index = 0; index < working; index++) processes.push(keep('scripts/worker.ts', { env, log, skew: skews[serving + index] ?? 0, answers: () => Promise.resolve(true) }))
+  for (let index = 0; index < working; index++) {
+    processes.push(keep('scripts/worker.ts', { env, log, skew: skews[serving + index] ?? 0, answers: () => Promise.resolve(true) }))
+  }
   const token = await furnish(urls[0] ?? '', { database, receiver, vendor: `https://127.0.0.1:${way.port}` })
-  vendor.tell({ kind: 'endpoints', urls: urls.map((url) => `${url}/api/webhooks/esign/providers/drafted/endpoint.json`), authorization: `Basic ${btoa(vendorLogin)}` })
+  vendor.tell({
+    kind: 'endpoints',
+    urls: urls.map((url) => `${url}/api/webhooks/esign/providers/drafted/endpoint.json`),
+    authorization: `Basic ${btoa(vendorLogin)}`
+  })
   return {
-    database, vendor, way, receiver, processes, urls, token,
+    database,
+    vendor,
+    way,
+    receiver,
+    processes,
+    urls,
+    token,
     async close () {
       await Promise.all(processes.map((process) => process.stop()))
       way.close()
@@ -93,7 +118,10 @@ function environment (folder: string, { url }: CrashDatabase): NodeJS.ProcessEnv
 }
 
 /** Gives "Demo" its providers, credits and secret; answers a token of its admin. */
-async function furnish (url: string, { database, receiver, vendor }: Pick<House, 'database' | 'receiver'> & { vendor: string }): Promise<string> {
+async function furnish (
+  url: string,
+  { database, receiver, vendor }: Pick<House, 'database' | 'receiver'> & { vendor: string }
+): Promise<string> {
   const token: string = (await send(url, '/auth', { body: demo }))?.body.data.token
   const put = async (path: string, body: unknown): Promise<void> => {
     const answer = await send(url, path, { method: 'PUT', token, body })

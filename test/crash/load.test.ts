@@ -15,14 +15,19 @@ t.comment('timeout=400000')
 const [queued, heard] = [64, 24]
 
 /** What the vendor does with each invoice: most are caught in the call, before the vendor has accepted them or after. */
-const scripts = ['wait accept answer', 'accept wait answer', 'wait accept answer', 'accept wait answer', 'wait accept answer', 'accept cut'] as const
+const scripts = ['wait accept answer', 'accept wait answer', 'wait accept answer', 'accept wait answer', 'wait accept answer',
+  'accept cut'] as const
 
 const orders = Array.from({ length: queued }, (_, index): Order => ({
   number: index + 1,
   at: 0,
   mode: 'asynchronous',
   path: '/api/invoicing?async=true',
-  body: { ...fields.invoicing(index + 1), providerName: index % 2 === 0 ? 'keyed' : 'searched', metadata: { order: String(index + 1), invoicing: scripts[index % scripts.length] } },
+  body: {
+    ...fields.invoicing(index + 1),
+    providerName: index % 2 === 0 ? 'keyed' : 'searched',
+    metadata: { order: String(index + 1), invoicing: scripts[index % scripts.length] }
+  },
   keyed: true,
   retries: 0
 }))
@@ -36,12 +41,16 @@ void t.test(`of ${queued} invoices that were queued when every process was kille
     while ((await house.vendor.receipts()).length < heard) await pause(20)
     for (const process of house.processes) process.kill()
     const statuses = (): Promise<{ status: string, providers: string, count: number }[]> =>
-      house.database.rows('select dispatches.status, count(*)::int, string_agg(distinct provider_code, \' \' order by provider_code) as providers from dispatches join steps using (dispatch_id) group by 1')
+      house.database.rows(
+        'select dispatches.status, count(*)::int, string_agg(distinct provider_code, \' \' order by provider_code) as providers ' +
+          'from dispatches join steps using (dispatch_id) group by 1'
+      )
     const ended = new Set(['succeeded', 'failed', 'partial', 'cancelled'])
     while ((await statuses()).some(({ status }) => !ended.has(status))) await pause(500)
     t.strictSame(await statuses(), [{ status: 'succeeded', count: queued, providers: 'keyed searched' }])
     t.strictSame(await check(house, told), [])
-    t.ok((await house.database.rows('select from events where kind = \'recovered\'')).length > 0, 'some were under way when they were killed')
+    t.ok((await house.database.rows('select from events where kind = \'recovered\'')).length > 0,
+      'some were under way when they were killed')
   } finally {
     await house.close()
   }

@@ -1,4 +1,4 @@
-import { fork, spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { type ChildProcess, fork, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { createWriteStream, globSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -75,7 +75,9 @@ export function keep (script: string, { env, log, skew, answers }: Keeping): Kep
       while (!await ready) await pause(20)
       return child
     },
-    kill () { child.kill('SIGKILL') },
+    kill () {
+      child.kill('SIGKILL')
+    },
     async sleep (seconds) {
       const sleeper = await kept.ready()
       kept.asleep = true
@@ -109,12 +111,18 @@ export const missing: readonly string[] = [
 
 /** Timers go by the machine's own clock, as they do where somebody sets the time. */
 function skewed (seconds: number): NodeJS.ProcessEnv {
-  return faketime === undefined || seconds === 0 ? {} : { LD_PRELOAD: faketime, FAKETIME: `${seconds > 0 ? '+' : ''}${seconds}s`, FAKETIME_DONT_FAKE_MONOTONIC: '1' }
+  return faketime === undefined || seconds === 0
+    ? {}
+    : { LD_PRELOAD: faketime, FAKETIME: `${seconds > 0 ? '+' : ''}${seconds}s`, FAKETIME_DONT_FAKE_MONOTONIC: '1' }
 }
 
-/** Lets no file of a process grow beyond so many bytes for so many seconds, as on a disk that is full: RLIMIT_FSIZE, which needs no root. */
+/**
+ * Lets no file of a process grow beyond so many bytes for so many seconds, as on a disk that is full: RLIMIT_FSIZE, which needs no root.
+ */
 export async function fillDisk ({ pid }: ChildProcess, bytes: number, seconds: number): Promise<void> {
-  const limit = (soft: string): void => { spawnSync('prlimit', ['--pid', String(pid), `--fsize=${soft}:unlimited`]) }
+  const limit = (soft: string): void => {
+    spawnSync('prlimit', ['--pid', String(pid), `--fsize=${soft}:unlimited`])
+  }
   limit(String(bytes))
   await pause(seconds * 1000)
   limit('unlimited')
@@ -125,14 +133,17 @@ export type Vendor = { url: string, receipts: () => Promise<Receipt[]>, tell: (m
 /** Starts the vendor; `onKill` kills the service at the instants that its scripts say. */
 export async function startVendor ({ key, cert }: { key: string, cert: string }, onKill: () => void): Promise<Vendor> {
   const child = fork(fileURLToPath(new URL('vendor.ts', import.meta.url)), [key, cert])
-  const tell = (message: ToVendor): void => { child.send(message) }
-  const hear = <Kind extends FromVendor['kind']>(kind: Kind) => new Promise<Extract<FromVendor, { kind: Kind }>>((resolve) => {
-    child.on('message', function listen (message: FromVendor) {
-      if (message.kind !== kind) return
-      child.off('message', listen)
-      resolve(message as Extract<FromVendor, { kind: Kind }>)
+  const tell = (message: ToVendor): void => {
+    child.send(message)
+  }
+  const hear = <Kind extends FromVendor['kind']>(kind: Kind) =>
+    new Promise<Extract<FromVendor, { kind: Kind }>>((resolve) => {
+      child.on('message', function listen (message: FromVendor) {
+        if (message.kind !== kind) return
+        child.off('message', listen)
+        resolve(message as Extract<FromVendor, { kind: Kind }>)
+      })
     })
-  })
   child.on('message', (message: FromVendor) => {
     if (message.kind !== 'kill') return
     onKill()

@@ -4,8 +4,21 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { Webhook } from 'standardwebhooks'
 
-/** A callback as it was received, for which order. `signed`: its signature is good. `steps`: the states of its steps, by service; `at`: when it was recorded. */
-export type Callback = { id: string, order: string, type: string, dispatchId: string, sequence: number, signed: boolean, body: string, at: number, steps: Readonly<Record<string, string>> }
+/**
+ * A callback as it was received, for which order. `signed`: its signature is good. `steps`: the states of its steps, by service; `at`: when
+ * it was recorded.
+ */
+export type Callback = {
+  id: string
+  order: string
+  type: string
+  dispatchId: string
+  sequence: number
+  signed: boolean
+  body: string
+  at: number
+  steps: Readonly<Record<string, string>>
+}
 export type Receiver = {
   url: string
   callbacks: Callback[]
@@ -14,7 +27,12 @@ export type Receiver = {
   stop: () => void
 }
 
-type Body = { type: string, timestamp: string, sequence: number, data: { dispatchId: string, steps: { service: string, status: string }[] } }
+type Body = {
+  type: string
+  timestamp: string
+  sequence: number
+  data: { dispatchId: string, steps: { service: string, status: string }[] }
+}
 
 /** A client's receiver, which fails now and then: every third order it answers 500 at first, every fifth it cuts. */
 export async function startReceiver (certificate: { key: string, cert: string }): Promise<Receiver> {
@@ -31,7 +49,14 @@ export async function startReceiver (certificate: { key: string, cert: string })
       const { type, timestamp, sequence, data: { dispatchId, steps } } = JSON.parse(body) as Body
       const headers = request.headers as Record<string, string>
       callbacks.push({
-        id: headers['webhook-id'] ?? '', order, type, dispatchId, sequence, body, signed: isSigned(body, headers), at: Date.parse(timestamp),
+        id: headers['webhook-id'] ?? '',
+        order,
+        type,
+        dispatchId,
+        sequence,
+        body,
+        signed: isSigned(body, headers),
+        at: Date.parse(timestamp),
         steps: Object.fromEntries(steps.map(({ service, status }) => [service, status]))
       })
       response.writeHead(200).end()
@@ -49,7 +74,9 @@ export async function startReceiver (certificate: { key: string, cert: string })
   return {
     url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
     callbacks,
-    expect (secret) { verifier = new Webhook(secret) },
+    expect (secret) {
+      verifier = new Webhook(secret)
+    },
     stop () {
       server.close()
       server.closeAllConnections()

@@ -1,22 +1,39 @@
-/** Kills and disturbs the service again and again: `npm run test:crash`, with `--kills 500`, `--seed 1` for the same run once more, `--only asleep,cut` for faults of these kinds alone, in every life. */
+/**
+ * Kills and disturbs the service again and again: `npm run test:crash`, with `--kills 500`, `--seed 1` for the same run once more,
+ * `--only asleep,cut` for faults of these kinds alone, in every life.
+ */
 import type { ChildProcess } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { check, checkCalm, tellFault, underWay, type Fault } from './check.ts'
+import { check, checkCalm, type Fault, tellFault, underWay } from './check.ts'
 import { place, send, type Told } from './client.ts'
 import type { CrashDatabase } from './database.ts'
-import { faultNames, faults, long, type FaultName } from './faults.ts'
-import { openHouse, type House } from './house.ts'
-import { calmOrders, ordersOfLife, planLives, type Disturbance, type Life } from './plan.ts'
-import { missing, type Kept } from './processes.ts'
+import { type FaultName, faultNames, faults, long } from './faults.ts'
+import { type House, openHouse } from './house.ts'
+import { calmOrders, type Disturbance, type Life, ordersOfLife, planLives } from './plan.ts'
+import { type Kept, missing } from './processes.ts'
 import { createRandom } from './random.ts'
 
 /** `faults` are to be read, with the timelines that show them. */
 export type Report = { faults: string[], summary: string }
-/** `kinds`: of faults, all unless told; `disturbed`: by them so many lives of a hundred. `working`: how many processes only work. `linger`: seconds after everything is quiet, for what is to be found out later. `log`: a file for what the processes have to say. */
-export type Options = { seed: number, kills: number, kinds?: readonly FaultName[], disturbed?: number, working?: number, linger?: number, log?: string, say?: (line: string) => void }
+/**
+ * `kinds`: of faults, all unless told; `disturbed`: by them so many lives of a hundred. `working`: how many processes only work. `linger`:
+ * seconds after everything is quiet, for what is to be found out later. `log`: a file for what the processes have to say.
+ */
+export type Options = {
+  seed: number
+  kills: number
+  kinds?: readonly FaultName[]
+  disturbed?: number
+  working?: number
+  linger?: number
+  log?: string
+  say?: (line: string) => void
+}
 
-/** Seconds within which every client is answered once all processes are there and stay: how long they take to start is the machine's affair. */
+/**
+ * Seconds within which every client is answered once all processes are there and stay: how long they take to start is the machine's affair.
+ */
 const answeredWithin = 30
 const serving = 2
 /** Seconds within which a look or a try that was begun has ended. */
@@ -25,7 +42,9 @@ const settling = 6
 const calmRequests = 4
 
 /** Lives and deaths as the seed says, and what came of all that was asked for. */
-export async function runCrash ({ seed, kills, kinds = faultNames, disturbed = 30, working = 0, linger = 0, log, say = () => undefined }: Options): Promise<Report> {
+export async function runCrash ({ seed, kills, kinds = faultNames, disturbed = 30, working = 0, linger = 0, log, say = () => undefined }:
+  Options): Promise<Report>
+{
   for (const what of missing) say(`not tried here: ${what}`)
   const house = await openHouse({ serving, working, log })
   try {
@@ -45,8 +64,15 @@ export async function runCrash ({ seed, kills, kinds = faultNames, disturbed = 3
     const calm = linger > 0 ? await keepCalm(house, { first: kills * ordersOfLife + 1, linger }) : { told: [], faults: [] }
     told.push(...calm.told)
     const left = [...await quiet(house), ...await checkTwice(house, told), ...calm.faults]
-    const broken = [...left, ...left.length > 0 ? [] : await resolveDoubts(house, told), ...house.processes.flatMap(({ gaveUp }) => gaveUp.map((how): Fault => ({ rule: 'a process outlives its database', facts: how })))]
-    return { faults: await Promise.all(broken.map((fault) => tellFault(house.database, fault))), summary: await summarise(house, { seed, caught, told, met: faults.met }) }
+    const broken = [
+      ...left,
+      ...left.length > 0 ? [] : await resolveDoubts(house, told),
+      ...house.processes.flatMap(({ gaveUp }) => gaveUp.map((how): Fault => ({ rule: 'a process outlives its database', facts: how })))
+    ]
+    return {
+      faults: await Promise.all(broken.map((fault) => tellFault(house.database, fault))),
+      summary: await summarise(house, { seed, caught, told, met: faults.met })
+    }
   } finally {
     await house.close()
   }
@@ -112,7 +138,11 @@ function createFaults (house: House): Faults {
 type Circumstances = { first: number, faults: Faults, over: AbortSignal }
 
 /** One life: a burst of requests, and the death of the process that gets them first. One that stands still is left alone. */
-async function live (house: House, { orders, killedAt, killed, disturbance }: Life, { first, faults, over }: Circumstances): Promise<Promise<Told>[]> {
+async function live (
+  house: House,
+  { orders, killedAt, killed, disturbance }: Life,
+  { first, faults, over }: Circumstances
+): Promise<Promise<Told>[]> {
   const { processes, urls, token } = house
   const nearest = [...processes.slice(first, serving), ...processes.slice(0, first)]
   const victim = nearest.find(({ asleep }) => !asleep)
@@ -144,11 +174,16 @@ async function note (caught: Map<string, number>, { rows }: CrashDatabase, { ord
   if (disturbance !== undefined) return
   const last = await rows<{ kind: string }>(`
     select distinct on (dispatch_id) kind from events join dispatches using (dispatch_id)
-    where dispatches.status in ('queued', 'running') and metadata->>'order' in (${orders.map(({ number }) => `'${number}'`).join()}) order by dispatch_id, event_id desc`).catch(() => [])
+    where dispatches.status in ('queued', 'running') and metadata->>'order' in (${
+    orders.map(({ number }) => `'${number}'`).join()
+  }) order by dispatch_id, event_id desc`).catch(() => [])
   for (const { kind } of last) caught.set(kind, (caught.get(kind) ?? 0) + 1)
 }
 
-/** Waits until nothing is under way any more, or something is stuck: that is what it resolves to. The vendor may still have the service killed meanwhile. */
+/**
+ * Waits until nothing is under way any more, or something is stuck: that is what it resolves to. The vendor may still have the service
+ * killed meanwhile.
+ */
 async function quiet ({ processes, database }: House): Promise<Fault[]> {
   for (;;) {
     await Promise.all(processes.map((process) => process.ready()))
@@ -160,8 +195,13 @@ async function quiet ({ processes, database }: House): Promise<Fault[]> {
 
 /** A person says of every step that nobody can tell of what the vendor holds; then nothing is held any more, and the rest is as before. */
 async function resolveDoubts (house: House, told: readonly Told[]): Promise<Fault[]> {
-  const held = new Set((await house.vendor.receipts()).filter((receipt) => receipt.held && receipt.service === 'sms').map(({ order }) => order))
-  const doubts = await house.database.rows<{ dispatch_id: string, order: string }>("select dispatch_id, metadata->>'order' as order from dispatches join steps using (dispatch_id) where steps.status = 'uncertain' and steps.service = 'sms'")
+  const held = new Set(
+    (await house.vendor.receipts()).filter((receipt) => receipt.held && receipt.service === 'sms').map(({ order }) => order)
+  )
+  const doubts = await house.database.rows<{ dispatch_id: string, order: string }>(
+    'select dispatch_id, metadata->>\'order\' as order from dispatches join steps using (dispatch_id) where steps.status = ' +
+      '\'uncertain\' and steps.service = \'sms\''
+  )
   for (const { dispatch_id: id, order } of doubts) {
     const body = { outcome: held.has(order) ? 'accepted' : 'rejected', reason: 'The vendor was asked on the telephone.' }
     const answer = await send(house.urls[0] ?? '', `/api/v1/dispatches/${id}/resolve`, { token: house.token, body })
@@ -170,8 +210,13 @@ async function resolveDoubts (house: House, told: readonly Told[]): Promise<Faul
   return checkTwice(house, told)
 }
 
-async function summarise ({ processes, database }: House, { seed, caught, told, met }: { seed: number, caught: Map<string, number>, told: readonly Told[], met: ReadonlyMap<string, number> }): Promise<string> {
-  const statuses = await database.rows<{ status: string, count: number }>('select status, count(*)::int from dispatches group by 1 order by 1')
+async function summarise (
+  { processes, database }: House,
+  { seed, caught, told, met }: { seed: number, caught: Map<string, number>, told: readonly Told[], met: ReadonlyMap<string, number> }
+): Promise<string> {
+  const statuses = await database.rows<{ status: string, count: number }>(
+    'select status, count(*)::int from dispatches group by 1 order by 1'
+  )
   const counts = (list: Iterable<readonly [string, number]>): string => [...list].map(([name, count]) => `${count} ${name}`).join(', ')
   return [
     `seed ${seed}: ${processes.reduce((sum, { kills }) => sum + kills.length, 0)} processes killed, ${told.length} requests`,
@@ -192,9 +237,28 @@ function kindsOf (list: string): FaultName[] {
 
 if (import.meta.main) {
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1))
-  const { values: { kills, seed, only, working, linger, log } } = parseArgs({ options: { only: { type: 'string' }, kills: { type: 'string', default: '500' }, seed: { type: 'string', default: String(Date.now() % 1_000_000) }, working: { type: 'string', default: '1' }, linger: { type: 'string', default: '100' }, log: { type: 'string' } } })
+  const { values: { kills, seed, only, working, linger, log } } = parseArgs({
+    options: {
+      only: { type: 'string' },
+      kills: { type: 'string', default: '500' },
+      seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+      working: { type: 'string', default: '1' },
+      linger: { type: 'string', default: '100' },
+      log: { type: 'string' }
+    }
+  })
   const kinds = only === undefined ? {} : { kinds: kindsOf(only), disturbed: 100 }
-  const { faults, summary } = await runCrash({ seed: Number(seed), kills: Number(kills), ...kinds, working: Number(working), linger: Number(linger), ...(log === undefined ? {} : { log }), say: (line) => { console.log(line) } })
+  const { faults, summary } = await runCrash({
+    seed: Number(seed),
+    kills: Number(kills),
+    ...kinds,
+    working: Number(working),
+    linger: Number(linger),
+    ...(log === undefined ? {} : { log }),
+    say: (line) => {
+      console.log(line)
+    }
+  })
   for (const fault of faults) console.log(`${fault}\n`)
   console.log(`${summary}\n${faults.length} promises broken`)
   process.exitCode = faults.length === 0 ? 0 : 1

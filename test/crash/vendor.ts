@@ -2,8 +2,8 @@
  * A vendor in a process of its own, which outlives every crash of the service and counts what it is sent. Each request
  * brings its own script: what the vendor does with it, and when it has the service killed.
  */
-import { EventEmitter, once } from 'node:events'
 import { hash } from 'node:crypto'
+import { EventEmitter, once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -18,9 +18,22 @@ export type ToVendor = { kind: 'killed' } | { kind: 'tell' } | { kind: 'endpoint
 export type FromVendor = { kind: 'ready', url: string } | { kind: 'kill' } | { kind: 'told', receipts: Receipt[] }
 
 type Item = { id: string, status: string, reference: string | null, visibleAt: number }
-type Exchange = { order: string, service: string, reference: string | null, key: string | undefined, draft: string | undefined, response: ServerResponse, item?: Item, held: boolean, hidden: boolean }
+type Exchange = {
+  order: string
+  service: string
+  reference: string | null
+  key: string | undefined
+  draft: string | undefined
+  response: ServerResponse
+  item?: Item
+  held: boolean
+  hidden: boolean
+}
 
-/** Milliseconds: how long a slow vendor takes, one that is asked for an answer past two renewals of a lease, and one that accepts when nobody listens any more; until what it hid is found. The providers declare no less. */
+/**
+ * Milliseconds: how long a slow vendor takes, one that is asked for an answer past two renewals of a lease, and one that accepts when
+ * nobody listens any more; until what it hid is found. The providers declare no less.
+ */
 const [slowness, slowest, lateness, hiding] = [400, 12_000, 3_000, 11_000]
 
 const receipts: Receipt[] = []
@@ -40,7 +53,9 @@ const words = {
   wait: () => pause(slowness),
   slow: () => pause(slowest),
   late: () => pause(lateness),
-  hide (exchange: Exchange) { exchange.hidden = true },
+  hide (exchange: Exchange) {
+    exchange.hidden = true
+  },
   accept,
   answer: ({ response, item }: Exchange) => answer(response, 200, item),
   /** Half an answer. */
@@ -48,7 +63,9 @@ const words = {
     const text = JSON.stringify(item)
     return new Promise((resolve) => response.writeHead(200, { 'content-length': text.length }).write(text.slice(0, -9), resolve))
   },
-  cut ({ response }: Exchange) { response.socket?.destroy() },
+  cut ({ response }: Exchange) {
+    response.socket?.destroy()
+  },
   refuse: ({ response }: Exchange) => answer(response, 422, { code: 'unwanted', message: 'Not this one.' }),
   /** What every provider here declares as surely not processed. */
   busy: ({ response }: Exchange) => answer(response, 503, { code: 'busy', message: 'Later.' }),
@@ -59,7 +76,8 @@ const words = {
 function accept (exchange: Exchange): void {
   const { key, draft, reference, hidden } = exchange
   const known = key === undefined ? draftIssued(draft) : itemOfKey.get(key)
-  const item = known ?? { id: draft ?? `item-${items.length + 1}`, status: 'accepted', reference, visibleAt: Date.now() + (hidden ? hiding : 0) }
+  const item = known ??
+    { id: draft ?? `item-${items.length + 1}`, status: 'accepted', reference, visibleAt: Date.now() + (hidden ? hiding : 0) }
   exchange.item = item
   exchange.held = known === undefined
   if (known !== undefined) return
@@ -73,7 +91,13 @@ function accept (exchange: Exchange): void {
 const draftIssued = (draft: string | undefined): Item | undefined => items.find(({ id }) => id === draft)
 
 /** Plays the turn that it is for a request which would make something real. */
-async function receive (message: IncomingMessage, response: ServerResponse, service: string, query: URLSearchParams, draft?: string): Promise<void> {
+async function receive (
+  message: IncomingMessage,
+  response: ServerResponse,
+  service: string,
+  query: URLSearchParams,
+  draft?: string
+): Promise<void> {
   const at = Date.now()
   const sha256 = hash('sha256', await buffer(message))
   const order = query.get('order') ?? ''
@@ -82,7 +106,16 @@ async function receive (message: IncomingMessage, response: ServerResponse, serv
   turns.set(name, count + 1)
   const turn = query.get(service)?.split(',')[count] ?? 'accept answer'
   const key = message.headers['idempotency-key']
-  const exchange: Exchange = { order, service, reference: query.get('reference'), key: key?.toString(), draft, response, held: false, hidden: false }
+  const exchange: Exchange = {
+    order,
+    service,
+    reference: query.get('reference'),
+    key: key?.toString(),
+    draft,
+    response,
+    held: false,
+    hidden: false
+  }
   const receipt: Receipt = { order, service, turn, held: false, sha256, at }
   receipts.push(receipt)
   for (const word of turn.split(' ') as Word[]) {
@@ -144,7 +177,9 @@ const server = createServer({ key, cert }, (message, response) => {
 process.on('message', (message: ToVendor) => control.emit(message.kind, message as never))
 process.on('disconnect', () => process.exit())
 control.on('tell', () => tell({ kind: 'told', receipts }))
-control.on('endpoints', (given) => { endpoints = given })
+control.on('endpoints', (given) => {
+  endpoints = given
+})
 server.listen(0, '127.0.0.1')
 await once(server, 'listening')
 tell({ kind: 'ready', url: `https://127.0.0.1:${(server.address() as AddressInfo).port}` })

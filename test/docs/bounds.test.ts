@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs'
 import { leaseTimes } from '@dispatch/core'
+import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { requestLimits } from '../../core/store/db/connections.ts'
 import { usualTimeLimit } from '../../core/host/call/invoke.ts'
 import { reconcileScheduleOf, retryDelayOf } from '../../core/pipeline/run/retry-policy.ts'
 import { settleRetryDelays, settleRetryLimit } from '../../core/pipeline/run/settle.ts'
+import { requestLimits } from '../../core/store/db/connections.ts'
 
 const page = readFileSync(new URL('../../core/README.md', import.meta.url), 'utf8')
 const [, section = ''] = /## Never lost, never twice\n([\s\S]*?)\n## /.exec(page) ?? []
@@ -13,7 +13,9 @@ const units = { s: 1, min: 60, h: 3600, days: 24 * 3600 }
 
 /** Figures with the unit that follows them: "2 s, 10 s, 1 min". */
 function timesIn (what: string): number[] {
-  return [...(rows.get(what) ?? '').matchAll(/([\d.]+) (s|min|h|days)\b/g)].map(([, figure, unit]) => Number(figure) * units[unit as keyof typeof units])
+  return [...(rows.get(what) ?? '').matchAll(/([\d.]+) (s|min|h|days)\b/g)].map(([, figure, unit]) =>
+    Number(figure) * units[unit as keyof typeof units]
+  )
 }
 
 void t.test('the figures of the promises are those of the code', (t) => {
@@ -21,7 +23,9 @@ void t.test('the figures of the promises are those of the code', (t) => {
   t.strictSame(timesIn('A lease is good for'), [good, renewed])
   t.strictSame(timesIn('Its process sends nothing any more'), [margin])
   const by = { provider: { manifest: { services: { sms: { idempotency: { kind: 'key' } } } } } }
-  const looks = [0, 1, 2, 3].map((looks) => reconcileScheduleOf({ by, service: 'sms', looks } as unknown as Parameters<typeof reconcileScheduleOf>[0]))
+  const looks = [0, 1, 2, 3].map((looks) =>
+    reconcileScheduleOf({ by, service: 'sms', looks } as unknown as Parameters<typeof reconcileScheduleOf>[0])
+  )
   t.strictSame(timesIn('A step in doubt is looked at'), [...looks.map(({ after }) => after), looks[0]?.last])
   t.strictSame(timesIn('That a vendor has nothing counts'), [usualTimeLimit])
   // The step whose jitter is in the middle.
@@ -30,6 +34,9 @@ void t.test('the figures of the promises are those of the code', (t) => {
   // For a place among its company's connections, and for the connection.
   t.strictSame(timesIn('A try to record it fails'), [2 * requestLimits.connect / 1000, requestLimits.answer / 1000])
   t.equal(settleRetryDelays.length, 7)
-  t.strictSame(timesIn('What came of a call is recorded'), [settleRetryDelays.reduce((sum, pause) => sum + pause, 0) / 1000, settleRetryLimit / 1000])
+  t.strictSame(timesIn('What came of a call is recorded'), [
+    settleRetryDelays.reduce((sum, pause) => sum + pause, 0) / 1000,
+    settleRetryLimit / 1000
+  ])
   t.end()
 })

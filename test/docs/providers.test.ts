@@ -1,11 +1,11 @@
+import { conformanceRules, runConformance } from '@dispatch/conformance'
+import * as contract from '@dispatch/core/provider'
 import { execFile } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import * as contract from '@dispatch/core/provider'
-import { conformanceRules, runConformance } from '@dispatch/conformance'
 import t from 'tap'
 import { loadProvider } from '../../core/host/load/load.ts'
 import { directory, provide } from '../fixtures/providers/folders.ts'
@@ -20,7 +20,9 @@ async function command (line: string, project: string): Promise<{ code: number, 
   const [, given = ''] = /^npm run provider (?:-- )?(.*)$/.exec(line.replace('/elsewhere', join(project, 'elsewhere'))) ?? []
   const options = given.startsWith('new ') && !given.includes('--in ') ? ['--in', join(project, 'providers')] : []
   try {
-    const { stdout } = await promisify(execFile)(process.execPath, [join(root, 'scripts/provider.ts'), ...given.split(' '), ...options], { env: { ...process.env, INIT_CWD: project } })
+    const { stdout } = await promisify(execFile)(process.execPath, [join(root, 'scripts/provider.ts'), ...given.split(' '), ...options], {
+      env: { ...process.env, INIT_CWD: project }
+    })
     return { code: 0, printed: stdout }
   } catch (error) {
     const { code, stdout } = error as { code: number, stdout: string }
@@ -50,7 +52,7 @@ await t.test('the guide leads from nothing to a provider that passes, here and e
       t.ok(source.includes('const json = {}\n'))
       await writeFile(entry, source.replace('const json = {}\n', text))
     }
-    if (info === 'sh run') for (const line of text.trim().split('\n')) results.push({ line, ...await command(line, project) })
+    if (info === 'sh run') { for (const line of text.trim().split('\n')) results.push({ line, ...await command(line, project) }) }
   }
   t.strictSame(results.map(({ code }) => code), [0, 1, 0, 0, 0])
   contains(t, results[1]?.printed, /✗ replay[^✗]+✗ send\.accepted[^✗]+, 1 failed/)
@@ -71,8 +73,11 @@ await t.test('the whole example of the guide passes the kit, with nothing left o
 
 /** The types whose fields an integrator writes or is given. */
 const described = [
-  ['manifest/definition', 'ProviderDefinition'], ['manifest/definition', 'ServiceDefinition'], ['call/context', 'Context'],
-  ['http/sign-in', 'SignInFields'], ['webhook/webhook', 'Webhook']
+  ['manifest/definition', 'ProviderDefinition'],
+  ['manifest/definition', 'ServiceDefinition'],
+  ['call/context', 'Context'],
+  ['http/sign-in', 'SignInFields'],
+  ['webhook/webhook', 'Webhook']
 ] as const
 
 /** The fields of a type, as its source names them. */
@@ -90,13 +95,21 @@ function named (name: string): boolean {
 }
 
 await t.test('what the guide shows of a service alone is taken as a part of one', async (t) => {
-  const parts = blocks.flatMap(({ info, text }) => { const [, name] = /of=(\S+)/.exec(info) ?? []; return name === undefined ? [] : [{ name, text: text.trimEnd() }] })
+  const parts = blocks.flatMap(({ info, text }) => {
+    const [, name] = /of=(\S+)/.exec(info) ?? []
+    return name === undefined ? [] : [{ name, text: text.trimEnd() }]
+  })
   t.same(parts.map(({ name }) => name), ['postal'])
   for (const { name, text } of parts) {
-    const head = "import { defineProvider, Type } from '@dispatch/core/provider'\n"
-    const own = `mailTypes: ['SIMPLE', 'REGISTERED'], idempotency: { kind: 'none' }, dispatch: () => ({ id: '1', status: 'sent' }),\n${text}`
-    const request = "requestSettings: Type.Object({ express: Type.Optional(Type.Boolean()) })"
-    const folder = await provide(await directory(t), 'pigeon', { 'index.js': `${head}export default defineProvider({ code: 'pigeon', name: 'Pigeon', settings: Type.Object({}), ${request}, services: { ${name}: { ${own} } } })\n` })
+    const head = 'import { defineProvider, Type } from \'@dispatch/core/provider\'\n'
+    const own =
+      `mailTypes: ['SIMPLE', 'REGISTERED'], idempotency: { kind: 'none' }, dispatch: () => ({ id: '1', status: 'sent' }),\n${text}`
+    const request = 'requestSettings: Type.Object({ express: Type.Optional(Type.Boolean()) })'
+    const folder = await provide(await directory(t), 'pigeon', {
+      'index.js':
+        `${head}export default defineProvider({ code: 'pigeon', name: 'Pigeon', settings: Type.Object({}), ${request}, services: { ` +
+        `${name}: { ${own} } } })\n`
+    })
     const { manifest } = await loadProvider(folder, '', 10)
     t.equal(manifest.services.postal?.limits?.length, 2)
   }
@@ -111,7 +124,11 @@ await t.test('every block of the guide is run, and every name of the contract st
 })
 
 await t.test('the guide names every rule of the kit', (t) => {
-  const named = Object.fromEntries([...page.matchAll(/^\| `(\w+)` \| ([^|]+) \|$/gm)].filter(([, rule = '']) => Object.hasOwn(conformanceRules, rule)).map(([, rule = '', text = '']) => [rule, text]))
+  const named = Object.fromEntries(
+    [...page.matchAll(/^\| `(\w+)` \| ([^|]+) \|$/gm)].filter(([, rule = '']) => Object.hasOwn(conformanceRules, rule)).map(
+      ([, rule = '', text = '']) => [rule, text]
+    )
+  )
   t.strictSame(named, { ...conformanceRules })
   t.end()
 })

@@ -15,7 +15,10 @@ void t.test('each promise of the threat model names a test or a check that exist
     const [, , promise = '', held = ''] = /^(\|) (.*) \| (.*) \|$/.exec(row) ?? []
     const names = [...held.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name)
     t.ok(names.length > 0, promise)
-    for (const name of names) t.ok(name.startsWith('npm run ') ? Object.hasOwn(scripts, name.slice('npm run '.length)) : existsSync(join(root, name)), `${promise} ${name}`)
+    for (const name of names) {
+      t.ok(name.startsWith('npm run ') ? Object.hasOwn(scripts, name.slice('npm run '.length)) : existsSync(join(root, name)),
+        `${promise} ${name}`)
+    }
   }
   t.end()
 })

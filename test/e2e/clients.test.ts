@@ -21,12 +21,18 @@ type Ended = { stdout: string, stderr: string, code?: number }
 
 /** Runs a command in the project, by way of a shell: what the test runner has the processes load that it sees itself, tsc cannot. */
 const run = (command: string, ...words: string[]): Promise<Ended> =>
-  promisify(execFile)('sh', ['-c', 'NODE_OPTIONS= exec "$0" "$@"', command, ...words], { cwd: project }).catch((error: unknown) => error as Ended)
+  promisify(execFile)('sh', ['-c', 'NODE_OPTIONS= exec "$0" "$@"', command, ...words], { cwd: project }).catch((error: unknown) =>
+    error as Ended
+  )
 /** The commands of the README, and the compiler. */
 const [generators = ''] = /(?<=## A typed client\n[^]*?```sh\n)[^`]*/.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? []
-const commands = [...generators.trim().split('\n').map((line) => line.replace(/^npx /, '').replace('http://127.0.0.1:3000', service.url)), 'tsc -p .']
+const commands = [
+  ...generators.trim().split('\n').map((line) => line.replace(/^npx /, '').replace('http://127.0.0.1:3000', service.url)),
+  'tsc -p .'
+]
 
-await t.test('the types of openapi-typescript and the client of @hey-api/openapi-ts are generated and compile, with the programs that use them', async (t) => {
+await t.test('the types of openapi-typescript and the client of @hey-api/openapi-ts are generated and compile, with the ' +
+  'programs that use them', async (t) => {
   t.equal(commands.length, 3)
   for (const command of commands) {
     const [name = '', ...words] = command.split(' ')

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { has } from '../support/matching.ts'
 import { invoiceRequest } from '../support/service.ts'
-import { dataDirectory, databasePid, gone, send, startProcess, startReady } from './support/process.ts'
+import { databasePid, dataDirectory, gone, send, startProcess, startReady } from './support/process.ts'
 
 void t.test('what was answered is there after kill -9, and a service whose database dies ends with one sentence', async (t) => {
   const folder = dataDirectory(t)
@@ -28,7 +28,8 @@ void t.test('what was answered is there after kill -9, and a service whose datab
 
   process.kill(Number(databasePid(folder)), 'SIGKILL')
   t.equal(await third.ended, 1)
-  t.equal(third.stderr(), `Document Dispatch could not go on: The embedded database server has ended; its log is ${folder}/postgres/postgres.log.\n`)
+  t.equal(third.stderr(),
+    `Document Dispatch could not go on: The embedded database server has ended; its log is ${folder}/postgres/postgres.log.\n`)
 
   const fourth = await startReady(t, { dataDirectory: folder })
   has(t, (await send(fourth.url(), 'GET', '/api/v1/credits')).body, { balance: 98 })
@@ -44,13 +45,17 @@ void t.test('a database that dies while the service starts is one sentence too',
   while (!service.stdout().includes('providers installed')) await pause(2)
   process.kill(Number(databasePid(folder)), 'SIGKILL')
   t.equal(await service.ended, 1)
-  t.equal(service.stderr(), `Document Dispatch could not start: The embedded database server has ended; its log is ${folder}/postgres/postgres.log.\n`)
+  t.equal(service.stderr(),
+    `Document Dispatch could not start: The embedded database server has ended; its log is ${folder}/postgres/postgres.log.\n`)
 })
 
 void t.test('an error of the service that nobody catches ends it with its database', async (t) => {
   const folder = dataDirectory(t)
-  const fault = "process.once('SIGUSR2', () => { throw new Error('a bug of the service') })"
-  const service = await startReady(t, { dataDirectory: folder, env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(fault)}` } })
+  const fault = 'process.once(\'SIGUSR2\', () => { throw new Error(\'a bug of the service\') })'
+  const service = await startReady(t, {
+    dataDirectory: folder,
+    env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(fault)}` }
+  })
   const database = databasePid(folder)
   process.kill(service.pid, 'SIGUSR2')
   t.equal(await service.ended, 1)

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { has } from '../support/matching.ts'
-import { invoiceRequest } from '../support/service.ts'
 import { testDatabase } from '../support/postgres.ts'
+import { invoiceRequest } from '../support/service.ts'
 import { dataDirectory, send, startReady } from './support/process.ts'
 
 void t.test('the log tells of each request who, what and how long, and never a secret or a body', async (t) => {
@@ -14,7 +14,9 @@ void t.test('the log tells of each request who, what and how long, and never a s
   const { body: { data: { token } } } = await send(url, 'POST', '/auth', { username: 'demo@example.com', password: 'demo-password' })
   await send(url, 'POST', '/auth', { username: 'demo@example.com', password: 'not-the-password' })
   await fetch(`${url}/api/v1/credits`, { headers: { authorization: `Bearer ${token}`, 'x-request-id': 'my-request' } })
-  await fetch(`${url}/api/v1/credits?token=query-secret`, { headers: { authorization: 'Bearer forged-token', cookie: 'session=cookie-secret' } })
+  await fetch(`${url}/api/v1/credits?token=query-secret`, {
+    headers: { authorization: 'Bearer forged-token', cookie: 'session=cookie-secret' }
+  })
   const link = done.body.generatedDocument.url.replace(/^https?:\/\/[^/]+/, url)
   t.equal((await fetch(link)).status, 200)
   process.kill(service.pid, 'SIGTERM')
@@ -23,8 +25,24 @@ void t.test('the log tells of each request who, what and how long, and never a s
   const lines = service.log()
   const answered = lines.filter(({ msg }) => msg === 'answered')
   has(t, answered, [
-    { method: 'POST', route: '/api/invoicing', status: 200, dispatchId: done.body.dispatchId, companyId: 2, userId: 2, requestId: String, ms: Number },
-    { method: 'POST', route: '/api/invoicing', status: 422, dispatchId: refused.body.dispatchId, companyId: 2, requestId: refused.body.requestId },
+    {
+      method: 'POST',
+      route: '/api/invoicing',
+      status: 200,
+      dispatchId: done.body.dispatchId,
+      companyId: 2,
+      userId: 2,
+      requestId: String,
+      ms: Number
+    },
+    {
+      method: 'POST',
+      route: '/api/invoicing',
+      status: 422,
+      dispatchId: refused.body.dispatchId,
+      companyId: 2,
+      requestId: refused.body.requestId
+    },
     { method: 'POST', route: '/auth', status: 200 },
     { method: 'POST', route: '/auth', status: 403 },
     { method: 'GET', route: '/api/v1/credits', status: 200, requestId: 'my-request', companyId: 2 },
@@ -32,12 +50,28 @@ void t.test('the log tells of each request who, what and how long, and never a s
     { method: 'GET', route: '/d/:token', status: 200 }
   ])
   const refusals = lines.filter(({ msg }) => msg === 'the provider did not accept a request')
-  t.same(refusals.map(({ level, provider, error, dispatchId }) => [level, provider, error, dispatchId]), [[40, 'simulator', 'provider_error', refused.body.dispatchId]], 'a refusal is one warning')
+  t.same(refusals.map(({ level, provider, error, dispatchId }) => [level, provider, error, dispatchId]), [[
+    40,
+    'simulator',
+    'provider_error',
+    refused.body.dispatchId
+  ]], 'a refusal is one warning')
   t.same(lines.filter((line) => JSON.stringify(line).includes('"stack"')), [], 'and nothing of this is a fault of the service')
   const json = lines.map((line) => JSON.stringify(line)).join('\n')
   const secrets = [
-    'demo-password', 'not-the-password', token, 'forged-token', 'query-secret', 'cookie-secret', Buffer.from('demo@example.com:demo-password').toString('base64'),
-    'Grace Hopper', 'grace@navy', 'confidential-metadata', 'Consulting', link.split('/').at(-1), DATABASE_URL
+    'demo-password',
+    'not-the-password',
+    token,
+    'forged-token',
+    'query-secret',
+    'cookie-secret',
+    Buffer.from('demo@example.com:demo-password').toString('base64'),
+    'Grace Hopper',
+    'grace@navy',
+    'confidential-metadata',
+    'Consulting',
+    link.split('/').at(-1),
+    DATABASE_URL
   ]
   t.same(secrets.filter((secret) => json.includes(secret)), [])
   t.equal(service.stderr(), '')

@@ -13,10 +13,17 @@ type Said = { code: number | null, stdout: string, stderr: string }
 
 /** Runs `npm run dispatch -- operator …` as npm does, with the lines on its standard input. */
 async function operator (args: readonly string[], { input, env }: { input: string, env: Record<string, string> }): Promise<Said> {
-  const child = spawn(process.execPath, ['scripts/dispatch.ts', 'operator', ...args], { cwd: root, env: { PATH: process.env['PATH'], ...env } })
+  const child = spawn(process.execPath, ['scripts/dispatch.ts', 'operator', ...args], {
+    cwd: root,
+    env: { PATH: process.env['PATH'], ...env }
+  })
   const said = { stdout: '', stderr: '' }
-  child.stdout.on('data', (text: Buffer) => { said.stdout += text.toString() })
-  child.stderr.on('data', (text: Buffer) => { said.stderr += text.toString() })
+  child.stdout.on('data', (text: Buffer) => {
+    said.stdout += text.toString()
+  })
+  child.stderr.on('data', (text: Buffer) => {
+    said.stderr += text.toString()
+  })
   // It may have refused its arguments before it reads.
   child.stdin.on('error', () => undefined).end(input)
   await once(child, 'close')
@@ -34,7 +41,16 @@ async function emptyDatabase (t: Test) {
   const { url } = await testDatabase(t)
   const database = openDatabase({ connectionString: url }, { onError: (error) => t.fail(error.message) })
   t.teardown(() => database.close())
-  return { url, database, env: { NODE_ENV: 'production', DATABASE_URL: url, DISPATCH_PUBLIC_URL: 'https://dispatch.example.com', DISPATCH_DATA_DIR: dataDirectory(t) } }
+  return {
+    url,
+    database,
+    env: {
+      NODE_ENV: 'production',
+      DATABASE_URL: url,
+      DISPATCH_PUBLIC_URL: 'https://dispatch.example.com',
+      DISPATCH_DATA_DIR: dataDirectory(t)
+    }
+  }
 }
 
 void t.test('a production installation gets its platform and first operator, who opens it to companies', async (t) => {
@@ -52,7 +68,11 @@ void t.test('a production installation gets its platform and first operator, who
   has(t, made, { status: 201, body: { id: 2 } })
   t.equal((await service.send('GET', '/api/v1/credits', {}, first)).body.balance, 5)
   const { data } = (await service.send('GET', '/api/v1/audit', {}, { email: 'grace@platform.example.com', password })).body
-  has(t, data, [{ action: 'user.created', author: null, object: { id: '2' } }, { action: 'user.created', author: null }, { action: 'company.created', author: null }])
+  has(t, data, [
+    { action: 'user.created', author: null, object: { id: '2' } },
+    { action: 'user.created', author: null },
+    { action: 'company.created', author: null }
+  ])
   t.notOk('address' in data[0])
 })
 
@@ -65,7 +85,9 @@ void t.test('what cannot be done is told in a sentence', async (t) => {
     [create, 'short\n', /^\/password: Needs at least 10 characters\.\n$/]
   ]
   const answers = await Promise.all(refused.map(([args, input]) => operator(args, { input, env })))
-  for (const [index, [args, , message]] of refused.entries()) has(t, answers[index], { code: 1, stdout: /^$/, stderr: message }, args.join(' '))
+  for (const [index, [args, , message]] of refused.entries()) {
+    has(t, answers[index], { code: 1, stdout: /^$/, stderr: message }, args.join(' '))
+  }
 })
 
 void t.test('it works on the embedded database of development, whether the service runs or not', async (t) => {
@@ -77,5 +99,7 @@ void t.test('it works on the embedded database of development, whether the servi
   t.equal((await send(service.url(), 'GET', '/api/v1/credits')).status, 200, 'the company of development is there all the same')
   const second = { email: 'second@platform.example.com', password }
   has(t, await operator(['create', '--email', second.email], { input: `${password}\n`, env }), { code: 0, stderr: '' })
-  for (const login of [{ email, password }, second]) t.equal((await send(service.url(), 'GET', '/api/v1/companies', undefined, login)).status, 200)
+  for (const login of [{ email, password }, second]) {
+    t.equal((await send(service.url(), 'GET', '/api/v1/companies', undefined, login)).status, 200)
+  }
 })

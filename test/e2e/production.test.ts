@@ -1,12 +1,12 @@
+import { createCompanies, hashPassword, migrate, openDatabase } from '@dispatch/core'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, request } from 'node:http'
-import { connect, type AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { createCompanies, hashPassword, migrate, openDatabase } from '@dispatch/core'
 import { freePort } from '../../scripts/free-port.ts'
 import { has } from '../support/matching.ts'
 import { testDatabase } from '../support/postgres.ts'
@@ -15,7 +15,8 @@ import { dataDirectory, refusalOf, root, startReady } from './support/process.ts
 
 /** The variables that the operators' page gives for a kind of production. */
 function documented (kind: string): Record<string, string> {
-  const [, text = ''] = new RegExp(`^\`\`\`sh production=${kind}\n([^]*?)^\`\`\`$`, 'm').exec(readFileSync(join(root, 'plugins/README.md'), 'utf8')) ?? []
+  const [, text = ''] =
+    new RegExp(`^\`\`\`sh production=${kind}\n([^]*?)^\`\`\`$`, 'm').exec(readFileSync(join(root, 'plugins/README.md'), 'utf8')) ?? []
   return Object.fromEntries(text.trimEnd().split('\n').map((line) => line.split(/=(.*)/s).slice(0, 2)))
 }
 
@@ -37,7 +38,11 @@ const authorization = `Basic ${Buffer.from(`${login.email}:${login.password}`).t
 async function settle (databaseUrl: string): Promise<void> {
   const database = openDatabase({ connectionString: databaseUrl }, { onError: () => undefined })
   await migrate(database)
-  await createCompanies(database, [{ name: 'Company', credits: 1, users: [{ email: login.email, role: 'admin', services: ['*'], passwordHash: await hashPassword(login.password) }] }], new Date())
+  await createCompanies(database, [{
+    name: 'Company',
+    credits: 1,
+    users: [{ email: login.email, role: 'admin', services: ['*'], passwordHash: await hashPassword(login.password) }]
+  }], new Date())
   await database.close()
 }
 
@@ -46,7 +51,10 @@ void t.test('with its own certificate, as the operators\' page says', async (t) 
   const { authority: { ca, issue }, config: { tls }, write } = await certificateFiles(t)
   const httpPort = String(await freePort())
   await settle(env['DATABASE_URL'] ?? '')
-  const service = await startReady(t, { dataDirectory: folder, env: { ...env, HOST: '127.0.0.1', DISPATCH_HTTP_PORT: httpPort, DISPATCH_TLS_CERT: tls?.cert ?? '', DISPATCH_TLS_KEY: tls?.key ?? '' } })
+  const service = await startReady(t, {
+    dataDirectory: folder,
+    env: { ...env, HOST: '127.0.0.1', DISPATCH_HTTP_PORT: httpPort, DISPATCH_TLS_CERT: tls?.cert ?? '', DISPATCH_TLS_KEY: tls?.key ?? '' }
+  })
   const health = await fetchSecurely(`${service.url()}/healthz`, ca, { headers: { authorization } })
   has(t, [health.status, health.headers.get('strict-transport-security')], [200, 'max-age=31536000'])
   const plain = await fetch(`http://127.0.0.1:${httpPort}/healthz`, { headers: { authorization }, redirect: 'manual' })
@@ -54,7 +62,9 @@ void t.test('with its own certificate, as the operators\' page says', async (t) 
   write(await issue('127.0.0.1'))
   while ((await fetchSecurely(`${service.url()}/livez`, ca)).serial === health.serial) await pause(500)
   while (!service.log().some(({ msg }) => msg === 'the certificate was renewed')) await pause(50)
-  for (const port of [httpPort, new URL(service.url()).port]) await once(connect(Number(port), '127.0.0.1').on('error', () => undefined), 'connect')
+  for (const port of [httpPort, new URL(service.url()).port]) {
+    await once(connect(Number(port), '127.0.0.1').on('error', () => undefined), 'connect')
+  }
   process.kill(service.pid, 'SIGTERM')
   t.equal(await service.ended, 0, 'clients that say nothing are not waited for')
 })
@@ -76,28 +86,44 @@ void t.test('production on the embedded database is told what that is good for, 
   delete env['DATABASE_URL']
   const service = await startReady(t, { dataDirectory: folder, env })
   t.equal((await fetch(`${service.url()}/readyz`)).status, 204)
-  t.equal(service.log().filter(({ msg }) => /^the embedded database is good for one process on one machine, .*DATABASE_URL/.test(String(msg))).length, 1)
+  t.equal(
+    service.log().filter(({ msg }) => /^the embedded database is good for one process on one machine, .*DATABASE_URL/.test(String(msg)))
+      .length,
+    1
+  )
 })
 
 void t.test('without HTTPS production is refused, and a key that others can read', async (t) => {
   const { env, folder } = await environment(t, 'proxy')
   const without = { ...env, DISPATCH_TRUSTED_PROXIES: '' }
-  has(t, await refusalOf(t, { dataDirectory: folder, env: without }), { code: 1, stderr: /^Document Dispatch could not start: In production requests come over HTTPS: [^\n]*\.\n$/ })
+  has(t, await refusalOf(t, { dataDirectory: folder, env: without }), {
+    code: 1,
+    stderr: /^Document Dispatch could not start: In production requests come over HTTPS: [^\n]*\.\n$/
+  })
   writeFileSync(join(folder, '../open.key'), randomBytes(32).toString('base64'), { mode: 0o644 })
-  has(t, await refusalOf(t, { dataDirectory: folder, env: { ...env, DISPATCH_MASTER_KEY_FILE: join(folder, '../open.key') } }), { code: 1, stderr: /open\.key of DISPATCH_MASTER_KEY_FILE can be read or changed by other users \(mode \d+\)/ })
+  has(t, await refusalOf(t, { dataDirectory: folder, env: { ...env, DISPATCH_MASTER_KEY_FILE: join(folder, '../open.key') } }), {
+    code: 1,
+    stderr: /open\.key of DISPATCH_MASTER_KEY_FILE can be read or changed by other users \(mode \d+\)/
+  })
 })
 
 /** A proxy that has taken requests over the protocol. */
 async function proxy (t: Test, to: string): Promise<(protocol: string) => string> {
   const server = createServer((incoming, answer) => {
     const [, protocol = '', path = ''] = /^\/(https?)(\/.*)$/.exec(incoming.url ?? '') ?? []
-    incoming.pipe(request(to + path, { method: incoming.method ?? 'GET', headers: { ...incoming.headers, 'x-forwarded-proto': protocol } }, (response) => {
-      answer.writeHead(response.statusCode ?? 502, response.headers)
-      response.pipe(answer)
-    }))
+    incoming.pipe(
+      request(to + path, { method: incoming.method ?? 'GET', headers: { ...incoming.headers, 'x-forwarded-proto': protocol } },
+        (response) => {
+          answer.writeHead(response.statusCode ?? 502, response.headers)
+          response.pipe(answer)
+        })
+    )
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
-  t.teardown(() => { server.closeAllConnections(); server.close() })
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
   const { port } = server.address() as AddressInfo
   return (protocol) => `http://127.0.0.1:${port}/${protocol}`
 }

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { has, lacks } from '../support/matching.ts'
 import { invoiceRequest } from '../support/service.ts'
-import { dataDirectory, databasePid, gone, send, servicePid, startProcess, startReady, type ServiceProcess } from './support/process.ts'
+import { databasePid, dataDirectory, gone, send, servicePid, type ServiceProcess, startProcess, startReady } from './support/process.ts'
 
 const npmStart: [string, string] = ['npm', 'start']
 

@@ -2,14 +2,20 @@ import { randomBytes } from 'node:crypto'
 import { delimiter } from 'node:path'
 import t, { type Test } from 'tap'
 import { directory, provide, source } from '../fixtures/providers/folders.ts'
-import { invoiceRequest, shippedProviders } from '../support/service.ts'
 import { testDatabase } from '../support/postgres.ts'
-import { dataDirectory, send, startReady, type ServiceProcess } from './support/process.ts'
+import { invoiceRequest, shippedProviders } from '../support/service.ts'
+import { dataDirectory, send, type ServiceProcess, startReady } from './support/process.ts'
 
 /** What a careless provider leaves behind during a dispatch, and what the log says of it. */
 const careless = {
-  floating: { body: 'void Promise.reject(new Error(`lost ${context.settings.token}`))', says: 'a promise was rejected and nobody awaited it' },
-  late: { body: 'void (async () => { await context.wait(0.2); throw new Error("later") })()', says: 'a promise was rejected and nobody awaited it' },
+  floating: {
+    body: 'void Promise.reject(new Error(`lost ${context.settings.token}`))',
+    says: 'a promise was rejected and nobody awaited it'
+  },
+  late: {
+    body: 'void (async () => { await context.wait(0.2); throw new Error("later") })()',
+    says: 'a promise was rejected and nobody awaited it'
+  },
   timer: { body: 'setTimeout(() => { throw new Error("in a timer") }, 100)', says: 'an error was thrown and nobody could catch it' },
   tick: { body: 'process.nextTick(() => { throw new Error("in a tick") })', says: 'an error was thrown and nobody could catch it' }
 }
@@ -20,7 +26,10 @@ async function startWith (t: Test, sources: Record<string, string>): Promise<Ser
   const folders = await directory(t)
   for (const [code, text] of Object.entries(sources)) await provide(folders, code, { 'index.js': text })
   const { url: DATABASE_URL } = await testDatabase(t)
-  return startReady(t, { dataDirectory: dataDirectory(t), env: { DATABASE_URL, DISPATCH_PROVIDERS_DIR: [shippedProviders, folders].join(delimiter) } })
+  return startReady(t, {
+    dataDirectory: dataDirectory(t),
+    env: { DATABASE_URL, DISPATCH_PROVIDERS_DIR: [shippedProviders, folders].join(delimiter) }
+  })
 }
 
 void t.test('what a provider leaves behind ends neither the process nor another call', async (t) => {
@@ -33,7 +42,8 @@ void t.test('what a provider leaves behind ends neither the process nor another 
     await send(url, 'PUT', `/api/v1/company/providers/${code}`, { settings: { token } })
     const { status, body } = await send(url, 'POST', '/api/invoicing', invoiceRequest({ number: `N-${code}` }, { providerName: code }))
     t.same([status, body.status], [200, 'succeeded'], code)
-    const told = (): boolean => service.log().some(({ msg, provider }) => provider === code && String(msg) === `${says}: a fault of the provider "${code}"`)
+    const told = (): boolean =>
+      service.log().some(({ msg, provider }) => provider === code && String(msg) === `${says}: a fault of the provider "${code}"`)
     while (!told()) await new Promise((resolve) => setTimeout(resolve, 50))
   }
   const { status, body } = await slow

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import t from 'tap'
+import { clockAt, quickRenderer } from '../plugins/support/parts.ts'
 import { has } from '../support/matching.ts'
 import { seededDatabase, startService, testConfig } from '../support/service.ts'
-import { clockAt, quickRenderer } from '../plugins/support/parts.ts'
 import { dataDirectory, root } from './support/process.ts'
 
 const databaseUrl = await seededDatabase(t)
@@ -14,16 +14,29 @@ const env = { DATABASE_URL: databaseUrl, DISPATCH_DATA_DIR: dataDirectory(t), DI
 
 /** Runs `npm run dispatch -- tokens …` as npm does. */
 async function tokens (...args: string[]): Promise<{ code: number | null, stdout: string, stderr: string }> {
-  const child = spawn(process.execPath, ['scripts/dispatch.ts', 'tokens', ...args], { cwd: root, env: { PATH: process.env['PATH'], ...env } })
+  const child = spawn(process.execPath, ['scripts/dispatch.ts', 'tokens', ...args], {
+    cwd: root,
+    env: { PATH: process.env['PATH'], ...env }
+  })
   const said = { stdout: '', stderr: '' }
-  child.stdout.on('data', (text: Buffer) => { said.stdout += text.toString() })
-  child.stderr.on('data', (text: Buffer) => { said.stderr += text.toString() })
+  child.stdout.on('data', (text: Buffer) => {
+    said.stdout += text.toString()
+  })
+  child.stderr.on('data', (text: Buffer) => {
+    said.stderr += text.toString()
+  })
   await once(child, 'close')
   return { code: child.exitCode, ...said }
 }
 
-const login = async (): Promise<string> => (await here.send('POST', '/auth', { body: { username: 'demo@example.com', password: 'demo-password' } }, null)).body.data.token
-const statusOf = async (token: string): Promise<number[]> => Promise.all([here, there].map(async (service) => (await service.send('GET', '/healthz', { headers: { authorization: `Bearer ${token}` } }, null)).status))
+const login = async (): Promise<string> =>
+  (await here.send('POST', '/auth', { body: { username: 'demo@example.com', password: 'demo-password' } }, null)).body.data.token
+const statusOf = async (token: string): Promise<number[]> =>
+  Promise.all(
+    [here, there].map(async (service) =>
+      (await service.send('GET', '/healthz', { headers: { authorization: `Bearer ${token}` } }, null)).status
+    )
+  )
 const kidOf = (token: string): unknown => JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()).kid
 
 await t.test('another key signs from two minutes on, and no token ends by it', async (t) => {
@@ -50,7 +63,9 @@ await t.test('a revoked key takes all its tokens with it, within a minute and in
 
 await t.test('what is no command is told, and changes nothing', async (t) => {
   const token = await login()
-  for (const args of [[], ['rotat'], ['rotate', 'now'], ['toString']]) has(t, await tokens(...args), { code: 1, stdout: '', stderr: /^It is "tokens rotate" or "tokens revoke"/ })
+  for (const args of [[], ['rotat'], ['rotate', 'now'], ['toString']]) {
+    has(t, await tokens(...args), { code: 1, stdout: '', stderr: /^It is "tokens rotate" or "tokens revoke"/ })
+  }
   clock.advance(180)
   t.same(await statusOf(token), [200, 200])
 })

@@ -9,7 +9,10 @@ void t.test('a service that starts without its database waits for it, says so, a
   const proxy = await silentProxy(t, (await testDatabase(t)).url)
   proxy.silence()
   const env = { DATABASE_URL: proxy.url, DISPATCH_MASTER_KEY: randomBytes(32).toString('base64') }
-  const [one, other] = [startProcess(t, { dataDirectory: dataDirectory(t), env }), startProcess(t, { dataDirectory: dataDirectory(t), env })]
+  const [one, other] = [
+    startProcess(t, { dataDirectory: dataDirectory(t), env }),
+    startProcess(t, { dataDirectory: dataDirectory(t), env })
+  ]
   for (const service of [one, other]) while (!service.stdout().includes('waiting for the database')) await pause(20)
 
   process.kill(other.pid, 'SIGTERM')

@@ -1,7 +1,7 @@
 import { createCredentials, makeKey, passwordMatches } from '@dispatch/core'
 import t from 'tap'
 import { contains, has, lacks } from '../support/matching.ts'
-import { admin, invoiceRequest, startService, type Answer } from '../support/service.ts'
+import { admin, type Answer, invoiceRequest, startService } from '../support/service.ts'
 import { routesOf } from './support.ts'
 
 const service = await startService(t)
@@ -61,7 +61,14 @@ await t.test('whatever is wrong with a login, one password is checked', async (t
   }
   const credentials = createCredentials({ accounts: house.get('accounts'), now: house.get('now'), matches })
   const wrong: [string, string][] = [
-    [admin.email, 'wrong'], ['nobody@example.com', 'wrong'], ['', ''], ['a\0b', 'wrong'], [`${'x'.repeat(300)}@example.com`, 'wrong'], [member.email, 'wrong'], ['\' or 1=1 --', 'wrong'], [admin.email, 'x'.repeat(1000)]
+    [admin.email, 'wrong'],
+    ['nobody@example.com', 'wrong'],
+    ['', ''],
+    ['a\0b', 'wrong'],
+    [`${'x'.repeat(300)}@example.com`, 'wrong'],
+    [member.email, 'wrong'],
+    ['\' or 1=1 --', 'wrong'],
+    [admin.email, 'x'.repeat(1000)]
   ]
   for (const [index, [email, password]] of wrong.entries()) {
     t.equal(await credentials.verify(email, password, '192.0.2.1'), undefined, email.slice(0, 20))
@@ -87,7 +94,8 @@ await t.test('an unknown user, a wrong password and a disabled user take the sam
   const { member } = await service.company('timed')
   await house.get('database').owner.updateTable('users').set({ disabled_at: new Date() }).where('email', '=', member.email).execute()
   let guess = 0
-  const login = (username: string): Promise<Answer> => send('POST', '/auth', { body: { username, password: `wrong ${String(++guess)}` } }, null)
+  const login = (username: string): Promise<Answer> =>
+    send('POST', '/auth', { body: { username, password: `wrong ${String(++guess)}` } }, null)
   const [known = 0, ...others] = await timed([() => login(admin.email), () => login('nobody@example.com'), () => login(member.email)], 25)
   for (const other of others) t.ok(other < 3 * known && known < 3 * other, `${String(other)} ms beside ${String(known)} ms`)
 

@@ -1,18 +1,21 @@
-import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import { noteAudit, noteCallback } from '@dispatch/core'
 import { sql } from 'kysely'
+import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import t from 'tap'
-import { has, lacks } from '../support/matching.ts'
+import { directory, provide } from '../fixtures/providers/folders.ts'
 import { quickRenderer } from '../plugins/support/parts.ts'
 import { letter } from '../plugins/support/templates.ts'
-import { directory, provide } from '../fixtures/providers/folders.ts'
-import { invoiceRequest, operator, shippedProviders, startService, type Answer, type Login } from '../support/service.ts'
+import { has, lacks } from '../support/matching.ts'
+import { type Answer, invoiceRequest, type Login, operator, shippedProviders, startService } from '../support/service.ts'
 import { hasNoFault, isError, tablesOf } from './support.ts'
 
 const folder = await directory(t)
 await provide(folder, 'sample')
 // What is queued waits: nobody works on it.
-const service = await startService(t, { config: { works: false, providerDirectories: [shippedProviders, folder] }, parts: { renderer: quickRenderer } })
+const service = await startService(t, {
+  config: { works: false, providerDirectories: [shippedProviders, folder] },
+  parts: { renderer: quickRenderer }
+})
 const { house, send } = service
 const database = house.get('database')
 const { owner } = database
@@ -22,26 +25,44 @@ const { companyId, admin } = company
 /** What a request changes: who sends it, and which entry it leaves for which company. */
 type Change = { by?: Login, send: (by: Login) => Promise<Answer>, action: string, company?: number }
 
-const dispatched = async (more: Record<string, unknown>, query = ''): Promise<string> => (await send('POST', `/api/invoicing${query}`, { body: invoiceRequest({}, more) }, admin)).body.dispatchId as string
-const on = (dispatchId: string, verb: string, by: Login, body?: unknown): Promise<Answer> => send('POST', `/api/v1/dispatches/${dispatchId}/${verb}`, body === undefined ? {} : { body }, by)
+const dispatched = async (more: Record<string, unknown>, query = ''): Promise<string> =>
+  (await send('POST', `/api/invoicing${query}`, { body: invoiceRequest({}, more) }, admin)).body.dispatchId as string
+const on = (dispatchId: string, verb: string, by: Login, body?: unknown): Promise<Answer> =>
+  send('POST', `/api/v1/dispatches/${dispatchId}/${verb}`, body === undefined ? {} : { body }, by)
 const user = () => ({ email: `${randomUUID()}@audited.example.com`, password: 'a good password' })
-const idOf = async (login: Login): Promise<number> => (await owner.selectFrom('users').select('user_id').where('email', '=', login.email).executeTakeFirstOrThrow()).user_id
+const idOf = async (login: Login): Promise<number> =>
+  (await owner.selectFrom('users').select('user_id').where('email', '=', login.email).executeTakeFirstOrThrow()).user_id
 const canary = 'canary-in-a-secret'
 let letters = 0
-const draft = async (by: Login): Promise<number> => (await send('POST', '/api/v1/templates', { body: letter({ name: `Letter ${++letters}` }) }, by)).body.id as number
+const draft = async (by: Login): Promise<number> =>
+  (await send('POST', '/api/v1/templates', { body: letter({ name: `Letter ${++letters}` }) }, by)).body.id as number
 const image = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 
 const { body: key } = await send('POST', '/api/v1/keys', { body: { name: 'Shop', mode: 'live' } }, admin)
 
 /** Every operation that changes something. */
 const changes: Record<string, Change> = {
-  'POST /api/v1/dispatches/{id}/retry': { send: async (by) => on(await dispatched({ invoicing: { reference: 'reject' } }), 'retry', by, { invoicing: { documentType: 'INVOICE', reference: 'fine' } }), action: 'dispatch.retried' },
-  'POST /api/v1/dispatches/{id}/cancel': { send: async (by) => on(await dispatched({}, '?async=true'), 'cancel', by), action: 'dispatch.cancelled' },
-  'POST /api/v1/dispatches/{id}/resolve': { send: async (by) => on(await dispatched({ invoicing: { reference: 'uncertain' } }), 'resolve', by, { outcome: 'accepted', reason: 'Seen there.' }), action: 'dispatch.resolved' },
+  'POST /api/v1/dispatches/{id}/retry': {
+    send: async (by) =>
+      on(await dispatched({ invoicing: { reference: 'reject' } }), 'retry', by, {
+        invoicing: { documentType: 'INVOICE', reference: 'fine' }
+      }),
+    action: 'dispatch.retried'
+  },
+  'POST /api/v1/dispatches/{id}/cancel': {
+    send: async (by) => on(await dispatched({}, '?async=true'), 'cancel', by),
+    action: 'dispatch.cancelled'
+  },
+  'POST /api/v1/dispatches/{id}/resolve': {
+    send: async (by) =>
+      on(await dispatched({ invoicing: { reference: 'uncertain' } }), 'resolve', by, { outcome: 'accepted', reason: 'Seen there.' }),
+    action: 'dispatch.resolved'
+  },
   'POST /api/v1/queue/release': {
     async send (by) {
       const dispatchId = await dispatched({}, '?async=true')
-      await owner.updateTable('dispatches').set({ next_try_at: new Date(Date.now() + 3_600_000) }).where('dispatch_id', '=', dispatchId).execute()
+      await owner.updateTable('dispatches').set({ next_try_at: new Date(Date.now() + 3_600_000) }).where('dispatch_id', '=', dispatchId)
+        .execute()
       await owner.updateTable('steps').set({ status: 'unavailable' }).where('dispatch_id', '=', dispatchId).execute()
       return send('POST', '/api/v1/queue/release', { body: {} }, by)
     },
@@ -50,36 +71,111 @@ const changes: Record<string, Change> = {
   'POST /api/v1/callbacks/{id}/replay': {
     async send (by) {
       const dispatchId = await dispatched({})
-      const callback = { companyId, dispatchId, type: 'dispatch.succeeded', url: 'https://audited.test/', data: {}, now: new Date(), due: house.get('database').now, newId: randomUUIDv7 } as const
+      const callback = {
+        companyId,
+        dispatchId,
+        type: 'dispatch.succeeded',
+        url: 'https://audited.test/',
+        data: {},
+        now: new Date(),
+        due: house.get('database').now,
+        newId: randomUUIDv7
+      } as const
       const id = await owner.transaction().execute((queries) => noteCallback(queries, callback, () => Promise.resolve()))
       return send('POST', `/api/v1/callbacks/${id}/replay`, {}, by)
     },
     action: 'callback.replayed'
   },
-  'POST /api/v1/company/callback-secret': { send: (by) => send('POST', '/api/v1/company/callback-secret', {}, by), action: 'callback-secret.rotated' },
+  'POST /api/v1/company/callback-secret': {
+    send: (by) => send('POST', '/api/v1/company/callback-secret', {}, by),
+    action: 'callback-secret.rotated'
+  },
   'PUT /api/v1/company': { send: (by) => send('PUT', '/api/v1/company', { body: { lowCredit: 1 } }, by), action: 'settings.changed' },
-  'PUT /api/v1/company/defaults/{service}': { send: (by) => send('PUT', '/api/v1/company/defaults/sms', { body: { providerName: 'simulator' } }, by), action: 'choice.changed' },
-  'PUT /api/v1/company/providers/{code}': { send: (by) => send('PUT', '/api/v1/company/providers/sample', { body: { settings: { region: 'north', token: canary } } }, by), action: 'configuration.changed' },
-  'DELETE /api/v1/company/providers/{code}': { send: (by) => send('DELETE', '/api/v1/company/providers/sample', {}, by), action: 'configuration.removed' },
-  'PUT /api/v1/my/config/{service}': { send: (by) => send('PUT', '/api/v1/my/config/sms', { body: { providerName: 'simulator' } }, by), action: 'choice.changed' },
-  'PUT /api/v1/my/providers/{code}': { send: (by) => send('PUT', '/api/v1/my/providers/sample', { body: { settings: { region: 'north', token: canary } } }, by), action: 'configuration.changed' },
-  'DELETE /api/v1/my/providers/{code}': { send: (by) => send('DELETE', '/api/v1/my/providers/sample', {}, by), action: 'configuration.removed' },
-  'PUT /api/v1/my/password': { by: company.member, send: (by) => send('PUT', '/api/v1/my/password', { body: { current: by.password, password: canary } }, by), action: 'password.changed' },
-  'POST /api/v1/users': { send: (by) => send('POST', '/api/v1/users', { body: { ...user(), password: canary, role: 'member', services: [] } }, by), action: 'user.created' },
-  'PUT /api/v1/users/{id}': { send: async (by) => send('PUT', `/api/v1/users/${await idOf(company.member)}`, { body: { password: `another ${canary}` } }, by), action: 'user.changed' },
-  'POST /api/v1/companies': { by: operator, send: (by) => send('POST', '/api/v1/companies', { body: { name: 'Another', credits: 1, admin: { ...user(), password: canary } } }, by), action: 'company.created', company: companyId + 1 },
-  'PUT /api/v1/companies/{id}': { by: operator, send: (by) => send('PUT', `/api/v1/companies/${companyId}`, { body: { name: 'Audited' } }, by), action: 'company.changed' },
-  'POST /api/v1/companies/{id}/credits': { by: operator, send: (by) => send('POST', `/api/v1/companies/${companyId}/credits`, { body: { amount: 5, reason: 'Test' } }, by), action: 'credits.granted' },
-  'POST /api/v1/templates': { send: (by) => send('POST', '/api/v1/templates', { body: letter({ name: 'Letter' }) }, by), action: 'template.created' },
-  'PUT /api/v1/templates/{id}': { send: async (by) => send('PUT', `/api/v1/templates/${await draft(by)}`, { body: { baseVersion: 1, ...letter({ name: `Letter ${letters}` }) } }, by), action: 'template.changed' },
-  'POST /api/v1/templates/{id}/publish': { send: async (by) => send('POST', `/api/v1/templates/${await draft(by)}/publish`, { body: { version: 1 } }, by), action: 'template.published' },
-  'DELETE /api/v1/templates/{id}': { send: async (by) => send('DELETE', `/api/v1/templates/${await draft(by)}`, {}, by), action: 'template.deleted' },
+  'PUT /api/v1/company/defaults/{service}': {
+    send: (by) => send('PUT', '/api/v1/company/defaults/sms', { body: { providerName: 'simulator' } }, by),
+    action: 'choice.changed'
+  },
+  'PUT /api/v1/company/providers/{code}': {
+    send: (by) => send('PUT', '/api/v1/company/providers/sample', { body: { settings: { region: 'north', token: canary } } }, by),
+    action: 'configuration.changed'
+  },
+  'DELETE /api/v1/company/providers/{code}': {
+    send: (by) => send('DELETE', '/api/v1/company/providers/sample', {}, by),
+    action: 'configuration.removed'
+  },
+  'PUT /api/v1/my/config/{service}': {
+    send: (by) => send('PUT', '/api/v1/my/config/sms', { body: { providerName: 'simulator' } }, by),
+    action: 'choice.changed'
+  },
+  'PUT /api/v1/my/providers/{code}': {
+    send: (by) => send('PUT', '/api/v1/my/providers/sample', { body: { settings: { region: 'north', token: canary } } }, by),
+    action: 'configuration.changed'
+  },
+  'DELETE /api/v1/my/providers/{code}': {
+    send: (by) => send('DELETE', '/api/v1/my/providers/sample', {}, by),
+    action: 'configuration.removed'
+  },
+  'PUT /api/v1/my/password': {
+    by: company.member,
+    send: (by) => send('PUT', '/api/v1/my/password', { body: { current: by.password, password: canary } }, by),
+    action: 'password.changed'
+  },
+  'POST /api/v1/users': {
+    send: (by) => send('POST', '/api/v1/users', { body: { ...user(), password: canary, role: 'member', services: [] } }, by),
+    action: 'user.created'
+  },
+  'PUT /api/v1/users/{id}': {
+    send: async (by) => send('PUT', `/api/v1/users/${await idOf(company.member)}`, { body: { password: `another ${canary}` } }, by),
+    action: 'user.changed'
+  },
+  'POST /api/v1/companies': {
+    by: operator,
+    send: (by) => send('POST', '/api/v1/companies', { body: { name: 'Another', credits: 1, admin: { ...user(), password: canary } } }, by),
+    action: 'company.created',
+    company: companyId + 1
+  },
+  'PUT /api/v1/companies/{id}': {
+    by: operator,
+    send: (by) => send('PUT', `/api/v1/companies/${companyId}`, { body: { name: 'Audited' } }, by),
+    action: 'company.changed'
+  },
+  'POST /api/v1/companies/{id}/credits': {
+    by: operator,
+    send: (by) => send('POST', `/api/v1/companies/${companyId}/credits`, { body: { amount: 5, reason: 'Test' } }, by),
+    action: 'credits.granted'
+  },
+  'POST /api/v1/templates': {
+    send: (by) => send('POST', '/api/v1/templates', { body: letter({ name: 'Letter' }) }, by),
+    action: 'template.created'
+  },
+  'PUT /api/v1/templates/{id}': {
+    send: async (by) =>
+      send('PUT', `/api/v1/templates/${await draft(by)}`, { body: { baseVersion: 1, ...letter({ name: `Letter ${letters}` }) } }, by),
+    action: 'template.changed'
+  },
+  'POST /api/v1/templates/{id}/publish': {
+    send: async (by) => send('POST', `/api/v1/templates/${await draft(by)}/publish`, { body: { version: 1 } }, by),
+    action: 'template.published'
+  },
+  'DELETE /api/v1/templates/{id}': {
+    send: async (by) => send('DELETE', `/api/v1/templates/${await draft(by)}`, {}, by),
+    action: 'template.deleted'
+  },
   'POST /api/v1/assets': { send: (by) => send('POST', '/api/v1/assets', { body: { name: 'logo', image } }, by), action: 'asset.created' },
   'DELETE /api/v1/assets/{name}': { send: (by) => send('DELETE', '/api/v1/assets/logo', {}, by), action: 'asset.deleted' },
   'POST /api/v1/keys': { send: (by) => send('POST', '/api/v1/keys', { body: { name: 'Shop', mode: 'live' } }, by), action: 'key.created' },
   'DELETE /api/v1/keys/{id}': { send: (by) => send('DELETE', `/api/v1/keys/${String(key.id)}`, {}, by), action: 'key.revoked' },
-  'POST /auth/impersonate': { by: operator, send: async (by) => send('POST', '/auth/impersonate', { body: { userId: await idOf(admin) } }, by), action: 'user.impersonated' },
-  'POST /api/v1/providers/reload': { by: operator, send: (by) => send('POST', '/api/v1/providers/reload', {}, by), action: 'providers.reloaded', company: 1 }
+  'POST /auth/impersonate': {
+    by: operator,
+    send: async (by) => send('POST', '/auth/impersonate', { body: { userId: await idOf(admin) } }, by),
+    action: 'user.impersonated'
+  },
+  'POST /api/v1/providers/reload': {
+    by: operator,
+    send: (by) => send('POST', '/api/v1/providers/reload', {}, by),
+    action: 'providers.reloaded',
+    company: 1
+  }
 }
 
 /** What changes nothing that a person decides, or has a record of its own. */
@@ -87,16 +183,29 @@ const exceptions: Record<string, string> = {
   'POST /api/v1/templates/preview': 'Shows a document, and stores nothing.',
   'POST /api/v1/templates/{id}/preview': 'Shows a document, and stores nothing.',
   'POST /auth': 'Reads the account, and leaves nothing.',
-  'POST /api/webhooks/{service}/providers/{provider}/endpoint.json': 'A vendor speaks: what it says stands in the timeline of the dispatch.',
+  'POST /api/webhooks/{service}/providers/{provider}/endpoint.json':
+    'A vendor speaks: what it says stands in the timeline of the dispatch.',
   'POST /api/v1/simulator/events': 'Development only: makes the simulator speak as a vendor.'
 }
 /** A dispatch is its own record, with who asked for it and a timeline; a validation changes nothing. */
 const isDispatching = (operation: string): boolean => /^POST \/api\/(?!v1\/|webhooks\/)/.test(operation)
 
-type Entry = { companyId: number, userId: number | null, action: string, address: string | null, requestId: string | null, kind: string, facts: Record<string, unknown>, transaction: string }
-const entriesAfter = async (id: string): Promise<Entry[]> => (await sql<Entry>`
-  select company_id as "companyId", user_id as "userId", action, address, request_id as "requestId", object_kind as kind, facts, xmin::text as transaction from audit where audit_id > ${id} order by audit_id`.execute(owner)).rows
-const lastEntry = async (): Promise<string> => (await owner.selectFrom('audit').select('audit_id').orderBy('audit_id', 'desc').limit(1).executeTakeFirst())?.audit_id ?? '0'
+type Entry = {
+  companyId: number
+  userId: number | null
+  action: string
+  address: string | null
+  requestId: string | null
+  kind: string
+  facts: Record<string, unknown>
+  transaction: string
+}
+const entriesAfter = async (id: string): Promise<Entry[]> =>
+  (await sql<Entry>`
+  select company_id as "companyId", user_id as "userId", action, address, request_id as "requestId", object_kind as kind, facts, xmin::text
+    as transaction from audit where audit_id > ${id} order by audit_id`.execute(owner)).rows
+const lastEntry = async (): Promise<string> =>
+  (await owner.selectFrom('audit').select('audit_id').orderBy('audit_id', 'desc').limit(1).executeTakeFirst())?.audit_id ?? '0'
 
 /** What changes no row of the database: there is nothing that the entry could be without. */
 const rowless = ['user.impersonated', 'providers.reloaded']
@@ -106,13 +215,17 @@ const removing = ['asset.deleted']
 /** The tables with rows that a transaction has written, but for the audit log. */
 async function writtenBy (transaction: string): Promise<string[]> {
   const tables = (await tablesOf(house)).filter(({ name }) => name !== 'audit')
-  const found = tables.map(({ name }) => sql`select ${name} as name where exists (select from ${sql.table(name)} where xmin::text = ${transaction})`)
+  const found = tables.map(({ name }) =>
+    sql`select ${name} as name where exists (select from ${sql.table(name)} where xmin::text = ${transaction})`
+  )
   return (await sql<{ name: string }>`${sql.join(found, sql` union all `)}`.execute(owner)).rows.map(({ name }) => name)
 }
 
 await t.test('every operation that changes something leaves its entry in the same transaction, or is a reasoned exception', async (t) => {
   const { body: { paths } } = await send('GET', '/openapi.json')
-  const operations = Object.entries<object>(paths).flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`))
+  const operations = Object.entries<object>(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`)
+  )
   const mutating = operations.filter((operation) => !operation.startsWith('GET ') && !isDispatching(operation))
   t.strictSame(mutating.sort(), [...Object.keys(changes), ...Object.keys(exceptions)].sort())
   for (const [operation, { by = admin, send: change, action, company = companyId }] of Object.entries(changes)) {
@@ -121,7 +234,9 @@ await t.test('every operation that changes something leaves its entry in the sam
     t.ok(status < 300, `${operation} is ${status}`)
     const entries = (await entriesAfter(before)).filter(({ requestId }) => requestId === headers.get('x-request-id'))
     has(t, entries, [{ companyId: company, userId: await idOf(by), action, address: '127.0.0.1' }], operation)
-    if (![...rowless, ...removing].includes(action)) t.not((await writtenBy(entries[0]?.transaction ?? '')).length, 0, `${operation}: what it changed is in the transaction of its entry`)
+    if (![...rowless, ...removing].includes(action)) {
+      t.not((await writtenBy(entries[0]?.transaction ?? '')).length, 0, `${operation}: what it changed is in the transaction of its entry`)
+    }
   }
 })
 
@@ -129,7 +244,10 @@ await t.test('no secret is in it, only the names of what was changed', async (t)
   const { rows } = await sql<{ row: string }>`select to_jsonb(audit)::text as row from audit`.execute(owner)
   lacks(t, rows.map(({ row }) => row).join('\n'), /canary|argon|password":|whsec/)
   const { body } = await send('GET', '/api/v1/audit?action=configuration.changed', {}, admin)
-  has(t, body.data, [{ object: { kind: 'configuration', id: 'sample' }, facts: { fields: ['region', 'token'], ofUser: Number } }, { facts: { fields: ['region', 'token'] } }])
+  has(t, body.data, [
+    { object: { kind: 'configuration', id: 'sample' }, facts: { fields: ['region', 'token'], ofUser: Number } },
+    { facts: { fields: ['region', 'token'] } }
+  ])
   t.notOk('ofUser' in body.data[1].facts)
   has(t, (await send('GET', '/api/v1/audit?action=user.changed', {}, admin)).body.data, [{ facts: { fields: ['password'] } }])
 })
@@ -138,10 +256,12 @@ await t.test('what is refused leaves none', async (t) => {
   const before = await lastEntry()
   const self = await idOf(admin)
   isError(t, await send('PUT', `/api/v1/users/${self}`, { body: { role: 'operator' } }, admin), 'forbidden')
-  isError(t, await send('POST', '/api/v1/users', { body: { ...user(), email: admin.email, role: 'member', services: [] } }, admin), 'conflict')
+  isError(t, await send('POST', '/api/v1/users', { body: { ...user(), email: admin.email, role: 'member', services: [] } }, admin),
+    'conflict')
   isError(t, await send('PUT', '/api/v1/company', { body: { addresses: ['192.0.2.1'] } }, admin), 'validation_failed')
   isError(t, await send('PUT', '/api/v1/company/providers/sample', { body: { settings: { region: 5 } } }, admin), 'validation_failed')
-  isError(t, await send('POST', `/api/v1/companies/${companyId}/credits`, { body: { amount: -1_000_000, reason: 'All' } }, operator), 'conflict')
+  isError(t, await send('POST', `/api/v1/companies/${companyId}/credits`, { body: { amount: -1_000_000, reason: 'All' } }, operator),
+    'conflict')
   isError(t, await on(await dispatched({}), 'cancel', admin), 'conflict')
   isError(t, await send('PUT', '/api/v1/my/password', { body: { current: 'not it', password: 'a good password' } }, admin), 'forbidden')
   isError(t, await send('DELETE', '/api/v1/my/providers/sample', {}, admin), 'not_found')
@@ -149,19 +269,25 @@ await t.test('what is refused leaves none', async (t) => {
 })
 
 await t.test('what cannot be noted is not done', async (t) => {
-  const stored = async (): Promise<unknown> => ({ assets: await owner.selectFrom('assets').select('name').execute(), configurations: await owner.selectFrom('configurations').select('account').execute() })
+  const stored = async (): Promise<unknown> => ({
+    assets: await owner.selectFrom('assets').select('name').execute(),
+    configurations: await owner.selectFrom('configurations').select('account').execute()
+  })
   await send('POST', '/api/v1/assets', { body: { name: 'kept', image } }, admin)
   await send('PUT', '/api/v1/company/providers/sample', { body: { settings: { region: 'north', token: canary } } }, admin)
   const before = await stored()
   await sql`create trigger audit_is_full before insert on audit for each statement execute function refuse_change()`.execute(owner)
-  for (const path of ['/api/v1/assets/kept', '/api/v1/company/providers/sample']) t.equal((await send('DELETE', path, {}, admin)).status, 500, path)
+  for (const path of ['/api/v1/assets/kept', '/api/v1/company/providers/sample']) {
+    t.equal((await send('DELETE', path, {}, admin)).status, 500, path)
+  }
   await sql`drop trigger audit_is_full on audit`.execute(owner)
   t.strictSame(await stored(), before)
 })
 
 await t.test('nobody changes what is written: neither a company\'s role nor the owner of the tables', async (t) => {
   for (const change of ['update audit set action = \'nothing\'', 'delete from audit', 'truncate audit']) {
-    await t.rejects(database.company(companyId, (queries) => sql.raw(change).execute(queries)), { message: /permission denied/ }, `as a company: ${change}`)
+    await t.rejects(database.company(companyId, (queries) => sql.raw(change).execute(queries)), { message: /permission denied/ },
+      `as a company: ${change}`)
     await t.rejects(sql.raw(change).execute(owner), { message: 'audit is append-only' }, `as the owner: ${change}`)
   }
   await t.rejects(sql`delete from companies where company_id = ${companyId}`.execute(owner), 'nor with what they are about')
@@ -172,8 +298,15 @@ await t.test('a company sees its own entries, and writes none for another', asyn
   for (const { admin } of [one, other]) await send('PUT', '/api/v1/company', { body: { lowCredit: 3 } }, admin)
   const seen = await database.company(one.companyId, (queries) => queries.selectFrom('audit').select('company_id').distinct().execute())
   t.strictSame(seen, [{ company_id: one.companyId }], 'without any predicate')
-  const forged = { author: { userId: 1, companyId: 1, address: '192.0.2.1', requestId: 'r' }, action: 'credits.granted', object: { kind: 'credits', id: '1' }, at: new Date() }
-  await t.rejects(database.company(one.companyId, (queries) => noteAudit(queries, { companyId: other.companyId, ...forged })), { message: /row-level security/ })
+  const forged = {
+    author: { userId: 1, companyId: 1, address: '192.0.2.1', requestId: 'r' },
+    action: 'credits.granted',
+    object: { kind: 'credits', id: '1' },
+    at: new Date()
+  }
+  await t.rejects(database.company(one.companyId, (queries) => noteAudit(queries, { companyId: other.companyId, ...forged })), {
+    message: /row-level security/
+  })
 
   const list = (login: Login, query = ''): Promise<Answer> => send('GET', `/api/v1/audit${query}`, {}, login)
   has(t, (await list(one.admin)).body.data, [{ action: 'settings.changed', object: { kind: 'company', id: String(one.companyId) } }])
@@ -181,15 +314,23 @@ await t.test('a company sees its own entries, and writes none for another', asyn
   isError(t, await list(one.admin, '?companyId=2147483647'), 'not_found', 'one that is not there says the same')
   isError(t, await list(one.member), 'forbidden')
   t.equal((await list(one.admin, `?companyId=${one.companyId}`)).body.data.length, 1)
-  has(t, (await list(operator, `?companyId=${other.companyId}`)).body.data, [{ action: 'settings.changed', object: { id: String(other.companyId) } }])
-  t.ok((await list(operator)).body.data.every(({ author }: { author: { companyId: number } }) => author.companyId === 1), 'an operator\'s own is the platform\'s')
+  has(t, (await list(operator, `?companyId=${other.companyId}`)).body.data, [{
+    action: 'settings.changed',
+    object: { id: String(other.companyId) }
+  }])
+  t.ok((await list(operator)).body.data.every(({ author }: { author: { companyId: number } }) => author.companyId === 1),
+    'an operator\'s own is the platform\'s')
 })
 
 await t.test('an admin reads what an operator has done to the company, and not from where', async (t) => {
   const { companyId, admin } = await service.company('granted')
   await send('POST', `/api/v1/companies/${companyId}/credits`, { body: { amount: 5, reason: 'Order 4711' } }, operator)
   const { data: [entry] } = (await send('GET', '/api/v1/audit', {}, admin)).body
-  has(t, entry, { action: 'credits.granted', author: { userId: 1, companyId: 1 }, facts: { amount: 5, balance: 105, reason: 'Order 4711' } })
+  has(t, entry, {
+    action: 'credits.granted',
+    author: { userId: 1, companyId: 1 },
+    facts: { amount: 5, balance: 105, reason: 'Order 4711' }
+  })
   t.notOk('address' in entry)
   has(t, (await send('GET', `/api/v1/audit?companyId=${companyId}`, {}, operator)).body.data, [{ address: '127.0.0.1' }])
 })
@@ -199,14 +340,39 @@ await t.test('entries are found by what, who, which and when, page by page, the 
   const first = (await send('POST', '/api/v1/users', { body: { ...user(), role: 'member', services: [] } }, admin)).body.id as number
   const second = (await send('POST', '/api/v1/users', { body: { ...user(), role: 'member', services: [] } }, admin)).body.id as number
   for (const id of [first, second, second]) await send('PUT', `/api/v1/users/${id}`, { body: { services: ['sms'] } }, admin)
-  const impersonated = { author: { userId: second, companyId, impersonatorId: first, keyId: 'key-1', address: '192.0.2.9', requestId: 'r' }, action: 'settings.changed', object: { kind: 'company', id: String(companyId) } }
+  const impersonated = {
+    author: { userId: second, companyId, impersonatorId: first, keyId: 'key-1', address: '192.0.2.9', requestId: 'r' },
+    action: 'settings.changed',
+    object: { kind: 'company', id: String(companyId) }
+  }
   await database.company(companyId, (queries) => noteAudit(queries, { companyId, ...impersonated, at: new Date('2020-01-01T00:00:00Z') }))
-  await database.company(companyId, (queries) => noteAudit(queries, { companyId, author: null, action: 'user.created', object: { kind: 'user', id: '9/9' }, at: new Date('2020-01-02T00:00:00Z') }))
-  const count = async (query: string): Promise<number> => (await send('GET', `/api/v1/audit?${query}`, {}, admin)).body.data.length as number
+  await database.company(companyId, (queries) =>
+    noteAudit(queries, {
+      companyId,
+      author: null,
+      action: 'user.created',
+      object: { kind: 'user', id: '9/9' },
+      at: new Date('2020-01-02T00:00:00Z')
+    }))
+  const count = async (query: string): Promise<number> =>
+    (await send('GET', `/api/v1/audit?${query}`, {}, admin)).body.data.length as number
   const adminId = await idOf(admin)
   const expected = {
-    '': 7, 'action=user.created': 3, 'action=user': 0, [`userId=${adminId}`]: 5, [`userId=${first}`]: 1, [`userId=${second}`]: 1, 'object=user': 6,
-    [`object=user/${second}`]: 3, 'object=user/9/9': 1, 'object=user/': 0, 'object=company': 1, 'to=2020-01-02': 1, 'from=2020-01-02&to=2021-01-01': 1, 'from=2021-01-01T00:00:00Z': 5, 'action=user.changed&object=user/1': 0
+    '': 7,
+    'action=user.created': 3,
+    'action=user': 0,
+    [`userId=${adminId}`]: 5,
+    [`userId=${first}`]: 1,
+    [`userId=${second}`]: 1,
+    'object=user': 6,
+    [`object=user/${second}`]: 3,
+    'object=user/9/9': 1,
+    'object=user/': 0,
+    'object=company': 1,
+    'to=2020-01-02': 1,
+    'from=2020-01-02&to=2021-01-01': 1,
+    'from=2021-01-01T00:00:00Z': 5,
+    'action=user.changed&object=user/1': 0
   }
   for (const [query, found] of Object.entries(expected)) t.equal(await count(query), found, query)
   has(t, (await send('GET', '/api/v1/audit?to=2021-01-01', {}, admin)).body.data, [
@@ -221,14 +387,19 @@ await t.test('entries are found by what, who, which and when, page by page, the 
   }
   t.equal(ids.length, 7)
   t.strictSame(ids, [...ids].sort((a, b) => Number(b) - Number(a)))
-  for (const query of ['userId=0', 'userId=x', 'from=yesterday', 'cursor=-1', 'companyId=0', 'what=else', 'limit=101']) isError(t, await send('GET', `/api/v1/audit?${query}`, {}, admin), 'validation_error', query)
+  for (const query of ['userId=0', 'userId=x', 'from=yesterday', 'cursor=-1', 'companyId=0', 'what=else', 'limit=101']) {
+    isError(t, await send('GET', `/api/v1/audit?${query}`, {}, admin), 'validation_error', query)
+  }
 })
 
 await t.test('a session of somebody who acts for somebody else shows both', async (t) => {
   const [target] = await house.get('accounts').byEmail(admin.email)
   const [account] = await house.get('accounts').byEmail(operator.email)
-  const token = await house.get('tokens').issue(target!, { impersonator: { userId: account!.userId, passwordVersion: account!.passwordVersion } })
-  t.equal((await send('PUT', '/api/v1/company', { body: { lowCredit: 2 }, headers: { authorization: `Bearer ${token}` } }, null)).status, 200)
+  const token = await house.get('tokens').issue(target!, {
+    impersonator: { userId: account!.userId, passwordVersion: account!.passwordVersion }
+  })
+  t.equal((await send('PUT', '/api/v1/company', { body: { lowCredit: 2 }, headers: { authorization: `Bearer ${token}` } }, null)).status,
+    200)
   const { data: [entry] } = (await send('GET', '/api/v1/audit?limit=1', {}, admin)).body
   has(t, entry, { action: 'settings.changed', author: { userId: target!.userId, companyId, impersonatorId: account!.userId } })
   t.notOk('address' in entry, 'nor from where an operator acts as somebody of the company')

@@ -1,10 +1,12 @@
 import t from 'tap'
-import { admin, invoiceRequest, startService, type Answer } from '../support/service.ts'
+import { admin, type Answer, invoiceRequest, startService } from '../support/service.ts'
 import { hasNoFault, isError, routesOf, traces } from './support.ts'
 
 const service = await startService(t)
 const { send, house, url } = service
-const from = (site: string): { headers: Record<string, string> } => ({ headers: { 'sec-fetch-site': site, origin: 'https://evil.example' } })
+const from = (site: string): { headers: Record<string, string> } => ({
+  headers: { 'sec-fetch-site': site, origin: 'https://evil.example' }
+})
 
 await t.test('the page of another site cannot have a browser that remembers Basic change anything, on any route', async (t) => {
   const before = await traces(house)
@@ -23,9 +25,12 @@ await t.test('the page of another site cannot have a browser that remembers Basi
 await t.test('a form of another site is not uploaded', async (t) => {
   const form = new FormData()
   form.set('file', new Blob(['Hello']), 'hello.txt')
-  const post = async (site: string): Promise<number> => (await fetch(`${url}/api/upload`, {
-    method: 'POST', body: form, headers: { authorization: `Basic ${btoa(`${admin.email}:${admin.password}`)}`, ...from(site).headers }
-  })).status
+  const post = async (site: string): Promise<number> =>
+    (await fetch(`${url}/api/upload`, {
+      method: 'POST',
+      body: form,
+      headers: { authorization: `Basic ${btoa(`${admin.email}:${admin.password}`)}`, ...from(site).headers }
+    })).status
   t.equal(await post('cross-site'), 403)
   t.equal(await post('same-origin'), 200)
 })

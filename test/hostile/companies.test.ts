@@ -1,13 +1,13 @@
-import { randomUUID, randomUUIDv7 } from 'node:crypto'
-import { chains, hashPassword, noteCallback, type ErrorWord, type Role } from '@dispatch/core'
+import { chains, type ErrorWord, hashPassword, noteCallback, type Role } from '@dispatch/core'
 import { sql } from 'kysely'
+import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { createVendor, vendorNetwork } from '../../core/packages/conformance/vendor/vendor.ts'
 import { directory, provide } from '../fixtures/providers/folders.ts'
+import { letter } from '../plugins/support/templates.ts'
 import { chainBody } from '../support/chains.ts'
 import { has, lacks } from '../support/matching.ts'
-import { invoiceRequest, shippedProviders, startService, type Answer, type Login, type Sending } from '../support/service.ts'
-import { letter } from '../plugins/support/templates.ts'
+import { type Answer, invoiceRequest, type Login, type Sending, shippedProviders, startService } from '../support/service.ts'
 import { dump, hasNoFault, isError, routesOf } from './support.ts'
 
 const folder = await directory(t)
@@ -15,34 +15,70 @@ await provide(folder, 'sample')
 const receiver = await createVendor()
 t.teardown(receiver.close)
 receiver.answer({ status: 200 })
-const service = await startService(t, { config: { providerDirectories: [shippedProviders, folder] }, parts: { network: vendorNetwork(receiver) } })
+const service = await startService(t, {
+  config: { providerDirectories: [shippedProviders, folder] },
+  parts: { network: vendorNetwork(receiver) }
+})
 const { house, send } = service
 const { owner } = house.get('database')
 
 /** Something of a company for every name that a request can carry. */
-type Things = { dispatchId: string, documentId: string, templateId: number, spareId: number, asset: string, callbackId: string, key: string, memberId: number, keyId: string }
+type Things = {
+  dispatchId: string
+  documentId: string
+  templateId: number
+  spareId: number
+  asset: string
+  callbackId: string
+  key: string
+  memberId: number
+  keyId: string
+}
 type Company = Awaited<ReturnType<typeof service.company>> & Things
 
 /** A company that has used everything; its name stands in all that it has written. */
 async function founded (name: string, templateId: number): Promise<Company> {
   const company = await service.company(name)
-  await sql`insert into templates select ${templateId}, ${company.companyId}, ${name}, version, updated_at from templates where template_id = 1`.execute(owner)
-  await sql`insert into template_versions select ${templateId}, version, ${company.companyId}, ${name}, source, schema, sample, created_at from template_versions where template_id = 1 order by version desc limit 1`.execute(owner)
+  await sql`insert into templates select ${templateId}, ${company.companyId}, ${name}, version, updated_at from templates
+    where template_id = 1`.execute(owner)
+  await sql`insert into template_versions select ${templateId}, version, ${company.companyId}, ${name}, source, schema, sample, created_at
+    from template_versions where template_id = 1 order by version desc limit 1`.execute(owner)
   const spare = await send('POST', '/api/v1/templates', { body: letter({ name: `${name} letter` }) }, company.admin)
   const asset = `asset-${String(templateId)}`
   await send('POST', '/api/v1/assets', { body: { name: asset, image: point } }, company.admin)
   for (const [login, scope] of [[company.admin, 'company'], [company.admin, 'my'], [company.member, 'my']] as const) {
-    await send('PUT', `/api/v1/${scope}/providers/sample`, { body: { settings: { region: `${name}-${scope}`, token: `${name}-token` } } }, login)
+    await send('PUT', `/api/v1/${scope}/providers/sample`, { body: { settings: { region: `${name}-${scope}`, token: `${name}-token` } } },
+      login)
   }
   await send('PUT', '/api/v1/my/config/invoicing', { body: { providerName: 'simulator' } }, company.member)
   const request = invoiceRequest({ number: `${name}-1`, customer: { name } }, { metadata: { note: name }, invoicing: { reference: name } })
   const { body } = await send('POST', '/api/invoicing', { body: request, headers: { 'x-idempotency-key': 'first' } }, company.admin)
-  const callbackId = await owner.transaction().execute((queries) => noteCallback(queries, {
-    companyId: company.companyId, dispatchId: body.dispatchId, type: 'dispatch.succeeded', url: `https://${name}.test/`, data: { name }, now: new Date(), due: house.get('database').now, newId: randomUUIDv7
-  }, () => Promise.resolve()))
+  const callbackId = await owner.transaction().execute((queries) =>
+    noteCallback(queries, {
+      companyId: company.companyId,
+      dispatchId: body.dispatchId,
+      type: 'dispatch.succeeded',
+      url: `https://${name}.test/`,
+      data: { name },
+      now: new Date(),
+      due: house.get('database').now,
+      newId: randomUUIDv7
+    }, () => Promise.resolve())
+  )
   await send('POST', '/api/v1/company/callback-secret', {}, company.admin)
   const { userId: memberId, id: keyId } = (await send('POST', '/api/v1/keys', { body: { name, mode: 'live' } }, company.member)).body
-  return { ...company, memberId, keyId, dispatchId: body.dispatchId, documentId: body.generatedDocument.id, templateId, spareId: spare.body.id, asset, callbackId, key: 'first' }
+  return {
+    ...company,
+    memberId,
+    keyId,
+    dispatchId: body.dispatchId,
+    documentId: body.generatedDocument.id,
+    templateId,
+    spareId: spare.body.id,
+    asset,
+    callbackId,
+    key: 'first'
+  }
 }
 
 const point = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
@@ -80,51 +116,174 @@ const others = {
 
 /** Every route that needs credentials. */
 const matrix: Record<string, Row> = {
-  'POST /api/invoicing': { roles: everyone, service: true, request: ({ templateId }) => ({ path: '/api/invoicing', sending: { body: fromTemplate(templateId) } }), foreign: 'template_not_found' },
-  'POST /api/invoicing/validate': { roles: everyone, service: true, request: ({ templateId }) => ({ path: '/api/invoicing/validate', sending: { body: fromTemplate(templateId) } }), foreign: 'template_not_found' },
-  ...Object.fromEntries(Object.entries(others).flatMap(([service, fields]) => ['', '/validate'].map((ending) => {
-    const path = `/api/${service}${ending}`
-    return [`POST ${path}`, { roles: everyone, service: true, request: ({ templateId }: Things) => ({ path, sending: { body: { template: { id: templateId, data: {} }, ...fields } } }), ok: [200, 422], foreign: 'template_not_found' }]
-  }))),
-  ...Object.fromEntries(chains.filter(({ length }) => length === 2).flatMap((chain) => ['', '/validate'].map((ending) => {
-    const path = `/api/${chain.join('/')}${ending}`
-    return [`POST ${path}`, { roles: everyone, service: true, request: ({ templateId }: Things) => ({ path, sending: { body: chainBody(chain, { id: templateId, data: {} }) } }), ok: [200, 422], foreign: 'template_not_found' }]
-  }))),
-  ...Object.fromEntries([['file', 'sms'], ['file', 'sms', 'postal'], ['file', 'sms', 'postal', 'upload']].flatMap((chain) => ['', '/validate'].map((ending) => {
-    const route = `/api/${[':first', ':second', ':third', ':fourth'].slice(0, chain.length).join('/')}${ending}`
-    const { sms, postal } = { ...others.sms, ...others.postal }
-    const fields = { sms, ...(chain.includes('postal') ? { postal } : {}) }
-    return [`POST ${route}`, { roles: everyone, service: true, request: ({ templateId }: Things) => ({ path: `/api/${chain.join('/')}${ending}`, sending: { body: { template: { id: templateId, data: {} }, ...fields } } }), ok: [200, 422], foreign: 'template_not_found' }]
-  }))),
-  'POST /api/v1/dispatches/:id/retry': { roles: everyone, service: true, request: ({ dispatchId }) => ({ path: `/api/v1/dispatches/${dispatchId}/retry` }), ok: [409], foreign: 'not_found' },
-  'POST /api/v1/dispatches/:id/cancel': { roles: everyone, service: true, request: ({ dispatchId }) => ({ path: `/api/v1/dispatches/${dispatchId}/cancel` }), ok: [409], foreign: 'not_found' },
-  'POST /api/v1/dispatches/:id/resolve': { roles: ['admin'], request: ({ dispatchId }) => ({ path: `/api/v1/dispatches/${dispatchId}/resolve`, sending: { body: { outcome: 'accepted', reason: 'Seen.' } } }), ok: [409], foreign: 'not_found' },
+  'POST /api/invoicing': {
+    roles: everyone,
+    service: true,
+    request: ({ templateId }) => ({ path: '/api/invoicing', sending: { body: fromTemplate(templateId) } }),
+    foreign: 'template_not_found'
+  },
+  'POST /api/invoicing/validate': {
+    roles: everyone,
+    service: true,
+    request: ({ templateId }) => ({ path: '/api/invoicing/validate', sending: { body: fromTemplate(templateId) } }),
+    foreign: 'template_not_found'
+  },
+  ...Object.fromEntries(Object.entries(others).flatMap(([service, fields]) =>
+    ['', '/validate'].map((ending) => {
+      const path = `/api/${service}${ending}`
+      return [
+        `POST ${path}`,
+        {
+          roles: everyone,
+          service: true,
+          request: ({ templateId }: Things) => ({ path, sending: { body: { template: { id: templateId, data: {} }, ...fields } } }),
+          ok: [200, 422],
+          foreign: 'template_not_found'
+        }
+      ]
+    })
+  )),
+  ...Object.fromEntries(chains.filter(({ length }) => length === 2).flatMap((chain) =>
+    ['', '/validate'].map((ending) => {
+      const path = `/api/${chain.join('/')}${ending}`
+      return [
+        `POST ${path}`,
+        {
+          roles: everyone,
+          service: true,
+          request: ({ templateId }: Things) => ({ path, sending: { body: chainBody(chain, { id: templateId, data: {} }) } }),
+          ok: [200, 422],
+          foreign: 'template_not_found'
+        }
+      ]
+    })
+  )),
+  ...Object.fromEntries(
+    [['file', 'sms'], ['file', 'sms', 'postal'], ['file', 'sms', 'postal', 'upload']].flatMap((chain) =>
+      ['', '/validate'].map((ending) => {
+        const route = `/api/${[':first', ':second', ':third', ':fourth'].slice(0, chain.length).join('/')}${ending}`
+        const { sms, postal } = { ...others.sms, ...others.postal }
+        const fields = { sms, ...(chain.includes('postal') ? { postal } : {}) }
+        return [
+          `POST ${route}`,
+          {
+            roles: everyone,
+            service: true,
+            request: ({ templateId }: Things) => ({
+              path: `/api/${chain.join('/')}${ending}`,
+              sending: { body: { template: { id: templateId, data: {} }, ...fields } }
+            }),
+            ok: [200, 422],
+            foreign: 'template_not_found'
+          }
+        ]
+      })
+    )
+  ),
+  'POST /api/v1/dispatches/:id/retry': {
+    roles: everyone,
+    service: true,
+    request: ({ dispatchId }) => ({ path: `/api/v1/dispatches/${dispatchId}/retry` }),
+    ok: [409],
+    foreign: 'not_found'
+  },
+  'POST /api/v1/dispatches/:id/cancel': {
+    roles: everyone,
+    service: true,
+    request: ({ dispatchId }) => ({ path: `/api/v1/dispatches/${dispatchId}/cancel` }),
+    ok: [409],
+    foreign: 'not_found'
+  },
+  'POST /api/v1/dispatches/:id/resolve': {
+    roles: ['admin'],
+    request: ({ dispatchId }) => ({
+      path: `/api/v1/dispatches/${dispatchId}/resolve`,
+      sending: { body: { outcome: 'accepted', reason: 'Seen.' } }
+    }),
+    ok: [409],
+    foreign: 'not_found'
+  },
   'POST /api/upload': { roles: everyone, service: true, request: at('/api/upload', {}), ok: [415] },
   'GET /api/v1/dispatches': { roles: everyone, request: at('/api/v1/dispatches?recipient=zanzibar') },
-  'GET /api/v1/dispatches/:id': { roles: everyone, request: ({ dispatchId }) => ({ path: `/api/v1/dispatches/${dispatchId}` }), foreign: 'not_found' },
-  'GET /api/v1/dispatches/:id/events': { roles: everyone, request: ({ dispatchId }) => ({ path: `/api/v1/dispatches/${dispatchId}/events` }), foreign: 'not_found' },
-  'GET /api/v1/dispatches/:id/callbacks': { roles: everyone, request: ({ dispatchId }) => ({ path: `/api/v1/dispatches/${dispatchId}/callbacks` }), foreign: 'not_found' },
-  'POST /api/v1/callbacks/:id/replay': { roles: ['admin'], request: ({ callbackId }) => ({ path: `/api/v1/callbacks/${callbackId}/replay` }), ok: [200, 409], foreign: 'not_found' },
+  'GET /api/v1/dispatches/:id': {
+    roles: everyone,
+    request: ({ dispatchId }) => ({ path: `/api/v1/dispatches/${dispatchId}` }),
+    foreign: 'not_found'
+  },
+  'GET /api/v1/dispatches/:id/events': {
+    roles: everyone,
+    request: ({ dispatchId }) => ({ path: `/api/v1/dispatches/${dispatchId}/events` }),
+    foreign: 'not_found'
+  },
+  'GET /api/v1/dispatches/:id/callbacks': {
+    roles: everyone,
+    request: ({ dispatchId }) => ({ path: `/api/v1/dispatches/${dispatchId}/callbacks` }),
+    foreign: 'not_found'
+  },
+  'POST /api/v1/callbacks/:id/replay': {
+    roles: ['admin'],
+    request: ({ callbackId }) => ({ path: `/api/v1/callbacks/${callbackId}/replay` }),
+    ok: [200, 409],
+    foreign: 'not_found'
+  },
   'GET /api/v1/company/callbacks': { roles: ['operator', 'admin'], request: at('/api/v1/company/callbacks') },
   'GET /api/v1/company/callback-secret': { roles: ['admin'], request: at('/api/v1/company/callback-secret') },
   'POST /api/v1/company/callback-secret': { roles: ['admin'], request: at('/api/v1/company/callback-secret') },
-  'GET /api/v1/documents/:id': { roles: everyone, request: ({ documentId }) => ({ path: `/api/v1/documents/${documentId}` }), foreign: 'not_found' },
+  'GET /api/v1/documents/:id': {
+    roles: everyone,
+    request: ({ documentId }) => ({ path: `/api/v1/documents/${documentId}` }),
+    foreign: 'not_found'
+  },
   'GET /api/v1/queue': { roles: ['operator'], request: at('/api/v1/queue') },
   'POST /api/v1/queue/release': { roles: ['operator', 'admin'], request: at('/api/v1/queue/release', {}) },
   'GET /api/v1/credits': { roles: everyone, request: at('/api/v1/credits') },
   'GET /api/v1/templates': { roles: everyone, request: at('/api/v1/templates') },
-  'GET /api/v1/templates/:id': { roles: everyone, request: ({ templateId }) => ({ path: `/api/v1/templates/${String(templateId)}` }), foreign: 'template_not_found' },
-  'GET /api/v1/templates/:id/versions': { roles: everyone, request: ({ templateId }) => ({ path: `/api/v1/templates/${String(templateId)}/versions` }), foreign: 'template_not_found' },
+  'GET /api/v1/templates/:id': {
+    roles: everyone,
+    request: ({ templateId }) => ({ path: `/api/v1/templates/${String(templateId)}` }),
+    foreign: 'template_not_found'
+  },
+  'GET /api/v1/templates/:id/versions': {
+    roles: everyone,
+    request: ({ templateId }) => ({ path: `/api/v1/templates/${String(templateId)}/versions` }),
+    foreign: 'template_not_found'
+  },
   'POST /api/v1/templates': { roles: ['admin'], request: at('/api/v1/templates', letter({ name: 'New' })), ok: [201, 409] },
-  'PUT /api/v1/templates/:id': { roles: ['admin'], request: ({ templateId }) => ({ path: `/api/v1/templates/${String(templateId)}`, sending: { body: { baseVersion: 1, ...letter({ name: 'Changed' }) } } }), foreign: 'template_not_found' },
-  'DELETE /api/v1/templates/:id': { roles: ['admin'], request: ({ spareId }) => ({ path: `/api/v1/templates/${String(spareId)}` }), ok: [204], foreign: 'template_not_found' },
-  'POST /api/v1/templates/:id/publish': { roles: ['admin'], request: ({ templateId }) => ({ path: `/api/v1/templates/${String(templateId)}/publish`, sending: { body: { version: 1 } } }), foreign: 'template_not_found' },
-  'POST /api/v1/templates/:id/preview': { roles: everyone, service: true, request: ({ templateId }) => ({ path: `/api/v1/templates/${String(templateId)}/preview`, sending: { body: { format: 'TEXT' } } }), foreign: 'template_not_found' },
+  'PUT /api/v1/templates/:id': {
+    roles: ['admin'],
+    request: ({ templateId }) => ({
+      path: `/api/v1/templates/${String(templateId)}`,
+      sending: { body: { baseVersion: 1, ...letter({ name: 'Changed' }) } }
+    }),
+    foreign: 'template_not_found'
+  },
+  'DELETE /api/v1/templates/:id': {
+    roles: ['admin'],
+    request: ({ spareId }) => ({ path: `/api/v1/templates/${String(spareId)}` }),
+    ok: [204],
+    foreign: 'template_not_found'
+  },
+  'POST /api/v1/templates/:id/publish': {
+    roles: ['admin'],
+    request: ({ templateId }) => ({ path: `/api/v1/templates/${String(templateId)}/publish`, sending: { body: { version: 1 } } }),
+    foreign: 'template_not_found'
+  },
+  'POST /api/v1/templates/:id/preview': {
+    roles: everyone,
+    service: true,
+    request: ({ templateId }) => ({ path: `/api/v1/templates/${String(templateId)}/preview`, sending: { body: { format: 'TEXT' } } }),
+    foreign: 'template_not_found'
+  },
   'POST /api/v1/templates/preview': { roles: ['admin'], request: at('/api/v1/templates/preview', letter({ name: 'Nowhere' })) },
   'GET /api/v1/assets': { roles: everyone, request: at('/api/v1/assets') },
   'GET /api/v1/assets/:name': { roles: everyone, request: ({ asset }) => ({ path: `/api/v1/assets/${asset}` }), foreign: 'not_found' },
   'POST /api/v1/assets': { roles: ['admin'], request: at('/api/v1/assets', { name: 'new', image: point }), ok: [201, 409] },
-  'DELETE /api/v1/assets/:name': { roles: ['admin'], request: ({ asset }) => ({ path: `/api/v1/assets/${asset}` }), ok: [204], foreign: 'not_found' },
+  'DELETE /api/v1/assets/:name': {
+    roles: ['admin'],
+    request: ({ asset }) => ({ path: `/api/v1/assets/${asset}` }),
+    ok: [204],
+    foreign: 'not_found'
+  },
   'GET /api/v1/providers': { roles: everyone, request: at('/api/v1/providers') },
   'POST /api/v1/providers/reload': { roles: ['operator'], request: at('/api/v1/providers/reload') },
   'GET /api/v1/my/config': { roles: everyone, request: at('/api/v1/my/config') },
@@ -135,30 +294,72 @@ const matrix: Record<string, Row> = {
   'PUT /api/v1/company/providers/:code': { roles: ['admin'], request: at('/api/v1/company/providers/sample', configuration) },
   'DELETE /api/v1/company/providers/:code': { roles: ['admin'], request: at('/api/v1/company/providers/sample'), ok: [204, 404] },
   'GET /api/v1/users': { roles: ['operator', 'admin'], request: at('/api/v1/users') },
-  'POST /api/v1/users': { roles: ['operator', 'admin'], request: () => ({ path: '/api/v1/users', sending: { body: { ...newUser(), role: 'member', services: ['*'] } } }), ok: [201] },
-  'GET /api/v1/users/:id': { roles: ['operator', 'admin'], request: ({ memberId }) => ({ path: `/api/v1/users/${String(memberId)}` }), foreign: 'not_found' },
-  'PUT /api/v1/users/:id': { roles: ['operator', 'admin'], request: ({ memberId }) => ({ path: `/api/v1/users/${String(memberId)}`, sending: { body: { services: ['*'] } } }), foreign: 'not_found' },
-  'PUT /api/v1/my/password': { roles: everyone, request: at('/api/v1/my/password', { current: 'not it', password: 'a good password' }), ok: [403] },
+  'POST /api/v1/users': {
+    roles: ['operator', 'admin'],
+    request: () => ({ path: '/api/v1/users', sending: { body: { ...newUser(), role: 'member', services: ['*'] } } }),
+    ok: [201]
+  },
+  'GET /api/v1/users/:id': {
+    roles: ['operator', 'admin'],
+    request: ({ memberId }) => ({ path: `/api/v1/users/${String(memberId)}` }),
+    foreign: 'not_found'
+  },
+  'PUT /api/v1/users/:id': {
+    roles: ['operator', 'admin'],
+    request: ({ memberId }) => ({ path: `/api/v1/users/${String(memberId)}`, sending: { body: { services: ['*'] } } }),
+    foreign: 'not_found'
+  },
+  'PUT /api/v1/my/password': {
+    roles: everyone,
+    request: at('/api/v1/my/password', { current: 'not it', password: 'a good password' }),
+    ok: [403]
+  },
   'GET /api/v1/company': { roles: ['operator', 'admin'], request: at('/api/v1/company') },
   'PUT /api/v1/company': { roles: ['operator', 'admin'], request: at('/api/v1/company', { lowCredit: 1 }) },
   'GET /api/v1/audit': { roles: ['operator', 'admin'], request: at('/api/v1/audit') },
   'GET /api/v1/companies': { roles: ['operator'], request: at('/api/v1/companies'), ofPlatform: true },
-  'POST /api/v1/companies': { roles: ['operator'], request: () => ({ path: '/api/v1/companies', sending: { body: { name: 'Another', credits: 1, admin: newUser() } } }), ok: [201] },
+  'POST /api/v1/companies': {
+    roles: ['operator'],
+    request: () => ({ path: '/api/v1/companies', sending: { body: { name: 'Another', credits: 1, admin: newUser() } } }),
+    ok: [201]
+  },
   'GET /api/v1/companies/:id': { roles: ['operator'], request: () => ({ path: `/api/v1/companies/${String(own.companyId)}` }) },
-  'PUT /api/v1/companies/:id': { roles: ['operator'], request: () => ({ path: `/api/v1/companies/${String(own.companyId)}`, sending: { body: { disabled: false } } }) },
-  'POST /api/v1/companies/:id/credits': { roles: ['operator'], request: () => ({ path: `/api/v1/companies/${String(own.companyId)}/credits`, sending: { body: { amount: 1, reason: 'One more' } } }) },
-  'POST /api/v1/keys': { roles: everyone, request: ({ memberId }) => ({ path: '/api/v1/keys', sending: { body: { name: 'Another', mode: 'test', userId: memberId } } }), ok: [201], foreign: 'not_found' },
+  'PUT /api/v1/companies/:id': {
+    roles: ['operator'],
+    request: () => ({ path: `/api/v1/companies/${String(own.companyId)}`, sending: { body: { disabled: false } } })
+  },
+  'POST /api/v1/companies/:id/credits': {
+    roles: ['operator'],
+    request: () => ({ path: `/api/v1/companies/${String(own.companyId)}/credits`, sending: { body: { amount: 1, reason: 'One more' } } })
+  },
+  'POST /api/v1/keys': {
+    roles: everyone,
+    request: ({ memberId }) => ({ path: '/api/v1/keys', sending: { body: { name: 'Another', mode: 'test', userId: memberId } } }),
+    ok: [201],
+    foreign: 'not_found'
+  },
   'GET /api/v1/keys': { roles: everyone, request: at('/api/v1/keys') },
-  'DELETE /api/v1/keys/:id': { roles: everyone, request: ({ keyId }) => ({ path: `/api/v1/keys/${keyId}` }), ok: [204, 404], foreign: 'not_found' },
+  'DELETE /api/v1/keys/:id': {
+    roles: everyone,
+    request: ({ keyId }) => ({ path: `/api/v1/keys/${keyId}` }),
+    ok: [204, 404],
+    foreign: 'not_found'
+  },
   // Operators may act as anybody: whom admins may not, impersonation.test.ts says.
   'POST /auth/impersonate': { roles: ['operator', 'admin'], request: at('/auth/impersonate', { userId: own.memberId }) },
   'GET /healthz': { roles: everyone, request: at('/healthz') },
   'GET /api/v1/simulator/outbox': { roles: everyone, request: at('/api/v1/simulator/outbox') },
-  'POST /api/v1/simulator/events': { roles: everyone, request: ({ dispatchId }) => ({ path: '/api/v1/simulator/events', sending: { body: { dispatchId, status: 'viewed' } } }), ok: [422], foreign: 'not_found' }
+  'POST /api/v1/simulator/events': {
+    roles: everyone,
+    request: ({ dispatchId }) => ({ path: '/api/v1/simulator/events', sending: { body: { dispatchId, status: 'viewed' } } }),
+    ok: [422],
+    foreign: 'not_found'
+  }
 }
 
 /** Every other route: nothing in them is a company's, or a signature stands in for the credentials. */
-const open = ['POST /auth', 'GET /auth/refresh', 'GET /d/:token', 'GET /openapi.json', 'GET /livez', 'GET /readyz', 'GET /.well-known/security.txt', 'POST /api/webhooks/:service/providers/:provider/endpoint.json']
+const open = ['POST /auth', 'GET /auth/refresh', 'GET /d/:token', 'GET /openapi.json', 'GET /livez', 'GET /readyz',
+  'GET /.well-known/security.txt', 'POST /api/webhooks/:service/providers/:provider/endpoint.json']
 
 function fromTemplate (id: number): Record<string, unknown> {
   const request = invoiceRequest() as { template: object }
@@ -177,7 +378,8 @@ function keepsSecret (t: Test, { headers, body }: Answer, name: string): void {
 
 await t.test('every route has its row in the matrix, and is open only if it is listed', async (t) => {
   const routes = (await routesOf(house)).filter(({ url }) => !url.startsWith('/docs'))
-  const names = (isPublic: boolean): string[] => routes.filter((route) => route.public === isPublic).map(({ method, url }) => `${method} ${url}`).sort()
+  const names = (isPublic: boolean): string[] =>
+    routes.filter((route) => route.public === isPublic).map(({ method, url }) => `${method} ${url}`).sort()
   t.same(names(false), Object.keys(matrix).sort())
   t.same(names(true), [...open].sort())
 })
@@ -210,7 +412,8 @@ await t.test('what belongs to another company is not there', async (t) => {
 })
 
 await t.test('an idempotency key is its company\'s own', async (t) => {
-  const other = await send('POST', '/api/invoicing', { body: invoiceRequest(), headers: { 'x-idempotency-key': zanzibar.key } }, (await service.company('keyless')).admin)
+  const other = await send('POST', '/api/invoicing', { body: invoiceRequest(), headers: { 'x-idempotency-key': zanzibar.key } },
+    (await service.company('keyless')).admin)
   t.equal(other.status, 200)
   t.not(other.body.dispatchId, zanzibar.dispatchId)
 })
@@ -222,7 +425,10 @@ await t.test('an invoice number that another company has taken is free', async (
 
 await t.test('what a user has configured for themselves is not their colleague\'s, and is not mixed with the company\'s', async (t) => {
   const { body } = await send('GET', '/api/v1/my/config', {}, zanzibar.operator)
-  has(t, body, { user: { choices: {}, providers: [] }, company: { providers: [{ code: 'sample', settings: { region: 'zanzibar-company' } }, { code: 'simulator' }] } })
+  has(t, body, {
+    user: { choices: {}, providers: [] },
+    company: { providers: [{ code: 'sample', settings: { region: 'zanzibar-company' } }, { code: 'simulator' }] }
+  })
   const mine = await send('GET', '/api/v1/my/config', {}, zanzibar.member)
   has(t, mine.body.user.providers, [{ code: 'sample', settings: { region: 'zanzibar-my' } }])
 })
@@ -230,10 +436,14 @@ await t.test('what a user has configured for themselves is not their colleague\'
 await t.test('who may not use a service is refused, also what a colleague\'s key would replay', async (t) => {
   const passwordHash = await hashPassword('password')
   const login = { email: 'nothing@own.example.com', password: 'password' }
-  await sql`insert into users (company_id, email, role, services, password_hash, password_set_at, created_at) values (${own.companyId}, ${login.email}, 'admin', '{nothing}', ${passwordHash}, now(), now())`.execute(owner)
-  for (const [name, row] of Object.entries(matrix).filter(([, { service }]) => service === true)) isError(t, await ask(name, row, own, login), 'forbidden', name)
+  await sql`insert into users (company_id, email, role, services, password_hash, password_set_at, created_at)
+    values (${own.companyId}, ${login.email}, 'admin', '{nothing}', ${passwordHash}, now(), now())`.execute(owner)
+  for (const [name, row] of Object.entries(matrix).filter(([, { service }]) => service === true)) {
+    isError(t, await ask(name, row, own, login), 'forbidden', name)
+  }
   const before = await dump(house, own.companyId)
-  isError(t, await send('POST', '/api/invoicing', { body: invoiceRequest(), headers: { 'x-idempotency-key': own.key } }, login), 'forbidden')
+  isError(t, await send('POST', '/api/invoicing', { body: invoiceRequest(), headers: { 'x-idempotency-key': own.key } }, login),
+    'forbidden')
   t.same(await dump(house, own.companyId), before)
 })
 

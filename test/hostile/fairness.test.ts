@@ -3,10 +3,10 @@ import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { AppDependencies } from '../../plugins/container.ts'
-import { admissionLimits, type AdmissionLimits } from '../../plugins/hooks/admission-control.ts'
-import { contains, has } from '../support/matching.ts'
+import { type AdmissionLimits, admissionLimits } from '../../plugins/hooks/admission-control.ts'
 import { createGate, quickRenderer } from '../plugins/support/parts.ts'
-import { admin, invoiceRequest, startService, type Answer, type Login } from '../support/service.ts'
+import { contains, has } from '../support/matching.ts'
+import { admin, type Answer, invoiceRequest, type Login, startService } from '../support/service.ts'
 
 const hour = 3_600_000
 
@@ -45,7 +45,11 @@ await t.test('requests of a company wait for each other, a bounded number of the
   await until(() => begun() === 2)
   const waiting = [read(), read()]
   const { status, headers, body } = await Promise.race([...waiting, beyond()])
-  has(t, { status, body, after: headers.get('retry-after') }, { status: 429, body: { error: 'rate_limited', message: /of the company/ }, after: '1' })
+  has(t, { status, body, after: headers.get('retry-after') }, {
+    status: 429,
+    body: { error: 'rate_limited', message: /of the company/ },
+    after: '1'
+  })
   t.equal((await read(other)).status, 200, 'another company')
   gate.open()
   t.same(await statuses([...first, ...waiting]), [200, 200, 200, 200])
@@ -71,7 +75,12 @@ await t.test('who has gone when it is their turn is not worked for', async (t) =
   const first = dispatch()
   await until(() => begun() === 1)
   const impatient = new AbortController()
-  const gone = fetch(`${url}/api/invoicing`, { method: 'POST', signal: impatient.signal, headers: { authorization: basic(admin), 'content-type': 'application/json' }, body: JSON.stringify(invoiceRequest()) })
+  const gone = fetch(`${url}/api/invoicing`, {
+    method: 'POST',
+    signal: impatient.signal,
+    headers: { authorization: basic(admin), 'content-type': 'application/json' },
+    body: JSON.stringify(invoiceRequest())
+  })
   await pause(50)
   const last = dispatch()
   impatient.abort()
@@ -82,14 +91,21 @@ await t.test('who has gone when it is their turn is not worked for', async (t) =
 })
 
 await t.test('large bodies of a company are read one after the other, beside small ones and those of others', async (t) => {
-  const { url, send, company } = await open(t, { concurrentRequests: 10, largeBodyBytes: 10_000, concurrentLargeBodies: 1, largeBodyDrainRate: 1e9 })
+  const { url, send, company } = await open(t, {
+    concurrentRequests: 10,
+    largeBodyBytes: 10_000,
+    concurrentLargeBodies: 1,
+    largeBodyDrainRate: 1e9
+  })
   const { admin: other } = await company('other')
   const body = JSON.stringify({ padding: 'x'.repeat(20_000) })
   const validate = (text: string, login?: Login): Promise<Answer> => send('POST', '/api/sms/validate', { body: text }, login)
 
   for (const framing of [`Content-Length: ${String(body.length)}`, 'Transfer-Encoding: chunked']) {
     const socket = connect(Number(new URL(url).port), '127.0.0.1')
-    socket.write(`POST /api/sms/validate HTTP/1.1\r\nHost: a\r\nAuthorization: ${basic(admin)}\r\nContent-Type: application/json\r\n${framing}\r\n\r\n`)
+    socket.write(
+      `POST /api/sms/validate HTTP/1.1\r\nHost: a\r\nAuthorization: ${basic(admin)}\r\nContent-Type: application/json\r\n${framing}\r\n\r\n`
+    )
     await pause(50)
     const next = validate(body)
     t.equal((await validate('{}')).status, 400, 'a small one')
@@ -101,10 +117,16 @@ await t.test('large bodies of a company are read one after the other, beside sma
   }
 })
 
-await t.test('a large body keeps its place for as long as its bytes are worth, an upload has none, and at the end of the service nobody waits', async (t) => {
+await t.test('a large body keeps its place for as long as its bytes are worth, an upload has none, and at the end of ' +
+  'the service nobody waits', async (t) => {
   const waiting: Promise<Answer>[] = []
   await t.test('while it serves', async (t) => {
-    const { send, url } = await open(t, { concurrentRequests: 10, largeBodyBytes: 1000, concurrentLargeBodies: 1, largeBodyDrainRate: 1e-3 })
+    const { send, url } = await open(t, {
+      concurrentRequests: 10,
+      largeBodyBytes: 1000,
+      concurrentLargeBodies: 1,
+      largeBodyDrainRate: 1e-3
+    })
     const large = { body: { padding: 'x'.repeat(2000) } }
     t.equal((await send('POST', '/api/sms/validate', large)).status, 400)
     waiting.push(send('POST', '/api/sms/validate', large))
@@ -143,7 +165,9 @@ await t.test('a body that goes on after its refusal is cut off', async (t) => {
   const { url } = await open(t, {})
   const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => undefined)
   let received = ''
-  socket.on('data', (bytes: Buffer) => { received += bytes.toString('latin1') })
+  socket.on('data', (bytes: Buffer) => {
+    received += bytes.toString('latin1')
+  })
   socket.write('POST /api/sms HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n')
   const trickle = setInterval(() => socket.write(' '), 20)
   await once(socket, 'close')

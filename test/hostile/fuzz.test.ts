@@ -1,12 +1,12 @@
-import { chains, listProviderState } from '@dispatch/core'
 import type { Validator } from '@dispatch/common'
+import { chains, listProviderState } from '@dispatch/core'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import t from 'tap'
 import { chainBody } from '../support/chains.ts'
 import { has } from '../support/matching.ts'
 import { resolved, schemasOf } from '../support/openapi.ts'
-import { invoiceRequest, startService, type Answer, type Sending } from '../support/service.ts'
+import { type Answer, invoiceRequest, type Sending, startService } from '../support/service.ts'
 import { hostileText, mutated } from './mutations.ts'
 import { hasNoFault, longestError } from './support.ts'
 
@@ -14,7 +14,14 @@ const service = await startService(t)
 const company = await service.company('fuzz', { credits: 1_000_000 })
 const { body: api } = await service.send('GET', '/openapi.json')
 
-type Operation = { method: string, path: string, seeds: fc.Arbitrary<unknown> | undefined, query: { name: string, schema: Schema }[], named: readonly [name: string, example: string][], answers: ReadonlyMap<number, Validator<unknown> | undefined> }
+type Operation = {
+  method: string
+  path: string
+  seeds: fc.Arbitrary<unknown> | undefined
+  query: { name: string, schema: Schema }[]
+  named: readonly [name: string, example: string][]
+  answers: ReadonlyMap<number, Validator<unknown> | undefined>
+}
 type Schema = Readonly<Record<string, any>>
 
 const follow = (part: any): any => resolved(api, part)
@@ -22,22 +29,31 @@ const compiled = schemasOf(api)
 /** A chain for the routes of the longer ones; its body is one for the shorter, too. */
 const longest = ['invoicing', 'email', 'sms', 'upload'] as const
 
-const operations: Operation[] = Object.entries<Schema>(api.paths).flatMap(([path, methods]) => Object.entries<Schema>(methods).map(([method, operation]) => {
-  const parameters: Schema[] = (operation['parameters'] ?? []).map(follow)
-  return {
-    method: method.toUpperCase(),
-    path,
-    seeds: seedsOf(path, follow(operation['requestBody'])?.content['application/json']),
-    query: parameters.filter((parameter) => parameter['in'] === 'query') as Operation['query'],
-    named: parameters.flatMap(({ in: place, name, example }: Schema) => place === 'path' && example !== undefined ? [[name, example]] : []) as Operation['named'],
-    answers: new Map(Object.entries<Schema>(operation['responses']).map(([status, answer]) => [Number(status), checkOf(follow(answer).content?.['application/json'])]))
-  }
-}))
+const operations: Operation[] = Object.entries<Schema>(api.paths).flatMap(([path, methods]) =>
+  Object.entries<Schema>(methods).map(([method, operation]) => {
+    const parameters: Schema[] = (operation['parameters'] ?? []).map(follow)
+    return {
+      method: method.toUpperCase(),
+      path,
+      seeds: seedsOf(path, follow(operation['requestBody'])?.content['application/json']),
+      query: parameters.filter((parameter) => parameter['in'] === 'query') as Operation['query'],
+      named: parameters.flatMap(({ in: place, name, example }: Schema) =>
+        place === 'path' && example !== undefined ? [[name, example]] : []
+      ) as Operation['named'],
+      answers: new Map(
+        Object.entries<Schema>(operation['responses']).map(
+          ([status, answer]) => [Number(status), checkOf(follow(answer).content?.['application/json'])]
+        )
+      )
+    }
+  })
+)
 
 /** Valid bodies: of a chain the least; else the documented examples, or what the schema allows. */
 function seedsOf (path: string, content: Schema | undefined): fc.Arbitrary<unknown> | undefined {
   if (content === undefined) return undefined
-  const chain = chains.find((services) => path.replace(/\/validate$/, '') === `/api/${services.join('/')}`) ?? (path.startsWith('/api/{') ? longest : undefined)
+  const chain = chains.find((services) => path.replace(/\/validate$/, '') === `/api/${services.join('/')}`) ??
+    (path.startsWith('/api/{') ? longest : undefined)
   if (chain !== undefined) return fc.uuid().map((number) => numbered([chainBody(chain, invoiceRequest()['template']), number]))
   const { example, examples: several = example === undefined ? {} : { example: { value: example } } } = content
   const examples = Object.values<Schema>(several).map(({ value }) => value as unknown)
@@ -58,11 +74,24 @@ function fitting (found: Schema): fc.Arbitrary<unknown> {
   if (Array.isArray(anyOf)) return fc.oneof(...anyOf.map(fitting))
   if (Array.isArray(values)) return fc.constantFrom(...values as unknown[])
   switch (type) {
-    case 'object': return fc.record(Object.fromEntries(Object.entries<Schema>(properties ?? {}).map(([name, field]) => [name, fitting(field)])), { requiredKeys: required })
-    case 'string': return typeof pattern === 'string' ? fc.stringMatching(new RegExp(pattern)) : schema['format'] === 'uuid' ? fc.uuid() : schema['format'] === 'iso-8601' ? fc.constant('2026-03-14') : fc.string()
-    case 'integer': return fc.integer({ min: schema['minimum'], max: schema['maximum'] })
-    case 'boolean': return fc.boolean()
-    default: return fc.constant(null)
+    case 'object':
+      return fc.record(Object.fromEntries(Object.entries<Schema>(properties ?? {}).map(([name, field]) => [name, fitting(field)])), {
+        requiredKeys: required
+      })
+    case 'string':
+      return typeof pattern === 'string'
+        ? fc.stringMatching(new RegExp(pattern))
+        : schema['format'] === 'uuid'
+        ? fc.uuid()
+        : schema['format'] === 'iso-8601'
+        ? fc.constant('2026-03-14')
+        : fc.string()
+    case 'integer':
+      return fc.integer({ min: schema['minimum'], max: schema['maximum'] })
+    case 'boolean':
+      return fc.boolean()
+    default:
+      return fc.constant(null)
   }
 }
 
@@ -71,7 +100,8 @@ function checkOf (content: Schema | undefined): Validator<unknown> | undefined {
   return compiled(content['schema'])
 }
 
-const escaped = fc.oneof(hostileText.map((text) => encodeURIComponent(text.toWellFormed()).slice(0, 3000)), fc.constantFrom('%', '%00', '%ff', '%C0%AF', '%2e%2e%2f', '1', '2147483648'))
+const escaped = fc.oneof(hostileText.map((text) => encodeURIComponent(text.toWellFormed()).slice(0, 3000)),
+  fc.constantFrom('%', '%00', '%ff', '%C0%AF', '%2e%2e%2f', '1', '2147483648'))
 
 function pathsOf ({ path, named }: Operation): fc.Arbitrary<string> {
   const any = fc.oneof(escaped, fc.constantFrom('1', 'simulator', 'invoicing')).map((part) => path.replaceAll(/\{\w+\}/g, () => part))
@@ -80,15 +110,25 @@ function pathsOf ({ path, named }: Operation): fc.Arbitrary<string> {
 }
 
 function queriesOf ({ query }: Operation): fc.Arbitrary<string> {
-  const parameters = query.map(({ name, schema }) => fc.tuple(fc.constantFrom(name, `${name}[a]`), fc.oneof(fitting(schema).map((value) => encodeURIComponent(typeof value === 'string' ? value.toWellFormed() : JSON.stringify(value))), escaped)))
+  const parameters = query.map(({ name, schema }) =>
+    fc.tuple(fc.constantFrom(name, `${name}[a]`), fc.oneof(fitting(schema).map((value) =>
+      encodeURIComponent(typeof value === 'string' ? value.toWellFormed() : JSON.stringify(value))
+    ), escaped))
+  )
   const unknown = fc.tuple(escaped, escaped)
   return fc.array(fc.oneof(...parameters, unknown), { maxLength: 4 }).map((pairs) => pairs.map((pair) => pair.join('=')).join('&'))
 }
 
 function requestsOf (operation: Operation): fc.Arbitrary<{ url: string, sending: Sending }> {
   const bodies = operation.seeds === undefined ? fc.constant({}) : mutated(operation.seeds).map((body) => ({ body }))
-  const headers = fc.record({ 'x-idempotency-key': fc.constantFrom('a', 'b', 'k'.repeat(255), 'k'.repeat(256)), 'x-request-id': fc.constantFrom('ok', 'not ok') }, { requiredKeys: [] })
-  return fc.tuple(pathsOf(operation), queriesOf(operation), bodies, headers).map(([path, query, body, given]) => ({ url: query === '' ? path : `${path}?${query}`, sending: { ...body, headers: given } }))
+  const headers = fc.record({
+    'x-idempotency-key': fc.constantFrom('a', 'b', 'k'.repeat(255), 'k'.repeat(256)),
+    'x-request-id': fc.constantFrom('ok', 'not ok')
+  }, { requiredKeys: [] })
+  return fc.tuple(pathsOf(operation), queriesOf(operation), bodies, headers).map(([path, query, body, given]) => ({
+    url: query === '' ? path : `${path}?${query}`,
+    sending: { ...body, headers: given }
+  }))
 }
 
 /** What is wrong with an answer, if anything is. */
@@ -105,7 +145,14 @@ function faultOf ({ answers, path }: Operation, { status, headers, body }: Answe
   return JSON.stringify(body).length > longestError ? 'The answer is too long.' : undefined
 }
 
-const runsOf = ({ method, path, seeds }: Operation): number => /^\/api\/invoicing(\/validate)?$/.test(path) ? 400 : chains.some((chain) => path.startsWith(`/api/${chain.join('/')}`)) ? 20 : method === 'GET' && seeds === undefined && !/[{?]/.test(path) ? 30 : 60
+const runsOf = ({ method, path, seeds }: Operation): number =>
+  /^\/api\/invoicing(\/validate)?$/.test(path)
+    ? 400
+    : chains.some((chain) => path.startsWith(`/api/${chain.join('/')}`))
+    ? 20
+    : method === 'GET' && seeds === undefined && !/[{?]/.test(path)
+    ? 30
+    : 60
 
 for (const operation of operations) {
   const { method, path } = operation
@@ -131,7 +178,14 @@ await t.test('after all of it every credit is accounted for, and nothing hangs',
       (select count(*)::int from ledger where company_id = ${companyId} and kind = 'debit') as debits
     from credits where company_id = ${companyId}`.execute(service.house.get('database').owner)
   t.ok(account !== undefined && account['accepted']! > 0, 'some of the requests were dispatched')
-  has(t, account, { booked: account?.['balance'], held: account?.['heldInDoubt'], heldBySteps: account?.['heldInDoubt'], debits: account?.['accepted'], hanging: 0, running: 0 })
+  has(t, account, {
+    booked: account?.['balance'],
+    held: account?.['heldInDoubt'],
+    heldBySteps: account?.['heldInDoubt'],
+    debits: account?.['accepted'],
+    hanging: 0,
+    running: 0
+  })
   const sent = await listProviderState(service.house.get('database'), companyId, 'simulator', 'outbox:', 1_000_000)
   t.ok(sent.length >= account!['accepted']!, 'and what was paid for was sent')
   hasNoFault(t, service)

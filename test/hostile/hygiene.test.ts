@@ -1,6 +1,6 @@
 import t from 'tap'
-import { contains, has, lacks } from '../support/matching.ts'
 import { quickRenderer } from '../plugins/support/parts.ts'
+import { contains, has, lacks } from '../support/matching.ts'
 import { admin, invoiceRequest, startService } from '../support/service.ts'
 import { isError, routesOf } from './support.ts'
 
@@ -10,17 +10,26 @@ const { send, house } = service
 /** A header by which a browser would keep something, or let another origin read. */
 const isOpening = (header: string): boolean => header === 'set-cookie' || header.startsWith('access-control-')
 
-await t.test('no answer of any route sets a cookie, lets another origin read it, or may be framed, sniffed or loaded elsewhere', async (t) => {
+await t.test('no answer of any route sets a cookie, lets another origin read it, or may be framed, ' +
+  'sniffed or loaded elsewhere', async (t) => {
   const routes = await routesOf(house)
   t.ok(routes.length > 40)
   for (const { method, url } of routes) {
     const path = url.replaceAll(/:\w+/g, '1').replace('*', 'swagger-ui.css')
     for (const origin of ['https://evil.example', 'null']) {
-      const { headers } = await send(method, path, { headers: { origin, cookie: 'session=1', 'access-control-request-method': 'POST' }, ...(method === 'GET' || method === 'HEAD' ? {} : { body: {} }) })
+      const { headers } = await send(method, path, {
+        headers: { origin, cookie: 'session=1', 'access-control-request-method': 'POST' },
+        ...(method === 'GET' || method === 'HEAD' ? {} : { body: {} })
+      })
       const name = `${method} ${path}`
       t.same([...headers.keys()].filter(isOpening), [], name)
       contains(t, headers.get('content-security-policy'), /^default-src 'none'.*(frame-ancestors 'none'|sandbox)/, name)
-      has(t, Object.fromEntries(headers), { 'x-content-type-options': 'nosniff', 'x-frame-options': 'DENY', 'referrer-policy': 'no-referrer', 'cross-origin-resource-policy': 'same-origin' }, name)
+      has(t, Object.fromEntries(headers), {
+        'x-content-type-options': 'nosniff',
+        'x-frame-options': 'DENY',
+        'referrer-policy': 'no-referrer',
+        'cross-origin-resource-policy': 'same-origin'
+      }, name)
     }
   }
 })
@@ -29,12 +38,21 @@ await t.test('so it is with what succeeds: a login, a dispatch and its document,
   const login = { username: admin.email, password: admin.password }
   const { body: { data: { token } } } = await send('POST', '/auth', { body: login }, null)
   const { body: { generatedDocument: { id, url } } } = await send('POST', '/api/invoicing', { body: invoiceRequest() })
-  const { body: { id: userId } } = await send('POST', '/api/v1/users', { body: { email: 'ada@example.com', password: 'a good password', role: 'member', services: [] } })
+  const { body: { id: userId } } = await send('POST', '/api/v1/users', {
+    body: { email: 'ada@example.com', password: 'a good password', role: 'member', services: [] }
+  })
   const sent: [method: string, path: string, body?: object][] = [
-    ['POST', '/auth', login], ['GET', '/auth/refresh'], ['POST', '/auth/impersonate', { userId }],
-    ['POST', '/api/invoicing', invoiceRequest()], ['POST', '/api/invoicing/validate', invoiceRequest()],
-    ['GET', `/api/v1/documents/${String(id)}`], ['GET', new URL(String(url)).pathname], ['GET', '/healthz'], ['GET', '/api/v1/my/config'],
-    ['POST', '/api/v1/keys', { name: 'Shop', mode: 'live' }], ['POST', '/api/webhooks/esign/providers/universign/endpoint.json', {}]
+    ['POST', '/auth', login],
+    ['GET', '/auth/refresh'],
+    ['POST', '/auth/impersonate', { userId }],
+    ['POST', '/api/invoicing', invoiceRequest()],
+    ['POST', '/api/invoicing/validate', invoiceRequest()],
+    ['GET', `/api/v1/documents/${String(id)}`],
+    ['GET', new URL(String(url)).pathname],
+    ['GET', '/healthz'],
+    ['GET', '/api/v1/my/config'],
+    ['POST', '/api/v1/keys', { name: 'Shop', mode: 'live' }],
+    ['POST', '/api/webhooks/esign/providers/universign/endpoint.json', {}]
   ]
   for (const [method, path, body] of sent) {
     const headers = { authorization: `Bearer ${String(token)}`, origin: 'https://evil.example', cookie: 'session=1' }
@@ -48,7 +66,11 @@ await t.test('so it is with answers that no route gives', async (t) => {
   for (const path of ['/nowhere', '/%zz', '/api/nowhere', `/api/v1/templates/${'a'.repeat(500)}`, '/d/forged']) {
     const { status, headers } = await send('GET', path, { headers: { origin: 'https://evil.example' } })
     t.equal(status, 404, path)
-    has(t, Object.fromEntries(headers), { 'x-content-type-options': 'nosniff', 'x-frame-options': 'DENY', 'content-security-policy': /default-src 'none'/ }, path)
+    has(t, Object.fromEntries(headers), {
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'content-security-policy': /default-src 'none'/
+    }, path)
     t.same([...headers.keys()].filter(isOpening), [], path)
   }
 })
@@ -69,7 +91,11 @@ await t.test('security.txt says whom to tell, until when, and where it stands', 
   t.equal(status, 200)
   t.equal(headers.get('content-type'), 'text/plain; charset=utf-8')
   const fields = Object.fromEntries(String(body).trimEnd().split('\n').map((line) => line.split(/: (.*)/s)))
-  has(t, fields, { Contact: 'mailto:security@example.com', Canonical: 'https://dispatch.example.com/.well-known/security.txt', 'Preferred-Languages': 'en' })
+  has(t, fields, {
+    Contact: 'mailto:security@example.com',
+    Canonical: 'https://dispatch.example.com/.well-known/security.txt',
+    'Preferred-Languages': 'en'
+  })
   const days = (new Date(String(fields.Expires)).getTime() - Date.now()) / 86_400_000
   t.ok(days > 30 && days < 365, 'RFC 9116 recommends less than a year')
 })

@@ -1,6 +1,6 @@
+import { type CompanyQueries, noteCallback } from '@dispatch/core'
+import { type RawBuilder, sql } from 'kysely'
 import { randomUUIDv7 } from 'node:crypto'
-import { noteCallback, type CompanyQueries } from '@dispatch/core'
-import { sql, type RawBuilder } from 'kysely'
 import t from 'tap'
 import { contains } from '../support/matching.ts'
 import { invoiceRequest, startService } from '../support/service.ts'
@@ -13,14 +13,28 @@ const { owner, company } = house.get('database')
 /** A company with rows in every table that companies use. */
 async function founded (name: string, templateId: number): Promise<number> {
   const { companyId, admin } = await service.company(name)
-  await sql`insert into templates select ${templateId}, ${companyId}, ${name}, version, updated_at from templates where template_id = 1`.execute(owner)
-  await sql`insert into template_versions select ${templateId}, version, ${companyId}, ${name}, source, schema, sample, created_at from template_versions where template_id = 1 limit 1`.execute(owner)
-  const { body: { dispatchId } } = await send('POST', '/api/invoicing', { body: invoiceRequest(), headers: { 'x-idempotency-key': name } }, admin)
+  await sql`insert into templates select ${templateId}, ${companyId}, ${name}, version, updated_at from templates where template_id = 1`
+    .execute(owner)
+  await sql`insert into template_versions select ${templateId}, version, ${companyId}, ${name}, source, schema, sample, created_at
+    from template_versions where template_id = 1 limit 1`.execute(owner)
+  const { body: { dispatchId } } = await send('POST', '/api/invoicing', { body: invoiceRequest(), headers: { 'x-idempotency-key': name } },
+    admin)
   // By the owner and without a job: nobody sends it meanwhile.
-  const callbackId = await owner.transaction().execute((queries) => noteCallback(queries, {
-    companyId, dispatchId, type: 'dispatch.succeeded', url: 'https://hooks.acme.test/', data: {}, now: new Date(), due: house.get('database').now, newId: randomUUIDv7
-  }, () => Promise.resolve()))
-  await sql`insert into callback_attempts (callback_id, number, company_id, at) values (${callbackId}, 1, ${companyId}, now())`.execute(owner)
+  const callbackId = await owner.transaction().execute((queries) =>
+    noteCallback(queries, {
+      companyId,
+      dispatchId,
+      type: 'dispatch.succeeded',
+      url: 'https://hooks.acme.test/',
+      data: {},
+      now: new Date(),
+      due: house.get('database').now,
+      newId: randomUUIDv7
+    }, () => Promise.resolve())
+  )
+  await sql`insert into callback_attempts (callback_id, number, company_id, at) values (${callbackId}, 1, ${companyId}, now())`.execute(
+    owner
+  )
   await send('POST', '/api/v1/company/callback-secret', {}, admin)
   await send('POST', '/api/v1/keys', { body: { name, mode: 'test' } }, admin)
   await send('POST', '/api/v1/assets', { body: { name: 'logo', image: point } }, admin)
@@ -55,10 +69,12 @@ await t.test('every table with companies in its rows is bound by one policy for 
   t.ok(reachable.length >= 15)
   const { rows } = await sql<{ name: string, enabled: boolean, policies: number, all: boolean, named: boolean }>`
     select relname as name, relrowsecurity as enabled, count(polname)::int as policies,
-      bool_and(polcmd = '*' and polpermissive and pg_get_expr(polqual, polrelid) like '%app.company%' and pg_get_expr(polwithcheck, polrelid) like '%app.company%') as all,
+      bool_and(polcmd = '*' and polpermissive and pg_get_expr(polqual, polrelid) like '%app.company%'
+        and pg_get_expr(polwithcheck, polrelid) like '%app.company%') as all,
       bool_and(polroles = array[${role}::regrole::oid]) as named
     from pg_class left join pg_policy on polrelid = pg_class.oid
-    where relnamespace = 'public'::regnamespace and relname in (${sql.join(reachable)}) group by relname, relrowsecurity order by relname`.execute(owner)
+    where relnamespace = 'public'::regnamespace and relname in (${sql.join(reachable)}) group by relname, relrowsecurity order by relname`
+    .execute(owner)
   t.same(rows, reachable.map((name) => ({ name, enabled: true, policies: 1, all: true, named: true })))
 })
 
@@ -71,9 +87,11 @@ await t.test('the company of a row is never left open, but for what is shared', 
 await t.test('a company sees its own rows in every table, and none of another\'s', async (t) => {
   for (const name of reachable) {
     const table = sql.table(name)
-    t.ok(await rowsAs(theirs, sql`select company_id from ${table} where company_id = ${theirs}`) > 0, `${name} has rows of the other company`)
+    t.ok(await rowsAs(theirs, sql`select company_id from ${table} where company_id = ${theirs}`) > 0,
+      `${name} has rows of the other company`)
     t.equal(await rowsAs(own, sql`select company_id from ${table} where company_id = ${theirs}`), 0, name)
-    t.equal(await rowsAs(own, sql`select company_id from ${table} where company_id is distinct from ${own} and company_id is not null`), 0, name)
+    t.equal(await rowsAs(own, sql`select company_id from ${table} where company_id is distinct from ${own} and company_id is not null`), 0,
+      name)
   }
 })
 
@@ -82,8 +100,13 @@ await t.test('a company cannot write a row of another, nor give one away', async
   for (const name of reachable) {
     const table = sql.table(name)
     const [row = ''] = before[name] ?? []
-    await t.rejects(rowsAs(own, sql`insert into ${table} overriding system value select * from jsonb_populate_record(null::${table}, ${row}::jsonb)`), forbidden, `insert into ${name}`)
-    await t.rejects(rowsAs(own, sql`update ${table} set company_id = ${theirs} where company_id = ${own}`), forbidden, `give away in ${name}`)
+    await t.rejects(
+      rowsAs(own, sql`insert into ${table} overriding system value select * from jsonb_populate_record(null::${table}, ${row}::jsonb)`),
+      forbidden,
+      `insert into ${name}`
+    )
+    await t.rejects(rowsAs(own, sql`update ${table} set company_id = ${theirs} where company_id = ${own}`), forbidden,
+      `give away in ${name}`)
     await isHarmless(`update ${name}`, sql`update ${table} set company_id = ${own} where company_id = ${theirs}`)
     await isHarmless(`delete from ${name}`, sql`delete from ${table} where company_id = ${theirs}`)
     await isHarmless(`lock in ${name}`, sql`select company_id from ${table} where company_id = ${theirs} for update`)
@@ -101,11 +124,18 @@ await t.test('what is shared can be read by every company and written by none', 
   for (const name of shared) {
     const table = sql.table(name)
     t.ok(await rowsAs(own, sql`select company_id from ${table} where company_id is null`) > 0, name)
-    for (const statement of [sql`update ${table} set company_id = ${own} where company_id is null`, sql`delete from ${table}`, sql`insert into ${table} select * from ${table}`]) {
+    for (const statement of [
+      sql`update ${table} set company_id = ${own} where company_id is null`,
+      sql`delete from ${table}`,
+      sql`insert into ${table} select * from ${table}`
+    ]) {
       await t.rejects(rowsAs(own, statement), forbidden, name)
     }
   }
-  for (const statement of [sql`update templates set version = null, removed_at = now() where company_id is null`, sql`update template_versions set published_at = null where company_id is null`]) {
+  for (const statement of [
+    sql`update templates set version = null, removed_at = now() where company_id is null`,
+    sql`update template_versions set published_at = null where company_id is null`
+  ]) {
     await t.rejects(rowsAs(own, statement), forbidden, 'nor by a column that a company may write')
   }
 })
@@ -120,10 +150,13 @@ await t.test('without a company there is nothing', async (t) => {
 })
 
 await t.test('what belongs to no company cannot be reached', async (t) => {
-  t.same(unreachable, ['change_counter', 'changes', 'inbound', 'known_clients', 'kysely_migration', 'kysely_migration_lock', 'limits', 'signing_keys'])
+  t.same(unreachable, ['change_counter', 'changes', 'inbound', 'known_clients', 'kysely_migration', 'kysely_migration_lock', 'limits',
+    'signing_keys'])
   await t.rejects(rowsAs(own, sql`select * from pg_shadow`), denied)
   for (const name of [...unreachable, 'pg_catalog.pg_authid']) {
-    for (const statement of [sql`select * from ${sql.table(name)}`, sql`delete from ${sql.table(name)}`]) await t.rejects(rowsAs(own, statement), denied, name)
+    for (const statement of [sql`select * from ${sql.table(name)}`, sql`delete from ${sql.table(name)}`]) {
+      await t.rejects(rowsAs(own, statement), denied, name)
+    }
   }
   await t.rejects(rowsAs(own, sql`select password_hash from users`), denied, 'the passwords of its own users')
 })
@@ -138,20 +171,41 @@ await t.test('the ledger and the timelines are never rewritten', async (t) => {
 
 await t.test('the role of companies owns nothing, is nobody else and can become nothing more', async (t) => {
   const { rows: [facts] } = await sql`
-    select rolsuper, rolinherit and exists (select from pg_auth_members where member = pg_roles.oid) as member, rolcreaterole, rolcreatedb, rolcanlogin, rolreplication, rolbypassrls,
+    select rolsuper, rolinherit and exists (select from pg_auth_members
+      where member = pg_roles.oid) as member, rolcreaterole, rolcreatedb, rolcanlogin, rolreplication, rolbypassrls,
       has_schema_privilege(rolname, 'public', 'create') as creates,
       exists (select from pg_class where relowner = pg_roles.oid) or exists (select from pg_proc where proowner = pg_roles.oid) as owns
     from pg_roles where rolname = ${role}`.execute(owner)
-  t.same(facts, { rolsuper: false, member: false, rolcreaterole: false, rolcreatedb: false, rolcanlogin: false, rolreplication: false, rolbypassrls: false, creates: false, owns: false })
+  t.same(facts, {
+    rolsuper: false,
+    member: false,
+    rolcreaterole: false,
+    rolcreatedb: false,
+    rolcanlogin: false,
+    rolreplication: false,
+    rolbypassrls: false,
+    creates: false,
+    owns: false
+  })
   for (const statement of [
-    sql`alter role ${sql.ref(role)} superuser`, sql`alter role ${sql.ref(role)} bypassrls`, sql`create role another`, sql`create table mine (a integer)`, sql`create schema mine`,
-    sql`alter table users disable row level security`, sql`drop policy company on users`, sql`grant select on signing_keys to ${sql.ref(role)}`, sql`truncate ledger`,
-    sql`copy companies to program 'true'`, sql`select pg_read_file('/etc/passwd')`
+    sql`alter role ${sql.ref(role)} superuser`,
+    sql`alter role ${sql.ref(role)} bypassrls`,
+    sql`create role another`,
+    sql`create table mine (a integer)`,
+    sql`create schema mine`,
+    sql`alter table users disable row level security`,
+    sql`drop policy company on users`,
+    sql`grant select on signing_keys to ${sql.ref(role)}`,
+    sql`truncate ledger`,
+    sql`copy companies to program 'true'`,
+    sql`select pg_read_file('/etc/passwd')`
   ]) await t.rejects(rowsAs(own, statement), /permission denied|must be owner/)
 })
 
 await t.test('a connection comes back from a company without role and company, also from work that failed', async (t) => {
-  const whoAmI = async (queries: CompanyQueries | typeof owner): Promise<unknown> => (await sql`select current_user = ${role} as bound, nullif(current_setting('app.company', true), '') as company`.execute(queries)).rows[0]
+  const whoAmI = async (queries: CompanyQueries | typeof owner): Promise<unknown> =>
+    (await sql`select current_user = ${role} as bound, nullif(current_setting('app.company', true), '') as company`.execute(queries))
+      .rows[0]
   await Promise.all(Array.from({ length: 60 }, async (_, index) => {
     const mine = index % 2 === 0 ? own : theirs
     if (index % 3 === 0) await t.rejects(company(mine, () => Promise.reject(new Error('failed'))))
@@ -163,14 +217,19 @@ await t.test('a connection comes back from a company without role and company, a
 await t.test('a transaction that a function begins is the company\'s from its first statement on', async (t) => {
   const { rows } = await sql<{ schema: string, name: string, source: string }>`
     select nspname as schema, proname as name, prosrc as source from pg_proc join pg_namespace on pg_namespace.oid = pronamespace
-    where nspname in (select nspname from pg_proc join pg_namespace on pg_namespace.oid = pronamespace where proname = 'become') order by 1, 2`.execute(owner)
+    where nspname in (select nspname from pg_proc join pg_namespace on pg_namespace.oid = pronamespace where proname = 'become')
+      order by 1, 2`.execute(owner)
   const calls = rows.filter(({ source }) => /\b(given|begun|settled|opened)\.company_id\b/.test(source))
   t.ok(calls.length >= 3)
-  for (const { name, source } of calls) contains(t, source, /begin\s+select \* into (\w+) from jsonb_to_record[^;]*;\s+perform \w+\.become\(\1\.company_id, moment\);/, name)
+  for (const { name, source } of calls) {
+    contains(t, source, /begin\s+select \* into (\w+) from jsonb_to_record[^;]*;\s+perform \w+\.become\(\1\.company_id, moment\);/, name)
+  }
   for (const schema of new Set(rows.map(({ schema }) => schema))) {
     await owner.transaction().execute(async (queries) => {
       await sql`select ${sql.ref(schema)}.become(${own}, now())`.execute(queries)
-      const { rows: [state] } = await sql`select current_user = ${role} as bound, current_setting('app.company') as company`.execute(queries)
+      const { rows: [state] } = await sql`select current_user = ${role} as bound, current_setting('app.company') as company`.execute(
+        queries
+      )
       t.same(state, { bound: true, company: String(own) }, schema)
     })
   }

@@ -1,16 +1,16 @@
+import fastify from 'fastify'
 import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
-import fastify from 'fastify'
 import t, { type Test } from 'tap'
 import { boundConnections } from '../../plugins/server/connection-limits.ts'
-import { transportLimits, type TransportLimits } from '../../plugins/server/transport-limits.ts'
+import { type TransportLimits, transportLimits } from '../../plugins/server/transport-limits.ts'
 import { answerUnreadable, transportPlugin } from '../../plugins/server/transport.ts'
-import { contains, has, lacks } from '../support/matching.ts'
 import { quickRenderer } from '../plugins/support/parts.ts'
+import { contains, has, lacks } from '../support/matching.ts'
 import { admin, invoiceRequest, startService } from '../support/service.ts'
 import { hasNoFault, traces } from './support.ts'
 
@@ -25,7 +25,9 @@ type Connection = { socket: Socket, received: () => string, ended: Promise<unkno
 async function open (to = port): Promise<Connection> {
   const socket = connect(to, '127.0.0.1')
   let received = ''
-  socket.on('error', () => undefined).on('data', (bytes: Buffer) => { received += bytes.toString('latin1') })
+  socket.on('error', () => undefined).on('data', (bytes: Buffer) => {
+    received += bytes.toString('latin1')
+  })
   const ended = once(socket, 'close')
   await once(socket, 'connect')
   return { socket, received: () => received, ended }
@@ -41,7 +43,8 @@ async function trickle ({ socket }: Connection, pieces: Iterable<string>, every 
 }
 
 const head = (line: string, ...headers: string[]): string => `${[line, 'Host: localhost', authorization, ...headers].join('\r\n')}\r\n\r\n`
-const upload = (length: number): string => head('POST /api/upload HTTP/1.1', 'Content-Type: multipart/form-data; boundary=b', `Content-Length: ${String(length)}`) +
+const upload = (length: number): string =>
+  head('POST /api/upload HTTP/1.1', 'Content-Type: multipart/form-data; boundary=b', `Content-Length: ${String(length)}`) +
   '--b\r\nContent-Disposition: form-data; name="file"; filename="a.bin"\r\nContent-Type: application/octet-stream\r\n\r\n'
 
 /** The documented body of an answer that ends its connection. */
@@ -86,7 +89,14 @@ await t.test('an upload that stalls or breaks off leaves no file, no row and not
   // One that comes whole makes the folders that stay.
   const form = new FormData()
   form.set('file', new Blob(['Hello']), 'hello.txt')
-  t.equal((await fetch(`${service.url}/api/upload`, { method: 'POST', body: form, headers: { authorization: authorization.slice('Authorization: '.length) } })).status, 200)
+  t.equal(
+    (await fetch(`${service.url}/api/upload`, {
+      method: 'POST',
+      body: form,
+      headers: { authorization: authorization.slice('Authorization: '.length) }
+    })).status,
+    200
+  )
   const before = await traces(house)
   const megabyte = 'x'.repeat(1024 * 1024)
   const [stalled, broken, gone] = [await open(), await open(), await open()]
@@ -197,7 +207,9 @@ async function bareServer (t: Test, bounds: TransportLimits = limits, isProxy: (
   app.get('/fast', () => 'fast')
   app.get<{ Querystring: { size: string } }>('/large', async (request, reply) => {
     const bytes = Buffer.alloc(64 * 1024, 'x')
-    const source = Readable.from((function * () { for (let left = Number(request.query.size); left > 0; left -= bytes.length) yield bytes.subarray(0, left) })())
+    const source = Readable.from((function* () {
+      for (let left = Number(request.query.size); left > 0; left -= bytes.length) yield bytes.subarray(0, left)
+    })())
     answers.open++
     source.once('close', () => {
       answers.open--
@@ -207,5 +219,12 @@ async function bareServer (t: Test, bounds: TransportLimits = limits, isProxy: (
   })
   const address = await app.listen({ port: 0, host: '127.0.0.1' })
   t.teardown(() => app.close())
-  return { url: Number(new URL(address).port), release: () => { waiting.resolve('waited') }, seen: () => seen, answers }
+  return {
+    url: Number(new URL(address).port),
+    release: () => {
+      waiting.resolve('waited')
+    },
+    seen: () => seen,
+    answers
+  }
 }

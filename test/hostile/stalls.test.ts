@@ -1,12 +1,12 @@
-import { fork, type ChildProcess } from 'node:child_process'
+import { sql } from 'kysely'
+import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { sql } from 'kysely'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { quickRenderer } from '../plugins/support/parts.ts'
-import { invoiceRequest, seededDatabase, startService, type Login } from '../support/service.ts'
+import { invoiceRequest, type Login, seededDatabase, startService } from '../support/service.ts'
 
 const databaseUrl = await seededDatabase(t)
 const service = await startService(t, { databaseUrl, parts: { renderer: quickRenderer } })
@@ -33,7 +33,10 @@ async function dispatch (url: string, { email, password }: Login): Promise<Sent>
 function keepGoing (work: () => Promise<Sent>): () => Promise<Sent[]> {
   const done: Sent[] = []
   let going = true
-  const go = async (): Promise<void> => { do done.push(await work()); while (going) }
+  const go = async (): Promise<void> => {
+    do done.push(await work())
+    while (going)
+  }
   const ended = go()
   return async () => {
     going = false
@@ -73,13 +76,18 @@ function keepAsking (): () => Promise<{ statuses: number[], longest: number }> {
 /** Transactions that have locked rows of credits and wait for their clients. */
 async function creditsKept (): Promise<number> {
   const { rows } = await sql`select from pg_locks join pg_stat_activity using (pid)
-    where relation = 'credits'::regclass and mode in ('RowShareLock', 'RowExclusiveLock') and state like 'idle in transaction%'`.execute(service.house.get('database').owner)
+    where relation = 'credits'::regclass and mode in ('RowShareLock', 'RowExclusiveLock') and state like 'idle in transaction%'`.execute(
+    service.house.get('database').owner
+  )
   return rows.length
 }
 
 async function server (t: Test): Promise<{ child: ChildProcess, url: string }> {
   // As it runs for real, with nothing of the test runner's.
-  const child = fork(fileURLToPath(new URL('./fixtures/server.ts', import.meta.url)), [databaseUrl, t.testdir()], { execArgv: [], env: { ...process.env, NODE_OPTIONS: '' } })
+  const child = fork(fileURLToPath(new URL('./fixtures/server.ts', import.meta.url)), [databaseUrl, t.testdir()], {
+    execArgv: [],
+    env: { ...process.env, NODE_OPTIONS: '' }
+  })
   t.teardown(async () => {
     child.kill('SIGKILL')
     await once(child, 'exit')
@@ -109,7 +117,9 @@ await t.test('a process that stands still in the middle of its work keeps nobody
     child.kill('SIGSTOP')
     const ready = keepAsking()
     const [same, others, kept] = await Promise.all([
-      keepFor(2_500, keepSending(service.url, held.member, 2)), keepFor(2_500, keepSending(service.url, other.member, 2)), pause(500).then(() => creditsKept())
+      keepFor(2_500, keepSending(service.url, held.member, 2)),
+      keepFor(2_500, keepSending(service.url, other.member, 2)),
+      pause(500).then(() => creditsKept())
     ])
     const readiness = await ready()
     child.kill('SIGCONT')
@@ -134,7 +144,8 @@ await t.test('a row that somebody locks holds up its own company alone', async (
   await client.query('rollback')
   const [readiness, refused] = [await ready(), await waiting()]
   const ratio = p99(busy) / quiet
-  t.comment(`p99 of other companies: ${Math.round(p99(busy))} ms, ${ratio.toFixed(1)} times that of quiet (${Math.round(quiet)} ms); ${busy.length} dispatches`)
+  t.comment(`p99 of other companies: ${Math.round(p99(busy))} ms, ${ratio.toFixed(1)} times that of quiet (${Math.round(quiet)} ms); ` +
+    `${busy.length} dispatches`)
   t.strictSame(statusesOf(busy), [200])
   // Twelve more clients, and whoever else is at work on the machine: what is held against it are the seconds of those who wait.
   t.ok(ratio <= 3 || p99(busy) < 750, `p99 ${Math.round(p99(busy))} ms against ${Math.round(quiet)} ms`)

@@ -3,9 +3,9 @@ import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { admissionLimits } from '../../plugins/hooks/admission-control.ts'
-import { has } from '../support/matching.ts'
-import { admin, startService, type Answer } from '../support/service.ts'
 import { createGate } from '../plugins/support/parts.ts'
+import { has } from '../support/matching.ts'
+import { admin, type Answer, startService } from '../support/service.ts'
 import { hasNoFault, isError } from './support.ts'
 
 const login = { username: admin.email, password: admin.password }
@@ -18,7 +18,8 @@ await t.test('a stranger sends a few KiB to a public route, an event of a vendor
     isError(t, answer, 'payload_too_large', `${size} bytes`)
     t.equal(answer.body.message, 'The body is larger than the limit of 16 KiB.')
   }
-  const longest = JSON.stringify({ username: '\u{1F600}'.repeat(127), password: '\u{1F600}'.repeat(512) }).replace(/[\ud800-\udfff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16)}`)
+  const longest = JSON.stringify({ username: '\u{1F600}'.repeat(127), password: '\u{1F600}'.repeat(512) }).replace(/[\ud800-\udfff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16)}`)
   t.equal((await send('POST', '/auth', { body: longest }, null)).status, 403, 'the longest login is read, however it is escaped')
   has(t, await send('POST', '/api/invoicing', { body: 'x'.repeat(6_000_000) }), { status: 413, body: { message: /of 5 MiB/ } })
   t.equal((await send('POST', '/api/webhooks/esign/providers/universign/endpoint.json', { body: 'x'.repeat(900_000) }, null)).status, 200)
@@ -32,17 +33,29 @@ await t.test('strangers take turns, a few in all; neither companies nor probes w
   const service = await startService(t, {
     config: { trustedProxies: ['127.0.0.1'] },
     parts: {
-      fairness: { ...admissionLimits, holdTime: 3_600_000, concurrentAnonymous: 3, concurrentAnonymousPerAddress: 2, queueLength: 2, tarpit: { ...admissionLimits.tarpit, burst: 1000 } },
+      fairness: {
+        ...admissionLimits,
+        holdTime: 3_600_000,
+        concurrentAnonymous: 3,
+        concurrentAnonymousPerAddress: 2,
+        queueLength: 2,
+        tarpit: { ...admissionLimits.tarpit, burst: 1000 }
+      },
       links: { sign: () => '', verify: () => undefined },
       authentication: {
         authenticate: () => Promise.resolve({ userId: 2, companyId: 2, email: admin.email, role: 'admin', services: ['*'] }),
-        login: async () => { begun++; await gate.pass(); return { token: 'x', userId: 2, companyId: 2 } },
+        login: async () => {
+          begun++
+          await gate.pass()
+          return { token: 'x', userId: 2, companyId: 2 }
+        },
         refresh: () => Promise.reject(new Error('not asked')),
         impersonate: () => Promise.reject(new Error('not asked'))
       }
     }
   })
-  const from = (address: string): Promise<Answer> => service.send('POST', '/auth', { body: login, headers: { 'x-forwarded-for': address } }, null)
+  const from = (address: string): Promise<Answer> =>
+    service.send('POST', '/auth', { body: login, headers: { 'x-forwarded-for': address } }, null)
   const first = [from('192.0.2.1'), from('192.0.2.1'), from('192.0.2.1'), from('192.0.2.1')]
   while (begun < 2) await pause(5)
   const second = [from('192.0.2.2'), from('192.0.2.2')]
@@ -53,7 +66,8 @@ await t.test('strangers take turns, a few in all; neither companies nor probes w
   has(t, { status: refused.status, body: refused.body }, { status: 429, body: { error: 'rate_limited', message: /of this address/ } })
   t.equal((await service.send('GET', '/healthz')).status, 200, 'a company')
   for (const path of ['/livez', '/readyz']) t.equal((await service.send('GET', path, {}, null)).status, 204, path)
-  t.equal((await service.send('POST', '/api/webhooks/esign/providers/universign/endpoint.json', { body: '{}' }, null)).status, 200, 'a vendor')
+  t.equal((await service.send('POST', '/api/webhooks/esign/providers/universign/endpoint.json', { body: '{}' }, null)).status, 200,
+    'a vendor')
   gate.open()
   t.same((await Promise.all([...first, ...second])).map(({ status }) => status), Array(6).fill(200))
 })

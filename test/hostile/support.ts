@@ -1,9 +1,9 @@
-import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
 import { compile } from '@dispatch/common'
 import { ErrorBody, errorTable, type ErrorWord } from '@dispatch/core'
 import fastify, { type RouteOptions } from 'fastify'
-import { sql, type Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Test } from 'tap'
 import { app } from '../../plugins/app.ts'
 import type { App } from '../../plugins/container.ts'
@@ -17,20 +17,25 @@ export async function tablesOf (house: App): Promise<{ name: string, ofCompanies
   const { rows } = await sql<{ name: string, ofCompanies: boolean }>`
     select table_name as name, exists (select from information_schema.columns as own
       where own.table_schema = 'public' and own.table_name = tables.table_name and column_name = 'company_id') as "ofCompanies"
-    from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE' order by table_name`.execute(house.get('database').owner)
+    from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE' order by table_name`.execute(
+    house.get('database').owner
+  )
   return rows
 }
 
 /** Every row of every table as JSON text; with a company, only those of its own. */
 export async function dump (house: App, companyId?: number): Promise<Record<string, string[]>> {
   const tables = (await tablesOf(house)).filter(({ ofCompanies }) => companyId === undefined || ofCompanies)
-  const entries = await Promise.all(tables.map(async ({ name }) => [name, await rowsOf(house.get('database').owner, name, companyId)] as const))
+  const entries = await Promise.all(
+    tables.map(async ({ name }) => [name, await rowsOf(house.get('database').owner, name, companyId)] as const)
+  )
   return Object.fromEntries(entries)
 }
 
 async function rowsOf (queries: Kysely<any>, table: string, companyId: number | undefined): Promise<string[]> {
   const own = companyId === undefined ? sql`` : sql`where company_id = ${companyId}`
-  const { rows } = await sql<{ row: string }>`select to_jsonb(rows)::text as row from ${sql.table(table)} as rows ${own} order by 1`.execute(queries)
+  const { rows } = await sql<{ row: string }>`select to_jsonb(rows)::text as row from ${sql.table(table)} as rows ${own} order by 1`
+    .execute(queries)
   return rows.map(({ row }) => row)
 }
 
@@ -46,11 +51,15 @@ export type Route = { method: string, url: string, public: boolean }
 export async function routesOf (house: App): Promise<Route[]> {
   const routes: RouteOptions[] = []
   const server = fastify({ exposeHeadRoutes: false })
-  server.addHook('onRoute', (route) => { routes.push(route) })
+  server.addHook('onRoute', (route) => {
+    routes.push(route)
+  })
   await server.register(app, house)
   await server.ready()
   await server.close()
-  return routes.flatMap(({ method, url, config }) => [method].flat().map((each) => ({ method: each, url, public: config?.public === true })))
+  return routes.flatMap(({ method, url, config }) =>
+    [method].flat().map((each) => ({ method: each, url, public: config?.public === true }))
+  )
 }
 
 const fitError = compile(ErrorBody)

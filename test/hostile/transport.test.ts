@@ -1,7 +1,7 @@
+import type { ErrorWord } from '@dispatch/core'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { ErrorWord } from '@dispatch/core'
 import t from 'tap'
 import { contains, has } from '../support/matching.ts'
 import { admin, invoiceRequest, startService } from '../support/service.ts'
@@ -24,11 +24,18 @@ type Received = { status: number, headers: Headers, body: any }
 function answersIn (text: string): Received[] {
   const [, status, head = '', rest = ''] = /^HTTP\/1\.1 (\d{3})[^\r]*\r\n((?:[^\r]+\r\n)*)\r\n(.*)$/s.exec(text) ?? []
   if (status === undefined) return []
-  const headers = new Headers(head.split('\r\n').filter((line) => line !== '').map((line): [string, string] => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]))
+  const headers = new Headers(
+    head.split('\r\n').filter((line) => line !== '').map(
+      (line): [string, string] => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]
+    )
+  )
   const bytes = Buffer.from(rest)
   const length = Number(headers.get('content-length') ?? 0)
   const body = bytes.subarray(0, length).toString()
-  return [{ status: Number(status), headers, body: body === '' ? '' : JSON.parse(body) as unknown }, ...answersIn(bytes.subarray(length).toString())]
+  return [
+    { status: Number(status), headers, body: body === '' ? '' : JSON.parse(body) as unknown },
+    ...answersIn(bytes.subarray(length).toString())
+  ]
 }
 
 /** Sends the parts one after the other, and resolves with the answers when there are as many, or the connection ends. */
@@ -50,7 +57,9 @@ async function exchange (parts: readonly (string | Buffer)[], expected = 1): Pro
 }
 
 const head = (line: string, ...headers: string[]): string => `${[line, 'Host: localhost', authorization, ...headers].join('\r\n')}\r\n\r\n`
-const post = (body: string, ...headers: string[]): string => head('POST /api/invoicing HTTP/1.1', 'Content-Type: application/json', `Content-Length: ${String(Buffer.byteLength(body))}`, ...headers) + body
+const post = (body: string, ...headers: string[]): string =>
+  head('POST /api/invoicing HTTP/1.1', 'Content-Type: application/json', `Content-Length: ${String(Buffer.byteLength(body))}`, ...headers) +
+  body
 const json = (...headers: string[]): string => head('POST /api/invoicing HTTP/1.1', 'Content-Type: application/json', ...headers)
 const invoice = (more = {}): string => JSON.stringify(invoiceRequest({}, more))
 
@@ -80,7 +89,10 @@ const broken: Record<string, [string | Buffer, (ErrorWord)?, number?]> = {
   'a path that cannot be decoded': [head('GET /api/v1/templates/%zz HTTP/1.1'), 'not_found'],
   'OPTIONS for the whole server': [head('OPTIONS * HTTP/1.1'), 'not_found'],
   'TRACE': [head('TRACE /healthz HTTP/1.1'), 'not_found'],
-  'OPTIONS as before a cross-origin request': [head('OPTIONS /api/invoicing HTTP/1.1', 'Origin: https://example.com', 'Access-Control-Request-Method: POST'), 'not_found'],
+  'OPTIONS as before a cross-origin request': [
+    head('OPTIONS /api/invoicing HTTP/1.1', 'Origin: https://example.com', 'Access-Control-Request-Method: POST'),
+    'not_found'
+  ],
   'PATCH': [head('PATCH /api/invoicing HTTP/1.1'), 'not_found'],
   'QUERY without a body': [head('QUERY /api/v1/dispatches HTTP/1.1'), 'unsupported_media_type'],
   'an expectation that nobody knows': [json('Expect: tea', 'Content-Length: 2') + '{}', 'validation_error'],
@@ -126,12 +138,27 @@ await t.test('a client that goes away does not stop its dispatch', async (t) => 
 })
 
 await t.test('requests sent together are answered in their order', async (t) => {
-  const answers = await exchange([post(invoice({ metadata: { turn: '1' } })) + head('GET /healthz HTTP/1.1') + post(invoice({ metadata: { turn: '3' } })) + head('GET /nowhere HTTP/1.1')], 4)
-  has(t, answers.map(({ status, body }) => [status, body.metadata?.turn ?? body.status ?? body.error]), [[200, '1'], [200, 'ok'], [200, '3'], [404, 'not_found']])
+  const answers = await exchange([
+    post(invoice({ metadata: { turn: '1' } })) + head('GET /healthz HTTP/1.1') + post(invoice({ metadata: { turn: '3' } })) +
+    head('GET /nowhere HTTP/1.1')
+  ], 4)
+  has(t, answers.map(({ status, body }) => [status, body.metadata?.turn ?? body.status ?? body.error]), [
+    [200, '1'],
+    [200, 'ok'],
+    [
+      200,
+      '3'
+    ],
+    [404, 'not_found']
+  ])
 })
 
 await t.test('nonsense after a dispatch does not take its answer\'s place', async (t) => {
-  for (const nonsense of ['nonsense\r\n\r\n', head('GET /healthz HTTP/1.1', 'Content-Length: 1', 'Content-Length: 2'), head('POST /api/invoicing HTTP/1.1', 'Content-Type: application/json', 'Transfer-Encoding: chunked') + 'zz\r\n']) {
+  for (const nonsense of [
+    'nonsense\r\n\r\n',
+    head('GET /healthz HTTP/1.1', 'Content-Length: 1', 'Content-Length: 2'),
+    head('POST /api/invoicing HTTP/1.1', 'Content-Type: application/json', 'Transfer-Encoding: chunked') + 'zz\r\n'
+  ]) {
     const answers = await exchange([post(invoice({ invoicing: { reference: 'slow' } })), nonsense, nonsense], 2)
     has(t, answers, [{ status: 200, body: { success: true } }])
     t.equal(answers.length, 1, 'and the connection ends')
@@ -148,7 +175,9 @@ await t.test('HTTP/1.0 and absolute URLs are served; the host that a request nam
   const [old] = await exchange([`GET /healthz HTTP/1.0\r\n${authorization}\r\n\r\n`])
   has(t, old, { status: 200, body: { status: 'ok' } })
   const body = invoice()
-  const [answer] = await exchange([`POST http://evil.example/api/invoicing HTTP/1.1\r\nHost: evil.example\r\nX-Forwarded-Host: evil.example\r\n${authorization}\r\nContent-Type: application/json\r\nContent-Length: ${String(Buffer.byteLength(body))}\r\n\r\n${body}`])
+  const [answer] = await exchange(['POST http://evil.example/api/invoicing HTTP/1.1\r\nHost: evil.example\r\nX-Forwarded-Host: ' +
+    `evil.example\r\n${authorization}\r\nContent-Type: application/json\r\nContent-Length: ` +
+    `${String(Buffer.byteLength(body))}\r\n\r\n${body}`])
   has(t, answer?.body, { success: true, generatedDocument: { url: /^https:\/\/dispatch\.example\.com\/d\// } })
 })
 

@@ -1,22 +1,35 @@
-import { randomBytes } from 'node:crypto'
 import { listAudit } from '@dispatch/core'
+import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import { encodePng } from '../../core/packages/documents/image/png-write.ts'
 import { contains, has, type Pattern } from '../support/matching.ts'
-import { startService, type Answer, type Login } from '../support/service.ts'
+import { type Answer, type Login, startService } from '../support/service.ts'
 import { letter, letterYaml } from './support/templates.ts'
 
 const service = await startService(t)
 const { companyId, admin, member } = await service.company('pictures')
-const send = (method: string, path: string, body?: unknown, login: Login = admin): Promise<Answer> => service.send(method, path, body === undefined ? {} : { body }, login)
+const send = (method: string, path: string, body?: unknown, login: Login = admin): Promise<Answer> =>
+  service.send(method, path, body === undefined ? {} : { body }, login)
 const uriOf = (bytes: Uint8Array, type = 'png'): string => `data:image/${type};base64,${Buffer.from(bytes).toString('base64')}`
-const square = (size: number, shade: number): string => uriOf(encodePng({ width: size, height: size, color: 'rgb', data: Buffer.alloc(size * size * 3, shade) }))
+const square = (size: number, shade: number): string =>
+  uriOf(encodePng({ width: size, height: size, color: 'rgb', data: Buffer.alloc(size * size * 3, shade) }))
 /** One point with an alpha channel. */
 const clear = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
-const bytesOf = async (method: string, path: string, body?: object): Promise<Buffer> => Buffer.from(await (await fetch(service.url + path, {
-  method, headers: { authorization: `Basic ${Buffer.from(`${admin.email}:${admin.password}`).toString('base64')}`, ...body === undefined ? {} : { 'content-type': 'application/json' } }, ...body === undefined ? {} : { body: JSON.stringify(body) }
-})).arrayBuffer())
-const showing = (asset: string, name: string) => letter({ source: `${letterYaml(name).replace(']\n', ', { image: { asset: logo, width: 20, alt: Logo } }]\n')}assets: { logo: "asset:${asset}" }\n` })
+const bytesOf = async (method: string, path: string, body?: object): Promise<Buffer> =>
+  Buffer.from(await (await fetch(service.url + path, {
+    method,
+    headers: {
+      authorization: `Basic ${Buffer.from(`${admin.email}:${admin.password}`).toString('base64')}`,
+      ...body === undefined ? {} : { 'content-type': 'application/json' }
+    },
+    ...body === undefined ? {} : { body: JSON.stringify(body) }
+  })).arrayBuffer())
+const showing = (asset: string, name: string) =>
+  letter({
+    source: `${
+      letterYaml(name).replace(']\n', ', { image: { asset: logo, width: 20, alt: Logo } }]\n')
+    }assets: { logo: "asset:${asset}" }\n`
+  })
 
 await t.test('a picture is stored under its name, flattened, and read as it is kept', async (t) => {
   const { status, body } = await send('POST', '/api/v1/assets', { name: 'clear', image: clear })
@@ -38,22 +51,39 @@ await t.test('pages of pictures come by name', async (t) => {
 
 const refused: [rule: string, body: object, answer: Pattern][] = [
   ['a name that is taken', { name: 'clear', image: clear }, { status: 409, body: { error: 'conflict' } }],
-  ['what is no picture', { name: 'new', image: uriOf(Buffer.from('GIF89a'), 'png') }, { status: 422, body: { error: 'validation_failed', details: [{ path: '/image', code: 'bad_image' }] } }],
-  ['an address', { name: 'new', image: 'https://example.com/logo.png' }, { status: 422, body: { details: [{ path: '/image', message: /data URI/ }] } }],
+  [
+    'what is no picture',
+    { name: 'new', image: uriOf(Buffer.from('GIF89a'), 'png') },
+    { status: 422, body: { error: 'validation_failed', details: [{ path: '/image', code: 'bad_image' }] } }
+  ],
+  [
+    'an address',
+    { name: 'new', image: 'https://example.com/logo.png' },
+    { status: 422, body: { details: [{ path: '/image', message: /data URI/ }] } }
+  ],
   ['a picture of another type than it says', { name: 'new', image: square(2, 7).replace('png', 'jpeg') }, { status: 422 }],
-  ['a picture that is too large as it is kept', { name: 'new', image: uriOf(encodePng({ width: 500, height: 500, color: 'rgb', data: randomBytes(750_000) })) }, { status: 422, body: { details: [{ code: 'too_large', message: /may have 524288/ }] } }],
+  [
+    'a picture that is too large as it is kept',
+    { name: 'new', image: uriOf(encodePng({ width: 500, height: 500, color: 'rgb', data: randomBytes(750_000) })) },
+    { status: 422, body: { details: [{ code: 'too_large', message: /may have 524288/ }] } }
+  ],
   ['a name that no template could say', { name: 'New Logo', image: clear }, { status: 400 }]
 ]
 
 for (const [rule, body, answer] of refused) {
-  await t.test(`${rule} is refused`, async (t) => { has(t, await send('POST', '/api/v1/assets', body), answer) })
+  await t.test(`${rule} is refused`, async (t) => {
+    has(t, await send('POST', '/api/v1/assets', body), answer)
+  })
 }
 
 await t.test('what does not exist, or is another company\'s, is not there', async (t) => {
   for (const name of ['never', 'x%00', '..%2f', 'A']) t.equal((await send('GET', `/api/v1/assets/${name}`)).status, 404, name)
   t.equal((await service.send('GET', '/api/v1/assets/clear')).status, 404)
   t.equal((await service.send('DELETE', '/api/v1/assets/clear')).status, 404)
-  has(t, await service.send('POST', '/api/v1/templates', { body: showing('clear', 'Theirs') }), { status: 422, body: { details: [{ code: 'unknown_asset' }] } })
+  has(t, await service.send('POST', '/api/v1/templates', { body: showing('clear', 'Theirs') }), {
+    status: 422,
+    body: { details: [{ code: 'unknown_asset' }] }
+  })
 })
 
 await t.test('a version keeps the picture that it was made with, whatever becomes of its name', async (t) => {
@@ -67,7 +97,10 @@ await t.test('a version keeps the picture that it was made with, whatever become
   t.equal((await send('DELETE', '/api/v1/assets/logo')).status, 204)
   t.equal((await preview(1)).toString(), before.toString())
   t.equal((await send('POST', '/api/file', { template: { id, data: { name: 'Ada' } } })).status, 200)
-  has(t, await send('PUT', `/api/v1/templates/${id}`, { baseVersion: 1, ...showing('logo', 'Pictured') }), { status: 422, body: { details: [{ path: '/source', code: 'unknown_asset', line: 5, message: /no asset "logo"/ }] } })
+  has(t, await send('PUT', `/api/v1/templates/${id}`, { baseVersion: 1, ...showing('logo', 'Pictured') }), {
+    status: 422,
+    body: { details: [{ path: '/source', code: 'unknown_asset', line: 5, message: /no asset "logo"/ }] }
+  })
 
   await send('POST', '/api/v1/assets', { name: 'logo', image: square(4, 200) })
   t.equal((await send('PUT', `/api/v1/templates/${id}`, { baseVersion: 1, ...showing('logo', 'Pictured') })).status, 200)
@@ -76,7 +109,10 @@ await t.test('a version keeps the picture that it was made with, whatever become
 })
 
 await t.test('a name that is nearly right is told', async (t) => {
-  has(t, await send('POST', '/api/v1/templates', showing('lgo', 'Typing')), { status: 422, body: { details: [{ message: /no asset "lgo" \(did you mean "logo"\?\)/ }] } })
+  has(t, await send('POST', '/api/v1/templates', showing('lgo', 'Typing')), {
+    status: 422,
+    body: { details: [{ message: /no asset "lgo" \(did you mean "logo"\?\)/ }] }
+  })
 })
 
 await t.test('pictures come and go in the audit log', async (t) => {

@@ -1,6 +1,6 @@
+import { type Account, DispatchError } from '@dispatch/core'
 import Fastify from 'fastify'
 import t from 'tap'
-import { DispatchError, type Account } from '@dispatch/core'
 import { authenticationPlugin } from '../../plugins/hooks/authentication.ts'
 import { authRoutes } from '../../plugins/routes/login.ts'
 import { accountWith, basic, createAccess } from '../core/access/fixtures/access.ts'
@@ -19,8 +19,10 @@ async function createApp (...accounts: Account[]) {
   app.post('/me', ({ actor }) => actor)
   app.get('/open', { config: { public: true } }, () => ({ open: true }))
   app.get('/confused', { config: { public: true } }, ({ actor }) => actor)
-  const login = async (username: string, password: string) => await app.inject({ method: 'POST', url: '/auth', payload: { username, password } })
-  const get = async (url: string, authorization?: string) => await app.inject({ url, headers: { ...authorization !== undefined && { authorization } } })
+  const login = async (username: string, password: string) =>
+    await app.inject({ method: 'POST', url: '/auth', payload: { username, password } })
+  const get = async (url: string, authorization?: string) =>
+    await app.inject({ url, headers: { ...authorization !== undefined && { authorization } } })
   return { ...access, app, login, get }
 }
 
@@ -60,7 +62,17 @@ await t.test('a refused request names both schemes', async (t) => {
 
 await t.test('wrong, malformed and oversized credentials are 401', async (t) => {
   const { get } = await createApp(ada)
-  for (const header of [basic('ada@example.com', 'wrong'), basic('eve@example.com', 'x'), basic('', ''), 'Basic !', 'Basic', 'Bearer', 'Bearer a.b.c', 'Negotiate x', `Bearer ${'a'.repeat(10_000)}`]) {
+  for (const header of [
+    basic('ada@example.com', 'wrong'),
+    basic('eve@example.com', 'x'),
+    basic('', ''),
+    'Basic !',
+    'Basic',
+    'Bearer',
+    'Bearer a.b.c',
+    'Negotiate x',
+    `Bearer ${'a'.repeat(10_000)}`
+  ]) {
     const answer = await get('/me', header)
     t.equal(answer.statusCode, 401, header.slice(0, 40))
     has(t, answer.json(), { error: 'unauthorized' })
@@ -92,7 +104,9 @@ await t.test('a public route that asks for the actor fails instead of serving no
 
 await t.test('one request never sees the actor of another', async (t) => {
   const { get } = await createApp(ada, accountWith({ userId: 8, email: 'bob@example.com' }))
-  const answers = await Promise.all(Array.from({ length: 20 }, (unused, index) => get('/me', index % 2 === 0 ? right : basic('bob@example.com', 'correct horse'))))
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (unused, index) => get('/me', index % 2 === 0 ? right : basic('bob@example.com', 'correct horse')))
+  )
   t.same(answers.map((answer) => answer.json<{ userId: number }>().userId), answers.map((unused, index) => index % 2 === 0 ? 7 : 8))
 })
 
@@ -107,7 +121,16 @@ await t.test('a login answers with token, user and company, never to be cached',
 
 await t.test('a login with wrong credentials or of a disabled user is 403, without a difference', async (t) => {
   const { login } = await createApp(ada, accountWith({ userId: 8, email: 'off@example.com', disabled: true }))
-  for (const [username, password] of [['ada@example.com', 'wrong'], ['eve@example.com', 'wrong'], ['off@example.com', 'correct horse'], ['', ''], ['a\0', '\ud800']] as const) {
+  for (const [username, password] of [
+    ['ada@example.com', 'wrong'],
+    ['eve@example.com', 'wrong'],
+    ['off@example.com', 'correct horse'],
+    [
+      '',
+      ''
+    ],
+    ['a\0', '\ud800']
+  ] as const) {
     const answer = await login(username, password)
     t.equal(answer.statusCode, 403)
     t.same(answer.json(), { error: 'forbidden', message: 'Invalid credentials.' })
@@ -116,7 +139,14 @@ await t.test('a login with wrong credentials or of a disabled user is 403, witho
 
 await t.test('a login without its fields, or with others, is 400', async (t) => {
   const { app } = await createApp(ada)
-  for (const payload of [{}, { username: 'a' }, { password: 'a' }, { username: ['a'], password: 'a' }, { username: 'a', password: 'a', scope: '*' }, { username: 'a', password: 'a'.repeat(1025) }]) {
+  for (const payload of [
+    {},
+    { username: 'a' },
+    { password: 'a' },
+    { username: ['a'], password: 'a' },
+    { username: 'a', password: 'a', scope: '*' },
+    { username: 'a', password: 'a'.repeat(1025) }
+  ]) {
     t.equal((await app.inject({ method: 'POST', url: '/auth', payload })).statusCode, 400, JSON.stringify(payload).slice(0, 40))
   }
 })
@@ -136,7 +166,9 @@ await t.test('a refresh gives a new token of the same user and company, also for
 await t.test('what cannot be refreshed is 401', async (t) => {
   const { login, get, clock } = await createApp(ada)
   const { data } = (await login('ada@example.com', 'correct horse')).json<Answer>()
-  for (const header of [undefined, right, 'Bearer x', `Bearer ${data.token}x`]) t.equal((await get('/auth/refresh', header)).statusCode, 401)
+  for (const header of [undefined, right, 'Bearer x', `Bearer ${data.token}x`]) {
+    t.equal((await get('/auth/refresh', header)).statusCode, 401)
+  }
   clock.advance(26 * 3600)
   t.equal((await get('/auth/refresh', `Bearer ${data.token}`)).statusCode, 401)
 })

@@ -3,13 +3,14 @@ import t from 'tap'
 import { parse } from 'yaml'
 import { wordsOf } from '../../core/packages/documents/test/support.ts'
 import { contains, has, type Pattern } from '../support/matching.ts'
-import { startService, type Answer, type Login } from '../support/service.ts'
+import { type Answer, type Login, startService } from '../support/service.ts'
 import { invoiceYaml, letter, letterYaml } from './support/templates.ts'
 
 const service = await startService(t)
 const company = await service.company('authors')
 const { companyId, admin, member } = company
-const send = (method: string, path: string, body?: unknown, login: Login = admin): Promise<Answer> => service.send(method, path, body === undefined ? {} : { body }, login)
+const send = (method: string, path: string, body?: unknown, login: Login = admin): Promise<Answer> =>
+  service.send(method, path, body === undefined ? {} : { body }, login)
 const create = async (changes: object = {}): Promise<any> => (await send('POST', '/api/v1/templates', letter(changes))).body
 /** A template of which version 1 is published. */
 const published = async (changes: object = {}): Promise<any> => {
@@ -18,25 +19,49 @@ const published = async (changes: object = {}): Promise<any> => {
 }
 const file = (template: number, data: unknown = { name: 'Ada' }): unknown => ({ template: { id: template, data } })
 const bytesOf = async (path: string, body: unknown, login = admin): Promise<{ status: number, headers: Headers, bytes: Buffer }> => {
-  const response = await fetch(service.url + path, { method: 'POST', headers: { authorization: `Basic ${Buffer.from(`${login.email}:${login.password}`).toString('base64')}`, 'content-type': 'application/json' }, body: JSON.stringify(body) })
+  const response = await fetch(service.url + path, {
+    method: 'POST',
+    headers: {
+      authorization: `Basic ${Buffer.from(`${login.email}:${login.password}`).toString('base64')}`,
+      'content-type': 'application/json'
+    },
+    body: JSON.stringify(body)
+  })
   return { status: response.status, headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) }
 }
 
 await t.test('a new template is a draft: it is listed, read and previewed, and nothing can be dispatched with it', async (t) => {
   const { status, body } = await send('POST', '/api/v1/templates', letter({ name: 'First' }))
   t.equal(status, 201)
-  has(t, body, { id: 1000, name: 'First', version: 1, status: 'draft', latestVersion: 1, service: 'file', companyId, locale: 'en', warnings: [] })
+  has(t, body, {
+    id: 1000,
+    name: 'First',
+    version: 1,
+    status: 'draft',
+    latestVersion: 1,
+    service: 'file',
+    companyId,
+    locale: 'en',
+    warnings: []
+  })
   t.equal(body.source, letterYaml('First'))
   has(t, (await send('GET', '/api/v1/templates?status=draft', undefined, member)).body.data, [{ id: body.id, status: 'draft' }])
   has(t, (await send('GET', `/api/v1/templates/${body.id}`, undefined, member)).body, { id: body.id, source: body.source })
   t.equal((await bytesOf(`/api/v1/templates/${body.id}/preview`, {}, member)).status, 200)
   has(t, await send('POST', '/api/file', file(body.id)), { status: 404, body: { error: 'template_not_found' } })
-  has(t, await send('POST', '/api/file/email/validate', { fileContent: { templateName: 'First', data: { name: 'Ada' } }, email: { from: 'a@b.cc', to: ['a@b.cc'], subject: 'x', body: 'x' } }), { status: 404 })
+  has(t, await send('POST', '/api/file/email/validate', {
+    fileContent: { templateName: 'First', data: { name: 'Ada' } },
+    email: { from: 'a@b.cc', to: ['a@b.cc'], subject: 'x', body: 'x' }
+  }), { status: 404 })
 })
 
-await t.test('publishing a version makes it the one that dispatches use; another one takes its place; an old one can come back', async (t) => {
+await t.test('publishing a version makes it the one that dispatches use; another one takes its place; ' +
+  'an old one can come back', async (t) => {
   const { id } = await create({ name: 'Second' })
-  has(t, await send('POST', `/api/v1/templates/${id}/publish`, { version: 1 }), { status: 200, body: { id, version: 1, status: 'published', latestVersion: 1 } })
+  has(t, await send('POST', `/api/v1/templates/${id}/publish`, { version: 1 }), {
+    status: 200,
+    body: { id, version: 1, status: 'published', latestVersion: 1 }
+  })
   const first = await send('POST', '/api/file', file(id))
   t.equal(first.status, 200)
 
@@ -46,18 +71,29 @@ await t.test('publishing a version makes it the one that dispatches use; another
   const second = await send('POST', '/api/file', file(id))
   await send('POST', `/api/v1/templates/${id}/publish`, { version: 2 })
   const third = await send('POST', '/api/file', file(id))
-  const versions = await Promise.all([first, second, third].map(async ({ body }) => (await send('GET', `/api/v1/dispatches/${body.dispatchId}`)).body.template))
+  const versions = await Promise.all(
+    [first, second, third].map(async ({ body }) => (await send('GET', `/api/v1/dispatches/${body.dispatchId}`)).body.template)
+  )
   t.strictSame(versions, [{ id, version: 1 }, { id, version: 1 }, { id, version: 2 }], 'a dispatch tells which version it used')
 
-  has(t, (await send('GET', `/api/v1/templates/${id}/versions`)).body, { data: [{ version: 2, status: 'published' }, { version: 1, status: 'retired' }], nextCursor: null })
+  has(t, (await send('GET', `/api/v1/templates/${id}/versions`)).body, {
+    data: [{ version: 2, status: 'published' }, { version: 1, status: 'retired' }],
+    nextCursor: null
+  })
   has(t, await send('POST', `/api/v1/templates/${id}/publish`, { version: 1 }), { status: 200, body: { version: 1, status: 'published' } })
-  has(t, (await send('GET', `/api/v1/templates/${id}/versions?limit=1`)).body, { data: [{ version: 2, status: 'retired' }], nextCursor: '2' })
-  has(t, (await send('GET', `/api/v1/templates/${id}/versions?limit=1&cursor=2`)).body, { data: [{ version: 1, status: 'published', userId: Number }] })
+  has(t, (await send('GET', `/api/v1/templates/${id}/versions?limit=1`)).body, {
+    data: [{ version: 2, status: 'retired' }],
+    nextCursor: '2'
+  })
+  has(t, (await send('GET', `/api/v1/templates/${id}/versions?limit=1&cursor=2`)).body, {
+    data: [{ version: 1, status: 'published', userId: Number }]
+  })
 })
 
 await t.test('a change that was made from an older version is refused: nobody\'s work is lost', async (t) => {
   const { id } = await create({ name: 'Contended' })
-  const put = (baseVersion: number): Promise<Answer> => send('PUT', `/api/v1/templates/${id}`, { baseVersion, ...letter({ name: 'Contended' }) })
+  const put = (baseVersion: number): Promise<Answer> =>
+    send('PUT', `/api/v1/templates/${id}`, { baseVersion, ...letter({ name: 'Contended' }) })
   const answers = await Promise.all([put(1), put(1), put(1)])
   t.strictSame(answers.map(({ status }) => status).sort(), [200, 409, 409])
   has(t, answers.find(({ status }) => status === 409)?.body, { error: 'conflict', message: /newest version is 2/ })
@@ -76,8 +112,12 @@ await t.test('a version is read as it was written', async (t) => {
 
 await t.test('a name is the company\'s own once, and goes with the published version', async (t) => {
   const { id } = await published({ name: 'Unique' })
-  has(t, await send('POST', '/api/v1/templates', letter({ name: 'Unique' })), { status: 409, body: { error: 'conflict', message: /"Unique" already/ } })
-  t.equal((await service.send('POST', '/api/v1/templates', { body: letter({ name: 'Unique' }) })).status, 201, 'that of another company is free')
+  has(t, await send('POST', '/api/v1/templates', letter({ name: 'Unique' })), {
+    status: 409,
+    body: { error: 'conflict', message: /"Unique" already/ }
+  })
+  t.equal((await service.send('POST', '/api/v1/templates', { body: letter({ name: 'Unique' }) })).status, 201,
+    'that of another company is free')
   await send('PUT', `/api/v1/templates/${id}`, { baseVersion: 1, ...letter({ name: 'Unlike' }) })
   t.equal((await send('GET', `/api/v1/templates/${id}`)).body.name, 'Unique', 'a draft renames nothing that is in use')
   t.equal((await send('POST', '/api/v1/templates', letter({ name: 'Unlike' }))).status, 201)
@@ -88,18 +128,34 @@ await t.test('a name is the company\'s own once, and goes with the published ver
 
 await t.test('the own template of a name goes before the shared one', async (t) => {
   const own = await published({ name: 'Letter' })
-  const chain = { fileContent: { templateName: 'Letter', data: { name: 'Ada' } }, sms: { phoneNumber: '+33612345678', message: 'Hello' }, providerName: 'simulator' }
+  const chain = {
+    fileContent: { templateName: 'Letter', data: { name: 'Ada' } },
+    sms: { phoneNumber: '+33612345678', message: 'Hello' },
+    providerName: 'simulator'
+  }
   const { body } = await send('POST', '/api/file/sms', chain)
-  has(t, (await findDispatch(service.house.get('database'), companyId, body.dispatchId)), { template_id: own.id, template_version: 1 })
+  has(t, await findDispatch(service.house.get('database'), companyId, body.dispatchId), { template_id: own.id, template_version: 1 })
 })
 
 await t.test('a deleted template is gone; its dispatches keep it, and its name is free', async (t) => {
   const { id } = await published({ name: 'Passing' })
-  const { body: { dispatchId } } = await send('POST', '/api/postal', { template: { id, data: { name: 'Ada' } }, providerName: 'simulator', postal: { recipient: { name: 'unavailable', address: '12 rue de la Paix', city: 'Paris', postalCode: '75002', country: 'FR' } } })
+  const { body: { dispatchId } } = await send('POST', '/api/postal', {
+    template: { id, data: { name: 'Ada' } },
+    providerName: 'simulator',
+    postal: { recipient: { name: 'unavailable', address: '12 rue de la Paix', city: 'Paris', postalCode: '75002', country: 'FR' } }
+  })
   t.type(dispatchId, 'string')
   t.equal((await send('DELETE', `/api/v1/templates/${id}`)).status, 204)
-  for (const [method, path, body] of [['GET', ''], ['GET', '/versions'], ['DELETE', ''], ['PUT', '', { baseVersion: 1, ...letter() }], ['POST', '/publish', { version: 1 }], ['POST', '/preview', {}]] as const) {
-    has(t, await send(method, `/api/v1/templates/${id}${path}`, body), { status: 404, body: { error: 'template_not_found' } }, `${method} ${path}`)
+  for (const [method, path, body] of [
+    ['GET', ''],
+    ['GET', '/versions'],
+    ['DELETE', ''],
+    ['PUT', '', { baseVersion: 1, ...letter() }],
+    ['POST', '/publish', { version: 1 }],
+    ['POST', '/preview', {}]
+  ] as const) {
+    has(t, await send(method, `/api/v1/templates/${id}${path}`, body), { status: 404, body: { error: 'template_not_found' } },
+      `${method} ${path}`)
   }
   t.equal((await send('POST', '/api/file', file(id))).status, 404)
   has(t, (await send('GET', `/api/v1/dispatches/${dispatchId}`)).body.template, { id, version: 1 })
@@ -110,20 +166,54 @@ await t.test('a deleted template is gone; its dispatches keep it, and its name i
 await t.test('shared templates can be copied, and are nobody\'s to change', async (t) => {
   const { body: shared } = await send('GET', '/api/v1/templates/1')
   t.equal(parse(shared.source).name, 'Invoice')
-  for (const [method, path, body] of [['PUT', '', { baseVersion: 1, ...letter() }], ['DELETE', ''], ['POST', '/publish', { version: 1 }]] as const) {
-    has(t, await send(method, `/api/v1/templates/1${path}`, body), { status: 403, body: { error: 'forbidden', message: /shared by all companies/ } }, `${method} ${path}`)
+  for (const [method, path, body] of [
+    ['PUT', '', { baseVersion: 1, ...letter() }],
+    ['DELETE', ''],
+    [
+      'POST',
+      '/publish',
+      { version: 1 }
+    ]
+  ] as const) {
+    has(t, await send(method, `/api/v1/templates/1${path}`, body), {
+      status: 403,
+      body: { error: 'forbidden', message: /shared by all companies/ }
+    }, `${method} ${path}`)
   }
   const { source, schema, sample } = shared
   const copied = await send('POST', '/api/v1/templates', { source, schema, sample })
-  has(t, copied, { status: 201, body: { name: 'Invoice', documentType: 'INVOICE', schema, sample, warnings: [{ path: '/source', line: 1, code: 'ignored' }] } })
+  has(t, copied, {
+    status: 201,
+    body: { name: 'Invoice', documentType: 'INVOICE', schema, sample, warnings: [{ path: '/source', line: 1, code: 'ignored' }] }
+  })
   await send('POST', `/api/v1/templates/${copied.body.id}/publish`, { version: 1 })
-  t.equal((await send('POST', '/api/invoicing', { documentType: 'INVOICE', template: { id: copied.body.id, data: { ...sample, number: 'COPY-1' } } })).status, 200)
+  t.equal(
+    (await send('POST', '/api/invoicing', {
+      documentType: 'INVOICE',
+      template: { id: copied.body.id, data: { ...sample, number: 'COPY-1' } }
+    })).status,
+    200
+  )
   t.equal((await bytesOf('/api/v1/templates/1/preview', {})).status, 200)
 })
 
 await t.test('only admins write; who may use a service previews its templates', async (t) => {
   const { id } = await create({ name: 'Guarded' })
-  for (const [method, path, body] of [['POST', '/api/v1/templates', letter()], ['PUT', `/api/v1/templates/${id}`, { baseVersion: 1, ...letter() }], ['POST', `/api/v1/templates/${id}/publish`, { version: 1 }], ['DELETE', `/api/v1/templates/${id}`], ['POST', '/api/v1/templates/preview', letter()]] as const) {
+  for (const [method, path, body] of [
+    ['POST', '/api/v1/templates', letter()],
+    [
+      'PUT',
+      `/api/v1/templates/${id}`,
+      { baseVersion: 1, ...letter() }
+    ],
+    ['POST', `/api/v1/templates/${id}/publish`, { version: 1 }],
+    ['DELETE', `/api/v1/templates/${id}`],
+    [
+      'POST',
+      '/api/v1/templates/preview',
+      letter()
+    ]
+  ] as const) {
     has(t, await send(method, path, body, member), { status: 403 }, `${method} ${path}`)
   }
   const texting = await service.company('texting', { services: ['sms'] })
@@ -133,12 +223,24 @@ await t.test('only admins write; who may use a service previews its templates', 
 
 await t.test('facts stand in the source or beside it; a contradiction is refused with its line', async (t) => {
   const source = 'service: file\nlocale: en\nbody:\n  - paragraph: Dear {{ name }}\n'
-  has(t, await send('POST', '/api/v1/templates', { ...letter(), source, name: 'Beside' }), { status: 201, body: { name: 'Beside', source } })
-  has(t, await send('POST', '/api/v1/templates', { ...letter(), source }), { status: 422, body: { details: [{ path: '/source', line: 1, column: 1, code: 'required', message: /"name" is missing/ }] } })
-  has(t, await send('POST', '/api/v1/templates', { ...letter(), name: 'x', service: 'sms', documentType: 'INVOICE' }), { status: 422, body: { error: 'validation_failed', details: [
-    { path: '/name', code: 'contradiction', message: /line 1 of the source says "Letter"/ },
-    { path: '/service', code: 'contradiction' }
-  ] } })
+  has(t, await send('POST', '/api/v1/templates', { ...letter(), source, name: 'Beside' }), {
+    status: 201,
+    body: { name: 'Beside', source }
+  })
+  has(t, await send('POST', '/api/v1/templates', { ...letter(), source }), {
+    status: 422,
+    body: { details: [{ path: '/source', line: 1, column: 1, code: 'required', message: /"name" is missing/ }] }
+  })
+  has(t, await send('POST', '/api/v1/templates', { ...letter(), name: 'x', service: 'sms', documentType: 'INVOICE' }), {
+    status: 422,
+    body: {
+      error: 'validation_failed',
+      details: [
+        { path: '/name', code: 'contradiction', message: /line 1 of the source says "Letter"/ },
+        { path: '/service', code: 'contradiction' }
+      ]
+    }
+  })
 })
 
 await t.test('every fault is told, with its line, its column and the nearest right word', async (t) => {
@@ -154,7 +256,13 @@ body:
   - table: { each: lines, as: line, columns: [{ header: a, value: line.descriptoin }] }
   - image: { asset: logo }
 `
-  const schema = { type: 'object', properties: { name: { type: 'string' }, lines: { type: 'array', items: { type: 'object', properties: { description: { type: 'string' } } } } } }
+  const schema = {
+    type: 'object',
+    properties: {
+      name: { type: 'string' },
+      lines: { type: 'array', items: { type: 'object', properties: { description: { type: 'string' } } } }
+    }
+  }
   const { status, body } = await send('POST', '/api/v1/templates', { source, schema, sample: { name: 5 } })
   t.equal(status, 422)
   contains(t, body.message, /^\/source \(line 6, column 5\): Unknown filter "uppcase" \(did you mean "upcase"\?\)\. And 5 more/)
@@ -166,21 +274,62 @@ body:
     ['/source', 'unknown_path', 10, 60],
     ['/sample/name', 'type', undefined, undefined]
   ])
-  for (const word of ['did you mean "name"?', 'did you mean "description"?']) t.ok(body.details.some(({ message }: any) => message.includes(word)), word)
+  for (const word of ['did you mean "name"?', 'did you mean "description"?']) {
+    t.ok(body.details.some(({ message }: any) => message.includes(word)), word)
+  }
   t.equal((await send('GET', '/api/v1/templates?name=Broken')).body.data.length, 0)
 })
 
 const refusals: [rule: string, changes: object, details: Pattern[]][] = [
   ['text that is no YAML', { source: 'name: [' }, [{ path: '/source', line: 1 }]],
-  ['an unknown block', { source: 'name: x\nservice: file\nlocale: en\nbody:\n  - paragaph: Dear\n' }, [{ path: '/source', code: 'unknown_block', line: 5, column: 5, message: /did you mean "paragraph"/ }]],
-  ['a block of a wrong kind', { source: 'name: x\nservice: file\nlocale: en\nbody:\n  - columns: 5\n  - table: []\nheader: 7\n' }, [{ line: 5 }, { line: 6 }, { line: 7 }]],
-  ['a schema that does not compile', { schema: { type: 'objekt' } }, [{ path: '/schema/type', code: 'enum', message: /did you mean "object"/ }]],
-  ['an unknown keyword', { schema: { type: 'object', propertes: {} } }, [{ path: '/schema/propertes', code: 'unknown_keyword', message: /did you mean "properties"/ }]],
-  ['a reference to elsewhere', { schema: { type: 'object', properties: { name: { $ref: 'https://example.com/name.json' } } } }, [{ path: '/schema/properties/name/$ref', message: /nothing is fetched/ }]],
-  ['a sample that does not fit', { sample: { nam: 'Ada' } }, [{ path: '/sample/name', code: 'required' }, { path: '/sample/nam', code: 'unknown_field', message: /did you mean "name"/ }]],
+  [
+    'an unknown block',
+    { source: 'name: x\nservice: file\nlocale: en\nbody:\n  - paragaph: Dear\n' },
+    [{ path: '/source', code: 'unknown_block', line: 5, column: 5, message: /did you mean "paragraph"/ }]
+  ],
+  [
+    'a block of a wrong kind',
+    { source: 'name: x\nservice: file\nlocale: en\nbody:\n  - columns: 5\n  - table: []\nheader: 7\n' },
+    [
+      { line: 5 },
+      { line: 6 },
+      { line: 7 }
+    ]
+  ],
+  [
+    'a schema that does not compile',
+    { schema: { type: 'objekt' } },
+    [{ path: '/schema/type', code: 'enum', message: /did you mean "object"/ }]
+  ],
+  [
+    'an unknown keyword',
+    { schema: { type: 'object', propertes: {} } },
+    [{ path: '/schema/propertes', code: 'unknown_keyword', message: /did you mean "properties"/ }]
+  ],
+  [
+    'a reference to elsewhere',
+    { schema: { type: 'object', properties: { name: { $ref: 'https://example.com/name.json' } } } },
+    [{ path: '/schema/properties/name/$ref', message: /nothing is fetched/ }]
+  ],
+  [
+    'a sample that does not fit',
+    { sample: { nam: 'Ada' } },
+    [
+      { path: '/sample/name', code: 'required' },
+      { path: '/sample/nam', code: 'unknown_field', message: /did you mean "name"/ }
+    ]
+  ],
   ['a sample that cannot be rendered', { sample: { name: '日本' } }, [{ path: '/sample/name', code: 'unsupported_characters' }]],
-  ['an asset that is not there', { source: `${letterYaml('x')}assets: { logo: asset:logo }\n` }, [{ path: '/source', code: 'unknown_asset', line: 5, column: 11 }]],
-  ['an asset that is a file', { source: `${letterYaml('x')}assets: { logo: logo.png }\n` }, [{ path: '/source', code: 'unknown_asset', message: /asset:<name>/ }]]
+  [
+    'an asset that is not there',
+    { source: `${letterYaml('x')}assets: { logo: asset:logo }\n` },
+    [{ path: '/source', code: 'unknown_asset', line: 5, column: 11 }]
+  ],
+  [
+    'an asset that is a file',
+    { source: `${letterYaml('x')}assets: { logo: logo.png }\n` },
+    [{ path: '/source', code: 'unknown_asset', message: /asset:<name>/ }]
+  ]
 ]
 
 for (const [rule, changes, details] of refusals) {
@@ -194,7 +343,14 @@ for (const [rule, changes, details] of refusals) {
 
 await t.test('fields that no block shows, and pictures that none does, are warnings', async (t) => {
   const { schema } = letter()
-  const more = { ...schema, properties: { ...schema.properties, nick: { type: 'string' }, address: { type: 'object', additionalProperties: false, properties: { city: { type: 'string' } } } } }
+  const more = {
+    ...schema,
+    properties: {
+      ...schema.properties,
+      nick: { type: 'string' },
+      address: { type: 'object', additionalProperties: false, properties: { city: { type: 'string' } } }
+    }
+  }
   const point = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
   const { warnings } = await create({ schema: more, name: 'Wary', source: `${letterYaml('Wary')}assets: { unseen: "${point}" }\n` })
   has(t, warnings, [
@@ -219,9 +375,19 @@ await t.test('a preview is the file itself, in every format, of the sample or ot
   contains(t, html.headers.get('content-security-policy'), /sandbox/)
   for (const format of ['DOCX', 'XLSX']) t.equal((await bytesOf(path, { format })).bytes.toString('latin1', 0, 2), 'PK', format)
   has(t, await send('POST', path, { data: { name: 5 } }), { status: 422, body: { details: [{ path: '/data/name', code: 'type' }] } })
-  has(t, await send('POST', path, { data: { name: '日本' } }), { status: 422, body: { details: [{ path: '/data/name', code: 'unsupported_characters' }] } })
+  has(t, await send('POST', path, { data: { name: '日本' } }), {
+    status: 422,
+    body: { details: [{ path: '/data/name', code: 'unsupported_characters' }] }
+  })
   t.equal((await send('POST', path, { version: 3 })).status, 404)
-  t.equal((await fetch(service.url + path, { method: 'POST', headers: { authorization: `Basic ${Buffer.from(`${admin.email}:${admin.password}`).toString('base64')}` } })).status, 200, 'without a body')
+  t.equal(
+    (await fetch(service.url + path, {
+      method: 'POST',
+      headers: { authorization: `Basic ${Buffer.from(`${admin.email}:${admin.password}`).toString('base64')}` }
+    })).status,
+    200,
+    'without a body'
+  )
 })
 
 await t.test('a preview of a text stores nothing and sends nothing', async (t) => {
@@ -247,10 +413,17 @@ await t.test('an invoice in the company\'s own words keeps the business rules', 
   const { body: { schema, sample } } = await send('GET', '/api/v1/templates/1')
   const { body } = await send('POST', '/api/v1/templates', { source: invoiceYaml, schema, sample })
   await send('POST', `/api/v1/templates/${body.id}/publish`, { version: 1 })
-  has(t, await send('POST', '/api/invoicing/validate', { documentType: 'INVOICE', template: { id: body.id, data: { ...sample, number: 5, total: 1 } } }), {
-    status: 422, body: { details: [{ path: '/template/data/number', code: 'type' }, { path: '/template/data/total', code: 'total' }] }
+  has(t, await send('POST', '/api/invoicing/validate', {
+    documentType: 'INVOICE',
+    template: { id: body.id, data: { ...sample, number: 5, total: 1 } }
+  }), {
+    status: 422,
+    body: { details: [{ path: '/template/data/number', code: 'type' }, { path: '/template/data/total', code: 'total' }] }
   })
-  const { status, body: { result, warnings: [due, ...others] } } = await send('POST', '/api/invoicing/validate', { documentType: 'INVOICE', template: { id: body.id, data: sample } })
+  const { status, body: { result, warnings: [due, ...others] } } = await send('POST', '/api/invoicing/validate', {
+    documentType: 'INVOICE',
+    template: { id: body.id, data: sample }
+  })
   has(t, [status, result, due], [200, 'warning', { path: '/template/data/dueDate', code: 'due_date_in_the_past' }])
   t.same(others.filter(({ code }: { code: string }) => code !== 'unused_field'), [])
   has(t, others[0], { path: '/template/data/date' })

@@ -1,11 +1,11 @@
-import { randomUUIDv7 } from 'node:crypto'
 import { callbackLimits, enqueueCallback, noteCallback } from '@dispatch/core'
+import { randomUUIDv7 } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import t from 'tap'
 import { createVendor, vendorNetwork } from '../../core/packages/conformance/vendor/vendor.ts'
 import { until } from '../core/work/support.ts'
 import { has } from '../support/matching.ts'
-import { invoiceRequest, startService, type Login } from '../support/service.ts'
+import { invoiceRequest, type Login, startService } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 
 const receiver = await createVendor()
@@ -22,12 +22,22 @@ async function dispatched (): Promise<string> {
 /** Records a callback as the pipeline does, with its job. */
 async function note (dispatchId: string, url = 'https://hooks.acme.test/', companyId = demo): Promise<string> {
   const queue = house.get('queue')
-  return house.get('database').owner.transaction().execute((queries) => noteCallback(queries, {
-    companyId, dispatchId, type: 'dispatch.succeeded', url, data: { dispatchId }, now: new Date(), due: house.get('database').now, newId: randomUUIDv7
-  }, enqueueCallback(queue)))
+  return house.get('database').owner.transaction().execute((queries) =>
+    noteCallback(queries, {
+      companyId,
+      dispatchId,
+      type: 'dispatch.succeeded',
+      url,
+      data: { dispatchId },
+      now: new Date(),
+      due: house.get('database').now,
+      newId: randomUUIDv7
+    }, enqueueCallback(queue))
+  )
 }
 
-const read = async (dispatchId: string, query = ''): Promise<{ data: any[], nextCursor: string | null }> => (await send('GET', `/api/v1/dispatches/${dispatchId}/callbacks${query}`)).body
+const read = async (dispatchId: string, query = ''): Promise<{ data: any[], nextCursor: string | null }> =>
+  (await send('GET', `/api/v1/dispatches/${dispatchId}/callbacks${query}`)).body
 const sent = (id: string) => receiver.requests.filter(({ headers }) => headers['webhook-id'] === id)
 const rotate = (login?: Login) => send('POST', '/api/v1/company/callback-secret', {}, login)
 
@@ -42,9 +52,19 @@ await t.test('a recorded callback is delivered by the queue, signed with the sec
   const id = await note(dispatchId)
   await until('it is delivered', async () => (await read(dispatchId)).data[0]?.state === 'delivered')
   const [request] = sent(id)
-  has(t, new Webhook(body.secret as string).verify(request!.body.toString(), request!.headers), { type: 'dispatch.succeeded', sequence: 1, data: { dispatchId } })
+  has(t, new Webhook(body.secret as string).verify(request!.body.toString(), request!.headers), {
+    type: 'dispatch.succeeded',
+    sequence: 1,
+    data: { dispatchId }
+  })
   has(t, (await read(dispatchId)).data, [{
-    id, dispatchId, type: 'dispatch.succeeded', sequence: 1, receiver: 'hooks.acme.test', state: 'delivered', nextAttemptAt: null,
+    id,
+    dispatchId,
+    type: 'dispatch.succeeded',
+    sequence: 1,
+    receiver: 'hooks.acme.test',
+    state: 'delivered',
+    nextAttemptAt: null,
     attempts: [{ number: 1, outcome: 'delivered', status: 200, milliseconds: Number }]
   }])
 
@@ -53,7 +73,10 @@ await t.test('a recorded callback is delivered by the queue, signed with the sec
   const shown = await send('GET', '/api/v1/company/callback-secret')
   has(t, shown.body, { secrets: [{ expiresAt: null }, { createdAt: body.createdAt, expiresAt: again.previousUntil }] })
   for (const secret of [body.secret, again.secret] as string[]) t.notOk(JSON.stringify([shown.body, service.log]).includes(secret.slice(6)))
-  has(t, (await send('GET', '/api/v1/audit?action=callback-secret.rotated')).body.data, [{ action: 'callback-secret.rotated' }, { author: { userId: 2, companyId: demo } }], 'who did it is in the audit log')
+  has(t, (await send('GET', '/api/v1/audit?action=callback-secret.rotated')).body.data, [
+    { action: 'callback-secret.rotated' },
+    { author: { userId: 2, companyId: demo } }
+  ], 'who did it is in the audit log')
 })
 
 await t.test('a failed one is tried again by itself', async (t) => {
@@ -62,7 +85,10 @@ await t.test('a failed one is tried again by itself', async (t) => {
   const id = await note(dispatchId)
   await until('it is delivered', async () => (await read(dispatchId)).data[0]?.state === 'delivered', 30)
   t.equal(sent(id).length, 2)
-  has(t, (await read(dispatchId)).data[0].attempts, [{ number: 1, outcome: 'failed', status: 500, reason: 'It answered 500 instead of 200.' }, { number: 2, outcome: 'delivered' }])
+  has(t, (await read(dispatchId)).data[0].attempts, [
+    { number: 1, outcome: 'failed', status: 500, reason: 'It answered 500 instead of 200.' },
+    { number: 2, outcome: 'delivered' }
+  ])
 })
 
 await t.test('many of them are delivered once each, page by page in their order', async (t) => {
@@ -98,7 +124,9 @@ await t.test('a callback is replayed by an admin, under its id; what is under wa
   await until('it is delivered', async () => (await read(dispatchId)).data[0]?.attempts[2]?.outcome === 'delivered')
   await house.get('database').owner.updateTable('callbacks').set({ body: null }).where('callback_id', '=', id).execute()
   has(t, await send('POST', `/api/v1/callbacks/${id}/replay`), { status: 409, body: { message: /no longer kept/ } })
-  for (const unknown of ['x', randomUUIDv7()]) has(t, await send('POST', `/api/v1/callbacks/${unknown}/replay`), { status: 404, body: { error: 'not_found' } })
+  for (const unknown of ['x', randomUUIDv7()]) {
+    has(t, await send('POST', `/api/v1/callbacks/${unknown}/replay`), { status: 404, body: { error: 'not_found' } })
+  }
 })
 
 await t.test('receivers of one company that do not answer do not keep those of another waiting', async (t) => {
@@ -114,5 +142,6 @@ await t.test('receivers of one company that do not answer do not keep those of a
   await until('the other one is delivered', () => sent(id).length === 1, 30)
   t.equal(muted(), callbackLimits.perCompany)
   held.resolve({ status: 200 })
-  await until('they are all delivered', async () => (await read(dispatchId, '?limit=100')).data.every(({ state }) => state === 'delivered'), 30)
+  await until('they are all delivered', async () => (await read(dispatchId, '?limit=100')).data.every(({ state }) => state === 'delivered'),
+    30)
 })

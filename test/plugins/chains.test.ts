@@ -1,14 +1,16 @@
+import { chains, type ServiceName, serviceNames } from '@dispatch/core'
 import t from 'tap'
-import { chains, serviceNames, type ServiceName } from '@dispatch/core'
 import { chainBody } from '../support/chains.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { resolved } from '../support/openapi.ts'
-import { invoiceRequest, startService, type Answer } from '../support/service.ts'
+import { type Answer, invoiceRequest, startService } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 
 const service = await startService(t, { parts: { renderer: quickRenderer } })
-const bodyOf = (path: readonly ServiceName[], more: Record<string, unknown> = {}): Record<string, unknown> => chainBody(path, invoiceRequest()['template'], more)
-const validate = (path: readonly ServiceName[], body: unknown): Promise<Answer> => service.send('POST', `/api/${path.join('/')}/validate`, { body })
+const bodyOf = (path: readonly ServiceName[], more: Record<string, unknown> = {}): Record<string, unknown> =>
+  chainBody(path, invoiceRequest()['template'], more)
+const validate = (path: readonly ServiceName[], body: unknown): Promise<Answer> =>
+  service.send('POST', `/api/${path.join('/')}/validate`, { body })
 
 await t.test('every chain of the table can be validated: the plan has each step, its provider and its price', async (t) => {
   for (const path of chains) {
@@ -31,17 +33,25 @@ await t.test('every chain of the table can be validated: the plan has each step,
 
 await t.test('every other path of two services is an unknown chain, whose answer says what may follow', async (t) => {
   const known = new Set(chains.map((path) => path.join('/')))
-  for (const path of serviceNames.flatMap((first) => serviceNames.map((second) => [first, second])).filter((pair) => !known.has(pair.join('/')))) {
+  for (const path of serviceNames.flatMap((first) => serviceNames.map((second) => [first, second])).filter((pair) =>
+    !known.has(pair.join('/'))
+  )) {
     for (const url of [`/api/${path.join('/')}`, `/api/${path.join('/')}/validate`]) {
       const { status, body } = await service.send('POST', url, { body: {} })
-      has(t, { status, body }, { status: 404, body: { error: 'unknown_chain', message: / cannot follow .*(there may follow|nothing may follow)/ } }, url)
+      has(t, { status, body }, {
+        status: 404,
+        body: { error: 'unknown_chain', message: / cannot follow .*(there may follow|nothing may follow)/ }
+      }, url)
     }
   }
 })
 
 await t.test('an unknown chain is one before its body is looked at, whoever asks with credentials', async (t) => {
   has(t, await service.send('POST', '/api/file/invoicing', { body: 'no JSON' }), { status: 404, body: { error: 'unknown_chain' } })
-  has(t, await service.send('POST', '/api/file/invoicing/validate?async=perhaps', { body: {} }), { status: 404, body: { error: 'unknown_chain', result: 'error' } })
+  has(t, await service.send('POST', '/api/file/invoicing/validate?async=perhaps', { body: {} }), {
+    status: 404,
+    body: { error: 'unknown_chain', result: 'error' }
+  })
   has(t, await service.send('POST', '/api/file/invoicing', { body: {} }, null), { status: 401 })
   for (const path of ['/api/v1/dispatches', '/api/v1/nothing/validate', '/api/webhooks/esign', '/api/v1/nothing/more/here']) {
     has(t, await service.send('POST', path, { body: {} }), { status: 404, body: { error: 'not_found' } }, path)
@@ -50,10 +60,16 @@ await t.test('an unknown chain is one before its body is looked at, whoever asks
 
 await t.test('a chain needs the permission for every service in it, now or later', async (t) => {
   const { member } = await service.company('some', { services: ['file', 'esign', 'email'] })
-  const asMember = (path: readonly ServiceName[], more?: Record<string, unknown>): Promise<Answer> => service.send('POST', `/api/${path.join('/')}/validate`, { body: { ...bodyOf(path, more), template: { id: 999, data: {} } } }, member)
+  const asMember = (path: readonly ServiceName[], more?: Record<string, unknown>): Promise<Answer> =>
+    service.send('POST', `/api/${path.join('/')}/validate`, { body: { ...bodyOf(path, more), template: { id: 999, data: {} } } }, member)
   has(t, await asMember(['file', 'email']), { status: 404, body: { error: 'template_not_found' } })
-  for (const path of [['file', 'sms'], ['postal', 'email'], ['file', 'email', 'upload']] as const) has(t, await asMember(path), { status: 403, body: { error: 'forbidden' } }, path.join('/'))
-  has(t, await asMember(['file', 'esign'], { deferred: [{ on: 'esign.completed', service: 'upload' }] }), { status: 403, body: { error: 'forbidden', message: /"upload"/ } })
+  for (const path of [['file', 'sms'], ['postal', 'email'], ['file', 'email', 'upload']] as const) {
+    has(t, await asMember(path), { status: 403, body: { error: 'forbidden' } }, path.join('/'))
+  }
+  has(t, await asMember(['file', 'esign'], { deferred: [{ on: 'esign.completed', service: 'upload' }] }), {
+    status: 403,
+    body: { error: 'forbidden', message: /"upload"/ }
+  })
 })
 
 await t.test('a template of a later step must exist too', async (t) => {
@@ -63,18 +79,23 @@ await t.test('a template of a later step must exist too', async (t) => {
 
 await t.test('each step has its own provider, and says so where it cannot', async (t) => {
   const { status, body } = await validate(['invoicing', 'upload'], bodyOf(['invoicing', 'upload'], { upload: { providerName: 'nobody' } }))
-  has(t, { status, body }, { status: 422, body: { error: 'configuration_missing', result: 'error', details: [{ path: '/upload/providerName' }] } })
+  has(t, { status, body }, {
+    status: 422,
+    body: { error: 'configuration_missing', result: 'error', details: [{ path: '/upload/providerName' }] }
+  })
   const named = await validate(['invoicing', 'upload'], bodyOf(['invoicing', 'upload'], { upload: { providerName: 'simulator' } }))
   has(t, named.body.plan, [{ chosenBy: 'company' }, { chosenBy: 'request' }])
 })
 
 await t.test('deferred steps stand in the plan with the event that they wait for', async (t) => {
-  const { status, body } = await validate(['esign', 'sms'], bodyOf(['esign', 'sms'], { deferred: [{ on: 'esign.completed', service: 'upload' }] }))
+  const { status, body } = await validate(['esign', 'sms'],
+    bodyOf(['esign', 'sms'], { deferred: [{ on: 'esign.completed', service: 'upload' }] }))
   t.equal(status, 200)
   t.strictSame(body.plan.at(-1), { service: 'upload', providerName: 'simulator', chosenBy: 'company', credits: 0, on: 'esign.completed' })
 })
 
-await t.test('the documentation has every chain: those of two services at their own routes, longer ones in words at the route of their length', async (t) => {
+await t.test('the documentation has every chain: those of two services at their own routes, longer ones in words at ' +
+  'the route of their length', async (t) => {
   const { body: document } = await service.send('GET', '/openapi.json', {}, null)
   const answer = (path: string, status: string): any => resolved(document, document.paths[path].post.responses[status])
   for (const path of chains.filter(({ length }) => length === 2).map((chain) => `/api/${chain.join('/')}`)) {
@@ -87,7 +108,8 @@ await t.test('the documentation has every chain: those of two services at their 
     const { description, parameters } = document.paths[path].post
     contains(t, description, new RegExp(`: ${chains.filter((chain) => chain.length === length).length} chains of ${length} services`))
     const places = parameters.map((parameter: unknown) => resolved(document, parameter)).filter((parameter: any) => parameter.in === 'path')
-    t.strictSame(toldBy(description, places), chains.filter((chain) => chain.length === length).map((chain) => chain.join('/')).sort(), path)
+    t.strictSame(toldBy(description, places), chains.filter((chain) => chain.length === length).map((chain) => chain.join('/')).sort(),
+      path)
     t.ok(`${path}/validate` in document.paths)
     contains(t, answer(path, '422').description, /partially_dispatched/)
     contains(t, answer(path, '404').description, /unknown_chain/)
@@ -96,11 +118,17 @@ await t.test('the documentation has every chain: those of two services at their 
 
 /** The chains that the words of a description mean, of the services that may stand at each place. */
 function toldBy (description: string, places: { schema: { enum: string[] } }[]): string[] {
-  const [, first, next, last] = (/First comes one of (.*); then others of (.*), no service twice, and none behind (.*): \d/.exec(description) ?? []).map((words) => [...words.matchAll(/`(\w+)`/g)].map(([, name]) => name!))
+  const [, first, next, last] =
+    (/First comes one of (.*); then others of (.*), no service twice, and none behind (.*): \d/.exec(description) ?? []).map((words) =>
+      [...words.matchAll(/`(\w+)`/g)].map(([, name]) => name!)
+    )
   const named = [first ?? [], ...places.slice(1).map(() => next ?? [])]
-  const isSaid = (path: string[]): boolean => new Set(path).size === path.length && path.slice(0, -1).every((name) => last?.includes(name) === false)
+  const isSaid = (path: string[]): boolean =>
+    new Set(path).size === path.length && path.slice(0, -1).every((name) => last?.includes(name) === false)
   for (const [index, { schema }] of places.entries()) t.strictSame(schema.enum, named[index])
-  return named.reduce<string[][]>((paths, names) => paths.flatMap((path) => names.map((name) => [...path, name])), [[]]).filter(isSaid).map((path) => path.join('/')).sort()
+  return named.reduce<string[][]>((paths, names) => paths.flatMap((path) => names.map((name) => [...path, name])), [[]]).filter(isSaid).map(
+    (path) => path.join('/')
+  ).sort()
 }
 
 await t.test('the documentation is at most 300 KB', async (t) => {

@@ -1,5 +1,5 @@
+import { listCompaniesDue, type Queue, sendCreditWarnings } from '@dispatch/core'
 import { randomUUIDv7 } from 'node:crypto'
-import { listCompaniesDue, sendCreditWarnings, type Queue } from '@dispatch/core'
 import { Webhook } from 'standardwebhooks'
 import t from 'tap'
 import { createVendor, vendorNetwork } from '../../core/packages/conformance/vendor/vendor.ts'
@@ -7,7 +7,7 @@ import { until } from '../core/work/support.ts'
 import { hasNoFault, isError } from '../hostile/support.ts'
 import { has, lacks } from '../support/matching.ts'
 import { resolved, schemasOf } from '../support/openapi.ts'
-import { invoiceRequest, operator, seededDatabase, startService, type Answer, type Login } from '../support/service.ts'
+import { type Answer, invoiceRequest, type Login, operator, seededDatabase, startService } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 
 const receiver = await createVendor()
@@ -21,12 +21,17 @@ const { owner } = house.get('database')
 
 const read = async (login: Login): Promise<any> => (await send('GET', '/api/v1/company', {}, login)).body
 const change = (login: Login, body: unknown): Promise<Answer> => send('PUT', '/api/v1/company', { body }, login)
-const grant = (companyId: number, amount: number): Promise<Answer> => send('POST', `/api/v1/companies/${companyId}/credits`, { body: { amount, reason: 'Test' } }, operator)
-const dispatch = async (login: Login, more: Record<string, unknown> = {}): Promise<number> => (await send('POST', '/api/invoicing', { body: invoiceRequest({}, more) }, login)).status
-const stateOf = async (companyId: number) => (await owner.selectFrom('credits').select(['warning', 'warnings']).where('company_id', '=', companyId).executeTakeFirstOrThrow())
+const grant = (companyId: number, amount: number): Promise<Answer> =>
+  send('POST', `/api/v1/companies/${companyId}/credits`, { body: { amount, reason: 'Test' } }, operator)
+const dispatch = async (login: Login, more: Record<string, unknown> = {}): Promise<number> =>
+  (await send('POST', '/api/invoicing', { body: invoiceRequest({}, more) }, login)).status
+const stateOf =
+  async (companyId: number) => (await owner.selectFrom('credits').select(['warning', 'warnings']).where('company_id', '=', companyId)
+    .executeTakeFirstOrThrow())
 
 /** As the sweep of any process does. */
-const tell = (queue: Pick<Queue, 'send'> = house.get('queue')): Promise<void> => sendCreditWarnings({ database: house.get('database'), queue, now: () => new Date(), newId: randomUUIDv7 })
+const tell = (queue: Pick<Queue, 'send'> = house.get('queue')): Promise<void> =>
+  sendCreditWarnings({ database: house.get('database'), queue, now: () => new Date(), newId: randomUUIDv7 })
 
 await t.test('a company is everything by default: reachable from everywhere, never warned', async (t) => {
   const { companyId, admin } = await service.company('by-default')
@@ -40,7 +45,8 @@ await t.test('addresses are stored as networks, each written in the one way', as
   t.equal(status, 200)
   t.strictSame(body.addresses, ['127.0.0.1/32', '10.0.0.0/8', '::1/128', '2001:db8::/32', '192.0.2.1/32', '192.0.2.0/24'])
   t.strictSame(await read(admin), body)
-  const wrong = ['', 'localhost', '10.0.0.0/33', '010.0.0.1', '10.1', '0x7f000001', '::1/129', 'fe80::1%eth0', '10.0.0.0/8/8', '10.0.0.0/-1', '1.2.3.4;drop table']
+  const wrong = ['', 'localhost', '10.0.0.0/33', '010.0.0.1', '10.1', '0x7f000001', '::1/129', 'fe80::1%eth0', '10.0.0.0/8/8',
+    '10.0.0.0/-1', '1.2.3.4;drop table']
   const refused = await change(admin, { addresses: ['127.0.0.1', ...wrong] })
   isError(t, refused, 'validation_error')
   t.strictSame(refused.body.details.map(({ path }: { path: string }) => path), wrong.map((_, index) => `/addresses/${index + 1}`))
@@ -64,7 +70,18 @@ await t.test('a change changes what it names; what it names wrongly is refused',
   has(t, (await change(admin, { lowCredit: 5 })).body, { notifyUrl, lowCredit: 5 })
   has(t, (await change(admin, { notifyUrl: null })).body, { notifyUrl: null, lowCredit: 5 })
   has(t, (await change(admin, { lowCredit: null })).body, { notifyUrl: null, lowCredit: null })
-  const wrong = [{}, { lowCredit: 0 }, { lowCredit: -1 }, { lowCredit: 1.5 }, { notifyUrl: 'http://hooks.acme.test/' }, { notifyUrl: 'https://user:word@hooks.acme.test/' }, { notifyUrl: 'no url' }, { name: 'Mine' }, { force: 'yes', lowCredit: 1 }, { addresses: '127.0.0.1' }]
+  const wrong = [
+    {},
+    { lowCredit: 0 },
+    { lowCredit: -1 },
+    { lowCredit: 1.5 },
+    { notifyUrl: 'http://hooks.acme.test/' },
+    { notifyUrl: 'https://user:word@hooks.acme.test/' },
+    { notifyUrl: 'no url' },
+    { name: 'Mine' },
+    { force: 'yes', lowCredit: 1 },
+    { addresses: '127.0.0.1' }
+  ]
   for (const body of wrong) isError(t, await change(admin, body), 'validation_error', JSON.stringify(body))
 })
 
@@ -85,13 +102,22 @@ await t.test('a company whose free credits fall below its threshold is told once
   const [request, ...more] = receiver.requests.filter(({ host }) => host === 'warned.test')
   t.strictSame(more, [], 'once')
   has(t, request, { method: 'POST', path: '/credits', query: { token: 'in-the-address' } })
-  has(t, new Webhook(secret as string).verify(request!.body.toString(), request!.headers), { type: 'company.credits_low', sequence: 1, data: { companyId, balance: 1, held: 0, lowCredit: 2 } })
+  has(t, new Webhook(secret as string).verify(request!.body.toString(), request!.headers), {
+    type: 'company.credits_low',
+    sequence: 1,
+    data: { companyId, balance: 1, held: 0, lowCredit: 2 }
+  })
   const { body: document } = await service.send('GET', '/openapi.json', {}, null)
   const { requestBody, parameters } = document.webhooks['company.credits_low'].post
-  has(t, schemasOf(document)(resolved(document, requestBody).content['application/json'].schema)(JSON.parse(request!.body.toString())), { ok: true }, 'as the documentation has it')
+  has(t, schemasOf(document)(resolved(document, requestBody).content['application/json'].schema)(JSON.parse(request!.body.toString())), {
+    ok: true
+  }, 'as the documentation has it')
   for (const parameter of parameters) t.ok(request!.headers[resolved(document, parameter).name], 'with its headers')
   const { body } = await send('GET', '/api/v1/company/callbacks', {}, admin)
-  has(t, body, { data: [{ type: 'company.credits_low', sequence: 1, receiver: 'warned.test', state: 'delivered', attempts: [{ outcome: 'delivered' }] }], nextCursor: null })
+  has(t, body, {
+    data: [{ type: 'company.credits_low', sequence: 1, receiver: 'warned.test', state: 'delivered', attempts: [{ outcome: 'delivered' }] }],
+    nextCursor: null
+  })
   t.notOk('dispatchId' in body.data[0])
   t.equal((await send('POST', `/api/v1/callbacks/${body.data[0].id}/replay`, {}, admin)).status, 200, 'it is replayed as any callback')
   t.strictSame((await send('GET', '/api/v1/company/callbacks', {}, (await service.company('stranger')).admin)).body.data, [])
@@ -153,7 +179,8 @@ await t.test('a hundred dispatches that cross it at once, and processes that fin
   await Promise.all(Array.from({ length: 20 }, () => dispatch(member)))
   await Promise.all(Array.from({ length: 6 }, () => tell()))
   t.strictSame(await state(), { warning: 'told', warnings: 1 })
-  const callbacks = await owner.selectFrom('callbacks').select('sequence').where('company_id', '=', companyId).where('type', '=', 'company.credits_low').execute()
+  const callbacks = await owner.selectFrom('callbacks').select('sequence').where('company_id', '=', companyId).where('type', '=',
+    'company.credits_low').execute()
   t.strictSame(callbacks, [{ sequence: 1 }])
 })
 
@@ -161,7 +188,11 @@ await t.test('what is told and that it was told are one: where its job cannot be
   const { companyId, state } = await watched('broken', { credits: 1, lowCredit: 50 })
   await t.rejects(tell({ send: () => Promise.reject(new Error('The queue is away.')) }))
   t.strictSame(await state(), { warning: 'told', warnings: 1 })
-  t.strictSame(await owner.selectFrom('callbacks').select(['type', 'sequence', 'state']).where('company_id', '=', companyId).execute(), [{ type: 'company.credits_low', sequence: 1, state: 'pending' }])
+  t.strictSame(await owner.selectFrom('callbacks').select(['type', 'sequence', 'state']).where('company_id', '=', companyId).execute(), [{
+    type: 'company.credits_low',
+    sequence: 1,
+    state: 'pending'
+  }])
   t.ok((await listCompaniesDue(house.get('database'), 0)).includes(companyId), 'for the sweep to find')
 })
 

@@ -7,28 +7,80 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 
 void t.test('an empty environment is a development service in the checkout', (t) => {
   t.same(readConfig({}), {
-    environment: 'development', host: '127.0.0.1', port: 3000, publicUrl: 'http://127.0.0.1:3000', dataDirectory: resolve(root, 'data'),
-    providerDirectories: [resolve(root, 'providers')], prices: {}, allowedNetworks: [], trustedProxies: [], limits: { auth: 10, dispatch: 100, validation: 0 }, webhookAuth: {}, retentionDays: 90, works: true, concurrency: 16, logLevel: 'info'
+    environment: 'development',
+    host: '127.0.0.1',
+    port: 3000,
+    publicUrl: 'http://127.0.0.1:3000',
+    dataDirectory: resolve(root, 'data'),
+    providerDirectories: [resolve(root, 'providers')],
+    prices: {},
+    allowedNetworks: [],
+    trustedProxies: [],
+    limits: { auth: 10, dispatch: 100, validation: 0 },
+    webhookAuth: {},
+    retentionDays: 90,
+    works: true,
+    concurrency: 16,
+    logLevel: 'info'
   })
   t.end()
 })
 
 void t.test('an empty variable counts as absent', (t) => {
-  const names = ['NODE_ENV', 'HOST', 'PORT', 'DATABASE_URL', 'DISPATCH_PUBLIC_URL', 'DISPATCH_DATA_DIR', 'DISPATCH_PROVIDERS_DIR', 'DISPATCH_MASTER_KEY', 'DISPATCH_PRICES', 'DISPATCH_RETENTION_DAYS', 'DISPATCH_WORKER', 'DISPATCH_CONCURRENCY', 'DISPATCH_LOG_LEVEL']
+  const names = ['NODE_ENV', 'HOST', 'PORT', 'DATABASE_URL', 'DISPATCH_PUBLIC_URL', 'DISPATCH_DATA_DIR', 'DISPATCH_PROVIDERS_DIR',
+    'DISPATCH_MASTER_KEY', 'DISPATCH_PRICES', 'DISPATCH_RETENTION_DAYS', 'DISPATCH_WORKER', 'DISPATCH_CONCURRENCY', 'DISPATCH_LOG_LEVEL']
   t.same(readConfig(Object.fromEntries(names.map((name) => [name, '']))), readConfig({}))
   t.end()
 })
 
 void t.test('every variable says what it says', (t) => {
   t.same(readConfig({
-    NODE_ENV: 'production', HOST: '::1', PORT: '8080', DATABASE_URL: 'postgresql://user@db/dispatch', DISPATCH_PUBLIC_URL: 'https://dispatch.example.com/base/', DISPATCH_DATA_DIR: 'elsewhere',
-    DISPATCH_PROVIDERS_DIR: ['/one', '', 'two'].join(delimiter), DISPATCH_MASTER_KEY: 'key', DISPATCH_MASTER_KEY_PREVIOUS_FILE: 'before.key', DISPATCH_TLS_CERT: '/tls/cert.pem', DISPATCH_TLS_KEY: 'key.pem',
-    DISPATCH_HTTP_PORT: '8081', DISPATCH_TRUSTED_PROXIES: ' 10.0.0.2, fd00::/8', DISPATCH_SECURITY_CONTACT: 'security@example.com', DISPATCH_PRICES: ' invoicing = 2,', DISPATCH_RETENTION_DAYS: '7', DISPATCH_WORKER: 'off', DISPATCH_CONCURRENCY: '4', DISPATCH_LOG_LEVEL: 'warn',
-    DISPATCH_AUTH_LIMIT: '0', DISPATCH_DISPATCH_LIMIT: '500', DISPATCH_VALIDATION_LIMIT: '20', DISPATCH_SMTP_NAME: 'mail.example.com'
+    NODE_ENV: 'production',
+    HOST: '::1',
+    PORT: '8080',
+    DATABASE_URL: 'postgresql://user@db/dispatch',
+    DISPATCH_PUBLIC_URL: 'https://dispatch.example.com/base/',
+    DISPATCH_DATA_DIR: 'elsewhere',
+    DISPATCH_PROVIDERS_DIR: ['/one', '', 'two'].join(delimiter),
+    DISPATCH_MASTER_KEY: 'key',
+    DISPATCH_MASTER_KEY_PREVIOUS_FILE: 'before.key',
+    DISPATCH_TLS_CERT: '/tls/cert.pem',
+    DISPATCH_TLS_KEY: 'key.pem',
+    DISPATCH_HTTP_PORT: '8081',
+    DISPATCH_TRUSTED_PROXIES: ' 10.0.0.2, fd00::/8',
+    DISPATCH_SECURITY_CONTACT: 'security@example.com',
+    DISPATCH_PRICES: ' invoicing = 2,',
+    DISPATCH_RETENTION_DAYS: '7',
+    DISPATCH_WORKER: 'off',
+    DISPATCH_CONCURRENCY: '4',
+    DISPATCH_LOG_LEVEL: 'warn',
+    DISPATCH_AUTH_LIMIT: '0',
+    DISPATCH_DISPATCH_LIMIT: '500',
+    DISPATCH_VALIDATION_LIMIT: '20',
+    DISPATCH_SMTP_NAME: 'mail.example.com'
   }), {
-    environment: 'production', host: '::1', port: 8080, databaseUrl: 'postgresql://user@db/dispatch', publicUrl: 'https://dispatch.example.com/base', dataDirectory: resolve('elsewhere'),
-    providerDirectories: ['/one', resolve('two')], masterKey: 'key', previousMasterKeyFile: resolve('before.key'), tls: { cert: '/tls/cert.pem', key: resolve('key.pem') },
-    httpPort: 8081, trustedProxies: ['10.0.0.2', 'fd00::/8'], securityContact: 'mailto:security@example.com', mailName: 'mail.example.com', prices: { invoicing: 2 }, allowedNetworks: [], limits: { auth: 0, dispatch: 500, validation: 20 }, webhookAuth: {}, retentionDays: 7, works: false, concurrency: 4, logLevel: 'warn'
+    environment: 'production',
+    host: '::1',
+    port: 8080,
+    databaseUrl: 'postgresql://user@db/dispatch',
+    publicUrl: 'https://dispatch.example.com/base',
+    dataDirectory: resolve('elsewhere'),
+    providerDirectories: ['/one', resolve('two')],
+    masterKey: 'key',
+    previousMasterKeyFile: resolve('before.key'),
+    tls: { cert: '/tls/cert.pem', key: resolve('key.pem') },
+    httpPort: 8081,
+    trustedProxies: ['10.0.0.2', 'fd00::/8'],
+    securityContact: 'mailto:security@example.com',
+    mailName: 'mail.example.com',
+    prices: { invoicing: 2 },
+    allowedNetworks: [],
+    limits: { auth: 0, dispatch: 500, validation: 20 },
+    webhookAuth: {},
+    retentionDays: 7,
+    works: false,
+    concurrency: 4,
+    logLevel: 'warn'
   })
   t.equal(readConfig({ HOST: '::1', PORT: '1' }).publicUrl, 'http://[::1]:1')
   t.equal(readConfig({ HOST: 'localhost' }).host, '127.0.0.1', 'one address, of the two that the name may stand for')
@@ -40,10 +92,25 @@ for (const [name, values] of Object.entries({
   NODE_ENV: ['test', 'Production'],
   HOST: ['0.0.0.0', '::', '192.168.1.2', '127.0.0.999', '127.example.com', 'example.com'],
   DISPATCH_SECURITY_CONTACT: ['Ada', 'http://example.com/security', 'javascript:alert(1)', 'a@b\nContact: c@d', 'mailto:a b'],
-  DISPATCH_SMTP_NAME: ['localhost', 'mail_1.example.com', '10.0.0.1', '[10.0.0.1]', 'mail.example.com\r\nMAIL FROM:<>', '-a.example.com', 'a b.example.com', 'a.'.repeat(130) + 'com'],
+  DISPATCH_SMTP_NAME: [
+    'localhost',
+    'mail_1.example.com',
+    '10.0.0.1',
+    '[10.0.0.1]',
+    'mail.example.com\r\nMAIL FROM:<>',
+    '-a.example.com',
+    'a b.example.com',
+    'a.'.repeat(130) + 'com'
+  ],
   PORT: ['65536', '-1', '80a', '1e3', ' 80', '0x50'],
   DATABASE_URL: ['mysql://db/dispatch', 'postgres:db', 'db'],
-  DISPATCH_PUBLIC_URL: ['dispatch.example.com', 'ftp://dispatch.example.com', 'https://dispatch.example.com/?a=1', 'https://dispatch.example.com/#a', 'https://ada@dispatch.example.com'],
+  DISPATCH_PUBLIC_URL: [
+    'dispatch.example.com',
+    'ftp://dispatch.example.com',
+    'https://dispatch.example.com/?a=1',
+    'https://dispatch.example.com/#a',
+    'https://ada@dispatch.example.com'
+  ],
   DISPATCH_PRICES: ['invoicing', 'invoicing=-1', 'invoicing=1.5', 'invoicing=1;sms=2', 'INVOICING=1', 'invoicng=1', 'invoicing=1000000'],
   DISPATCH_TRUSTED_PROXIES: ['loopback', '10.0.0.0/33', '10.0.0', 'proxy.example.com', '10.0.0.1/8/8', '*', 'fe80::1%eth0'],
   DISPATCH_AUTH_LIMIT: ['-1', '1.5', 'off', '1e3', '1000000000'],
@@ -55,7 +122,9 @@ for (const [name, values] of Object.entries({
   DISPATCH_LOG_LEVEL: ['verbose']
 })) {
   void t.test(`a wrong ${name} is refused in one sentence that names it`, (t) => {
-    for (const value of values) t.throws(() => readConfig({ [name]: value }), { constructor: ConfigError, message: new RegExp(`^${name} (is|has) .*\\.$`) }, value)
+    for (const value of values) {
+      t.throws(() => readConfig({ [name]: value }), { constructor: ConfigError, message: new RegExp(`^${name} (is|has) .*\\.$`) }, value)
+    }
     t.end()
   })
 }
@@ -66,7 +135,9 @@ void t.test('production needs to know where links lead', (t) => {
 })
 
 void t.test('production is told of over HTTPS only', (t) => {
-  t.throws(() => readConfig({ NODE_ENV: 'production', DISPATCH_PUBLIC_URL: 'http://dispatch.example.com' }), { message: /^DISPATCH_PUBLIC_URL is "http:/ })
+  t.throws(() => readConfig({ NODE_ENV: 'production', DISPATCH_PUBLIC_URL: 'http://dispatch.example.com' }), {
+    message: /^DISPATCH_PUBLIC_URL is "http:/
+  })
   t.end()
 })
 
@@ -83,8 +154,14 @@ for (const [name, [env, sentence]] of Object.entries<[Record<string, string>, Re
   'a certificate without its key': [{ DISPATCH_TLS_CERT: 'cert.pem' }, /^DISPATCH_TLS_CERT and DISPATCH_TLS_KEY belong together/],
   'a key without its certificate': [{ DISPATCH_TLS_KEY: 'key.pem' }, /^DISPATCH_TLS_CERT and DISPATCH_TLS_KEY belong together/],
   'a port for plain HTTP without TLS': [{ DISPATCH_HTTP_PORT: '80' }, /^DISPATCH_HTTP_PORT is where plain HTTP is refused beside TLS/],
-  'such a port that is none': [{ DISPATCH_HTTP_PORT: 'http', DISPATCH_TLS_CERT: 'cert.pem', DISPATCH_TLS_KEY: 'key.pem' }, /^DISPATCH_HTTP_PORT is "http"/],
-  'a master key twice': [{ DISPATCH_MASTER_KEY: 'geheim', DISPATCH_MASTER_KEY_FILE: 'key' }, /^DISPATCH_MASTER_KEY and DISPATCH_MASTER_KEY_FILE are both set(?!.*geheim)/]
+  'such a port that is none': [
+    { DISPATCH_HTTP_PORT: 'http', DISPATCH_TLS_CERT: 'cert.pem', DISPATCH_TLS_KEY: 'key.pem' },
+    /^DISPATCH_HTTP_PORT is "http"/
+  ],
+  'a master key twice': [
+    { DISPATCH_MASTER_KEY: 'geheim', DISPATCH_MASTER_KEY_FILE: 'key' },
+    /^DISPATCH_MASTER_KEY and DISPATCH_MASTER_KEY_FILE are both set(?!.*geheim)/
+  ]
 })) {
   void t.test(`${name} is refused`, (t) => {
     t.throws(() => readConfig(env), { constructor: ConfigError, message: sentence })

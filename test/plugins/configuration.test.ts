@@ -1,14 +1,17 @@
 import t from 'tap'
 import { directory } from '../fixtures/providers/folders.ts'
 import { contains, has, lacks } from '../support/matching.ts'
-import { admin, invoiceRequest, startService, type Answer, type Login } from '../support/service.ts'
+import { admin, type Answer, invoiceRequest, type Login, startService } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 import { testProviders } from './support/providers.ts'
 
 const providers = await testProviders(t)
 /** What the provider "vendor" was called with. */
 const seen: { settings: object, sandbox: boolean }[] = []
-await providers.add('vendor', { more: 'sandbox: { kind: \'flag\' },', settings: '{ server: Host(), token: Secret(), password: Type.Optional(Secret()), region: Type.Optional(Type.String()) }' }, (_request, { settings, sandbox }) => {
+await providers.add('vendor', {
+  more: 'sandbox: { kind: \'flag\' },',
+  settings: '{ server: Host(), token: Secret(), password: Type.Optional(Secret()), region: Type.Optional(Type.String()) }'
+}, (_request, { settings, sandbox }) => {
   seen.push({ settings, sandbox })
   return Promise.resolve({ id: '1', status: 'created' })
 })
@@ -17,8 +20,10 @@ const service = await startService(t, { config: { providerDirectories: providers
 const put = (path: string, body: unknown, login?: Login): Promise<Answer> => service.send('PUT', `/api/v1${path}`, { body }, login)
 const remove = (path: string, login?: Login): Promise<Answer> => service.send('DELETE', `/api/v1${path}`, {}, login)
 const mine = async (login?: Login): Promise<any> => (await service.send('GET', '/api/v1/my/config', {}, login)).body
-const dispatch = (login: Login, more: object = {}): Promise<Answer> => service.send('POST', '/api/invoicing', { body: invoiceRequest({}, { ...more }) }, login)
-const validate = (login: Login, more: object = {}): Promise<Answer> => service.send('POST', '/api/invoicing/validate', { body: invoiceRequest({}, { ...more }) }, login)
+const dispatch = (login: Login, more: object = {}): Promise<Answer> =>
+  service.send('POST', '/api/invoicing', { body: invoiceRequest({}, { ...more }) }, login)
+const validate = (login: Login, more: object = {}): Promise<Answer> =>
+  service.send('POST', '/api/invoicing/validate', { body: invoiceRequest({}, { ...more }) }, login)
 const settings = { server: 'https://a.example', token: 's3cret-token', region: 'eu' }
 const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
@@ -39,7 +44,10 @@ await t.test('the provider is the request\'s, else the user\'s choice, else the 
   t.equal((await put('/my/config/invoicing', { providerName: null }, member)).status, 200)
   t.strictSame(await planOf(member), { providerName: 'vendor', chosenBy: 'company' })
   t.equal((await put('/company/defaults/invoicing', { providerName: null }, admin)).status, 200)
-  has(t, await validate(member), { status: 422, body: { error: 'configuration_missing', message: /No provider is chosen for "invoicing"/, details: [{ path: '/providerName' }] } })
+  has(t, await validate(member), {
+    status: 422,
+    body: { error: 'configuration_missing', message: /No provider is chosen for "invoicing"/, details: [{ path: '/providerName' }] }
+  })
 })
 
 await t.test('GET /api/v1/my/config tells the choices, the configurations and what they come to', async (t) => {
@@ -49,18 +57,36 @@ await t.test('GET /api/v1/my/config tells the choices, the configurations and wh
   await put('/my/config/invoicing', { providerName: 'vendor' }, member)
   const masked = { server: 'https://a.example', region: 'eu', token: { set: true } }
   has(t, await mine(member), {
-    user: { id: Number, email: member.email, choices: { invoicing: 'vendor' }, providers: [{ code: 'simulator', settings: { slowSeconds: 1 }, sandbox: true, valid: true }] },
-    company: { id: companyId, choices: { invoicing: 'simulator' }, providers: [{ code: 'simulator' }, { code: 'vendor', settings: masked, sandbox: false, valid: true }] },
+    user: {
+      id: Number,
+      email: member.email,
+      choices: { invoicing: 'vendor' },
+      providers: [{ code: 'simulator', settings: { slowSeconds: 1 }, sandbox: true, valid: true }]
+    },
+    company: {
+      id: companyId,
+      choices: { invoicing: 'simulator' },
+      providers: [{ code: 'simulator' }, { code: 'vendor', settings: masked, sandbox: false, valid: true }]
+    },
     services: { invoicing: { providerName: 'vendor', chosenBy: 'user', available: ['simulator', 'vendor'] } }
   })
-  has(t, await mine(admin), { user: { choices: {}, providers: [] }, services: { invoicing: { providerName: 'simulator', chosenBy: 'company' } } })
+  has(t, await mine(admin), {
+    user: { choices: {}, providers: [] },
+    services: { invoicing: { providerName: 'simulator', chosenBy: 'company' } }
+  })
 })
 
 await t.test('an unknown, an unconfigured and an invalid provider are each configuration_missing, with what to do', async (t) => {
   const { admin } = await service.company('missing')
   for (const send of [dispatch, validate]) {
-    has(t, await send(admin, { providerName: 'simulater' }), { status: 422, body: { error: 'configuration_missing', message: /no provider "simulater" installed \(did you mean "simulator"\?\)/ } })
-    has(t, await send(admin, { providerName: 'vendor' }), { status: 422, body: { error: 'configuration_missing', message: /has no configuration: set one with PUT \/api\/v1\/company\/providers\/vendor/ } })
+    has(t, await send(admin, { providerName: 'simulater' }), {
+      status: 422,
+      body: { error: 'configuration_missing', message: /no provider "simulater" installed \(did you mean "simulator"\?\)/ }
+    })
+    has(t, await send(admin, { providerName: 'vendor' }), {
+      status: 422,
+      body: { error: 'configuration_missing', message: /has no configuration: set one with PUT \/api\/v1\/company\/providers\/vendor/ }
+    })
   }
   await put('/company/providers/vendor', { settings }, admin)
   await put('/company/providers/vendor', { settings: { ...settings, server: 'https://b.example', token: 'new' } }, admin)
@@ -69,10 +95,15 @@ await t.test('an unknown, an unconfigured and an invalid provider are each confi
 
 await t.test('what is wrong with the configuration stands beside the other problems of the request', async (t) => {
   const { admin } = await service.company('beside')
-  const { status, body } = await service.send('POST', '/api/invoicing/validate', { body: invoiceRequest({ total: 1 }, { providerName: 'vendor' }) }, admin)
+  const { status, body } = await service.send('POST', '/api/invoicing/validate', {
+    body: invoiceRequest({ total: 1 }, { providerName: 'vendor' })
+  }, admin)
   t.equal(status, 422)
   t.equal(body.error, 'validation_failed')
-  t.strictSame(body.details.map(({ path, code }: { path: string, code: string }) => `${path} ${code}`), ['/providerName configuration_missing', '/template/data/total total'])
+  t.strictSame(body.details.map(({ path, code }: { path: string, code: string }) => `${path} ${code}`), [
+    '/providerName configuration_missing',
+    '/template/data/total total'
+  ])
 })
 
 await t.test('a user\'s configuration stands alone: nothing of the company\'s is mixed in', async (t) => {
@@ -84,7 +115,10 @@ await t.test('a user\'s configuration stands alone: nothing of the company\'s is
   await dispatch(admin, { providerName: 'vendor' })
   t.strictSame(seen.at(-1), { settings: { ...settings, password: 'company-password' }, sandbox: false })
 
-  has(t, await put('/my/providers/vendor', { settings: { server: 'https://own.example', token: null } }, member), { status: 422, body: { error: 'validation_failed' } }, 'no secret of the company steps in')
+  has(t, await put('/my/providers/vendor', { settings: { server: 'https://own.example', token: null } }, member), {
+    status: 422,
+    body: { error: 'validation_failed' }
+  }, 'no secret of the company steps in')
   t.equal((await remove('/my/providers/vendor', member)).status, 204)
   await dispatch(member, { providerName: 'vendor' })
   has(t, seen.at(-1), { settings: { token: 's3cret-token' } }, 'without one of their own, the company\'s holds')
@@ -93,7 +127,20 @@ await t.test('a user\'s configuration stands alone: nothing of the company\'s is
 await t.test('a secret never comes back, is kept when left out, and deleted by null', async (t) => {
   const { admin } = await service.company('secrets')
   const first = await put('/company/providers/vendor', { settings: { ...settings, password: 'pa55word' } }, admin)
-  has(t, first, { status: 200, body: { code: 'vendor', settings: { server: 'https://a.example', region: 'eu', token: { set: true, updatedAt: isTime }, password: { set: true, updatedAt: isTime } }, sandbox: false, valid: true } })
+  has(t, first, {
+    status: 200,
+    body: {
+      code: 'vendor',
+      settings: {
+        server: 'https://a.example',
+        region: 'eu',
+        token: { set: true, updatedAt: isTime },
+        password: { set: true, updatedAt: isTime }
+      },
+      sandbox: false,
+      valid: true
+    }
+  })
   const kept = await put('/company/providers/vendor', { settings: { server: 'https://a.example', region: 'us' } }, admin)
   t.strictSame(kept.body.settings, { ...first.body.settings, region: 'us' })
   await dispatch(admin, { providerName: 'vendor' })
@@ -111,7 +158,8 @@ await t.test('no secret is readable in the database, in the log, or in what is r
   const { admin, companyId } = await service.company('sealed')
   await put('/company/providers/vendor', { settings: { ...settings, token: 'only-once-8f3a' } }, admin)
   await dispatch(admin, { providerName: 'vendor' })
-  const rows = await service.house.get('database').owner.selectFrom('configurations').selectAll().where('company_id', '=', companyId).execute()
+  const rows = await service.house.get('database').owner.selectFrom('configurations').selectAll().where('company_id', '=', companyId)
+    .execute()
   const list = await service.send('GET', '/api/v1/dispatches', {}, admin)
   for (const text of [JSON.stringify(rows), service.log.join('\n'), JSON.stringify(list.body)]) lacks(t, text, /only-once-8f3a/)
 })
@@ -120,9 +168,11 @@ await t.test('what is sealed for one company opens for no other', async (t) => {
   const companies = [await service.company('apart-1'), await service.company('apart-2')]
   for (const { admin } of companies) await put('/company/providers/vendor', { settings }, admin)
   const { owner } = service.house.get('database')
-  const [one, two] = await owner.selectFrom('configurations').selectAll().where('provider_code', '=', 'vendor').where('company_id', 'in', companies.map(({ companyId }) => companyId)).execute()
+  const [one, two] = await owner.selectFrom('configurations').selectAll().where('provider_code', '=', 'vendor').where('company_id', 'in',
+    companies.map(({ companyId }) => companyId)).execute()
   t.not(JSON.stringify(one?.secrets), JSON.stringify(two?.secrets))
-  await owner.updateTable('configurations').set({ secrets: JSON.stringify(two?.secrets) }).where('company_id', '=', companies[0]!.companyId).where('provider_code', '=', 'vendor').execute()
+  await owner.updateTable('configurations').set({ secrets: JSON.stringify(two?.secrets) }).where('company_id', '=', companies[0]!.companyId)
+    .where('provider_code', '=', 'vendor').execute()
   const { status, body } = await validate(companies[0]!.admin, { providerName: 'vendor' })
   t.not(status, 200)
   lacks(t, JSON.stringify(body), 's3cret')
@@ -133,9 +183,11 @@ await t.test('what is sealed for a company opens for none of its users', async (
   await put('/company/providers/vendor', { settings }, admin)
   await put('/my/providers/vendor', { settings }, member)
   const { owner } = service.house.get('database')
-  const rows = owner.selectFrom('configurations').select('secrets').where('company_id', '=', companyId).where('provider_code', '=', 'vendor').where('user_id', 'is', null)
+  const rows = owner.selectFrom('configurations').select('secrets').where('company_id', '=', companyId).where('provider_code', '=',
+    'vendor').where('user_id', 'is', null)
   const { secrets } = await rows.executeTakeFirstOrThrow()
-  await owner.updateTable('configurations').set({ secrets: JSON.stringify(secrets) }).where('company_id', '=', companyId).where('user_id', 'is not', null).execute()
+  await owner.updateTable('configurations').set({ secrets: JSON.stringify(secrets) }).where('company_id', '=', companyId).where('user_id',
+    'is not', null).execute()
   t.not((await validate(member, { providerName: 'vendor' })).status, 200)
 })
 
@@ -143,10 +195,14 @@ await t.test('changing where requests go drops the kept secrets', async (t) => {
   const { admin } = await service.company('moving')
   await put('/company/providers/vendor', { settings: { ...settings, password: 'pa55word' } }, admin)
   const refused = await put('/company/providers/vendor', { settings: { server: 'https://evil.example' } }, admin)
-  has(t, refused, { status: 422, body: { error: 'validation_failed', details: [{ path: '/settings/token', code: 'required', message: /given for another destination/ }] } })
+  has(t, refused, {
+    status: 422,
+    body: { error: 'validation_failed', details: [{ path: '/settings/token', code: 'required', message: /given for another destination/ }] }
+  })
   const moved = await put('/company/providers/vendor', { settings: { server: 'https://b.example', token: 'other' } }, admin)
   t.strictSame(Object.keys(moved.body.settings).sort(), ['server', 'token'])
-  t.same(moved.body.warnings.map(({ path, code }: Record<string, string>) => `${path} ${code}`), ['/settings/password not_kept'], 'which the answer tells')
+  t.same(moved.body.warnings.map(({ path, code }: Record<string, string>) => `${path} ${code}`), ['/settings/password not_kept'],
+    'which the answer tells')
   await dispatch(admin, { providerName: 'vendor' })
   t.strictSame(seen.at(-1)?.settings, { server: 'https://b.example', token: 'other' })
 })
@@ -171,7 +227,9 @@ await t.test('a provider that needs a disk is not to be chosen where the operato
 
   const generous = await startService(t, { config: { diskRoot: await directory(t) } })
   await generous.send('PUT', '/api/v1/company/providers/disk', { body: { settings: {} } })
-  const { body: { services: { upload } } } = await generous.send('PUT', '/api/v1/company/defaults/upload', { body: { providerName: 'disk' } })
+  const { body: { services: { upload } } } = await generous.send('PUT', '/api/v1/company/defaults/upload', {
+    body: { providerName: 'disk' }
+  })
   t.strictSame(upload, { providerName: 'disk', chosenBy: 'company', available: ['disk', 'simulator'] })
 })
 
@@ -179,7 +237,12 @@ await t.test('settings that do not fit the form are refused all together, and no
   const { admin } = await service.company('unfit')
   const { status, body } = await put('/company/providers/vendor', { settings: { server: '', region: 7, tokn: 'x' } }, admin)
   t.equal(status, 422)
-  t.strictSame(body.details.map(({ path, code }: { path: string, code: string }) => `${path} ${code}`).sort(), ['/settings/region type', '/settings/server too_short', '/settings/token required', '/settings/tokn unknown_field'])
+  t.strictSame(body.details.map(({ path, code }: { path: string, code: string }) => `${path} ${code}`).sort(), [
+    '/settings/region type',
+    '/settings/server too_short',
+    '/settings/token required',
+    '/settings/tokn unknown_field'
+  ])
   contains(t, JSON.stringify(body.details), /did you mean \\"token\\"/)
   t.strictSame((await mine(admin)).company.providers.map(({ code }: { code: string }) => code), ['simulator'])
 })
@@ -195,8 +258,16 @@ await t.test('a sandbox dispatch costs nothing and is marked; useSandbox is anot
     t.equal(status, 200)
     t.equal(seen.at(-1)?.sandbox, true)
     t.equal(body.sandbox, true, 'the answer says so')
-    t.equal((await service.send('POST', '/api/invoicing/validate', { body: invoiceRequest({}, { providerName: 'vendor' }) }, admin)).body.plan[0].sandbox, true, 'and the plan')
-    has(t, (await service.send('GET', `/api/v1/dispatches/${body.dispatchId}`, {}, admin)).body, { creditsCharged: 0, steps: [{ sandbox: true, creditsCharged: 0 }] })
+    t.equal(
+      (await service.send('POST', '/api/invoicing/validate', { body: invoiceRequest({}, { providerName: 'vendor' }) }, admin)).body.plan[0]
+        .sandbox,
+      true,
+      'and the plan'
+    )
+    has(t, (await service.send('GET', `/api/v1/dispatches/${body.dispatchId}`, {}, admin)).body, {
+      creditsCharged: 0,
+      steps: [{ sandbox: true, creditsCharged: 0 }]
+    })
   }
   has(t, (await service.send('GET', '/api/v1/credits', {}, admin)).body, { balance: 0, held: 0, ledger: [] })
 })
@@ -211,38 +282,67 @@ await t.test('a configuration replaces the whole one before: the sandbox flag is
 await t.test('a sandbox that the provider cannot have is refused when it is configured', async (t) => {
   const { admin } = await service.company('sandboxless')
   const smtp = { host: 'smtp.example.com', allowedSenders: ['@example.com'] }
-  has(t, await put('/company/providers/smtp', { settings: smtp, sandbox: true }, admin), { status: 422, body: { error: 'validation_failed', details: [{ path: '/sandbox', code: 'no_sandbox', message: /"smtp" has no sandbox/ }] } })
+  has(t, await put('/company/providers/smtp', { settings: smtp, sandbox: true }, admin), {
+    status: 422,
+    body: { error: 'validation_failed', details: [{ path: '/sandbox', code: 'no_sandbox', message: /"smtp" has no sandbox/ }] }
+  })
   has(t, await put('/company/providers/smtp', { settings: smtp }, admin), { status: 200, body: { sandbox: false } })
   const twilio = { accountSid: `AC${'0'.repeat(32)}`, authToken: 'secret', from: '+15005550100' }
-  has(t, await put('/company/providers/twilio', { settings: twilio, sandbox: true }, admin), { status: 422, body: { details: [{ path: '/settings/testAccountSid', code: 'required' }, { path: '/settings/testAuthToken', code: 'required' }] } })
-  has(t, await put('/company/providers/stripe', { settings: { secretKey: 'sk_live_0123456789' }, sandbox: true }, admin), { status: 422, body: { details: [{ path: '/settings/secretKey', code: 'wrong_environment', message: /needs a test key/ }] } })
-  has(t, await put('/company/providers/stripe', { settings: { secretKey: 'sk_test_0123456789' } }, admin), { status: 422, body: { details: [{ path: '/settings/secretKey', code: 'wrong_environment', message: /only a sandbox/ }] } })
-  has(t, await put('/company/providers/stripe', { settings: { secretKey: 'sk_test_0123456789' }, sandbox: true }, admin), { status: 200, body: { sandbox: true, valid: true } })
-  has(t, await put('/company/providers/stripe', { settings: {}, sandbox: false }, admin), { status: 422, body: { details: [{ path: '/settings/secretKey' }] } }, 'the key that is kept is looked at')
+  has(t, await put('/company/providers/twilio', { settings: twilio, sandbox: true }, admin), {
+    status: 422,
+    body: { details: [{ path: '/settings/testAccountSid', code: 'required' }, { path: '/settings/testAuthToken', code: 'required' }] }
+  })
+  has(t, await put('/company/providers/stripe', { settings: { secretKey: 'sk_live_0123456789' }, sandbox: true }, admin), {
+    status: 422,
+    body: { details: [{ path: '/settings/secretKey', code: 'wrong_environment', message: /needs a test key/ }] }
+  })
+  has(t, await put('/company/providers/stripe', { settings: { secretKey: 'sk_test_0123456789' } }, admin), {
+    status: 422,
+    body: { details: [{ path: '/settings/secretKey', code: 'wrong_environment', message: /only a sandbox/ }] }
+  })
+  has(t, await put('/company/providers/stripe', { settings: { secretKey: 'sk_test_0123456789' }, sandbox: true }, admin), {
+    status: 200,
+    body: { sandbox: true, valid: true }
+  })
+  has(t, await put('/company/providers/stripe', { settings: {}, sandbox: false }, admin), {
+    status: 422,
+    body: { details: [{ path: '/settings/secretKey' }] }
+  }, 'the key that is kept is looked at')
 })
 
 await t.test('sandbox and useSandbox that say two things are a 400', async (t) => {
-  has(t, await put('/my/providers/vendor', { settings, sandbox: true, useSandbox: false }), { status: 400, body: { error: 'validation_error', details: [{ path: '/useSandbox', code: 'contradiction' }] } })
+  has(t, await put('/my/providers/vendor', { settings, sandbox: true, useSandbox: false }), {
+    status: 400,
+    body: { error: 'validation_error', details: [{ path: '/useSandbox', code: 'contradiction' }] }
+  })
   t.equal((await put('/my/providers/vendor', { settings, sandbox: true, useSandbox: true })).status, 200)
   t.equal((await remove('/my/providers/vendor')).status, 204)
 })
 
 await t.test('a choice of what is not there is refused', async (t) => {
-  has(t, await put('/my/config/invoicing', { providerName: 'vendr' }), { status: 422, body: { error: 'configuration_missing', message: /did you mean "vendor"/ } })
+  has(t, await put('/my/config/invoicing', { providerName: 'vendr' }), {
+    status: 422,
+    body: { error: 'configuration_missing', message: /did you mean "vendor"/ }
+  })
   has(t, await put('/my/config/postl', { providerName: 'vendor' }), { status: 404, body: { error: 'unknown_service' } })
   has(t, await put('/my/providers/vendr', { settings: {} }), { status: 404, body: { error: 'not_found' } })
   has(t, await remove('/my/providers/vendor'), { status: 404, body: { error: 'not_found' } })
-  for (const body of [{}, { providerName: 7 }, { providerName: 'vendor', extra: 1 }, { providername: 'vendor' }]) t.equal((await put('/my/config/invoicing', body)).status, 400)
-  for (const body of [{}, { settings: [] }, { settings: {}, sandbox: 'yes' }, { settings: {}, sand: true }]) t.equal((await put('/my/providers/vendor', body)).status, 400)
+  for (const body of [{}, { providerName: 7 }, { providerName: 'vendor', extra: 1 }, { providername: 'vendor' }]) {
+    t.equal((await put('/my/config/invoicing', body)).status, 400)
+  }
+  for (const body of [{}, { settings: [] }, { settings: {}, sandbox: 'yes' }, { settings: {}, sand: true }]) {
+    t.equal((await put('/my/providers/vendor', body)).status, 400)
+  }
 })
 
 await t.test('members configure for themselves, admins for their company, operators for neither', async (t) => {
   const { admin, member, operator } = await service.company('roles')
-  const company = (login: Login): Promise<Answer[]> => Promise.all([
-    put('/company/defaults/invoicing', { providerName: 'simulator' }, login),
-    put('/company/providers/simulator', { settings: {} }, login),
-    remove('/company/providers/vendor', login)
-  ])
+  const company = (login: Login): Promise<Answer[]> =>
+    Promise.all([
+      put('/company/defaults/invoicing', { providerName: 'simulator' }, login),
+      put('/company/providers/simulator', { settings: {} }, login),
+      remove('/company/providers/vendor', login)
+    ])
   for (const login of [member, operator]) t.strictSame((await company(login)).map(({ status }) => status), [403, 403, 403])
   t.strictSame((await company(admin)).map(({ status }) => status), [200, 200, 404])
   for (const login of [member, admin]) t.equal((await put('/my/providers/simulator', { settings: {} }, login)).status, 200)

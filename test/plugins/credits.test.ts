@@ -1,14 +1,16 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import { contains, has, lacks } from '../support/matching.ts'
-import { invoiceRequest, startService, type Answer, type Login } from '../support/service.ts'
+import { type Answer, invoiceRequest, type Login, startService } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 
 const service = await startService(t, { parts: { renderer: quickRenderer } })
 const { owner } = service.house.get('database')
-const dispatch = (login: Login, more: object = {}, headers = {}): Promise<Answer> => service.send('POST', '/api/invoicing', { body: invoiceRequest({}, { ...more }), headers }, login)
+const dispatch = (login: Login, more: object = {}, headers = {}): Promise<Answer> =>
+  service.send('POST', '/api/invoicing', { body: invoiceRequest({}, { ...more }), headers }, login)
 const credits = async (login: Login, query = ''): Promise<any> => (await service.send('GET', `/api/v1/credits${query}`, {}, login)).body
-const times = <Result>(count: number, make: (index: number) => Promise<Result>): Promise<Result[]> => Promise.all(Array.from({ length: count }, (_, index) => make(index)))
+const times = <Result>(count: number, make: (index: number) => Promise<Result>): Promise<Result[]> =>
+  Promise.all(Array.from({ length: count }, (_, index) => make(index)))
 const statuses = (answers: Answer[]): Record<string, number> => {
   const count: Record<string, number> = {}
   for (const { status } of answers) count[status] = (count[status] ?? 0) + 1
@@ -38,7 +40,10 @@ await t.test('a 402 says the price and what is free, and has nothing of a dispat
   const { member } = await service.company('poor', { credits: 0 })
   const { status, body } = await dispatch(member)
   t.equal(status, 402)
-  has(t, body, { error: 'insufficient_credits', message: 'The dispatch costs 1 credit; 0 of 0 are free, 0 are held by dispatches under way.' })
+  has(t, body, {
+    error: 'insufficient_credits',
+    message: 'The dispatch costs 1 credit; 0 of 0 are free, 0 are held by dispatches under way.'
+  })
   t.notOk('dispatchId' in body)
 })
 
@@ -66,13 +71,18 @@ await t.test('dispatches that fail in every way, among others that do not, leave
 })
 
 await t.test('a document that cannot be made costs nothing', async (t) => {
-  const failing = await startService(t, { parts: { renderer: { ...quickRenderer, render: () => Promise.reject(new Error('out of paper')) } } })
+  const failing = await startService(t, {
+    parts: { renderer: { ...quickRenderer, render: () => Promise.reject(new Error('out of paper')) } }
+  })
   const { status, body } = await failing.send('POST', '/api/invoicing', { body: invoiceRequest() })
   t.equal(status, 500)
   has(t, body, { error: 'internal_error', dispatchId: String })
   lacks(t, JSON.stringify(body), 'paper')
   has(t, (await failing.send('GET', '/api/v1/credits')).body, { balance: 100, held: 0 })
-  has(t, (await failing.send('GET', `/api/v1/dispatches/${body.dispatchId}`)).body, { status: 'failed', steps: [{ status: 'unavailable', generatedDocument: null }] })
+  has(t, (await failing.send('GET', `/api/v1/dispatches/${body.dispatchId}`)).body, {
+    status: 'failed',
+    steps: [{ status: 'unavailable', generatedDocument: null }]
+  })
 })
 
 await t.test('the ledger lists every movement, the newest first, page by page, each with the balance after it', async (t) => {
@@ -87,7 +97,10 @@ await t.test('the ledger lists every movement, the newest first, page by page, e
     entries.push(...page.ledger)
     cursor = page.nextCursor
   }
-  has(t, entries, [...made.map((dispatchId, index) => ({ kind: 'debit', amount: -1, balance: 2 + index, dispatchId, reason: 'Dispatch accepted' })), { kind: 'grant', amount: 7, balance: 7, reason: 'Opening credits' }])
+  has(t, entries, [
+    ...made.map((dispatchId, index) => ({ kind: 'debit', amount: -1, balance: 2 + index, dispatchId, reason: 'Dispatch accepted' })),
+    { kind: 'grant', amount: 7, balance: 7, reason: 'Opening credits' }
+  ])
   t.equal(entries.length, 6)
   t.notOk('dispatchId' in entries[5])
 })

@@ -1,11 +1,13 @@
 import t from 'tap'
 import { until } from '../core/work/support.ts'
-import { deferredStage, mail, upload, type Path } from './support/deferred.ts'
 import { has } from '../support/matching.ts'
+import { deferredStage, mail, type Path, upload } from './support/deferred.ts'
 
 const { house, archive, archived, begun, tell, becomes, lastStep, dispatch: read, timeline, callbacks, outbox } = await deferredStage(t)
 const { owner } = house.get('database')
-t.beforeEach(() => { archive('take') })
+t.beforeEach(() => {
+  archive('take')
+})
 
 const events: [path: Path, told: string[], on: string][] = [
   [['esign'], ['viewed'], 'esign.viewed'],
@@ -21,10 +23,16 @@ for (const [path, told, on] of events) {
     const dispatchId = await begun(path, [mail(on, 'ada@example.com'), upload(on)])
     for (const status of told) await tell(dispatchId, status)
     await becomes(dispatchId, 'done')
-    await until('both are done', async () => (await read(dispatchId)).steps.slice(path.length).every(({ deferredState }: { deferredState: string }) => deferredState === 'done'))
+    await until('both are done', async () =>
+      (await read(dispatchId)).steps.slice(path.length).every(({ deferredState }: { deferredState: string }) =>
+        deferredState === 'done'
+      ))
     const { generatedDocument } = (await read(dispatchId)).steps[0]
     t.strictSame(archived, [generatedDocument.sha256])
-    has(t, (await outbox()).find(({ email }) => email?.subject === on), { email: { text: /^See https:\/\/dispatch\.example\.com\/d\// }, attachments: [{ id: generatedDocument.id, sha256: generatedDocument.sha256 }] })
+    has(t, (await outbox()).find(({ email }) => email?.subject === on), {
+      email: { text: /^See https:\/\/dispatch\.example\.com\/d\// },
+      attachments: [{ id: generatedDocument.id, sha256: generatedDocument.sha256 }]
+    })
     t.notOk((await timeline(dispatchId)).some((entry) => entry.startsWith('fetched')), 'no vendor is asked for a signed one')
   })
 }

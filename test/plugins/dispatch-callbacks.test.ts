@@ -1,19 +1,19 @@
 import { createBreakers } from '@dispatch/core'
 import t from 'tap'
+import { createVendor, vendorNetwork } from '../../core/packages/conformance/vendor/vendor.ts'
 import { reconcile } from '../../core/pipeline/recover/reconcile.ts'
 import { createLeases } from '../../core/pipeline/run/leases.ts'
 import { sweepDispatches } from '../../core/work/queue/dispatch-worker.ts'
 import type { Queue } from '../../core/work/queue/queue.ts'
-import { createVendor, vendorNetwork } from '../../core/packages/conformance/vendor/vendor.ts'
 import { createApp } from '../../plugins/container.ts'
 import { createLogger } from '../../plugins/hooks/logging.ts'
-import { stageVendor, type Act } from '../core/work/staged-vendor.ts'
+import { type Act, stageVendor } from '../core/work/staged-vendor.ts'
 import { until } from '../core/work/support.ts'
 import { chainBody } from '../support/chains.ts'
 import { has } from '../support/matching.ts'
 import { resolved, schemasOf } from '../support/openapi.ts'
 import { readingOf } from '../support/reading.ts'
-import { invoiceRequest, seededDatabase, startService, type Answer } from '../support/service.ts'
+import { type Answer, invoiceRequest, seededDatabase, startService } from '../support/service.ts'
 import { clockAt, quickRenderer } from './support/parts.ts'
 import { testProviders } from './support/providers.ts'
 
@@ -26,17 +26,29 @@ const providers = await testProviders(t)
 const stage = await stageVendor(providers)
 /** Seconds. */
 const synchronousLimit = 1
-const parts = { renderer: quickRenderer, now: clock.now, network: vendorNetwork(receiver), breakers: createBreakers({ now: clock.now, failures: 1000 }) }
-const service = await startService(t, { databaseUrl, config: { providerDirectories: providers.directories, works: false }, parts: { ...parts, synchronousLimit } })
+const parts = {
+  renderer: quickRenderer,
+  now: clock.now,
+  network: vendorNetwork(receiver),
+  breakers: createBreakers({ now: clock.now, failures: 1000 })
+}
+const service = await startService(t, {
+  databaseUrl,
+  config: { providerDirectories: providers.directories, works: false },
+  parts: { ...parts, synchronousLimit }
+})
 const { house, send } = service
 const { dispatch: read, callbacks, events: eventsOf } = readingOf(service)
 const { owner } = house.get('database')
 for (const code of ['mute', 'found']) await send('PUT', `/api/v1/company/providers/${code}`, { body: { settings: {} } })
-const { company_id: companyId } = await owner.selectFrom('users').select('company_id').where('email', '=', 'demo@example.com').executeTakeFirstOrThrow()
+const { company_id: companyId } = await owner.selectFrom('users').select('company_id').where('email', '=', 'demo@example.com')
+  .executeTakeFirstOrThrow()
 
 const callbackUrl = 'https://receiver.example.com/hook'
 const ask = (path: 'invoicing' | 'invoicing/sms' | 'esign' | 'postal' | 'esign/sms', query: string, more: object = {}): Promise<Answer> =>
-  send('POST', `/api/${path}${query}`, { body: { ...chainBody(path.split('/') as never, invoiceRequest()['template']), callbackUrl, ...more } })
+  send('POST', `/api/${path}${query}`, {
+    body: { ...chainBody(path.split('/') as never, invoiceRequest()['template']), callbackUrl, ...more }
+  })
 const take = (dispatchId: string): Promise<void> => house.get('pipeline').runQueued({ companyId, dispatchId })
 /** Queues an invoice, of which the vendor makes this. */
 async function queued (acts: Act[], path: 'invoicing' | 'invoicing/sms' = 'invoicing', more: object = {}): Promise<string> {
@@ -45,9 +57,14 @@ async function queued (acts: Act[], path: 'invoicing' | 'invoicing/sms' = 'invoi
   await take(dispatchId)
   return dispatchId
 }
-const stepOf = async (dispatchId: string): Promise<string> => (await owner.selectFrom('steps').select('step_id').where('dispatch_id', '=', dispatchId).where('position', '=', 0).executeTakeFirstOrThrow()).step_id
+const stepOf = async (dispatchId: string): Promise<string> =>
+  (await owner.selectFrom('steps').select('step_id').where('dispatch_id', '=', dispatchId).where('position', '=', 0)
+    .executeTakeFirstOrThrow()).step_id
 /** The dispatch as its callbacks show it. */
-const shown = async (dispatchId: string): Promise<any[]> => (await owner.selectFrom('callbacks').select('body').where('dispatch_id', '=', dispatchId).orderBy('sequence').execute()).map(({ body }) => JSON.parse(body ?? '{}').data)
+const shown = async (dispatchId: string): Promise<any[]> =>
+  (await owner.selectFrom('callbacks').select('body').where('dispatch_id', '=', dispatchId).orderBy('sequence').execute()).map(({ body }) =>
+    JSON.parse(body ?? '{}').data
+  )
 const failing = { phoneNumber: '+15005550001', message: 'Hello' }
 
 await t.test('the end of a dispatch that nobody waits for is called back, with the dispatch as it reads then', async (t) => {
@@ -87,8 +104,13 @@ await t.test('what was uncertain is called back again when it is known, in this 
   t.strictSame(await callbacks(said), ['dispatch.uncertain', 'dispatch.failed'])
 })
 
-await t.test('whoever was answered is not called back: not with a success, a failure, a part, nor a doubt; but when the doubt ends', async (t) => {
-  for (const [acts, more, status] of [[[], {}, 200], [['refuse'], {}, 422], [['close'], {}, 503], [['lose'], {}, 504]] as [Act[], object, number][]) {
+await t.test('whoever was answered is not called back: not with a success, a failure, a part, nor a doubt; ' +
+  'but when the doubt ends', async (t) => {
+  for (const [acts, more, status] of [[[], {}, 200], [['refuse'], {}, 422], [['close'], {}, 503], [['lose'], {}, 504]] as [
+    Act[],
+    object,
+    number
+  ][]) {
     stage.acts = acts
     const answer = await ask('invoicing', '', { providerName: 'found', ...more })
     t.equal(answer.status, status)
@@ -124,9 +146,13 @@ await t.test('a dispatch whose process was killed is called back, whoever waited
   const answered = ask('invoicing', '', { providerName: 'mute' })
   await stage.hanging()
   const { body: { data: [{ dispatchId }] } } = await send('GET', '/api/v1/dispatches?status=running')
-  const survivor = { ...house.get('running'), leases: createLeases({ database: house.get('database'), newId: house.get('newId'), now: clock.now, log: house.get('log') }) }
+  const survivor = {
+    ...house.get('running'),
+    leases: createLeases({ database: house.get('database'), newId: house.get('newId'), now: clock.now, log: house.get('log') })
+  }
   t.teardown(() => survivor.leases.close())
-  await owner.updateTable('dispatches').set({ leased_until: new Date(clock.now().getTime() - 1) }).where('dispatch_id', '=', dispatchId).execute()
+  await owner.updateTable('dispatches').set({ leased_until: new Date(clock.now().getTime() - 1) }).where('dispatch_id', '=', dispatchId)
+    .execute()
   await sweepDispatches(survivor, { send: () => Promise.resolve() } as unknown as Queue)
   has(t, await read(dispatchId), { status: 'uncertain' })
   t.strictSame(await callbacks(dispatchId), ['dispatch.uncertain'])
@@ -144,7 +170,8 @@ await t.test('without a callbackUrl nobody is called', async (t) => {
 
 await t.test('what becomes of contracts and letters is called back for all that gave a callbackUrl, each move once', async (t) => {
   const worker = await createApp({ ...house.get('config'), works: true }, { databaseUrl, log: createLogger('silent'), ...parts })
-  const tell = (dispatchId: string, status: string): Promise<Answer> => send('POST', '/api/v1/simulator/events', { body: { dispatchId, status } })
+  const tell = (dispatchId: string, status: string): Promise<Answer> =>
+    send('POST', '/api/v1/simulator/events', { body: { dispatchId, status } })
   const moves: [string, string[], string[]][] = [
     ['esign', ['viewed', 'viewed', 'started', 'completed'], ['esign.viewed', 'esign.completed']],
     ['postal', ['printed', 'delivered', 'returned', 'mailed'], ['postal.printed', 'postal.delivered', 'postal.returned']]
@@ -173,7 +200,10 @@ await t.test('what becomes of contracts and letters is called back for all that 
 await t.test('each of them is as the documentation has it', async (t) => {
   const { body: document } = await send('GET', '/openapi.json', {}, null)
   const compiled = schemasOf(document)
-  const sent = (await owner.selectFrom('callbacks').select(['type', 'body']).execute()).map(({ type, body }) => ({ type, body: JSON.parse(body ?? '{}') as unknown }))
+  const sent = (await owner.selectFrom('callbacks').select(['type', 'body']).execute()).map(({ type, body }) => ({
+    type,
+    body: JSON.parse(body ?? '{}') as unknown
+  }))
   t.ok(new Set(sent.map(({ type }) => type)).size > 8)
   for (const { type, body } of sent) {
     const { requestBody } = document.webhooks[type].post

@@ -5,7 +5,9 @@ import { invoiceRequest, startService } from '../support/service.ts'
 const service = await startService(t)
 
 await t.test('an accepted invoice costs one credit and answers with the provider\'s id and the document', async (t) => {
-  const { status, body, headers } = await service.send('POST', '/api/invoicing', { body: invoiceRequest({}, { metadata: { orderId: 'A-1' } }) })
+  const { status, body, headers } = await service.send('POST', '/api/invoicing', {
+    body: invoiceRequest({}, { metadata: { orderId: 'A-1' } })
+  })
   t.equal(status, 200)
   has(t, body, { success: true, status: 'succeeded', service: 'invoicing', providerName: 'simulator', metadata: { orderId: 'A-1' } })
   t.ok(body.executionTime > 0)

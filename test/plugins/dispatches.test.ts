@@ -1,13 +1,14 @@
 import t from 'tap'
 import { has } from '../support/matching.ts'
-import { invoiceRequest, startService, type Login } from '../support/service.ts'
+import { invoiceRequest, type Login, startService } from '../support/service.ts'
 import { clockAt, quickRenderer } from './support/parts.ts'
 
 const clock = clockAt('2026-03-14T09:30:00.000Z')
 const service = await startService(t, { parts: { renderer: quickRenderer, now: clock.now } })
 
 type List = { data: any[], nextCursor: string | null }
-const list = async (query: string, login?: Login): Promise<List> => (await service.send('GET', `/api/v1/dispatches?${query}`, {}, login)).body
+const list = async (query: string, login?: Login): Promise<List> =>
+  (await service.send('GET', `/api/v1/dispatches?${query}`, {}, login)).body
 const numbersOf = ({ data }: List): string[] => data.map(({ documentNumber }) => documentNumber as string)
 
 /** All pages of a list, one after the other. */
@@ -23,7 +24,10 @@ async function pages (query: string, limit: number, login?: Login): Promise<List
 }
 
 await t.test('a dispatch is read as it is now', async (t) => {
-  const sent = await service.send('POST', '/api/invoicing', { body: invoiceRequest({ number: 'R-1' }, { metadata: { orderId: 'A-1' } }), headers: { 'x-request-id': 'request-1' } })
+  const sent = await service.send('POST', '/api/invoicing', {
+    body: invoiceRequest({ number: 'R-1' }, { metadata: { orderId: 'A-1' } }),
+    headers: { 'x-request-id': 'request-1' }
+  })
   const { status, body } = await service.send('GET', `/api/v1/dispatches/${sent.body.dispatchId}`)
   t.equal(status, 200)
   t.strictSame(body, {
@@ -57,7 +61,9 @@ await t.test('a dispatch is read as it is now', async (t) => {
 
 await t.test('what is no dispatch is a 404', async (t) => {
   for (const id of ['x', '1', '00000000-0000-0000-0000-000000000000', '%00', 'a'.repeat(90)]) {
-    for (const path of [`/api/v1/dispatches/${id}`, `/api/v1/dispatches/${id}/events`]) has(t, await service.send('GET', path), { status: 404, body: { error: 'not_found' } }, path)
+    for (const path of [`/api/v1/dispatches/${id}`, `/api/v1/dispatches/${id}/events`]) {
+      has(t, await service.send('GET', path), { status: 404, body: { error: 'not_found' } }, path)
+    }
   }
 })
 
@@ -94,7 +100,11 @@ await t.test('a list is filtered by', async (t) => {
     ['a time with an offset', `from=${encodeURIComponent('2026-03-14T11:34:00+02:00')}`, ['L-5', 'L-4']],
     ['a day', 'from=2026-03-14&to=2026-03-15', ['L-5', 'L-4', 'L-3', 'L-2', 'L-1']],
     ['an earlier day', 'to=2026-03-14', []],
-    ['all of it together', 'status=succeeded&service=invoicing&recipient=ada%20lovelace&metadata[orderId]=A-1&from=2026-03-14&invoiceNumber=L-3', ['L-3']]
+    [
+      'all of it together',
+      'status=succeeded&service=invoicing&recipient=ada%20lovelace&metadata[orderId]=A-1&from=2026-03-14&invoiceNumber=L-3',
+      ['L-3']
+    ]
   ]
   for (const [name, query, numbers] of filters) t.strictSame(numbersOf(await list(query, member)), numbers, name)
 })
@@ -130,7 +140,8 @@ await t.test('a query that is wrong is a 400 with its pointer', async (t) => {
 
 await t.test('every time that the format allows can be asked for', async (t) => {
   for (const time of ['0001-01-01', '9999-12-31', '2026-03-14t09:30:00z', '2026-03-14 09:30:00Z', '2026-03-14T09:30:00.123456789Z']) {
-    t.equal((await service.send('GET', `/api/v1/dispatches?from=${encodeURIComponent(time)}&to=${encodeURIComponent(time)}`)).status, 200, time)
+    t.equal((await service.send('GET', `/api/v1/dispatches?from=${encodeURIComponent(time)}&to=${encodeURIComponent(time)}`)).status, 200,
+      time)
   }
 })
 

@@ -5,7 +5,7 @@ import t from 'tap'
 import { chainBody } from '../support/chains.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { readingOf } from '../support/reading.ts'
-import { invoiceRequest, startService, type Login } from '../support/service.ts'
+import { invoiceRequest, type Login, startService } from '../support/service.ts'
 import { clockAt } from './support/parts.ts'
 import { testProviders } from './support/providers.ts'
 
@@ -35,7 +35,8 @@ const link: string = new URL(document.url).pathname
 
 /** Where the bytes of a document lie. */
 async function pathOf (documentId: string): Promise<string> {
-  const { storage_key: key } = await service.house.get('database').owner.selectFrom('documents').select('storage_key').where('document_id', '=', documentId).executeTakeFirstOrThrow()
+  const { storage_key: key } = await service.house.get('database').owner.selectFrom('documents').select('storage_key').where('document_id',
+    '=', documentId).executeTakeFirstOrThrow()
   return join(service.house.get('config').dataDirectory, 'files', key)
 }
 
@@ -49,7 +50,14 @@ async function download (path: string, login?: Login): Promise<Download> {
 
 const demo: Login = { email: 'demo@example.com', password: 'demo-password' }
 
-for (const [way, path, login] of [['with credentials', `/api/v1/documents/${document.id}`, demo], ['by its signed link', link, undefined]] as const) {
+for (const [way, path, login] of [
+  ['with credentials', `/api/v1/documents/${document.id}`, demo],
+  [
+    'by its signed link',
+    link,
+    undefined
+  ]
+] as const) {
   await t.test(`a document is downloaded ${way}, whole and harmless`, async (t) => {
     const { status, headers, bytes } = await download(path, login)
     t.equal(status, 200)
@@ -88,8 +96,12 @@ await t.test('a document needs credentials under its id', async (t) => {
 
 await t.test('a document of another company is a 404, as is one that does not exist', async (t) => {
   const { admin, operator } = await service.company('other')
-  for (const login of [admin, operator]) has(t, await service.send('GET', `/api/v1/documents/${document.id}`, {}, login), { status: 404, body: { error: 'not_found' } })
-  for (const id of ['x', '1', '00000000-0000-7000-8000-000000000000']) has(t, await service.send('GET', `/api/v1/documents/${id}`), { status: 404, body: { error: 'not_found' } })
+  for (const login of [admin, operator]) {
+    has(t, await service.send('GET', `/api/v1/documents/${document.id}`, {}, login), { status: 404, body: { error: 'not_found' } })
+  }
+  for (const id of ['x', '1', '00000000-0000-7000-8000-000000000000']) {
+    has(t, await service.send('GET', `/api/v1/documents/${id}`), { status: 404, body: { error: 'not_found' } })
+  }
 })
 
 await t.test('the answer of a dispatch later has the same link', async (t) => {
@@ -114,22 +126,46 @@ for (const [what, [lose, told]] of Object.entries(losses)) {
     const { body } = await service.send('POST', '/api/invoicing', { body: invoiceRequest() })
     const { id, size, url } = body.generatedDocument
     await lose(await pathOf(id), size)
-    for (const answer of [await service.send('GET', `/api/v1/documents/${id}`), await service.send('GET', new URL(url).pathname, {}, null)]) {
+    for (const answer of [
+      await service.send('GET', `/api/v1/documents/${id}`),
+      await service.send('GET', new URL(url).pathname, {}, null)
+    ]) {
       has(t, answer, { status: 500, body: { error: 'document_damaged' } })
       contains(t, answer.body.message, told(size))
       t.equal(answer.headers.get('content-disposition'), null)
     }
-    t.strictSame((await events(body.dispatchId, 'damaged')).map(({ actor, facts }) => ({ actor, facts })), [{ actor: { kind: 'system' }, facts: { documentId: id } }])
-    t.equal(service.log.filter((line) => line.includes('"level":50') && line.includes(id) && line.includes('is not what was stored')).length, 2, 'and the operators read of it')
+    t.strictSame((await events(body.dispatchId, 'damaged')).map(({ actor, facts }) => ({ actor, facts })), [{
+      actor: { kind: 'system' },
+      facts: { documentId: id }
+    }])
+    t.equal(
+      service.log.filter((line) => line.includes('"level":50') && line.includes(id) && line.includes('is not what was stored')).length,
+      2,
+      'and the operators read of it'
+    )
   })
 }
 
-for (const [next, providerName, why] of [['email', 'altering', /SHA-256/], ['postal', 'altering', /SHA-256/], ['upload', 'altering', /SHA-256/], ['email', 'removing', /is missing/]] as const) {
-  await t.test(`a document that is damaged on its way through a chain reaches nobody by ${next}: ${providerName}; restored, it does`, async (t) => {
+for (const [next, providerName, why] of [
+  ['email', 'altering', /SHA-256/],
+  ['postal', 'altering', /SHA-256/],
+  [
+    'upload',
+    'altering',
+    /SHA-256/
+  ],
+  ['email', 'removing', /is missing/]
+] as const) {
+  await t.test(`a document that is damaged on its way through a chain reaches nobody by ${next}: ` +
+    `${providerName}; restored, it does`, async (t) => {
     const body = chainBody(['invoicing', next], invoiceRequest()['template'], { providerName })
     const sent = (await outbox()).length
     const { status, body: { error, dispatchId, steps } } = await service.send('POST', `/api/invoicing/${next}`, { body })
-    has(t, { status, error, steps }, { status: 422, error: 'partially_dispatched', steps: [{ status: 'accepted' }, { status: 'rejected', error: { error: 'document_damaged', message: why } }] })
+    has(t, { status, error, steps }, {
+      status: 422,
+      error: 'partially_dispatched',
+      steps: [{ status: 'accepted' }, { status: 'rejected', error: { error: 'document_damaged', message: why } }]
+    })
     t.strictSame((await events(dispatchId, 'failed')).map(({ facts }) => facts), [{ outcome: 'rejected', error: 'document_damaged' }])
     t.equal((await outbox()).length, sent)
     await restore()

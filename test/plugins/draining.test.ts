@@ -1,8 +1,8 @@
+import fastify from 'fastify'
 import { once } from 'node:events'
-import { connect, type AddressInfo, type Socket } from 'node:net'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
-import fastify from 'fastify'
 import t, { type Test } from 'tap'
 import { createAuthority } from '../../core/packages/conformance/vendor/certificates.ts'
 import { drainingPlugin } from '../../plugins/server/draining.ts'
@@ -17,7 +17,11 @@ async function server (t: Test) {
   await app.register(drainingPlugin, { patience })
   app.get('/slow', () => answering.promise)
   app.get('/fast', () => 'fast')
-  app.get('/stream', async (_request, reply) => reply.send(Readable.from((async function * () { yield 'begun '; yield await answering.promise })())))
+  app.get('/stream', async (_request, reply) =>
+    reply.send(Readable.from((async function* () {
+      yield 'begun '
+      yield await answering.promise
+    })())))
   app.post('/echo', (request) => request.body)
   await app.listen({ port: 0, host: '127.0.0.1' })
   t.teardown(() => app.close())
@@ -25,7 +29,9 @@ async function server (t: Test) {
   const open = async (text: string): Promise<{ socket: Socket, received: () => string, ended: Promise<unknown> }> => {
     const socket = connect(port, '127.0.0.1').setEncoding('utf8')
     let received = ''
-    socket.on('data', (more: string) => { received += more })
+    socket.on('data', (more: string) => {
+      received += more
+    })
     const ended = once(socket, 'close')
     socket.write(text.replaceAll('\n', '\r\n'))
     await pause(50)
@@ -106,7 +112,11 @@ void t.test('a body that goes on coming is waited for, one that stalls is not', 
 })
 
 void t.test('half a handshake of TLS does not delay the end', async (t) => {
-  const app = fastify({ return503OnClosing: false, forceCloseConnections: 'idle', https: await (await createAuthority()).issue('localhost') })
+  const app = fastify({
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    https: await (await createAuthority()).issue('localhost')
+  })
   await app.register(drainingPlugin, { patience })
   await app.listen({ port: 0, host: '127.0.0.1' })
   const silent = connect((app.server.address() as AddressInfo).port, '127.0.0.1')

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
+import { readXml } from '../../core/packages/einvoice/test/xml.ts'
+import { chainBody } from '../support/chains.ts'
 import { contains, has } from '../support/matching.ts'
 import { readingOf } from '../support/reading.ts'
-import { chainBody } from '../support/chains.ts'
-import { startService, type Answer } from '../support/service.ts'
-import { readXml } from '../../core/packages/einvoice/test/xml.ts'
+import { type Answer, startService } from '../support/service.ts'
 import { accepts, testProviders } from './support/providers.ts'
 
 const given: any[] = []
@@ -19,9 +19,18 @@ const service = await startService(t, { config: { providerDirectories: providers
 for (const code of ['platform', 'peppol']) await service.send('PUT', `/api/v1/company/providers/${code}`, { body: { settings: {} } })
 const { outbox } = readingOf(service)
 
-const sample = JSON.parse(await readFile(new URL('../../templates/e-invoice/sample.json', import.meta.url), 'utf8')) as Record<string, unknown>
-const body = (more: Record<string, unknown> = {}, data: Record<string, unknown> = sample): Record<string, unknown> => ({ providerName: 'platform', documentType: 'E_INVOICE', template: { id: 4, data }, ...more })
-const send = (request: Record<string, unknown>, path = 'invoicing'): Promise<Answer> => service.send('POST', `/api/${path}`, { body: request })
+const sample = JSON.parse(await readFile(new URL('../../templates/e-invoice/sample.json', import.meta.url), 'utf8')) as Record<
+  string,
+  unknown
+>
+const body = (more: Record<string, unknown> = {}, data: Record<string, unknown> = sample): Record<string, unknown> => ({
+  providerName: 'platform',
+  documentType: 'E_INVOICE',
+  template: { id: 4, data },
+  ...more
+})
+const send = (request: Record<string, unknown>, path = 'invoicing'): Promise<Answer> =>
+  service.send('POST', `/api/${path}`, { body: request })
 const download = async (id: string): Promise<string> => String((await service.send('GET', `/api/v1/documents/${id}`)).body)
 
 await t.test('an e-invoice is dispatched as the file of its format, a Factur-X unless told otherwise', async (t) => {
@@ -31,9 +40,15 @@ await t.test('an e-invoice is dispatched as the file of its format, a Factur-X u
     [{ invoicing: { eInvoiceFormat: 'CII' } }, 'CII', 'application/xml', 'xml']
   ] as const) {
     const answer = await send(body(fields))
-    has(t, answer, { status: 200, body: { success: true, generatedDocument: { contentType, filename: `E-invoice-2026-0143.${extension}` } } }, format)
+    has(t, answer, {
+      status: 200,
+      body: { success: true, generatedDocument: { contentType, filename: `E-invoice-2026-0143.${extension}` } }
+    }, format)
     const request = given.at(-1)
-    has(t, request, { invoicing: { documentType: 'E_INVOICE', eInvoiceFormat: format }, document: { contentType, sha256: answer.body.generatedDocument.sha256 } }, format)
+    has(t, request, {
+      invoicing: { documentType: 'E_INVOICE', eInvoiceFormat: format },
+      document: { contentType, sha256: answer.body.generatedDocument.sha256 }
+    }, format)
     const text = await download(answer.body.generatedDocument.id)
     if (format === 'FACTUR_X') contains(t, text, /^%PDF-1\.7/)
     else t.equal(readXml(text).name, format === 'UBL' ? 'Invoice' : 'CrossIndustryInvoice')
@@ -53,18 +68,32 @@ await t.test('validation tells what an e-invoice misses, by rule and place, and 
   const { seller, ...rest } = sample
   const answer = await send(body({}, { ...rest, seller: { ...seller as object, country: undefined }, total: 1 }), 'invoicing/validate')
   has(t, answer, { status: 422, body: { error: 'validation_failed', result: 'error' } })
-  t.strictSame(answer.body.details.map(({ path, code }: any) => `${path} ${code}`), ['/template/data/seller/country BR-09', '/template/data/total BR-CO-15'])
-  has(t, await send(body({}, { ...sample, dueDate: '2099-01-01' }), 'invoicing/validate'), { status: 200, body: { result: 'success', warnings: [] } }, 'what the page does not show is in the XML')
+  t.strictSame(answer.body.details.map(({ path, code }: any) => `${path} ${code}`), [
+    '/template/data/seller/country BR-09',
+    '/template/data/total BR-CO-15'
+  ])
+  has(t, await send(body({}, { ...sample, dueDate: '2099-01-01' }), 'invoicing/validate'), {
+    status: 200,
+    body: { result: 'success', warnings: [] }
+  }, 'what the page does not show is in the XML')
 })
 
 await t.test('a format belongs to an e-invoice, and to what the provider takes', async (t) => {
-  const codes = async (request: Record<string, unknown>): Promise<string[]> => (await send(request, 'invoicing/validate')).body.details.map(({ path, code }: any) => `${path} ${code}`)
+  const codes = async (request: Record<string, unknown>): Promise<string[]> =>
+    (await send(request, 'invoicing/validate')).body.details.map(({ path, code }: any) => `${path} ${code}`)
   t.strictSame(await codes(body({ providerName: 'peppol' })), ['/invoicing/eInvoiceFormat not_supported_by_provider'])
-  t.ok((await codes(body({ documentType: 'INVOICE', invoicing: { eInvoiceFormat: 'UBL' } }))).includes('/invoicing/eInvoiceFormat not_supported'))
+  t.ok(
+    (await codes(body({ documentType: 'INVOICE', invoicing: { eInvoiceFormat: 'UBL' } }))).includes(
+      '/invoicing/eInvoiceFormat not_supported'
+    )
+  )
   has(t, await send(body({ invoicing: { eInvoiceFormat: 'ZUGFERD' } })), { status: 400, body: { error: 'validation_error' } })
 })
 
 await t.test('XML is not signed or printed', async (t) => {
   const chain = chainBody(['invoicing', 'postal'], { id: 4, data: sample }, body({ invoicing: { eInvoiceFormat: 'CII' } }))
-  has(t, await send(chain, 'invoicing/postal'), { status: 422, body: { details: [{ path: '/invoicing/eInvoiceFormat', code: 'format_not_taken' }] } })
+  has(t, await send(chain, 'invoicing/postal'), {
+    status: 422,
+    body: { details: [{ path: '/invoicing/eInvoiceFormat', code: 'format_not_taken' }] }
+  })
 })

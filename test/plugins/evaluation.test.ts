@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import { has } from '../support/matching.ts'
-import { invoiceRequest, startService, type Answer } from '../support/service.ts'
+import { type Answer, invoiceRequest, startService } from '../support/service.ts'
 
 const { send } = await startService(t)
 
@@ -13,10 +13,12 @@ async function own (source: string, sample: object, schema: object = { type: 'ob
   return created.body.id
 }
 
-const problems = ({ body: { details = [] } }: Answer): string[] => details.map(({ path, code }: { path: string, code: string }) => `${path} ${code}`)
+const problems = ({ body: { details = [] } }: Answer): string[] =>
+  details.map(({ path, code }: { path: string, code: string }) => `${path} ${code}`)
 const field = (data: unknown, path: string): unknown => path.split('/').slice(1).reduce<any>((value, name) => value?.[name], data)
 
-await t.test('what a dispatch would find missing when it puts the data into a company\'s own template, a validation finds: at a place that exists', async (t) => {
+await t.test('what a dispatch would find missing when it puts the data into a company\'s own template, a validation finds: ' +
+  'at a place that exists', async (t) => {
   const id = await own(`name: Note
 service: file
 locale: en
@@ -26,7 +28,15 @@ body:
   - each: lines
     as: line
     do: [{ paragraph: "{{ line.reason | default: line.code }}" }, { button: { text: Pay, url: line.url } }]
-`, { strict: false, lines: [] }, { type: 'object', properties: { strict: {}, note: {}, sender: { properties: { name: {} } }, lines: { items: { properties: { reason: {}, code: {}, url: {} } } } } })
+`, { strict: false, lines: [] }, {
+    type: 'object',
+    properties: {
+      strict: {},
+      note: {},
+      sender: { properties: { name: {} } },
+      lines: { items: { properties: { reason: {}, code: {}, url: {} } } }
+    }
+  })
   const cases: [data: object, problem: string, at: string][] = [
     [{ strict: true, sender: { name: 'Ada' } }, '/template/data/note missing_value', '/template/data'],
     [{ strict: true, note: 'x', sender: {} }, '/template/data/sender/name missing_value', '/template/data/sender'],
@@ -44,21 +54,33 @@ body:
     t.notOk(dispatched.body.dispatchId, 'nothing was recorded')
     t.not(field(body, at), undefined, `${at} is there`)
   }
-  has(t, await send('POST', '/api/file/validate', { body: { template: { id, data: { strict: false, lines: [{ reason: 'x' }] } } } }), { status: 200 })
+  has(t, await send('POST', '/api/file/validate', { body: { template: { id, data: { strict: false, lines: [{ reason: 'x' }] } } } }), {
+    status: 200
+  })
 })
 
 await t.test('the place is that of the step whose template it is', async (t) => {
-  const id = await own('name: Text\nservice: sms\nlocale: en\nbody: [{ if: long, then: [{ paragraph: "{{ words }}" }], else: [{ paragraph: Hi }] }]\n', {})
+  const id = await own(
+    'name: Text\nservice: sms\nlocale: en\nbody: [{ if: long, then: [{ paragraph: "{{ words }}" }], else: [{ paragraph: Hi }] }]\n',
+    {}
+  )
   const sms = { phoneNumber: '+33612345678', template: { id, data: { long: true } } }
-  t.strictSame(problems(await send('POST', '/api/invoicing/sms/validate', { body: { ...invoiceRequest(), sms } })), ['/sms/template/data/words missing_value'])
+  t.strictSame(problems(await send('POST', '/api/invoicing/sms/validate', { body: { ...invoiceRequest(), sms } })), [
+    '/sms/template/data/words missing_value'
+  ])
 })
 
 await t.test('an e-invoice that is XML alone has no page to put data into', async (t) => {
   const { total, ...data } = await eInvoice()
-  const yaml = 'name: Own e-invoice\nservice: invoicing\ndocumentType: E_INVOICE\nvocabulary: invoice\nlocale: en\nbody: [{ paragraph: "{{ total | money }} {{ hint }}" }]\n'
+  const yaml =
+    'name: Own e-invoice\nservice: invoicing\ndocumentType: E_INVOICE\nvocabulary: invoice\nlocale: en\nbody: [{ paragraph: "{{ ' +
+    'total | money }} {{ hint }}" }]\n'
   const id = await own(yaml, { ...data, total, hint: 'x' }, { $ref: 'dispatch:invoice', properties: { hint: {} } })
   t.ok(total)
-  const validate = (eInvoiceFormat: string, more: object = {}): Promise<Answer> => send('POST', '/api/invoicing/validate', { body: { documentType: 'E_INVOICE', invoicing: { eInvoiceFormat }, template: { id, data: { ...data, ...more } } } })
+  const validate = (eInvoiceFormat: string, more: object = {}): Promise<Answer> =>
+    send('POST', '/api/invoicing/validate', {
+      body: { documentType: 'E_INVOICE', invoicing: { eInvoiceFormat }, template: { id, data: { ...data, ...more } } }
+    })
   t.strictSame(problems(await validate('FACTUR_X')), ['/template/data/hint missing_value'])
   has(t, await validate('FACTUR_X', { hint: 'the sums are computed' }), { status: 200 })
   for (const format of ['UBL', 'CII']) has(t, await validate(format), { status: 200 }, format)
@@ -71,16 +93,21 @@ async function eInvoice (): Promise<Record<string, unknown>> {
 const ada = { email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace' }
 const grace = { email: 'grace@example.com', firstName: 'Grace', lastName: 'Hopper' }
 
-await t.test('a template that has a place for more signers than the request names is refused, at once too where nobody waits', async (t) => {
+await t.test('a template that has a place for more signers than the request names is refused, at once ' +
+  'too where nobody waits', async (t) => {
   const sample = JSON.parse(await readFile(new URL('../../templates/service-contract/sample.json', import.meta.url), 'utf8'))
   const shared = { template: { id: 40, data: sample }, signers: [ada] }
   for (const path of ['esign/validate', 'esign', 'esign?async=true']) {
     const answer = await send('POST', `/api/${path}`, { body: shared })
     t.equal(answer.status, 422, path)
     t.strictSame(problems(answer), ['/signers too_few_signers'], path)
-    has(t, answer.body, { error: 'validation_failed', details: [{ message: 'With these data, the template has a place for signer 2 to sign; the request has 1 signer.' }] })
+    has(t, answer.body, {
+      error: 'validation_failed',
+      details: [{ message: 'With these data, the template has a place for signer 2 to sign; the request has 1 signer.' }]
+    })
   }
-  t.strictSame(problems(await send('POST', '/api/file/esign/validate', { body: { template: shared.template, esign: { signers: [ada] } } })), ['/esign/signers too_few_signers'])
+  t.strictSame(problems(await send('POST', '/api/file/esign/validate', { body: { template: shared.template, esign: { signers: [ada] } } })),
+    ['/esign/signers too_few_signers'])
   has(t, await send('POST', '/api/esign/validate', { body: { ...shared, signers: [ada, grace] } }), { status: 200 })
 })
 
@@ -96,7 +123,8 @@ body:
     as: guarantor
     do: [{ paragraph: "{{ guarantor }}" }, { signature: { signer: 3 } }]
 `, {})
-  const validate = (data: object, signers: object[]): Promise<Answer> => send('POST', '/api/esign/validate', { body: { template: { id, data }, esign: { signers } } })
+  const validate = (data: object, signers: object[]): Promise<Answer> =>
+    send('POST', '/api/esign/validate', { body: { template: { id, data }, esign: { signers } } })
   has(t, await validate({}, [ada]), { status: 200 })
   t.strictSame(problems(await validate({ witness: true }, [ada])), ['/esign/signers too_few_signers'])
   has(t, await validate({ witness: true }, [ada, grace]), { status: 200 })

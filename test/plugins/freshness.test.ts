@@ -1,7 +1,7 @@
 import { hashPassword } from '@dispatch/core'
 import t from 'tap'
 import { has } from '../support/matching.ts'
-import { invoiceRequest, operator, seededDatabase, startService, type Answer, type Login } from '../support/service.ts'
+import { type Answer, invoiceRequest, type Login, operator, seededDatabase, startService } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 import { accepts, testProviders } from './support/providers.ts'
 import { letter } from './support/templates.ts'
@@ -57,12 +57,14 @@ await t.test('what changes in the database itself about a user or a company hold
   const { companyId, member } = await here.company('changing')
   const user = owner.updateTable('users').where('email', '=', member.email)
   const company = owner.updateTable('companies').where('company_id', '=', companyId)
-  const { body: { data: { token } } } = await there.send('POST', '/auth', { body: { username: member.email, password: member.password } }, null)
+  const { body: { data: { token } } } = await there.send('POST', '/auth', { body: { username: member.email, password: member.password } },
+    null)
   let asked = 0
   // In turns, because the one after knows what the one before has learnt.
   const statuses = async (): Promise<number[]> => {
     const basic = async (): Promise<number> => (await there.send('GET', '/healthz', {}, member)).status
-    const bearer = async (): Promise<number> => (await there.send('GET', '/healthz', { headers: { authorization: `Bearer ${token}` } }, null)).status
+    const bearer = async (): Promise<number> =>
+      (await there.send('GET', '/healthz', { headers: { authorization: `Bearer ${token}` } }, null)).status
     if (asked++ % 2 === 0) return [await basic(), await bearer()]
     return [await bearer(), await basic()].toReversed()
   }
@@ -78,7 +80,8 @@ await t.test('what changes in the database itself about a user or a company hold
   t.strictSame(await statuses(), [403, 403], 'the company is disabled')
   await company.set({ disabled_at: null }).execute()
 
-  const setDefault = async (): Promise<number> => (await there.send('PUT', '/api/v1/company/defaults/invoicing', { body: { providerName: 'simulator' } }, member)).status
+  const setDefault = async (): Promise<number> =>
+    (await there.send('PUT', '/api/v1/company/defaults/invoicing', { body: { providerName: 'simulator' } }, member)).status
   t.equal(await setDefault(), 403)
   await user.set({ role: 'admin' }).execute()
   t.equal(await setDefault(), 200)
@@ -97,13 +100,23 @@ await t.test('what changes in the database itself about a user or a company hold
 })
 
 await t.test('what a company publishes and takes back holds for the next request in every process', async (t) => {
-  const dispatch = async (): Promise<unknown> => (await there.send('POST', '/api/file', { body: { template: { id, data: { name: 'Ada' } } } })).body.error
+  const dispatch = async (): Promise<unknown> =>
+    (await there.send('POST', '/api/file', { body: { template: { id, data: { name: 'Ada' } } } })).body.error
   const { body: { id } } = await here.send('POST', '/api/v1/templates', { body: letter({ name: 'Fresh' }) })
   t.equal(await dispatch(), 'template_not_found')
   await here.send('POST', `/api/v1/templates/${id}/publish`, { body: { version: 1 } })
   t.equal(await dispatch(), undefined)
   const { schema } = letter()
-  await here.send('PUT', `/api/v1/templates/${id}`, { body: { baseVersion: 1, ...letter({ name: 'Fresh', schema: { ...schema, required: ['name', 'town'], properties: { ...schema.properties, town: { type: 'string' } } }, sample: { name: 'Ada', town: 'London' } }) } })
+  await here.send('PUT', `/api/v1/templates/${id}`, {
+    body: {
+      baseVersion: 1,
+      ...letter({
+        name: 'Fresh',
+        schema: { ...schema, required: ['name', 'town'], properties: { ...schema.properties, town: { type: 'string' } } },
+        sample: { name: 'Ada', town: 'London' }
+      })
+    }
+  })
   t.equal(await dispatch(), undefined)
   await here.send('POST', `/api/v1/templates/${id}/publish`, { body: { version: 2 } })
   t.equal(await dispatch(), 'validation_failed')
@@ -114,12 +127,23 @@ await t.test('what a company publishes and takes back holds for the next request
 })
 
 await t.test('a new version of a template is the next request\'s', async (t) => {
-  const { source, schema, sample } = await owner.selectFrom('template_versions').selectAll().where('template_id', '=', 2).executeTakeFirstOrThrow()
+  const { source, schema, sample } = await owner.selectFrom('template_versions').selectAll().where('template_id', '=', 2)
+    .executeTakeFirstOrThrow()
   has(t, (await there.send('GET', '/api/v1/templates/2')).body, { version: 1 })
   const stricter = { ...schema, required: ['never'] } as typeof schema
-  await here.house.get('templates').publishShared([{ id: 2, name: 'Quote', digest: 'stricter', source, schema: stricter, sample, yaml: '' }], new Date())
+  await here.house.get('templates').publishShared([{
+    id: 2,
+    name: 'Quote',
+    digest: 'stricter',
+    source,
+    schema: stricter,
+    sample,
+    yaml: ''
+  }], new Date())
   has(t, (await there.send('GET', '/api/v1/templates/2')).body, { version: 2 })
-  const { status, body } = await there.send('POST', '/api/invoicing/validate', { body: invoiceRequest({}, { documentType: 'QUOTE', template: { id: 2, data: sample } }) })
+  const { status, body } = await there.send('POST', '/api/invoicing/validate', {
+    body: invoiceRequest({}, { documentType: 'QUOTE', template: { id: 2, data: sample } })
+  })
   t.equal(status, 422)
   has(t, body.details, [{ path: '/template/data/never', code: 'required' }, { path: '/documentType', code: 'not_supported_by_provider' }])
 })
@@ -128,7 +152,8 @@ await t.test('what is done about a user in one process holds for the next reques
   const { admin } = await here.company('managed')
   const login = { email: 'user@managed.example.com', password: 'a good password' }
   const { body: { id } } = await here.send('POST', '/api/v1/users', { body: { ...login, role: 'member', services: ['*'] } }, admin)
-  const { body: { data: { token } } } = await there.send('POST', '/auth', { body: { username: login.email, password: login.password } }, null)
+  const { body: { data: { token } } } = await there.send('POST', '/auth', { body: { username: login.email, password: login.password } },
+    null)
   const statuses = async (password = login.password): Promise<number[]> => [
     (await there.send('GET', '/healthz', {}, { ...login, password })).status,
     (await there.send('GET', '/healthz', { headers: { authorization: `Bearer ${String(token)}` } }, null)).status

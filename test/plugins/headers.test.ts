@@ -1,6 +1,6 @@
 import t from 'tap'
 import { contains, has } from '../support/matching.ts'
-import { startService, type Answer } from '../support/service.ts'
+import { type Answer, startService } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 
 const service = await startService(t, { parts: { renderer: quickRenderer } })
@@ -30,7 +30,13 @@ await t.test('X-Request-ID is echoed, and stands in every error', async (t) => {
 
 await t.test('without one, or with one that is no plain word, a new one is made', async (t) => {
   const ids = new Set<string | null>()
-  for (const headers of [{}, { 'x-request-id': '' }, { 'x-request-id': 'a b' }, { 'x-request-id': 'x'.repeat(129) }, { 'x-request-id': '<script>' }]) {
+  for (const headers of [
+    {},
+    { 'x-request-id': '' },
+    { 'x-request-id': 'a b' },
+    { 'x-request-id': 'x'.repeat(129) },
+    { 'x-request-id': '<script>' }
+  ]) {
     const id = (await get(headers)).headers.get('x-request-id')
     contains(t, id, /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/)
     ids.add(id)
@@ -40,8 +46,13 @@ await t.test('without one, or with one that is no plain word, a new one is made'
 
 await t.test('the headers are on every kind of answer', async (t) => {
   const answers = await Promise.all([
-    service.send('GET', '/livez', {}, null), service.send('GET', '/nowhere'), service.send('GET', '/api/v1/credits', {}, null), service.send('POST', '/api/invoicing', { body: '{' }),
-    service.send('GET', '/openapi.json', {}, null), service.send('GET', '/docs/', {}, null), service.send('DELETE', '/api/v1/my/providers/none')
+    service.send('GET', '/livez', {}, null),
+    service.send('GET', '/nowhere'),
+    service.send('GET', '/api/v1/credits', {}, null),
+    service.send('POST', '/api/invoicing', { body: '{' }),
+    service.send('GET', '/openapi.json', {}, null),
+    service.send('GET', '/docs/', {}, null),
+    service.send('DELETE', '/api/v1/my/providers/none')
   ])
   t.strictSame(answers.map(({ status }) => status), [204, 404, 401, 400, 200, 200, 404])
   for (const answer of answers) {
@@ -52,7 +63,9 @@ await t.test('the headers are on every kind of answer', async (t) => {
 
 await t.test('no answer allows another origin', async (t) => {
   for (const method of ['GET', 'OPTIONS']) {
-    const { headers } = await service.send(method, '/api/v1/credits', { headers: { origin: 'https://elsewhere.example', 'access-control-request-method': 'GET' } })
+    const { headers } = await service.send(method, '/api/v1/credits', {
+      headers: { origin: 'https://elsewhere.example', 'access-control-request-method': 'GET' }
+    })
     t.notOk([...headers.keys()].some((name) => name.startsWith('access-control-')))
   }
 })
@@ -62,7 +75,12 @@ await t.test('an unknown path says which part of it is unknown', async (t) => {
     ['POST', '/api/invoicng', 'unknown_service', /did you mean "invoicing"/],
     ['POST', '/api/fax/validate', 'unknown_service', /there are: invoicing/],
     ['POST', '/api/invoicing/fax', 'unknown_service', /"fax"/],
-    ['POST', '/api/invoicing/invoicing', 'unknown_chain', /"invoicing" cannot follow "invoicing": there may follow esign, postal, sms, email, upload\./],
+    [
+      'POST',
+      '/api/invoicing/invoicing',
+      'unknown_chain',
+      /"invoicing" cannot follow "invoicing": there may follow esign, postal, sms, email, upload\./
+    ],
     ['POST', '/api/sms/email', 'unknown_chain', /nothing may follow it; a chain begins with invoicing, esign, postal, file/],
     ['POST', '/api/file/upload/email/validate', 'unknown_chain', /"email" cannot follow "file\/upload"/],
     ['POST', '/api/file/sms/email/postal/upload', 'unknown_chain', /4 services at most/],

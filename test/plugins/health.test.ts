@@ -17,7 +17,11 @@ await t.test('GET /healthz needs credentials', async (t) => {
 
 await t.test('a clock that is not that of the database is told by /healthz, and from a second on in the log', async (t) => {
   for (const [ahead, told] of [[5000, 1], [-5000, 1], [0, 0]] as const) {
-    const skewed = await startService(t, { databaseUrl, parts: { renderer: quickRenderer, now: () => new Date(Date.now() + ahead) }, time: () => new Date() })
+    const skewed = await startService(t, {
+      databaseUrl,
+      parts: { renderer: quickRenderer, now: () => new Date(Date.now() + ahead) },
+      time: () => new Date()
+    })
     const { body: { clockSkew } } = await skewed.send('GET', '/healthz')
     t.ok(Math.abs(clockSkew * 1000 + ahead) < 900, `${clockSkew} s`)
     t.equal(skewed.log.filter((line) => line.includes('"level":40') && line.includes('the clock of this process differs')).length, told)
@@ -34,7 +38,11 @@ await t.test('while the database is away the service lives but is not ready, and
   t.equal(await get('/readyz'), 503)
   t.equal(await get('/livez'), 204)
   const { status, headers, body } = await service.send('GET', '/api/v1/credits')
-  has(t, { status, retryAfter: headers.get('retry-after'), body }, { status: 503, retryAfter: '5', body: { error: 'service_unavailable', message: String } })
+  has(t, { status, retryAfter: headers.get('retry-after'), body }, {
+    status: 503,
+    retryAfter: '5',
+    body: { error: 'service_unavailable', message: String }
+  })
   lacks(t, JSON.stringify(body), /dispatch_test|connection/)
 
   await outage.end()
@@ -43,13 +51,18 @@ await t.test('while the database is away the service lives but is not ready, and
 })
 
 await t.test('while the database takes no changes the service reads but is not ready; what would change something is a 503', async (t) => {
-  const readOnly = (setting: 'on' | 'off'): Promise<void> => withClient(databaseUrl, async (client) => {
-    await client.query('set transaction_read_only = off; set default_transaction_read_only = off')
-    const { rows: [database] } = await client.query<{ name: string }>('select current_database() as name')
-    await client.query(`alter database ${database?.name} set default_transaction_read_only = ${setting}`)
-    // What is connected keeps what it began with.
-    if (setting === 'on') await client.query('select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()')
-  })
+  const readOnly = (setting: 'on' | 'off'): Promise<void> =>
+    withClient(databaseUrl, async (client) => {
+      await client.query('set transaction_read_only = off; set default_transaction_read_only = off')
+      const { rows: [database] } = await client.query<{ name: string }>('select current_database() as name')
+      await client.query(`alter database ${database?.name} set default_transaction_read_only = ${setting}`)
+      // What is connected keeps what it began with.
+      if (setting === 'on') {
+        await client.query(
+          'select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()'
+        )
+      }
+    })
   await readOnly('on')
   t.equal(await get('/readyz'), 503)
   t.equal((await service.send('GET', '/api/v1/credits')).status, 200)
@@ -58,6 +71,7 @@ await t.test('while the database takes no changes the service reads but is not r
   t.notOk('dispatchId' in body, 'nothing was recorded')
 
   await readOnly('off')
-  t.equal((await service.send('POST', '/api/invoicing', { body: invoiceRequest() })).status, 200, 'connections that took no changes are replaced')
+  t.equal((await service.send('POST', '/api/invoicing', { body: invoiceRequest() })).status, 200,
+    'connections that took no changes are replaced')
   t.equal(await get('/readyz'), 204)
 })

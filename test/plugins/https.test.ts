@@ -1,14 +1,14 @@
 import { once } from 'node:events'
-import { connect, type AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import t, { type Test } from 'tap'
-import { transportLimits } from '../../plugins/server/transport-limits.ts'
-import { createHttpRefusalServer } from '../../plugins/server/http-refusal-server.ts'
-import { createConnectionClassifier } from '../../plugins/hooks/https.ts'
 import { requireHttps } from '../../plugins/config/config-transport.ts'
+import { createConnectionClassifier } from '../../plugins/hooks/https.ts'
+import { createHttpRefusalServer } from '../../plugins/server/http-refusal-server.ts'
+import { transportLimits } from '../../plugins/server/transport-limits.ts'
 import { isError } from '../hostile/support.ts'
 import { contains, lacks } from '../support/matching.ts'
 import { certificateFiles, fetchSecurely } from '../support/secure.ts'
-import { admin, invoiceRequest, startService, testConfig, type Answer } from '../support/service.ts'
+import { admin, type Answer, invoiceRequest, startService, testConfig } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 
 const parts = { renderer: quickRenderer }
@@ -45,7 +45,9 @@ await t.test('what it has taken over plain HTTP is refused, on every path', asyn
       isRefused(t, await get(proxied.url, path, { 'x-forwarded-proto': protocol }), `${protocol} ${path}`)
     }
   }
-  isRefused(t, await get(proxied.url, '/auth', { 'x-forwarded-proto': 'http', 'content-type': 'application/json' }, { method: 'POST', body: '{}' }), 'a login')
+  isRefused(t,
+    await get(proxied.url, '/auth', { 'x-forwarded-proto': 'http', 'content-type': 'application/json' }, { method: 'POST', body: '{}' }),
+    'a login')
   isRefused(t, await get(proxied.url, '/healthz', { 'x-forwarded-proto': 'http', 'x-api-version': '9' }), 'an unknown version')
 })
 
@@ -55,15 +57,23 @@ await t.test('a proxy that says nothing of the way may ask for the service\'s he
 })
 
 await t.test('nobody else is believed', async (t) => {
-  for (const headers of [{}, { 'x-forwarded-proto': 'https' }, { forwarded: 'proto=https' }, { 'x-forwarded-proto': 'https', 'x-forwarded-for': '10.0.0.1' }, { 'x-forwarded-ssl': 'on', 'front-end-https': 'on' }]) {
+  for (const headers of [
+    {},
+    { 'x-forwarded-proto': 'https' },
+    { forwarded: 'proto=https' },
+    { 'x-forwarded-proto': 'https', 'x-forwarded-for': '10.0.0.1' },
+    { 'x-forwarded-ssl': 'on', 'front-end-https': 'on' }
+  ]) {
     for (const path of ['/healthz', '/livez', '/readyz']) isRefused(t, await get(direct.url, path, headers), JSON.stringify(headers))
   }
 })
 
 await t.test('a refused request does nothing, whatever it carries', async (t) => {
-  const post = (path: string, body: unknown): Promise<Got> => get(direct.url, path, { 'content-type': 'application/json' }, { method: 'POST', body: JSON.stringify(body) })
+  const post = (path: string, body: unknown): Promise<Got> =>
+    get(direct.url, path, { 'content-type': 'application/json' }, { method: 'POST', body: JSON.stringify(body) })
   isRefused(t, await post('/api/invoicing', invoiceRequest()), 'a dispatch')
-  isRefused(t, await post('/api/webhooks/postal/providers/simulator/endpoint.json', {}), 'an event of a vendor, whose password everybody could have read')
+  isRefused(t, await post('/api/webhooks/postal/providers/simulator/endpoint.json', {}),
+    'an event of a vendor, whose password everybody could have read')
   lacks(t, direct.log.join(''), /companyId/, 'its credentials were not looked at')
 })
 
@@ -98,16 +108,33 @@ await t.test('who a client is, a listed proxy alone says', async (t) => {
 await t.test('an IPv4 proxy is known by its address inside IPv6', (t) => {
   const way = createConnectionClassifier({ environment: 'production', host: '0.0.0.0', trustedProxies: ['10.0.0.0/8', 'fd00::/8'] })
   const from = (remoteAddress: string | undefined) => way({ socket: { remoteAddress }, headers: { 'x-forwarded-proto': 'https' } } as never)
-  for (const [address, expected] of [['::ffff:10.1.2.3', 'encrypted'], ['fd00::1', 'encrypted'], ['::ffff:11.1.2.3', 'plain'], ['fe00::1', 'plain'], [undefined, 'plain']] as const) t.equal(from(address), expected, address ?? 'none')
+  for (const [address, expected] of [
+    ['::ffff:10.1.2.3', 'encrypted'],
+    ['fd00::1', 'encrypted'],
+    ['::ffff:11.1.2.3', 'plain'],
+    [
+      'fe00::1',
+      'plain'
+    ],
+    [undefined, 'plain']
+  ] as const) t.equal(from(address), expected, address ?? 'none')
   t.end()
 })
 
 await t.test('production does not begin without a way to HTTPS', (t) => {
   const config = testConfig('/tmp', { environment: 'production' })
-  t.throws(() => { requireHttps({ ...config, trustedProxies: [] }) }, { name: 'ConfigError', message: /^In production requests come over HTTPS: .*\.$/ })
-  t.doesNotThrow(() => { requireHttps(config) })
-  t.doesNotThrow(() => { requireHttps({ ...config, trustedProxies: [], tls: { cert: 'c', key: 'k' } }) })
-  t.doesNotThrow(() => { requireHttps({ ...config, environment: 'development', trustedProxies: [] }) })
+  t.throws(() => {
+    requireHttps({ ...config, trustedProxies: [] })
+  }, { name: 'ConfigError', message: /^In production requests come over HTTPS: .*\.$/ })
+  t.doesNotThrow(() => {
+    requireHttps(config)
+  })
+  t.doesNotThrow(() => {
+    requireHttps({ ...config, trustedProxies: [], tls: { cert: 'c', key: 'k' } })
+  })
+  t.doesNotThrow(() => {
+    requireHttps({ ...config, environment: 'development', trustedProxies: [] })
+  })
   t.end()
 })
 
@@ -117,7 +144,17 @@ await t.test('the listener for plain HTTP refuses every request, and redirects n
   t.teardown(() => plain.close())
   const { port } = plain.address() as AddressInfo
   const url = `http://127.0.0.1:${port}`
-  for (const [method, path] of [['GET', '/'], ['GET', '/livez'], ['GET', '/docs/'], ['POST', '/auth'], ['DELETE', '/%zz'], ['OPTIONS', '/api/email']] as const) {
+  for (const [method, path] of [
+    ['GET', '/'],
+    ['GET', '/livez'],
+    ['GET', '/docs/'],
+    ['POST', '/auth'],
+    ['DELETE', '/%zz'],
+    [
+      'OPTIONS',
+      '/api/email'
+    ]
+  ] as const) {
     const answer = await get(url, path, { 'x-request-id': 'mine' }, { method, ...(method === 'POST' ? { body: 'x'.repeat(100_000) } : {}) })
     isRefused(t, answer, `${method} ${path}`)
     t.equal(answer.body.requestId, 'mine')
@@ -127,7 +164,9 @@ await t.test('the listener for plain HTTP refuses every request, and redirects n
   const raw = async (text: string): Promise<string> => {
     const socket = connect(port, '127.0.0.1').on('error', () => undefined)
     let received = ''
-    socket.on('data', (bytes: Buffer) => { received += bytes.toString('latin1') })
+    socket.on('data', (bytes: Buffer) => {
+      received += bytes.toString('latin1')
+    })
     if (text !== '') socket.write(text)
     await once(socket, 'close')
     return received

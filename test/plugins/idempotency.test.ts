@@ -1,8 +1,8 @@
-import { unavailable } from '@dispatch/core/provider'
 import { createBreakers } from '@dispatch/core'
+import { unavailable } from '@dispatch/core/provider'
 import t from 'tap'
 import { has } from '../support/matching.ts'
-import { invoiceRequest, startService, type Answer, type Sending } from '../support/service.ts'
+import { type Answer, invoiceRequest, type Sending, startService } from '../support/service.ts'
 import { clockAt, createGate, quickRenderer } from './support/parts.ts'
 import { accepts, testProviders } from './support/providers.ts'
 
@@ -20,7 +20,10 @@ await providers.add('flaky', { settings: '{ token: Secret() }' }, async (request
   if (tokens.length === 1) throw unavailable('Try again.')
   return accepts(request, call)
 })
-const service = await startService(t, { config: { providerDirectories: providers.directories }, parts: { renderer: quickRenderer, now: clock.now, breakers: createBreakers({ now: clock.now, failures: 1000 }) } })
+const service = await startService(t, {
+  config: { providerDirectories: providers.directories },
+  parts: { renderer: quickRenderer, now: clock.now, breakers: createBreakers({ now: clock.now, failures: 1000 }) }
+})
 
 const dispatch = (body: unknown, key: string, { headers, ...sending }: Sending = {}): Promise<Answer> =>
   service.send('POST', '/api/invoicing', { body, headers: headers ?? { 'x-idempotency-key': key }, ...sending })
@@ -50,7 +53,10 @@ await t.test('Idempotency-Key is another name of X-Idempotency-Key', async (t) =
 
 await t.test('two names that say two things are a 400', async (t) => {
   const { status, body } = await dispatch(invoiceRequest(), '', { headers: { 'idempotency-key': 'one', 'x-idempotency-key': 'two' } })
-  has(t, { status, body }, { status: 400, body: { error: 'validation_error', details: [{ path: '/headers/Idempotency-Key', code: 'contradiction' }] } })
+  has(t, { status, body }, {
+    status: 400,
+    body: { error: 'validation_error', details: [{ path: '/headers/Idempotency-Key', code: 'contradiction' }] }
+  })
 })
 
 await t.test('a key has 1 to 255 characters', async (t) => {
@@ -137,7 +143,8 @@ await t.test('permission is checked before a replay', async (t) => {
 await t.test('what fails before a dispatch exists does not use the key up', async (t) => {
   const { member, companyId } = await service.company('unused', { credits: 0, services: [] })
   const { owner } = service.house.get('database')
-  const send = (body: unknown): Promise<Answer> => service.send('POST', '/api/invoicing', { body, headers: { 'x-idempotency-key': 'unused' } }, member)
+  const send = (body: unknown): Promise<Answer> =>
+    service.send('POST', '/api/invoicing', { body, headers: { 'x-idempotency-key': 'unused' } }, member)
   const good = invoiceRequest()
   t.equal((await send({ ...good, documentType: 'NONE' })).status, 400)
   t.equal((await send(good)).status, 403)
@@ -178,9 +185,13 @@ await t.test('a resumed dispatch needs credits again', async (t) => {
 await t.test('a dispatch that a colleague resumes keeps the configuration of whoever began it', async (t) => {
   const { admin, member } = await service.company('colleagues')
   const body = invoiceRequest({}, { providerName: 'flaky' })
-  for (const [login, token] of [[member, 'of the member'], [admin, 'of the admin']] as const) await service.send('PUT', '/api/v1/my/providers/flaky', { body: { settings: { token } } }, login)
+  for (const [login, token] of [[member, 'of the member'], [admin, 'of the admin']] as const) {
+    await service.send('PUT', '/api/v1/my/providers/flaky', { body: { settings: { token } } }, login)
+  }
   const statuses = []
-  for (const login of [member, admin]) statuses.push((await service.send('POST', '/api/invoicing', { body, headers: { 'x-idempotency-key': 'colleagues' } }, login)).status)
+  for (const login of [member, admin]) {
+    statuses.push((await service.send('POST', '/api/invoicing', { body, headers: { 'x-idempotency-key': 'colleagues' } }, login)).status)
+  }
   t.strictSame(statuses, [503, 200])
   t.strictSame(tokens, ['of the member', 'of the member'])
 })

@@ -1,18 +1,21 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import { has } from '../support/matching.ts'
-import { invoiceRequest, operator, startService, type Answer, type Login } from '../support/service.ts'
+import { type Answer, invoiceRequest, type Login, operator, startService } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 
 const service = await startService(t, { parts: { renderer: quickRenderer } })
 const { owner } = service.house.get('database')
 const company = await service.company('acme')
 const other = await service.company('rival')
-const userIdOf = async ({ email }: Login): Promise<number> => (await sql<{ user_id: number }>`select user_id from users where email = ${email}`.execute(owner)).rows[0]?.user_id ?? 0
+const userIdOf = async ({ email }: Login): Promise<number> =>
+  (await sql<{ user_id: number }>`select user_id from users where email = ${email}`.execute(owner)).rows[0]?.user_id ?? 0
 const [memberId, adminId] = [await userIdOf(company.member), await userIdOf(company.admin)]
 
-const impersonate = (userId: unknown, login: Login | null): Promise<Answer> => service.send('POST', '/auth/impersonate', { body: { userId } }, login)
-const as = (token: unknown, method: string, path: string, body?: unknown): Promise<Answer> => service.send(method, path, { headers: { authorization: `Bearer ${String(token)}` }, ...body === undefined ? {} : { body } }, null)
+const impersonate = (userId: unknown, login: Login | null): Promise<Answer> =>
+  service.send('POST', '/auth/impersonate', { body: { userId } }, login)
+const as = (token: unknown, method: string, path: string, body?: unknown): Promise<Answer> =>
+  service.send(method, path, { headers: { authorization: `Bearer ${String(token)}` }, ...body === undefined ? {} : { body } }, null)
 
 await t.test('what is done under another identity names both', async (t) => {
   const answer = await impersonate(memberId, company.admin)
@@ -20,14 +23,24 @@ await t.test('what is done under another identity names both', async (t) => {
   t.equal(answer.headers.get('cache-control'), 'no-store')
   const { token } = answer.body.data
   const { body: { dispatchId } } = await as(token, 'POST', '/api/invoicing', invoiceRequest())
-  has(t, (await as(token, 'GET', `/api/v1/dispatches/${String(dispatchId)}/events`)).body.data[0], { kind: 'planned', actor: { kind: 'user', userId: memberId, impersonatorId: adminId } })
+  has(t, (await as(token, 'GET', `/api/v1/dispatches/${String(dispatchId)}/events`)).body.data[0], {
+    kind: 'planned',
+    actor: { kind: 'user', userId: memberId, impersonatorId: adminId }
+  })
   has(t, (await as(token, 'GET', '/api/v1/my/config')).body.user, { id: memberId, email: company.member.email })
 })
 
 await t.test('it stands in the audit log of the company whose user it is', async (t) => {
   await impersonate(memberId, operator)
-  const { rows } = await sql<Record<string, unknown>>`select company_id, user_id, object_id, address from audit where action = 'user.impersonated' order by audit_id`.execute(owner)
-  t.same(rows, [adminId, await userIdOf(operator)].map((userId) => ({ company_id: company.companyId, user_id: userId, object_id: String(memberId), address: '127.0.0.1' })))
+  const { rows } = await sql<
+    Record<string, unknown>
+  >`select company_id, user_id, object_id, address from audit where action = 'user.impersonated' order by audit_id`.execute(owner)
+  t.same(rows, [adminId, await userIdOf(operator)].map((userId) => ({
+    company_id: company.companyId,
+    user_id: userId,
+    object_id: String(memberId),
+    address: '127.0.0.1'
+  })))
 })
 
 await t.test('who may not is told no more than they know', async (t) => {
@@ -43,7 +56,9 @@ await t.test('who may not is told no more than they know', async (t) => {
 await t.test('one impersonation does not lead to the next, also after a refresh', async (t) => {
   const { body: { data } } = await impersonate(adminId, operator)
   const { body: { data: refreshed } } = await as(data.token, 'GET', '/auth/refresh')
-  for (const token of [data.token, refreshed.token]) has(t, await as(token, 'POST', '/auth/impersonate', { userId: memberId }), { status: 403, body: { message: /somebody else already/ } })
+  for (const token of [data.token, refreshed.token]) {
+    has(t, await as(token, 'POST', '/auth/impersonate', { userId: memberId }), { status: 403, body: { message: /somebody else already/ } })
+  }
 })
 
 await t.test('the end of the one who acts is the end of it', async (t) => {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { chainBody } from '../support/chains.ts'
 import { has } from '../support/matching.ts'
-import { invoiceRequest, startService, type Answer, type Login } from '../support/service.ts'
+import { type Answer, invoiceRequest, type Login, startService } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 
 const service = await startService(t, { parts: { renderer: quickRenderer } })
@@ -9,8 +9,10 @@ const path = ['invoicing', 'sms', 'upload'] as const
 const sms = { phoneNumber: '+33612345678', message: 'See {{ generatedDocument.url }}' }
 const refused = { ...sms, phoneNumber: '+15005550001' }
 
-const dispatch = (more: Record<string, unknown>, query = ''): Promise<Answer> => service.send('POST', `/api/${path.join('/')}${query}`, { body: chainBody(path, invoiceRequest()['template'], more) })
-const about = (id: string, what: string, body?: unknown, login?: Login): Promise<Answer> => service.send('POST', `/api/v1/dispatches/${id}/${what}`, body === undefined ? {} : { body }, login)
+const dispatch = (more: Record<string, unknown>, query = ''): Promise<Answer> =>
+  service.send('POST', `/api/${path.join('/')}${query}`, { body: chainBody(path, invoiceRequest()['template'], more) })
+const about = (id: string, what: string, body?: unknown, login?: Login): Promise<Answer> =>
+  service.send('POST', `/api/v1/dispatches/${id}/${what}`, body === undefined ? {} : { body }, login)
 const read = async (id: string): Promise<any> => (await service.send('GET', `/api/v1/dispatches/${id}`)).body
 
 await t.test('a chain is answered with each of its steps', async (t) => {
@@ -30,17 +32,32 @@ await t.test('a chain that failed half-way says what is done and paid for; a ret
       error: 'partially_dispatched',
       status: 'partial',
       creditsCharged: 1,
-      steps: [{ service: 'invoicing', status: 'accepted' }, { service: 'sms', status: 'rejected', error: { error: 'provider_error' } }, { service: 'upload', status: 'planned' }]
+      steps: [
+        { service: 'invoicing', status: 'accepted' },
+        { service: 'sms', status: 'rejected', error: { error: 'provider_error' } },
+        { service: 'upload', status: 'planned' }
+      ]
     }
   })
   const { dispatchId, retryUrl } = failed.body
   t.equal(retryUrl, `https://dispatch.example.com/api/v1/dispatches/${dispatchId}/retry`)
 
-  has(t, await about(dispatchId, 'retry', { sms: { ...sms, phoneNumber: 'none' } }), { status: 400, body: { details: [{ path: '/sms/phoneNumber' }] } })
-  has(t, await about(dispatchId, 'retry', { upload: {} }), { status: 400, body: { details: [{ path: '/sms' }, { path: '/upload' }] } }, 'only what failed is replaced')
-  has(t, await about(dispatchId, 'retry'), { status: 422, body: { error: 'partially_dispatched', dispatchId } }, 'as it was, it is refused again')
+  has(t, await about(dispatchId, 'retry', { sms: { ...sms, phoneNumber: 'none' } }), {
+    status: 400,
+    body: { details: [{ path: '/sms/phoneNumber' }] }
+  })
+  has(t, await about(dispatchId, 'retry', { upload: {} }), { status: 400, body: { details: [{ path: '/sms' }, { path: '/upload' }] } },
+    'only what failed is replaced')
+  has(t, await about(dispatchId, 'retry'), { status: 422, body: { error: 'partially_dispatched', dispatchId } },
+    'as it was, it is refused again')
   const done = await about(dispatchId, 'retry', { sms })
-  has(t, done, { status: 200, body: { status: 'succeeded', steps: [{ providerResponse: failed.body.steps[0].providerResponse }, { status: 'accepted' }, { status: 'accepted' }] } })
+  has(t, done, {
+    status: 200,
+    body: {
+      status: 'succeeded',
+      steps: [{ providerResponse: failed.body.steps[0].providerResponse }, { status: 'accepted' }, { status: 'accepted' }]
+    }
+  })
   has(t, await about(dispatchId, 'retry'), { status: 409, body: { error: 'conflict' } }, 'there is nothing left to do')
   has(t, await read(dispatchId), { status: 'succeeded', creditsCharged: 1 })
 })
@@ -48,26 +65,51 @@ await t.test('a chain that failed half-way says what is done and paid for; a ret
 await t.test('who does not wait is told where to read, and how it ends', async (t) => {
   const { status, body } = await dispatch({}, '?async=true')
   t.equal(status, 200)
-  t.strictSame({ ...body, dispatchId: '' }, { success: true, dispatchId: '', status: 'queued', statusUrl: `https://dispatch.example.com/api/v1/dispatches/${body.dispatchId}`, metadata: {} })
+  t.strictSame({ ...body, dispatchId: '' }, {
+    success: true,
+    dispatchId: '',
+    status: 'queued',
+    statusUrl: `https://dispatch.example.com/api/v1/dispatches/${body.dispatchId}`,
+    metadata: {}
+  })
   const deadline = Date.now() + 20_000
-  while (!['succeeded', 'failed'].includes((await read(body.dispatchId)).status) && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 50))
+  while (!['succeeded', 'failed'].includes((await read(body.dispatchId)).status) && Date.now() < deadline) {
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
   has(t, await read(body.dispatchId), { status: 'succeeded' })
 })
 
 await t.test('a deferred step is read with the event that it waits for', async (t) => {
-  const { body } = await service.send('POST', '/api/esign', { body: chainBody(['esign'], { id: 1, data: (invoiceRequest()['template'] as { data: unknown }).data }, { deferred: [{ on: 'esign.completed', service: 'upload' }] }) })
-  has(t, await read(body.dispatchId), { status: 'succeeded', services: ['esign'], steps: [{ service: 'esign' }, { service: 'upload', status: 'waiting', deferredOn: 'esign.completed' }] })
+  const { body } = await service.send('POST', '/api/esign', {
+    body: chainBody(['esign'], { id: 1, data: (invoiceRequest()['template'] as { data: unknown }).data }, {
+      deferred: [{ on: 'esign.completed', service: 'upload' }]
+    })
+  })
+  has(t, await read(body.dispatchId), {
+    status: 'succeeded',
+    services: ['esign'],
+    steps: [{ service: 'esign' }, { service: 'upload', status: 'waiting', deferredOn: 'esign.completed' }]
+  })
   t.notOk('steps' in body, 'and it is no part of the answer')
 })
 
 await t.test('what is over cannot be cancelled or tried again', async (t) => {
   const { body: { dispatchId } } = await dispatch({})
-  for (const what of ['cancel', 'retry']) has(t, await about(dispatchId, what), { status: 409, body: { error: 'conflict', dispatchId } }, what)
+  for (const what of ['cancel', 'retry']) {
+    has(t, await about(dispatchId, what), { status: 409, body: { error: 'conflict', dispatchId } }, what)
+  }
 })
 
 await t.test('what is in doubt is not tried again: who can settle it is told', async (t) => {
   const { body: { dispatchId } } = await dispatch({ sms: { ...sms, phoneNumber: '+15005550003' } })
-  has(t, await about(dispatchId, 'retry'), { status: 409, body: { error: 'conflict', message: `The dispatch is uncertain: what became of it is being found out, or said by an admin with POST /api/v1/dispatches/${dispatchId}/resolve.` } })
+  has(t, await about(dispatchId, 'retry'), {
+    status: 409,
+    body: {
+      error: 'conflict',
+      message: 'The dispatch is uncertain: what became of it is being found out, or said by an admin with POST ' +
+        `/api/v1/dispatches/${dispatchId}/resolve.`
+    }
+  })
 })
 
 await t.test('a step that needs no provider is done in the timeline, not failed', async (t) => {
@@ -80,7 +122,9 @@ await t.test('what became of a step is an admin\'s word, with its reason', async
   const { body: { dispatchId } } = await dispatch({})
   const company = await service.company('others')
   const word = { outcome: 'accepted', reason: 'The vendor says so on the telephone.' }
-  for (const wrong of [{}, { outcome: 'accepted' }, { ...word, outcome: 'perhaps' }, { ...word, reason: ' ' }, { ...word, more: 1 }]) has(t, await about(dispatchId, 'resolve', wrong), { status: 400 }, JSON.stringify(wrong))
+  for (const wrong of [{}, { outcome: 'accepted' }, { ...word, outcome: 'perhaps' }, { ...word, reason: ' ' }, { ...word, more: 1 }]) {
+    has(t, await about(dispatchId, 'resolve', wrong), { status: 400 }, JSON.stringify(wrong))
+  }
   has(t, await about(dispatchId, 'resolve', word, company.member), { status: 403, body: { error: 'forbidden' } })
   has(t, await about(dispatchId, 'resolve', word, company.admin), { status: 404, body: { error: 'not_found' } })
   has(t, await about(dispatchId, 'resolve', word), { status: 409, body: { error: 'conflict' } }, 'there is no doubt about it')

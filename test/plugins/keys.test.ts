@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import { has, lacks } from '../support/matching.ts'
-import { operator, seededDatabase, startService, type Answer, type Login } from '../support/service.ts'
+import { type Answer, type Login, operator, seededDatabase, startService } from '../support/service.ts'
 import { clockAt, quickRenderer } from './support/parts.ts'
 
 const databaseUrl = await seededDatabase(t)
@@ -12,17 +12,29 @@ const { owner } = here.house.get('database')
 const company = await here.company('shop')
 const other = await here.company('rival')
 
-const make = (body: object, login: Login = company.member): Promise<Answer> => here.send('POST', '/api/v1/keys', { body: { name: 'Web shop', mode: 'live', ...body } }, login)
-const as = (key: unknown, method = 'GET', path = '/api/v1/credits', body?: unknown): Promise<Answer> => there.send(method, path, { headers: { authorization: `Bearer ${String(key)}` }, ...body === undefined ? {} : { body } }, null)
+const make = (body: object, login: Login = company.member): Promise<Answer> =>
+  here.send('POST', '/api/v1/keys', { body: { name: 'Web shop', mode: 'live', ...body } }, login)
+const as = (key: unknown, method = 'GET', path = '/api/v1/credits', body?: unknown): Promise<Answer> =>
+  there.send(method, path, { headers: { authorization: `Bearer ${String(key)}` }, ...body === undefined ? {} : { body } }, null)
 const list = async (login: Login, query = ''): Promise<any[]> => (await here.send('GET', `/api/v1/keys${query}`, {}, login)).body.data
-const userIdOf = async ({ email }: Login): Promise<number> => (await sql<{ user_id: number }>`select user_id from users where email = ${email}`.execute(owner)).rows[0]?.user_id ?? 0
+const userIdOf = async ({ email }: Login): Promise<number> =>
+  (await sql<{ user_id: number }>`select user_id from users where email = ${email}`.execute(owner)).rows[0]?.user_id ?? 0
 
 await t.test('a key is shown once, and kept as what it cannot be read from', async (t) => {
   const { status, headers, body } = await make({ services: ['email'], expiresAt: '2026-04-14T00:00:00Z' })
   t.equal(status, 201)
   t.equal(headers.get('cache-control'), 'no-store')
   const { key, ...view } = body
-  has(t, view, { name: 'Web shop', mode: 'live', services: ['email'], prefix: String(key).slice(0, 12), last4: String(key).slice(-4), createdAt: '2026-03-14T09:30:00.000Z', expiresAt: '2026-04-14T00:00:00.000Z', lastUsedAt: null })
+  has(t, view, {
+    name: 'Web shop',
+    mode: 'live',
+    services: ['email'],
+    prefix: String(key).slice(0, 12),
+    last4: String(key).slice(-4),
+    createdAt: '2026-03-14T09:30:00.000Z',
+    expiresAt: '2026-04-14T00:00:00.000Z',
+    lastUsedAt: null
+  })
   t.same(await list(company.member), [view])
   const { rows } = await sql`select to_jsonb(api_keys)::text as row from api_keys`.execute(owner)
   const random = String(key).split('_')[2] ?? ''
@@ -59,7 +71,9 @@ await t.test('the last use is noted once a minute, however often and wherever it
 })
 
 await t.test('members make, see and revoke their own; admins those of the company', async (t) => {
-  const [memberId, adminId, operatorId, strangerId] = await Promise.all([company.member, company.admin, company.operator, other.member].map(userIdOf))
+  const [memberId, adminId, operatorId, strangerId] = await Promise.all(
+    [company.member, company.admin, company.operator, other.member].map(userIdOf)
+  )
   const { body: own } = await make({ name: 'own' })
   const { status, body: given } = await make({ name: 'given', userId: memberId }, company.admin)
   t.equal(status, 201)
@@ -82,10 +96,19 @@ await t.test('members make, see and revoke their own; admins those of the compan
   t.notOk((await names(company.admin)).includes('the operator\'s'), 'who is above an admin is not there')
   t.ok((await names(company.operator)).includes('the admin\'s'))
   const { body: tests } = await make({ name: 'test', mode: 'test' }, company.admin)
-  t.same((await as(tests.key, 'GET', '/api/v1/keys')).body.data.map((one: any) => one.name), ['test', 'the admin\'s'], 'a test key sees its user\'s')
+  t.same((await as(tests.key, 'GET', '/api/v1/keys')).body.data.map((one: any) => one.name), ['test', 'the admin\'s'],
+    'a test key sees its user\'s')
 
   const revoke = (id: unknown, login: Login): Promise<Answer> => here.send('DELETE', `/api/v1/keys/${String(id)}`, {}, login)
-  for (const [id, login] of [[admins.id, company.member], [operators.id, company.admin], [own.id, other.admin], ['none', company.admin]] as const) t.equal((await revoke(id, login)).status, 404)
+  for (const [id, login] of [
+    [admins.id, company.member],
+    [operators.id, company.admin],
+    [own.id, other.admin],
+    [
+      'none',
+      company.admin
+    ]
+  ] as const) t.equal((await revoke(id, login)).status, 404)
   t.equal((await as(admins.key)).status, 200)
   t.equal((await revoke(own.id, company.admin)).status, 204)
   t.equal((await revoke(given.id, company.member)).status, 204)
@@ -102,10 +125,23 @@ await t.test('a list goes on where its page ends', async (t) => {
 
 await t.test('what a key cannot be is said, with what would be right', async (t) => {
   const few = await here.company('few', { services: ['email'] })
-  has(t, await make({ services: ['email', 'sms'], expiresAt: '2020-01-01T00:00:00Z' }, few.member), { status: 422, body: { error: 'validation_failed', details: [{ path: '/services/1', code: 'not_permitted' }, { path: '/expiresAt', code: 'past' }] } })
-  for (const body of [{ name: '' }, { mode: 'prod' }, { services: [] }, { services: ['*'] }, { services: ['email', 'email'] }, { expiresAt: 'tomorrow' }, { userId: 0 }, { role: 'admin' }]) has(t, await make(body), { status: 400 }, JSON.stringify(body))
+  has(t, await make({ services: ['email', 'sms'], expiresAt: '2020-01-01T00:00:00Z' }, few.member), {
+    status: 422,
+    body: { error: 'validation_failed', details: [{ path: '/services/1', code: 'not_permitted' }, { path: '/expiresAt', code: 'past' }] }
+  })
+  for (const body of [
+    { name: '' },
+    { mode: 'prod' },
+    { services: [] },
+    { services: ['*'] },
+    { services: ['email', 'email'] },
+    { expiresAt: 'tomorrow' },
+    { userId: 0 },
+    { role: 'admin' }
+  ]) has(t, await make(body), { status: 400 }, JSON.stringify(body))
   await sql`insert into api_keys (key_id, company_id, user_id, name, mode, digest, beginning, ending, created_at)
-    select gen_random_uuid(), ${few.companyId}, ${await userIdOf(few.member)}, 'many', 'test', gen_random_uuid()::text::bytea, '', '', now() from generate_series(1, 99)`.execute(owner)
+    select gen_random_uuid(), ${few.companyId}, ${await userIdOf(few.member)}, 'many', 'test', gen_random_uuid()::text::bytea, '', '', now()
+      from generate_series(1, 99)`.execute(owner)
   const answers = await Promise.all([make({}, few.member), make({}, few.member), make({}, few.member)])
   t.same(answers.map(({ status }) => status).sort(), [201, 409, 409])
 })
@@ -114,34 +150,60 @@ await t.test('a key keeps to its services', async (t) => {
   const { body: { key } } = await make({ services: ['email'] })
   has(t, await as(key, 'POST', '/api/sms/validate', { sms: { phoneNumber: '+33612345678', message: 'Hello' } }), { status: 403 })
   has(t, await as(key, 'POST', '/api/file/email/validate', {}), { status: 400 })
-  has(t, await as(key, 'POST', '/api/file/email/validate', { template: { id: 2, data: {} }, email: { from: 'a@example.com', to: 'b@example.com', subject: 'x', body: 'y' } }), { status: 403 }, 'also in a chain')
+  has(t, await as(key, 'POST', '/api/file/email/validate', {
+    template: { id: 2, data: {} },
+    email: { from: 'a@example.com', to: 'b@example.com', subject: 'x', body: 'y' }
+  }), { status: 403 }, 'also in a chain')
 })
 
 await t.test('a key opens no other door: no keys, no identities; the log and the audit say which one it was', async (t) => {
   const { body: { key, id } } = await make({}, company.admin)
   const memberId = await userIdOf(company.member)
   const doors: [method: string, path: string, body?: object][] = [
-    ['POST', '/api/v1/keys', { name: 'another', mode: 'live' }], ['DELETE', `/api/v1/keys/${String(id)}`], ['POST', '/auth/impersonate', { userId: memberId }],
-    ['POST', '/api/v1/users', { email: 'another@shop.example.com', password: 'a good password', role: 'member', services: [] }], ['PUT', `/api/v1/users/${String(memberId)}`, { password: 'a good password' }],
-    ['PUT', '/api/v1/my/password', { current: company.admin.password, password: 'a good password' }], ['PUT', '/api/v1/company', { addresses: [] }]
+    ['POST', '/api/v1/keys', { name: 'another', mode: 'live' }],
+    ['DELETE', `/api/v1/keys/${String(id)}`],
+    ['POST', '/auth/impersonate', { userId: memberId }],
+    ['POST', '/api/v1/users', { email: 'another@shop.example.com', password: 'a good password', role: 'member', services: [] }],
+    ['PUT', `/api/v1/users/${String(memberId)}`, { password: 'a good password' }],
+    ['PUT', '/api/v1/my/password', { current: company.admin.password, password: 'a good password' }],
+    ['PUT', '/api/v1/company', { addresses: [] }]
   ]
   const { body: { key: operators } } = await make({}, operator)
-  const more: typeof doors = [['POST', '/api/v1/companies', { name: 'Another', credits: 1, admin: { email: 'ada@another.example.com', password: 'a good password' } }], ['PUT', `/api/v1/companies/${company.companyId}`, { addresses: [] }]]
-  for (const [bearer, [method, path, body]] of [...doors.map((door) => [key, door] as const), ...more.map((door) => [operators, door] as const)]) has(t, await as(bearer, method, path, body), { status: 403, body: { error: 'forbidden', message: /password of a person/ } }, `${method} ${path}`)
+  const more: typeof doors = [
+    [
+      'POST',
+      '/api/v1/companies',
+      { name: 'Another', credits: 1, admin: { email: 'ada@another.example.com', password: 'a good password' } }
+    ],
+    ['PUT', `/api/v1/companies/${company.companyId}`, { addresses: [] }]
+  ]
+  for (const [bearer, [method, path, body]] of [
+    ...doors.map((door) => [key, door] as const),
+    ...more.map((door) => [operators, door] as const)
+  ]) {
+    has(t, await as(bearer, method, path, body), { status: 403, body: { error: 'forbidden', message: /password of a person/ } },
+      `${method} ${path}`)
+  }
   has(t, await as(key, 'GET', '/auth/refresh'), { status: 401 })
-  t.equal((await as(key, 'PUT', '/api/v1/company/defaults/invoicing', { providerName: 'simulator' })).status, 200, 'what its user may do otherwise, it may')
+  t.equal((await as(key, 'PUT', '/api/v1/company/defaults/invoicing', { providerName: 'simulator' })).status, 200,
+    'what its user may do otherwise, it may')
   t.ok(there.log.some((line) => line.includes(`"keyId":"${String(id)}"`)))
 })
 
 await t.test('who acts as somebody else makes no key that would outlast it', async (t) => {
-  const { body: { data: { token } } } = await here.send('POST', '/auth/impersonate', { body: { userId: await userIdOf(company.member) } }, company.admin)
+  const { body: { data: { token } } } = await here.send('POST', '/auth/impersonate', { body: { userId: await userIdOf(company.member) } },
+    company.admin)
   has(t, await as(token, 'POST', '/api/v1/keys', { name: 'x', mode: 'live' }), { status: 403, body: { message: /outlast/ } })
 })
 
 await t.test('every change of a key stands in the audit log, with who made it', async (t) => {
   const { body: { id } } = await make({ userId: await userIdOf(company.member) }, company.admin)
   await here.send('DELETE', `/api/v1/keys/${String(id)}`, {}, company.member)
-  const { rows } = await sql<Record<string, unknown>>`select action, user_id, object_kind, facts from audit where object_id = ${String(id)} order by audit_id`.execute(owner)
+  const { rows } = await sql<Record<string, unknown>>`select action, user_id, object_kind, facts from audit where object_id = ${String(id)}
+    order by audit_id`.execute(owner)
   const [memberId, adminId] = [await userIdOf(company.member), await userIdOf(company.admin)]
-  has(t, rows, [{ action: 'key.created', user_id: adminId, object_kind: 'key', facts: { userId: memberId, name: 'Web shop', mode: 'live' } }, { action: 'key.revoked', user_id: memberId }])
+  has(t, rows, [
+    { action: 'key.created', user_id: adminId, object_kind: 'key', facts: { userId: memberId, name: 'Web shop', mode: 'live' } },
+    { action: 'key.revoked', user_id: memberId }
+  ])
 })

@@ -1,10 +1,10 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { outcomeUnknown, refused, unavailable } from '@dispatch/core/provider'
+import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { contains, has, lacks } from '../support/matching.ts'
-import { invoiceRequest, startService, type Answer, type TestService } from '../support/service.ts'
+import { type Answer, invoiceRequest, startService, type TestService } from '../support/service.ts'
 import { createGate, quickRenderer } from './support/parts.ts'
-import { accepts, testProviders, type Handler } from './support/providers.ts'
+import { accepts, type Handler, testProviders } from './support/providers.ts'
 
 const providers = await testProviders(t)
 const gate = createGate()
@@ -22,16 +22,25 @@ const handlers: Record<string, Handler> = {
   lost: () => Promise.reject(outcomeUnknown('The line was cut.'))
 }
 const facts: Record<string, string> = { silent: 'documentTypes: [\'INVOICE\'], timeLimit: 0.05, idempotency: { kind: \'none\' }' }
-for (const [code, handler] of Object.entries(handlers)) await providers.add(code, { ...(facts[code] === undefined ? {} : { service: facts[code] }), errors: '{ map: { 401: \'authentication_error\' } }' }, handler)
+for (const [code, handler] of Object.entries(handlers)) {
+  await providers.add(code, {
+    ...(facts[code] === undefined ? {} : { service: facts[code] }),
+    errors: '{ map: { 401: \'authentication_error\' } }'
+  }, handler)
+}
 
 const start = async (synchronousLimit: number): Promise<TestService> => {
-  const service = await startService(t, { config: { providerDirectories: providers.directories }, parts: { renderer: quickRenderer, synchronousLimit } })
+  const service = await startService(t, {
+    config: { providerDirectories: providers.directories },
+    parts: { renderer: quickRenderer, synchronousLimit }
+  })
   for (const code of Object.keys(handlers)) await service.send('PUT', `/api/v1/company/providers/${code}`, { body: { settings: {} } })
   return service
 }
 const [service, impatient] = [await start(120), await start(0.05)]
 
-const dispatch = (providerName: string, to = service, headers: Record<string, string> = {}): Promise<Answer> => to.send('POST', '/api/invoicing', { body: invoiceRequest({ number: `N-${providerName}` }, { providerName }), headers })
+const dispatch = (providerName: string, to = service, headers: Record<string, string> = {}): Promise<Answer> =>
+  to.send('POST', '/api/invoicing', { body: invoiceRequest({ number: `N-${providerName}` }, { providerName }), headers })
 const credits = async (of = service): Promise<object> => {
   const { body: { balance, held } } = await of.send('GET', '/api/v1/credits')
   return { balance, held }
@@ -40,7 +49,17 @@ const credits = async (of = service): Promise<object> => {
 await t.test('each thing that a provider can do has its answer, and only an acceptance costs', async (t) => {
   const { held: heldBefore } = await credits() as { held: number }
   const cases: [string, number, object, string, number][] = [
-    ['refusing', 422, { error: 'provider_error', message: 'The customer is blocked.', details: [{ path: '', code: 'E-17', message: 'The customer is blocked.' }] }, 'failed', 0],
+    [
+      'refusing',
+      422,
+      {
+        error: 'provider_error',
+        message: 'The customer is blocked.',
+        details: [{ path: '', code: 'E-17', message: 'The customer is blocked.' }]
+      },
+      'failed',
+      0
+    ],
     ['unauthorized', 422, { error: 'authentication_error', details: [{ code: '401' }] }, 'failed', 0],
     ['closed', 503, { error: 'provider_unavailable', message: 'Closed for the day.' }, 'failed', 0],
     ['lost', 504, { error: 'outcome_unknown', message: 'The line was cut.' }, 'uncertain', 1],
@@ -53,13 +72,18 @@ await t.test('each thing that a provider can do has its answer, and only an acce
     const answer = await dispatch(code)
     has(t, answer, { status, body: { ...body, dispatchId: String } }, code)
     lacks(t, JSON.stringify(answer.body), 'secret detail')
-    has(t, (await service.send('GET', `/api/v1/dispatches/${answer.body.dispatchId}`)).body, { status: state, creditsCharged: 0, steps: [{ status: /rejected|unavailable|uncertain/, generatedDocument: { id: String } }] })
+    has(t, (await service.send('GET', `/api/v1/dispatches/${answer.body.dispatchId}`)).body, {
+      status: state,
+      creditsCharged: 0,
+      steps: [{ status: /rejected|unavailable|uncertain/, generatedDocument: { id: String } }]
+    })
     held += holds
     t.strictSame(await credits(), { balance: 100, held }, code)
   }
 })
 
-await t.test('a dispatch beyond the synchronous limit is a 504 timeout that says where to look; the work goes on and is charged once', async (t) => {
+await t.test('a dispatch beyond the synchronous limit is a 504 timeout that says where to look; the work goes ' +
+  'on and is charged once', async (t) => {
   const answer = await dispatch('waiting', impatient, { 'x-idempotency-key': 'late' })
   has(t, answer, { status: 504, body: { error: 'timeout', dispatchId: String } })
   const { dispatchId } = answer.body
@@ -67,7 +91,10 @@ await t.test('a dispatch beyond the synchronous limit is a 504 timeout that says
   const read = async (): Promise<any> => (await impatient.send('GET', `/api/v1/dispatches/${dispatchId}`)).body
   has(t, await read(), { status: 'running', finishedAt: null, creditsCharged: 0, steps: [{ status: 'calling' }] })
   t.strictSame(await credits(impatient), { balance: 100, held: 1 })
-  has(t, await dispatch('waiting', impatient, { 'x-idempotency-key': 'late' }), { status: 200, body: { success: true, status: 'running', dispatchId, statusUrl: String } })
+  has(t, await dispatch('waiting', impatient, { 'x-idempotency-key': 'late' }), {
+    status: 200,
+    body: { success: true, status: 'running', dispatchId, statusUrl: String }
+  })
 
   gate.open()
   while ((await read()).status === 'running') await pause(5)

@@ -11,7 +11,12 @@ const { body: document } = await service.send('GET', '/openapi.json', {}, null)
 await t.test('Redocly finds no error in the OpenAPI document, and two things that it would do otherwise', async (t) => {
   const config = await createConfig({ extends: ['recommended'] })
   const found = await lintFromString({ source: JSON.stringify(document), absoluteRef: 'openapi.json', config })
-  t.same(found.filter(({ severity }) => severity === 'error').map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer ?? ''}`), [])
+  t.same(
+    found.filter(({ severity }) => severity === 'error').map(({ ruleId, message, location }) =>
+      `${ruleId}: ${message} ${location[0]?.pointer ?? ''}`
+    ),
+    []
+  )
   // The tests run at example.com; a postal code is required by another part of its schema than the one that describes it.
   t.strictSame(found.map(({ ruleId }) => ruleId).sort(), ['no-required-schema-properties-undefined', 'no-server-example.com'])
 })

@@ -1,13 +1,13 @@
-import { request, type IncomingMessage } from 'node:http'
-import { gunzipSync } from 'node:zlib'
-import { Validator } from '@seriousme/openapi-schema-validator'
 import { callbackTypes, errorTable, eventKinds } from '@dispatch/core'
+import { Validator } from '@seriousme/openapi-schema-validator'
 import fastify from 'fastify'
+import { type IncomingMessage, request } from 'node:http'
+import { gunzipSync } from 'node:zlib'
 import t from 'tap'
 import { app } from '../../plugins/app.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { resolved, schemasOf } from '../support/openapi.ts'
-import { admin, operator, startService, type Answer } from '../support/service.ts'
+import { admin, type Answer, operator, startService } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 
 const service = await startService(t, { parts: { renderer: quickRenderer } })
@@ -19,16 +19,18 @@ const follow = (part: any): any => resolved(document, part)
 const compiled = schemasOf(document)
 
 /** Every operation, with what it refers to in its place, but for schemas. */
-const operations: Operation[] = Object.entries<Record<string, any>>(document.paths).flatMap(([path, item]) => Object.entries(item).map(([method, { parameters, requestBody, responses, ...operation }]) => ({
-  path,
-  method: method.toUpperCase(),
-  operation: {
-    ...operation,
-    parameters: (parameters ?? []).map(follow),
-    requestBody: follow(requestBody),
-    responses: Object.fromEntries(Object.entries<any>(responses).map(([code, answer]) => [code, follow(answer)]))
-  }
-})))
+const operations: Operation[] = Object.entries<Record<string, any>>(document.paths).flatMap(([path, item]) =>
+  Object.entries(item).map(([method, { parameters, requestBody, responses, ...operation }]) => ({
+    path,
+    method: method.toUpperCase(),
+    operation: {
+      ...operation,
+      parameters: (parameters ?? []).map(follow),
+      requestBody: follow(requestBody),
+      responses: Object.fromEntries(Object.entries<any>(responses).map(([code, answer]) => [code, follow(answer)]))
+    }
+  }))
+)
 
 /** The schema of a JSON answer, as the document has it. */
 const answerOf = ({ operation }: Operation, code: string): any => follow(operation.responses[code].content['application/json'].schema)
@@ -45,7 +47,9 @@ await t.test('every route of the server is in it, and nothing else', async (t) =
   const server = fastify()
   const routes = new Set<string>()
   server.addHook('onRoute', ({ method, url, schema }) => {
-    for (const name of [method].flat()) if (name !== 'HEAD' && schema?.hide !== true) routes.add(`${name} ${url.replaceAll(/:(\w+)/g, '{$1}')}`)
+    for (const name of [method].flat()) {
+      if (name !== 'HEAD' && schema?.hide !== true) routes.add(`${name} ${url.replaceAll(/:(\w+)/g, '{$1}')}`)
+    }
   })
   await server.register(app, service.house)
   await server.ready()
@@ -64,14 +68,22 @@ await t.test('every operation says in words what it does, and what it answers', 
 
 await t.test('every operation has a name of its own, which generated clients call it by', (t) => {
   const names = operations.map(({ operation }) => operation.operationId as string)
-  for (const [index, name] of names.entries()) contains(t, name, /^[a-z][A-Za-z0-9]+$/, `${operations[index]?.method} ${operations[index]?.path}`)
+  for (const [index, name] of names.entries()) {
+    contains(t, name, /^[a-z][A-Za-z0-9]+$/, `${operations[index]?.method} ${operations[index]?.path}`)
+  }
   t.strictSame([...new Set(names)].sort(), [...names].sort())
-  t.ok(['dispatchInvoicing', 'validateInvoicing', 'dispatchUpload', 'readDispatch', 'listDispatches', 'login'].every((name) => names.includes(name)))
+  t.ok(
+    ['dispatchInvoicing', 'validateInvoicing', 'dispatchUpload', 'readDispatch', 'listDispatches', 'login'].every((name) =>
+      names.includes(name)
+    )
+  )
   t.end()
 })
 
 await t.test('its patterns have nothing that generators cannot read: no look-around, no classes of Unicode', (t) => {
-  const patterns = [...JSON.stringify(document).matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)].map(([, pattern = '']) => JSON.parse(pattern) as string)
+  const patterns = [...JSON.stringify(document).matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)].map(([, pattern = '']) =>
+    JSON.parse(pattern) as string
+  )
   t.ok(patterns.length > 10)
   for (const pattern of patterns) {
     lacks(t, pattern, /\(\?[=!<]|\\[pP]\{/)
@@ -90,7 +102,11 @@ await t.test('every type of callback is among the webhooks, signed and without c
   t.strictSame(Object.keys(document.webhooks), callbackTypes)
   const named = Object.entries<any>(document.webhooks).map(([type, { post }]) => {
     has(t, post, { summary: /\w/, tags: ['Callbacks'], security: [] }, type)
-    t.strictSame(post.parameters.map((parameter: unknown) => follow(parameter).name), ['webhook-id', 'webhook-timestamp', 'webhook-signature'])
+    t.strictSame(post.parameters.map((parameter: unknown) => follow(parameter).name), [
+      'webhook-id',
+      'webhook-timestamp',
+      'webhook-signature'
+    ])
     t.strictSame(Object.keys(post.responses), ['410', '2XX'])
     t.ok(follow(follow(post.requestBody).content['application/json'].schema).properties.type)
     return post.operationId as string
@@ -101,7 +117,8 @@ await t.test('every type of callback is among the webhooks, signed and without c
 })
 
 await t.test('it is sent compressed to whoever takes that, and not again to who has it', async (t) => {
-  const get = (headers: Record<string, string>): Promise<IncomingMessage> => new Promise((resolve, reject) => request(`${service.url}/openapi.json`, { headers }, resolve).on('error', reject).end())
+  const get = (headers: Record<string, string>): Promise<IncomingMessage> =>
+    new Promise((resolve, reject) => request(`${service.url}/openapi.json`, { headers }, resolve).on('error', reject).end())
   const read = async (answer: IncomingMessage): Promise<Buffer> => Buffer.concat(await Array.fromAsync(answer as AsyncIterable<Buffer>))
   const plain = await get({})
   const bytes = await read(plain)
@@ -109,7 +126,12 @@ await t.test('it is sent compressed to whoever takes that, and not again to who 
   has(t, plain.headers, { vary: 'accept-encoding', 'cache-control': 'no-cache', etag: /^W\/"[\w-]{22}"$/ })
   for (const coding of ['gzip', 'br, GZIP;q=0.5', '*', 'identity;q=0, x-gzip']) {
     const answer = await get({ 'accept-encoding': coding })
-    has(t, answer.headers, { 'content-encoding': 'gzip', vary: 'accept-encoding', 'content-type': 'application/json; charset=utf-8', etag: plain.headers.etag }, coding)
+    has(t, answer.headers, {
+      'content-encoding': 'gzip',
+      vary: 'accept-encoding',
+      'content-type': 'application/json; charset=utf-8',
+      etag: plain.headers.etag
+    }, coding)
     t.ok(gunzipSync(await read(answer)).equals(bytes), coding)
   }
   for (const coding of ['identity', 'br', 'gzip;q=0', '*;q=0', 'gzip;q=0, *']) {
@@ -133,12 +155,15 @@ await t.test('routes need credentials, by Basic, Bearer or a key, but for the op
   t.strictSame(document.security, [{ basic: [] }, { bearer: [] }, { key: [] }])
   has(t, document.components.securitySchemes, { basic: { type: 'http', scheme: 'basic' }, bearer: { type: 'http', scheme: 'bearer' } })
   const open = operations.filter(({ operation }) => operation.security?.length === 0).map(({ method, path }) => `${method} ${path}`)
-  t.strictSame(open.sort(), ['GET /.well-known/security.txt', 'GET /auth/refresh', 'GET /d/{token}', 'GET /livez', 'GET /readyz', 'POST /api/webhooks/{service}/providers/{provider}/endpoint.json', 'POST /auth'])
+  t.strictSame(open.sort(), ['GET /.well-known/security.txt', 'GET /auth/refresh', 'GET /d/{token}', 'GET /livez', 'GET /readyz',
+    'POST /api/webhooks/{service}/providers/{provider}/endpoint.json', 'POST /auth'])
   t.end()
 })
 
 await t.test('every operation says that plain HTTP is refused', (t) => {
-  for (const { method, path, operation } of operations) contains(t, operation.responses['403']?.description, /`https_required`/, `${method} ${path}`)
+  for (const { method, path, operation } of operations) {
+    contains(t, operation.responses['403']?.description, /`https_required`/, `${method} ${path}`)
+  }
   t.end()
 })
 
@@ -152,13 +177,16 @@ await t.test('every error word is in the one schema of errors, and each that a r
     }
   }
   const dispatching = operations.find(({ method, path }) => method === 'POST' && path === '/api/invoicing')
-  t.strictSame(Object.keys(dispatching?.operation.responses), ['200', '400', '401', '402', '403', '404', '409', '413', '415', '417', '422', '429', '500', '503', '504'])
+  t.strictSame(Object.keys(dispatching?.operation.responses), ['200', '400', '401', '402', '403', '404', '409', '413', '415', '417', '422',
+    '429', '500', '503', '504'])
   t.end()
 })
 
 await t.test('headers of requests and answers are told', (t) => {
   for (const { method, path, operation } of operations) {
-    const names = (operation.parameters as { in: string, name: string }[]).filter((parameter) => parameter.in === 'header').map(({ name }) => name)
+    const names = (operation.parameters as { in: string, name: string }[]).filter((parameter) => parameter.in === 'header').map(
+      ({ name }) => name
+    )
     t.ok(names.includes('x-request-id') && names.includes('x-api-version'), `${method} ${path}`)
     for (const answer of Object.values<any>(operation.responses)) {
       t.strictSame(Object.keys(answer.headers).slice(0, 3), ['X-Request-ID', 'X-API-Version', 'X-API-Released'], `${method} ${path}`)
@@ -168,7 +196,13 @@ await t.test('headers of requests and answers are told', (t) => {
   t.strictSame(Object.keys(dispatching.responses['200'].headers).slice(3), ['RateLimit-Policy', 'RateLimit', 'Idempotency-Replayed'])
   t.strictSame(Object.keys(dispatching.responses['429'].headers).slice(3), ['RateLimit-Policy', 'RateLimit', 'Retry-After'])
   has(t, follow(dispatching.responses['429'].headers['Retry-After']), { schema: { type: 'integer' } })
-  t.strictSame(dispatching.parameters.map(({ name }: { name: string }) => name), ['async', 'x-idempotency-key', 'idempotency-key', 'x-request-id', 'x-api-version'])
+  t.strictSame(dispatching.parameters.map(({ name }: { name: string }) => name), [
+    'async',
+    'x-idempotency-key',
+    'idempotency-key',
+    'x-request-id',
+    'x-api-version'
+  ])
   t.end()
 })
 
@@ -180,11 +214,13 @@ await t.test('how an object is written into a query is told', (t) => {
 
 await t.test('every example of a request is a valid one', async (t) => {
   for (const { method, path, operation } of operations) {
-    const { schema, example, examples = example === undefined ? {} : { example: { value: example } } } = operation.requestBody?.content['application/json'] ?? {}
+    const { schema, example, examples = example === undefined ? {} : { example: { value: example } } } =
+      operation.requestBody?.content['application/json'] ?? {}
     for (const [name, { value }] of Object.entries<{ value: unknown }>(examples)) {
       has(t, compiled(schema)(value), { ok: true }, `${method} ${path} ${name}`)
       if (!operation.tags.includes('Dispatch')) continue
-      const real = (operation.parameters as { in: string, name: string, example: string }[]).filter((parameter) => parameter.in === 'path').reduce((text, { name, example }) => text.replace(`{${name}}`, example), path)
+      const real = (operation.parameters as { in: string, name: string, example: string }[]).filter((parameter) => parameter.in === 'path')
+        .reduce((text, { name, example }) => text.replace(`{${name}}`, example), path)
       const validation = real.endsWith('/validate') ? real : `${real}/validate`
       const answer: Answer = await service.send(method, validation, { body: value })
       t.equal(answer.status, 200, `${path} ${name}: ${JSON.stringify(answer.body)}`)
@@ -196,9 +232,20 @@ await t.test('every example of a request is a valid one', async (t) => {
 })
 
 await t.test('the answers fit their schemas', async (t) => {
-  const sent = await service.send('POST', '/api/invoicing', { body: Object.values<any>(operations.find(({ path }) => path === '/api/invoicing')?.operation.requestBody.content['application/json']?.examples)[0].value })
-  const paths: Record<string, string> = { '{id}': sent.body.dispatchId, '/templates/{id}': '/templates/1', '/users/{id}': '/users/2', '/companies/{id}': '/companies/2' }
-  for (const found of operations.filter(({ method, path }) => method === 'GET' && !/\{token\}|\{name\}|documents|security|livez|readyz|refresh/.test(path))) {
+  const sent = await service.send('POST', '/api/invoicing', {
+    body: Object.values<any>(
+      operations.find(({ path }) => path === '/api/invoicing')?.operation.requestBody.content['application/json']?.examples
+    )[0].value
+  })
+  const paths: Record<string, string> = {
+    '{id}': sent.body.dispatchId,
+    '/templates/{id}': '/templates/1',
+    '/users/{id}': '/users/2',
+    '/companies/{id}': '/companies/2'
+  }
+  for (const found of operations.filter(({ method, path }) =>
+    method === 'GET' && !/\{token\}|\{name\}|documents|security|livez|readyz|refresh/.test(path)
+  )) {
     const path = Object.entries(paths).reverse().reduce((text, [from, to]) => text.replace(from, to), found.path)
     const { status, body } = await service.send('GET', path, {}, /^\/api\/v1\/(queue|companies)/.test(path) ? operator : admin)
     t.equal(status, 200, path)

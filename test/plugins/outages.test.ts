@@ -1,12 +1,12 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { unavailable } from '@dispatch/core/provider'
+import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import { has } from '../support/matching.ts'
-import { invoiceRequest, seededDatabase, startService, type Answer, type TestService } from '../support/service.ts'
 import { until } from '../core/work/support.ts'
+import { has } from '../support/matching.ts'
+import { type Answer, invoiceRequest, seededDatabase, startService, type TestService } from '../support/service.ts'
 import { outageOf } from './support/outage.ts'
 import { createGate, quickRenderer } from './support/parts.ts'
-import { accepts, testProviders, type Handler } from './support/providers.ts'
+import { accepts, type Handler, testProviders } from './support/providers.ts'
 
 const databaseUrl = await seededDatabase(t)
 const outage = outageOf(databaseUrl)
@@ -33,7 +33,10 @@ const service = await startService(t, {
 for (const code of Object.keys(handlers)) await service.send('PUT', `/api/v1/company/providers/${code}`, { body: { settings: {} } })
 
 const dispatch = (providerName: string, key: string = crypto.randomUUID(), to: TestService = service): Promise<Answer> =>
-  to.send('POST', '/api/invoicing', { body: invoiceRequest({ number: `N-${key}` }, { providerName }), headers: { 'x-idempotency-key': key } })
+  to.send('POST', '/api/invoicing', {
+    body: invoiceRequest({ number: `N-${key}` }, { providerName }),
+    headers: { 'x-idempotency-key': key }
+  })
 const credits = async (): Promise<{ balance: number, held: number }> => {
   const { body: { balance, held } } = await service.send('GET', '/api/v1/credits')
   return { balance, held }
@@ -58,14 +61,15 @@ await t.test('an acceptance is recorded, and charged once, although the database
   t.strictSame(await kinds(body.dispatchId), ['planned', 'rendered', 'calling', 'answered'])
 })
 
-await t.test('an acceptance that cannot be recorded is a 504 outcome_unknown; once it can, it is recorded and charged, and nothing sends it again', async (t) => {
+await t.test('an acceptance that cannot be recorded is a 504 outcome_unknown; once it can, it is recorded and charged, and ' +
+  'nothing sends it again', async (t) => {
   const { status, body } = await dispatch('unplugging', 'unrecorded')
   has(t, { status, body }, { status: 504, body: { error: 'outcome_unknown', dispatchId: String } })
   t.ok(service.log.some((line) => line.includes('the outcome is not recorded') && line.includes(body.dispatchId)))
   await outage.end()
   await until('it is recorded', async () => (await credits()).held === 0)
   t.strictSame(await credits(), { balance: 98, held: 0 })
-  has(t, (await dispatch('unplugging', 'unrecorded')), { status: 200, body: { success: true, dispatchId: body.dispatchId } })
+  has(t, await dispatch('unplugging', 'unrecorded'), { status: 200, body: { success: true, dispatchId: body.dispatchId } })
   t.strictSame(await kinds(body.dispatchId), ['planned', 'rendered', 'calling', 'answered'])
 })
 
@@ -74,10 +78,14 @@ await t.test('what was surely not sent is not called so when it cannot be record
   await outage.end()
   has(t, { status, body }, { status: 504, body: { error: 'outcome_unknown', dispatchId: String } })
   await until('it is recorded', async () => (await credits()).held === 0)
-  has(t, (await service.send('GET', `/api/v1/dispatches/${body.dispatchId}`)).body, { status: 'failed', steps: [{ error: { error: 'provider_unavailable' } }] })
+  has(t, (await service.send('GET', `/api/v1/dispatches/${body.dispatchId}`)).body, {
+    status: 'failed',
+    steps: [{ error: { error: 'provider_unavailable' } }]
+  })
 })
 
-await t.test('a dispatch whose attempt could not be recorded has called nobody, costs nothing, and goes on when it is repeated', async (t) => {
+await t.test('a dispatch whose attempt could not be recorded has called nobody, costs nothing, and goes ' +
+  'on when it is repeated', async (t) => {
   const before = await credits()
   rendering = outage.begin
   const sent = dispatch('accepting', 'unattempted')

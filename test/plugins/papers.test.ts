@@ -1,5 +1,5 @@
-import type { Format, Rendered, RenderJob } from '@dispatch/documents'
 import type { ServiceName } from '@dispatch/core'
+import type { Format, Rendered, RenderJob } from '@dispatch/documents'
 import t from 'tap'
 import type { PaperSize } from '../../core/packages/documents/model/paper.ts'
 import { chainBody } from '../support/chains.ts'
@@ -26,7 +26,15 @@ const renderer = {
 const { send, house } = await startService(t, { config: { providerDirectories: providers.directories }, parts: { renderer } })
 for (const code of ['american', 'european', 'both']) await send('PUT', `/api/v1/company/providers/${code}`, { body: { settings: {} } })
 await house.get('templates').publishShared([
-  { id: 900, name: 'Fixed', digest: 'fixed', yaml: '', source: { name: 'Fixed', service: 'postal', locale: 'en', page: { size: 'A4' }, body: [{ paragraph: 'x' }] }, schema: { type: 'object' }, sample: {} }
+  {
+    id: 900,
+    name: 'Fixed',
+    digest: 'fixed',
+    yaml: '',
+    source: { name: 'Fixed', service: 'postal', locale: 'en', page: { size: 'A4' }, body: [{ paragraph: 'x' }] },
+    schema: { type: 'object' },
+    sample: {}
+  }
 ], new Date())
 
 const american = { name: 'Ada', address: '185 Berry St', city: 'San Francisco', postalCode: '94107', country: 'US' }
@@ -41,8 +49,13 @@ async function paperOf (path: readonly ServiceName[], more: Record<string, unkno
 
 await t.test('a letter is made for what its provider prints on, else for the paper of the country that it goes to', async (t) => {
   const table: [providerName: string, recipient: object, paper: PaperSize][] = [
-    ['american', american, 'Letter'], ['american', french, 'Letter'], ['european', american, 'A4'],
-    ['both', american, 'Letter'], ['both', french, 'A4'], ['simulator', american, 'Letter'], ['simulator', french, 'A4']
+    ['american', american, 'Letter'],
+    ['american', french, 'Letter'],
+    ['european', american, 'A4'],
+    ['both', american, 'Letter'],
+    ['both', french, 'A4'],
+    ['simulator', american, 'Letter'],
+    ['simulator', french, 'A4']
   ]
   for (const [providerName, recipient, paper] of table) {
     t.equal(await paperOf(['postal'], { postal: { recipient }, providerName }), paper, providerName)
@@ -51,7 +64,10 @@ await t.test('a letter is made for what its provider prints on, else for the pap
 })
 
 await t.test('a document that is posted later is made for its letter, one that is not for A4', async (t) => {
-  t.equal(await paperOf(['esign'], { deferred: [{ on: 'esign.completed', service: 'postal', providerName: 'american', recipient: french }] }), 'Letter')
+  t.equal(
+    await paperOf(['esign'], { deferred: [{ on: 'esign.completed', service: 'postal', providerName: 'american', recipient: french }] }),
+    'Letter'
+  )
   t.equal(await paperOf(['invoicing', 'email'], {}), undefined)
 })
 
@@ -61,10 +77,23 @@ await t.test('pages of a size that the provider does not print on are refused by
     t.equal(status, 422, path)
     return answer.details.map(({ path: at, message }: { path: string, message: string }) => `${at} ${message}`)
   }
-  const why = 'The provider "american" prints on Letter alone, upright, and the pages of this template are A4: with "page: { size: auto }" they become what is printed.'
-  t.strictSame(await refused('postal', { template: { id: 900, data: {} }, providerName: 'american', postal: { recipient: american } }), [`/template ${why}`])
-  t.strictSame(await refused('file/postal', { fileContent: { templateName: 'Fixed', data: {} }, providerName: 'american', postal: { recipient: american } }), [`/fileContent ${why}`])
+  const why =
+    'The provider "american" prints on Letter alone, upright, and the pages of this template are A4: with "page: { size: auto }" ' +
+    'they become what is printed.'
+  t.strictSame(await refused('postal', { template: { id: 900, data: {} }, providerName: 'american', postal: { recipient: american } }), [
+    `/template ${why}`
+  ])
+  t.strictSame(
+    await refused('file/postal', {
+      fileContent: { templateName: 'Fixed', data: {} },
+      providerName: 'american',
+      postal: { recipient: american }
+    }),
+    [`/fileContent ${why}`]
+  )
   for (const providerName of ['european', 'both', 'simulator']) {
-    has(t, await send('POST', '/api/postal/validate', { body: { template: { id: 900, data: {} }, providerName, postal: { recipient: american } } }), { status: 200 }, providerName)
+    has(t, await send('POST', '/api/postal/validate', {
+      body: { template: { id: 900, data: {} }, providerName, postal: { recipient: american } }
+    }), { status: 200 }, providerName)
   }
 })

@@ -1,9 +1,9 @@
-import { serviceNames, type ServiceName, type ServicePath } from '@dispatch/core'
+import { type ServiceName, serviceNames, type ServicePath } from '@dispatch/core'
 import t from 'tap'
 import { isError } from '../hostile/support.ts'
 import { chainBody } from '../support/chains.ts'
 import { contains } from '../support/matching.ts'
-import { admin, invoiceRequest, startService, type Answer, type Login } from '../support/service.ts'
+import { admin, type Answer, invoiceRequest, type Login, startService } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 
 const service = await startService(t, { parts: { renderer: quickRenderer } })
@@ -20,7 +20,8 @@ async function user (...permitted: readonly string[]): Promise<Login & { id: num
 
 /** A new number each time: a vendor takes one once. */
 const template = (): unknown => invoiceRequest()['template']
-const dispatches = async (): Promise<number> => Number((await owner.selectFrom('dispatches').select(({ fn }) => fn.countAll().as('count')).executeTakeFirstOrThrow()).count)
+const dispatches = async (): Promise<number> =>
+  Number((await owner.selectFrom('dispatches').select(({ fn }) => fn.countAll().as('count')).executeTakeFirstOrThrow()).count)
 const form = (): FormData => {
   const data = new FormData()
   data.set('file', new Blob(['hello']), 'hello.txt')
@@ -33,13 +34,24 @@ function alone (name: ServiceName): Record<string, unknown> {
   return name === 'sms' ? { sms: { phoneNumber: '+33612345678', message: 'Hello' } } : chainBody([name], template())
 }
 
-async function request (path: readonly ServiceName[], ending: '' | '/validate', login: Login, more: Record<string, unknown> = {}): Promise<Answer> {
+async function request (
+  path: readonly ServiceName[],
+  ending: '' | '/validate',
+  login: Login,
+  more: Record<string, unknown> = {}
+): Promise<Answer> {
   if (path[0] === 'upload') return upload(login)
-  return send('POST', `/api/${path.join('/')}${ending}`, { body: { ...path.length === 1 && path[0] !== undefined ? alone(path[0]) : chainBody(path, template()), ...more } }, login)
+  return send('POST', `/api/${path.join('/')}${ending}`, {
+    body: { ...path.length === 1 && path[0] !== undefined ? alone(path[0]) : chainBody(path, template()), ...more }
+  }, login)
 }
 
 async function upload ({ email, password }: Login): Promise<Answer> {
-  const response = await fetch(`${service.url}/api/upload`, { method: 'POST', body: form(), headers: { authorization: `Basic ${Buffer.from(`${email}:${password}`).toString('base64')}` } })
+  const response = await fetch(`${service.url}/api/upload`, {
+    method: 'POST',
+    body: form(),
+    headers: { authorization: `Basic ${Buffer.from(`${email}:${password}`).toString('base64')}` }
+  })
   return { status: response.status, headers: response.headers, body: await response.json() }
 }
 
@@ -56,7 +68,19 @@ await t.test('a user without a service\'s permission gets 403 for it alone: all 
   }
 })
 
-const paths: readonly ServicePath[] = [['file', 'email'], ['invoicing', 'email'], ['esign', 'sms'], ['postal', 'upload'], ['invoicing', 'email', 'upload'], ['file', 'esign', 'email', 'upload'], ['invoicing', 'postal', 'email', 'sms']]
+const paths: readonly ServicePath[] = [
+  ['file', 'email'],
+  ['invoicing', 'email'],
+  ['esign', 'sms'],
+  ['postal', 'upload'],
+  [
+    'invoicing',
+    'email',
+    'upload'
+  ],
+  ['file', 'esign', 'email', 'upload'],
+  ['invoicing', 'postal', 'email', 'sms']
+]
 
 await t.test('in a chain a permission that is missing at any position is a 403, and nothing of the chain is done', async (t) => {
   for (const path of paths) {
@@ -106,10 +130,14 @@ await t.test('a permission that is given or taken holds for the next request, by
   }
 })
 
-await t.test('a dispatch is retried and cancelled only by who may use its services, and chosen for oneself is only what one may use', async (t) => {
+await t.test('a dispatch is retried and cancelled only by who may use its services, and chosen for oneself ' +
+  'is only what one may use', async (t) => {
   const login = await user('sms')
-  const failed = (await send('POST', '/api/invoicing', { body: invoiceRequest({}, { invoicing: { reference: 'reject' } }) })).body.dispatchId as string
-  for (const verb of ['retry', 'cancel']) isError(t, await send('POST', `/api/v1/dispatches/${failed}/${verb}`, {}, login), 'forbidden', verb)
+  const failed = (await send('POST', '/api/invoicing', { body: invoiceRequest({}, { invoicing: { reference: 'reject' } }) })).body
+    .dispatchId as string
+  for (const verb of ['retry', 'cancel']) {
+    isError(t, await send('POST', `/api/v1/dispatches/${failed}/${verb}`, {}, login), 'forbidden', verb)
+  }
   isError(t, await send('PUT', '/api/v1/my/config/invoicing', { body: { providerName: 'simulator' } }, login), 'forbidden')
   t.equal((await send('PUT', '/api/v1/my/config/sms', { body: { providerName: 'simulator' } }, login)).status, 200)
 })

@@ -22,7 +22,13 @@ function mailTemplate (digest: string, words: string) {
     name: 'Mail with a picture',
     digest,
     yaml: '',
-    source: { name: 'Mail with a picture', service: 'email' as const, locale: 'en', assets: { logo: picture }, body: [{ image: { asset: 'logo', alt: 'Acme' } }, { paragraph: words }] },
+    source: {
+      name: 'Mail with a picture',
+      service: 'email' as const,
+      locale: 'en',
+      assets: { logo: picture },
+      body: [{ image: { asset: 'logo', alt: 'Acme' } }, { paragraph: words }]
+    },
     schema: { type: 'object' },
     sample: {}
   }
@@ -42,7 +48,9 @@ await t.test('a mail carries its pictures, and the next attempt the same, whatev
   const settings = { host: 'mail.acme.test', user: 'user', password: 'password', allowedSenders: ['@acme.test'] }
   has(t, await send('PUT', '/api/v1/company/providers/smtp', { body: { settings } }), { status: 200 })
 
-  const first = await send('POST', '/api/email', { body: { providerName: 'smtp', from: 'billing@acme.test', to: 'ada@example.com', subject: 'Hello', template: { id: 900, data: {} } } })
+  const first = await send('POST', '/api/email', {
+    body: { providerName: 'smtp', from: 'billing@acme.test', to: 'ada@example.com', subject: 'Hello', template: { id: 900, data: {} } }
+  })
   has(t, first, { status: 503, body: { error: 'provider_unavailable', dispatchId: String } })
   await templates.publishShared([mailTemplate('second', 'Two.')], new Date())
   has(t, await send('POST', `/api/v1/dispatches/${first.body.dispatchId}/retry`), { status: 200, body: { status: 'succeeded' } })

@@ -1,12 +1,12 @@
+import { unavailable } from '@dispatch/core/provider'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { unavailable } from '@dispatch/core/provider'
 import t from 'tap'
 import { provide } from '../fixtures/providers/folders.ts'
 import { has, lacks } from '../support/matching.ts'
-import { invoiceRequest, operator, startService, type Answer } from '../support/service.ts'
+import { type Answer, invoiceRequest, operator, startService } from '../support/service.ts'
 import { createGate, quickRenderer } from './support/parts.ts'
-import { testProviders, type Handler } from './support/providers.ts'
+import { type Handler, testProviders } from './support/providers.ts'
 
 const providers = await testProviders(t)
 const [, folder = ''] = providers.directories
@@ -18,7 +18,8 @@ const find = async (name: string): Promise<any> => {
   const { body } = await service.send('GET', '/api/v1/providers')
   return body.data.find((entry: { folder: string }) => entry.folder === name)
 }
-const dispatch = (providerName: string): Promise<Answer> => service.send('POST', '/api/invoicing', { body: invoiceRequest({}, { providerName }) })
+const dispatch = (providerName: string): Promise<Answer> =>
+  service.send('POST', '/api/invoicing', { body: invoiceRequest({}, { providerName }) })
 const configure = (code: string): Promise<Answer> => service.send('PUT', `/api/v1/company/providers/${code}`, { body: { settings: {} } })
 const answering = (status: string): Handler => () => Promise.resolve({ id: '1', status })
 
@@ -32,7 +33,13 @@ await t.test('the list shows what a provider can do, its forms and its health', 
     code: 'simulator',
     name: 'Simulator',
     version: /^\d+\.\d+\.\d+$/,
-    services: { invoicing: { capabilities: { documentTypes: ['INVOICE', 'E_INVOICE', 'QUOTE', 'CREDIT'], sendByEmail: true, requires: ['/number'] }, idempotency: { kind: 'lookup', visibleAfter: 0 }, verbs: ['dispatch', 'lookup', 'status'] } },
+    services: {
+      invoicing: {
+        capabilities: { documentTypes: ['INVOICE', 'E_INVOICE', 'QUOTE', 'CREDIT'], sendByEmail: true, requires: ['/number'] },
+        idempotency: { kind: 'lookup', visibleAfter: 0 },
+        verbs: ['dispatch', 'lookup', 'status']
+      }
+    },
     settings: { type: 'object', properties: { slowSeconds: { type: 'number', title: String } }, additionalProperties: false },
     requestSettings: { type: 'object', properties: { includePaymentCollectionLink: { type: 'boolean' } }, additionalProperties: false },
     health: { state: 'ok' }
@@ -40,7 +47,11 @@ await t.test('the list shows what a provider can do, its forms and its health', 
 })
 
 await t.test('a folder that was refused is listed with the reason, and harms no other', async (t) => {
-  t.strictSame(await find('broken'), { state: 'refused', folder: 'broken', health: { state: 'refused', reason: 'Throws when it is loaded: on load' } })
+  t.strictSame(await find('broken'), {
+    state: 'refused',
+    folder: 'broken',
+    health: { state: 'refused', reason: 'Throws when it is loaded: on load' }
+  })
   t.equal((await find('simulator')).health.state, 'ok')
   t.ok(service.log.some((line) => line.includes('provider refused') && line.includes('on load')))
 })
@@ -52,7 +63,9 @@ await t.test('the list shows no path of the server', async (t) => {
 
 await t.test('only an operator reloads', async (t) => {
   const { admin, member } = await service.company('reloading')
-  for (const login of [admin, member, undefined]) has(t, await service.send('POST', '/api/v1/providers/reload', {}, login), { status: 403, body: { error: 'forbidden' } })
+  for (const login of [admin, member, undefined]) {
+    has(t, await service.send('POST', '/api/v1/providers/reload', {}, login), { status: 403, body: { error: 'forbidden' } })
+  }
   t.equal((await service.send('POST', '/api/v1/providers/reload', {}, null)).status, 401)
   t.equal((await reload()).status, 200)
 })
@@ -83,7 +96,8 @@ await t.test('a request in flight finishes on the version it began with; the nex
   const old = await before
   t.equal(old.body.providerResponse.status, 'old')
   t.equal(after.body.providerResponse.status, 'new')
-  const versionOf = async ({ body }: Answer): Promise<string> => (await service.send('GET', `/api/v1/dispatches/${body.dispatchId}`)).body.steps[0].providerVersion
+  const versionOf = async ({ body }: Answer): Promise<string> =>
+    (await service.send('GET', `/api/v1/dispatches/${body.dispatchId}`)).body.steps[0].providerVersion
   t.strictSame([await versionOf(old), await versionOf(after)], ['1.0.0', '2.0.0'])
 })
 
@@ -113,12 +127,21 @@ await t.test('settings that the new version does not take any more are invalid u
   await providers.add('stricter', { version: '2.0.0', settings: '{ region: Type.String() }' }, answering('ok'))
   await reload()
   const { status, body } = await dispatch('stricter')
-  has(t, { status, body }, { status: 422, body: { error: 'configuration_missing', message: /PUT \/api\/v1\/company\/providers\/stricter/ } })
+  has(t, { status, body }, {
+    status: 422,
+    body: { error: 'configuration_missing', message: /PUT \/api\/v1\/company\/providers\/stricter/ }
+  })
   const config = await service.send('GET', '/api/v1/my/config')
-  has(t, config.body.company.providers.find(({ code }: { code: string }) => code === 'stricter'), { valid: false, problems: [{ path: '/settings/region', code: 'required' }] })
+  has(t, config.body.company.providers.find(({ code }: { code: string }) => code === 'stricter'), {
+    valid: false,
+    problems: [{ path: '/settings/region', code: 'required' }]
+  })
   t.notOk(config.body.services.invoicing.available.includes('stricter'))
 
-  has(t, await service.send('PUT', '/api/v1/company/providers/stricter', { body: { settings: { region: 'eu' } } }), { status: 200, body: { valid: true } })
+  has(t, await service.send('PUT', '/api/v1/company/providers/stricter', { body: { settings: { region: 'eu' } } }), {
+    status: 200,
+    body: { valid: true }
+  })
   t.equal((await dispatch('stricter')).status, 200)
 })
 
@@ -131,7 +154,11 @@ await t.test('a removed folder is found no more, and its configuration says so',
   t.equal(await find('leaving'), undefined)
   has(t, await dispatch('leaving'), { status: 422, body: { error: 'configuration_missing', message: /no provider "leaving" installed/ } })
   const { body } = await service.send('GET', '/api/v1/my/config')
-  has(t, body.company.providers.find(({ code }: { code: string }) => code === 'leaving'), { valid: false, settings: {}, problems: [{ code: 'not_installed' }] })
+  has(t, body.company.providers.find(({ code }: { code: string }) => code === 'leaving'), {
+    valid: false,
+    settings: {},
+    problems: [{ code: 'not_installed' }]
+  })
   t.equal((await service.send('DELETE', '/api/v1/company/providers/leaving')).status, 204)
 })
 

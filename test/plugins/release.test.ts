@@ -1,7 +1,7 @@
 import { unavailable } from '@dispatch/core/provider'
 import t from 'tap'
 import { until } from '../core/work/support.ts'
-import { invoiceRequest, operator, startService, type Login } from '../support/service.ts'
+import { invoiceRequest, type Login, operator, startService } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 import { accepts, testProviders } from './support/providers.ts'
 
@@ -19,14 +19,18 @@ const [one, two] = [await service.company('one'), await service.company('two')]
 /** Queues a dispatch whose provider is away, and resolves when it waits for another try. */
 async function waiting (login: Login, providerName: string): Promise<string> {
   await service.send('PUT', `/api/v1/company/providers/${providerName}`, { body: { settings: {} } }, login)
-  const { body: { dispatchId } } = await service.send('POST', '/api/invoicing?async=true', { body: invoiceRequest({}, { providerName }) }, login)
+  const { body: { dispatchId } } = await service.send('POST', '/api/invoicing?async=true', { body: invoiceRequest({}, { providerName }) },
+    login)
   const hour = new Date(Date.now() + 3_600_000)
   while ((await read(dispatchId, login)).steps[0].status !== 'unavailable') await new Promise((resolve) => setTimeout(resolve, 50))
-  await service.house.get('database').owner.updateTable('dispatches').set({ next_try_at: hour }).where('dispatch_id', '=', dispatchId).execute()
+  await service.house.get('database').owner.updateTable('dispatches').set({ next_try_at: hour }).where('dispatch_id', '=', dispatchId)
+    .execute()
   return dispatchId
 }
-const read = async (dispatchId: string, login: Login): Promise<any> => (await service.send('GET', `/api/v1/dispatches/${dispatchId}`, {}, login)).body
-const release = async (body: object, login: Login): Promise<any> => (await service.send('POST', '/api/v1/queue/release', { body }, login)).body
+const read = async (dispatchId: string, login: Login): Promise<any> =>
+  (await service.send('GET', `/api/v1/dispatches/${dispatchId}`, {}, login)).body
+const release = async (body: object, login: Login): Promise<any> =>
+  (await service.send('POST', '/api/v1/queue/release', { body }, login)).body
 const ends = async (dispatchId: string, login: Login): Promise<string> => {
   let status = 'queued'
   while (status === 'queued' || status === 'running') ({ status } = await read(dispatchId, login))
@@ -34,7 +38,11 @@ const ends = async (dispatchId: string, login: Login): Promise<string> => {
 }
 
 await t.test('what waits for a provider goes on at once when an admin says so, and only that', async (t) => {
-  const [mine, elsewhere, others] = [await waiting(one.admin, 'asleep'), await waiting(one.admin, 'other'), await waiting(two.admin, 'asleep')]
+  const [mine, elsewhere, others] = [
+    await waiting(one.admin, 'asleep'),
+    await waiting(one.admin, 'other'),
+    await waiting(two.admin, 'asleep')
+  ]
   away = false
   t.same(await release({ providerName: 'asleep', service: 'sms' }, one.admin), { released: 0 })
   t.same(await release({ providerName: 'asleep' }, one.admin), { released: 1 })
@@ -64,11 +72,14 @@ await t.test('what goes on is not held back for what failed before, and has all 
 
   t.same(await release({ providerName: 'asleep' }, one.admin), { released: 6 })
   t.equal(service.house.get('breakers').state(one.companyId, 'asleep'), 'closed')
-  const tries = async (): Promise<number[]> => (await owner.selectFrom('steps').select('tries').where('dispatch_id', 'in', waitingOnes).execute()).map((step) => step.tries)
-  await until('all have failed once more, and who said so too early has lost nothing', async () => (await tries()).every((times) => times === 1), 20)
+  const tries = async (): Promise<number[]> =>
+    (await owner.selectFrom('steps').select('tries').where('dispatch_id', 'in', waitingOnes).execute()).map((step) => step.tries)
+  await until('all have failed once more, and who said so too early has lost nothing',
+    async () => (await tries()).every((times) => times === 1), 20)
 
   away = false
-  await owner.updateTable('dispatches').set({ next_try_at: new Date(Date.now() + 3_600_000) }).where('dispatch_id', 'in', waitingOnes).execute()
+  await owner.updateTable('dispatches').set({ next_try_at: new Date(Date.now() + 3_600_000) }).where('dispatch_id', 'in', waitingOnes)
+    .execute()
   t.same(await release({}, operator), { released: 6 })
   for (const dispatchId of waitingOnes) t.equal(await ends(dispatchId, one.admin), 'succeeded')
 })

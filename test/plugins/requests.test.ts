@@ -1,6 +1,6 @@
 import t from 'tap'
 import { contains, has, matches } from '../support/matching.ts'
-import { startService, invoiceRequest, type Answer } from '../support/service.ts'
+import { type Answer, invoiceRequest, startService } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 
 const service = await startService(t, { parts: { renderer: quickRenderer } })
@@ -10,12 +10,16 @@ const dispatch = (body: unknown): Promise<Answer> => service.send('POST', '/api/
 /** The paths and codes of an answer's problems. */
 const told = ({ body }: Answer): string[] => (body.details as { path: string, code: string }[]).map(({ path, code }) => `${path} ${code}`)
 
-const without = (request: Record<string, unknown>, field: string): object => Object.fromEntries(Object.entries(request).filter(([name]) => name !== field))
+const without = (request: Record<string, unknown>, field: string): object =>
+  Object.fromEntries(Object.entries(request).filter(([name]) => name !== field))
 
 await t.test('a request of one service is answered with exactly the fields of the contract', async (t) => {
-  const { status, body } = await dispatch(invoiceRequest({ number: 'F-1' }, { metadata: { orderId: 'A-1' }, settings: { includePaymentCollectionLink: true } }))
+  const { status, body } = await dispatch(
+    invoiceRequest({ number: 'F-1' }, { metadata: { orderId: 'A-1' }, settings: { includePaymentCollectionLink: true } })
+  )
   t.equal(status, 200)
-  t.same(Object.keys(body), ['success', 'dispatchId', 'status', 'service', 'providerName', 'providerResponse', 'generatedDocument', 'metadata', 'executionTime'])
+  t.same(Object.keys(body), ['success', 'dispatchId', 'status', 'service', 'providerName', 'providerResponse', 'generatedDocument',
+    'metadata', 'executionTime'])
   has(t, body, {
     success: true,
     dispatchId: /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
@@ -60,7 +64,13 @@ await t.test('an error has word, message and request id; validation says besides
     const { status, body, headers } = await service.send('POST', path, { body: { template: { id: 1 } } })
     t.equal(status, 400)
     const detail = { path: String, code: String, message: String }
-    matches(t, body, { error: 'validation_error', message: String, requestId: headers.get('x-request-id'), details: [detail, detail], ...more })
+    matches(t, body, {
+      error: 'validation_error',
+      message: String,
+      requestId: headers.get('x-request-id'),
+      details: [detail, detail],
+      ...more
+    })
   }
 })
 
@@ -77,19 +87,9 @@ await t.test('all faults of the shape are told together, each with its pointer a
   })
   t.equal(answer.status, 400)
   t.equal(answer.body.error, 'validation_error')
-  t.same(told(answer).sort(), [
-    '/callbackUrl format',
-    '/documentType enum',
-    '/invoicing/dueDate format',
-    '/invoicing/refrence unknown_field',
-    '/metadata/deep type',
-    '/providerName pattern',
-    '/sendByMail unknown_field',
-    '/settings type',
-    '/template/data type',
-    '/template/extra unknown_field',
-    '/template/id type'
-  ])
+  t.same(told(answer).sort(), ['/callbackUrl format', '/documentType enum', '/invoicing/dueDate format',
+    '/invoicing/refrence unknown_field', '/metadata/deep type', '/providerName pattern', '/sendByMail unknown_field', '/settings type',
+    '/template/data type', '/template/extra unknown_field', '/template/id type'])
   contains(t, answer.body.message, /And 10 more/)
 })
 
@@ -158,7 +158,14 @@ await t.test('a field given inside does the same as at the top', async (t) => {
 
 await t.test('metadata holds 20 pairs, keys of 50 and values of 500 characters, and not one more', async (t) => {
   const pairs = (count: number): object => Object.fromEntries(Array.from({ length: count }, (_, index) => [`key${index}`, 'v']))
-  const accepted: object[] = [{}, pairs(20), { ['k'.repeat(50)]: 'v'.repeat(500) }, { empty: '' }, { ['🙂'.repeat(50)]: '🙂'.repeat(500) }, { 'a/b~c d': 'é' }]
+  const accepted: object[] = [
+    {},
+    pairs(20),
+    { ['k'.repeat(50)]: 'v'.repeat(500) },
+    { empty: '' },
+    { ['🙂'.repeat(50)]: '🙂'.repeat(500) },
+    { 'a/b~c d': 'é' }
+  ]
   for (const metadata of accepted) {
     const { status, body } = await validate(invoiceRequest({}, { metadata }))
     t.equal(status, 200)
@@ -184,7 +191,18 @@ await t.test('metadata holds 20 pairs, keys of 50 and values of 500 characters, 
 })
 
 await t.test('a callbackUrl of the wrong shape is a 400', async (t) => {
-  const wrong = ['', 'example.com', 'http://example.com/x', 'https://', 'https://user:word@example.com', 'https://example.com/a b', 'ftp://example.com', 1, null, `https://example.com/${'x'.repeat(2048)}`]
+  const wrong = [
+    '',
+    'example.com',
+    'http://example.com/x',
+    'https://',
+    'https://user:word@example.com',
+    'https://example.com/a b',
+    'ftp://example.com',
+    1,
+    null,
+    `https://example.com/${'x'.repeat(2048)}`
+  ]
   for (const callbackUrl of wrong) {
     const answer = await validate(invoiceRequest({}, { callbackUrl }))
     t.equal(answer.status, 400, String(callbackUrl).slice(0, 40))
@@ -205,13 +223,20 @@ await t.test('what an e-invoice misses is a 422 by the ids of the rules, whereve
     const answer = await dispatch(invoiceRequest({}, fields))
     t.equal(answer.status, 422)
     t.equal(answer.body.error, 'validation_failed')
-    t.ok(['BR-06 /template/data/seller/name', 'BR-09 /template/data/seller/country'].every((rule) => told(answer).includes(rule.split(' ').reverse().join(' '))), told(answer).join('; '))
+    t.ok(
+      ['BR-06 /template/data/seller/name', 'BR-09 /template/data/seller/country'].every((rule) =>
+        told(answer).includes(rule.split(' ').reverse().join(' '))
+      ),
+      told(answer).join('; ')
+    )
   }
 })
 
 await t.test('all 422 problems are told together', async (t) => {
   const answer = await validate(invoiceRequest({ total: 1, dueDate: '2026-03-13', customer: { email: 'nobody' }, bankDetails: 'none' }, {
-    documentType: 'E_INVOICE', callbackUrl: 'https://example.com', settings: { includePaymentLink: true, paymentCollectionLabel: '' }
+    documentType: 'E_INVOICE',
+    callbackUrl: 'https://example.com',
+    settings: { includePaymentLink: true, paymentCollectionLabel: '' }
   }))
   t.equal(answer.status, 422)
   t.equal(answer.body.error, 'validation_failed')
@@ -253,21 +278,40 @@ await t.test('nothing that was refused has left a dispatch or cost a credit', as
 })
 
 await t.test('settings of the request are checked by the form of the chosen provider', async (t) => {
-  t.equal((await validate(invoiceRequest({}, { settings: { includePaymentCollectionLink: true, paymentCollectionBeneficiaryName: 'Ada', paymentCollectionLabel: 'F-1' } }))).status, 200)
-  const answer = await validate(invoiceRequest({}, { settings: { includePaymentCollectionLink: 'yes', paymentCollectionBeneficary: 'Ada' } }))
+  t.equal(
+    (await validate(
+      invoiceRequest({}, {
+        settings: { includePaymentCollectionLink: true, paymentCollectionBeneficiaryName: 'Ada', paymentCollectionLabel: 'F-1' }
+      })
+    )).status,
+    200
+  )
+  const answer = await validate(
+    invoiceRequest({}, { settings: { includePaymentCollectionLink: 'yes', paymentCollectionBeneficary: 'Ada' } })
+  )
   t.equal(answer.status, 422)
   t.same(told(answer).sort(), ['/settings/includePaymentCollectionLink type', '/settings/paymentCollectionBeneficary unknown_field'])
   contains(t, JSON.stringify(answer.body.details), /did you mean \\"paymentCollectionBeneficiaryName\\"/)
 })
 
 await t.test('an unknown query parameter is a 400 with the nearest name, on every route but the public ones', async (t) => {
-  for (const [method, path] of [['POST', '/api/invoicing'], ['POST', '/api/invoicing/validate'], ['POST', '/api/invoicing/email'], ['POST', '/api/v1/dispatches/0190a5c2-0000-7000-8000-000000000000/retry']] as const) {
+  for (const [method, path] of [
+    ['POST', '/api/invoicing'],
+    ['POST', '/api/invoicing/validate'],
+    ['POST', '/api/invoicing/email'],
+    [
+      'POST',
+      '/api/v1/dispatches/0190a5c2-0000-7000-8000-000000000000/retry'
+    ]
+  ] as const) {
     const answer = await service.send(method, `${path}?asnyc=true`, { body: invoiceRequest() })
     t.equal(answer.status, 400, path)
     t.same(told(answer), ['/query/asnyc unknown_field'], path)
     t.equal(answer.body.details[0].message, 'Unknown field "asnyc" (did you mean "async"?).', path)
   }
-  for (const path of ['/api/v1/my/config', '/api/v1/dispatches', '/healthz', '/api/v1/providers']) t.same(told(await service.send('GET', `${path}?fresh=1`)), ['/query/fresh unknown_field'], path)
+  for (const path of ['/api/v1/my/config', '/api/v1/dispatches', '/healthz', '/api/v1/providers']) {
+    t.same(told(await service.send('GET', `${path}?fresh=1`)), ['/query/fresh unknown_field'], path)
+  }
   t.equal((await service.send('GET', '/livez?at=1')).status, 204)
   t.equal((await service.send('POST', '/api/webhooks/esign/providers/simulator/endpoint.json?utm=1', { body: {} })).status, 200)
 })
@@ -275,13 +319,20 @@ await t.test('an unknown query parameter is a 400 with the nearest name, on ever
 await t.test('"async" is true or false: anything else is a 400 wherever it can stand, and nothing is dispatched', async (t) => {
   const before = (await service.send('GET', '/api/v1/credits')).body.balance
   for (const query of ['async', 'async=', 'async=1', 'async=yes', 'async=TRUE', 'async=true&async=false']) {
-    for (const path of ['/api/invoicing', '/api/invoicing/validate', '/api/invoicing/email', '/api/invoicing/email/validate', '/api/upload']) {
+    for (const path of [
+      '/api/invoicing',
+      '/api/invoicing/validate',
+      '/api/invoicing/email',
+      '/api/invoicing/email/validate',
+      '/api/upload'
+    ]) {
       const answer = await service.send('POST', `${path}?${query}`, { body: invoiceRequest() })
       t.equal(answer.status, 400, `${path} ${query}`)
       t.same(told(answer), ['/query/async type'], `${path} ${query}`)
     }
   }
   t.equal((await service.send('POST', '/api/invoicing?async=false', { body: invoiceRequest() })).status, 200)
-  contains(t, (await service.send('POST', '/api/invoicing?async=1', { body: invoiceRequest() })).body.details[0].message, /^Expected true or false/)
+  contains(t, (await service.send('POST', '/api/invoicing?async=1', { body: invoiceRequest() })).body.details[0].message,
+    /^Expected true or false/)
   t.equal((await service.send('GET', '/api/v1/credits')).body.balance, before - 1)
 })

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { contains } from '../support/matching.ts'
-import { invoiceRequest, operator, startService, type Answer } from '../support/service.ts'
+import { type Answer, invoiceRequest, operator, startService } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 import { letter } from './support/templates.ts'
 
@@ -9,21 +9,82 @@ const validate = (path: string, body: object): Promise<Answer> => service.send('
 const { body: { id: draft } } = await service.send('POST', '/api/v1/templates', { body: letter({ name: 'Reminder' }) })
 
 /** The problems of an answer: where, and what. */
-const told = ({ body }: Answer): string[] => (body.details ?? body.warnings ?? []).map(({ path, message }: Record<string, string>) => `${path} ${message}`)
+const told = ({ body }: Answer): string[] =>
+  (body.details ?? body.warnings ?? []).map(({ path, message }: Record<string, string>) => `${path} ${message}`)
 const email = { email: { from: 'demo@example.com', to: ['ada@example.com'], subject: 'Hello', body: 'Hello' } }
 
 const faults: [what: string, path: string, body: object, place: string, sentence: RegExp][] = [
-  ['a field of a service at the top', 'invoicing', invoiceRequest({}, { reference: 'A-1' }), '/reference', /belongs to "\/invoicing\/reference"/],
-  ['a field of the top in a service', 'invoicing', invoiceRequest({}, { invoicing: { metadata: {} } }), '/invoicing/metadata', /belongs to "\/metadata"/],
-  ['a field of another service', 'invoicing/email', invoiceRequest({}, { ...email, invoicing: { subject: 'x' } }), '/invoicing/subject', /belongs to "\/email\/subject"/],
-  ['the data of a template at the top', 'invoicing', { documentType: 'INVOICE', template: { id: 1 }, data: {} }, '/data', /belongs to "\/template\/data"/],
-  ['a service that is not in the path', 'invoicing', invoiceRequest({}, email), '/email', /not in the path of the request: POST \/api\/invoicing\/email does both/],
-  ['a service that may not follow', 'sms', { sms: { phoneNumber: '+33612345678', message: 'x' }, invoicing: {} }, '/invoicing', /not in the path of the request\.$/],
-  ['several addresses in one text', 'email', { ...email.email, to: 'ada@example.com; bob@example.com' }, '/to', /Several addresses are an array of texts/],
+  [
+    'a field of a service at the top',
+    'invoicing',
+    invoiceRequest({}, { reference: 'A-1' }),
+    '/reference',
+    /belongs to "\/invoicing\/reference"/
+  ],
+  [
+    'a field of the top in a service',
+    'invoicing',
+    invoiceRequest({}, { invoicing: { metadata: {} } }),
+    '/invoicing/metadata',
+    /belongs to "\/metadata"/
+  ],
+  [
+    'a field of another service',
+    'invoicing/email',
+    invoiceRequest({}, { ...email, invoicing: { subject: 'x' } }),
+    '/invoicing/subject',
+    /belongs to "\/email\/subject"/
+  ],
+  [
+    'the data of a template at the top',
+    'invoicing',
+    { documentType: 'INVOICE', template: { id: 1 }, data: {} },
+    '/data',
+    /belongs to "\/template\/data"/
+  ],
+  [
+    'a service that is not in the path',
+    'invoicing',
+    invoiceRequest({}, email),
+    '/email',
+    /not in the path of the request: POST \/api\/invoicing\/email does both/
+  ],
+  [
+    'a service that may not follow',
+    'sms',
+    { sms: { phoneNumber: '+33612345678', message: 'x' }, invoicing: {} },
+    '/invoicing',
+    /not in the path of the request\.$/
+  ],
+  [
+    'several addresses in one text',
+    'email',
+    { ...email.email, to: 'ada@example.com; bob@example.com' },
+    '/to',
+    /Several addresses are an array of texts/
+  ],
   ['a number with a comma', 'invoicing', invoiceRequest({ total: '1080,00' }), '/template/data/total', /decimals follow a point/],
-  ['a tax rate that was meant as a share', 'invoicing', invoiceRequest({ taxRate: 0.2 }), '/template/data/taxAmount', /0\.2 is read as 0\.2 %: 20 means 20 %/],
-  ['the code of a country that is used for another', 'invoicing', invoiceRequest({ customer: { name: 'Ada', country: 'UK' } }), '/template/data/customer/country', /Did you mean GB\?/],
-  ['a country in small letters', 'invoicing', invoiceRequest({ customer: { name: 'Ada', country: 'fr' } }), '/template/data/customer/country', /Did you mean FR\?/]
+  [
+    'a tax rate that was meant as a share',
+    'invoicing',
+    invoiceRequest({ taxRate: 0.2 }),
+    '/template/data/taxAmount',
+    /0\.2 is read as 0\.2 %: 20 means 20 %/
+  ],
+  [
+    'the code of a country that is used for another',
+    'invoicing',
+    invoiceRequest({ customer: { name: 'Ada', country: 'UK' } }),
+    '/template/data/customer/country',
+    /Did you mean GB\?/
+  ],
+  [
+    'a country in small letters',
+    'invoicing',
+    invoiceRequest({ customer: { name: 'Ada', country: 'fr' } }),
+    '/template/data/customer/country',
+    /Did you mean FR\?/
+  ]
 ]
 
 for (const [what, path, body, place, sentence] of faults) {
@@ -36,14 +97,24 @@ for (const [what, path, body, place, sentence] of faults) {
 
 await t.test('an e-invoice says the same of countries and rates', async (t) => {
   const { body: { sample } } = await service.send('GET', '/api/v1/templates/4')
-  const invoice = { ...sample, seller: { ...sample.seller, country: 'UK' }, lines: sample.lines.map((line: object) => ({ ...line, taxRate: 0.23 })) }
+  const invoice = {
+    ...sample,
+    seller: { ...sample.seller, country: 'UK' },
+    lines: sample.lines.map((line: object) => ({ ...line, taxRate: 0.23 }))
+  }
   const found = told(await validate('invoicing', { documentType: 'E_INVOICE', template: { id: 4, data: invoice } }))
   contains(t, found.find((problem) => problem.startsWith('/template/data/seller/country ')), /GB for the United Kingdom/)
   contains(t, found.find((problem) => problem.startsWith('/template/data/taxAmount ')), /20 means 20 %/)
 })
 
 await t.test('a tax rate below one is a warning: rates are in percent', async (t) => {
-  const answer = await validate('invoicing', invoiceRequest({ lines: [{ description: 'A', quantity: 1, unitPrice: 1000, total: 1000 }], subtotal: 1000, taxRate: 0.2, taxAmount: 2, total: 1002 }))
+  const answer = await validate('invoicing', invoiceRequest({
+    lines: [{ description: 'A', quantity: 1, unitPrice: 1000, total: 1000 }],
+    subtotal: 1000,
+    taxRate: 0.2,
+    taxAmount: 2,
+    total: 1002
+  }))
   t.equal(answer.body.result, 'warning')
   t.same(told(answer), ['/template/data/taxRate 0.2 is read as 0.2 %: 20 means 20 %.'])
 })
@@ -55,7 +126,8 @@ await t.test('a template that cannot be used is told with what to do', async (t)
     return message as string
   }
   const recipient = { name: 'Ada', address: '1 rue', city: 'Paris', postalCode: '75002', country: 'FR' }
-  t.equal(await message('postal', { template: { id: draft, data: {} }, postal: { recipient } }), `The template ${draft} ("Reminder") is a draft: publish it with POST /api/v1/templates/${draft}/publish.`)
+  t.equal(await message('postal', { template: { id: draft, data: {} }, postal: { recipient } }),
+    `The template ${draft} ("Reminder") is a draft: publish it with POST /api/v1/templates/${draft}/publish.`)
   contains(t, await message('file', { fileContent: { templateName: 'Reminder', data: {} } }), /is a draft/)
   const { body: { data: [{ name }] } } = await service.send('GET', '/api/v1/templates?limit=1')
   contains(t, await message('file', { fileContent: { templateName: `${name}s`, data: {} } }), `(did you mean "${name}"?)`)
@@ -64,9 +136,13 @@ await t.test('a template that cannot be used is told with what to do', async (t)
 
 await t.test('wrong addresses say what is right', async (t) => {
   const answer = await service.send('POST', '/api/v1/invoicing', { body: {} })
-  t.same([answer.status, answer.body.message], [404, 'There is no POST /api/v1/invoicing: dispatching is POST /api/invoicing, without "v1".'])
+  t.same([answer.status, answer.body.message], [
+    404,
+    'There is no POST /api/v1/invoicing: dispatching is POST /api/invoicing, without "v1".'
+  ])
   t.ok(answer.headers.get('x-api-version'), 'and carry the headers of every answer')
-  contains(t, (await service.send('POST', '/api/v1/file/email/validate', { body: {} })).body.message, /dispatching is POST \/api\/file\/email\/validate, without "v1"/)
+  contains(t, (await service.send('POST', '/api/v1/file/email/validate', { body: {} })).body.message,
+    /dispatching is POST \/api\/file\/email\/validate, without "v1"/)
   contains(t, (await service.send('GET', '/d/abc', {}, null)).body.message, /This link leads to no document/)
 })
 

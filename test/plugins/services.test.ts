@@ -2,19 +2,42 @@ import t from 'tap'
 import { has } from '../support/matching.ts'
 import { startService } from '../support/service.ts'
 
-const sample = async (service: Awaited<ReturnType<typeof startService>>, id: number): Promise<unknown> => (await service.send('GET', `/api/v1/templates/${String(id)}`)).body.sample
+const sample = async (service: Awaited<ReturnType<typeof startService>>, id: number): Promise<unknown> =>
+  (await service.send('GET', `/api/v1/templates/${String(id)}`)).body.sample
 
 await t.test('every service dispatches through the simulator, and says what it sent', async (t) => {
   const service = await startService(t)
   const requests = {
-    esign: { template: { id: 40, data: await sample(service, 40) }, signers: [{ email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace' }, { email: 'grace@example.com', firstName: 'Grace', lastName: 'Hopper' }], callbackUrl: 'https://example.com/hook' },
-    postal: { template: { id: 30, data: await sample(service, 30) }, postal: { recipient: { name: 'Ada Lovelace', address: '12 rue de la Paix', city: 'Paris', postalCode: '75002', country: 'FR' }, color: true } },
+    esign: {
+      template: { id: 40, data: await sample(service, 40) },
+      signers: [
+        { email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace' },
+        { email: 'grace@example.com', firstName: 'Grace', lastName: 'Hopper' }
+      ],
+      callbackUrl: 'https://example.com/hook'
+    },
+    postal: {
+      template: { id: 30, data: await sample(service, 30) },
+      postal: {
+        recipient: { name: 'Ada Lovelace', address: '12 rue de la Paix', city: 'Paris', postalCode: '75002', country: 'FR' },
+        color: true
+      }
+    },
     sms: { sms: { phoneNumber: '+33612345678', message: 'Your invoice is ready.' } },
-    email: { from: 'demo@example.com', to: 'ada@example.com', subject: 'Your invoice', template: { id: 10, data: await sample(service, 10) } }
+    email: {
+      from: 'demo@example.com',
+      to: 'ada@example.com',
+      subject: 'Your invoice',
+      template: { id: 10, data: await sample(service, 10) }
+    }
   }
   for (const [name, body] of Object.entries(requests)) {
-    has(t, (await service.send('POST', `/api/${name}/validate`, { body })).body, { success: true, plan: [{ service: name, providerName: 'simulator', credits: 0 }] }, `${name} is valid`)
-    has(t, (await service.send('POST', `/api/${name}`, { body })).body, { success: true, service: name, providerName: 'simulator' }, `${name} is dispatched`)
+    has(t, (await service.send('POST', `/api/${name}/validate`, { body })).body, {
+      success: true,
+      plan: [{ service: name, providerName: 'simulator', credits: 0 }]
+    }, `${name} is valid`)
+    has(t, (await service.send('POST', `/api/${name}`, { body })).body, { success: true, service: name, providerName: 'simulator' },
+      `${name} is dispatched`)
   }
   const { body: outbox } = await service.send('GET', '/api/v1/simulator/outbox')
   t.same(outbox.data.map((sent: { service: string }) => sent.service), ['email', 'sms', 'postal', 'esign'])
@@ -28,7 +51,13 @@ await t.test('file makes a document without a provider, under the name that was 
   const service = await startService(t)
   const body = { template: { id: 30, data: await sample(service, 30) }, file: { filename: 'Brief ä.pdf' } }
   const answer = await service.send('POST', '/api/file', { body })
-  has(t, answer.body, { success: true, service: 'file', providerName: null, providerResponse: null, generatedDocument: { filename: 'Brief ä.pdf', contentType: 'application/pdf' } })
+  has(t, answer.body, {
+    success: true,
+    service: 'file',
+    providerName: null,
+    providerResponse: null,
+    generatedDocument: { filename: 'Brief ä.pdf', contentType: 'application/pdf' }
+  })
   const view = await service.send('GET', `/api/v1/dispatches/${String(answer.body.dispatchId)}`)
   has(t, view.body, { status: 'succeeded', creditsCharged: 0, steps: [{ service: 'file', status: 'accepted', providerName: null }] })
 })
@@ -38,9 +67,19 @@ await t.test('upload takes a form in any order, sniffs the type, and leaves noth
   const form = new FormData()
   form.append('file', new Blob([Buffer.from('%PDF-1.7\n%âãÏÓ\n')]), 'scan.bin')
   form.append('metadata', '{"orderId":"A-1"}')
-  const send = (body: FormData): Promise<Response> => fetch(`${service.url}/api/upload`, { method: 'POST', body, headers: { authorization: `Basic ${Buffer.from('demo@example.com:demo-password').toString('base64')}` } })
+  const send = (body: FormData): Promise<Response> =>
+    fetch(`${service.url}/api/upload`, {
+      method: 'POST',
+      body,
+      headers: { authorization: `Basic ${Buffer.from('demo@example.com:demo-password').toString('base64')}` }
+    })
   const answer = await send(form)
-  has(t, await answer.json(), { success: true, service: 'upload', metadata: { orderId: 'A-1' }, generatedDocument: { contentType: 'application/pdf', filename: 'scan.bin', size: 19 } })
+  has(t, await answer.json(), {
+    success: true,
+    service: 'upload',
+    metadata: { orderId: 'A-1' },
+    generatedDocument: { contentType: 'application/pdf', filename: 'scan.bin', size: 19 }
+  })
   const unknown = new FormData()
   unknown.append('file', new Blob(['hello']), 'hello.txt')
   unknown.append('metdata', '{}')

@@ -1,39 +1,56 @@
+import { createProviderState, createVendorKey, signDelivery } from '@dispatch/core'
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { createProviderState, createVendorKey, signDelivery } from '@dispatch/core'
 import t from 'tap'
 import { callStatus } from '../../core/host/call/status.ts'
 import { basic, until } from '../core/work/support.ts'
 import { callContext } from '../fixtures/providers/call.ts'
 import { contains, has } from '../support/matching.ts'
-import { invoiceRequest, shippedProviders, startService, type Answer, type Login, type TestService } from '../support/service.ts'
+import { type Answer, invoiceRequest, type Login, shippedProviders, startService, type TestService } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 
 const service = await startService(t, { parts: { renderer: quickRenderer } })
-const dispatch = (reference: string, { key, number = crypto.randomUUID() }: { key?: string, number?: string } = {}): Promise<Answer> => service.send('POST', '/api/invoicing', {
-  body: invoiceRequest({ number }, { invoicing: { reference } }),
-  headers: key === undefined ? {} : { 'x-idempotency-key': key }
-})
+const dispatch = (reference: string, { key, number = crypto.randomUUID() }: { key?: string, number?: string } = {}): Promise<Answer> =>
+  service.send('POST', '/api/invoicing', {
+    body: invoiceRequest({ number }, { invoicing: { reference } }),
+    headers: key === undefined ? {} : { 'x-idempotency-key': key }
+  })
 const credits = async (): Promise<{ balance: number, held: number }> => {
   const { body: { balance, held } } = await service.send('GET', '/api/v1/credits')
   return { balance, held }
 }
 const read = async (dispatchId: string): Promise<any> => (await service.send('GET', `/api/v1/dispatches/${dispatchId}`)).body
-const timeline = async (dispatchId: string): Promise<any[]> => (await service.send('GET', `/api/v1/dispatches/${dispatchId}/events`)).body.data
+const timeline = async (dispatchId: string): Promise<any[]> =>
+  (await service.send('GET', `/api/v1/dispatches/${dispatchId}/events`)).body.data
 
 await t.test('reject: a 422 provider_error with the vendor\'s own code, which costs nothing', async (t) => {
   const before = await credits()
   const { status, body } = await dispatch('reject')
   t.equal(status, 422)
-  has(t, body, { error: 'provider_error', dispatchId: /^[0-9a-f-]{36}$/, details: [{ path: '', code: 'declined', message: 'The simulator declines what says "reject".' }] })
+  has(t, body, {
+    error: 'provider_error',
+    dispatchId: /^[0-9a-f-]{36}$/,
+    details: [{ path: '', code: 'declined', message: 'The simulator declines what says "reject".' }]
+  })
   t.strictSame(await credits(), before)
-  has(t, await read(body.dispatchId), { status: 'failed', creditsCharged: 0, steps: [{ status: 'rejected', providerResponse: null, creditsCharged: 0, error: { error: 'provider_error', details: [{ code: 'declined' }] } }] })
+  has(t, await read(body.dispatchId), {
+    status: 'failed',
+    creditsCharged: 0,
+    steps: [{
+      status: 'rejected',
+      providerResponse: null,
+      creditsCharged: 0,
+      error: { error: 'provider_error', details: [{ code: 'declined' }] }
+    }]
+  })
 })
 
 await t.test('reject by the first e-mail address does the same', async (t) => {
-  const { status, body } = await service.send('POST', '/api/invoicing', { body: invoiceRequest({ customer: { name: 'Ada', email: 'reject@example.com' } }) })
+  const { status, body } = await service.send('POST', '/api/invoicing', {
+    body: invoiceRequest({ customer: { name: 'Ada', email: 'reject@example.com' } })
+  })
   has(t, { status, body }, { status: 422, body: { error: 'provider_error', details: [{ code: 'declined' }] } })
 })
 
@@ -46,12 +63,14 @@ await t.test('unavailable: 503 twice, then accepted, when it is repeated with it
   const second = await dispatch('unavailable', { key: 'unavailable-1', number })
   has(t, second, { status: 503, body: { dispatchId: first.body.dispatchId } })
   const third = await dispatch('unavailable', { key: 'unavailable-1', number })
-  has(t, third, { status: 200, body: { success: true, dispatchId: first.body.dispatchId, status: 'succeeded', generatedDocument: { contentType: 'application/pdf' } } })
+  has(t, third, {
+    status: 200,
+    body: { success: true, dispatchId: first.body.dispatchId, status: 'succeeded', generatedDocument: { contentType: 'application/pdf' } }
+  })
   t.strictSame(await credits(), { balance: before.balance - 1, held: 0 })
 
-  t.strictSame((await timeline(first.body.dispatchId)).map(({ kind }) => kind), [
-    'planned', 'rendered', 'calling', 'answered', 'resumed', 'calling', 'answered', 'resumed', 'calling', 'answered'
-  ])
+  t.strictSame((await timeline(first.body.dispatchId)).map(({ kind }) => kind), ['planned', 'rendered', 'calling', 'answered', 'resumed',
+    'calling', 'answered', 'resumed', 'calling', 'answered'])
 })
 
 await t.test('unavailable without a key begins anew each time', async (t) => {
@@ -68,7 +87,11 @@ await t.test('uncertain: a 504 outcome_unknown whose hold is kept, and which no 
   has(t, { status, body }, { status: 504, body: { error: 'outcome_unknown', dispatchId: String } })
   const kept = { balance: before.balance, held: before.held + 1 }
   t.strictSame(await credits(), kept)
-  has(t, await read(body.dispatchId), { status: 'uncertain', creditsCharged: 0, steps: [{ status: 'uncertain', error: { error: 'outcome_unknown' } }] })
+  has(t, await read(body.dispatchId), {
+    status: 'uncertain',
+    creditsCharged: 0,
+    steps: [{ status: 'uncertain', error: { error: 'outcome_unknown' } }]
+  })
 
   const repeated = await dispatch('uncertain', { key: 'uncertain-1', number })
   has(t, repeated, { status: 504, body: { error: 'outcome_unknown', dispatchId: body.dispatchId } })
@@ -91,7 +114,9 @@ await t.test('a document number is taken once for each document type', async (t)
 await t.test('another company may use the same number', async (t) => {
   const { member } = await service.company('twin')
   const number = crypto.randomUUID()
-  for (const login of [undefined, member]) t.equal((await service.send('POST', '/api/invoicing', { body: invoiceRequest({ number }) }, login)).status, 200)
+  for (const login of [undefined, member]) {
+    t.equal((await service.send('POST', '/api/invoicing', { body: invoiceRequest({ number }) }, login)).status, 200)
+  }
 })
 
 await t.test('the timeline tells what happened, in order, by whom and with which facts', async (t) => {
@@ -99,9 +124,24 @@ await t.test('the timeline tells what happened, in order, by whom and with which
   const events = await timeline(body.dispatchId)
   has(t, events, [
     { kind: 'planned', actor: { kind: 'user', userId: Number }, facts: { price: 1, template: { id: 1, version: 1 } } },
-    { kind: 'rendered', service: 'invoicing', actor: { kind: 'system' }, facts: { documentId: body.generatedDocument.id, sha256: body.generatedDocument.sha256, size: 14, pages: 1 } },
-    { kind: 'calling', service: 'invoicing', actor: { kind: 'system' }, facts: { providerName: 'simulator', providerVersion: /^\d+\.\d+\.\d+$/ } },
-    { kind: 'answered', service: 'invoicing', actor: { kind: 'provider', code: 'simulator' }, facts: { outcome: 'accepted', remoteId: body.providerResponse.id } }
+    {
+      kind: 'rendered',
+      service: 'invoicing',
+      actor: { kind: 'system' },
+      facts: { documentId: body.generatedDocument.id, sha256: body.generatedDocument.sha256, size: 14, pages: 1 }
+    },
+    {
+      kind: 'calling',
+      service: 'invoicing',
+      actor: { kind: 'system' },
+      facts: { providerName: 'simulator', providerVersion: /^\d+\.\d+\.\d+$/ }
+    },
+    {
+      kind: 'answered',
+      service: 'invoicing',
+      actor: { kind: 'provider', code: 'simulator' },
+      facts: { outcome: 'accepted', remoteId: body.providerResponse.id }
+    }
   ])
   t.equal(events.length, 4)
   const times = events.map(({ at }) => at as string)
@@ -121,20 +161,40 @@ await t.test('the outbox shows what was sent, with the document by name and not 
 })
 
 const recipient = { name: 'Ada Lovelace', address: '12 rue de la Paix', city: 'Paris', postalCode: '75002', country: 'FR' }
-const followed = { esign: { id: 40, fields: { signers: [{ email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace' }, { email: 'grace@example.com', firstName: 'Grace', lastName: 'Hopper' }] } }, postal: { id: 30, fields: { postal: { recipient } } } }
+const followed = {
+  esign: {
+    id: 40,
+    fields: {
+      signers: [
+        { email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace' },
+        { email: 'grace@example.com', firstName: 'Grace', lastName: 'Hopper' }
+      ]
+    }
+  },
+  postal: { id: 30, fields: { postal: { recipient } } }
+}
 type Followed = keyof typeof followed
 
 /** Dispatches something of which the simulator tells what became; resolves to the dispatch and the simulator's own id. */
-const accepted = async (name: Followed, { login, at = service, more = {} }: { login?: Login, at?: TestService, more?: object } = {}): Promise<{ dispatchId: string, id: string }> => {
+const accepted = async (
+  name: Followed,
+  { login, at = service, more = {} }: { login?: Login, at?: TestService, more?: object } = {}
+): Promise<{ dispatchId: string, id: string }> => {
   const { id, fields } = followed[name]
   const { body: { sample } } = await at.send('GET', `/api/v1/templates/${String(id)}`, {}, login)
-  const { body } = await at.send('POST', `/api/${name}`, { body: { template: { id, data: sample }, providerName: 'simulator', ...fields, ...more } }, login)
+  const { body } = await at.send('POST', `/api/${name}`, {
+    body: { template: { id, data: sample }, providerName: 'simulator', ...fields, ...more }
+  }, login)
   return { dispatchId: body.dispatchId, id: body.providerResponse?.id }
 }
-const tell = (dispatchId: unknown, status: unknown, login?: Login): Promise<Answer> => service.send('POST', '/api/v1/simulator/events', { body: { dispatchId, status } }, login)
+const tell = (dispatchId: unknown, status: unknown, login?: Login): Promise<Answer> =>
+  service.send('POST', '/api/v1/simulator/events', { body: { dispatchId, status } }, login)
 const deliveryStatus = async (dispatchId: string): Promise<string | null> => (await read(dispatchId)).steps[0].deliveryStatus
 const webhooks = async (dispatchId: string): Promise<any[]> => (await timeline(dispatchId)).filter(({ kind }) => kind === 'webhook')
-const inbound = async (transaction: string, at = service) => (await at.house.get('database').owner.selectFrom('inbound').selectAll().execute()).filter(({ body }) => body.toString().includes(transaction))
+const inbound = async (transaction: string, at = service) =>
+  (await at.house.get('database').owner.selectFrom('inbound').selectAll().execute()).filter(({ body }) =>
+    body.toString().includes(transaction)
+  )
 const endpoint = (name: Followed): string => `/api/webhooks/${name}/providers/simulator/endpoint.json`
 
 const jws = { kind: 'jws', header: 'x-jws-signature', algorithm: 'PS256', jwks: { keys: [] } } as const
@@ -153,17 +213,29 @@ for (const [name, statuses] of courses) {
     const provider = service.house.get('host').find('simulator')
     if (provider === undefined) throw new Error('There is no simulator.')
     const { dispatchId, id } = await accepted(name)
-    const { companyId } = await service.house.get('database').owner.selectFrom('dispatches').select('company_id as companyId').where('dispatch_id', '=', dispatchId).executeTakeFirstOrThrow()
+    const { companyId } = await service.house.get('database').owner.selectFrom('dispatches').select('company_id as companyId').where(
+      'dispatch_id',
+      '=',
+      dispatchId
+    ).executeTakeFirstOrThrow()
     const state = createProviderState(service.house.get('database'), companyId, 'simulator', () => new Date())
     t.equal(await deliveryStatus(dispatchId), null)
     for (const status of statuses) {
       const { status: code, body } = await tell(dispatchId, status)
       t.equal(code, 200)
-      has(t, body, { url: /^\/api\/webhooks\/(esign|postal)\/providers\/simulator\/endpoint\.json\?account=[\da-f-]{36}$/, event: { id: String, type: status, transaction: id } })
+      has(t, body, {
+        url: /^\/api\/webhooks\/(esign|postal)\/providers\/simulator\/endpoint\.json\?account=[\da-f-]{36}$/,
+        event: { id: String, type: status, transaction: id }
+      })
       await until(status, async () => await deliveryStatus(dispatchId) === status)
-      has(t, await callStatus(provider, name, { id }, callContext({ state })), { ok: true, reported: { status } }, 'the simulator itself says the same')
+      has(t, await callStatus(provider, name, { id }, callContext({ state })), { ok: true, reported: { status } },
+        'the simulator itself says the same')
     }
-    has(t, await webhooks(dispatchId), statuses.map((status) => ({ service: name, actor: { kind: 'provider', code: 'simulator' }, facts: { type: status, status, changed: true } })))
+    has(t, await webhooks(dispatchId), statuses.map((status) => ({
+      service: name,
+      actor: { kind: 'provider', code: 'simulator' },
+      facts: { type: status, status, changed: true }
+    })))
   })
 }
 
@@ -189,7 +261,8 @@ await t.test('an event goes to the configuration that its dispatch went through,
 
   await service.send('DELETE', '/api/v1/my/providers/simulator', {}, member)
   has(t, (await tell(dispatchId, 'mailed', member)).body, { url: endpoint('postal') }, 'without it, the server\'s own credentials serve')
-  await until('that is applied too', async () => (await inbound(id)).every(({ state }) => state === 'applied') && (await inbound(id)).length === 2)
+  await until('that is applied too',
+    async () => (await inbound(id)).every(({ state }) => state === 'applied') && (await inbound(id)).length === 2)
 })
 
 await t.test('what is forged is refused', async (t) => {
@@ -201,18 +274,45 @@ await t.test('what is forged is refused', async (t) => {
   const before = intake.refusals()
 
   const completed = JSON.stringify({ id: 'forged', type: 'completed', transaction: contract.id })
-  const signed = (kid: string): Record<string, string> => signDelivery([jws], Buffer.from(completed), { key: createVendorKey(kid), settings: {}, endpoint: '' }, new Date()).headers as Record<string, string>
-  for (const headers of [signed('another'), signed(known?.['kid'] as string), {}]) await service.send('POST', endpoint('esign'), { body: completed, headers }, null)
+  const signed = (kid: string): Record<string, string> =>
+    signDelivery([jws], Buffer.from(completed), { key: createVendorKey(kid), settings: {}, endpoint: '' }, new Date()).headers as Record<
+      string,
+      string
+    >
+  for (const headers of [signed('another'), signed(known?.['kid'] as string), {}]) {
+    await service.send('POST', endpoint('esign'), { body: completed, headers }, null)
+  }
   const mailed = JSON.stringify({ id: 'forged', type: 'mailed', transaction: letter.id })
-  for (const headers of [basic('simulator:simulator'), basic('simulator:'), {}]) await service.send('POST', endpoint('postal'), { body: mailed, headers }, null)
+  for (const headers of [basic('simulator:simulator'), basic('simulator:'), {}]) {
+    await service.send('POST', endpoint('postal'), { body: mailed, headers }, null)
+  }
 
-  t.same(intake.refusals(), { ...before, 'esign simulator unknown_key': 1, 'esign simulator wrong_signature': 1, 'esign simulator no_signature': 1, 'postal simulator wrong_signature': 2, 'postal simulator no_signature': 1 })
-  t.strictSame([await inbound('forged'), await deliveryStatus(contract.dispatchId), await deliveryStatus(letter.dispatchId)], [[], 'started', null])
+  t.same(intake.refusals(), {
+    ...before,
+    'esign simulator unknown_key': 1,
+    'esign simulator wrong_signature': 1,
+    'esign simulator no_signature': 1,
+    'postal simulator wrong_signature': 2,
+    'postal simulator no_signature': 1
+  })
+  t.strictSame([await inbound('forged'), await deliveryStatus(contract.dispatchId), await deliveryStatus(letter.dispatchId)], [
+    [],
+    'started',
+    null
+  ])
 })
 
 await t.test('text messages and invoices have no events: it is asked after them, at once and each time', async (t) => {
   const asked: [string, Answer, string[]][] = [
-    ['sms', await service.send('POST', '/api/sms', { body: { sms: { phoneNumber: '+33612345678', message: 'Hello' } } }), ['queued', 'sent', 'delivered']],
+    [
+      'sms',
+      await service.send('POST', '/api/sms', { body: { sms: { phoneNumber: '+33612345678', message: 'Hello' } } }),
+      [
+        'queued',
+        'sent',
+        'delivered'
+      ]
+    ],
     ['sms', await service.send('POST', '/api/sms', { body: { sms: { phoneNumber: '+33612345678', message: 'Hello' } } }), ['failed']],
     ['invoicing', await dispatch('followed'), ['open', 'uncollectible', 'paid']]
   ]
@@ -223,7 +323,11 @@ await t.test('text messages and invoices have no events: it is asked after them,
       await until(status, async () => await deliveryStatus(dispatchId) === status)
     }
     const polled = (await timeline(dispatchId)).filter(({ kind }) => kind === 'polled')
-    has(t, polled, statuses.map((status) => ({ service: name, actor: { kind: 'provider', code: 'simulator' }, facts: { type: status, status, changed: true } })))
+    has(t, polled, statuses.map((status) => ({
+      service: name,
+      actor: { kind: 'provider', code: 'simulator' },
+      facts: { type: status, status, changed: true }
+    })))
     t.equal((await read(dispatchId)).steps[0].providerResponse.status, statuses.at(-1))
   }
 })
@@ -231,12 +335,33 @@ await t.test('text messages and invoices have no events: it is asked after them,
 await t.test('what has no event is told why', async (t) => {
   const { dispatchId } = await accepted('esign')
   const invoice = (await dispatch('unfollowed')).body.dispatchId
-  const refused = (await service.send('POST', '/api/postal', { body: { template: { id: 30, data: (await service.send('GET', '/api/v1/templates/30')).body.sample }, postal: { recipient: { ...recipient, name: 'reject' } } } })).body.dispatchId
+  const refused = (await service.send('POST', '/api/postal', {
+    body: {
+      template: { id: 30, data: (await service.send('GET', '/api/v1/templates/30')).body.sample },
+      postal: { recipient: { ...recipient, name: 'reject' } }
+    }
+  })).body.dispatchId
   const unfollowed = { status: 422, body: { error: 'validation_failed', details: [{ path: '/dispatchId', code: 'not_followed' }] } }
-  has(t, await tell(invoice, 'signed'), { status: 422, body: { details: [{ path: '/status', code: 'not_of_service', message: /no status of invoicing, which has received/ }] } })
+  has(t, await tell(invoice, 'signed'), {
+    status: 422,
+    body: { details: [{ path: '/status', code: 'not_of_service', message: /no status of invoicing, which has received/ }] }
+  })
   has(t, await tell(refused, 'mailed'), unfollowed)
-  has(t, await tell(dispatchId, 'mailed'), { status: 422, body: { error: 'validation_failed', details: [{ path: '/status', code: 'not_of_service', message: '"mailed" is no status of esign, which has started, viewed, signed, declined, completed, expired, cancelled.' }] } })
-  has(t, await tell(dispatchId, 'singed'), { status: 400, body: { error: 'validation_error', details: [{ path: '/status', code: 'enum', message: /did you mean "signed"/ }] } })
+  has(t, await tell(dispatchId, 'mailed'), {
+    status: 422,
+    body: {
+      error: 'validation_failed',
+      details: [{
+        path: '/status',
+        code: 'not_of_service',
+        message: '"mailed" is no status of esign, which has started, viewed, signed, declined, completed, expired, cancelled.'
+      }]
+    }
+  })
+  has(t, await tell(dispatchId, 'singed'), {
+    status: 400,
+    body: { error: 'validation_error', details: [{ path: '/status', code: 'enum', message: /did you mean "signed"/ }] }
+  })
   has(t, await tell('none', 'signed'), { status: 400, body: { details: [{ path: '/dispatchId', code: 'format' }] } })
   has(t, await tell(crypto.randomUUID(), 'signed'), { status: 404, body: { error: 'not_found' } })
   t.strictSame(await webhooks(dispatchId), [])
@@ -252,7 +377,9 @@ await t.test('a dispatch of another company is not there', async (t) => {
 await t.test('the examples of its README do what they say', async (t) => {
   const { dispatchId } = await accepted('esign')
   const page = await readFile(join(shippedProviders, 'simulator/README.md'), 'utf8')
-  const commands = [...page.matchAll(/^```sh run\n([\s\S]*?)^```$/gm)].map(([, text = '']) => text.replaceAll('http://127.0.0.1:3000', service.url))
+  const commands = [...page.matchAll(/^```sh run\n([\s\S]*?)^```$/gm)].map(([, text = '']) =>
+    text.replaceAll('http://127.0.0.1:3000', service.url)
+  )
   t.equal(commands.length, 1)
   for (const command of commands) {
     const { stdout } = await promisify(execFile)('sh', ['-c', command])

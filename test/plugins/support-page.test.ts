@@ -17,17 +17,34 @@ function rowOf (page: string, name: string, code: string): Record<string, string
   const [section = ''] = new RegExp(`<section aria-labelledby="${name}">[^]*?</section>`).exec(page) ?? []
   const titles = [...section.matchAll(/<th scope="col">(.*?)<\/th>/g)].map(([, title = '']) => title)
   const row = section.split('\n').find((line) => line.startsWith('<tr>') && line.includes(`<small>${code}</small>`))
-  return row === undefined ? undefined : Object.fromEntries([...row.matchAll(/<t[hd].*?<\/t[hd]>/g)].map(([cell], index) => [titles[index] ?? '', cell]))
+  return row === undefined
+    ? undefined
+    : Object.fromEntries([...row.matchAll(/<t[hd].*?<\/t[hd]>/g)].map(([cell], index) => [titles[index] ?? '', cell]))
 }
 
 const text = (cell = ''): string => cell.replaceAll(/<[^>]*>/g, '')
 
 await t.test('a page under /docs has a table for each service of what every provider supports', async (t) => {
   const page = await read()
-  const shown = (name: string, code: string): object => Object.fromEntries(Object.entries(rowOf(page, name, code) ?? {}).map(([title, cell]) => [title, text(cell)]))
-  has(t, shown('invoicing', 'stripe'), { provider: 'Stripestripe', 'document types': 'INVOICE, QUOTE, CREDIT', 'send by email': 'INVOICE', document: 'theirs', idempotency: 'look-up' })
+  const shown = (name: string, code: string): object =>
+    Object.fromEntries(Object.entries(rowOf(page, name, code) ?? {}).map(([title, cell]) => [title, text(cell)]))
+  has(t, shown('invoicing', 'stripe'), {
+    provider: 'Stripestripe',
+    'document types': 'INVOICE, QUOTE, CREDIT',
+    'send by email': 'INVOICE',
+    document: 'theirs',
+    idempotency: 'look-up'
+  })
   has(t, shown('invoicing', 'simulator'), { document: 'ours', 'send by email': 'yes' })
-  has(t, shown('postal', 'maileva'), { 'mail types': 'SIMPLE, REGISTERED', color: 'yes', duplex: 'yes', countries: '—', 'max pages': '—', webhook: 'basic', 'delivery tracking': /printed.*mailed|mailed/ })
+  has(t, shown('postal', 'maileva'), {
+    'mail types': 'SIMPLE, REGISTERED',
+    color: 'yes',
+    duplex: 'yes',
+    countries: '—',
+    'max pages': '—',
+    webhook: 'basic',
+    'delivery tracking': /printed.*mailed|mailed/
+  })
   has(t, shown('postal', 'lob'), { 'max pages': '58', idempotency: 'key for 1 day', webhook: 'hmac', countries: /^\d{3}US, / })
   has(t, shown('esign', 'universign'), { webhook: 'jws', verbs: /^dispatch, lookup, status/ })
   has(t, shown('sms', 'twilio'), { 'alphanumeric sender': 'yes', 'max segments': '—', idempotency: 'no', verbs: 'dispatch' })
@@ -46,7 +63,9 @@ await t.test('the table shows what the list of providers shows', async (t) => {
       t.equal(row !== undefined && 'webhook' in row, isEventService(name), `${code} ${name}`)
       if (isEventService(name)) t.equal(text(row?.['webhook']), webhook?.join(', ') ?? 'no', `${code} ${name}`)
       t.equal(row !== undefined && 'delivery tracking' in row, statuses !== undefined, `${code} ${name}`)
-      if (statuses !== undefined) t.equal(text(row?.['delivery tracking']), statuses.length === 0 ? 'no' : statuses.join(', '), `${code} ${name}`)
+      if (statuses !== undefined) {
+        t.equal(text(row?.['delivery tracking']), statuses.length === 0 ? 'no' : statuses.join(', '), `${code} ${name}`)
+      }
     }
   }
   has(t, body.data.find(({ code }: { code: string }) => code === 'universign').services.esign, { webhook: ['jws'], statuses: Array })
@@ -57,7 +76,9 @@ await t.test('the page is for everybody, brings its style along and lets nothing
   t.equal(status, 200)
   t.equal(headers.get('content-type'), 'text/html; charset=utf-8')
   const [, style = ''] = /<style>([^]*?)<\/style>/.exec(body) ?? []
-  t.equal(headers.get('content-security-policy'), `default-src 'none'; style-src 'sha256-${hash('sha256', style, 'base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`)
+  t.equal(headers.get('content-security-policy'),
+    `default-src 'none'; style-src 'sha256-${hash('sha256', style, 'base64')}'; base-uri 'none'; form-action 'none'; ` +
+      `frame-ancestors 'none'`)
   lacks(t, body, /<(script|link|img|iframe|object)|style="|\son\w+=|@import|url\(/)
   const documentation = await service.send('GET', '/openapi.json', {}, null)
   t.equal(documentation.body.externalDocs.url, 'https://dispatch.example.com/docs/providers')

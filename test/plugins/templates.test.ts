@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import { contains, has } from '../support/matching.ts'
-import { startService, type Answer } from '../support/service.ts'
+import { type Answer, startService } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 
 const service = await startService(t, { parts: { renderer: quickRenderer } })
 const get = (path: string): Promise<Answer> => service.send('GET', path)
-const shipped = async (path: string): Promise<unknown> => JSON.parse(await readFile(new URL(`../../templates/${path}`, import.meta.url), 'utf8'))
+const shipped = async (path: string): Promise<unknown> =>
+  JSON.parse(await readFile(new URL(`../../templates/${path}`, import.meta.url), 'utf8'))
 const ids = ({ body }: Answer): number[] => body.data.map(({ id }: { id: number }) => id)
 
 await t.test('the shared templates are listed: invoice, quote and credit note', async (t) => {
@@ -46,7 +47,9 @@ await t.test('a template is read with the schema of its data and a sample', asyn
 })
 
 await t.test('what is no template is a 404', async (t) => {
-  for (const id of ['999', '0', '-1', '1.5', 'x', '99999999999', '01']) has(t, await get(`/api/v1/templates/${id}`), { status: 404, body: { error: 'template_not_found' } }, id)
+  for (const id of ['999', '0', '-1', '1.5', 'x', '99999999999', '01']) {
+    has(t, await get(`/api/v1/templates/${id}`), { status: 404, body: { error: 'template_not_found' } }, id)
+  }
 })
 
 await t.test('templates are filtered by service and document type', async (t) => {
@@ -67,7 +70,9 @@ await t.test('the pages of the list hold every template once', async (t) => {
 })
 
 await t.test('a query that is wrong is a 400', async (t) => {
-  for (const query of ['limit=0', 'cursor=x', 'cursor=-1', 'kind=x', 'documentType=a&documentType=b', `service=${'x'.repeat(51)}`]) t.equal((await get(`/api/v1/templates?${query}`)).status, 400, query)
+  for (const query of ['limit=0', 'cursor=x', 'cursor=-1', 'kind=x', 'documentType=a&documentType=b', `service=${'x'.repeat(51)}`]) {
+    t.equal((await get(`/api/v1/templates?${query}`)).status, 400, query)
+  }
 })
 
 await t.test('the template of another company is neither listed, nor read, nor dispatched', async (t) => {
@@ -75,19 +80,36 @@ await t.test('the template of another company is neither listed, nor read, nor d
   const [theirs] = await Promise.all([1000].map(async (id) => {
     const { owner } = service.house.get('database')
     const now = new Date()
-    await owner.insertInto('templates').values({ template_id: id, company_id: companyId, name: 'Own', version: 1, updated_at: now }).execute()
-    const { source, schema, sample } = await owner.selectFrom('template_versions').selectAll().where('template_id', '=', 1).executeTakeFirstOrThrow()
+    await owner.insertInto('templates').values({ template_id: id, company_id: companyId, name: 'Own', version: 1, updated_at: now })
+      .execute()
+    const { source, schema, sample } = await owner.selectFrom('template_versions').selectAll().where('template_id', '=', 1)
+      .executeTakeFirstOrThrow()
     await owner.insertInto('template_versions').values({
-      template_id: id, company_id: companyId, version: 1, digest: 'own', source: JSON.stringify(source), schema: JSON.stringify(schema), sample: JSON.stringify(sample), created_at: now
+      template_id: id,
+      company_id: companyId,
+      version: 1,
+      digest: 'own',
+      source: JSON.stringify(source),
+      schema: JSON.stringify(schema),
+      sample: JSON.stringify(sample),
+      created_at: now
     }).execute()
     return id
   }))
   t.strictSame(ids(await service.send('GET', '/api/v1/templates', {}, admin)), [1, 2, 3, 4, 10, 11, 12, 20, 21, 22, 30, 31, 40, theirs])
   const own = await service.send('GET', '/api/v1/templates/1000', {}, admin)
   has(t, own, { status: 200, body: { companyId, name: 'Own' } })
-  t.equal((await service.send('POST', '/api/invoicing/validate', { body: { documentType: 'INVOICE', template: { id: theirs, data: own.body.sample } } }, admin)).status, 200)
+  t.equal(
+    (await service.send('POST', '/api/invoicing/validate', {
+      body: { documentType: 'INVOICE', template: { id: theirs, data: own.body.sample } }
+    }, admin)).status,
+    200
+  )
 
   t.strictSame(ids(await get('/api/v1/templates')), [1, 2, 3, 4, 10, 11, 12, 20, 21, 22, 30, 31, 40])
   t.equal((await get('/api/v1/templates/1000')).status, 404)
-  has(t, await service.send('POST', '/api/invoicing/validate', { body: { documentType: 'INVOICE', template: { id: theirs, data: {} } } }), { status: 404, body: { error: 'template_not_found' } })
+  has(t, await service.send('POST', '/api/invoicing/validate', { body: { documentType: 'INVOICE', template: { id: theirs, data: {} } } }), {
+    status: 404,
+    body: { error: 'template_not_found' }
+  })
 })

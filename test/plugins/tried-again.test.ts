@@ -5,7 +5,7 @@ import { stageVendor } from '../core/work/staged-vendor.ts'
 import { chainBody } from '../support/chains.ts'
 import { has } from '../support/matching.ts'
 import { readingOf } from '../support/reading.ts'
-import { invoiceRequest, startService, type Answer } from '../support/service.ts'
+import { type Answer, invoiceRequest, startService } from '../support/service.ts'
 import { clockAt, quickRenderer } from './support/parts.ts'
 import { accepts, testProviders } from './support/providers.ts'
 
@@ -15,16 +15,26 @@ const providers = await testProviders(t)
 const stage = await stageVendor(providers)
 const archive = await createVendor()
 t.teardown(archive.close)
-await providers.add('issuer', {}, accepts, { document: ({ id }: { id: string }, { http }) => http.download(`https://api.vendor.example/${id}`, { filename: 'theirs.pdf' }) })
+await providers.add('issuer', {}, accepts, {
+  document: ({ id }: { id: string }, { http }) => http.download(`https://api.vendor.example/${id}`, { filename: 'theirs.pdf' })
+})
 const service = await startService(t, {
   config: { providerDirectories: providers.directories, works: false },
-  parts: { renderer: quickRenderer, now: clock.now, network: vendorNetwork(archive), breakers: createBreakers({ now: clock.now, failures: 1000 }) }
+  parts: {
+    renderer: quickRenderer,
+    now: clock.now,
+    network: vendorNetwork(archive),
+    breakers: createBreakers({ now: clock.now, failures: 1000 })
+  }
 })
 for (const code of ['mute', 'found', 'issuer']) await service.send('PUT', `/api/v1/company/providers/${code}`, { body: { settings: {} } })
 const { dispatch: read, credits } = readingOf(service)
 const put = async (providerName: string, path = '/api/invoicing', query = '?async=true', more: object = {}): Promise<any> =>
-  (await service.send('POST', path + query, { body: { ...chainBody(path.split('/').slice(2) as never, invoiceRequest()['template']), providerName, ...more } })).body
-const { company_id: companyId } = await service.house.get('database').owner.selectFrom('users').select('company_id').where('email', '=', 'demo@example.com').executeTakeFirstOrThrow()
+  (await service.send('POST', path + query, {
+    body: { ...chainBody(path.split('/').slice(2) as never, invoiceRequest()['template']), providerName, ...more }
+  })).body
+const { company_id: companyId } = await service.house.get('database').owner.selectFrom('users').select('company_id').where('email', '=',
+  'demo@example.com').executeTakeFirstOrThrow()
 const take = (dispatchId: string): Promise<void> => service.house.get('pipeline').runQueued({ companyId, dispatchId })
 
 /** Takes a dispatch whenever it is due; tells how many seconds it waited each time. */
@@ -39,14 +49,21 @@ async function follow (dispatchId: string): Promise<number[]> {
     clock.advance(wait)
   }
 }
-t.beforeEach(() => { stage.acts = [] })
+t.beforeEach(() => {
+  stage.acts = []
+})
 
 await t.test('what was surely not sent is tried again by itself until it is accepted, once; its price stays held meanwhile', async (t) => {
   const before = await credits()
   stage.acts = ['close', 'close']
   const { dispatchId } = await put('mute')
   await take(dispatchId)
-  has(t, await read(dispatchId), { status: 'queued', finishedAt: null, nextTryAt: String, steps: [{ status: 'unavailable', error: { error: 'provider_unavailable' }, creditsCharged: 0 }] })
+  has(t, await read(dispatchId), {
+    status: 'queued',
+    finishedAt: null,
+    nextTryAt: String,
+    steps: [{ status: 'unavailable', error: { error: 'provider_unavailable' }, creditsCharged: 0 }]
+  })
   t.strictSame(await credits(), { ...before, held: before.held + 1 })
   t.equal((await follow(dispatchId)).length, 1)
   has(t, await read(dispatchId), { status: 'succeeded', creditsCharged: 1 })
@@ -56,7 +73,8 @@ await t.test('what was surely not sent is tried again by itself until it is acce
   t.strictSame(await credits(), { balance: before.balance - 1, held: before.held })
 })
 
-await t.test('it is tried again after 2 s, 10 s, 1 min, 5 min, 30 min and 2 h, give or take a fifth; then it has failed and holds nothing', async (t) => {
+await t.test('it is tried again after 2 s, 10 s, 1 min, 5 min, 30 min and 2 h, give or take a fifth; then it has ' +
+  'failed and holds nothing', async (t) => {
   const before = await credits()
   stage.acts = Array(20).fill('close')
   const { dispatchId } = await put('mute')
@@ -106,7 +124,10 @@ await t.test('what waits for its next try can be cancelled as long as no provide
   const { dispatchId } = await put('mute')
   await take(dispatchId)
   has(t, await cancel(dispatchId), { status: 200, body: { status: 'cancelled' } })
-  const made = await put('simulator', '/api/file/sms', '?async=true', { providerName: undefined, sms: { phoneNumber: '+15005550002', message: 'Hello' } })
+  const made = await put('simulator', '/api/file/sms', '?async=true', {
+    providerName: undefined,
+    sms: { phoneNumber: '+15005550002', message: 'Hello' }
+  })
   await take(made.dispatchId)
   has(t, await read(made.dispatchId), { status: 'queued', steps: [{ service: 'file', status: 'accepted' }, { status: 'unavailable' }] })
   t.equal((await cancel(made.dispatchId)).status, 200, 'a document alone is nothing that was sent')

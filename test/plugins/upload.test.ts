@@ -16,8 +16,12 @@ const file: Part = { name: 'file', content: 'Hello', filename: 'hello.txt', type
 function form (parts: readonly Part[]): Buffer {
   return Buffer.concat([
     ...parts.flatMap(({ name, content, filename, type }) => [
-      Buffer.from(`--edge\r\nContent-Disposition: form-data; name="${name}"${filename === undefined ? '' : `; filename="${filename}"`}${type === undefined ? '' : `\r\nContent-Type: ${type}`}\r\n\r\n`),
-      Buffer.from(content), Buffer.from('\r\n')
+      Buffer.from('--edge\r\nContent-Disposition: form-data; ' +
+        `name="${name}"${filename === undefined ? '' : `; filename="${filename}"`}${
+          type === undefined ? '' : `\r\nContent-Type: ${type}`
+        }\r\n\r\n`),
+      Buffer.from(content),
+      Buffer.from('\r\n')
     ]),
     Buffer.from('--edge--\r\n')
   ])
@@ -30,12 +34,28 @@ const upload = async (parts: readonly Part[], query = ''): Promise<{ status: num
 }
 
 /** The files that are kept. */
-const kept = async (): Promise<string[]> => (await readdir(documents, { recursive: true, withFileTypes: true }).catch(() => [])).filter((entry) => entry.isFile()).map(({ name }) => name)
+const kept = async (): Promise<string[]> =>
+  (await readdir(documents, { recursive: true, withFileTypes: true }).catch(() => [])).filter((entry) => entry.isFile()).map(({ name }) =>
+    name
+  )
 
 await t.test('texts come before or after the file, as plain texts or as JSON', async (t) => {
   const metadata = { name: 'metadata', content: '{"orderId":"A-1"}' }
-  const forms = [[metadata, file], [file, metadata], [file, { ...metadata, type: 'application/json' }], [{ ...metadata, type: 'application/json; charset=utf-8' }, file]]
-  for (const parts of forms) has(t, await upload(parts), { status: 200, body: { metadata: { orderId: 'A-1' }, generatedDocument: { filename: 'hello.txt', contentType: 'text/plain' } } })
+  const forms = [
+    [metadata, file],
+    [file, metadata],
+    [file, { ...metadata, type: 'application/json' }],
+    [
+      { ...metadata, type: 'application/json; charset=utf-8' },
+      file
+    ]
+  ]
+  for (const parts of forms) {
+    has(t, await upload(parts), {
+      status: 200,
+      body: { metadata: { orderId: 'A-1' }, generatedDocument: { filename: 'hello.txt', contentType: 'text/plain' } }
+    })
+  }
 })
 
 await t.test('a form that is not one file and known texts is refused, and leaves nothing', async (t) => {
@@ -47,12 +67,18 @@ await t.test('a form that is not one file and known texts is refused, and leaves
     ['another file alone', [{ ...file, name: 'other' }], { path: '/file', code: 'too_many' }],
     ['a text as the file', [{ name: 'file', content: 'Hello' }], { path: '/file', code: 'type' }],
     ['an unknown text', [file, { name: 'metdata', content: '{}' }], { path: '/metdata', code: 'unknown_field' }],
-    ['a text twice', [file, { name: 'metadata', content: '{}' }, { name: 'metadata', content: '{}' }], { path: '/metadata', code: 'unknown_field' }],
+    [
+      'a text twice',
+      [file, { name: 'metadata', content: '{}' }, { name: 'metadata', content: '{}' }],
+      { path: '/metadata', code: 'unknown_field' }
+    ],
     ['metadata that is not JSON', [file, { name: 'metadata', content: '{' }], { path: '/metadata', code: 'json' }],
     ['JSON that is not JSON', [file, { name: 'metadata', content: '{', type: 'application/json' }], { path: '', code: 'json' }],
     ['nested metadata', [file, { name: 'metadata', content: '{"a":{}}' }], { path: '/metadata/a', code: 'type' }]
   ]
-  for (const [what, parts, problem] of wrong) has(t, await upload(parts), { status: 400, body: { error: 'validation_error', details: [problem] } }, what)
+  for (const [what, parts, problem] of wrong) {
+    has(t, await upload(parts), { status: 400, body: { error: 'validation_error', details: [problem] } }, what)
+  }
   t.same(await kept(), before)
 })
 
@@ -62,7 +88,8 @@ await t.test('what is too large is a 413, and leaves nothing', async (t) => {
   const tooLarge = { status: 413, body: { error: 'payload_too_large' } }
   has(t, await upload([{ ...file, content: large }]), tooLarge, 'the file')
   has(t, await upload([file, { name: 'metadata', content: large.subarray(0, 64 * 1024 + 1) }]), tooLarge, 'a text')
-  has(t, await upload([file, ...Array.from({ length: 21 }, (_, index) => ({ name: `f${index}`, content: '' }))]), tooLarge, 'the number of texts')
+  has(t, await upload([file, ...Array.from({ length: 21 }, (_, index) => ({ name: `f${index}`, content: '' }))]), tooLarge,
+    'the number of texts')
   t.same(await kept(), before)
 })
 
@@ -70,7 +97,8 @@ await t.test('an upload that breaks off leaves nothing', async (t) => {
   const before = await kept()
   const whole = form([{ ...file, content: Buffer.alloc(200_000) }])
   const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
-  socket.write(`POST /api/upload HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${authorization}\r\nContent-Type: ${headers['content-type']}\r\nContent-Length: ${whole.length}\r\n\r\n`)
+  socket.write(`POST /api/upload HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${authorization}\r\nContent-Type: ` +
+    `${headers['content-type']}\r\nContent-Length: ${whole.length}\r\n\r\n`)
   socket.write(whole.subarray(0, 150_000))
   while ((await kept()).length === before.length) await new Promise(setImmediate)
   socket.destroy()

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { has, lacks } from '../support/matching.ts'
-import { startService, type Answer, type Login, type Sending } from '../support/service.ts'
 import { hasNoFault, isError } from '../hostile/support.ts'
+import { has, lacks } from '../support/matching.ts'
+import { type Answer, type Login, type Sending, startService } from '../support/service.ts'
 
 const service = await startService(t)
 const { send } = service
@@ -27,12 +27,15 @@ async function made (by: Login, more: Record<string, unknown> = {}): Promise<Mad
 
 const change = (by: Login, id: number, body: unknown): Promise<Answer> => send('PUT', `/api/v1/users/${id}`, { body }, by)
 const health = async (login: Login): Promise<number> => (await send('GET', '/healthz', {}, login)).status
-const tokenOf = async ({ email, password }: Login): Promise<string> => (await send('POST', '/auth', { body: { username: email, password } }, null)).body.data.token as string
+const tokenOf = async ({ email, password }: Login): Promise<string> =>
+  (await send('POST', '/auth', { body: { username: email, password } }, null)).body.data.token as string
 const bearer = (token: string): Sending => ({ headers: { authorization: `Bearer ${token}` } })
 
 await t.test('a user that an admin makes can log in, and reads as made', async (t) => {
   const { admin } = await founded('making')
-  const { status, body } = await send('POST', '/api/v1/users', { body: { email: 'Grace@Making.Example.com', password: 'a good password', role: 'member', services: ['invoicing'] } }, admin)
+  const { status, body } = await send('POST', '/api/v1/users', {
+    body: { email: 'Grace@Making.Example.com', password: 'a good password', role: 'member', services: ['invoicing'] }
+  }, admin)
   t.equal(status, 201)
   has(t, body, { id: Number, email: 'grace@making.example.com', role: 'member', services: ['invoicing'], disabled: false, createdAt: /Z$/ })
   lacks(t, JSON.stringify(body), /password|argon/)
@@ -52,30 +55,49 @@ await t.test('the list has the users of the company, page by page', async (t) =>
 
 await t.test('an e-mail address is one user\'s of a company; nothing tells whether it is one\'s of another', async (t) => {
   const [{ companyId, admin }, other] = [await founded('first-come'), await founded('second-come')]
-  const create = (email: string): Promise<Answer> => send('POST', '/api/v1/users', { body: { email, password: 'quite another one', role: 'member', services: [] } }, admin)
-  const plain = ({ status, body: { id, email, createdAt, ...body } }: Answer): unknown => ({ status, body, types: [typeof id, typeof email, typeof createdAt] })
+  const create = (email: string): Promise<Answer> =>
+    send('POST', '/api/v1/users', { body: { email, password: 'quite another one', role: 'member', services: [] } }, admin)
+  const plain = ({ status, body: { id, email, createdAt, ...body } }: Answer): unknown => ({
+    status,
+    body,
+    types: [typeof id, typeof email, typeof createdAt]
+  })
   const [taken, free] = [await create(other.admin.email.toUpperCase()), await create('nobody-has-it@example.com')]
   t.strictSame(plain(taken), plain(free))
   for (const email of [other.admin.email, 'nobody-has-it@example.com']) {
     isError(t, await create(email), 'conflict', 'a second time')
-    has(t, await send('POST', '/auth', { body: { username: email, password: 'quite another one' } }, null), { status: 200, body: { data: { companyId } } }, 'whoever it is given to logs in')
+    has(t, await send('POST', '/auth', { body: { username: email, password: 'quite another one' } }, null), {
+      status: 200,
+      body: { data: { companyId } }
+    }, 'whoever it is given to logs in')
     isError(t, await send('POST', '/auth', { body: { username: email, password: 'not it at all' } }, null), 'forbidden')
   }
-  has(t, await send('POST', '/auth', { body: { username: other.admin.email, password: other.admin.password } }, null), { status: 200, body: { data: { companyId: other.companyId } } }, 'and so does who had it before')
+  has(t, await send('POST', '/auth', { body: { username: other.admin.email, password: other.admin.password } }, null), {
+    status: 200,
+    body: { data: { companyId: other.companyId } }
+  }, 'and so does who had it before')
   const { id } = await made(admin)
   has(t, await change(admin, id, { email: other.admin.email }), { status: 409 }, 'own users only')
   has(t, await change(admin, id, { email: 'operator@example.com' }), { status: 200, body: { email: 'operator@example.com' } })
   has(t, await change(admin, id, { email: 'third-come@example.com' }), { status: 200 })
-  t.equal((await send('POST', '/api/v1/companies', { body: { name: 'third', credits: 0, admin: { email: other.admin.email, password: 'a third password' } } }, platform)).status, 201)
+  t.equal(
+    (await send('POST', '/api/v1/companies', {
+      body: { name: 'third', credits: 0, admin: { email: other.admin.email, password: 'a third password' } }
+    }, platform)).status,
+    201
+  )
   t.equal(await health(other.admin), 200)
 })
 
 await t.test('who gives somebody else\'s address a password learns nothing of theirs', async (t) => {
   const [attacker, { admin: victim }] = [await founded('attackers'), await founded('victims')]
-  const { body: { id } } = await send('POST', '/api/v1/users', { body: { email: victim.email, password: 'the first guess', role: 'member', services: [] } }, attacker.admin)
+  const { body: { id } } = await send('POST', '/api/v1/users', {
+    body: { email: victim.email, password: 'the first guess', role: 'member', services: [] }
+  }, attacker.admin)
   for (const password of ['another wrong guess', victim.password]) {
     t.equal((await change(attacker.admin, id as number, { password })).status, 200)
-    has(t, (await send('POST', '/auth', { body: { username: victim.email, password } }, null)).body.data, { companyId: attacker.companyId }, 'right or wrong')
+    has(t, (await send('POST', '/auth', { body: { username: victim.email, password } }, null)).body.data, { companyId: attacker.companyId },
+      'right or wrong')
   }
 })
 
@@ -92,7 +114,11 @@ await t.test('another password ends every session at once, also what Basic remem
   const token = await tokenOf(login)
   t.strictSame([await health(login), (await send('GET', '/healthz', bearer(token), null)).status], [200, 200])
   t.equal((await change(admin, id, { password: 'another good one' })).status, 200)
-  t.strictSame([await health(login), (await send('GET', '/healthz', bearer(token), null)).status, (await send('GET', '/auth/refresh', bearer(token), null)).status], [401, 401, 401])
+  t.strictSame([
+    await health(login),
+    (await send('GET', '/healthz', bearer(token), null)).status,
+    (await send('GET', '/auth/refresh', bearer(token), null)).status
+  ], [401, 401, 401])
   t.equal(await health({ ...login, password: 'another good one' }), 200)
 })
 
@@ -110,16 +136,24 @@ await t.test('whoever is disabled is refused from the next request on, and let i
 await t.test('nobody gives a role above their own, nor takes one', async (t) => {
   const { admin } = await founded('climbing')
   const { id, login } = await made(admin)
-  for (const by of [admin, login]) isError(t, await send('POST', '/api/v1/users', { body: { email: 'up@climbing.example.com', password: 'a good password', role: 'operator', services: [] } }, by), 'forbidden')
+  for (const by of [admin, login]) {
+    isError(t, await send('POST', '/api/v1/users', {
+      body: { email: 'up@climbing.example.com', password: 'a good password', role: 'operator', services: [] }
+    }, by), 'forbidden')
+  }
   isError(t, await change(admin, id, { role: 'operator' }), 'forbidden')
   const { data: [self] } = (await send('GET', '/api/v1/users', {}, admin)).body
   isError(t, await change(admin, self.id as number, { role: 'operator' }), 'forbidden')
   for (const path of ['/api/v1/users', `/api/v1/users/${id}`]) isError(t, await send('GET', path, {}, login), 'forbidden')
   const colleague = await made(admin)
   for (const body of [{ role: 'admin' }, { disabled: true }, { password: 'another good one' }, { services: [] }]) {
-    for (const other of [id, colleague.id]) isError(t, await change(login, other, body), 'forbidden', 'a member changes nobody, not even themselves')
+    for (const other of [id, colleague.id]) {
+      isError(t, await change(login, other, body), 'forbidden', 'a member changes nobody, not even themselves')
+    }
   }
-  isError(t, await send('POST', '/api/v1/users', { body: { email: 'beside@climbing.example.com', password: 'a good password', role: 'member', services: [] } }, login), 'forbidden', 'nor makes anybody')
+  isError(t, await send('POST', '/api/v1/users', {
+    body: { email: 'beside@climbing.example.com', password: 'a good password', role: 'member', services: [] }
+  }, login), 'forbidden', 'nor makes anybody')
 })
 
 await t.test('operators and the users of other companies are not there', async (t) => {
@@ -129,10 +163,14 @@ await t.test('operators and the users of other companies are not there', async (
     isError(t, await send('GET', `/api/v1/users/${id}`, {}, admin), 'not_found')
     isError(t, await change(admin, id, { disabled: true }), 'not_found')
   }
-  for (const id of ['0', '-1', '1.5', 'x', '99999999999999999999', '%00']) isError(t, await send('GET', `/api/v1/users/${id}`, {}, admin), 'not_found', id)
+  for (const id of ['0', '-1', '1.5', 'x', '99999999999999999999', '%00']) {
+    isError(t, await send('GET', `/api/v1/users/${id}`, {}, admin), 'not_found', id)
+  }
   t.equal(await health(stranger.login), 200)
 
-  const { body: colleague } = await send('POST', '/api/v1/users', { body: { email: 'colleague@platform.example.com', password: 'a good password', role: 'admin', services: [] } }, platform)
+  const { body: colleague } = await send('POST', '/api/v1/users', {
+    body: { email: 'colleague@platform.example.com', password: 'a good password', role: 'admin', services: [] }
+  }, platform)
   const inside = { email: 'colleague@platform.example.com', password: 'a good password' }
   isError(t, await change(inside, 1, { disabled: true }), 'not_found', 'also for an admin of the platform')
   isError(t, await send('GET', '/api/v1/users/1', {}, inside), 'not_found')
@@ -145,7 +183,9 @@ await t.test('the last enabled admin stays one', async (t) => {
   const second = await made(admin, { role: 'admin' })
   await made(admin)
   t.equal((await change(admin, second.id, { disabled: true })).status, 200)
-  for (const body of [{ disabled: true }, { role: 'member' }]) isError(t, await change(admin, id, body), 'conflict', 'one who is disabled does not count')
+  for (const body of [{ disabled: true }, { role: 'member' }]) {
+    isError(t, await change(admin, id, body), 'conflict', 'one who is disabled does not count')
+  }
   t.equal((await change(admin, id, { services: [], email: admin.email, current: admin.password })).status, 200, 'all else may change')
   t.equal((await change(admin, second.id, { disabled: false })).status, 200)
   t.equal((await change(admin, id, { role: 'member' })).status, 200)
@@ -159,7 +199,12 @@ await t.test('two admins who take each other\'s role away at once: one is left',
   for (let turn = 0; turn < 5; turn++) {
     const second = await made(admin, { role: 'admin' })
     await Promise.all([change(admin, second.id, { role: 'member' }), change(second.login, id, { role: 'member' })])
-    const roles = await Promise.all([id, second.id].map(async (one: number) => ((await service.house.get('database').owner.selectFrom('users').select('role').where('user_id', '=', one).executeTakeFirstOrThrow()).role)))
+    const roles = await Promise.all(
+      [id, second.id].map(
+        async (one: number) => ((await service.house.get('database').owner.selectFrom('users').select('role').where('user_id', '=', one)
+          .executeTakeFirstOrThrow()).role)
+      )
+    )
     t.ok(roles.includes('admin'), roles.join(', '))
     await service.house.get('database').owner.updateTable('users').set({ role: 'admin' }).where('user_id', '=', id).execute()
     await service.house.get('database').owner.updateTable('users').set({ role: 'member' }).where('user_id', '=', second.id).execute()
@@ -169,14 +214,24 @@ await t.test('two admins who take each other\'s role away at once: one is left',
 await t.test('a password is 10 to 200 characters, none of them a control character, and not the e-mail address', async (t) => {
   const { admin } = await founded('passwords')
   const { id } = await made(admin)
-  const refused = { 'short-pas': 'validation_error', ['x'.repeat(201)]: 'validation_error', 'a good\npassword': 'validation_error', 'PASSWORDS-USER@users.example.com': 'validation_failed' } as const
+  const refused = {
+    'short-pas': 'validation_error',
+    ['x'.repeat(201)]: 'validation_error',
+    'a good\npassword': 'validation_error',
+    'PASSWORDS-USER@users.example.com': 'validation_failed'
+  } as const
   t.equal((await change(admin, id, { email: 'passwords-user@users.example.com' })).status, 200)
   for (const [password, word] of Object.entries(refused)) {
     isError(t, await change(admin, id, { password }), word, password)
-    isError(t, await send('POST', '/api/v1/users', { body: { email: 'passwords-user@users.example.com', password, role: 'member', services: [] } }, admin), word, password)
+    isError(t,
+      await send('POST', '/api/v1/users', { body: { email: 'passwords-user@users.example.com', password, role: 'member', services: [] } },
+        admin), word, password)
   }
-  isError(t, await send('POST', '/api/v1/users', { body: { email: 'long-local-part@users.example.com', password: 'Long-Local-Part', role: 'member', services: [] } }, admin), 'validation_failed', 'nor its first part')
-  isError(t, await change(admin, id, { email: 'a-good-password@users.example.com', password: 'a-good-password' }), 'validation_failed', 'of the new address')
+  isError(t, await send('POST', '/api/v1/users', {
+    body: { email: 'long-local-part@users.example.com', password: 'Long-Local-Part', role: 'member', services: [] }
+  }, admin), 'validation_failed', 'nor its first part')
+  isError(t, await change(admin, id, { email: 'a-good-password@users.example.com', password: 'a-good-password' }), 'validation_failed',
+    'of the new address')
   t.equal((await change(admin, id, { password: 'é'.repeat(10) })).status, 200)
   t.equal(await health({ email: 'passwords-user@users.example.com', password: 'e\u0301'.repeat(10) }), 200, 'however it was composed')
 })
@@ -187,14 +242,23 @@ await t.test('everybody changes their own password, with the current one', async
   const token = await tokenOf(login)
   const put = (body: unknown, as: Login = login): Promise<Answer> => send('PUT', '/api/v1/my/password', { body }, as)
   isError(t, await put({ current: 'not it at all', password: 'another good one' }), 'forbidden')
-  isError(t, await send('PUT', '/api/v1/my/password', { body: { current: 'not it at all', password: 'another good one' }, ...bearer(token) }, null), 'forbidden', 'a stolen token does not suffice')
+  isError(t,
+    await send('PUT', '/api/v1/my/password', { body: { current: 'not it at all', password: 'another good one' }, ...bearer(token) }, null),
+    'forbidden', 'a stolen token does not suffice')
   const { admin: stranger } = await founded('own-password-elsewhere')
-  await send('POST', '/api/v1/users', { body: { email: login.email, password: 'the same address', role: 'member', services: [] } }, stranger)
-  isError(t, await send('PUT', '/api/v1/my/password', { body: { current: 'the same address', password: 'another good one' }, ...bearer(token) }, null), 'forbidden', 'nor the password of another account of the address')
+  await send('POST', '/api/v1/users', { body: { email: login.email, password: 'the same address', role: 'member', services: [] } },
+    stranger)
+  isError(t,
+    await send('PUT', '/api/v1/my/password', { body: { current: 'the same address', password: 'another good one' }, ...bearer(token) },
+      null), 'forbidden', 'nor the password of another account of the address')
   isError(t, await put({ current: login.password, password: login.email }), 'validation_failed')
   isError(t, await put({ current: login.password, password: 'short' }), 'validation_error')
   t.equal((await put({ current: login.password, password: 'another good one' })).status, 204)
-  t.strictSame([await health(login), (await send('GET', '/healthz', bearer(token), null)).status, await health({ ...login, password: 'another good one' })], [401, 401, 200])
+  t.strictSame([
+    await health(login),
+    (await send('GET', '/healthz', bearer(token), null)).status,
+    await health({ ...login, password: 'another good one' })
+  ], [401, 401, 200])
 })
 
 await t.test('one\'s own e-mail address and password need the current password on every way', async (t) => {
@@ -203,7 +267,8 @@ await t.test('one\'s own e-mail address and password need the current password o
   const second = await made(admin, { role: 'admin' })
   const token = await tokenOf(admin)
   const acting = (await send('POST', '/auth/impersonate', { body: { userId: second.id } }, admin)).body.data.token as string
-  const put = (bearerToken: string, of: number, body: unknown): Promise<Answer> => send('PUT', `/api/v1/users/${of}`, { body, ...bearer(bearerToken) }, null)
+  const put = (bearerToken: string, of: number, body: unknown): Promise<Answer> =>
+    send('PUT', `/api/v1/users/${of}`, { body, ...bearer(bearerToken) }, null)
   for (const body of [{ password: 'another good one' }, { email: 'moved@own-way.example.com' }]) {
     for (const wrong of [{}, { current: 'not it at all' }]) {
       isError(t, await put(token, id, { ...body, ...wrong }), 'forbidden', 'a stolen token does not suffice')
@@ -213,7 +278,10 @@ await t.test('one\'s own e-mail address and password need the current password o
   }
   t.equal((await put(token, id, { services: ['*'] })).status, 200, 'the rest needs none')
   t.equal((await put(token, second.id, { password: 'another good one' })).status, 200, 'nor does somebody else\'s')
-  has(t, await put(token, id, { email: 'moved@own-way.example.com', current: admin.password }), { status: 200, body: { email: 'moved@own-way.example.com' } })
+  has(t, await put(token, id, { email: 'moved@own-way.example.com', current: admin.password }), {
+    status: 200,
+    body: { email: 'moved@own-way.example.com' }
+  })
   const moved = { ...admin, email: 'moved@own-way.example.com' }
   t.equal((await put(await tokenOf(moved), id, { password: 'another good one', current: admin.password })).status, 200)
   t.equal(await health({ ...moved, password: 'another good one' }), 200)
@@ -224,11 +292,16 @@ await t.test('nobody hands on services that they do not have, nor comes to them 
   const limited = await made(admin, { role: 'admin', services: ['email', 'sms'] })
   const [equal, above] = [await made(limited.login, { services: ['email'] }), await made(admin, { services: ['postal', 'email'] })]
   for (const services of [['*'], ['postal'], ['email', 'postal']]) {
-    isError(t, await send('POST', '/api/v1/users', { body: { email: 'more@services.example.com', password: 'a good password', role: 'member', services } }, limited.login), 'forbidden', services.join())
+    isError(t, await send('POST', '/api/v1/users', {
+      body: { email: 'more@services.example.com', password: 'a good password', role: 'member', services }
+    }, limited.login), 'forbidden', services.join())
     for (const { id } of [equal, limited]) isError(t, await change(limited.login, id, { services }), 'forbidden', services.join())
   }
-  has(t, await change(limited.login, above.id, { services: ['postal', 'sms'] }), { status: 200, body: { services: ['postal', 'sms'] } }, 'what they have already stays')
-  for (const body of [{ password: 'another good one' }, { email: 'mine@services.example.com' }]) isError(t, await change(limited.login, above.id, body), 'forbidden')
+  has(t, await change(limited.login, above.id, { services: ['postal', 'sms'] }), { status: 200, body: { services: ['postal', 'sms'] } },
+    'what they have already stays')
+  for (const body of [{ password: 'another good one' }, { email: 'mine@services.example.com' }]) {
+    isError(t, await change(limited.login, above.id, body), 'forbidden')
+  }
   isError(t, await send('POST', '/auth/impersonate', { body: { userId: above.id } }, limited.login), 'forbidden')
   isError(t, await send('POST', '/api/v1/keys', { body: { name: 'theirs', mode: 'live', userId: above.id } }, limited.login), 'forbidden')
   t.equal((await send('POST', '/auth/impersonate', { body: { userId: equal.id } }, limited.login)).status, 200)
@@ -244,16 +317,25 @@ await t.test('a change changes what it names and nothing else; one that names no
   t.strictSame((await change(admin, id, { services: ['email', 'sms'] })).body, { ...before, services: ['email', 'sms'] })
   t.strictSame((await change(admin, id, { role: 'admin' })).body, { ...before, services: ['email', 'sms'], role: 'admin' })
   t.equal(await health(login), 200, 'the password is what it was')
-  for (const body of [{}, { rank: 'admin' }, { role: 'root' }, { services: ['fax'] }, { services: ['sms', 'sms'] }, { email: 'no address' }, { disabled: 'yes' }]) isError(t, await change(admin, id, body), 'validation_error', JSON.stringify(body))
+  for (const body of [
+    {},
+    { rank: 'admin' },
+    { role: 'root' },
+    { services: ['fax'] },
+    { services: ['sms', 'sms'] },
+    { email: 'no address' },
+    { disabled: 'yes' }
+  ]) isError(t, await change(admin, id, body), 'validation_error', JSON.stringify(body))
 })
 
 await t.test('changes of the same user at once wait for each other', async (t) => {
   const { admin } = await founded('at-once')
   const second = await made(admin, { role: 'admin' })
   const session = bearer(await tokenOf(second.login))
-  const answers = await Promise.all(Array.from({ length: 24 }, (_, index) => index % 2 === 0
-    ? change(admin, second.id, { email: `at-once-${index}@users.example.com` })
-    : send('PUT', '/api/v1/company/providers/simulator', { body: { settings: {} }, ...session }, null)))
+  const answers = await Promise.all(Array.from({ length: 24 }, (_, index) =>
+    index % 2 === 0
+      ? change(admin, second.id, { email: `at-once-${index}@users.example.com` })
+      : send('PUT', '/api/v1/company/providers/simulator', { body: { settings: {} }, ...session }, null)))
   t.strictSame([...new Set(answers.map(({ status }) => status))], [200])
 })
 

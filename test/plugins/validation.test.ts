@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { has } from '../support/matching.ts'
-import { invoiceRequest, startService, type Answer } from '../support/service.ts'
+import { type Answer, invoiceRequest, startService } from '../support/service.ts'
 import { clockAt, quickRenderer } from './support/parts.ts'
 import { accepts, testProviders } from './support/providers.ts'
 
@@ -50,14 +50,43 @@ await t.test('a validation calls no provider, renders nothing, records nothing, 
 
 await t.test('what passes with a warning is a 200, and is dispatched all the same', async (t) => {
   const cases: [string, Record<string, unknown>, string[]][] = [
-    ['a due date in the past', invoiceRequest({ date: '2026-01-01', dueDate: '2026-02-01' }), ['/template/data/dueDate due_date_in_the_past']],
-    ['a due date of the request in the past', invoiceRequest({ date: '2026-01-01' }, { invoicing: { dueDate: '2026-02-01' } }), ['/invoicing/dueDate due_date_in_the_past']],
+    [
+      'a due date in the past',
+      invoiceRequest({ date: '2026-01-01', dueDate: '2026-02-01' }),
+      ['/template/data/dueDate due_date_in_the_past']
+    ],
+    [
+      'a due date of the request in the past',
+      invoiceRequest({ date: '2026-01-01' }, { invoicing: { dueDate: '2026-02-01' } }),
+      ['/invoicing/dueDate due_date_in_the_past']
+    ],
     ['a field that the template does not show', invoiceRequest({ colour: 'red' }), ['/template/data/colour unused_field']],
-    ['such a field inside', invoiceRequest({ customer: { name: 'Ada', nick: { name: 'A' } } }), ['/template/data/customer/nick unused_field']],
-    ['such a field in a line, told once', invoiceRequest({ lines: [{ description: 'a', quantity: 1, unitPrice: 450, total: 450, sku: 'S1' }, { description: 'b', quantity: 1, unitPrice: 450, total: 450, sku: 'S2' }] }), ['/template/data/lines/0/sku unused_field']],
+    [
+      'such a field inside',
+      invoiceRequest({ customer: { name: 'Ada', nick: { name: 'A' } } }),
+      ['/template/data/customer/nick unused_field']
+    ],
+    [
+      'such a field in a line, told once',
+      invoiceRequest({
+        lines: [
+          { description: 'a', quantity: 1, unitPrice: 450, total: 450, sku: 'S1' },
+          { description: 'b', quantity: 1, unitPrice: 450, total: 450, sku: 'S2' }
+        ]
+      }),
+      ['/template/data/lines/0/sku unused_field']
+    ],
     ['a template made for another document type', invoiceRequest({}, { documentType: 'QUOTE' }), ['/documentType other_document_type']],
-    ['a template made for another document type, said inside', invoiceRequest({}, { documentType: undefined, invoicing: { documentType: 'CREDIT' } }), ['/invoicing/documentType other_document_type']],
-    ['all together', invoiceRequest({ date: '2026-01-01', dueDate: '2026-02-01', colour: 'red' }, { documentType: 'QUOTE' }), ['/template/data/dueDate due_date_in_the_past', '/template/data/colour unused_field', '/documentType other_document_type']]
+    [
+      'a template made for another document type, said inside',
+      invoiceRequest({}, { documentType: undefined, invoicing: { documentType: 'CREDIT' } }),
+      ['/invoicing/documentType other_document_type']
+    ],
+    [
+      'all together',
+      invoiceRequest({ date: '2026-01-01', dueDate: '2026-02-01', colour: 'red' }, { documentType: 'QUOTE' }),
+      ['/template/data/dueDate due_date_in_the_past', '/template/data/colour unused_field', '/documentType other_document_type']
+    ]
   ]
   for (const [name, request, warnings] of cases) {
     const answer = await validate(request)
@@ -70,7 +99,10 @@ await t.test('what passes with a warning is a 200, and is dispatched all the sam
 await t.test('the samples of the shared templates pass', async (t) => {
   for (const [id, folder, documentType] of [[1, 'invoice', 'INVOICE'], [2, 'quote', 'QUOTE'], [3, 'credit-note', 'CREDIT']] as const) {
     const data: unknown = JSON.parse(await readFile(new URL(`../../templates/${folder}/sample.json`, import.meta.url), 'utf8'))
-    has(t, await validate({ documentType, template: { id, data } }), { status: 200, body: { result: 'success', warnings: [], plan: [{ documentType }] } })
+    has(t, await validate({ documentType, template: { id, data } }), {
+      status: 200,
+      body: { result: 'success', warnings: [], plan: [{ documentType }] }
+    })
   }
 })
 

@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto'
 import t from 'tap'
 import { readConfig } from '../../plugins/config/config.ts'
+import { basic, hmac, hookService, jwksUrl, jws, paths, serverAuth, until, vendorKey } from '../core/work/support.ts'
 import { contains, has } from '../support/matching.ts'
 import { shippedProviders } from '../support/service.ts'
-import { basic, hmac, hookService, jws, jwksUrl, paths, serverAuth, until, vendorKey } from '../core/work/support.ts'
 
 const key = vendorKey('scd_1')
 const service = await hookService(t)
@@ -28,8 +28,14 @@ await t.test('a signed event moves the delivery status of its dispatch, once it 
   const view = await service.send('GET', `/api/v1/dispatches/${dispatchId}`)
   t.equal(view.body.steps[0].deliveryStatus, 'started')
   const { body } = await service.send('GET', `/api/v1/dispatches/${dispatchId}/events`)
-  has(t, body.data.at(-1), { kind: 'webhook', service: 'esign', actor: { kind: 'provider', code: 'seal-one' }, facts: { type: 'started', status: 'started', changed: true, eventId: 'evt_1', where: 'Paris' } })
-  t.equal((await inbound())[0]?.body.toString(), '{"id":"evt_1","transaction":"tx_1","type":"started","where":"Paris"}', 'the raw body is kept')
+  has(t, body.data.at(-1), {
+    kind: 'webhook',
+    service: 'esign',
+    actor: { kind: 'provider', code: 'seal-one' },
+    facts: { type: 'started', status: 'started', changed: true, eventId: 'evt_1', where: 'Paris' }
+  })
+  t.equal((await inbound())[0]?.body.toString(), '{"id":"evt_1","transaction":"tx_1","type":"started","where":"Paris"}',
+    'the raw body is kept')
 })
 
 await t.test('whatever is not the vendor\'s is answered like everything else, and nothing of it is kept', async (t) => {
@@ -47,14 +53,23 @@ await t.test('whatever is not the vendor\'s is answered like everything else, an
     ['alg none', (body) => ({ 'x-jws-signature': jws({ alg: 'none', kid: key.kid }, body, none) })],
     ['alg none with a signature', (body) => ({ 'x-jws-signature': key.sign(body, { alg: 'none' }) })],
     ['RS256', (body) => ({ 'x-jws-signature': key.sign(body, { alg: 'RS256' }) })],
-    ['HS256 under the public key', (body) => ({ 'x-jws-signature': jws({ alg: 'HS256', kid: key.kid }, body, (input) => createHmac('sha256', JSON.stringify(key.jwk)).update(input).digest()) })],
+    [
+      'HS256 under the public key',
+      (body) => ({
+        'x-jws-signature': jws({ alg: 'HS256', kid: key.kid }, body,
+          (input) => createHmac('sha256', JSON.stringify(key.jwk)).update(input).digest())
+      })
+    ],
     ['a key of its own', (body) => ({ 'x-jws-signature': stranger.sign(body, { jwk: stranger.jwk }) })],
     ['an address of a key', (body) => ({ 'x-jws-signature': key.sign(body, { jku: jwksUrl }) })],
     ['a certificate\'s address', (body) => ({ 'x-jws-signature': key.sign(body, { x5u: jwksUrl }) })],
     ['a critical header', (body) => ({ 'x-jws-signature': key.sign(body, { crit: ['exp'], exp: 1 }) })],
     ['an unencoded payload', (body) => ({ 'x-jws-signature': key.sign(body, { b64: false, crit: ['b64'] }) })],
     ['no name of a key', (body) => ({ 'x-jws-signature': key.sign(body, { kid: undefined }) })],
-    ['an attached payload', (body) => ({ 'x-jws-signature': key.sign(body).replace('..', `.${Buffer.from(body).toString('base64url')}.`) })],
+    [
+      'an attached payload',
+      (body) => ({ 'x-jws-signature': key.sign(body).replace('..', `.${Buffer.from(body).toString('base64url')}.`) })
+    ],
     ['a list of signatures', (body) => ({ 'x-jws-signature': `${key.sign(body)}, ${key.sign(body)}` })],
     ['no JWS', () => ({ 'x-jws-signature': 'Basic aGVsbG8=' })]
   ]
@@ -103,7 +118,11 @@ await t.test('what comes late or is unknown stands in the timeline and changes n
 await t.test('a letter that was delivered may come back, and never the other way', async (t) => {
   const { dispatchId } = await accepted({ provider: 'post-one', service: 'postal', remoteId: 'l_1' })
   for (const [index, type] of ['there', 'back', 'there'].entries()) {
-    t.same(await post(paths.post, { transaction: 'l_1', type, nth: index }, basic(serverAuth)), { status: 200, text: 'OK', type: 'text/plain; charset=utf-8' })
+    t.same(await post(paths.post, { transaction: 'l_1', type, nth: index }, basic(serverAuth)), {
+      status: 200,
+      text: 'OK',
+      type: 'text/plain; charset=utf-8'
+    })
     await until(type, async () => (await delivery(dispatchId)).events.length === index + 1)
   }
   const { status, events } = await delivery(dispatchId)
@@ -139,8 +158,11 @@ await t.test('Basic credentials of the server: none but the right ones', async (
   const { dispatchId } = await accepted({ provider: 'post-one', service: 'postal', remoteId: 'l_2' })
   const event = { transaction: 'l_2', type: 'printed' }
   const refused = refusals()
-  const wrong = ['hook-user:', ':hook-password', 'hook-user:hook-passwor', 'hook-user:hook-password2', 'HOOK-USER:hook-password', 'hook-user', ''].map(basic)
-  for (const headers of [...wrong, {}, { authorization: 'Bearer x' }, { authorization: Buffer.from(serverAuth).toString('base64') }]) await post(paths.post, event, headers)
+  const wrong = ['hook-user:', ':hook-password', 'hook-user:hook-passwor', 'hook-user:hook-password2', 'HOOK-USER:hook-password',
+    'hook-user', ''].map(basic)
+  for (const headers of [...wrong, {}, { authorization: 'Bearer x' }, { authorization: Buffer.from(serverAuth).toString('base64') }]) {
+    await post(paths.post, event, headers)
+  }
   t.equal(refusals(), refused + 10)
   t.same(await delivery(dispatchId), { status: null, events: [] })
   await post(paths.post, event, basic(serverAuth))
@@ -161,7 +183,8 @@ await t.test('a provider without credentials, and one with an empty secret, take
   t.same(await bare.inbound(), [])
 })
 
-await t.test('HMAC: under the secret of the configuration that the address names, within five minutes, by any of the headers', async (t) => {
+await t.test('HMAC: under the secret of the configuration that the address names, within five ' +
+  'minutes, by any of the headers', async (t) => {
   const search = await service.configure('mac-one', { hookSecret: 'first-secret' })
   const { dispatchId } = await accepted({ provider: 'mac-one', service: 'postal', remoteId: 'm_1' })
   const body = JSON.stringify({ transaction: 'm_1', type: 'posted' })
@@ -191,7 +214,8 @@ await t.test('HMAC: under the secret of the configuration that the address names
 
 await t.test('an event verified for one configuration touches its owner\'s dispatches alone', async (t) => {
   const { companyId, admin } = await service.company('other-company')
-  const { user_id: userId } = await service.house.get('database').owner.selectFrom('users').select('user_id').where('email', '=', admin.email).executeTakeFirstOrThrow()
+  const { user_id: userId } = await service.house.get('database').owner.selectFrom('users').select('user_id').where('email', '=',
+    admin.email).executeTakeFirstOrThrow()
   const ours = await service.configure('mac-one', { hookSecret: 'our-secret' })
   const theirs = await service.configure('mac-one', { hookSecret: 'their-secret' }, 'company', admin)
   const mine = await service.configure('mac-one', { hookSecret: 'my-secret' }, 'my', admin)
@@ -206,7 +230,8 @@ await t.test('an event verified for one configuration touches its owner\'s dispa
     const [body, time] = [JSON.stringify({ transaction: remoteId, type }), String(Math.floor(Date.now() / 1000))]
     return post(paths.mac + search, body, { 'x-mac-1': `sha256=${hmac(secret, body, time)}`, 'x-mac-time': time })
   }
-  const statuses = async () => (await Promise.all(Object.values(steps).map(({ dispatchId }) => delivery(dispatchId)))).map(({ status }) => status)
+  const statuses = async () =>
+    (await Promise.all(Object.values(steps).map(({ dispatchId }) => delivery(dispatchId)))).map(({ status }) => status)
   const refused = refusals()
   await send(ours, 'their-secret', 'back')
   await send(theirs, 'our-secret', 'back')
@@ -224,8 +249,12 @@ await t.test('an event verified for one configuration touches its owner\'s dispa
 
 await t.test('an id that two companies have means neither, when the vendor alone vouches for the event', async (t) => {
   const { companyId, admin } = await service.company('third-company')
-  const { user_id: userId } = await service.house.get('database').owner.selectFrom('users').select('user_id').where('email', '=', admin.email).executeTakeFirstOrThrow()
-  const steps = [await accepted({ provider: 'seal-one', service: 'esign', remoteId: 'tx_7' }), await accepted({ provider: 'seal-one', service: 'esign', remoteId: 'tx_7', companyId, userId })]
+  const { user_id: userId } = await service.house.get('database').owner.selectFrom('users').select('user_id').where('email', '=',
+    admin.email).executeTakeFirstOrThrow()
+  const steps = [
+    await accepted({ provider: 'seal-one', service: 'esign', remoteId: 'tx_7' }),
+    await accepted({ provider: 'seal-one', service: 'esign', remoteId: 'tx_7', companyId, userId })
+  ]
   await sealed({ transaction: 'tx_7', type: 'done' })
   await until('it is kept', async () => (await inbound()).some(({ note }) => note?.includes('several companies') === true))
   for (const { dispatchId } of steps) t.same(await delivery(dispatchId), { status: null, events: [] })
@@ -237,7 +266,9 @@ await t.test('an address that is nobody\'s, or another provider\'s, refuses what
   const { dispatchId } = await accepted({ provider: 'seal-one', service: 'esign', remoteId: 'tx_8' })
   const body = JSON.stringify({ transaction: 'tx_8', type: 'started' })
   const refused = refusals()
-  for (const search of ['?account=00000000-0000-4000-8000-000000000000', '?account=', '?account=1', other]) await post(paths.seal + search, body, { 'x-jws-signature': key.sign(body) })
+  for (const search of ['?account=00000000-0000-4000-8000-000000000000', '?account=', '?account=1', other]) {
+    await post(paths.seal + search, body, { 'x-jws-signature': key.sign(body) })
+  }
   t.equal(refusals(), refused + 4)
   t.same(await delivery(dispatchId), { status: null, events: [] })
   await post(paths.seal + own, body, { 'x-jws-signature': key.sign(body) })
@@ -257,7 +288,13 @@ await t.test('the credentials of a configuration stand in for the server\'s', as
 
 await t.test('an address that leads nowhere, and what cannot be read, are 200 too', async (t) => {
   const refused = refusals()
-  for (const path of ['esign/providers/nobody/endpoint.json', 'sms/providers/seal-one/endpoint.json', 'postal/providers/seal-one/endpoint.json', 'constructor/providers/__proto__/endpoint.json', `esign/providers/${'x'.repeat(90)}/endpoint.json`]) {
+  for (const path of [
+    'esign/providers/nobody/endpoint.json',
+    'sms/providers/seal-one/endpoint.json',
+    'postal/providers/seal-one/endpoint.json',
+    'constructor/providers/__proto__/endpoint.json',
+    `esign/providers/${'x'.repeat(90)}/endpoint.json`
+  ]) {
     t.same(await post(path, {}), { status: 200, text: '{}', type: 'application/json; charset=utf-8' }, path)
   }
   has(t, await post(paths.seal, 'x'.repeat(1024 * 1024 + 1)), { status: 200 })
@@ -270,7 +307,10 @@ await t.test('an address that leads nowhere, and what cannot be read, are 200 to
 await t.test('names of any length, and such as cannot be decoded, are 200 too', async (t) => {
   const names = ['', 'x'.repeat(101), 'x'.repeat(10_000), '%zz', '%ff%fe', '%00', '%2F..%2F', '%F0%9F%98%80', '..%5c', ':provider', '*']
   for (const name of names) {
-    for (const path of [`/api/webhooks/esign/providers/${name}/endpoint.json`, `/api/webhooks/${name}/providers/universign/endpoint.json?account=x`]) {
+    for (const path of [
+      `/api/webhooks/esign/providers/${name}/endpoint.json`,
+      `/api/webhooks/${name}/providers/universign/endpoint.json?account=x`
+    ]) {
       const { status, body } = await service.send('POST', path, { body: '{}' }, null)
       t.strictSame([status, body], [200, {}], path.slice(0, 80))
     }
@@ -298,13 +338,16 @@ await t.test('an event that must be confirmed counts as the vendor says when it 
 
 await t.test('the server\'s credentials of a provider come from its environment, whole or not at all', (t) => {
   t.same(readConfig({ DISPATCH_WEBHOOKS_ENDPOINT_AUTH_POST_ONE: 'user:pass:word' }).webhookAuth, { POST_ONE: 'user:pass:word' })
-  for (const value of ['user', 'user:', ':password']) t.throws(() => readConfig({ DISPATCH_WEBHOOKS_ENDPOINT_AUTH_POST_ONE: value }), /DISPATCH_WEBHOOKS_ENDPOINT_AUTH_POST_ONE/)
+  for (const value of ['user', 'user:', ':password']) {
+    t.throws(() => readConfig({ DISPATCH_WEBHOOKS_ENDPOINT_AUTH_POST_ONE: value }), /DISPATCH_WEBHOOKS_ENDPOINT_AUTH_POST_ONE/)
+  }
   t.end()
 })
 
 await t.test('a configuration of a provider with webhooks shows the address for its vendor, the same every time', async (t) => {
   const { body } = await service.send('PUT', '/api/v1/company/providers/seal-one', { body: { settings: {} } })
-  contains(t, body.webhookUrl, /^https:\/\/dispatch\.example\.com\/api\/webhooks\/esign\/providers\/seal-one\/endpoint\.json\?account=[\da-f-]{36}$/)
+  contains(t, body.webhookUrl,
+    /^https:\/\/dispatch\.example\.com\/api\/webhooks\/esign\/providers\/seal-one\/endpoint\.json\?account=[\da-f-]{36}$/)
   const { body: config } = await service.send('GET', '/api/v1/my/config')
   t.equal(config.company.providers.find(({ code }: { code: string }) => code === 'seal-one').webhookUrl, body.webhookUrl)
   const plain = await hookService(t, { config: { providerDirectories: [shippedProviders] } })

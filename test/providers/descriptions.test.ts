@@ -1,14 +1,14 @@
 import { realpath } from 'node:fs/promises'
 import t from 'tap'
-import type { JsonObject } from '../../core/packages/common/json.ts'
-import { formPairs, type FormFields } from '../../core/host/http/form.ts'
+import { type FormFields, formPairs } from '../../core/host/http/form.ts'
 import { loadProvider } from '../../core/host/load/load.ts'
+import type { JsonObject } from '../../core/packages/common/json.ts'
 import { readFixtures } from '../../core/packages/conformance/fixtures/fixtures.ts'
 import { prepareQuestion, prepareSend } from '../../core/packages/conformance/fixtures/prepare.ts'
-import type { ReceivedRequest } from '../../core/packages/conformance/vendor/requests.ts'
 import { run } from '../../core/packages/conformance/run/run.ts'
 import { createVendorDouble } from '../../core/packages/conformance/run/vendor-double.ts'
-import { absent, examplesOf, vendorApi, type Example } from '../support/vendor-api.ts'
+import type { ReceivedRequest } from '../../core/packages/conformance/vendor/requests.ts'
+import { absent, type Example, examplesOf, vendorApi } from '../support/vendor-api.ts'
 
 const vendors = ['lob', 'stripe', 'twilio']
 
@@ -17,7 +17,15 @@ const lostOnTheWire = ['PostCustomers: metadata value is a number', 'PostInvoice
 
 /** An example as a vendor would get it. */
 function received ({ method, host, path, mediaType }: Example, body: JsonObject): ReceivedRequest {
-  const request = { method: method.toUpperCase(), host, path, query: {}, search: [], headers: { 'content-type': mediaType }, body: Buffer.from(JSON.stringify(body)) }
+  const request = {
+    method: method.toUpperCase(),
+    host,
+    path,
+    query: {},
+    search: [],
+    headers: { 'content-type': mediaType },
+    body: Buffer.from(JSON.stringify(body))
+  }
   if (mediaType === 'application/json') return { ...request, json: body }
   const pairs = formPairs(body as FormFields, 'indexed')
   if (mediaType === 'multipart/form-data') return { ...request, parts: pairs.map(([name, text]) => ({ name, body: Buffer.from(text) })) }
@@ -26,7 +34,9 @@ function received ({ method, host, path, mediaType }: Example, body: JsonObject)
 
 for (const vendor of vendors) {
   const api = await vendorApi(vendor, ['files.stripe.com'])
-  await t.test(`the check against ${vendor}'s own description takes what the vendor takes, and nothing that it refuses`, { skip: api === undefined && absent }, async (t) => {
+  await t.test(`the check against ${vendor}'s own description takes what the vendor takes, and nothing that it refuses`, {
+    skip: api === undefined && absent
+  }, async (t) => {
     for (const example of await examplesOf(vendor)) {
       for (const { name, body } of example.accept) t.same(api?.problems(received(example, body)), [], `${example.operationId}: ${name}`)
       for (const { name, body } of example.reject) {
@@ -36,18 +46,19 @@ for (const vendor of vendors) {
     }
   })
 
-  await t.test(`every request of ${vendor}'s fixtures fits the vendor's own description`, { skip: api === undefined && absent }, async (t) => {
-    const folder = await realpath(new URL(`../../providers/${vendor}`, import.meta.url).pathname)
-    const provider = await loadProvider(folder, 'as it is', 10)
-    const { sends, questions } = await readFixtures(folder)
-    const stage = await createVendorDouble()
-    t.teardown(() => stage.close())
-    const calls = [...sends.map((named) => prepareSend(provider, named)), ...questions.map((named) => prepareQuestion(provider, named))]
-    for (const { name, call } of calls) {
-      const { requests } = await run(provider, stage, call, { limit: 10_000, endLimit: 2_000 })
-      t.equal(requests.length, call.exchange.length, name)
-      for (const { request } of requests) t.same(api?.problems(request), [], `${name}: ${request.method} ${request.path}`)
-    }
-    t.ok(calls.some(({ call }) => call.exchange.length > 0))
-  })
+  await t.test(`every request of ${vendor}'s fixtures fits the vendor's own description`, { skip: api === undefined && absent },
+    async (t) => {
+      const folder = await realpath(new URL(`../../providers/${vendor}`, import.meta.url).pathname)
+      const provider = await loadProvider(folder, 'as it is', 10)
+      const { sends, questions } = await readFixtures(folder)
+      const stage = await createVendorDouble()
+      t.teardown(() => stage.close())
+      const calls = [...sends.map((named) => prepareSend(provider, named)), ...questions.map((named) => prepareQuestion(provider, named))]
+      for (const { name, call } of calls) {
+        const { requests } = await run(provider, stage, call, { limit: 10_000, endLimit: 2_000 })
+        t.equal(requests.length, call.exchange.length, name)
+        for (const { request } of requests) t.same(api?.problems(request), [], `${name}: ${request.method} ${request.path}`)
+      }
+      t.ok(calls.some(({ call }) => call.exchange.length > 0))
+    })
 }

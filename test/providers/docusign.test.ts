@@ -1,20 +1,32 @@
+import { jwtVerify } from 'jose'
 import { createHmac, createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { jwtVerify } from 'jose'
 import t, { type Test } from 'tap'
 import { checkSettings } from '../../core/host/settings/settings.ts'
+import { readEvent, statusOf } from '../../core/host/webhook/read.ts'
 import { verifyWebhook } from '../../core/host/webhook/verify.ts'
 import { verifiersOf } from '../../core/host/webhook/webhook.ts'
-import { readEvent, statusOf } from '../../core/host/webhook/read.ts'
-import type { EsignDispatch } from '../../core/services/esign.ts'
 import type { VendorReply } from '../../core/packages/conformance/vendor/vendor.ts'
+import type { EsignDispatch } from '../../core/services/esign.ts'
 import { invoice } from '../fixtures/providers/call.ts'
 import { contains, has } from '../support/matching.ts'
-import { content, stageOf, type Stage } from '../support/provider-stage.ts'
+import { content, type Stage, stageOf } from '../support/provider-stage.ts'
 
 const privateKey = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' })
-const settings = { baseHost: 'eu.docusign.net', accountId: 'account-1', integrationKey: 'integration-1', userId: 'user-1', privateKey, webhookUser: 'connect', webhookPassword: 'a-webhook-password' }
-const [ada, grace, alan] = [['Ada', 'Lovelace'], ['Grace', 'Hopper'], ['Alan', 'Turing']].map(([firstName = '', lastName = '']) => ({ firstName, lastName, email: `${firstName.toLowerCase()}@example.com` })) as [Signer, Signer, Signer]
+const settings = {
+  baseHost: 'eu.docusign.net',
+  accountId: 'account-1',
+  integrationKey: 'integration-1',
+  userId: 'user-1',
+  privateKey,
+  webhookUser: 'connect',
+  webhookPassword: 'a-webhook-password'
+}
+const [ada, grace, alan] = [['Ada', 'Lovelace'], ['Grace', 'Hopper'], ['Alan', 'Turing']].map(([firstName = '', lastName = '']) => ({
+  firstName,
+  lastName,
+  email: `${firstName.toLowerCase()}@example.com`
+})) as [Signer, Signer, Signer]
 type Signer = EsignDispatch['esign']['signers'][number]
 
 const contract = (more: Partial<EsignDispatch['esign']> = {}, signatures: EsignDispatch['signatures'] = []): EsignDispatch => ({
@@ -45,13 +57,17 @@ async function docusign (t: Test, changes: Record<string, VendorReply | [VendorR
   return stage
 }
 
-const sentBy = ({ vendor }: Stage): string[] => vendor.requests.map(({ method, path }) => `${method} ${path}`).filter((what) => !what.endsWith('/oauth/token'))
+const sentBy = ({ vendor }: Stage): string[] =>
+  vendor.requests.map(({ method, path }) => `${method} ${path}`).filter((what) => !what.endsWith('/oauth/token'))
 const bodyOf = ({ vendor }: Stage, what: string): any => vendor.requests.find(({ method, path }) => `${method} ${path}` === what)?.json
 const error = (status: number, errorCode: string): VendorReply => ({ status, json: { errorCode, message: `It is ${errorCode}.` } })
 
 await t.test('an envelope is a draft, its document, its signers; then it is sent', async (t) => {
   const stage = await docusign(t)
-  t.strictSame(await stage.dispatch('esign', contract(), { idempotencyKey: 'key-1' }), { outcome: 'accepted', response: { id: 'env-1', status: 'sent' } })
+  t.strictSame(await stage.dispatch('esign', contract(), { idempotencyKey: 'key-1' }), {
+    outcome: 'accepted',
+    response: { id: 'env-1', status: 'sent' }
+  })
   t.strictSame(sentBy(stage), [...before, last])
   t.strictSame(stage.checkpoints, ['env-1'])
   t.strictSame(bodyOf(stage, `POST ${envelopes}`), {
@@ -63,8 +79,13 @@ await t.test('an envelope is a draft, its document, its signers; then it is sent
   })
   const document = stage.vendor.requests.find(({ path }) => path.endsWith('/documents/1'))
   t.same(document?.body, content)
-  has(t, document?.headers, { 'content-type': 'application/pdf', 'content-disposition': 'file; filename="contract.pdf"; documentid=1; fileExtension="pdf"' })
-  for (const { host, headers, path } of stage.vendor.requests.slice(1)) has(t, { host, ...headers }, { host: 'eu.docusign.net', authorization: 'Bearer a-token-of-docusign' }, path)
+  has(t, document?.headers, {
+    'content-type': 'application/pdf',
+    'content-disposition': 'file; filename="contract.pdf"; documentid=1; fileExtension="pdf"'
+  })
+  for (const { host, headers, path } of stage.vendor.requests.slice(1)) {
+    has(t, { host, ...headers }, { host: 'eu.docusign.net', authorization: 'Bearer a-token-of-docusign' }, path)
+  }
 })
 
 await t.test('it signs in with a JWT of the app for the user, once for many requests', async (t) => {
@@ -73,7 +94,10 @@ await t.test('it signs in with a JWT of the app for the user, once for many requ
   const tokens = stage.vendor.requests.filter(({ path }) => path === '/oauth/token')
   has(t, tokens, [{ host: 'account.docusign.com', form: { grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer' } }])
   t.equal(tokens.length, 1)
-  const { payload } = await jwtVerify(tokens[0]?.form?.['assertion'] ?? '', createPublicKey(privateKey), { algorithms: ['RS256'], currentDate: new Date('2026-03-14T09:30:00Z') })
+  const { payload } = await jwtVerify(tokens[0]?.form?.['assertion'] ?? '', createPublicKey(privateKey), {
+    algorithms: ['RS256'],
+    currentDate: new Date('2026-03-14T09:30:00Z')
+  })
   has(t, payload, { iss: 'integration-1', sub: 'user-1', aud: 'account.docusign.com', scope: 'signature impersonation' })
 })
 
@@ -82,7 +106,10 @@ await t.test('a sandbox goes to the demo system alone, and nothing else does', a
   has(t, await stage.dispatch('esign', contract(), { sandbox: true }), { outcome: 'accepted' })
   t.same(new Set(stage.vendor.requests.map(({ host }) => host)), new Set(['account-d.docusign.com', 'demo.docusign.net']))
   const made = stage.vendor.requests.length
-  has(t, await stage.dispatch('esign', contract(), { settings: { ...settings, baseHost: 'demo.docusign.net' } }), { outcome: 'rejected', error: { code: 'wrong_environment' } })
+  has(t, await stage.dispatch('esign', contract(), { settings: { ...settings, baseHost: 'demo.docusign.net' } }), {
+    outcome: 'rejected',
+    error: { code: 'wrong_environment' }
+  })
   t.equal(stage.vendor.requests.length, made)
 })
 
@@ -90,19 +117,32 @@ await t.test('signers sign in their order, or all at the same time', async (t) =
   const orderOf = async (signers: Signer[]): Promise<unknown> => {
     const stage = await docusign(t)
     await stage.dispatch('esign', contract({ signers }))
-    return bodyOf(stage, `POST ${one}/recipients`).signers.map(({ name, recipientId, routingOrder }: Record<string, string>) => [name, recipientId, routingOrder])
+    return bodyOf(stage, `POST ${one}/recipients`).signers.map(
+      ({ name, recipientId, routingOrder }: Record<string, string>) => [name, recipientId, routingOrder]
+    )
   }
   t.strictSame(await orderOf([ada, grace]), [['Ada Lovelace', '1', '1'], ['Grace Hopper', '2', '1']])
-  t.strictSame(await orderOf([{ ...ada, order: 2 }, { ...grace, order: 1 }, { ...alan, order: 2 }]), [['Ada Lovelace', '1', '2'], ['Grace Hopper', '2', '1'], ['Alan Turing', '3', '2']])
+  t.strictSame(await orderOf([{ ...ada, order: 2 }, { ...grace, order: 1 }, { ...alan, order: 2 }]), [
+    ['Ada Lovelace', '1', '2'],
+    ['Grace Hopper', '2', '1'],
+    ['Alan Turing', '3', '2']
+  ])
 })
 
 await t.test('the template\'s places are Docusign\'s tabs: points from the top left, each for its signer', async (t) => {
   const stage = await docusign(t)
   const place = { page: 2, width: 150, height: 50 }
-  await stage.dispatch('esign', contract({ signers: [ada, grace, alan], locale: 'fr-CA' }, [{ ...place, signer: 1, x: 100.4, y: 600.6 }, { ...place, signer: 2, x: 320, y: 0 }, { ...place, signer: 1, page: 3, x: 1, y: 2 }]))
+  await stage.dispatch('esign', contract({ signers: [ada, grace, alan], locale: 'fr-CA' }, [
+    { ...place, signer: 1, x: 100.4, y: 600.6 },
+    { ...place, signer: 2, x: 320, y: 0 },
+    { ...place, signer: 1, page: 3, x: 1, y: 2 }
+  ]))
   const tab = (pageNumber: string, xPosition: string, yPosition: string) => ({ documentId: '1', pageNumber, xPosition, yPosition })
   has(t, bodyOf(stage, `POST ${one}/recipients`).signers, [
-    { tabs: { signHereTabs: [tab('2', '100', '601'), tab('3', '1', '2')] }, emailNotification: { emailSubject: 'contract.pdf', supportedLanguage: 'fr_CA' } },
+    {
+      tabs: { signHereTabs: [tab('2', '100', '601'), tab('3', '1', '2')] },
+      emailNotification: { emailSubject: 'contract.pdf', supportedLanguage: 'fr_CA' }
+    },
     { tabs: { signHereTabs: [tab('2', '320', '0')] } },
     { tabs: { signHereTabs: [] } }
   ])
@@ -117,13 +157,19 @@ const failures: [string, VendorReply, early: string, late: string][] = [
   ['answered that the hour is used up', error(400, 'HOURLY_APIINVOCATION_LIMIT_EXCEEDED'), 'unavailable', 'unavailable'],
   ['answered with 400', error(400, 'INVALID_REQUEST_PARAMETER'), 'rejected', 'rejected'],
   ['answered with 401', error(401, 'AUTHORIZATION_INVALID_TOKEN'), 'rejected', 'rejected'],
-  ['answered with success and an error inside', { json: { envelopeId: null, errorDetails: { errorCode: 'ENVELOPE_INVALID_STATUS', message: 'No.' } } }, 'rejected', 'rejected']
+  [
+    'answered with success and an error inside',
+    { json: { envelopeId: null, errorDetails: { errorCode: 'ENVELOPE_INVALID_STATUS', message: 'No.' } } },
+    'rejected',
+    'rejected'
+  ]
 ]
 
 /** What is sent after a request. */
 const after = (step: string, stage: Stage): string[] => sentBy(stage).slice(sentBy(stage).lastIndexOf(step) + 1)
 
-await t.test('each request that fails counts for what it is; nothing is sent after it but to take back the draft of what was refused', async (t) => {
+await t.test('each request that fails counts for what it is; nothing is sent after it but to take back the ' +
+  'draft of what was refused', async (t) => {
   for (const [name, script, early, late] of failures) {
     for (const step of [...before, last]) {
       // An answer without the new envelope's id cannot be read, whatever it says.
@@ -131,11 +177,26 @@ await t.test('each request that fails counts for what it is; nothing is sent aft
       const stage = await docusign(t, { [step]: script })
       has(t, await stage.dispatch('esign', contract()), { outcome: expected }, `${step} ${name}`)
       t.strictSame(stage.checkpoints, step === last ? ['env-1'] : [])
-      if (!('cut' in script)) t.strictSame(after(step, stage), expected === 'rejected' && step !== before[0] ? [recycled] : [], `${step} ${name}`)
+      if (!('cut' in script)) {
+        t.strictSame(after(step, stage), expected === 'rejected' && step !== before[0] ? [recycled] : [], `${step} ${name}`)
+      }
     }
   }
-  const stage = await docusign(t, { [`POST ${one}/recipients`]: { status: 201, json: { signers: [{ recipientId: '1' }, { recipientId: '2', errorDetails: { errorCode: 'INVALID_EMAIL_ADDRESS', message: 'Not an address.' } }] } } })
-  has(t, await stage.dispatch('esign', contract({ signers: [ada, grace] })), { outcome: 'rejected', error: { code: 'INVALID_EMAIL_ADDRESS', message: 'Not an address.' } }, 'a signer that it did not take')
+  const stage = await docusign(t, {
+    [`POST ${one}/recipients`]: {
+      status: 201,
+      json: {
+        signers: [
+          { recipientId: '1' },
+          { recipientId: '2', errorDetails: { errorCode: 'INVALID_EMAIL_ADDRESS', message: 'Not an address.' } }
+        ]
+      }
+    }
+  })
+  has(t, await stage.dispatch('esign', contract({ signers: [ada, grace] })), {
+    outcome: 'rejected',
+    error: { code: 'INVALID_EMAIL_ADDRESS', message: 'Not an address.' }
+  }, 'a signer that it did not take')
 })
 
 await t.test('after a cut where it is sent, it goes on from its checkpoint', async (t) => {
@@ -150,7 +211,10 @@ await t.test('after a cut where it is sent, it goes on from its checkpoint', asy
 
   await t.test('with nothing, where it was sent', async (t) => {
     const stage = await docusign(t, { [`GET ${one}`]: envelope('delivered') })
-    t.strictSame(await stage.dispatch('esign', contract(), { checkpointed: 'env-1' }), { outcome: 'accepted', response: { id: 'env-1', status: 'delivered' } })
+    t.strictSame(await stage.dispatch('esign', contract(), { checkpointed: 'env-1' }), {
+      outcome: 'accepted',
+      response: { id: 'env-1', status: 'delivered' }
+    })
     t.strictSame(sentBy(stage), [`GET ${one}`])
   })
 
@@ -170,8 +234,12 @@ await t.test('an envelope of which no draft was recorded is found by its transac
     t.strictSame(stage.vendor.requests.at(-1)?.query, { transaction_ids: 'key-1' })
     return answer
   }
-  t.strictSame(await lookup({ envelopes: [{ envelopeId: 'env-0', status: 'created' }, { envelopeId: 'env-1', status: 'sent' }] }), { found: 'accepted', response: { id: 'env-1', status: 'sent' } })
-  t.strictSame(await lookup({ envelopes: [{ envelopeId: 'env-0', status: 'created' }] }), { found: 'absent' }, 'nobody has heard of a draft')
+  t.strictSame(await lookup({ envelopes: [{ envelopeId: 'env-0', status: 'created' }, { envelopeId: 'env-1', status: 'sent' }] }), {
+    found: 'accepted',
+    response: { id: 'env-1', status: 'sent' }
+  })
+  t.strictSame(await lookup({ envelopes: [{ envelopeId: 'env-0', status: 'created' }] }), { found: 'absent' },
+    'nobody has heard of a draft')
   t.strictSame(await lookup({}), { found: 'absent' })
   const stage = await docusign(t, { [`GET ${envelopes}`]: { status: 500 } })
   has(t, await stage.ask('esign', 'lookup', { reference: 'step-1' }), { outcome: 'unavailable' })
@@ -179,10 +247,16 @@ await t.test('an envelope of which no draft was recorded is found by its transac
 
 await t.test('it is asked after, fetched and cancelled', async (t) => {
   const pdf = Buffer.from('%PDF-1.7 signed')
-  const stage = await docusign(t, { [`GET ${one}`]: envelope('declined'), [`GET ${one}/documents/combined`]: { headers: { 'content-type': 'application/pdf' }, body: pdf } })
+  const stage = await docusign(t, {
+    [`GET ${one}`]: envelope('declined'),
+    [`GET ${one}/documents/combined`]: { headers: { 'content-type': 'application/pdf' }, body: pdf }
+  })
   const { statuses = {} } = stage.provider.manifest.services.esign ?? {}
   t.strictSame(await stage.ask('esign', 'status', { id: 'env-1' }), { status: 'declined' })
-  t.strictSame(['sent', 'delivered', 'signed', 'completed', 'declined', 'voided', 'created', 'processing'].map((word) => statusOf(statuses, word)), ['started', 'viewed', 'signed', 'completed', 'declined', 'cancelled', null, null])
+  t.strictSame(
+    ['sent', 'delivered', 'signed', 'completed', 'declined', 'voided', 'created', 'processing'].map((word) => statusOf(statuses, word)),
+    ['started', 'viewed', 'signed', 'completed', 'declined', 'cancelled', null, null]
+  )
   has(t, await stage.ask('esign', 'document', { id: 'env-1' }), { filename: 'env-1.pdf', contentType: 'application/pdf', size: pdf.length })
   t.strictSame(await stage.ask('esign', 'cancel', { id: 'env-1' }), { status: 'voided' })
   has(t, bodyOf(stage, last), { status: 'voided', voidedReason: String })
@@ -195,11 +269,32 @@ await t.test('Connect\'s events sign in with Basic, are signed with its key, and
     { kind: 'basic', user: 'webhookUser', password: 'webhookPassword' },
     { kind: 'hmac', header: 'X-DocuSign-Signature-*', algorithm: 'sha256', encoding: 'base64', secret: 'webhookSecret' }
   ])
-  const read = (more: object) => readEvent(provider, 'esign', Buffer.from(JSON.stringify({ event: 'recipient-completed', generatedDateTime: '2026-03-14T09:30:00Z', retryCount: 0, data: { envelopeId: 'env-1', recipientId: '1' }, ...more })))
-  t.strictSame(await read({}), { ok: true, reading: { remoteId: 'env-1', type: 'recipient-completed', eventId: 'recipient-completed env-1 1 2026-03-14T09:30:00Z' } })
+  const read = (more: object) =>
+    readEvent(provider, 'esign', Buffer.from(
+      JSON.stringify({
+        event: 'recipient-completed',
+        generatedDateTime: '2026-03-14T09:30:00Z',
+        retryCount: 0,
+        data: { envelopeId: 'env-1', recipientId: '1' },
+        ...more
+      })
+    ))
+  t.strictSame(await read({}), {
+    ok: true,
+    reading: { remoteId: 'env-1', type: 'recipient-completed', eventId: 'recipient-completed env-1 1 2026-03-14T09:30:00Z' }
+  })
   t.strictSame(await read({ retryCount: 3 }), await read({}), 'the same event, sent again')
   t.strictNotSame(await read({ data: { envelopeId: 'env-1', recipientId: '2' } }), await read({}))
-  const words = { 'envelope-sent': 'started', 'recipient-delivered': 'viewed', 'envelope-delivered': 'viewed', 'recipient-completed': 'signed', 'envelope-completed': 'completed', 'recipient-declined': 'declined', 'envelope-declined': 'declined', 'envelope-voided': 'cancelled' }
+  const words = {
+    'envelope-sent': 'started',
+    'recipient-delivered': 'viewed',
+    'envelope-delivered': 'viewed',
+    'recipient-completed': 'signed',
+    'envelope-completed': 'completed',
+    'recipient-declined': 'declined',
+    'envelope-declined': 'declined',
+    'envelope-voided': 'cancelled'
+  }
   t.same(webhook?.events, words)
 })
 
@@ -208,14 +303,18 @@ await t.test('an event that Connect has signed with several keys is its own, whi
   const body = Buffer.from('{"event":"envelope-completed"}')
   const macOf = (key: string): string => createHmac('sha256', key).update(body).digest('base64')
   const verdictOf = async (headers: Record<string, string>, more: Record<string, string> = {}): Promise<string> => {
-    const judged = await verifyWebhook(verifiersOf(manifest.webhooks!.esign!), { headers, body }, { settings: () => ({ webhookSecret: 'the new key', ...more }), keys: { of: () => t.fail('No keys are read.') as never } }, new Date())
+    const judged = await verifyWebhook(verifiersOf(manifest.webhooks!.esign!), { headers, body }, {
+      settings: () => ({ webhookSecret: 'the new key', ...more }),
+      keys: { of: () => t.fail('No keys are read.') as never }
+    }, new Date())
     return judged.verdict
   }
   const rotating = { 'x-docusign-signature-1': macOf('the old key'), 'x-docusign-signature-2': macOf('the new key') }
   t.equal(await verdictOf(rotating), 'verified')
   t.equal(await verdictOf({ 'x-docusign-signature-1': macOf('the old key') }), 'wrong_signature')
   t.equal(await verdictOf({}), 'no_signature')
-  t.equal(await verdictOf(rotating, { webhookUser: 'connect', webhookPassword: 'a password' }), 'no_signature', 'a password that is set is asked for too')
+  t.equal(await verdictOf(rotating, { webhookUser: 'connect', webhookPassword: 'a password' }), 'no_signature',
+    'a password that is set is asked for too')
 })
 
 await t.test('its settings are a form; its README names every one of them', async (t) => {
@@ -226,5 +325,7 @@ await t.test('its settings are a form; its README names every one of them', asyn
     contains(t, readme, `\`${name}\``)
   }
   t.same(checkSettings(form, settings), [])
-  for (const baseHost of ['docusign.net', 'evil.example', 'https://eu.docusign.net', 'eu.docusign.net.evil.example']) has(t, checkSettings(form, { ...settings, baseHost }), [{ path: '/baseHost' }], baseHost)
+  for (const baseHost of ['docusign.net', 'evil.example', 'https://eu.docusign.net', 'eu.docusign.net.evil.example']) {
+    has(t, checkSettings(form, { ...settings, baseHost }), [{ path: '/baseHost' }], baseHost)
+  }
 })

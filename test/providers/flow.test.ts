@@ -1,14 +1,22 @@
 import t, { type Test } from 'tap'
-import type { Json, JsonObject } from '../../core/packages/common/json.ts'
 import { checkSettings, mergeSettings } from '../../core/host/settings/settings.ts'
-import type { InvoicingDispatch } from '../../core/services/invoicing.ts'
+import type { Json, JsonObject } from '../../core/packages/common/json.ts'
 import type { VendorReply } from '../../core/packages/conformance/vendor/vendor.ts'
+import type { InvoicingDispatch } from '../../core/services/invoicing.ts'
 import { invoice } from '../fixtures/providers/call.ts'
 import { has } from '../support/matching.ts'
-import { content, stageOf, type Stage } from '../support/provider-stage.ts'
+import { content, type Stage, stageOf } from '../support/provider-stage.ts'
 
-const settings = { url: 'https://api.flow.platform.example/flow-service', tokenUrl: 'https://auth.platform.example/token', clientId: 'a-client', clientSecret: 'a-client-secret' }
-const eInvoice = (more: Partial<InvoicingDispatch['invoicing']> = {}, document: Partial<InvoicingDispatch['document']> = {}): InvoicingDispatch =>
+const settings = {
+  url: 'https://api.flow.platform.example/flow-service',
+  tokenUrl: 'https://auth.platform.example/token',
+  clientId: 'a-client',
+  clientSecret: 'a-client-secret'
+}
+const eInvoice = (
+  more: Partial<InvoicingDispatch['invoicing']> = {},
+  document: Partial<InvoicingDispatch['document']> = {}
+): InvoicingDispatch =>
   invoice({ invoicing: { documentType: 'E_INVOICE', ...more }, document: { ...invoice().document, size: content.length, ...document } })
 
 const token: VendorReply = { json: { access_token: 'a-token-of-the-platform', expires_in: 300 } }
@@ -16,17 +24,25 @@ const submit = 'POST /flow-service/v1/flows'
 
 async function flow (t: Test, answers: Record<string, VendorReply> = {}): Promise<Stage> {
   const stage = await stageOf(t, 'flow', settings)
-  for (const [what, answer] of Object.entries({ 'POST /token': token, [submit]: { status: 202, json: { flowId: 'flow-1' } }, ...answers })) stage.vendor.on(what, answer)
+  for (const [what, answer] of Object.entries({
+    'POST /token': token,
+    [submit]: { status: 202, json: { flowId: 'flow-1' } },
+    ...answers
+  })) stage.vendor.on(what, answer)
   return stage
 }
 
-const infoOf = ({ vendor }: Stage): Json => JSON.parse(vendor.requests.find(({ path }) => path.endsWith('/flows'))?.parts?.[0]?.body.toString() ?? 'null') as Json
+const infoOf = ({ vendor }: Stage): Json =>
+  JSON.parse(vendor.requests.find(({ path }) => path.endsWith('/flows'))?.parts?.[0]?.body.toString() ?? 'null') as Json
 
 const syntaxes: [InvoicingDispatch['invoicing']['eInvoiceFormat'], string][] = [['FACTUR_X', 'Factur-X'], ['UBL', 'UBL'], ['CII', 'CII']]
 for (const [eInvoiceFormat, flowSyntax] of syntaxes) {
   await t.test(`${String(eInvoiceFormat)} goes out as ${flowSyntax}`, async (t) => {
     const stage = await flow(t)
-    t.strictSame(await stage.dispatch('invoicing', eInvoice(eInvoiceFormat === undefined ? {} : { eInvoiceFormat })), { outcome: 'accepted', response: { id: 'flow-1', status: 'Pending' } })
+    t.strictSame(await stage.dispatch('invoicing', eInvoice(eInvoiceFormat === undefined ? {} : { eInvoiceFormat })), {
+      outcome: 'accepted',
+      response: { id: 'flow-1', status: 'Pending' }
+    })
     t.strictSame(infoOf(stage), { flowSyntax, trackingId: 'step-1', sha256: '0'.repeat(64), name: 'F-1.pdf' })
   })
 }
@@ -45,15 +61,25 @@ await t.test('a sandbox that has no token address of its own signs in where prod
 })
 
 await t.test('an id of the platform is a name in a path and nothing else', async (t) => {
-  const stage = await flow(t, { 'GET /flow-service/v1/flows/a%2F..%2Fb%3F': { json: { flowId: 'a/../b?', acknowledgement: { status: 'Ok' } } } })
+  const stage = await flow(t, {
+    'GET /flow-service/v1/flows/a%2F..%2Fb%3F': { json: { flowId: 'a/../b?', acknowledgement: { status: 'Ok' } } }
+  })
   t.strictSame(await stage.ask('invoicing', 'status', { id: 'a/../b?' }), { id: 'a/../b?', status: 'Ok' })
 })
 
 await t.test('addresses are plain ones, and a changed one drops the secret', async (t) => {
   const { provider: { manifest: { settings: form } } } = await flow(t)
   t.strictSame(checkSettings(form, settings), [])
-  for (const url of ['http://api.example.com', 'https://api.example.com/flow/', 'https://user@api.example.com', 'https://api.example.com/flow?x=1']) has(t, checkSettings(form, { ...settings, url }), [{ path: '/url' }], url)
-  const stored = { plain: { ...settings }, secrets: { clientSecret: { sealed: { kid: 'k', key: '', value: '' }, updatedAt: '2026-03-14T09:30:00.000Z' } } } as unknown as Parameters<typeof mergeSettings>[1]
+  for (const url of [
+    'http://api.example.com',
+    'https://api.example.com/flow/',
+    'https://user@api.example.com',
+    'https://api.example.com/flow?x=1'
+  ]) has(t, checkSettings(form, { ...settings, url }), [{ path: '/url' }], url)
+  const stored = {
+    plain: { ...settings },
+    secrets: { clientSecret: { sealed: { kid: 'k', key: '', value: '' }, updatedAt: '2026-03-14T09:30:00.000Z' } }
+  } as unknown as Parameters<typeof mergeSettings>[1]
   const { url, tokenUrl, clientId } = settings
   t.same(Object.keys(mergeSettings(form, stored, { url: 'https://api.other.example', tokenUrl, clientId }).kept), [])
   t.same(Object.keys(mergeSettings(form, stored, { url, tokenUrl, clientId }).kept), ['clientSecret'])

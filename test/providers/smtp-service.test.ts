@@ -1,12 +1,16 @@
 import type { SMTPServerOptions } from 'smtp-server'
 import t, { type Test } from 'tap'
 import { createNetwork } from '../../core/host/http/network.ts'
-import { has } from '../support/matching.ts'
 import { quickRenderer } from '../plugins/support/parts.ts'
-import { startService, type Answer } from '../support/service.ts'
-import { answer, mailServer, type MailServer } from '../support/smtp.ts'
+import { has } from '../support/matching.ts'
+import { type Answer, startService } from '../support/service.ts'
+import { answer, type MailServer, mailServer } from '../support/smtp.ts'
 
-type Stage = { server: MailServer, send: (more?: Record<string, unknown>, path?: string) => Promise<Answer>, read: (dispatchId: string) => Promise<Answer> }
+type Stage = {
+  server: MailServer
+  send: (more?: Record<string, unknown>, path?: string) => Promise<Answer>
+  read: (dispatchId: string) => Promise<Answer>
+}
 
 /** The whole service with a company that sends through a mail server. */
 async function begin (t: Test, options?: (cut: () => void) => SMTPServerOptions): Promise<Stage> {
@@ -14,29 +18,65 @@ async function begin (t: Test, options?: (cut: () => void) => SMTPServerOptions)
   const network = createNetwork({ loopback: 'allowed', ca: [server.ca], route: server.route })
   const { send } = await startService(t, { parts: { network, renderer: quickRenderer } })
   const settings = { host: 'mail.acme.test', user: 'user', password: 'password', allowedSenders: ['@acme.test'] }
-  has(t, await send('PUT', '/api/v1/company/providers/smtp', { body: { settings } }), { status: 200, body: { code: 'smtp', valid: true, settings: { password: { set: true } } } })
+  has(t, await send('PUT', '/api/v1/company/providers/smtp', { body: { settings } }), {
+    status: 200,
+    body: { code: 'smtp', valid: true, settings: { password: { set: true } } }
+  })
   return {
     server,
-    send: (more = {}, path = '/api/email') => send('POST', path, { body: { providerName: 'smtp', from: 'Billing <billing@acme.test>', to: ['ada@example.com'], subject: 'Your invoice', body: 'Hello.', ...more } }),
+    send: (more = {}, path = '/api/email') =>
+      send('POST', path, {
+        body: {
+          providerName: 'smtp',
+          from: 'Billing <billing@acme.test>',
+          to: ['ada@example.com'],
+          subject: 'Your invoice',
+          body: 'Hello.',
+          ...more
+        }
+      }),
     read: (dispatchId) => send('GET', `/api/v1/dispatches/${dispatchId}`)
   }
 }
 
-const failing = (code: number, words: string) => (_: unknown, _session: unknown, callback: (error: Error) => void): void => callback(answer(code, words))
+const failing = (code: number, words: string) => (_: unknown, _session: unknown, callback: (error: Error) => void): void =>
+  callback(answer(code, words))
 
 await t.test('an e-mail goes out; recipients that the server does not take are told', async (t) => {
   const { server, send } = await begin(t, () => ({
-    onRcptTo ({ address }, _session, callback) { callback(address.startsWith('no') ? answer(550, '5.1.1 No such user') : null) }
+    onRcptTo ({ address }, _session, callback) {
+      callback(address.startsWith('no') ? answer(550, '5.1.1 No such user') : null)
+    }
   }))
-  has(t, await send(), { status: 200, body: { success: true, status: 'succeeded', service: 'email', providerName: 'smtp', providerResponse: { status: 'sent', accepted: ['ada@example.com'], rejected: [] } } })
+  has(t, await send(), {
+    status: 200,
+    body: {
+      success: true,
+      status: 'succeeded',
+      service: 'email',
+      providerName: 'smtp',
+      providerResponse: { status: 'sent', accepted: ['ada@example.com'], rejected: [] }
+    }
+  })
   has(t, await send({ cc: 'nobody@example.com' }), {
-    status: 200, body: { status: 'succeeded', providerResponse: { status: 'partially_sent', rejected: [{ address: 'nobody@example.com', code: 550, message: '550 5.1.1 No such user' }] } }
+    status: 200,
+    body: {
+      status: 'succeeded',
+      providerResponse: {
+        status: 'partially_sent',
+        rejected: [{ address: 'nobody@example.com', code: 550, message: '550 5.1.1 No such user' }]
+      }
+    }
   })
   has(t, server.mails, [{ from: 'billing@acme.test', to: ['ada@example.com'], secure: true, user: 'user' }, { to: ['ada@example.com'] }])
 })
 
 await t.test('a server that rejects it is a 500 distant_service_error with the SMTP code in the message', async (t) => {
-  const { send, read } = await begin(t, () => ({ onData (stream, _session, callback) { stream.resume().once('end', () => callback(answer(554, 'Spam.'))) } }))
+  const { send, read } = await begin(t, () => ({
+    onData (stream, _session, callback) {
+      stream.resume().once('end', () => callback(answer(554, 'Spam.')))
+    }
+  }))
   const { status, body } = await send()
   has(t, { status, body }, { status: 500, body: { error: 'distant_service_error', message: /554 Spam\./, dispatchId: String } })
   has(t, (await read(body.dispatchId)).body, { status: 'failed', creditsCharged: 0, steps: [{ status: 'rejected' }] })
@@ -51,7 +91,11 @@ await t.test('a server that cannot take it now is a 503: nothing was sent', asyn
 })
 
 await t.test('a connection that is cut after the whole message is a 504: it may have been sent', async (t) => {
-  const { send, read } = await begin(t, (cut) => ({ onData (stream) { stream.resume().once('end', cut) } }))
+  const { send, read } = await begin(t, (cut) => ({
+    onData (stream) {
+      stream.resume().once('end', cut)
+    }
+  }))
   const { status, body } = await send()
   has(t, { status, body }, { status: 504, body: { error: 'outcome_unknown', dispatchId: String } })
   has(t, (await read(body.dispatchId)).body, { status: 'uncertain', steps: [{ status: 'uncertain' }] })
@@ -66,7 +110,10 @@ await t.test('credentials that it refuses are a 422, and do not show', async (t)
 await t.test('a sender that the configuration does not list is a 417, at validation too, and no connection is made', async (t) => {
   const { server, send } = await begin(t)
   for (const path of ['/api/email', '/api/email/validate']) {
-    has(t, await send({ from: 'billing@other.test' }, path), { status: 417, body: { error: 'expectation_failed', details: [{ path: '/from', code: 'sender_not_allowed' }] } }, path)
+    has(t, await send({ from: 'billing@other.test' }, path), {
+      status: 417,
+      body: { error: 'expectation_failed', details: [{ path: '/from', code: 'sender_not_allowed' }] }
+    }, path)
     has(t, await send({ to: [] }, path), { status: 417, body: { error: 'expectation_failed' } }, path)
   }
   has(t, await send({}, '/api/email/validate'), { status: 200, body: { result: 'success' } })

@@ -1,21 +1,33 @@
 import { readFile } from 'node:fs/promises'
 import t, { type Test } from 'tap'
-import type { JsonObject, Problem } from '../../core/packages/common/json.ts'
 import { problemsForeseen } from '../../core/host/call/foresee.ts'
 import { checkSettings, splitSecrets } from '../../core/host/settings/settings.ts'
-import type { InvoicingDispatch, InvoicingFields } from '../../core/services/invoicing.ts'
+import type { JsonObject, Problem } from '../../core/packages/common/json.ts'
 import type { VendorReply } from '../../core/packages/conformance/vendor/vendor.ts'
+import type { InvoicingDispatch, InvoicingFields } from '../../core/services/invoicing.ts'
 import { invoice } from '../fixtures/providers/call.ts'
 import { contains, has } from '../support/matching.ts'
-import { describesAll, stageOf, type More, type Stage } from '../support/provider-stage.ts'
+import { describesAll, type More, type Stage, stageOf } from '../support/provider-stage.ts'
 
-const settings = { secretKey: 'sk_live_0123456789', taxRates: [{ percent: 20, id: 'txr_20' }, { percent: 5.5, id: 'txr_055' }], quoteProduct: 'prod_1' }
+const settings = {
+  secretKey: 'sk_live_0123456789',
+  taxRates: [{ percent: 20, id: 'txr_20' }, { percent: 5.5, id: 'txr_055' }],
+  quoteProduct: 'prod_1'
+}
 const data: JsonObject = {
   number: 'F-1',
   date: '2026-03-14',
   dueDate: '2026-04-13',
   currency: 'EUR',
-  customer: { name: 'Müller & Söhne GmbH', email: 'rechnung@mueller.example', address: 'Lange Straße 27', city: 'Berlin', postalCode: '10115', country: 'DE', vatId: 'DE136695976' },
+  customer: {
+    name: 'Müller & Söhne GmbH',
+    email: 'rechnung@mueller.example',
+    address: 'Lange Straße 27',
+    city: 'Berlin',
+    postalCode: '10115',
+    country: 'DE',
+    vatId: 'DE136695976'
+  },
   lines: [
     { description: 'Workshop', quantity: 2, unitPrice: '980.00', total: '1960.00' },
     { description: 'Migration', quantity: 12.5, unitPrice: '38.40', taxRate: 5.5, total: '480.00' }
@@ -26,14 +38,44 @@ const data: JsonObject = {
   notes: 'Thank you',
   conditions: 'No discount'
 }
-const request = (documentType: InvoicingFields['documentType'], more: { invoicing?: Partial<InvoicingFields>, data?: JsonObject } = {}): InvoicingDispatch =>
-  invoice({ invoicing: { documentType, ...more.invoicing }, data: { ...data, ...(documentType === 'CREDIT' && { invoiceNumber: 'F-0' }), ...more.data } })
+const request = (
+  documentType: InvoicingFields['documentType'],
+  more: { invoicing?: Partial<InvoicingFields>, data?: JsonObject } = {}
+): InvoicingDispatch =>
+  invoice({
+    invoicing: { documentType, ...more.invoicing },
+    data: { ...data, ...(documentType === 'CREDIT' && { invoiceNumber: 'F-0' }), ...more.data }
+  })
 
 const metadata = { dispatch_reference: 'step-1', document_number: 'F-1' }
-const draft = { id: 'in_1', object: 'invoice', status: 'draft', number: null, total: 285840, amount_remaining: 285840, hosted_invoice_url: null, invoice_pdf: null, metadata }
-const open = { ...draft, status: 'open', number: '0759376C-0001', hosted_invoice_url: 'https://invoice.stripe.com/i/acct_1/a', invoice_pdf: 'https://pay.stripe.com/invoice/acct_1/a/pdf' }
+const draft = {
+  id: 'in_1',
+  object: 'invoice',
+  status: 'draft',
+  number: null,
+  total: 285840,
+  amount_remaining: 285840,
+  hosted_invoice_url: null,
+  invoice_pdf: null,
+  metadata
+}
+const open = {
+  ...draft,
+  status: 'open',
+  number: '0759376C-0001',
+  hosted_invoice_url: 'https://invoice.stripe.com/i/acct_1/a',
+  invoice_pdf: 'https://pay.stripe.com/invoice/acct_1/a/pdf'
+}
 const quote = { id: 'qt_1', object: 'quote', status: 'draft', number: null, amount_total: 285840, metadata }
-const note = { id: 'cn_1', object: 'credit_note', status: 'issued', number: '0759376C-0001-CN-01', total: 285840, pdf: 'https://pay.stripe.com/credit_notes/acct_1/a/pdf', metadata }
+const note = {
+  id: 'cn_1',
+  object: 'credit_note',
+  status: 'issued',
+  number: '0759376C-0001-CN-01',
+  total: 285840,
+  pdf: 'https://pay.stripe.com/credit_notes/acct_1/a/pdf',
+  metadata
+}
 
 const accepted = { id: 'in_1', status: 'open', number: '0759376C-0001', url: open.hosted_invoice_url }
 const error = (status: number, fields: JsonObject): VendorReply => ({ status, json: { error: fields } })
@@ -61,19 +103,38 @@ async function stripe (t: Test, changes: Record<string, VendorReply | [VendorRep
 }
 
 /** What is known to be refused before anything is sent. */
-const foreseen = ({ provider }: Stage, { invoicing, data, metadata }: InvoicingDispatch, { requestSettings = {}, settings: own = settings }: { requestSettings?: JsonObject, settings?: JsonObject } = {}): Problem[] =>
-  problemsForeseen(provider, 'invoicing', { invoicing, data, metadata }, { settings: splitSecrets(provider.manifest.settings, own).plain, requestSettings, sandbox: false, now: new Date('2026-03-14T09:30:00.000Z') })
+const foreseen = (
+  { provider }: Stage,
+  { invoicing, data, metadata }: InvoicingDispatch,
+  { requestSettings = {}, settings: own = settings }: { requestSettings?: JsonObject, settings?: JsonObject } = {}
+): Problem[] =>
+  problemsForeseen(provider, 'invoicing', { invoicing, data, metadata }, {
+    settings: splitSecrets(provider.manifest.settings, own).plain,
+    requestSettings,
+    sandbox: false,
+    now: new Date('2026-03-14T09:30:00.000Z')
+  })
 
 const sentBy = ({ vendor }: Stage): string[] => vendor.requests.map(({ method, path }) => `${method} ${path.slice(4)}`)
-const formOf = ({ vendor }: Stage, path: string): Record<string, string> | undefined => vendor.requests.findLast((request) => request.method === 'POST' && request.path === `/v1/${path}`)?.form
+const formOf = ({ vendor }: Stage, path: string): Record<string, string> | undefined =>
+  vendor.requests.findLast((request) => request.method === 'POST' && request.path === `/v1/${path}`)?.form
 
 await t.test('an invoice is a draft with its lines, checked, then finalized', async (t) => {
   const stage = await stripe(t)
-  t.strictSame(await stage.dispatch('invoicing', request('INVOICE'), { idempotencyKey: 'key' }), { outcome: 'accepted', response: accepted })
-  t.strictSame(sentBy(stage), ['POST customers', 'POST invoices', 'POST invoiceitems', 'POST invoiceitems', 'GET invoices/in_1', 'POST invoices/in_1/finalize'])
+  t.strictSame(await stage.dispatch('invoicing', request('INVOICE'), { idempotencyKey: 'key' }), {
+    outcome: 'accepted',
+    response: accepted
+  })
+  t.strictSame(sentBy(stage), ['POST customers', 'POST invoices', 'POST invoiceitems', 'POST invoiceitems', 'GET invoices/in_1',
+    'POST invoices/in_1/finalize'])
   t.strictSame(stage.checkpoints, ['in_1'])
   t.strictSame(formOf(stage, 'customers'), {
-    name: 'Müller & Söhne GmbH', email: 'rechnung@mueller.example', 'address[line1]': 'Lange Straße 27', 'address[city]': 'Berlin', 'address[postal_code]': '10115', 'address[country]': 'DE'
+    name: 'Müller & Söhne GmbH',
+    email: 'rechnung@mueller.example',
+    'address[line1]': 'Lange Straße 27',
+    'address[city]': 'Berlin',
+    'address[postal_code]': '10115',
+    'address[country]': 'DE'
   })
   t.strictSame(formOf(stage, 'invoices'), {
     customer: 'cus_1',
@@ -93,8 +154,24 @@ await t.test('an invoice is a draft with its lines, checked, then finalized', as
     'metadata[document_number]': 'F-1'
   })
   t.strictSame(stage.vendor.requests.filter(({ path }) => path.endsWith('invoiceitems')).map(({ form }) => form), [
-    { customer: 'cus_1', invoice: 'in_1', currency: 'eur', description: 'Workshop', quantity: '2', unit_amount_decimal: '98000', 'tax_rates[0]': 'txr_20' },
-    { customer: 'cus_1', invoice: 'in_1', currency: 'eur', description: 'Migration (12.5 × 38.4)', quantity: '1', unit_amount_decimal: '48000', 'tax_rates[0]': 'txr_055' }
+    {
+      customer: 'cus_1',
+      invoice: 'in_1',
+      currency: 'eur',
+      description: 'Workshop',
+      quantity: '2',
+      unit_amount_decimal: '98000',
+      'tax_rates[0]': 'txr_20'
+    },
+    {
+      customer: 'cus_1',
+      invoice: 'in_1',
+      currency: 'eur',
+      description: 'Migration (12.5 × 38.4)',
+      quantity: '1',
+      unit_amount_decimal: '48000',
+      'tax_rates[0]': 'txr_055'
+    }
   ])
   for (const { headers, host } of stage.vendor.requests) {
     t.equal(host, 'api.stripe.com')
@@ -106,11 +183,20 @@ await t.test('an invoice is a draft with its lines, checked, then finalized', as
 
 await t.test('what the request says comes before the data', async (t) => {
   const stage = await stripe(t)
-  await stage.dispatch('invoicing', request('INVOICE', { invoicing: { customerId: 'cus_9', dueDate: '2026-05-01', paymentTerms: 'at once' } }))
+  await stage.dispatch('invoicing',
+    request('INVOICE', { invoicing: { customerId: 'cus_9', dueDate: '2026-05-01', paymentTerms: 'at once' } }))
   has(t, formOf(stage, 'invoices'), { customer: 'cus_9', due_date: '1777679999', footer: 'at once\nNo discount' })
   t.notOk(sentBy(stage).includes('POST customers'))
-  await stage.dispatch('invoicing', invoice({ data: { number: 1, currency: 'EUR', total: 2858.4, lines: [{ quantity: 1, unitPrice: 2858.4 }] } }))
-  has(t, formOf(stage, 'invoices'), { days_until_due: '30', due_date: undefined, description: undefined, footer: undefined, 'custom_fields[0][value]': '1', 'custom_fields[1][name]': undefined })
+  await stage.dispatch('invoicing',
+    invoice({ data: { number: 1, currency: 'EUR', total: 2858.4, lines: [{ quantity: 1, unitPrice: 2858.4 }] } }))
+  has(t, formOf(stage, 'invoices'), {
+    days_until_due: '30',
+    due_date: undefined,
+    description: undefined,
+    footer: undefined,
+    'custom_fields[0][value]': '1',
+    'custom_fields[1][name]': undefined
+  })
 })
 
 await t.test('sendByEmail is Stripe\'s own sending, which finalizes too; only invoices can be sent', async (t) => {
@@ -123,7 +209,10 @@ await t.test('sendByEmail is Stripe\'s own sending, which finalizes too; only in
 
 await t.test('a quote is a draft of prices of one product, then finalized', async (t) => {
   const stage = await stripe(t)
-  t.strictSame(await stage.dispatch('invoicing', request('QUOTE')), { outcome: 'accepted', response: { id: 'qt_1', status: 'open', number: 'QT-1' } })
+  t.strictSame(await stage.dispatch('invoicing', request('QUOTE')), {
+    outcome: 'accepted',
+    response: { id: 'qt_1', status: 'open', number: 'QT-1' }
+  })
   t.strictSame(sentBy(stage), ['POST customers', 'POST quotes', 'POST quotes/qt_1/finalize'])
   t.strictSame(stage.checkpoints, ['qt_1'])
   t.strictSame(formOf(stage, 'quotes'), {
@@ -151,7 +240,10 @@ await t.test('a quote is a draft of prices of one product, then finalized', asyn
 await t.test('a credit note is issued at once, for an invoice of Stripe\'s', async (t) => {
   const credited = { invoiceNumber: 'F "0"', reason: 'One session less' }
   const stage = await stripe(t)
-  t.strictSame(await stage.dispatch('invoicing', request('CREDIT', { data: credited })), { outcome: 'accepted', response: { id: 'cn_1', status: 'issued', number: note.number } })
+  t.strictSame(await stage.dispatch('invoicing', request('CREDIT', { data: credited })), {
+    outcome: 'accepted',
+    response: { id: 'cn_1', status: 'issued', number: note.number }
+  })
   t.strictSame(sentBy(stage), ['GET invoices/search', 'GET invoices/in_1', 'POST credit_notes'])
   t.equal(stage.vendor.requests[0]?.query['query'], 'metadata["document_number"]:"F \\"0\\"" OR number:"F \\"0\\""')
   t.strictSame(stage.checkpoints, ['credit:in_1'])
@@ -185,7 +277,10 @@ await t.test('a credit note is issued at once, for an invoice of Stripe\'s', asy
   await t.test('it must be one invoice', async (t) => {
     for (const data of [[], [open, open]]) {
       const stage = await stripe(t, { 'GET /v1/invoices/search': { json: { data } } })
-      has(t, await stage.dispatch('invoicing', request('CREDIT', { data: credited })), { outcome: 'rejected', error: { code: 'unknown_invoice' } })
+      has(t, await stage.dispatch('invoicing', request('CREDIT', { data: credited })), {
+        outcome: 'rejected',
+        error: { code: 'unknown_invoice' }
+      })
     }
   })
 })
@@ -193,16 +288,26 @@ await t.test('a credit note is issued at once, for an invoice of Stripe\'s', asy
 await t.test('settings of the payment', async (t) => {
   const stage = await stripe(t)
   const { requestSettings: form } = stage.provider.manifest
-  has(t, await stage.dispatch('invoicing', request('INVOICE'), { requestSettings: { includePaymentCollectionLink: true, paymentCollectionLabel: 'Rent 3/26' } }), { response: { paymentUrl: open.hosted_invoice_url } })
+  has(t, await stage.dispatch('invoicing', request('INVOICE'), {
+    requestSettings: { includePaymentCollectionLink: true, paymentCollectionLabel: 'Rent 3/26' }
+  }), { response: { paymentUrl: open.hosted_invoice_url } })
   has(t, formOf(stage, 'invoices'), { description: 'Rent 3/26\nThank you' })
   t.same(checkSettings(form, { includePaymentCollectionLink: true, paymentCollectionLabel: 'Rent' }), [])
-  has(t, checkSettings(form, { paymentCollectionBeneficiaryName: 'Ada' }), [{ path: '/paymentCollectionBeneficiaryName', message: /Stripe names the business of the account/ }])
+  has(t, checkSettings(form, { paymentCollectionBeneficiaryName: 'Ada' }), [{
+    path: '/paymentCollectionBeneficiaryName',
+    message: /Stripe names the business of the account/
+  }])
   for (const type of ['QUOTE', 'CREDIT'] as const) {
     for (const requestSettings of [{ includePaymentCollectionLink: true }, { paymentCollectionLabel: 'Rent' }] as JsonObject[]) {
-      has(t, foreseen(stage, request(type), { requestSettings }), [{ path: `/settings/${Object.keys(requestSettings)[0] ?? ''}`, message: /a page to pay on for invoices alone/ }])
+      has(t, foreseen(stage, request(type), { requestSettings }), [{
+        path: `/settings/${Object.keys(requestSettings)[0] ?? ''}`,
+        message: /a page to pay on for invoices alone/
+      }])
     }
     t.same(foreseen(stage, request(type), { requestSettings: { includePaymentCollectionLink: false } }), [])
-    has(t, await stage.dispatch('invoicing', request(type, { invoicing: { reference: 'in_1' } }), { requestSettings: { includePaymentCollectionLink: false } }), { outcome: 'accepted' })
+    has(t, await stage.dispatch('invoicing', request(type, { invoicing: { reference: 'in_1' } }), {
+      requestSettings: { includePaymentCollectionLink: false }
+    }), { outcome: 'accepted' })
   }
 })
 
@@ -216,7 +321,13 @@ await t.test('nothing is issued that Stripe and the data do not agree about, or 
     ['a line without a price', request('INVOICE', { data: { lines: [{ description: 'x', quantity: 1 }] } }), 'invalid_amount'],
     ['a tax rate that is no number', request('INVOICE', { data: { taxRate: 'full' } }), 'invalid_amount'],
     ['a credit note of no invoice', request('CREDIT', { data: { invoiceNumber: '' } }), 'no_invoice'],
-    ['a quote without a product', request('QUOTE'), 'no_product', {}, { settings: { secretKey: settings.secretKey, taxRates: settings.taxRates } }]
+    [
+      'a quote without a product',
+      request('QUOTE'),
+      'no_product',
+      {},
+      { settings: { secretKey: settings.secretKey, taxRates: settings.taxRates } }
+    ]
   ]
   for (const [name, asked, code, changes, more] of cases) {
     const stage = await stripe(t, changes)
@@ -230,12 +341,27 @@ await t.test('what Stripe has no room for is refused by validation, at its place
   const long = (length: number): string => 'x'.repeat(length)
   const cases: [string, InvoicingDispatch, string, string, JsonObject?][] = [
     ['a number of 31 characters', request('INVOICE', { data: { number: long(31) } }), '/data/number', 'not_supported_by_provider'],
-    ['a VAT ID of 31 characters', request('INVOICE', { data: { customer: { name: 'Ada', email: 'a@b.example', vatId: long(31) } } }), '/data/customer/vatId', 'not_supported_by_provider'],
+    [
+      'a VAT ID of 31 characters',
+      request('INVOICE', { data: { customer: { name: 'Ada', email: 'a@b.example', vatId: long(31) } } }),
+      '/data/customer/vatId',
+      'not_supported_by_provider'
+    ],
     ['a quote\'s number of 51 characters', request('QUOTE', { data: { number: long(51) } }), '/data/number', 'not_supported_by_provider'],
     ['a memo of 1501 characters', request('INVOICE', { data: { notes: long(1501) } }), '/data/notes', 'too_long'],
     ['a footer of 5001 characters', request('INVOICE', { data: { conditions: long(4995) } }), '/data/conditions', 'too_long'],
-    ['lines of a quote of 501 characters', request('QUOTE', { data: { lines: [{ description: long(501), quantity: 1, unitPrice: '2382.00' }] } }), '/data/lines', 'too_long'],
-    ['a tax rate that the settings do not have', request('INVOICE', { data: { taxRate: 19, total: '2838.80' } }), '/data/lines/0', 'unknown_tax_rate'],
+    [
+      'lines of a quote of 501 characters',
+      request('QUOTE', { data: { lines: [{ description: long(501), quantity: 1, unitPrice: '2382.00' }] } }),
+      '/data/lines',
+      'too_long'
+    ],
+    [
+      'a tax rate that the settings do not have',
+      request('INVOICE', { data: { taxRate: 19, total: '2838.80' } }),
+      '/data/lines/0',
+      'unknown_tax_rate'
+    ],
     ['a total that the lines do not come to', request('INVOICE', { data: { total: '2858.50' } }), '/data/total', 'total_differs'],
     ['a total of less than a cent', request('INVOICE', { data: { total: '2858.405' } }), '/data/total', 'total_differs'],
     ['more paid than is due', request('INVOICE', { data: { prepaidAmount: '3000.00' } }), '/data/prepaidAmount', 'nothing_due'],
@@ -244,21 +370,46 @@ await t.test('what Stripe has no room for is refused by validation, at its place
     ['the same in the request', request('INVOICE', { invoicing: { dueDate: '2026-03-13' } }), '/invoicing/dueDate', 'due_date_in_the_past'],
     ['a credit note of no invoice', request('CREDIT', { data: { invoiceNumber: '' } }), '/invoicing/reference', 'no_invoice'],
     ['a quote without a product', request('QUOTE'), '', 'no_product', { secretKey: settings.secretKey, taxRates: settings.taxRates }],
-    ['an allowance larger than what it is taken off', request('QUOTE', { data: { allowances: [{ amount: '2000.00', taxRate: 20, reason: 'Gift' }], total: '458.40' } }), '/data/allowances', 'no_line_to_reduce']
+    [
+      'an allowance larger than what it is taken off',
+      request('QUOTE', { data: { allowances: [{ amount: '2000.00', taxRate: 20, reason: 'Gift' }], total: '458.40' } }),
+      '/data/allowances',
+      'no_line_to_reduce'
+    ]
   ]
   const stage = await stripe(t)
-  for (const [name, asked, path, code, own] of cases) has(t, foreseen(stage, asked, own === undefined ? {} : { settings: own }), [{ path, code }], name)
-  for (const type of ['INVOICE', 'QUOTE', 'CREDIT'] as const) t.same(foreseen(stage, request(type, { data: { number: long(30) } })), [], type)
+  for (const [name, asked, path, code, own] of cases) {
+    has(t, foreseen(stage, asked, own === undefined ? {} : { settings: own }), [{ path, code }], name)
+  }
+  for (const type of ['INVOICE', 'QUOTE', 'CREDIT'] as const) {
+    t.same(foreseen(stage, request(type, { data: { number: long(30) } })), [], type)
+  }
   t.same(foreseen(stage, request('INVOICE', { data: { total: '2858.42' } })), [], 'what rounding can do is Stripe\'s to say')
 })
 
 await t.test('what is due is asked for, and why; tax is due on the whole', async (t) => {
-  const due = (sum: number): Record<string, VendorReply> => ({ 'GET /v1/invoices/in_1': { json: { ...draft, total: sum, amount_due: sum } } })
-  const itemsOf = ({ vendor }: Stage): unknown[] => vendor.requests.filter(({ path }) => path.endsWith('invoiceitems')).slice(2).map(({ form }) => form && [form['description'], form['unit_amount_decimal'], form['tax_rates[0]']])
+  const due = (sum: number): Record<string, VendorReply> => ({
+    'GET /v1/invoices/in_1': { json: { ...draft, total: sum, amount_due: sum } }
+  })
+  const itemsOf = ({ vendor }: Stage): unknown[] =>
+    vendor.requests.filter(({ path }) => path.endsWith('invoiceitems')).slice(2).map(({ form }) =>
+      form && [form['description'], form['unit_amount_decimal'], form['tax_rates[0]']]
+    )
   const cases: [JsonObject, number, unknown[]][] = [
     [{ prepaidAmount: '858.40' }, 200000, [['Already paid (2858.40 EUR)', '-85840', undefined]]],
     [{ amountDue: 2000 }, 200000, [['Already paid (2858.40 EUR)', '-85840', undefined]]],
-    [{ prepaidAmount: '858.42', roundingAmount: '0.02', amountDue: '2000.00' }, 200000, [['Already paid (2858.40 EUR)', '-85842', undefined], ['Rounding (2858.40 EUR)', '2', undefined]]],
+    [
+      { prepaidAmount: '858.42', roundingAmount: '0.02', amountDue: '2000.00' },
+      200000,
+      [
+        [
+          'Already paid (2858.40 EUR)',
+          '-85842',
+          undefined
+        ],
+        ['Rounding (2858.40 EUR)', '2', undefined]
+      ]
+    ],
     [{ prepaidAmount: '2858.40' }, 0, [['Already paid (2858.40 EUR)', '-285840', undefined]]],
     [{ prepaidAmount: 0, amountDue: '2858.40' }, 285840, []]
   ]
@@ -268,20 +419,31 @@ await t.test('what is due is asked for, and why; tax is due on the whole', async
     t.strictSame(itemsOf(stage), items)
   }
   const named = await stripe(t, due(200000))
-  await named.dispatch('invoicing', request('INVOICE', { data: { amountDue: 2000 } }), { settings: { ...settings, prepaidText: 'Anzahlung' } })
+  await named.dispatch('invoicing', request('INVOICE', { data: { amountDue: 2000 } }), {
+    settings: { ...settings, prepaidText: 'Anzahlung' }
+  })
   has(t, itemsOf(named), [['Anzahlung (2858.40 EUR)', '-85840', undefined]])
 })
 
 await t.test('a customer\'s balance at Stripe changes no sum unseen', async (t) => {
   const stage = await stripe(t, { 'GET /v1/invoices/in_1': { json: { ...draft, amount_due: 285740 } } })
-  has(t, await stage.dispatch('invoicing', request('INVOICE', { invoicing: { customerId: 'cus_9' } })), { outcome: 'rejected', error: { code: 'amount_due_differs', message: /has a balance at Stripe/ } })
+  has(t, await stage.dispatch('invoicing', request('INVOICE', { invoicing: { customerId: 'cus_9' } })), {
+    outcome: 'rejected',
+    error: { code: 'amount_due_differs', message: /has a balance at Stripe/ }
+  })
   t.same(sentBy(stage).at(-1), 'DELETE invoices/in_1')
 })
 
 await t.test('allowances and charges are lines with the rates that they have', async (t) => {
   const discounted = {
     lines: [
-      { description: 'Workshop', quantity: 2, unitPrice: '980.00', allowances: [{ percent: 10, reason: 'Early booking' }], total: '1764.00' },
+      {
+        description: 'Workshop',
+        quantity: 2,
+        unitPrice: '980.00',
+        allowances: [{ percent: 10, reason: 'Early booking' }],
+        total: '1764.00'
+      },
       { description: 'Migration', quantity: 12.5, unitPrice: '38.40', taxRate: 5.5, total: '480.00' },
       { description: 'Paper', quantity: 200, unitPrice: '9.00', priceQuantity: 100, total: '18.00' }
     ],
@@ -293,7 +455,9 @@ await t.test('allowances and charges are lines with the rates that they have', a
   const made = { ...draft, total: 252965, amount_due: 252965 }
   const stage = await stripe(t, { 'GET /v1/invoices/in_1': { json: made } })
   has(t, await stage.dispatch('invoicing', request('INVOICE', { data: discounted })), { outcome: 'accepted' })
-  const sent = stage.vendor.requests.filter(({ path }) => path.endsWith('invoiceitems')).map(({ form = {} }) => [form['description'], form['quantity'], form['unit_amount_decimal'], form['tax_rates[0]']])
+  const sent = stage.vendor.requests.filter(({ path }) => path.endsWith('invoiceitems')).map(
+    ({ form = {} }) => [form['description'], form['quantity'], form['unit_amount_decimal'], form['tax_rates[0]']]
+  )
   t.strictSame(sent, [
     ['Workshop (2 × 980, with its allowances and charges)', '1', '176400', 'txr_20'],
     ['Migration (12.5 × 38.4)', '1', '48000', 'txr_055'],
@@ -306,18 +470,30 @@ await t.test('allowances and charges are lines with the rates that they have', a
   await t.test('a quote and a credit note take no negative line: it is taken off the largest of its rate', async (t) => {
     const stage = await stripe(t, { 'POST /v1/quotes': { json: { ...quote, amount_total: 252965 } } })
     has(t, await stage.dispatch('invoicing', request('QUOTE', { data: discounted })), { outcome: 'accepted' })
-    has(t, formOf(stage, 'quotes'), { 'line_items[0][price_data][unit_amount_decimal]': '168200', 'line_items[1][price_data][unit_amount_decimal]': '43000', 'line_items[2][price_data][unit_amount_decimal]': '1800', 'line_items[3][price_data][unit_amount_decimal]': '3000' })
-    contains(t, formOf(stage, 'quotes')?.['description'], /^1 × Workshop \(2 × 980, with its allowances and charges\) \(Loyalty: -82\.00\)\n/)
+    has(t, formOf(stage, 'quotes'), {
+      'line_items[0][price_data][unit_amount_decimal]': '168200',
+      'line_items[1][price_data][unit_amount_decimal]': '43000',
+      'line_items[2][price_data][unit_amount_decimal]': '1800',
+      'line_items[3][price_data][unit_amount_decimal]': '3000'
+    })
+    contains(t, formOf(stage, 'quotes')?.['description'],
+      /^1 × Workshop \(2 × 980, with its allowances and charges\) \(Loyalty: -82\.00\)\n/)
     const credit = await stripe(t)
     has(t, await credit.dispatch('invoicing', request('CREDIT', { data: discounted })), { outcome: 'accepted' })
-    has(t, formOf(credit, 'credit_notes'), { 'lines[0][unit_amount_decimal]': '168200', 'lines[1][unit_amount_decimal]': '43000', 'lines[4][unit_amount_decimal]': undefined })
+    has(t, formOf(credit, 'credit_notes'), {
+      'lines[0][unit_amount_decimal]': '168200',
+      'lines[1][unit_amount_decimal]': '43000',
+      'lines[4][unit_amount_decimal]': undefined
+    })
   })
 })
 
 await t.test('an invoice can be paid until the end of its day, in the time zone of the account', async (t) => {
   const dueAt = async (dueDate: string, timezone?: string): Promise<string | undefined> => {
     const stage = await stripe(t)
-    await stage.dispatch('invoicing', request('INVOICE', { data: { dueDate } }), { settings: { ...settings, ...(timezone !== undefined && { timezone }) } })
+    await stage.dispatch('invoicing', request('INVOICE', { data: { dueDate } }), {
+      settings: { ...settings, ...(timezone !== undefined && { timezone }) }
+    })
     return formOf(stage, 'invoices')?.['due_date']
   }
   t.equal(await dueAt('2026-03-14'), '1773532799', 'due today')
@@ -328,15 +504,24 @@ await t.test('an invoice can be paid until the end of its day, in the time zone 
   const stage = await stripe(t)
   await stage.dispatch('invoicing', request('INVOICE'), { settings: { ...settings, timezone: 'America/Los_Angeles' } })
   t.equal(formOf(stage, 'invoices')?.['effective_at'], '1773471600', 'it is issued when its day begins there')
-  has(t, foreseen(stage, request('INVOICE', { data: { dueDate: '2026-03-14' } }), { settings: { ...settings, timezone: 'Pacific/Kiritimati' } }), [], 'still today there')
+  has(t,
+    foreseen(stage, request('INVOICE', { data: { dueDate: '2026-03-14' } }), { settings: { ...settings, timezone: 'Pacific/Kiritimati' } }),
+    [], 'still today there')
   const { settings: form } = stage.provider.manifest
   t.same(checkSettings(form, { ...settings, timezone: 'Europe/Berlin' }), [])
-  for (const timezone of ['Europe/Atlantis', '+01:00', '']) has(t, checkSettings(form, { ...settings, timezone }), [{ path: '/timezone', code: 'format' }], timezone)
+  for (const timezone of ['Europe/Atlantis', '+01:00', '']) {
+    has(t, checkSettings(form, { ...settings, timezone }), [{ path: '/timezone', code: 'format' }], timezone)
+  }
 })
 
 await t.test('what was made for a dispatch that Stripe refuses is taken back', async (t) => {
   const no = error(400, { type: 'invalid_request_error', code: 'parameter_invalid_empty', message: 'No' })
-  const gone = (changes: Record<string, VendorReply>): Record<string, VendorReply> => ({ 'DELETE /v1/invoices/in_1': { json: { id: 'in_1', deleted: true } }, 'DELETE /v1/customers/cus_1': { json: { id: 'cus_1', deleted: true } }, 'POST /v1/quotes/qt_1/cancel': { json: { id: 'qt_1' } }, ...changes })
+  const gone = (changes: Record<string, VendorReply>): Record<string, VendorReply> => ({
+    'DELETE /v1/invoices/in_1': { json: { id: 'in_1', deleted: true } },
+    'DELETE /v1/customers/cus_1': { json: { id: 'cus_1', deleted: true } },
+    'POST /v1/quotes/qt_1/cancel': { json: { id: 'qt_1' } },
+    ...changes
+  })
   const takenBack = (stage: Stage): string[] => sentBy(stage).filter((what) => /^DELETE|cancel$/.test(what))
   const cases: [InvoicingFields['documentType'], string, string[]][] = [
     ['INVOICE', 'POST /v1/customers', []],
@@ -357,8 +542,10 @@ await t.test('what was made for a dispatch that Stripe refuses is taken back', a
   const resumed = await stripe(t, gone({ 'POST /v1/invoices/in_1/finalize': no }))
   await resumed.dispatch('invoicing', request('INVOICE'), { checkpointed: 'in_1' })
   t.strictSame(takenBack(resumed), ['DELETE invoices/in_1'], 'the draft of an earlier attempt')
-  const left = await stripe(t, gone({ 'POST /v1/invoiceitems': no, 'DELETE /v1/invoices/in_1': { status: 500 }, 'DELETE /v1/customers/cus_1': { cut: 'after-body' } }))
-  has(t, await left.dispatch('invoicing', request('INVOICE')), { outcome: 'rejected', error: { code: 'parameter_invalid_empty' } }, 'a refusal stays one where that fails')
+  const left = await stripe(t,
+    gone({ 'POST /v1/invoiceitems': no, 'DELETE /v1/invoices/in_1': { status: 500 }, 'DELETE /v1/customers/cus_1': { cut: 'after-body' } }))
+  has(t, await left.dispatch('invoicing', request('INVOICE')), { outcome: 'rejected', error: { code: 'parameter_invalid_empty' } },
+    'a refusal stays one where that fails')
   for (const script of [{ status: 500 }, error(429, { code: 'lock_timeout' })] as VendorReply[]) {
     const again = await stripe(t, gone({ 'POST /v1/invoiceitems': script }))
     has(t, await again.dispatch('invoicing', request('INVOICE')), { outcome: 'unavailable' })
@@ -389,21 +576,40 @@ await t.test('an object that is locked is tried again: nothing was done', async 
 await t.test('amounts are exact in every currency', async (t) => {
   const priceOf = async (currency: string, unitPrice: string | number, total: string | number): Promise<string | undefined> => {
     const stage = await stripe(t)
-    await stage.dispatch('invoicing', request('INVOICE', { data: { currency, taxRate: 0, total, lines: [{ description: 'x', quantity: 1, unitPrice }] } }))
+    await stage.dispatch('invoicing',
+      request('INVOICE', { data: { currency, taxRate: 0, total, lines: [{ description: 'x', quantity: 1, unitPrice }] } }))
     return formOf(stage, 'invoiceitems')?.['unit_amount_decimal']
   }
   const prices: [string, string | number, string, total?: string][] = [
-    ['EUR', 0.1, '10'], ['EUR', '19.99', '1999'], ['EUR', 1.005, '100.5', '1.01'], ['EUR', '0.0000000001', '0.00000001', '0.00'], ['EUR', '999999999999999.99', '99999999999999999'],
-    ['JPY', 500, '500'], ['JPY', '0.5', '0.5', '1'], ['KWD', '5.124', '5124'], ['ISK', 5, '500'], ['UGX', '5', '500'],
+    ['EUR', 0.1, '10'],
+    ['EUR', '19.99', '1999'],
+    ['EUR', 1.005, '100.5', '1.01'],
+    ['EUR', '0.0000000001', '0.00000001', '0.00'],
+    ['EUR', '999999999999999.99', '99999999999999999'],
+    ['JPY', 500, '500'],
+    ['JPY', '0.5', '0.5', '1'],
+    ['KWD', '5.124', '5124'],
+    ['ISK', 5, '500'],
+    ['UGX', '5', '500'],
     // Of payouts alone Stripe says that these have no decimals.
-    ['HUF', '5.25', '525'], ['TWD', '5.25', '525'], ['MGA', 500, '500'], ['CLP', 500, '500'], ['BHD', '5.12', '5120']
+    ['HUF', '5.25', '525'],
+    ['TWD', '5.25', '525'],
+    ['MGA', 500, '500'],
+    ['CLP', 500, '500'],
+    ['BHD', '5.12', '5120']
   ]
-  for (const [currency, price, expected, total = price] of prices) t.equal(await priceOf(currency, price, total), expected, `${price} ${currency}`)
+  for (const [currency, price, expected, total = price] of prices) {
+    t.equal(await priceOf(currency, price, total), expected, `${price} ${currency}`)
+  }
 })
 
 const word = (outcome: string): { outcome: string } => ({ outcome })
 const steps: Record<string, { type: InvoicingFields['documentType'], before: string[], last: string }> = {
-  invoice: { type: 'INVOICE', before: ['POST /v1/customers', 'POST /v1/invoices', 'POST /v1/invoiceitems', 'GET /v1/invoices/in_1'], last: 'POST /v1/invoices/in_1/finalize' },
+  invoice: {
+    type: 'INVOICE',
+    before: ['POST /v1/customers', 'POST /v1/invoices', 'POST /v1/invoiceitems', 'GET /v1/invoices/in_1'],
+    last: 'POST /v1/invoices/in_1/finalize'
+  },
   quote: { type: 'QUOTE', before: ['POST /v1/customers', 'POST /v1/quotes'], last: 'POST /v1/quotes/qt_1/finalize' },
   'credit note': { type: 'CREDIT', before: ['GET /v1/invoices/search'], last: 'POST /v1/credit_notes' }
 }
@@ -414,7 +620,12 @@ const failures: [string, VendorReply, before: string, last: string][] = [
   ['answered with another shape', { json: { object: 'surprise' } }, 'unavailable', 'uncertain'],
   ['answered with 500', error(500, { type: 'api_error', message: 'Sorry' }), 'unavailable', 'uncertain'],
   ['answered with 429', error(429, { type: 'invalid_request_error', code: 'rate_limit' }), 'unavailable', 'unavailable'],
-  ['answered with 400', error(400, { type: 'invalid_request_error', code: 'parameter_invalid_empty', message: 'No' }), 'rejected', 'rejected'],
+  [
+    'answered with 400',
+    error(400, { type: 'invalid_request_error', code: 'parameter_invalid_empty', message: 'No' }),
+    'rejected',
+    'rejected'
+  ],
   ['answered with 401', error(401, { type: 'invalid_request_error', message: 'Invalid API Key provided' }), 'rejected', 'rejected']
 ]
 for (const [what, { type, before, last }] of Object.entries(steps)) {
@@ -433,23 +644,40 @@ for (const [what, { type, before, last }] of Object.entries(steps)) {
     has(t, await stage.dispatch('invoicing', request(type)), word('uncertain'))
     const [checkpoint = ''] = stage.checkpoints
     const isDraft = type !== 'CREDIT'
-    has(t, await stage.ask('invoicing', 'lookup', { reference: 'step-1', checkpoint }), isDraft ? { found: 'draft' } : { found: 'accepted', response: { id: 'cn_1' } })
+    has(t, await stage.ask('invoicing', 'lookup', { reference: 'step-1', checkpoint }),
+      isDraft ? { found: 'draft' } : { found: 'accepted', response: { id: 'cn_1' } })
 
     const before = stage.vendor.requests.length
     has(t, await stage.dispatch('invoicing', request(type), { checkpointed: checkpoint }), word('accepted'))
     const again = sentBy(stage).slice(before)
     t.equal(again.filter((what) => what.startsWith('POST')).length, isDraft ? 1 : 0, 'nothing is made twice')
-    if (isDraft) t.equal(new Set(stage.vendor.requests.filter(({ path }) => path.endsWith('finalize')).map(({ headers }) => headers['idempotency-key'])).size, 1, 'under the same key')
+    if (isDraft) {
+      t.equal(
+        new Set(stage.vendor.requests.filter(({ path }) => path.endsWith('finalize')).map(({ headers }) => headers['idempotency-key']))
+          .size,
+        1,
+        'under the same key'
+      )
+    }
   })
 }
 
 await t.test('a look-up', async (t) => {
-  const lookup = async (checkpoint: string | undefined, changes: Record<string, VendorReply> = {}, reference = 'step-1'): Promise<unknown> =>
-    await (await stripe(t, changes)).ask('invoicing', 'lookup', { reference, ...(checkpoint !== undefined && { checkpoint }) }, { reference })
+  const lookup = async (
+    checkpoint: string | undefined,
+    changes: Record<string, VendorReply> = {},
+    reference = 'step-1'
+  ): Promise<unknown> =>
+    await (await stripe(t, changes)).ask('invoicing', 'lookup', { reference, ...(checkpoint !== undefined && { checkpoint }) }, {
+      reference
+    })
 
   await t.test('finds what was finalized meanwhile', async (t) => {
     t.strictSame(await lookup('in_1', { 'GET /v1/invoices/in_1': { json: open } }), { found: 'accepted', response: accepted })
-    t.strictSame(await lookup('qt_1', { 'GET /v1/quotes/qt_1': { json: { ...quote, status: 'accepted', number: 'QT-1' } } }), { found: 'accepted', response: { id: 'qt_1', status: 'accepted', number: 'QT-1' } })
+    t.strictSame(await lookup('qt_1', { 'GET /v1/quotes/qt_1': { json: { ...quote, status: 'accepted', number: 'QT-1' } } }), {
+      found: 'accepted',
+      response: { id: 'qt_1', status: 'accepted', number: 'QT-1' }
+    })
     has(t, await lookup('credit:in_1'), { found: 'accepted', response: { id: 'cn_1' } })
   })
 
@@ -461,42 +689,67 @@ await t.test('a look-up', async (t) => {
   })
 
   await t.test('that fails says nothing', async (t) => {
-    for (const status of [401, 429, 500]) has(t, await lookup('in_1', { 'GET /v1/invoices/in_1': { status } }), { outcome: status === 401 ? 'rejected' : 'unavailable' })
+    for (const status of [401, 429, 500]) {
+      has(t, await lookup('in_1', { 'GET /v1/invoices/in_1': { status } }), { outcome: status === 401 ? 'rejected' : 'unavailable' })
+    }
   })
 })
 
 await t.test('a step that comes back', async (t) => {
   await t.test('answers with what was issued, and issues nothing', async (t) => {
     const stage = await stripe(t, { 'GET /v1/invoices/in_1': { json: open } })
-    t.strictSame(await stage.dispatch('invoicing', request('INVOICE', { invoicing: { sendByEmail: true } }), { checkpointed: 'in_1' }), { outcome: 'accepted', response: accepted })
+    t.strictSame(await stage.dispatch('invoicing', request('INVOICE', { invoicing: { sendByEmail: true } }), { checkpointed: 'in_1' }), {
+      outcome: 'accepted',
+      response: accepted
+    })
     t.strictSame(sentBy(stage), ['GET invoices/in_1'])
   })
 
   await t.test('issues the credit note that is not there', async (t) => {
     const stage = await stripe(t, { 'GET /v1/credit_notes': { json: { data: [] } } })
-    has(t, await stage.dispatch('invoicing', request('CREDIT', { invoicing: { reference: 'in_1' } }), { checkpointed: 'credit:in_1' }), { outcome: 'accepted' })
+    has(t, await stage.dispatch('invoicing', request('CREDIT', { invoicing: { reference: 'in_1' } }), { checkpointed: 'credit:in_1' }), {
+      outcome: 'accepted'
+    })
     t.strictSame(sentBy(stage), ['GET credit_notes', 'GET invoices/in_1', 'POST credit_notes'])
     t.strictSame(stage.vendor.requests[0]?.query, { invoice: 'in_1', limit: '100' })
   })
 
   await t.test('waits while its first request is still at work', async (t) => {
-    const stage = await stripe(t, { 'POST /v1/invoices/in_1/finalize': error(409, { type: 'idempotency_error', code: 'idempotency_key_in_use', message: 'At work' }) })
-    has(t, await stage.dispatch('invoicing', request('INVOICE'), { checkpointed: 'in_1' }), { outcome: 'uncertain', error: { code: 'idempotency_key_in_use' } })
+    const stage = await stripe(t, {
+      'POST /v1/invoices/in_1/finalize': error(409, { type: 'idempotency_error', code: 'idempotency_key_in_use', message: 'At work' })
+    })
+    has(t, await stage.dispatch('invoicing', request('INVOICE'), { checkpointed: 'in_1' }), {
+      outcome: 'uncertain',
+      error: { code: 'idempotency_key_in_use' }
+    })
   })
 })
 
 await t.test('Stripe\'s codes become words of the service', async (t) => {
-  const outcomes = { authentication_error: 'rejected', provider_error: 'rejected', provider_unavailable: 'unavailable', outcome_unknown: 'uncertain' } as Record<string, string>
+  const outcomes = {
+    authentication_error: 'rejected',
+    provider_error: 'rejected',
+    provider_unavailable: 'unavailable',
+    outcome_unknown: 'uncertain'
+  } as Record<string, string>
   const { provider } = await stripe(t)
   for (const [code, mapped] of Object.entries({ ...provider.manifest.errors.map, tax_id_invalid: 'provider_error' })) {
     const stage = await stripe(t, { 'POST /v1/customers': error(400, { type: 'invalid_request_error', code, message: `It is ${code}.` }) })
-    t.strictSame(await stage.dispatch('invoicing', request('INVOICE')), { outcome: outcomes[mapped], error: { word: mapped, code, message: `It is ${code}.` } })
+    t.strictSame(await stage.dispatch('invoicing', request('INVOICE')), {
+      outcome: outcomes[mapped],
+      error: { word: mapped, code, message: `It is ${code}.` }
+    })
   }
   for (const code of ['api_key_expired', 'secret_key_required']) {
-    has(t, await (await stripe(t, { 'POST /v1/customers': error(401, { code }) })).dispatch('invoicing', request('INVOICE')), { outcome: 'rejected', error: { word: 'authentication_error', code } })
+    has(t, await (await stripe(t, { 'POST /v1/customers': error(401, { code }) })).dispatch('invoicing', request('INVOICE')), {
+      outcome: 'rejected',
+      error: { word: 'authentication_error', code }
+    })
   }
   const stage = await stripe(t, { 'POST /v1/customers': error(401, { type: 'invalid_request_error', message: 'Invalid API Key' }) })
-  has(t, await stage.dispatch('invoicing', request('INVOICE')), { error: { word: 'authentication_error', code: 'invalid_request_error', message: 'Invalid API Key' } })
+  has(t, await stage.dispatch('invoicing', request('INVOICE')), {
+    error: { word: 'authentication_error', code: 'invalid_request_error', message: 'Invalid API Key' }
+  })
 })
 
 await t.test('the key belongs to the mode: nothing real from a sandbox, nothing pretended outside of it', async (t) => {
@@ -504,8 +757,14 @@ await t.test('the key belongs to the mode: nothing real from a sandbox, nothing 
   const stage = await stripe(t)
   has(t, await stage.dispatch('invoicing', request('INVOICE'), { sandbox: true, settings: test }), { outcome: 'accepted' })
   const before = stage.vendor.requests.length
-  has(t, await stage.dispatch('invoicing', request('INVOICE'), { sandbox: true }), { outcome: 'rejected', error: { code: 'wrong_environment', message: /sandbox needs a test key/ } })
-  has(t, await stage.dispatch('invoicing', request('INVOICE'), { settings: test }), { outcome: 'rejected', error: { code: 'wrong_environment', message: /not real/ } })
+  has(t, await stage.dispatch('invoicing', request('INVOICE'), { sandbox: true }), {
+    outcome: 'rejected',
+    error: { code: 'wrong_environment', message: /sandbox needs a test key/ }
+  })
+  has(t, await stage.dispatch('invoicing', request('INVOICE'), { settings: test }), {
+    outcome: 'rejected',
+    error: { code: 'wrong_environment', message: /not real/ }
+  })
   t.equal(stage.vendor.requests.length, before)
 })
 
@@ -519,13 +778,18 @@ await t.test('the document is Stripe\'s own', async (t) => {
     'GET /credit_notes/acct_1/a/pdf': file,
     'GET /v1/quotes/qt_1/pdf': file
   })
-  has(t, stage.provider.manifest.services.invoicing, { capabilities: { document: 'theirs' }, verbs: ['dispatch', 'lookup', 'status', 'document'] })
+  has(t, stage.provider.manifest.services.invoicing, {
+    capabilities: { document: 'theirs' },
+    verbs: ['dispatch', 'lookup', 'status', 'document']
+  })
   for (const [id, filename] of [['in_1', '0759376C-0001.pdf'], ['cn_1', '0759376C-0001-CN-01.pdf'], ['qt_1', 'qt_1.pdf']] as const) {
     has(t, await stage.ask('invoicing', 'document', { id }), { filename, contentType: 'application/pdf', size: pdf.length })
   }
   const { headers, host } = stage.vendor.requests.at(-1)!
   has(t, { host, ...headers }, { host: 'files.stripe.com', authorization: 'Bearer sk_live_0123456789' })
-  for (const request of stage.vendor.requests.filter(({ host }) => host === 'pay.stripe.com')) t.equal(request.headers['authorization'], undefined, 'the key is for the API alone')
+  for (const request of stage.vendor.requests.filter(({ host }) => host === 'pay.stripe.com')) {
+    t.equal(request.headers['authorization'], undefined, 'the key is for the API alone')
+  }
   stage.vendor.on('GET /v1/invoices/in_1', { json: draft })
   has(t, await stage.ask('invoicing', 'document', { id: 'in_1' }), { outcome: 'rejected', error: { code: 'no_document' } })
   stage.vendor.on('GET /v1/invoices/in_1', { json: { ...open, invoice_pdf: 'https://evil.example/pdf' } })
@@ -535,7 +799,8 @@ await t.test('the document is Stripe\'s own', async (t) => {
 
 await t.test('it requires what Stripe cannot do without, at validation', async (t) => {
   const { provider } = await stripe(t)
-  t.same(provider.manifest.services.invoicing?.capabilities.requires, ['/number', '/currency', '/customer/name', '/customer/email', '/lines/0/quantity', '/lines/0/unitPrice', '/total'])
+  t.same(provider.manifest.services.invoicing?.capabilities.requires, ['/number', '/currency', '/customer/name', '/customer/email',
+    '/lines/0/quantity', '/lines/0/unitPrice', '/total'])
 })
 
 await t.test('its settings are a form; its README names every one of them', async (t) => {
@@ -546,7 +811,9 @@ await t.test('its settings are a form; its README names every one of them', asyn
     contains(t, readme, `\`${name}\``)
   }
   t.same(checkSettings(form, settings), [])
-  for (const secretKey of ['', 'pk_live_1', 'sk_1', 'sk_live_']) t.same([...new Set(checkSettings(form, { ...settings, secretKey }).map(({ path }) => path))], ['/secretKey'], secretKey)
+  for (const secretKey of ['', 'pk_live_1', 'sk_1', 'sk_live_']) {
+    t.same([...new Set(checkSettings(form, { ...settings, secretKey }).map(({ path }) => path))], ['/secretKey'], secretKey)
+  }
 })
 
 await describesAll(t, 'stripe', { hosts: ['files.stripe.com'], links: ['pay.stripe.com'] })

@@ -45,17 +45,27 @@ await t.test('the request may name the sender, the settings a messaging service'
 
 await t.test('what begins like a messaging service is no sender of a request either', async (t) => {
   const { provider } = await stageOf(t, 'twilio', settings)
-  const found = (sender: string): string[] => problemsForeseen(provider, 'sms', { ...message, sms: { ...message.sms, sender } }, { settings, requestSettings: {}, sandbox: false, now: new Date() }).map(({ path, message }) => `${path} ${message}`)
+  const found = (sender: string): string[] =>
+    problemsForeseen(provider, 'sms', { ...message, sms: { ...message.sms, sender } }, {
+      settings,
+      requestSettings: {},
+      sandbox: false,
+      now: new Date()
+    }).map(({ path, message }) => `${path} ${message}`)
   for (const sender of ['MG123', 'MGab12', 'MG12345678f']) {
     t.equal(found(sender).length, 1, sender)
-    contains(t, found(sender)[0], /^\/sms\/sender .*a messaging service \(MG and 32 hexadecimal digits\) stands in "settings.messagingService"/)
+    contains(t, found(sender)[0],
+      /^\/sms\/sender .*a messaging service \(MG and 32 hexadecimal digits\) stands in "settings.messagingService"/)
   }
   for (const sender of ['ACME', 'MGM', 'MGA', 'MG4Cars']) t.same(found(sender), [], sender)
 })
 
 await t.test('a request may name its messaging service, with a sender of that, and how long the message is good', async (t) => {
   const [service, requested] = [`MG${'2'.repeat(32)}`, `MG${'3'.repeat(32)}`]
-  const sentWith = async (requestSettings: Record<string, string | number>, { sender, ...more }: { sender?: string, from?: string, validityPeriod?: number } = {}): Promise<unknown> => {
+  const sentWith = async (
+    requestSettings: Record<string, string | number>,
+    { sender, ...more }: { sender?: string, from?: string, validityPeriod?: number } = {}
+  ): Promise<unknown> => {
     const { vendor, dispatch, provider } = await stageOf(t, 'twilio', { ...settings, ...more })
     t.same(checkSettings(provider.manifest.requestSettings, requestSettings), [])
     vendor.on(messages(accountSid), created)
@@ -65,7 +75,11 @@ await t.test('a request may name its messaging service, with a sender of that, a
   const whole = { To: '+33612345678', Body: 'Bonjour à tous' }
   t.strictSame(await sentWith({ messagingService: requested }), { ...whole, MessagingServiceSid: requested })
   t.strictSame(await sentWith({ messagingService: requested }, { from: service }), { ...whole, MessagingServiceSid: requested })
-  t.strictSame(await sentWith({ messagingService: requested }, { sender: 'ACME' }), { ...whole, MessagingServiceSid: requested, From: 'ACME' })
+  t.strictSame(await sentWith({ messagingService: requested }, { sender: 'ACME' }), {
+    ...whole,
+    MessagingServiceSid: requested,
+    From: 'ACME'
+  })
   t.strictSame(await sentWith({ validityPeriod: 600 }), { ...whole, From: settings.from, ValidityPeriod: '600' })
   t.strictSame(await sentWith({}, { validityPeriod: 3600 }), { ...whole, From: settings.from, ValidityPeriod: '3600' })
   t.strictSame(await sentWith({ validityPeriod: 600 }, { validityPeriod: 3600 }), { ...whole, From: settings.from, ValidityPeriod: '600' })
@@ -73,30 +87,74 @@ await t.test('a request may name its messaging service, with a sender of that, a
   vendor.on(messages(testAccountSid), created)
   await dispatch('sms', message, { sandbox: true, requestSettings: { messagingService: requested } })
   t.strictSame(vendor.requests[0]?.form, { ...whole, From: '+15005550006' }, 'test credentials have no messaging services')
-  for (const wrong of [{ messagingService: 'MG123' }, { messagingService: 'ACME' }, { validityPeriod: 0 }, { validityPeriod: 36001 }, { validityPeriod: 1.5 }]) t.equal(checkSettings(manifest.requestSettings, wrong).length, 1, JSON.stringify(wrong))
+  for (const wrong of [
+    { messagingService: 'MG123' },
+    { messagingService: 'ACME' },
+    { validityPeriod: 0 },
+    { validityPeriod: 36001 },
+    { validityPeriod: 1.5 }
+  ]) t.equal(checkSettings(manifest.requestSettings, wrong).length, 1, JSON.stringify(wrong))
 })
 
 await t.test('a message that was made and given up at once is no success', async (t) => {
-  for (const [status, outcome] of [['failed', 'rejected'], ['undelivered', 'rejected'], ['canceled', 'rejected'], ['accepted', 'accepted'], ['scheduled', 'accepted'], ['constructor', 'accepted']] as const) {
+  for (const [status, outcome] of [
+    ['failed', 'rejected'],
+    ['undelivered', 'rejected'],
+    ['canceled', 'rejected'],
+    ['accepted', 'accepted'],
+    ['scheduled', 'accepted'],
+    ['constructor', 'accepted']
+  ] as const) {
     const { vendor, dispatch } = await stageOf(t, 'twilio', settings)
     vendor.on(messages(accountSid), { status: 201, json: { sid: created.json.sid, status, error_code: null } })
-    has(t, await dispatch('sms', message), { outcome, ...(outcome === 'rejected' && { error: { word: 'provider_error', code: status } }) }, status)
+    has(t, await dispatch('sms', message), { outcome, ...(outcome === 'rejected' && { error: { word: 'provider_error', code: status } }) },
+      status)
   }
   const { vendor, dispatch } = await stageOf(t, 'twilio', settings)
-  vendor.on(messages(accountSid), { status: 201, json: { sid: created.json.sid, status: 'failed', error_code: 30007, error_message: 'Carrier violation' } })
-  t.strictSame(await dispatch('sms', message), { outcome: 'rejected', error: { word: 'provider_error', code: '30007', message: 'Carrier violation' } })
+  vendor.on(messages(accountSid), {
+    status: 201,
+    json: { sid: created.json.sid, status: 'failed', error_code: 30007, error_message: 'Carrier violation' }
+  })
+  t.strictSame(await dispatch('sms', message), {
+    outcome: 'rejected',
+    error: { word: 'provider_error', code: '30007', message: 'Carrier violation' }
+  })
 })
 
 await t.test('it is asked what became of a message', async (t) => {
   const { vendor, ask, provider: { manifest: { services: { sms } } } } = await stageOf(t, 'twilio', settings)
-  vendor.on(`GET /2010-04-01/Accounts/${accountSid}/Messages/${created.json.sid}.json`, [{ json: { sid: created.json.sid, status: 'sent', error_code: null } }, { json: { sid: created.json.sid, status: 'undelivered', error_code: 30005, error_message: 'Unknown destination handset' } }])
+  vendor.on(`GET /2010-04-01/Accounts/${accountSid}/Messages/${created.json.sid}.json`, [
+    { json: { sid: created.json.sid, status: 'sent', error_code: null } },
+    { json: { sid: created.json.sid, status: 'undelivered', error_code: 30005, error_message: 'Unknown destination handset' } }
+  ])
   t.strictSame(await ask('sms', 'status', { id: created.json.sid }), { status: 'sent' })
-  t.strictSame(await ask('sms', 'status', { id: created.json.sid }), { status: 'undelivered', errorCode: 30005, errorMessage: 'Unknown destination handset' })
-  t.strictSame(await ask('sms', 'status', { id: created.json.sid }, { sandbox: true }), { status: 'queued' }, 'what test credentials have made cannot be read')
-  t.equal(vendor.requests.length, 2)
-  t.strictSame(Object.fromEntries(['accepted', 'queued', 'sending', 'sent', 'delivered', 'read', 'failed', 'undelivered', 'canceled', 'received'].map((word) => [word, statusOf(sms?.statuses ?? {}, word)])), {
-    accepted: 'queued', queued: 'queued', sending: 'queued', sent: 'sent', delivered: 'delivered', read: 'delivered', failed: 'failed', undelivered: 'failed', canceled: 'failed', received: null
+  t.strictSame(await ask('sms', 'status', { id: created.json.sid }), {
+    status: 'undelivered',
+    errorCode: 30005,
+    errorMessage: 'Unknown destination handset'
   })
+  t.strictSame(await ask('sms', 'status', { id: created.json.sid }, { sandbox: true }), { status: 'queued' },
+    'what test credentials have made cannot be read')
+  t.equal(vendor.requests.length, 2)
+  t.strictSame(
+    Object.fromEntries(
+      ['accepted', 'queued', 'sending', 'sent', 'delivered', 'read', 'failed', 'undelivered', 'canceled', 'received'].map(
+        (word) => [word, statusOf(sms?.statuses ?? {}, word)]
+      )
+    ),
+    {
+      accepted: 'queued',
+      queued: 'queued',
+      sending: 'queued',
+      sent: 'sent',
+      delivered: 'delivered',
+      read: 'delivered',
+      failed: 'failed',
+      undelivered: 'failed',
+      canceled: 'failed',
+      received: null
+    }
+  )
 })
 
 await t.test('a sandbox dispatch goes out with the test credentials, or not at all', async (t) => {
@@ -115,7 +173,10 @@ await t.test('Twilio\'s codes become words of the service', async (t) => {
   const { vendor, dispatch, provider } = await stageOf(t, 'twilio', settings)
   const codes = { ...provider.manifest.errors.map, 99999: 'provider_error' }
   for (const [code, word] of Object.entries(codes)) {
-    vendor.on(messages(accountSid), { status: 400, json: { code: Number(code), message: `It is ${code}.`, more_info: `https://www.twilio.com/docs/errors/${code}`, status: 400 } })
+    vendor.on(messages(accountSid), {
+      status: 400,
+      json: { code: Number(code), message: `It is ${code}.`, more_info: `https://www.twilio.com/docs/errors/${code}`, status: 400 }
+    })
     const outcome = word === 'provider_unavailable' ? 'unavailable' : 'rejected'
     t.strictSame(await dispatch('sms', message), { outcome, error: { word, code, message: `It is ${code}.` } })
   }
@@ -125,7 +186,13 @@ await t.test('what is not surely refused stays uncertain: nothing can be looked 
   const { vendor, dispatch, provider } = await stageOf(t, 'twilio', settings)
   t.strictSame(provider.manifest.services.sms?.idempotency, { kind: 'none' })
   t.same(provider.manifest.services.sms?.verbs, ['dispatch', 'status'])
-  for (const script of [{ status: 500 }, { status: 503 }, { cut: 'after-body' }, { cut: 'in-reply' }, { status: 201, json: { sid: null } }] as const) {
+  for (const script of [
+    { status: 500 },
+    { status: 503 },
+    { cut: 'after-body' },
+    { cut: 'in-reply' },
+    { status: 201, json: { sid: null } }
+  ] as const) {
     vendor.on(messages(accountSid), script)
     has(t, await dispatch('sms', message), { outcome: 'uncertain', error: { word: 'outcome_unknown' } }, JSON.stringify(script))
   }
@@ -138,10 +205,26 @@ await t.test('what is not surely refused stays uncertain: nothing can be looked 
 await t.test('its settings are a form, and what cannot be an account or a sender is refused', async (t) => {
   const { provider: { manifest } } = await stageOf(t, 'twilio', settings)
   for (const [name, field] of Object.entries(manifest.settings.properties)) has(t, field, { title: String, description: String }, name)
-  for (const name of ['accountSid', 'authToken', 'from']) has(t, checkSettings(manifest.settings, { ...settings, [name]: undefined }), [{ path: `/${name}` }])
-  for (const from of ['', '0123456789', '+012', 'A name of twelve', 'MG12345678901', 'MG123', 'MGab12', `MG${'2'.repeat(31)}`, `MG${'g'.repeat(32)}`]) has(t, checkSettings(manifest.settings, { ...settings, from }), [{ path: '/from' }], from)
-  for (const from of ['MGM', 'MG Cars', 'MGA', 'MG4 Cars', '38383']) t.same(checkSettings(manifest.settings, { ...settings, from }), [], from)
-  for (const sid of ['', 'AC12', `SK${'0'.repeat(32)}`]) has(t, checkSettings(manifest.settings, { ...settings, accountSid: sid }), [{ path: '/accountSid' }], sid)
+  for (const name of ['accountSid', 'authToken', 'from']) {
+    has(t, checkSettings(manifest.settings, { ...settings, [name]: undefined }), [{ path: `/${name}` }])
+  }
+  for (const from of [
+    '',
+    '0123456789',
+    '+012',
+    'A name of twelve',
+    'MG12345678901',
+    'MG123',
+    'MGab12',
+    `MG${'2'.repeat(31)}`,
+    `MG${'g'.repeat(32)}`
+  ]) has(t, checkSettings(manifest.settings, { ...settings, from }), [{ path: '/from' }], from)
+  for (const from of ['MGM', 'MG Cars', 'MGA', 'MG4 Cars', '38383']) {
+    t.same(checkSettings(manifest.settings, { ...settings, from }), [], from)
+  }
+  for (const sid of ['', 'AC12', `SK${'0'.repeat(32)}`]) {
+    has(t, checkSettings(manifest.settings, { ...settings, accountSid: sid }), [{ path: '/accountSid' }], sid)
+  }
 })
 
 await t.test('its README names every setting', async (t) => {

@@ -2,15 +2,19 @@ import { readFile } from 'node:fs/promises'
 import t, { type Test } from 'tap'
 import { checkSettings } from '../../core/host/settings/settings.ts'
 import { readEvent, statusOf } from '../../core/host/webhook/read.ts'
-import type { EsignDispatch } from '../../core/services/esign.ts'
 import type { VendorReply } from '../../core/packages/conformance/vendor/vendor.ts'
+import type { EsignDispatch } from '../../core/services/esign.ts'
 import { invoice } from '../fixtures/providers/call.ts'
 import { contains, has } from '../support/matching.ts'
-import { content, stageOf, type Stage } from '../support/provider-stage.ts'
+import { content, type Stage, stageOf } from '../support/provider-stage.ts'
 
 const settings = { apiKey: 'a-key-of-universign' }
 type Signer = EsignDispatch['esign']['signers'][number]
-const [ada, grace, alan] = [['Ada', 'Lovelace'], ['Grace', 'Hopper'], ['Alan', 'Turing']].map(([firstName = '', lastName = '']) => ({ firstName, lastName, email: `${firstName.toLowerCase()}@example.com` })) as [Signer, Signer, Signer]
+const [ada, grace, alan] = [['Ada', 'Lovelace'], ['Grace', 'Hopper'], ['Alan', 'Turing']].map(([firstName = '', lastName = '']) => ({
+  firstName,
+  lastName,
+  email: `${firstName.toLowerCase()}@example.com`
+})) as [Signer, Signer, Signer]
 
 const contract = (more: Partial<EsignDispatch['esign']> = {}, signatures: EsignDispatch['signatures'] = []): EsignDispatch => ({
   esign: { signers: [ada], signatureType: 'SIMPLE', expiresInDays: 30, ...more },
@@ -33,7 +37,14 @@ const answers: Record<string, VendorReply> = {
   [`POST ${path}/start`]: transaction('started'),
   [`GET ${path}`]: transaction('draft')
 }
-const before = ['POST /v1/transactions', 'POST /v1/files', `POST ${path}/documents`, `POST ${path}/documents/doc_1/fields`, `POST ${path}/signatures`, `POST ${path}/participants`]
+const before = [
+  'POST /v1/transactions',
+  'POST /v1/files',
+  `POST ${path}/documents`,
+  `POST ${path}/documents/doc_1/fields`,
+  `POST ${path}/signatures`,
+  `POST ${path}/participants`
+]
 const last = `POST ${path}/start`
 
 async function universign (t: Test, changes: Record<string, VendorReply | [VendorReply, ...VendorReply[]]> = {}): Promise<Stage> {
@@ -44,23 +55,42 @@ async function universign (t: Test, changes: Record<string, VendorReply | [Vendo
 
 const sentBy = ({ vendor }: Stage): string[] => vendor.requests.map(({ method, path }) => `${method} ${path}`)
 /** The forms that were sent to an address, in order. */
-const formsOf = ({ vendor }: Stage, what: string): unknown[] => vendor.requests.filter(({ method, path }) => `${method} ${path}` === what).map(({ form }) => form)
+const formsOf = ({ vendor }: Stage, what: string): unknown[] =>
+  vendor.requests.filter(({ method, path }) => `${method} ${path}` === what).map(({ form }) => form)
 
 await t.test('a transaction is a draft, complete, then started', async (t) => {
   const stage = await universign(t)
-  t.strictSame(await stage.dispatch('esign', contract({ locale: 'en', expiresInDays: 14 })), { outcome: 'accepted', response: { id: 'tx_1', status: 'started' } })
+  t.strictSame(await stage.dispatch('esign', contract({ locale: 'en', expiresInDays: 14 })), {
+    outcome: 'accepted',
+    response: { id: 'tx_1', status: 'started' }
+  })
   t.strictSame(sentBy(stage), [...before, last])
   t.strictSame(stage.checkpoints, ['tx_1'])
-  t.strictSame(formsOf(stage, 'POST /v1/transactions'), [{ name: 'contract.pdf (step-1)', language: 'en', duration: '20160', 'metadata[dispatch reference]': 'step-1' }], '14 days are 20160 minutes')
+  t.strictSame(formsOf(stage, 'POST /v1/transactions'), [{
+    name: 'contract.pdf (step-1)',
+    language: 'en',
+    duration: '20160',
+    'metadata[dispatch reference]': 'step-1'
+  }], '14 days are 20160 minutes')
   has(t, stage.vendor.requests[1]?.parts, [{ name: 'file', filename: 'contract.pdf', contentType: 'application/pdf', body: content }])
   t.strictSame(formsOf(stage, `POST ${path}/documents`), [{ document: 'file_1', name: 'contract.pdf' }])
-  t.strictSame(formsOf(stage, `POST ${path}/participants`), [{ email: 'ada@example.com', full_name: 'Ada Lovelace', min_signature_level: 'level1' }])
+  t.strictSame(formsOf(stage, `POST ${path}/participants`), [{
+    email: 'ada@example.com',
+    full_name: 'Ada Lovelace',
+    min_signature_level: 'level1'
+  }])
   t.equal(stage.vendor.requests.at(-1)?.body.length, 0)
-  for (const { host, headers } of stage.vendor.requests) has(t, { host, ...headers }, { host: 'api.universign.com', authorization: 'Bearer a-key-of-universign' })
+  for (const { host, headers } of stage.vendor.requests) {
+    has(t, { host, ...headers }, { host: 'api.universign.com', authorization: 'Bearer a-key-of-universign' })
+  }
 })
 
 await t.test('each type of signature has its level, and a number is where the code goes', async (t) => {
-  const participantOf = async (signatureType: EsignDispatch['esign']['signatureType'], more: object = {}, signer: Signer = ada): Promise<unknown> => {
+  const participantOf = async (
+    signatureType: EsignDispatch['esign']['signatureType'],
+    more: object = {},
+    signer: Signer = ada
+  ): Promise<unknown> => {
     const stage = await universign(t)
     has(t, await stage.dispatch('esign', contract({ signatureType, signers: [signer] }), more), { outcome: 'accepted' })
     const [participant] = formsOf(stage, `POST ${path}/participants`)
@@ -72,7 +102,10 @@ await t.test('each type of signature has its level, and a number is where the co
   t.strictSame(await participantOf('SIMPLE', {}, { ...ada, phoneNumber: '+33612345678' }), { ...phoned, min_signature_level: 'level1' })
   t.strictSame(await participantOf('ADVANCED', {}, { ...ada, phoneNumber: '+33612345678' }), { ...phoned, min_signature_level: 'level2' })
   has(t, await participantOf('ADVANCED', { settings: { ...settings, qualifiedCertificate: true } }), { min_signature_level: 'level3' })
-  has(t, await participantOf('ADVANCED', { settings: { ...settings, qualifiedCertificate: true }, requestSettings: { qualifiedCertificate: false } }), { min_signature_level: 'level2' }, 'the request says the last word')
+  has(t, await participantOf('ADVANCED', {
+    settings: { ...settings, qualifiedCertificate: true },
+    requestSettings: { qualifiedCertificate: false }
+  }), { min_signature_level: 'level2' }, 'the request says the last word')
   has(t, await participantOf('QUALIFIED', { requestSettings: { qualifiedCertificate: true } }), { min_signature_level: 'level4' })
 })
 
@@ -84,8 +117,13 @@ await t.test('the client\'s metadata goes along as far as Universign takes it, o
     return Object.fromEntries(Object.entries(transaction).filter(([name]) => name.startsWith('metadata')))
   }
   const reference = { 'metadata[dispatch reference]': 'step-1' }
-  t.strictSame(await sentWith({ customer: 'C-1001', 'contract type': 'NDA' }), { 'metadata[customer]': 'C-1001', 'metadata[contract type]': 'NDA', ...reference })
-  t.strictSame(await sentWith({ 'a_b': '1', 'a=b': '1', 'a+b': '1', 'a[b': '1', ['k'.repeat(21)]: '1', long: 'v'.repeat(201), empty: '' }), reference, 'what it does not take stays here')
+  t.strictSame(await sentWith({ customer: 'C-1001', 'contract type': 'NDA' }), {
+    'metadata[customer]': 'C-1001',
+    'metadata[contract type]': 'NDA',
+    ...reference
+  })
+  t.strictSame(await sentWith({ 'a_b': '1', 'a=b': '1', 'a+b': '1', 'a[b': '1', ['k'.repeat(21)]: '1', long: 'v'.repeat(201), empty: '' }),
+    reference, 'what it does not take stays here')
   const many = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`key ${String(index)}`, 'v']))
   t.equal(Object.keys(await sentWith(many) as object).length, 15)
   has(t, await sentWith({ 'dispatch reference': 'another' }), reference)
@@ -98,16 +136,30 @@ await t.test('a sandbox goes to the test environment alone', async (t) => {
 })
 
 await t.test('each place of the template is a field with the instruction to sign it, on whole pixels from the top left', async (t) => {
-  const stage = await universign(t, { [`POST ${path}/documents/doc_1/fields`]: [{ json: { id: 'fld_1' } }, { json: { id: 'fld_2' } }, { json: { id: 'fld_3' } }, { json: { id: 'fld_4' } }] })
+  const stage = await universign(t, {
+    [`POST ${path}/documents/doc_1/fields`]: [
+      { json: { id: 'fld_1' } },
+      { json: { id: 'fld_2' } },
+      { json: { id: 'fld_3' } },
+      { json: { id: 'fld_4' } }
+    ]
+  })
   const place = { width: 150, height: 50 }
-  await stage.dispatch('esign', contract({ signers: [ada, grace, alan] }, [{ ...place, signer: 2, page: 2, x: 320, y: 0 }, { ...place, signer: 1, page: 2, x: 100.4, y: 600.6 }, { ...place, signer: 1, page: 3, x: 1, y: 2 }]))
+  await stage.dispatch('esign', contract({ signers: [ada, grace, alan] }, [
+    { ...place, signer: 2, page: 2, x: 320, y: 0 },
+    { ...place, signer: 1, page: 2, x: 100.4, y: 600.6 },
+    { ...place, signer: 1, page: 3, x: 1, y: 2 }
+  ]))
   t.strictSame(formsOf(stage, `POST ${path}/documents/doc_1/fields`), [
     { type: 'signature', page: '2', x: '100', y: '601' },
     { type: 'signature', page: '3', x: '1', y: '2' },
     { type: 'signature', page: '2', x: '320', y: '0' },
     { type: 'signature' }
   ], 'a signer without a place signs all the same')
-  t.strictSame(formsOf(stage, `POST ${path}/signatures`), [['ada', 1], ['ada', 2], ['grace', 3], ['alan', 4]].map(([name, field]) => ({ signer: `${String(name)}@example.com`, field: `fld_${String(field)}` })))
+  t.strictSame(formsOf(stage, `POST ${path}/signatures`), [['ada', 1], ['ada', 2], ['grace', 3], ['alan', 4]].map(([name, field]) => ({
+    signer: `${String(name)}@example.com`,
+    field: `fld_${String(field)}`
+  })))
 })
 
 await t.test('signers sign in their order, or all at the same time', async (t) => {
@@ -118,7 +170,11 @@ await t.test('signers sign in their order, or all at the same time', async (t) =
   }
   t.strictSame(await sequenceOf([ada, grace]), [])
   t.strictSame(await sequenceOf([{ ...ada, order: 1 }, { ...grace, order: 1 }]), [])
-  t.strictSame(await sequenceOf([{ ...ada, order: 2 }, { ...grace, order: 1 }, { ...alan, order: 2 }]), [[['before', 'grace@example.com'], ['after', 'ada@example.com'], ['after', 'alan@example.com']]])
+  t.strictSame(await sequenceOf([{ ...ada, order: 2 }, { ...grace, order: 1 }, { ...alan, order: 2 }]), [[
+    ['before', 'grace@example.com'],
+    ['after', 'ada@example.com'],
+    ['after', 'alan@example.com']
+  ]])
   t.strictSame(await sequenceOf([{ ...ada, order: 3 }, { ...grace, order: 2 }, { ...alan, order: 1 }]), [
     [['before', 'alan@example.com'], ['after', 'grace@example.com']],
     [['before', 'grace@example.com'], ['after', 'ada@example.com']]
@@ -138,7 +194,8 @@ const failures: [string, VendorReply, early: string, late: string][] = [
 /** What is sent after a request. */
 const after = (step: string, stage: Stage): string[] => sentBy(stage).slice(sentBy(stage).lastIndexOf(step) + 1)
 
-await t.test('each request that fails counts for what it is; nothing is sent after it but to take back the draft of what was refused', async (t) => {
+await t.test('each request that fails counts for what it is; nothing is sent after it but to take back the ' +
+  'draft of what was refused', async (t) => {
   const ordered = contract({ signers: [{ ...ada, order: 1 }, { ...grace, order: 2 }] })
   for (const [name, script, early, late] of failures) {
     for (const step of [...before, `POST ${path}/sequencing`, last]) {
@@ -146,13 +203,26 @@ await t.test('each request that fails counts for what it is; nothing is sent aft
       const expected = step === last ? late : early
       has(t, await stage.dispatch('esign', ordered), { outcome: expected }, `${step} ${name}`)
       t.strictSame(stage.checkpoints, step === last ? ['tx_1'] : [])
-      if (!('cut' in script)) t.strictSame(after(step, stage), expected === 'rejected' && step !== before[0] ? [`POST ${path}/cancel`] : [], `${step} ${name}`)
+      if (!('cut' in script)) {
+        t.strictSame(after(step, stage), expected === 'rejected' && step !== before[0] ? [`POST ${path}/cancel`] : [], `${step} ${name}`)
+      }
     }
   }
   const stage = await universign(t, { [last]: { json: { object: 'surprise' } } })
   has(t, await stage.dispatch('esign', ordered), { outcome: 'uncertain' }, 'an answer of another shape')
-  for (const [status, word] of [[400, 'provider_error'], [401, 'authentication_error'], [403, 'authentication_error'], [404, 'provider_error']] as const) {
-    has(t, await (await universign(t, { 'POST /v1/transactions': { status } })).dispatch('esign', contract()), { outcome: 'rejected', error: { word } })
+  for (const [status, word] of [
+    [400, 'provider_error'],
+    [401, 'authentication_error'],
+    [403, 'authentication_error'],
+    [
+      404,
+      'provider_error'
+    ]
+  ] as const) {
+    has(t, await (await universign(t, { 'POST /v1/transactions': { status } })).dispatch('esign', contract()), {
+      outcome: 'rejected',
+      error: { word }
+    })
   }
 })
 
@@ -168,8 +238,14 @@ await t.test('after a cut where it is started, it goes on from its checkpoint', 
 
   await t.test('with nothing, where it was started', async (t) => {
     const stage = await universign(t, { [`GET ${path}`]: transaction('completed') })
-    t.strictSame(await stage.dispatch('esign', contract(), { checkpointed: 'tx_1' }), { outcome: 'accepted', response: { id: 'tx_1', status: 'completed' } })
-    t.strictSame(await stage.ask('esign', 'lookup', { reference: 'step-1', checkpoint: 'tx_1' }), { found: 'accepted', response: { id: 'tx_1', status: 'completed' } })
+    t.strictSame(await stage.dispatch('esign', contract(), { checkpointed: 'tx_1' }), {
+      outcome: 'accepted',
+      response: { id: 'tx_1', status: 'completed' }
+    })
+    t.strictSame(await stage.ask('esign', 'lookup', { reference: 'step-1', checkpoint: 'tx_1' }), {
+      found: 'accepted',
+      response: { id: 'tx_1', status: 'completed' }
+    })
     t.same(new Set(sentBy(stage)), new Set([`GET ${path}`]))
   })
 
@@ -202,7 +278,14 @@ await t.test('it is asked after, fetched once all have signed, and cancelled', a
   })
   const { statuses = {} } = stage.provider.manifest.services.esign ?? {}
   t.strictSame(await stage.ask('esign', 'status', { id: 'tx_1' }), { status: 'completed' })
-  t.strictSame(['started', 'completed', 'archived', 'cancelled', 'expired', 'paused'].map((word) => statusOf(statuses, word)), ['started', 'completed', 'completed', 'cancelled', 'expired', null])
+  t.strictSame(['started', 'completed', 'archived', 'cancelled', 'expired', 'paused'].map((word) => statusOf(statuses, word)), [
+    'started',
+    'completed',
+    'completed',
+    'cancelled',
+    'expired',
+    null
+  ])
   has(t, await stage.ask('esign', 'document', { id: 'tx_1' }), { filename: 'tx_1.pdf', contentType: 'application/pdf', size: pdf.length })
   has(t, await stage.ask('esign', 'document', { id: 'tx_1' }), { outcome: 'rejected', error: { code: 'not_completed' } })
   t.strictSame(await stage.ask('esign', 'cancel', { id: 'tx_1' }), { status: 'cancelled' })
@@ -216,8 +299,23 @@ await t.test('its events are signed with keys of each environment, and those of 
     { ...signedBy, jwks: 'https://api.universign.com/v1/webhooks/jwks.json', sandbox: false },
     { ...signedBy, jwks: 'https://api.alpha.universign.com/v1/webhooks/jwks.json', sandbox: true }
   ])
-  const read = (type: string, id: string) => readEvent(provider, 'esign', Buffer.from(JSON.stringify({ object: 'event', id: 'evt_1', type, createdAt: 1773480600, payload: { object: { object: 'transaction', id, state: 'completed' } } })))
-  for (const [word, status] of [['started', 'started'], ['completed', 'completed'], ['expired', 'expired'], ['cancelled', 'cancelled'], ['paused', null]] as const) {
+  const read = (type: string, id: string) =>
+    readEvent(provider, 'esign', Buffer.from(
+      JSON.stringify({
+        object: 'event',
+        id: 'evt_1',
+        type,
+        createdAt: 1773480600,
+        payload: { object: { object: 'transaction', id, state: 'completed' } }
+      })
+    ))
+  for (const [word, status] of [
+    ['started', 'started'],
+    ['completed', 'completed'],
+    ['expired', 'expired'],
+    ['cancelled', 'cancelled'],
+    ['paused', null]
+  ] as const) {
     const type = `transaction.lifecycle.${word}`
     t.strictSame(await read(type, 'tx_1'), { ok: true, reading: { eventId: 'evt_1', remoteId: 'tx_1', type } })
     t.equal(statusOf(webhook?.events ?? {}, type), status, word)
@@ -230,25 +328,30 @@ await t.test('what a participant does is an event of the transaction: a signatur
   const { events = {} } = provider.manifest.webhooks?.esign ?? {}
   const told = async (type: string, more: object = {}): Promise<unknown> => {
     const object = { participant_email: 'ada@example.com', action_id: 'act_1', transaction_id: 'tx_1', ...more }
-    const read = await readEvent(provider, 'esign', Buffer.from(JSON.stringify({ object: 'event', id: 'evt_1', type, payload: { object } })))
+    const read = await readEvent(provider, 'esign',
+      Buffer.from(JSON.stringify({ object: 'event', id: 'evt_1', type, payload: { object } })))
     if (!read.ok) return t.fail(read.reason)
     has(t, read.reading, { eventId: 'evt_1', remoteId: 'tx_1', participant: 'ada@example.com' })
     return statusOf(events, read.reading.type)
   }
   t.equal(await told('action.closed'), 'signed')
   t.equal(await told('action.closed', { id: 'act_1', stalled_reason: null }), 'signed', 'an action may carry an id of its own')
-  for (const reason of ['action_refusal', 'signature_refusal', 'consultation_refusal', 'review_refusal']) t.equal(await told('action.stalled', { stalled_reason: reason }), 'declined', reason)
+  for (const reason of ['action_refusal', 'signature_refusal', 'consultation_refusal', 'review_refusal']) {
+    t.equal(await told('action.stalled', { stalled_reason: reason }), 'declined', reason)
+  }
   t.equal(await told('action.stalled', { stalled_reason: 'inactivity' }), null, 'who lets time pass has refused nothing')
   t.equal(await told('action.stalled'), null)
   t.equal(await told('action.opened'), null)
 })
 
 await t.test('a refusal shows when it is asked after, and what the vendor says of an error is told', async (t) => {
-  const stage = await universign(t, { [`GET ${path}`]: [
-    { json: { id: 'tx_1', state: 'started', stalled: true, stalled_reason: 'signature_refusal' } },
-    { json: { id: 'tx_1', state: 'started', stalled: true, stalled_reason: 'inactivity' } },
-    { json: { id: 'tx_1', state: 'completed', stalled_reason: 'signature_refusal' } }
-  ] })
+  const stage = await universign(t, {
+    [`GET ${path}`]: [
+      { json: { id: 'tx_1', state: 'started', stalled: true, stalled_reason: 'signature_refusal' } },
+      { json: { id: 'tx_1', state: 'started', stalled: true, stalled_reason: 'inactivity' } },
+      { json: { id: 'tx_1', state: 'completed', stalled_reason: 'signature_refusal' } }
+    ]
+  })
   const { statuses = {} } = stage.provider.manifest.services.esign ?? {}
   t.strictSame(await stage.ask('esign', 'status', { id: 'tx_1' }), { status: 'signature_refusal' })
   t.equal(statusOf(statuses, 'signature_refusal'), 'declined')
@@ -258,7 +361,12 @@ await t.test('a refusal shows when it is asked after, and what the vendor says o
     [{ error: { code: 'invalid', message: 'No such field.' } }, { code: 'invalid', message: 'No such field.' }],
     [{ error: 'invalid_request', error_description: 'No such field.' }, { message: 'No such field.' }],
     [{ reasons: ['No such field.'] }, { message: '"api.universign.com" answered 400: {"reasons":["No such field."]}.' }]
-  ] as const) has(t, await (await universign(t, { 'POST /v1/transactions': { status: 400, json } })).dispatch('esign', contract()), { outcome: 'rejected', error: { word: 'provider_error', ...error } })
+  ] as const) {
+    has(t, await (await universign(t, { 'POST /v1/transactions': { status: 400, json } })).dispatch('esign', contract()), {
+      outcome: 'rejected',
+      error: { word: 'provider_error', ...error }
+    })
+  }
 })
 
 await t.test('its settings are a form; its README names every one of them', async (t) => {

@@ -18,7 +18,9 @@ void t.test('a benchmark fails that ends badly, prints no table, or lacks a figu
   t.equal(faultOf({ code: null, output: table('12') }), 'was stopped')
   t.equal(faultOf({ code: 0, output: 'some words\n' }), 'printed no table')
   t.equal(faultOf({ code: 0, output: '┌───┐\n│   │\n└───┘\n' }), 'printed no table')
-  for (const cell of ['NaN', "'NaN %'", 'Infinity', 'undefined', 'null']) t.equal(faultOf({ code: 0, output: table(cell) }), 'lacks a figure', cell)
+  for (const cell of ['NaN', '\'NaN %\'', 'Infinity', 'undefined', 'null']) {
+    t.equal(faultOf({ code: 0, output: table(cell) }), 'lacks a figure', cell)
+  }
   t.end()
 })
 
@@ -32,7 +34,8 @@ void t.test('a name that is none of theirs is refused, and theirs are told', t =
 
 void t.test('a table tells the commit, whether files differ from it, Node and the day', t => {
   const folder = t.testdir({ tracked: 'as committed' })
-  const git = (...args: string[]) => spawnSync('git', ['-c', 'user.name=A', '-c', 'user.email=a@example.com', ...args], { cwd: folder, encoding: 'utf8' }).stdout.trim()
+  const git = (...args: string[]) =>
+    spawnSync('git', ['-c', 'user.name=A', '-c', 'user.email=a@example.com', ...args], { cwd: folder, encoding: 'utf8' }).stdout.trim()
   const day = new Date('2026-03-14T23:30:00Z')
   git('init', '--quiet')
   t.equal(takenOn(folder, day), `commit unknown, Node ${process.versions.node}, 2026-03-14`)
@@ -48,7 +51,19 @@ void t.test('a table tells the commit, whether files differ from it, Node and th
 
 void t.test('recorded statements are transactions of their connections; one outside of any is a transaction of its own', t => {
   const [a, b] = [{}, {}]
-  const recorded = ([[a, 'select 1'], [a, 'begin; set local role r'], [b, 'select 2'], [a, 'insert'], [b, 'begin'], [a, 'commit'], [b, 'rollback'], [a, 'select 3']] as const)
+  const recorded = ([
+    [a, 'select 1'],
+    [a, 'begin; set local role r'],
+    [b, 'select 2'],
+    [a, 'insert'],
+    [b, 'begin'],
+    [a, 'commit'],
+    [b, 'rollback'],
+    [
+      a,
+      'select 3'
+    ]
+  ] as const)
     .map(([connection, text]) => ({ connection, statement: [{ text }] as [{ text: string }] }))
   t.same(transactionsOf(recorded).map(statements => statements.map(([asked]) => typeof asked === 'string' ? asked : asked.text)), [
     ['select 1'],
@@ -69,7 +84,10 @@ void t.test('a child closes what it has opened, once, when it is told to stop an
   const ends = {
     'told to stop': child => child.kill('SIGTERM'),
     'parent gone': child => child.disconnect(),
-    both: child => { child.disconnect(); child.kill('SIGTERM') }
+    both: child => {
+      child.disconnect()
+      child.kill('SIGTERM')
+    }
   } satisfies Record<string, (child: ReturnType<typeof fork>) => void>
   for (const [name, end] of Object.entries(ends)) t.same(await ended(t, script, end), { code: 0, output: 'closed\n' }, name)
 })

@@ -25,23 +25,26 @@ function place (tree: Tree, [name = '', ...rest]: string[], content: Record<stri
 
 const kept = {
   'core/package.json': '{ "exports": { ".": "./index.ts", "./provider": "./provider.ts" } }',
-  'core/index.ts': "export * from './store/database.ts'",
+  'core/index.ts': 'export * from \'./store/database.ts\'',
   'core/provider.ts': 'export const defineProvider = 1',
-  'core/store/db/database.ts': "import pg from 'pg'\nimport { Kysely } from 'kysely'\nimport { migrator } from 'kysely/migration'",
-  'core/packages/documents/render/pdf.ts': "import PDFDocument from 'pdfkit'",
+  'core/store/db/database.ts': 'import pg from \'pg\'\nimport { Kysely } from \'kysely\'\nimport { migrator } from \'kysely/migration\'',
+  'core/packages/documents/render/pdf.ts': 'import PDFDocument from \'pdfkit\'',
   'core/packages/documents/package.json': '{ "name": "@dispatch/documents", "exports": { ".": "./index.ts" } }',
-  'core/packages/documents/index.ts': "export { render } from './render/pdf.ts'",
-  'core/packages/documents/threads/pool.ts': "import Piscina from 'piscina'",
-  'core/packages/documents/test/pdf.test.ts': "import '../../../access/tokens.ts'",
-  'core/access/tokens.ts': "import { jwtVerify } from 'jose'",
-  'core/host/http/transport.ts': "import { request } from 'undici'",
-  'core/host/smtp/mailer.ts': "import { createTransport } from 'nodemailer'",
-  'plugins/app.ts': "import fastify from 'fastify'\nimport swagger from '@fastify/swagger'\nimport { x } from '@dispatch/core'\nimport './container.ts'",
-  'plugins/container.ts': "import 'reflect-metadata'\nimport { container } from 'tsyringe'",
-  'providers/acme/index.ts': "import { createHash } from 'node:crypto'\nimport { defineProvider } from '@dispatch/core/provider'\nimport './words.ts'",
+  'core/packages/documents/index.ts': 'export { render } from \'./render/pdf.ts\'',
+  'core/packages/documents/threads/pool.ts': 'import Piscina from \'piscina\'',
+  'core/packages/documents/test/pdf.test.ts': 'import \'../../../access/tokens.ts\'',
+  'core/access/tokens.ts': 'import { jwtVerify } from \'jose\'',
+  'core/host/http/transport.ts': 'import { request } from \'undici\'',
+  'core/host/smtp/mailer.ts': 'import { createTransport } from \'nodemailer\'',
+  'plugins/app.ts':
+    'import fastify from \'fastify\'\nimport swagger from \'@fastify/swagger\'\nimport { x } from \'@dispatch/core\'\nimport ' +
+    '\'./container.ts\'',
+  'plugins/container.ts': 'import \'reflect-metadata\'\nimport { container } from \'tsyringe\'',
+  'providers/acme/index.ts':
+    'import { createHash } from \'node:crypto\'\nimport { defineProvider } from \'@dispatch/core/provider\'\nimport \'./words.ts\'',
   'providers/acme/words.ts': 'export const words = {}',
-  'scripts/serve.ts': "import { app } from '../plugins/app.ts'",
-  'scripts/bench/pdf.ts': "import PDFDocument from 'pdfkit'"
+  'scripts/serve.ts': 'import { app } from \'../plugins/app.ts\'',
+  'scripts/bench/pdf.ts': 'import PDFDocument from \'pdfkit\''
 }
 
 void t.test('a tree that keeps the walls passes', t => {
@@ -50,65 +53,211 @@ void t.test('a tree that keeps the walls passes', t => {
 })
 
 const breaches: [rule: string, file: string, text: string, expected: string][] = [
-  ['core does not import plugins', 'core/a.ts', "import '../plugins/app.ts'", 'core/a.ts:1 imports ../plugins/app.ts: core knows neither plugins nor providers, nor the kit'],
-  ['core does not import providers, not even their types', 'core/a.ts', "\nimport type { X } from '../providers/acme/index.ts'", 'core/a.ts:2 imports ../providers/acme/index.ts: core knows neither plugins nor providers, nor the kit'],
-  ['core does not import itself by name', 'core/a.ts', "import '@dispatch/core'", 'core/a.ts:1 imports @dispatch/core: core knows neither plugins nor providers, nor the kit'],
-  ['core does not reach into packages', 'core/a.ts', "import './packages/documents/render/pdf.ts'", 'core/a.ts:1 imports ./packages/documents/render/pdf.ts: packages are reached by their names'],
-  ['packages do not reach into each other', 'core/packages/other/a.ts', "import '../documents/render/pdf.ts'", 'core/packages/other/a.ts:1 imports ../documents/render/pdf.ts: packages know other packages by their names alone'],
-  ['packages do not know the core', 'core/packages/other/a.ts', "import '@dispatch/core/host'", 'core/packages/other/a.ts:1 imports @dispatch/core/host: packages know other packages by their names alone'],
-  ['the kit knows what is there for it', 'core/packages/conformance/a.ts', "import '@dispatch/core'", 'core/packages/conformance/a.ts:1 imports @dispatch/core: the kit knows @dispatch/core/host and packages'],
-  ['plugins do not run the kit', 'plugins/a.ts', "import '@dispatch/conformance'", 'plugins/a.ts:1 imports @dispatch/conformance: plugins know the core and its packages alone'],
-  ['plugins do not reach into the core', 'plugins/a.ts', "export { y } from '../core/index.ts'", 'plugins/a.ts:1 imports ../core/index.ts: plugins reach the core through its exports, @dispatch/core'],
-  ['plugins do not import providers', 'plugins/a.ts', "const load = () => import('../providers/acme/index.ts')", 'plugins/a.ts:1 imports ../providers/acme/index.ts: plugins know the core and its packages alone'],
-  ['providers do not import the whole core', 'providers/acme/a.ts', "import '@dispatch/core'", 'providers/acme/a.ts:1 imports @dispatch/core: providers import @dispatch/core/provider alone'],
-  ['providers do not import the core by path', 'providers/acme/a.ts', "import '../../core/provider.ts'", 'providers/acme/a.ts:1 imports ../../core/provider.ts: providers import @dispatch/core/provider alone'],
-  ['providers do not import each other', 'providers/other/index.ts', "import '../acme/index.ts'", 'providers/other/index.ts:1 imports ../acme/index.ts: providers import @dispatch/core/provider alone'],
-  ['providers do not reach the network', 'providers/acme/a.ts', "import { request } from 'https'", 'providers/acme/a.ts:1 imports https: providers import @dispatch/core/provider alone'],
-  ['providers do not reach the files', 'providers/acme/a.ts', "type Stats = import('node:fs').Stats", 'providers/acme/a.ts:1 imports node:fs: providers import @dispatch/core/provider alone'],
-  ['pdfkit has one home', 'core/packages/documents/render/docx.ts', "import type PDFDocument from 'pdfkit'", 'core/packages/documents/render/docx.ts:1 imports pdfkit: pdfkit belongs to core/packages/documents/render/pdf.ts'],
-  ['tsyringe has one home', 'plugins/a.ts', "import { inject } from 'tsyringe'", 'plugins/a.ts:1 imports tsyringe: tsyringe belongs to plugins/container.ts'],
-  ['reflect-metadata has one home', 'scripts/a.ts', "import 'reflect-metadata'", 'scripts/a.ts:1 imports reflect-metadata: reflect-metadata belongs to plugins/container.ts'],
-  ['pg stays in the store', 'plugins/a.ts', "import pg from 'pg'", 'plugins/a.ts:1 imports pg: pg belongs to core/(store|packages/embedded-postgres)/'],
-  ['SQL stays in the store', 'core/pipeline/a.ts', "import { sql } from 'kysely'", 'core/pipeline/a.ts:1 imports kysely: kysely belongs to core/store/'],
-  ['undici has one home', 'core/host/a.ts', "import { fetch } from 'undici'", 'core/host/a.ts:1 imports undici: undici belongs to core/host/http/transport.ts'],
-  ['nodemailer has one home', 'core/host/http/transport.ts', "import 'nodemailer'", 'core/host/http/transport.ts:1 imports nodemailer: nodemailer belongs to core/host/smtp/mailer.ts'],
-  ['jose stays in access and host', 'core/store/a.ts', "import 'jose'", 'core/store/a.ts:1 imports jose: jose belongs to core/(access|host)/'],
-  ['fastify stays in the plugins', 'core/a.ts', "import type { FastifyInstance } from 'fastify'", 'core/a.ts:1 imports fastify: fastify belongs to plugins/'],
-  ['and so do its plugins', 'core/a.ts', "import '@fastify/swagger'", 'core/a.ts:1 imports @fastify/swagger: @fastify belongs to plugins/'],
-  ['piscina stays in the documents', 'core/pipeline/a.ts', "import 'piscina'", 'core/pipeline/a.ts:1 imports piscina: piscina belongs to core/packages/documents/'],
-  ['a file does not import itself in a circle', 'core/store/db/schema.ts', "import './schema.ts'", 'core/store/db/schema.ts:1 imports ./schema.ts: no circles (core/store/db/schema.ts → core/store/db/schema.ts)'],
-  ['nor through others', 'core/provider.ts', "import './index.ts'\nimport { a } from './store/a.ts'", 'core/store/a.ts:1 imports ../provider.ts: no circles (core/provider.ts → core/store/a.ts → core/provider.ts)']
+  [
+    'core does not import plugins',
+    'core/a.ts',
+    'import \'../plugins/app.ts\'',
+    'core/a.ts:1 imports ../plugins/app.ts: core knows neither plugins nor providers, nor the kit'
+  ],
+  [
+    'core does not import providers, not even their types',
+    'core/a.ts',
+    '\nimport type { X } from \'../providers/acme/index.ts\'',
+    'core/a.ts:2 imports ../providers/acme/index.ts: core knows neither plugins nor providers, nor the kit'
+  ],
+  [
+    'core does not import itself by name',
+    'core/a.ts',
+    'import \'@dispatch/core\'',
+    'core/a.ts:1 imports @dispatch/core: core knows neither plugins nor providers, nor the kit'
+  ],
+  [
+    'core does not reach into packages',
+    'core/a.ts',
+    'import \'./packages/documents/render/pdf.ts\'',
+    'core/a.ts:1 imports ./packages/documents/render/pdf.ts: packages are reached by their names'
+  ],
+  [
+    'packages do not reach into each other',
+    'core/packages/other/a.ts',
+    'import \'../documents/render/pdf.ts\'',
+    'core/packages/other/a.ts:1 imports ../documents/render/pdf.ts: packages know other packages by their names alone'
+  ],
+  [
+    'packages do not know the core',
+    'core/packages/other/a.ts',
+    'import \'@dispatch/core/host\'',
+    'core/packages/other/a.ts:1 imports @dispatch/core/host: packages know other packages by their names alone'
+  ],
+  [
+    'the kit knows what is there for it',
+    'core/packages/conformance/a.ts',
+    'import \'@dispatch/core\'',
+    'core/packages/conformance/a.ts:1 imports @dispatch/core: the kit knows @dispatch/core/host and packages'
+  ],
+  [
+    'plugins do not run the kit',
+    'plugins/a.ts',
+    'import \'@dispatch/conformance\'',
+    'plugins/a.ts:1 imports @dispatch/conformance: plugins know the core and its packages alone'
+  ],
+  [
+    'plugins do not reach into the core',
+    'plugins/a.ts',
+    'export { y } from \'../core/index.ts\'',
+    'plugins/a.ts:1 imports ../core/index.ts: plugins reach the core through its exports, @dispatch/core'
+  ],
+  [
+    'plugins do not import providers',
+    'plugins/a.ts',
+    'const load = () => import(\'../providers/acme/index.ts\')',
+    'plugins/a.ts:1 imports ../providers/acme/index.ts: plugins know the core and its packages alone'
+  ],
+  [
+    'providers do not import the whole core',
+    'providers/acme/a.ts',
+    'import \'@dispatch/core\'',
+    'providers/acme/a.ts:1 imports @dispatch/core: providers import @dispatch/core/provider alone'
+  ],
+  [
+    'providers do not import the core by path',
+    'providers/acme/a.ts',
+    'import \'../../core/provider.ts\'',
+    'providers/acme/a.ts:1 imports ../../core/provider.ts: providers import @dispatch/core/provider alone'
+  ],
+  [
+    'providers do not import each other',
+    'providers/other/index.ts',
+    'import \'../acme/index.ts\'',
+    'providers/other/index.ts:1 imports ../acme/index.ts: providers import @dispatch/core/provider alone'
+  ],
+  [
+    'providers do not reach the network',
+    'providers/acme/a.ts',
+    'import { request } from \'https\'',
+    'providers/acme/a.ts:1 imports https: providers import @dispatch/core/provider alone'
+  ],
+  [
+    'providers do not reach the files',
+    'providers/acme/a.ts',
+    'type Stats = import(\'node:fs\').Stats',
+    'providers/acme/a.ts:1 imports node:fs: providers import @dispatch/core/provider alone'
+  ],
+  [
+    'pdfkit has one home',
+    'core/packages/documents/render/docx.ts',
+    'import type PDFDocument from \'pdfkit\'',
+    'core/packages/documents/render/docx.ts:1 imports pdfkit: pdfkit belongs to core/packages/documents/render/pdf.ts'
+  ],
+  [
+    'tsyringe has one home',
+    'plugins/a.ts',
+    'import { inject } from \'tsyringe\'',
+    'plugins/a.ts:1 imports tsyringe: tsyringe belongs to plugins/container.ts'
+  ],
+  [
+    'reflect-metadata has one home',
+    'scripts/a.ts',
+    'import \'reflect-metadata\'',
+    'scripts/a.ts:1 imports reflect-metadata: reflect-metadata belongs to plugins/container.ts'
+  ],
+  [
+    'pg stays in the store',
+    'plugins/a.ts',
+    'import pg from \'pg\'',
+    'plugins/a.ts:1 imports pg: pg belongs to core/(store|packages/embedded-postgres)/'
+  ],
+  [
+    'SQL stays in the store',
+    'core/pipeline/a.ts',
+    'import { sql } from \'kysely\'',
+    'core/pipeline/a.ts:1 imports kysely: kysely belongs to core/store/'
+  ],
+  [
+    'undici has one home',
+    'core/host/a.ts',
+    'import { fetch } from \'undici\'',
+    'core/host/a.ts:1 imports undici: undici belongs to core/host/http/transport.ts'
+  ],
+  [
+    'nodemailer has one home',
+    'core/host/http/transport.ts',
+    'import \'nodemailer\'',
+    'core/host/http/transport.ts:1 imports nodemailer: nodemailer belongs to core/host/smtp/mailer.ts'
+  ],
+  [
+    'jose stays in access and host',
+    'core/store/a.ts',
+    'import \'jose\'',
+    'core/store/a.ts:1 imports jose: jose belongs to core/(access|host)/'
+  ],
+  [
+    'fastify stays in the plugins',
+    'core/a.ts',
+    'import type { FastifyInstance } from \'fastify\'',
+    'core/a.ts:1 imports fastify: fastify belongs to plugins/'
+  ],
+  [
+    'and so do its plugins',
+    'core/a.ts',
+    'import \'@fastify/swagger\'',
+    'core/a.ts:1 imports @fastify/swagger: @fastify belongs to plugins/'
+  ],
+  [
+    'piscina stays in the documents',
+    'core/pipeline/a.ts',
+    'import \'piscina\'',
+    'core/pipeline/a.ts:1 imports piscina: piscina belongs to core/packages/documents/'
+  ],
+  [
+    'a file does not import itself in a circle',
+    'core/store/db/schema.ts',
+    'import \'./schema.ts\'',
+    'core/store/db/schema.ts:1 imports ./schema.ts: no circles (core/store/db/schema.ts → core/store/db/schema.ts)'
+  ],
+  [
+    'nor through others',
+    'core/provider.ts',
+    'import \'./index.ts\'\nimport { a } from \'./store/a.ts\'',
+    'core/store/a.ts:1 imports ../provider.ts: no circles (core/provider.ts → core/store/a.ts → core/provider.ts)'
+  ]
 ]
 
 for (const [rule, file, text, expected] of breaches) {
   void t.test(rule, t => {
-    const tree = { ...kept, 'core/store/a.ts': "import type { P } from '../provider.ts'", [file]: text }
+    const tree = { ...kept, 'core/store/a.ts': 'import type { P } from \'../provider.ts\'', [file]: text }
     t.same(check(t, tree), { status: 1, lines: [expected] })
     t.end()
   })
 }
 
 void t.test('every breach is named, in the order of the files', t => {
-  const { lines } = check(t, { ...kept, 'plugins/a.ts': "import 'pg'\nimport '../core/index.ts'", 'core/a.ts': "import 'fastify'" })
+  const { lines } = check(t, { ...kept, 'plugins/a.ts': 'import \'pg\'\nimport \'../core/index.ts\'', 'core/a.ts': 'import \'fastify\'' })
   t.same(lines.map(line => line.split(' ')[0]), ['core/a.ts:1', 'plugins/a.ts:1', 'plugins/a.ts:2'])
   t.end()
 })
 
 /** A page that names every rule, and every package of the tree that has a home. */
-const rules = [
-  'core knows neither plugins nor providers, nor the kit', 'packages know other packages by their names alone', 'the kit knows @dispatch/core/host and packages',
-  'packages are reached by their names', 'plugins reach the core through its exports, @dispatch/core', 'plugins know the core and its packages alone',
-  'providers import @dispatch/core/provider alone', '`pdfkit` `piscina` `kysely` `pg` `undici` `nodemailer` `jose` `fastify` `@fastify` `tsyringe` `reflect-metadata`'
-]
+const rules = ['core knows neither plugins nor providers, nor the kit', 'packages know other packages by their names alone',
+  'the kit knows @dispatch/core/host and packages', 'packages are reached by their names',
+  'plugins reach the core through its exports, @dispatch/core', 'plugins know the core and its packages alone',
+  'providers import @dispatch/core/provider alone',
+  '`pdfkit` `piscina` `kysely` `pg` `undici` `nodemailer` `jose` `fastify` `@fastify` `tsyringe` `reflect-metadata`']
 
 /** The row of a folder with what it may import. */
-const row = (folder: string, ...allowed: string[]): string => `| \`${folder}\` | what it is | ${allowed.map(name => `\`${name}\``).join(', ')} |`
-const folders = [row('core/store', '@dispatch/documents'), row('core/access', 'core/store'), row('core/host'), row('core/packages/documents')]
+const row = (folder: string, ...allowed: string[]): string =>
+  `| \`${folder}\` | what it is | ${allowed.map(name => `\`${name}\``).join(', ')} |`
+const folders = [
+  row('core/store', '@dispatch/documents'),
+  row('core/access', 'core/store'),
+  row('core/host'),
+  row('core/packages/documents')
+]
 
 const walled = {
   ...kept,
-  'core/store/a.ts': "import { render } from '@dispatch/documents'",
-  'core/access/a.ts': "import type { A } from '../store/a.ts'"
+  'core/store/a.ts': 'import { render } from \'@dispatch/documents\'',
+  'core/access/a.ts': 'import type { A } from \'../store/a.ts\''
 }
 
 void t.test('the page of the core says what each folder may import', t => {
@@ -117,11 +266,34 @@ void t.test('the page of the core says what each folder may import', t => {
 })
 
 const unruly: [rule: string, files: Record<string, string>, rows: string[], expected: string[]][] = [
-  ['an import that the page does not allow', { 'core/host/a.ts': "import '../store/a.ts'" }, folders, ['core/host/a.ts:1 imports ../store/a.ts: core/README.md does not let core/host know core/store']],
-  ['a package that the page does not allow', { 'core/host/a.ts': "import '@dispatch/documents'" }, folders, ['core/host/a.ts:1 imports @dispatch/documents: core/README.md does not let core/host know @dispatch/documents']],
-  ['a row that allows what nothing uses', {}, [...folders.slice(0, 2), row('core/host', 'core/store'), ...folders.slice(3)], ['core/README.md lets core/host know core/store, which it does not use']],
+  [
+    'an import that the page does not allow',
+    { 'core/host/a.ts': 'import \'../store/a.ts\'' },
+    folders,
+    ['core/host/a.ts:1 imports ../store/a.ts: core/README.md does not let core/host know core/store']
+  ],
+  [
+    'a package that the page does not allow',
+    { 'core/host/a.ts': 'import \'@dispatch/documents\'' },
+    folders,
+    ['core/host/a.ts:1 imports @dispatch/documents: core/README.md does not let core/host know @dispatch/documents']
+  ],
+  [
+    'a row that allows what nothing uses',
+    {},
+    [...folders.slice(0, 2), row('core/host', 'core/store'), ...folders.slice(3)],
+    ['core/README.md lets core/host know core/store, which it does not use']
+  ],
   ['a folder that has no row', {}, folders.slice(0, 3), ['no page names `core/packages/documents`']],
-  ['folders in a circle', { 'core/store/b.ts': "import '../access/tokens.ts'" }, [row('core/store', '@dispatch/documents', 'core/access'), ...folders.slice(1)], ['folders in a circle: core/store → core/access → core/store']]
+  [
+    'folders in a circle',
+    { 'core/store/b.ts': 'import \'../access/tokens.ts\'' },
+    [
+      row('core/store', '@dispatch/documents', 'core/access'),
+      ...folders.slice(1)
+    ],
+    ['folders in a circle: core/store → core/access → core/store']
+  ]
 ]
 
 for (const [rule, files, rows, expected] of unruly) {
@@ -140,6 +312,6 @@ void t.test('the page of the core names every rule, and every package that has a
 })
 
 void t.test('what stands in comments and strings is no import', t => {
-  t.equal(check(t, { 'core/a.ts': "// import 'fastify'\nexport const text = \"import 'pg'\"" }).status, 0)
+  t.equal(check(t, { 'core/a.ts': '// import \'fastify\'\nexport const text = "import \'pg\'"' }).status, 0)
   t.end()
 })

@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { has } from '../support/matching.ts'
-import { quickRenderer } from '../plugins/support/parts.ts'
-import { seededDatabase, startService } from '../support/service.ts'
 import { dataDirectory } from '../e2e/support/process.ts'
+import { quickRenderer } from '../plugins/support/parts.ts'
+import { has } from '../support/matching.ts'
+import { seededDatabase, startService } from '../support/service.ts'
 
 const script = fileURLToPath(new URL('../../scripts/dispatch.ts', import.meta.url))
 const newKey = randomBytes(32).toString('base64')
@@ -15,12 +15,17 @@ type Run = { code: number, stdout: string, stderr: string }
 
 function run (args: readonly string[], env: Record<string, string>): Promise<Run> {
   return new Promise((resolve) => {
-    const child = execFile(process.execPath, [script, ...args], { env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env } }, (_error, stdout, stderr) => { resolve({ code: child.exitCode ?? -1, stdout, stderr }) })
+    const child = execFile(process.execPath, [script, ...args], { env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env } },
+      (_error, stdout, stderr) => {
+        resolve({ code: child.exitCode ?? -1, stdout, stderr })
+      })
   })
 }
 
 await t.test('without a command, or with one that does not exist, it says what there is', async (t) => {
-  for (const args of [[], ['toString']]) has(t, await run(args, {}), { code: 1, stdout: '', stderr: /^npm run dispatch -- <command>\n\n {2}.*keys rotate {3}/s })
+  for (const args of [[], ['toString']]) {
+    has(t, await run(args, {}), { code: 1, stdout: '', stderr: /^npm run dispatch -- <command>\n\n {2}.*keys rotate {3}/s })
+  }
   has(t, await run(['keys'], {}), { code: 1, stderr: /^It is "keys rotate"/ })
 })
 
@@ -30,15 +35,31 @@ await t.test('keys rotate replaces the master key of a service that runs, and sa
   const oldKey = house.get('config').masterKey ?? ''
   const env = { DATABASE_URL: databaseUrl, DISPATCH_DATA_DIR: join(t.testdir(), 'data'), DISPATCH_MASTER_KEY: newKey }
   const both = { ...env, DISPATCH_MASTER_KEY_PREVIOUS: oldKey }
-  has(t, await run(['keys', 'rotate'], env), { code: 1, stdout: '', stderr: /^The database holds \d+ secrets under the master key \w+, but DISPATCH_MASTER_KEY is \w+: .*\n$/ })
+  has(t, await run(['keys', 'rotate'], env), {
+    code: 1,
+    stdout: '',
+    stderr: /^The database holds \d+ secrets under the master key \w+, but DISPATCH_MASTER_KEY is \w+: .*\n$/
+  })
   const done = await run(['keys', 'rotate'], both)
-  has(t, done, { code: 0, stdout: /^2 rows were rewrapped; all 2 secrets are under the master key \w{16}\. Restart every process without DISPATCH_MASTER_KEY_PREVIOUS; keep the old key as long as backups need it\.\n$/, stderr: '' })
+  has(t, done, {
+    code: 0,
+    stdout:
+      /^2 rows were rewrapped; all 2 secrets are under the master key \w{16}\. Restart every process without DISPATCH_MASTER_KEY_PREVIOUS; keep the old key as long as backups need it\.\n$/,
+    stderr: ''
+  })
   t.notOk([oldKey, newKey].some((key) => JSON.stringify(done).includes(key)))
-  has(t, await run(['keys', 'rotate'], both), { code: 0, stdout: /^0 rows were rewrapped; all 2 secrets are under the master key \w{16}\.\n$/ })
+  has(t, await run(['keys', 'rotate'], both), {
+    code: 0,
+    stdout: /^0 rows were rewrapped; all 2 secrets are under the master key \w{16}\.\n$/
+  })
   t.equal((await send('GET', '/healthz')).status, 200)
 })
 
 await t.test('it works on the embedded database too', async (t) => {
   const folder = dataDirectory(t)
-  has(t, await run(['keys', 'rotate'], { DISPATCH_DATA_DIR: folder }), { code: 0, stdout: /^0 rows were rewrapped; all 0 secrets are/, stderr: '' })
+  has(t, await run(['keys', 'rotate'], { DISPATCH_DATA_DIR: folder }), {
+    code: 0,
+    stdout: /^0 rows were rewrapped; all 0 secrets are/,
+    stderr: ''
+  })
 })

@@ -17,11 +17,20 @@ const lock = {
   }
 }
 /** npm's record of an installation without these packages. */
-const without = (...paths: string[]) => Object.fromEntries(Object.entries(lock.packages).filter(([path]) => !['', 'node_modules/native-elsewhere', ...paths].includes(path)))
+const without = (...paths: string[]) =>
+  Object.fromEntries(Object.entries(lock.packages).filter(([path]) => !['', 'node_modules/native-elsewhere', ...paths].includes(path)))
 const installed = without()
 
 /** A checkout whose `npm` and `tap` only write down how they were called; `npm ci` leaves what `npm` says. */
-function checkout (t: Test, { record, npm = 'exit 0', engines = '>=26', tapBuilt = '@tapjs/after' }: { record?: object, npm?: string, engines?: string, tapBuilt?: string }) {
+function checkout (
+  t: Test,
+  { record, npm = 'exit 0', engines = '>=26', tapBuilt = '@tapjs/after' }: {
+    record?: object
+    npm?: string
+    engines?: string
+    tapBuilt?: string
+  }
+) {
   const root = t.testdir({
     'package.json': JSON.stringify({ engines: { node: engines } }),
     'package-lock.json': JSON.stringify(lock),
@@ -44,7 +53,10 @@ function install (root: string, ...args: string[]) {
 function installWith (node: string, root: string, ...args: string[]) {
   const calls = join(root, 'calls')
   const PATH = [join(root, 'node_modules/.bin'), join(root, 'path'), '/usr/bin', '/bin'].join(delimiter)
-  const { status, stdout, stderr } = spawnSync(node, [join(root, 'scripts/install.mjs'), ...args], { encoding: 'utf8', env: { PATH, CALLS: calls } })
+  const { status, stdout, stderr } = spawnSync(node, [join(root, 'scripts/install.mjs'), ...args], {
+    encoding: 'utf8',
+    env: { PATH, CALLS: calls }
+  })
   return { status, stdout, stderr, calls: existsSync(calls) ? readFileSync(calls, 'utf8').trim().split('\n') : [] }
 }
 
@@ -65,12 +77,15 @@ for (const [what, record] of Object.entries({
   'a missing package': without('node_modules/pg'),
   'another version': { ...installed, 'node_modules/pg': { version: '8.0.1' } },
   'a missing link': without('node_modules/@dispatch/core'),
-  "this platform's own package missing": without(`node_modules/native-${process.platform}`)
+  'this platform\'s own package missing': without(`node_modules/native-${process.platform}`)
 })) {
   void t.test(`${what} calls npm ci once, quietly`, t => {
     const root = checkout(t, { ...(record && { record }), npm: 'echo noise; echo "npm warn EBADENGINE" >&2' })
     t.same(install(root), {
-      status: 0, stderr: '', stdout: 'Installing the dependencies, this may take a minute …\n', calls: ['npm ci --ignore-scripts --no-audit --no-fund']
+      status: 0,
+      stderr: '',
+      stdout: 'Installing the dependencies, this may take a minute …\n',
+      calls: ['npm ci --ignore-scripts --no-audit --no-fund']
     })
     t.end()
   })
@@ -110,7 +125,11 @@ const older = (process.env['PATH'] ?? '').split(delimiter).map(folder => join(fo
 
 void t.test('an older Node gets as far as that sentence', { skip: older === undefined ? 'this machine has none' : false }, t => {
   const { status, stdout, stderr } = installWith(older!, checkout(t, { record: installed }))
-  has(t, { status, stdout, stderr }, { status: 1, stdout: '', stderr: /^Document Dispatch needs Node 26 or later and this is v\d+[^\n]*\n$/ })
+  has(t, { status, stdout, stderr }, {
+    status: 1,
+    stdout: '',
+    stderr: /^Document Dispatch needs Node 26 or later and this is v\d+[^\n]*\n$/
+  })
   t.end()
 })
 

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import t from 'tap'
-import { readPassword, type Input } from '../../scripts/commands/password.ts'
+import { type Input, readPassword } from '../../scripts/commands/password.ts'
 
 /** Somebody types; `shown` is what stands on the screen. */
 function typing (lines: string, isTTY: boolean): { input: Input, prompt: PassThrough, shown: () => string } {
@@ -13,7 +13,12 @@ function typing (lines: string, isTTY: boolean): { input: Input, prompt: PassThr
 }
 
 await t.test('the first line of what is no terminal is the password, whatever follows', async (t) => {
-  for (const [lines, password] of [['a good password\n', 'a good password'], ['no line end', 'no line end'], ['first\r\nsecond\n', 'first'], [' spaces \n', ' spaces ']] as const) {
+  for (const [lines, password] of [
+    ['a good password\n', 'a good password'],
+    ['no line end', 'no line end'],
+    ['first\r\nsecond\n', 'first'],
+    [' spaces \n', ' spaces ']
+  ] as const) {
     const { input, prompt, shown } = typing(lines, false)
     t.equal(await readPassword(input, prompt), password)
     t.equal(shown(), '', 'nobody is asked')

@@ -1,9 +1,9 @@
+import { providedNames } from '@dispatch/core'
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { providedNames } from '@dispatch/core'
 import t from 'tap'
 import { scaffoldProvider } from '../../scripts/provider/scaffold.ts'
 import { fillIn } from '../support/scaffold.ts'
@@ -20,8 +20,18 @@ await t.test('new providers are sound TypeScript, before they are filled in and 
     await scaffoldProvider({ code: service, service, directory: parent })
     await fillIn(await scaffoldProvider({ code: `${service}-filled`, service, directory: parent }))
   }
-  await writeFile(join(parent, 'tsconfig.json'), JSON.stringify({ extends: join(root, 'tsconfig.json'), compilerOptions: { incremental: false, typeRoots: [join(root, 'node_modules/@types')] }, include: ['*/index.ts'], exclude: [] }))
+  await writeFile(join(parent, 'tsconfig.json'), JSON.stringify({
+    extends: join(root, 'tsconfig.json'),
+    compilerOptions: { incremental: false, typeRoots: [join(root, 'node_modules/@types')] },
+    include: ['*/index.ts'],
+    exclude: []
+  }))
   // tap gives its loaders to every child process; the compiler does not run under them.
-  const { stdout, stderr } = await promisify(execFile)('sh', ['-c', 'NODE_OPTIONS= exec "$0" -p "$1"', join(root, 'node_modules/.bin/tsc'), parent]).catch((error: unknown) => error as { stdout: string, stderr: string })
+  const { stdout, stderr } = await promisify(execFile)('sh', [
+    '-c',
+    'NODE_OPTIONS= exec "$0" -p "$1"',
+    join(root, 'node_modules/.bin/tsc'),
+    parent
+  ]).catch((error: unknown) => error as { stdout: string, stderr: string })
   t.equal(stdout + stderr, '')
 })

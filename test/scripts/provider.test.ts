@@ -1,10 +1,10 @@
+import { runConformance } from '@dispatch/conformance'
+import { providedNames } from '@dispatch/core'
 import { execFile } from 'node:child_process'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { providedNames } from '@dispatch/core'
-import { runConformance } from '@dispatch/conformance'
 import t, { type Test } from 'tap'
 import { scaffoldProvider } from '../../scripts/provider/scaffold.ts'
 import { directory } from '../fixtures/providers/folders.ts'
@@ -17,7 +17,10 @@ const run = promisify(execFile)
 async function provider (t: Test, ...given: string[]): Promise<{ code: number, stdout: string, stderr: string }> {
   const cwd = await directory(t)
   try {
-    return { code: 0, ...await run(process.execPath, [join(root, 'scripts/provider.ts'), ...given], { cwd, env: { ...process.env, INIT_CWD: undefined } }) }
+    return {
+      code: 0,
+      ...await run(process.execPath, [join(root, 'scripts/provider.ts'), ...given], { cwd, env: { ...process.env, INIT_CWD: undefined } })
+    }
   } catch (error) {
     return error as { code: number, stdout: string, stderr: string }
   }
@@ -26,7 +29,8 @@ async function provider (t: Test, ...given: string[]): Promise<{ code: number, s
 for (const service of providedNames) {
   await t.test(`a new provider of "${service}" lacks the vendor's call alone, and passes the kit once that is filled in`, async (t) => {
     const folder = await scaffoldProvider({ code: 'acme', service, directory: await directory(t) })
-    const failed = async () => (await runConformance(folder)).cases.filter(({ status }) => status === 'failed').map(({ rule, name }) => `${rule}: ${name}`)
+    const failed = async () =>
+      (await runConformance(folder)).cases.filter(({ status }) => status === 'failed').map(({ rule, name }) => `${rule}: ${name}`)
     t.strictSame(await failed(), ['replay: send.accepted'])
     await fillIn(folder)
     t.strictSame(await failed(), [])
@@ -70,7 +74,8 @@ await t.test('the report says what is wrong and where, and the exit code that so
   const report = await provider(t, 'test', folder)
   t.equal(report.code, 1)
   contains(t, report.stdout, /^acme\n/)
-  contains(t, report.stdout, /✗ replay: .*\(0 of 1\)\n {4}✗ send\.accepted\n {8}Request 1: The JSON is \{\}; expected \{"to":"\+33612345678","text":"Hello"\}\./)
+  contains(t, report.stdout,
+    /✗ replay: .*\(0 of 1\)\n {4}✗ send\.accepted\n {8}Request 1: The JSON is \{\}; expected \{"to":"\+33612345678","text":"Hello"\}\./)
   contains(t, report.stdout, /\d+ passed, 1 failed, \d+ left out\n$/)
   await fillIn(folder)
   has(t, await provider(t, 'test', folder), { code: 0, stdout: /, 0 failed/ })

@@ -17,7 +17,11 @@ const run = promisify(execFile)
 async function template (t: Test, ...given: string[]): Promise<{ code: number, stdout: string, stderr: string, cwd: string }> {
   const cwd = await directory(t)
   try {
-    return { code: 0, cwd, ...await run(process.execPath, [join(root, 'scripts/template.ts'), ...given], { cwd, env: { ...process.env, INIT_CWD: undefined } }) }
+    return {
+      code: 0,
+      cwd,
+      ...await run(process.execPath, [join(root, 'scripts/template.ts'), ...given], { cwd, env: { ...process.env, INIT_CWD: undefined } })
+    }
   } catch (error) {
     return { cwd, ...error as { code: number, stdout: string, stderr: string } }
   }
@@ -39,7 +43,10 @@ await t.test('a new template is valid as it is, and becomes a document in every 
 
 await t.test('every new template has a number of its own', async (t) => {
   const parent = await directory(t)
-  const numberOf = async (name: string) => /^id: (\d+)$/m.exec(await readFile(join(await scaffoldTemplate({ name, directory: parent, taken: templates }), 'template.yaml'), 'utf8'))?.[1]
+  const numberOf = async (name: string) =>
+    /^id: (\d+)$/m.exec(
+      await readFile(join(await scaffoldTemplate({ name, directory: parent, taken: templates }), 'template.yaml'), 'utf8')
+    )?.[1]
   t.same([await numberOf('one'), await numberOf('two')], ['100', '101'])
 })
 
@@ -47,7 +54,9 @@ await t.test('a folder that is there and a bad name are refused with a sentence'
   const parent = await directory(t)
   await scaffoldTemplate({ name: 'one', directory: parent, taken: templates })
   await t.rejects(scaffoldTemplate({ name: 'one', directory: parent, taken: templates }), /one is there already/)
-  for (const name of ['One', '../one', '1', 'a--b', '']) await t.rejects(scaffoldTemplate({ name, directory: parent, taken: templates }), /is no name of a template: lowercase letters/, name)
+  for (const name of ['One', '../one', '1', 'a--b', '']) {
+    await t.rejects(scaffoldTemplate({ name, directory: parent, taken: templates }), /is no name of a template: lowercase letters/, name)
+  }
   t.same(await readdir(parent), ['one'])
 })
 
@@ -60,7 +69,9 @@ await t.test('a check tells mistakes by file, line and column, and what no block
   await change('sample.fr.json', '"number"', '"extra": "x",\n  "number"')
   t.same(await checkTemplateFolder(folder), { faults: [], warnings: ['sample.fr.json: no block shows /extra.'] })
   await change('template.yaml', 'value: line.description', 'value: line.descriptoin')
-  has(t, await checkTemplateFolder(folder), { faults: [/template\.yaml:\d+:\d+ The schema of the data has no "lines\.descriptoin" \(did you mean "description"\?\)\.$/] })
+  has(t, await checkTemplateFolder(folder), {
+    faults: [/template\.yaml:\d+:\d+ The schema of the data has no "lines\.descriptoin" \(did you mean "description"\?\)\.$/]
+  })
   await change('template.yaml', 'value: line.descriptoin', 'value: line.description')
   await change('sample.fr.json', '"N-1"', '7')
   has(t, await checkTemplateFolder(folder), { faults: [/sample\.fr\.json \/number Expected string/] })
@@ -76,7 +87,10 @@ await t.test('on the console: what is made and where, what is wrong and how it i
   has(t, made, { code: 0, stdout: /^seen has sample\.pdf, .*sample\.fr\.sms\.txt\.\n$/ })
   t.equal((await readdir(join(made.cwd, 'seen'))).length, 2 * formats.length)
   has(t, await template(t, 'check', 'sms-notice', 'email-invoice'), { code: 0, stdout: '✓ sms-notice\n✓ email-invoice\n' })
-  has(t, await template(t, 'preview', 'nothing'), { code: 2, stderr: /^There is no template "nothing": neither in templates\/ nor as a path[^\n]*\n$/ })
+  has(t, await template(t, 'preview', 'nothing'), {
+    code: 2,
+    stderr: /^There is no template "nothing": neither in templates\/ nor as a path[^\n]*\n$/
+  })
   has(t, await template(t, 'preview', 'invoce'), { code: 2, stderr: /did you mean "invoice"/ })
   has(t, await template(t, 'new', 'Bad Name', '--in', '.'), { code: 2, stderr: /^"Bad Name" is no name of a template[^\n]*\n$/ })
   has(t, await template(t, 'send', 'invoice'), { code: 2, stderr: /npm run template preview <name>/ })

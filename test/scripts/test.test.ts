@@ -24,10 +24,14 @@ async function run (t: Test, sources: Record<string, string>, ...args: string[])
   return { status, lines: stdout.trimEnd().split('\n'), server }
 }
 
-const passing = "import t from 'tap'\nt.pass('one')\nt.pass('two')"
+const passing = 'import t from \'tap\'\nt.pass(\'one\')\nt.pass(\'two\')'
 
 void t.test('files that pass are one line each, and the last line counts', async t => {
-  const { status, lines } = await run(t, { 'a.test.ts': passing, 'b.test.ts': `${passing}\nt.test('later', { skip: 'why' })`, 'c.ts': 'throw new Error()' })
+  const { status, lines } = await run(t, {
+    'a.test.ts': passing,
+    'b.test.ts': `${passing}\nt.test('later', { skip: 'why' })`,
+    'c.ts': 'throw new Error()'
+  })
   t.equal(status, 0)
   has(t, lines, [/^ok 1 - test\/[ab]\.test\.ts/, /^ok 2 - test\/[ab]\.test\.ts/, /^4 passed, 0 failed, 1 skipped$/])
 })
@@ -42,10 +46,14 @@ void t.test('a failure is shown with its reason, not with what passed beside it'
 })
 
 const failures: [what: string, source: string, closing: string][] = [
-  ['a file that throws', "throw new Error('no')", '0 passed, 1 failed'],
+  ['a file that throws', 'throw new Error(\'no\')', '0 passed, 1 failed'],
   ['a file that ends early', `${passing}\nprocess.exit(7)`, '2 passed, 1 failed'],
   ['a file that kills itself', `${passing}\nprocess.kill(process.pid, 'SIGKILL')`, '2 passed, 1 failed'],
-  ['a file that never ends', `${passing}\nt.setTimeout(50)\nawait t.test('waits', () => new Promise(resolve => setTimeout(resolve, 60_000)))`, '2 passed, 2 failed'],
+  [
+    'a file that never ends',
+    `${passing}\nt.setTimeout(50)\nawait t.test('waits', () => new Promise(resolve => setTimeout(resolve, 60_000)))`,
+    '2 passed, 2 failed'
+  ],
   ['no test at all', '', '0 passed, 1 failed, 1 skipped']
 ]
 
@@ -87,7 +95,10 @@ void t.test('test files share the server; each gets databases of its own, a temp
   t.equal(lines.at(-1), '6 passed, 0 failed')
   const client = new pg.Client({ connectionString: server.url })
   await client.connect()
-  const { rows } = await client.query("select datname from pg_database where datname like 'dispatch\\_test\\_' || '%' and datname not like $1", [`dispatch_test_${process.env['DISPATCH_TEST_RUN'] ?? server.run}_%`])
+  const { rows } = await client.query(
+    'select datname from pg_database where datname like \'dispatch\\_test\\_\' || \'%\' and datname not like $1',
+    [`dispatch_test_${process.env['DISPATCH_TEST_RUN'] ?? server.run}_%`]
+  )
   await client.end()
   t.same(rows, [])
 })

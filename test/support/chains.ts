@@ -11,12 +11,17 @@ export const beginnings: Partial<Record<ServiceName, Record<string, unknown>>> =
 /** The same for what comes later. */
 export const continuations: Partial<Record<ServiceName, Record<string, unknown>>> = {
   ...beginnings,
-  email: { email: { from: 'demo@example.com', to: ['ada@example.com'], subject: 'Your document', body: 'See {{ generatedDocument.url }}' } },
+  email: {
+    email: { from: 'demo@example.com', to: ['ada@example.com'], subject: 'Your document', body: 'See {{ generatedDocument.url }}' }
+  },
   sms: { sms: { phoneNumber: '+33612345678', message: 'See {{ generatedDocument.url }}' } },
   upload: {}
 }
 
 /** The least body of a chain. */
 export function chainBody (path: readonly ServiceName[], template: unknown, more: Record<string, unknown> = {}): Record<string, unknown> {
-  return Object.assign({ template }, ...path.map((name, index) => (index === 0 ? beginnings : continuations)[name]), more) as Record<string, unknown>
+  return Object.assign({ template }, ...path.map((name, index) => (index === 0 ? beginnings : continuations)[name]), more) as Record<
+    string,
+    unknown
+  >
 }

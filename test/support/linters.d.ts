@@ -2,16 +2,18 @@
 
 declare module '@redocly/openapi-core' {
   export function createConfig (config: { extends: string[] }): Promise<unknown>
-  export function lintFromString (options: { source: string, absoluteRef: string, config: unknown }): Promise<{ severity: 'error' | 'warn', ruleId: string, message: string, location: { pointer?: string }[] }[]>
+  export function lintFromString (options: { source: string, absoluteRef: string, config: unknown }): Promise<
+    { severity: 'error' | 'warn', ruleId: string, message: string, location: { pointer?: string }[] }[]
+  >
 }
 
 declare module '@stoplight/spectral-core' {
   type Spectral = {
-    setRuleset (ruleset: { extends: unknown[] }): void
+    setRuleset(ruleset: { extends: unknown[] }): void
     /** `severity`: 0 is an error, 1 a warning. */
-    run (document: unknown): Promise<{ severity: number, code: string, message: string, path: (string | number)[] }[]>
+    run(document: unknown): Promise<{ severity: number, code: string, message: string, path: (string | number)[] }[]>
   }
-  const core: { Spectral: new () => Spectral }
+  const core: { Spectral: new() => Spectral }
   export default core
 }
 

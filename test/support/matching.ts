@@ -8,9 +8,22 @@ import { pointer } from '../../core/packages/common/json.ts'
  * A field that is undefined is one that is not there.
  */
 export type Pattern =
-  | string | number | bigint | boolean | symbol | null | undefined | RegExp | Date | Uint8Array
-  | ((value: any) => boolean) | (abstract new (...given: never[]) => unknown) | BigIntConstructor | SymbolConstructor
-  | readonly Pattern[] | { readonly [field: string]: Pattern }
+  | string
+  | number
+  | bigint
+  | boolean
+  | symbol
+  | null
+  | undefined
+  | RegExp
+  | Date
+  | Uint8Array
+  | ((value: any) => boolean)
+  | (abstract new(...given: never[]) => unknown)
+  | BigIntConstructor
+  | SymbolConstructor
+  | readonly Pattern[]
+  | { readonly [field: string]: Pattern }
 
 /** Passes for a value that is as written: lists have the same elements, objects the same fields and no others. */
 export function matches (t: Test, found: unknown, wanted: Pattern, message = 'is as written'): boolean {
@@ -89,13 +102,16 @@ function isLeaf (found: unknown, wanted: Exclude<Pattern, readonly Pattern[]>): 
   return Object.is(found, wanted)
 }
 
-function isOf (found: unknown, wanted: Extract<Pattern, (...given: never[]) => unknown> | (abstract new (...given: never[]) => unknown)): boolean {
+function isOf (
+  found: unknown,
+  wanted: Extract<Pattern, (...given: never[]) => unknown> | (abstract new(...given: never[]) => unknown)
+): boolean {
   // Arrow functions alone have no prototype.
   if (!('prototype' in wanted)) return (wanted as (value: unknown) => unknown)(found) === true
   if (wanted === Number) return Number.isFinite(found)
   if (wanted === Object) return isObject(found) && !isList(found)
   const primitives: readonly unknown[] = [String, Boolean, BigInt, Symbol, Function]
-  return primitives.includes(wanted) ? typeof found === wanted.name.toLowerCase() : found instanceof (wanted as abstract new () => unknown)
+  return primitives.includes(wanted) ? typeof found === wanted.name.toLowerCase() : found instanceof (wanted as abstract new() => unknown)
 }
 
 const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !isList(value)

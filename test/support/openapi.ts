@@ -19,5 +19,6 @@ export function schemasOf (document: Document): (schema: unknown) => Validator<u
 
 /** References lead to the one document; what a discriminator means Ajv sees by itself. */
 function asJsonSchema (schema: unknown): unknown {
-  return JSON.parse(JSON.stringify(schema).replaceAll('"#/components/schemas/', '"openapi:document#/$defs/'), (key, value: unknown) => key === 'mapping' ? undefined : value)
+  return JSON.parse(JSON.stringify(schema).replaceAll('"#/components/schemas/', '"openapi:document#/$defs/'),
+    (key, value: unknown) => key === 'mapping' ? undefined : value)
 }

@@ -7,7 +7,7 @@ import pg from 'pg'
 import { startEmbedded } from '../../core/packages/embedded-postgres/embedded.ts'
 
 /** A PostgreSQL server for tests; every database made on it carries the run's name. */
-export type TestServer = { url: string, run: string, close (): Promise<void> }
+export type TestServer = { url: string, run: string, close(): Promise<void> }
 
 /**
  * The server that DISPATCH_TEST_DATABASE_URL names (an owner of databases on PostgreSQL 15 or later), else an embedded one in a
@@ -50,7 +50,10 @@ export async function withClient (url: string, use: (client: pg.Client) => Promi
 
 async function dropRun (url: string, run: string): Promise<void> {
   await withClient(url, async client => {
-    const { rows } = await client.query<{ name: string }>("select datname as name from pg_database where datname like 'dispatch_test_' || $1 || '_%'", [run])
+    const { rows } = await client.query<{ name: string }>(
+      'select datname as name from pg_database where datname like \'dispatch_test_\' || $1 || \'_%\'',
+      [run]
+    )
     for (const { name } of rows) await client.query(`drop database ${name} with (force)`)
   })
 }

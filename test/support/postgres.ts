@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import tap, { type Test } from 'tap'
-import { openTestServer, withClient, type TestServer } from './postgres-server.ts'
+import { openTestServer, type TestServer, withClient } from './postgres-server.ts'
 
 /** An empty or templated database; `url` serves `new pg.Pool({ connectionString: url })` and DATABASE_URL alike. */
-export type TestDatabase = { url: string, drop (): Promise<void> }
+export type TestDatabase = { url: string, drop(): Promise<void> }
 
 /**
  * Creates a database of a random name, a copy of `template` when one is named. It is dropped when the test ends; one that the file
@@ -58,7 +58,9 @@ async function runnersServer (run: string): Promise<TestServer> {
 }
 
 function execute (url: string, sql: string): Promise<void> {
-  return withClient(url, async client => { await client.query(sql) })
+  return withClient(url, async client => {
+    await client.query(sql)
+  })
 }
 
 /** The same server, another database: the path of a postgres URL, whether its host is a name or a socket's folder. */

@@ -2,21 +2,21 @@ import { randomUUID } from 'node:crypto'
 import { realpath } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import type { Test } from 'tap'
-import type { JsonObject } from '../../core/packages/common/json.ts'
 import type { ServiceName } from '../../core/contract/service-names.ts'
-import { callDispatch, type CallContext, type Outcome } from '../../core/host/call/call.ts'
-import type { ServiceContracts } from '../../core/host/manifest/contracts.ts'
-import { invoke, type FailedCall, type Returned } from '../../core/host/call/invoke.ts'
-import { loadProvider, type InstalledProvider } from '../../core/host/load/load.ts'
 import type { CallResources } from '../../core/host/call/call-resources.ts'
+import { type CallContext, callDispatch, type Outcome } from '../../core/host/call/call.ts'
+import { type FailedCall, invoke, type Returned } from '../../core/host/call/invoke.ts'
 import { createDocumentSpool } from '../../core/host/files/document-spool.ts'
+import { type InstalledProvider, loadProvider } from '../../core/host/load/load.ts'
+import type { ServiceContracts } from '../../core/host/manifest/contracts.ts'
 import type { VerbName } from '../../core/host/manifest/verbs.ts'
+import type { JsonObject } from '../../core/packages/common/json.ts'
 import type { ReceivedRequest } from '../../core/packages/conformance/vendor/requests.ts'
 import type { Vendor } from '../../core/packages/conformance/vendor/vendor.ts'
 import { callContext, outside } from '../fixtures/providers/call.ts'
 import { directory } from '../fixtures/providers/folders.ts'
-import { vendorOf } from './vendor.ts'
 import { absent, vendorApi } from './vendor-api.ts'
+import { vendorOf } from './vendor.ts'
 
 /** What a call of a stage differs in. `checkpointed`: what an earlier attempt saved. */
 export type More = Partial<Omit<CallContext, 'resources'>> & { checkpointed?: string }
@@ -48,7 +48,10 @@ export async function stageOf (t: Test, code: string, settings: JsonObject): Pro
   t.teardown(() => sent.set(code, [...sent.get(code) ?? [], ...vendor.requests]))
 
   const contextOf = ({ checkpointed, ...more }: More): CallContext => {
-    const save = (id: string): Promise<void> => { checkpoints.push(id); return Promise.resolve() }
+    const save = (id: string): Promise<void> => {
+      checkpoints.push(id)
+      return Promise.resolve()
+    }
     const checkpoint: CallResources['checkpoint'] = { save, ...(checkpointed !== undefined && { id: checkpointed }) }
     const documents = { read: () => Promise.resolve(Readable.from([content])), keep: spool.keep }
     return callContext({ settings, ...more, resources: outside({ network, documents, checkpoint }) })
@@ -69,7 +72,11 @@ export async function stageOf (t: Test, code: string, settings: JsonObject): Pro
  * Holds all that was sent on the stages of this file against the vendor's own description. To be called last. `hosts` serve
  * the API too; addresses of `links` were read in the vendor's answers and are no part of it.
  */
-export async function describesAll (t: Test, code: string, { hosts = [], links = [] }: { hosts?: readonly string[], links?: readonly string[] } = {}): Promise<void> {
+export async function describesAll (
+  t: Test,
+  code: string,
+  { hosts = [], links = [] }: { hosts?: readonly string[], links?: readonly string[] } = {}
+): Promise<void> {
   const api = await vendorApi(code, hosts)
   await t.test('every request fits the vendor\'s own description', { skip: api === undefined && absent }, (t) => {
     const requests = (sent.get(code) ?? []).filter(({ host }) => !links.includes(host))

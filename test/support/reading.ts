@@ -18,13 +18,18 @@ export function readingOf ({ send }: Pick<TestService, 'send'>, login?: Login): 
   const get = async (path: string): Promise<any> => (await send('GET', path, {}, login)).body
   return {
     dispatch: (dispatchId) => get(`/api/v1/dispatches/${dispatchId}`),
-    timeline: async (dispatchId) => (await get(`/api/v1/dispatches/${dispatchId}/events?limit=100`)).data.map(({ kind, service = '' }: Record<string, string>) => `${kind} ${service}`.trim()),
-    events: async (dispatchId, kind) => (await get(`/api/v1/dispatches/${dispatchId}/events?limit=100`)).data.filter((event: { kind: string }) => event.kind === kind),
+    timeline: async (dispatchId) =>
+      (await get(`/api/v1/dispatches/${dispatchId}/events?limit=100`)).data.map(({ kind, service = '' }: Record<string, string>) =>
+        `${kind} ${service}`.trim()
+      ),
+    events: async (dispatchId, kind) =>
+      (await get(`/api/v1/dispatches/${dispatchId}/events?limit=100`)).data.filter((event: { kind: string }) => event.kind === kind),
     async credits () {
       const { balance, held } = await get('/api/v1/credits')
       return { balance, held }
     },
     outbox: async () => (await get('/api/v1/simulator/outbox')).data.toReversed(),
-    callbacks: async (dispatchId) => (await get(`/api/v1/dispatches/${dispatchId}/callbacks?limit=100`)).data.map(({ type }: { type: string }) => type)
+    callbacks: async (dispatchId) =>
+      (await get(`/api/v1/dispatches/${dispatchId}/callbacks?limit=100`)).data.map(({ type }: { type: string }) => type)
   }
 }

@@ -1,16 +1,16 @@
+import { createCompanies, demo, hashPassword, type Role } from '@dispatch/core'
 import { hash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { createCompanies, demo, hashPassword, type Role } from '@dispatch/core'
 import type { Test } from 'tap'
 import { createServer } from '../../plugins/app.ts'
 import type { Config } from '../../plugins/config/config.ts'
-import { createApp, type App, type AppDependencies } from '../../plugins/container.ts'
+import { prepareDatabase } from '../../plugins/config/prepare-database.ts'
+import { type App, type AppDependencies, createApp } from '../../plugins/container.ts'
 import { admissionLimits } from '../../plugins/hooks/admission-control.ts'
 import { createLogger } from '../../plugins/hooks/logging.ts'
-import { prepareDatabase } from '../../plugins/config/prepare-database.ts'
 import { templateDatabase, testDatabase } from './postgres.ts'
 
 /** An answer of the service; `body` is the parsed JSON, or the text of anything else. */
@@ -39,8 +39,23 @@ export const shippedProviders = fileURLToPath(new URL('../../providers', import.
 
 export function testConfig (dataDirectory: string, changes: Partial<Config> = {}): Config {
   return {
-    environment: 'development', host: '127.0.0.1', port: 0, publicUrl: 'https://dispatch.example.com', dataDirectory,
-    providerDirectories: [shippedProviders], masterKey, prices: {}, allowedNetworks: [], trustedProxies: changes.environment === 'production' ? ['127.0.0.1/32'] : [], limits: { auth: 0, dispatch: 0, validation: 0 }, webhookAuth: {}, works: true, concurrency: 16, retentionDays: 90, logLevel: 'debug', ...changes
+    environment: 'development',
+    host: '127.0.0.1',
+    port: 0,
+    publicUrl: 'https://dispatch.example.com',
+    dataDirectory,
+    providerDirectories: [shippedProviders],
+    masterKey,
+    prices: {},
+    allowedNetworks: [],
+    trustedProxies: changes.environment === 'production' ? ['127.0.0.1/32'] : [],
+    limits: { auth: 0, dispatch: 0, validation: 0 },
+    webhookAuth: {},
+    works: true,
+    concurrency: 16,
+    retentionDays: 90,
+    logLevel: 'debug',
+    ...changes
   }
 }
 
@@ -56,7 +71,10 @@ export async function seededDatabase (t: Test): Promise<string> {
   return (await testDatabase(t, { template })).url
 }
 
-const noRenderer: AppDependencies['renderer'] = { render: () => Promise.reject(new Error('Nothing is rendered here.')), close: () => Promise.resolve() }
+const noRenderer: AppDependencies['renderer'] = {
+  render: () => Promise.reject(new Error('Nothing is rendered here.')),
+  close: () => Promise.resolve()
+}
 
 /** Tests read every line. */
 const everyWarning = { most: Infinity, within: 60_000 }
@@ -66,12 +84,24 @@ const hurried: AppDependencies['fairness'] = { ...admissionLimits, tarpit: { ...
 
 type Starting = { databaseUrl?: string, config?: Partial<Config>, parts?: Partial<AppDependencies>, time?: (() => Date) | undefined }
 
-/** Starts a service; it is closed when the test ends. `config` and `parts` stand in for the usual ones; a clock among them is the database's too, unless `time` is another. */
-export async function startService (t: Test, { databaseUrl, config = {}, parts = {}, time = parts.now }: Starting = {}): Promise<TestService> {
+/**
+ * Starts a service; it is closed when the test ends. `config` and `parts` stand in for the usual ones; a clock among them is the database's
+ * too, unless `time` is another.
+ */
+export async function startService (
+  t: Test,
+  { databaseUrl, config = {}, parts = {}, time = parts.now }: Starting = {}
+): Promise<TestService> {
   const folder = mkdtempSync(join(tmpdir(), 'dispatch-service-'))
   const log: string[] = []
   const logger = createLogger(config.logLevel ?? 'debug', { write: (line) => log.push(line) }, everyWarning)
-  const house = await createApp(testConfig(folder, config), { databaseUrl: databaseUrl ?? await seededDatabase(t), log: logger, fairness: hurried, time, ...parts })
+  const house = await createApp(testConfig(folder, config), {
+    databaseUrl: databaseUrl ?? await seededDatabase(t),
+    log: logger,
+    fairness: hurried,
+    time,
+    ...parts
+  })
   const server = await createServer(house, logger)
   const url = await server.listen({ host: '127.0.0.1', port: 0 })
   t.teardown(async () => {
@@ -88,7 +118,13 @@ export async function startService (t: Test, { databaseUrl, config = {}, parts =
   }
 }
 
-async function send (url: string, method: string, path: string, { body, headers = {} }: Sending = {}, login: Login | null): Promise<Answer> {
+async function send (
+  url: string,
+  method: string,
+  path: string,
+  { body, headers = {} }: Sending = {},
+  login: Login | null
+): Promise<Answer> {
   const isJson = body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array)
   const response = await fetch(url + path, {
     method,

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { connect, createServer, type AddressInfo, type NetConnectOpts, type Socket } from 'node:net'
+import { type AddressInfo, connect, createServer, type NetConnectOpts, type Socket } from 'node:net'
 import pg from 'pg'
 import type { Test } from 'tap'
 
@@ -8,7 +8,15 @@ import type { Test } from 'tap'
  * what was said in silence is heard then, as after a stall of the network. `hold`: a new connection is accepted and reaches
  * nobody until it is let go by `release`; those before go on. `waiting`: how many are held.
  */
-export type StallingProxy = { port: number, silence: () => void, speak: () => void, hold: () => void, waiting: () => number, release: () => void, close: () => void }
+export type StallingProxy = {
+  port: number
+  silence: () => void
+  speak: () => void
+  hold: () => void
+  waiting: () => number
+  release: () => void
+  close: () => void
+}
 
 /** Opens one on a free port of the loopback address. */
 export async function stallingProxy (to: NetConnectOpts): Promise<StallingProxy> {
@@ -33,7 +41,9 @@ export async function stallingProxy (to: NetConnectOpts): Promise<StallingProxy>
   const server = createServer((near) => {
     near.on('error', () => undefined)
     if (held === undefined) join(near)
-    else held.push(() => { if (!near.destroyed) join(near) })
+    else {held.push(() => {
+        if (!near.destroyed) join(near)
+      })}
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {
@@ -46,7 +56,9 @@ export async function stallingProxy (to: NetConnectOpts): Promise<StallingProxy>
       silent = false
       for (const socket of sockets) socket.resume()
     },
-    hold () { held ??= [] },
+    hold () {
+      held ??= []
+    },
     waiting: () => held?.length ?? 0,
     release () {
       for (const letGo of held ?? []) letGo()

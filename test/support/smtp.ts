@@ -32,7 +32,9 @@ export async function mailServer (t: Test, optionsOf: (cut: () => void) => SMTPS
   const sockets = new Set<Socket>()
   const mails: Mail[] = []
   let connections = 0
-  const cut = (): void => { for (const socket of sockets) socket.destroy() }
+  const cut = (): void => {
+    for (const socket of sockets) socket.destroy()
+  }
 
   const server = new SMTPServer({
     ...await authority.issue('mail.acme.test'),
@@ -44,7 +46,13 @@ export async function mailServer (t: Test, optionsOf: (cut: () => void) => SMTPS
     onData (stream, session, callback) {
       text(stream).then((source) => {
         const { mailFrom, rcptTo } = session.envelope
-        mails.push({ from: mailFrom === false ? '' : mailFrom.address, to: rcptTo.map(({ address }) => address), source, secure: session.secure, user: session.user })
+        mails.push({
+          from: mailFrom === false ? '' : mailFrom.address,
+          to: rcptTo.map(({ address }) => address),
+          source,
+          secure: session.secure,
+          user: session.user
+        })
         callback(null, 'Queued.')
       }, callback)
     },
@@ -59,9 +67,11 @@ export async function mailServer (t: Test, optionsOf: (cut: () => void) => SMTPS
   server.listen(0, '127.0.0.1')
   await once(server.server, 'listening')
   const { port } = server.server.address() as AddressInfo
-  t.teardown(() => new Promise<void>((resolve) => {
-    server.close(() => resolve())
-    cut()
-  }))
+  t.teardown(() =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve())
+      cut()
+    })
+  )
   return { ca: authority.ca, port, route: () => ({ host: '127.0.0.1', port }), mails, connections: () => connections, cut }
 }

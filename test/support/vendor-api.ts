@@ -1,8 +1,8 @@
+import addFormats from 'ajv-formats'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Ajv2020 } from 'ajv/dist/2020.js'
-import addFormats from 'ajv-formats'
 import type { JsonObject } from '../../core/packages/common/json.ts'
 import type { ReceivedRequest } from '../../core/packages/conformance/vendor/requests.ts'
 import { leftOut } from './vendor-apis.ts'
@@ -11,7 +11,12 @@ import { leftOut } from './vendor-apis.ts'
 export type VendorApi = { problems: (request: ReceivedRequest) => string[] }
 
 type Parameter = { name: string, in: 'path' | 'query' | 'header', required?: boolean, schema: object }
-type Operation = { operationId: string, parameters?: (Parameter | { $ref: string })[], requestBody?: { required?: boolean, content: Record<string, { schema: object }> }, servers?: Server[] }
+type Operation = {
+  operationId: string
+  parameters?: (Parameter | { $ref: string })[]
+  requestBody?: { required?: boolean, content: Record<string, { schema: object }> }
+  servers?: Server[]
+}
 type Server = { url: string }
 type PathItem = Record<string, Operation> & { parameters?: Operation['parameters'], servers?: Server[] }
 type Document = { servers: Server[], paths: Record<string, PathItem>, components: Record<string, Record<string, unknown>> }
@@ -19,7 +24,8 @@ type Document = { servers: Server[], paths: Record<string, PathItem>, components
 const folder = process.env['DISPATCH_VENDOR_APIS'] ?? new URL('../../../shared/vendor-apis', import.meta.url).pathname
 
 /** What a test says when it skips for want of a description. */
-export const absent = `There is no description of the vendor's API in ${process.env['DISPATCH_VENDOR_APIS'] === undefined ? '../shared/vendor-apis' : 'DISPATCH_VENDOR_APIS'}.`
+export const absent = `There is no description of the vendor's API in ` +
+  `${process.env['DISPATCH_VENDOR_APIS'] === undefined ? '../shared/vendor-apis' : 'DISPATCH_VENDOR_APIS'}.`
 
 /**
  * Reads a vendor's description; undefined where there is none. A schema that does not compile throws. `hosts` are names that
@@ -27,7 +33,9 @@ export const absent = `There is no description of the vendor's API in ${process.
  */
 export async function vendorApi (vendor: string, hosts: readonly string[] = []): Promise<VendorApi | undefined> {
   const file = join(folder, `${vendor}.json`)
-  return existsSync(file) ? describe(completed(JSON.parse(await readFile(file, 'utf8')) as Document, leftOut[vendor] as Document['paths'] | undefined), hosts) : undefined
+  return existsSync(file)
+    ? describe(completed(JSON.parse(await readFile(file, 'utf8')) as Document, leftOut[vendor] as Document['paths'] | undefined), hosts)
+    : undefined
 }
 
 /** The description with the operations that its copy leaves out. */
@@ -37,7 +45,15 @@ function completed ({ paths, ...document }: Document, more: Document['paths'] = 
 }
 
 /** An operation with bodies that the vendor takes and refuses; each refused one breaks the rule that it is called by. */
-export type Example = { operationId: string, method: string, host: string, path: string, mediaType: string, accept: ExampleBody[], reject: ExampleBody[] }
+export type Example = {
+  operationId: string
+  method: string
+  host: string
+  path: string
+  mediaType: string
+  accept: ExampleBody[]
+  reject: ExampleBody[]
+}
 type ExampleBody = { name: string, body: JsonObject }
 
 /** Reads the examples beside a vendor's description: of operations that have bodies, at addresses of the vendor's. */
@@ -48,7 +64,9 @@ export async function examplesOf (vendor: string): Promise<Example[]> {
   const { hostname: host, pathname } = new URL(server?.url ?? '')
   // An account of Twilio's fits every parameter of a path.
   const addressed = (path: string): string => pathname.replace(/\/$/, '') + path.replaceAll(/\{\w+\}/g, `AC${'0'.repeat(32)}`)
-  return operations.flatMap(({ accept, ...operation }) => accept === undefined ? [] : [{ ...operation, accept, host, path: addressed(operation.path) }])
+  return operations.flatMap(({ accept, ...operation }) =>
+    accept === undefined ? [] : [{ ...operation, accept, host, path: addressed(operation.path) }]
+  )
 }
 
 function describe (document: Document, hosts: readonly string[]): VendorApi {
@@ -56,7 +74,11 @@ function describe (document: Document, hosts: readonly string[]): VendorApi {
   const [typed, texts] = [createAjv(document), createAjv(ofTexts(document), { coerceTypes: true })]
   const check = (ajv: Ajv2020, schema: object, value: unknown, what: string): string[] => {
     const validate = ajv.compile(referring(schema))
-    return validate(value) ? [] : (validate.errors ?? []).map(({ instancePath, message = '', params }) => `${what}${instancePath} ${message} ${JSON.stringify(params)}`)
+    return validate(value)
+      ? []
+      : (validate.errors ?? []).map(({ instancePath, message = '', params }) =>
+        `${what}${instancePath} ${message} ${JSON.stringify(params)}`
+      )
   }
   return {
     problems (request) {
@@ -66,7 +88,9 @@ function describe (document: Document, hosts: readonly string[]): VendorApi {
       const query = nested(request.search)
       const known = parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name)
       return [
-        ...Object.keys(query).filter((name) => !known.includes(name)).map((name) => `The query parameter "${name}" is not in the description.`),
+        ...Object.keys(query).filter((name) => !known.includes(name)).map((name) =>
+          `The query parameter "${name}" is not in the description.`
+        ),
         ...parameters.flatMap(({ name, in: place, required = false, schema }) => {
           const value = { path: values, query, header: request.headers }[place][place === 'header' ? name.toLowerCase() : name]
           if (value === undefined) return required ? [`The parameter "${name}" is missing.`] : []
@@ -78,7 +102,15 @@ function describe (document: Document, hosts: readonly string[]): VendorApi {
   }
 }
 
-function bodyProblems ({ operationId, requestBody }: Operation, request: ReceivedRequest, { typed, texts, check }: { typed: Ajv2020, texts: Ajv2020, check: (ajv: Ajv2020, schema: object, value: unknown, what: string) => string[] }): string[] {
+function bodyProblems (
+  { operationId, requestBody }: Operation,
+  request: ReceivedRequest,
+  { typed, texts, check }: {
+    typed: Ajv2020
+    texts: Ajv2020
+    check: (ajv: Ajv2020, schema: object, value: unknown, what: string) => string[]
+  }
+): string[] {
   if (request.body.length === 0) return requestBody?.required === true ? [`${operationId} needs a body.`] : []
   const type = (request.headers['content-type'] ?? '').replace(/;.*$/, '')
   const schema = requestBody?.content[type]?.schema
@@ -88,17 +120,27 @@ function bodyProblems ({ operationId, requestBody }: Operation, request: Receive
   return check(texts, schema, nested(pairs), 'body')
 }
 
-function find (document: Document, { method, host, path }: ReceivedRequest, hosts: readonly string[]): { operation: Operation, parameters: Parameter[], values: Record<string, unknown> } | undefined {
+function find (
+  document: Document,
+  { method, host, path }: ReceivedRequest,
+  hosts: readonly string[]
+): { operation: Operation, parameters: Parameter[], values: Record<string, unknown> } | undefined {
   for (const [template, item] of Object.entries(document.paths)) {
     const operation = item[method.toLowerCase()]
     if (operation === undefined) continue
     for (const { url } of operation.servers ?? item.servers ?? document.servers) {
       const { hostname, pathname } = new URL(url)
       const names = [...template.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
-      const match = new RegExp(`^${pathname.replace(/\/$/, '')}${template.replaceAll(/\{\w+\}/g, '([^/]+)').replaceAll('.', '\\.')}$`).exec(path)
+      const match = new RegExp(`^${pathname.replace(/\/$/, '')}${template.replaceAll(/\{\w+\}/g, '([^/]+)').replaceAll('.', '\\.')}$`).exec(
+        path
+      )
       if (match === null || ![hostname, ...hosts].includes(host)) continue
       const parameters = [...item.parameters ?? [], ...operation.parameters ?? []].map((parameter) => resolve(document, parameter))
-      return { operation, parameters, values: Object.fromEntries(names.map((name, index) => [name, decodeURIComponent(match[index + 1] ?? '')])) }
+      return {
+        operation,
+        parameters,
+        values: Object.fromEntries(names.map((name, index) => [name, decodeURIComponent(match[index + 1] ?? '')]))
+      }
     }
   }
   return undefined
@@ -136,7 +178,11 @@ function ofTexts (document: Document): Document {
   const changed = (value: unknown): unknown => {
     if (typeof value !== 'object' || value === null) return value
     if (Array.isArray(value)) return value.map(changed)
-    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key === 'oneOf' && Array.isArray(inner) && inner.every(isPlain) ? 'anyOf' : key, changed(inner)]))
+    return Object.fromEntries(
+      Object.entries(value).map(
+        ([key, inner]) => [key === 'oneOf' && Array.isArray(inner) && inner.every(isPlain) ? 'anyOf' : key, changed(inner)]
+      )
+    )
   }
   return changed(document) as Document
 }

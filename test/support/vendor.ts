@@ -1,10 +1,10 @@
 import type { Test } from 'tap'
-import { createHttp, type HttpOptions } from '../../core/host/http/client.ts'
-import type { Http } from '../../core/host/http/call.ts'
 import type { Log } from '../../core/host/call/log.ts'
-import type { Network, NetworkOptions } from '../../core/host/http/network.ts'
 import { createProgress } from '../../core/host/call/request-outcome.ts'
-import { createVendor, vendorNetwork, type Vendor } from '../../core/packages/conformance/vendor/vendor.ts'
+import type { Http } from '../../core/host/http/call.ts'
+import { createHttp, type HttpOptions } from '../../core/host/http/client.ts'
+import type { Network, NetworkOptions } from '../../core/host/http/network.ts'
+import { createVendor, type Vendor, vendorNetwork } from '../../core/packages/conformance/vendor/vendor.ts'
 import { memoryLog, outside } from '../fixtures/providers/call.ts'
 
 /** A vendor and a network that leads to it, both gone when the test ends. */
@@ -19,7 +19,10 @@ export async function vendorOf (t: Test, options: NetworkOptions = {}): Promise<
 }
 
 /** The `http` of one call, at the point of no return and free to reach api.acme.test, unless told otherwise. */
-export function httpOf ({ transport: wire, accessTokens: tokens }: Pick<Network, 'transport' | 'accessTokens'>, more: Partial<HttpOptions> = {}): Http {
+export function httpOf (
+  { transport: wire, accessTokens: tokens }: Pick<Network, 'transport' | 'accessTokens'>,
+  more: Partial<HttpOptions> = {}
+): Http {
   const log: Log = memoryLog()
   return createHttp({
     transport: wire,

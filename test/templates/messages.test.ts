@@ -3,8 +3,8 @@ import { compileJsonSchema } from '../../core/packages/common/schema.ts'
 import { unreadFields } from '../../core/packages/documents/source/field-usage.ts'
 import { elementsOf } from '../../core/packages/documents/test/html-support.ts'
 import { made, pagesOf, type Text } from '../../core/packages/documents/test/support.ts'
-import { shipped, without } from './shipped.ts'
 import { contains, has, lacks } from '../support/matching.ts'
+import { shipped, without } from './shipped.ts'
 
 /** The least data that each schema takes. */
 const least: Record<string, Record<string, unknown>> = {
@@ -14,11 +14,30 @@ const least: Record<string, Record<string, unknown>> = {
   'sms-notice': { sender: 'Northwind', message: 'closed today.' },
   'sms-reminder': { sender: 'Northwind', number: '1', amount: 3, dueDate: '2026-03-14' },
   'sms-signature': { sender: 'Northwind', document: 'the contract' },
-  'reminder-letter': { number: '1', date: '2026-03-14', seller: { name: 'Northwind' }, customer: { name: 'Ada', address: 'Street 2', city: 'Cork' }, invoices: [{ number: '7', dueDate: '2026-02-01', open: 3 }], total: 3 },
-  'postal-letter': { sender: { name: 'Northwind', address: 'Street 1', city: 'Dublin' }, recipient: { name: 'Ada', address: 'Street 2', city: 'Cork' }, date: '2026-03-14', subject: 'News', paragraphs: ['Hello.'] },
+  'reminder-letter': {
+    number: '1',
+    date: '2026-03-14',
+    seller: { name: 'Northwind' },
+    customer: { name: 'Ada', address: 'Street 2', city: 'Cork' },
+    invoices: [{ number: '7', dueDate: '2026-02-01', open: 3 }],
+    total: 3
+  },
+  'postal-letter': {
+    sender: { name: 'Northwind', address: 'Street 1', city: 'Dublin' },
+    recipient: { name: 'Ada', address: 'Street 2', city: 'Cork' },
+    date: '2026-03-14',
+    subject: 'News',
+    paragraphs: ['Hello.']
+  },
   'service-contract': {
-    number: '1', date: '2026-03-14', provider: { name: 'Northwind', address: 'Street 1', city: 'Dublin' }, customer: { name: 'Ada', address: 'Street 2', city: 'Cork' },
-    subject: 'Advice.', startDate: '2026-04-01', fee: { amount: 5 }, governingLaw: 'Ireland'
+    number: '1',
+    date: '2026-03-14',
+    provider: { name: 'Northwind', address: 'Street 1', city: 'Dublin' },
+    customer: { name: 'Ada', address: 'Street 2', city: 'Cork' },
+    subject: 'Advice.',
+    startDate: '2026-04-01',
+    fee: { amount: 5 },
+    governingLaw: 'Ireland'
   }
 }
 
@@ -55,16 +74,24 @@ for (const [folder, data] of Object.entries(least)) {
 function boundless (schema: unknown, at: string): string[] {
   if (typeof schema !== 'object' || schema === null) return []
   const node = schema as Record<string, unknown>
-  const bounded = node['type'] === 'string' ? 'maxLength' in node || 'format' in node || /\{\d+(,\d+)?\}/.test(String(node['pattern'])) : node['type'] !== 'array' || 'maxItems' in node
+  const bounded = node['type'] === 'string'
+    ? 'maxLength' in node || 'format' in node || /\{\d+(,\d+)?\}/.test(String(node['pattern']))
+    : node['type'] !== 'array' || 'maxItems' in node
   return [...(bounded ? [] : [at]), ...Object.entries(node).flatMap(([name, value]) => boundless(value, `${at}/${name}`))]
 }
 
 for (const folder of ['email-invoice', 'email-reminder', 'email-signature']) {
   void t.test(`${folder}: a logo stands in place of the name, and travels with the mail`, async (t) => {
     const { compiled, sample } = await shipped(folder)
-    const { html, inline } = await made('html', compiled, { ...sample, logo: 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGOQ9esEAAGAAPXyUV94AAAAAElFTkSuQmCC' })
+    const { html, inline } = await made('html', compiled, {
+      ...sample,
+      logo: 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGOQ9esEAAGAAPXyUV94AAAAAElFTkSuQmCC'
+    })
     t.equal(inline.length, 1)
-    has(t, elementsOf(html).find(({ tag }) => tag === 'img')?.attributes, { alt: 'Northwind Consulting Ltd', src: `cid:${inline[0]?.cid ?? ''}` })
+    has(t, elementsOf(html).find(({ tag }) => tag === 'img')?.attributes, {
+      alt: 'Northwind Consulting Ltd',
+      src: `cid:${inline[0]?.cid ?? ''}`
+    })
   })
 }
 
@@ -94,7 +121,12 @@ for (const folder of ['sms-notice', 'sms-reminder', 'sms-signature']) {
   void t.test(`${folder}: every sample is one message of the GSM alphabet, in any month`, async (t) => {
     const { compiled, samples } = await shipped(folder)
     for (const [name, data] of Object.entries(samples)) {
-      const { text } = await made('text', compiled, { ...data, ...Object.fromEntries(Object.keys(data).filter((field) => /date|payBy|expiresAt/i.test(field)).map((field) => [field, '2026-08-31'])) })
+      const { text } = await made('text', compiled, {
+        ...data,
+        ...Object.fromEntries(
+          Object.keys(data).filter((field) => /date|payBy|expiresAt/i.test(field)).map((field) => [field, '2026-08-31'])
+        )
+      })
       contains(t, text, gsm, `${name}: ${text}`)
       t.ok(text.replaceAll('€', '€€').length <= 160, `${name}: ${text}`)
     }
@@ -112,11 +144,27 @@ for (const side of ['left', 'right'] as const) {
   void t.test(`postal-letter: the recipient stands in a window at the ${side}, and nothing else of the letter does`, async (t) => {
     const { compiled, sample } = await shipped('postal-letter')
     const [left, right] = windows[side]
-    const recipient = { company: 'Aktiengesellschaft für Beispiele', name: 'Ada', address: 'Long Street 1', address2: 'Third floor', postalCode: '1', city: 'Cork', country: 'DE' }
+    const recipient = {
+      company: 'Aktiengesellschaft für Beispiele',
+      name: 'Ada',
+      address: 'Long Street 1',
+      address2: 'Third floor',
+      postalCode: '1',
+      city: 'Cork',
+      country: 'DE'
+    }
     const [page = []] = await pagesOf(await made('pdf', compiled, { ...sample, window: side, recipient }))
     const lines = page.map((text) => ({ text: text.text, ...millimetres(text) }))
     const inside = lines.filter(({ x, y, right: end }) => y > 54 && y < 91 && end > left - 5 && x < right + 5)
-    t.same(inside.map(({ text }) => text), [...side === 'left' ? ['Northwind Consulting Ltd · 12 Harbour Street · D02 XY45 Dublin'] : [], 'Aktiengesellschaft für Beispiele', 'Ada', 'Long Street 1', 'Third floor', '1 Cork', 'GERMANY'])
+    t.same(inside.map(({ text }) => text), [
+      ...side === 'left' ? ['Northwind Consulting Ltd · 12 Harbour Street · D02 XY45 Dublin'] : [],
+      'Aktiengesellschaft für Beispiele',
+      'Ada',
+      'Long Street 1',
+      'Third floor',
+      '1 Cork',
+      'GERMANY'
+    ])
     for (const { text, x, y, right: end } of inside) t.ok(x >= left - 0.1 && end <= right && y >= 55 && y <= 90, text)
     t.equal(lines.find(({ y }) => y >= 91)?.text, 'Renewal of our service agreement')
   })
@@ -125,7 +173,11 @@ for (const side of ['left', 'right'] as const) {
 void t.test('postal-letter: a country at home is not printed, and short letters keep their place', async (t) => {
   const { compiled } = await shipped('postal-letter')
   const data = least['postal-letter'] ?? {}
-  const { text } = await made('html', compiled, { ...data, sender: { ...data['sender'] as object, country: 'IE' }, recipient: { ...data['recipient'] as object, country: 'IE' } })
+  const { text } = await made('html', compiled, {
+    ...data,
+    sender: { ...data['sender'] as object, country: 'IE' },
+    recipient: { ...data['recipient'] as object, country: 'IE' }
+  })
   lacks(t, text, /IRELAND/)
   const [page = []] = await pagesOf(await made('pdf', compiled, data))
   t.ok(millimetres(page.find(({ text }) => text === '14 March 2026') ?? { text: '', x: 0, y: 0, right: 0 }).y > 50)
@@ -134,7 +186,12 @@ void t.test('postal-letter: a country at home is not printed, and short letters 
 
 void t.test('postal-letter: a long letter goes on over pages, which are numbered', async (t) => {
   const { compiled, sample } = await shipped('postal-letter')
-  const pages = await pagesOf(await made('pdf', compiled, { ...sample, paragraphs: Array.from({ length: 60 }, (_, index) => `Paragraph ${String(index)}. ${'word '.repeat(40)}`) }))
+  const pages = await pagesOf(
+    await made('pdf', compiled, {
+      ...sample,
+      paragraphs: Array.from({ length: 60 }, (_, index) => `Paragraph ${String(index)}. ${'word '.repeat(40)}`)
+    })
+  )
   t.ok(pages.length > 2)
   for (const [index, page] of pages.entries()) contains(t, page.at(-1)?.text, `Page ${String(index + 1)} of ${String(pages.length)}`)
 })
@@ -146,5 +203,7 @@ void t.test('service-contract: both sign at the end, on one page, by their place
   t.equal(pdf.signatures[0]?.page, pdf.pages)
   t.equal(pdf.signatures[0]?.y, pdf.signatures[1]?.y)
   const last = (await pagesOf(pdf)).at(-1) ?? []
-  for (const [index, name] of ['Niamh Byrne', 'Jürgen Müller'].entries()) t.ok(Math.abs((last.find(({ text }) => text === name)?.x ?? 0) - (pdf.signatures[index]?.x ?? -1)) < 0.1, name)
+  for (const [index, name] of ['Niamh Byrne', 'Jürgen Müller'].entries()) {
+    t.ok(Math.abs((last.find(({ text }) => text === name)?.x ?? 0) - (pdf.signatures[index]?.x ?? -1)) < 0.1, name)
+  }
 })

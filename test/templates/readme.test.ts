@@ -8,7 +8,10 @@ import { made, wordsOf } from '../../core/packages/documents/test/support.ts'
 import { contains } from '../support/matching.ts'
 
 const readme = await readFile(new URL('../../templates/README.md', import.meta.url), 'utf8')
-const examples = [...readme.matchAll(/```yaml(?<whole> template)?\n(?<text>[\s\S]*?)```/g)].map(({ groups }) => ({ text: groups?.['text'] ?? '', whole: groups?.['whole'] !== undefined }))
+const examples = [...readme.matchAll(/```yaml(?<whole> template)?\n(?<text>[\s\S]*?)```/g)].map(({ groups }) => ({
+  text: groups?.['text'] ?? '',
+  whole: groups?.['whole'] !== undefined
+}))
 const data: unknown = JSON.parse(/```json\n([\s\S]*?)```/.exec(readme)?.[1] ?? '')
 
 void t.test('the guide has examples', (t) => {
@@ -28,7 +31,8 @@ for (const [index, { text, whole }] of examples.entries()) {
 }
 
 void t.test('the guide shows every block', (t) => {
-  const blocks = ['heading', 'paragraph', 'columns', 'keyValues', 'table', 'image', 'code', 'group', 'address', 'button', 'signature', 'spacer', 'pageBreak', 'rule', 'if', 'each']
+  const blocks = ['heading', 'paragraph', 'columns', 'keyValues', 'table', 'image', 'code', 'group', 'address', 'button', 'signature',
+    'spacer', 'pageBreak', 'rule', 'if', 'each']
   const used = examples.flatMap(({ text, whole }) => {
     const value: unknown = parse(text)
     const list: unknown = whole && isRecord(value) ? value['body'] : value
@@ -39,8 +43,12 @@ void t.test('the guide shows every block', (t) => {
 })
 
 void t.test('the table of filters says what they do', async (t) => {
-  const body = ['{{ a | money }}', '{{ a | money: "USD" }}', '{{ a | number }}', '{{ a | number: 0 }}', '{{ a | percent }}', '{{ d | date }}', '{{ d | date: "long" }}']
-  const { source } = readSource(`name: Filters\nservice: file\nlocale: en-GB\nbody:\n${body.map((text) => `  - paragraph: '${text}'\n`).join('')}`, 'filters')
+  const body = ['{{ a | money }}', '{{ a | money: "USD" }}', '{{ a | number }}', '{{ a | number: 0 }}', '{{ a | percent }}',
+    '{{ d | date }}', '{{ d | date: "long" }}']
+  const { source } = readSource(
+    `name: Filters\nservice: file\nlocale: en-GB\nbody:\n${body.map((text) => `  - paragraph: '${text}'\n`).join('')}`,
+    'filters'
+  )
   const words = await wordsOf(await made('pdf', compileTemplate(source), { a: 1234.5, d: '2026-03-14' }))
   for (const shown of ['€1,234.50', 'US$1,234.50', '1,234.5', '1,235', '1,234.5%', '14 Mar 2026', '14 March 2026']) {
     t.ok(words.includes(shown), shown)

@@ -1,21 +1,27 @@
 import t from 'tap'
 import { unreadFields } from '../../core/packages/documents/source/field-usage.ts'
 import { elementsOf } from '../../core/packages/documents/test/html-support.ts'
-import { made, pagesOf, wordsOf, type Text } from '../../core/packages/documents/test/support.ts'
-import { allShipped, golden } from './shipped.ts'
+import { made, pagesOf, type Text, wordsOf } from '../../core/packages/documents/test/support.ts'
 import { lacks } from '../support/matching.ts'
+import { allShipped, golden } from './shipped.ts'
 
 const templates = await allShipped()
 
 /** What a page is made of: each text with its place, in points from the top left corner. */
 function placesOf (pages: readonly (readonly Text[])[]): string {
-  return pages.map((page, index) => `page ${String(index + 1)}\n${page.map(({ text, x, y }) => `${y.toFixed(1)} ${x.toFixed(1)} ${text}\n`).join('')}`).join('')
+  return pages.map((page, index) =>
+    `page ${String(index + 1)}\n${page.map(({ text, x, y }) => `${y.toFixed(1)} ${x.toFixed(1)} ${text}\n`).join('')}`
+  ).join('')
 }
 
 /** What a mail is made of, without its looks: each tag with what it links to, and the text in it. */
 function outlineOf (html: string): string {
-  return elementsOf(html).filter(({ tag, text }) => tag !== 'head' && tag !== 'style' && (text.trim() !== '' || tag === 'img' || tag === 'a'))
-    .map(({ tag, attributes, text }) => [tag, attributes['href'] ?? attributes['alt'], text.trim()].filter((part) => part !== undefined && part !== '').join(' | ')).join('\n') + '\n'
+  return elementsOf(html).filter(({ tag, text }) =>
+    tag !== 'head' && tag !== 'style' && (text.trim() !== '' || tag === 'img' || tag === 'a')
+  )
+    .map(({ tag, attributes, text }) =>
+      [tag, attributes['href'] ?? attributes['alt'], text.trim()].filter((part) => part !== undefined && part !== '').join(' | ')
+    ).join('\n') + '\n'
 }
 
 /** Of these services a sample is a document on pages, of the others a text. */

@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
-import { compileTemplate, type CompiledTemplate } from '../../core/packages/documents/compile/compile.ts'
+import { type CompiledTemplate, compileTemplate } from '../../core/packages/documents/compile/compile.ts'
 import { readTemplateFolder, type TemplateFolder } from '../../core/packages/documents/source/folder.ts'
 
 const root = new URL('../../templates/', import.meta.url)

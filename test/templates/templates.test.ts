@@ -1,14 +1,14 @@
-import fc from 'fast-check'
 import { Decimal } from 'decimal.js'
+import fc from 'fast-check'
 import t from 'tap'
 import { compileJsonSchema } from '../../core/packages/common/schema.ts'
 import { isRecord } from '../../core/packages/documents/model/records.ts'
 import { unreadFields } from '../../core/packages/documents/source/field-usage.ts'
+import { made, pagesOf, wordsOf } from '../../core/packages/documents/test/support.ts'
 import { checkEInvoice } from '../../core/packages/einvoice/rules/check.ts'
 import { checkInvoice } from '../../core/services/invoice.ts'
-import { made, pagesOf, wordsOf } from '../../core/packages/documents/test/support.ts'
-import { allShipped, shipped, without } from './shipped.ts'
 import { contains, has } from '../support/matching.ts'
+import { allShipped, shipped, without } from './shipped.ts'
 
 const templates = await allShipped()
 
@@ -19,7 +19,13 @@ function part (value: unknown): Record<string, unknown> {
 }
 
 /** The least data that the schema takes. */
-const least = { number: '1', date: '2026-03-14', customer: { name: 'Ada' }, lines: [{ description: 'Tea', quantity: 1, unitPrice: 3, total: 3 }], total: 3 }
+const least = {
+  number: '1',
+  date: '2026-03-14',
+  customer: { name: 'Ada' },
+  lines: [{ description: 'Tea', quantity: 1, unitPrice: 3, total: 3 }],
+  total: 3
+}
 
 void t.test('the shared templates are these, by number', (t) => {
   t.same(templates.map(({ folder, id, documentType, service, vocabulary }) => [id, folder, service, documentType, vocabulary] as const), [
@@ -44,9 +50,13 @@ void t.test('every language that a template takes is one that its texts are in',
   const tag = fc.oneof(fc.stringMatching(/^(en|fr)(-[A-Za-z0-9]{2,8}){0,3}$/), fc.constantFrom('en', 'fr-CH', 'en-Latn-GB', 'fr-419'))
   const fits = templates.map((template) => ({ ...template, fit: compileJsonSchema(template.schema) }))
   fc.assert(fc.property(tag, (language) => {
-    for (const { folder, sample, compiled, fit } of fits) if (fit({ ...sample, language }).ok) t.doesNotThrow(() => compiled.resolve({ ...sample, language }), `${folder} ${language}`)
+    for (const { folder, sample, compiled, fit } of fits) {
+      if (fit({ ...sample, language }).ok) t.doesNotThrow(() => compiled.resolve({ ...sample, language }), `${folder} ${language}`)
+    }
   }))
-  has(t, fits.map(({ sample, fit }) => ['en', 'en-GB', 'fr-CH', 'en-Latn-GB', 'fr-419'].every((language) => fit({ ...sample, language }).ok)), fits.map(() => true))
+  has(t,
+    fits.map(({ sample, fit }) => ['en', 'en-GB', 'fr-CH', 'en-Latn-GB', 'fr-419'].every((language) => fit({ ...sample, language }).ok)),
+    fits.map(() => true))
   t.end()
 })
 
@@ -58,7 +68,11 @@ function placesIn (value: unknown, at: readonly string[] = []): (readonly string
 
 function changed (value: unknown, [name, ...rest]: readonly string[], to: unknown): unknown {
   if (name === undefined) return to
-  if (Array.isArray(value)) return value.flatMap((item: unknown, index) => String(index) === name ? (rest.length === 0 && to === undefined ? [] : [changed(item, rest, to)]) : [item])
+  if (Array.isArray(value)) {
+    return value.flatMap((item: unknown, index) =>
+      String(index) === name ? (rest.length === 0 && to === undefined ? [] : [changed(item, rest, to)]) : [item]
+    )
+  }
   if (!isRecord(value)) return value
   const { [name]: inner, ...others } = value
   return rest.length === 0 && to === undefined ? others : { ...others, [name]: changed(inner, rest, to) }
@@ -74,10 +88,28 @@ function faultsOf (run: () => unknown): string[] {
 }
 
 void t.test('what fits the schema of a shared template can be put into it: that is why validation asks the schema alone', (t) => {
-  const values = [undefined, null, '', 'x', 'javascript:x', 'data:image/png;base64,AAAA', '2026-02-30', 'XXX', 0, -1, 1e14, true, false, [], {}]
+  const values = [
+    undefined,
+    null,
+    '',
+    'x',
+    'javascript:x',
+    'data:image/png;base64,AAAA',
+    '2026-02-30',
+    'XXX',
+    0,
+    -1,
+    1e14,
+    true,
+    false,
+    [],
+    {}
+  ]
   for (const { folder, compiled, schema, sample } of templates) {
     const fits = compileJsonSchema(schema)
-    const fitting = placesIn(sample).flatMap((place) => values.map((value) => changed(sample, place, value))).filter((data) => fits(data).ok)
+    const fitting = placesIn(sample).flatMap((place) => values.map((value) => changed(sample, place, value))).filter((data) =>
+      fits(data).ok
+    )
     t.ok(fitting.length >= 10, `${folder}: ${fitting.length}`)
     t.strictSame([...new Set(fitting.flatMap((data) => faultsOf(() => compiled.resolve(data))))], [], folder)
   }
@@ -110,13 +142,23 @@ for (const { folder, sample, schema, compiled } of vocabularies.filter(({ docume
 
   void t.test(`${folder}: the sample shows who deals with whom, and the amounts`, async (t) => {
     const words = await wordsOf(await made('pdf', compiled, sample))
-    for (const text of [sample['number'], sample['notes'], part(sample['customer'])['name'], part(sample['seller'])['vatId'], 'Germany', '20%', 'Page 1 of 1']) t.ok(words.includes(String(text)), String(text))
+    for (const text of [
+      sample['number'],
+      sample['notes'],
+      part(sample['customer'])['name'],
+      part(sample['seller'])['vatId'],
+      'Germany',
+      '20%',
+      'Page 1 of 1'
+    ]) t.ok(words.includes(String(text)), String(text))
   })
 
   void t.test(`${folder}: the amounts of the sample are right`, (t) => {
     const { lines, subtotal, taxRate, taxAmount, total } = sample
     if (!Array.isArray(lines)) throw new TypeError('expected lines')
-    const amounts = lines.map(part).map(({ quantity, unitPrice, total }) => [new Decimal(Number(quantity)).times(String(unitPrice)).toFixed(2), total])
+    const amounts = lines.map(part).map(
+      ({ quantity, unitPrice, total }) => [new Decimal(Number(quantity)).times(String(unitPrice)).toFixed(2), total]
+    )
     for (const [expected, given] of amounts) t.equal(given, expected)
     const sum = Decimal.sum(...amounts.map(([, given]) => String(given)))
     t.equal(subtotal, sum.toFixed(2))
@@ -130,7 +172,9 @@ for (const { folder, sample, schema, compiled } of vocabularies.filter(({ docume
     const pages = await pagesOf(await made('pdf', compiled, least))
     const words = pages.flat().map(({ text }) => text)
     t.equal(pages.length, 1)
-    for (const label of ['Tax', 'Subtotal', 'Bank details', 'Refund to', 'Notes', 'Reference', 'Due date', 'Valid until', 'Scan to pay']) t.notOk(words.includes(label), label)
+    for (const label of ['Tax', 'Subtotal', 'Bank details', 'Refund to', 'Notes', 'Reference', 'Due date', 'Valid until', 'Scan to pay']) {
+      t.notOk(words.includes(label), label)
+    }
     contains(t, words.join(' '), /€3\.00/)
   })
 
@@ -153,17 +197,32 @@ for (const { folder, sample, schema, compiled } of vocabularies.filter(({ docume
   })
 
   void t.test(`${folder}: 300 lines and a long description keep their order`, async (t) => {
-    const lines = Array.from({ length: 300 }, (_, index) => ({ description: index === 7 ? 'word '.repeat(400) : `Line ${String(index)}.`, quantity: 1, unitPrice: 1, total: 1 }))
+    const lines = Array.from({ length: 300 },
+      (_, index) => ({ description: index === 7 ? 'word '.repeat(400) : `Line ${String(index)}.`, quantity: 1, unitPrice: 1, total: 1 }))
     const pages = await pagesOf(await made('pdf', compiled, { ...sample, lines }))
     const found = pages.flat().map(({ text }) => /^Line (\d+)\.$/.exec(text)?.[1]).filter((number) => number !== undefined).map(Number)
     t.same(found, Array.from({ length: 300 }, (_, index) => index).filter((index) => index !== 7))
-    t.equal(pages.flat().filter(({ text }) => text === 'Description').length, pages.filter((page) => page.some(({ text }) => text.startsWith('Line'))).length)
-    for (const page of pages.slice(1)) t.ok(page[0]?.text === 'Northwind Consulting Ltd' && (page[0].y < 60), 'the pages after the first say whose they are')
+    t.equal(pages.flat().filter(({ text }) => text === 'Description').length, pages.filter((page) =>
+      page.some(({ text }) => text.startsWith('Line'))
+    ).length)
+    for (const page of pages.slice(1)) {t.ok(page[0]?.text === 'Northwind Consulting Ltd' && (page[0].y < 60),
+        'the pages after the first say whose they are')}
   })
 
   void t.test(`${folder}: names without end leave the address in its window`, async (t) => {
-    const seller = { ...part(sample['seller']), name: 'Gesellschaft für lange Namen '.repeat(10).trim(), address: 'a'.repeat(300), email: `${'b'.repeat(200)}@example.com` }
-    const words = await wordsOf(await made('pdf', compiled, { ...sample, seller, customer: { ...part(sample['customer']), name: 'Université Paris-Est-Créteil '.repeat(6).trim() } }))
+    const seller = {
+      ...part(sample['seller']),
+      name: 'Gesellschaft für lange Namen '.repeat(10).trim(),
+      address: 'a'.repeat(300),
+      email: `${'b'.repeat(200)}@example.com`
+    }
+    const words = await wordsOf(
+      await made('pdf', compiled, {
+        ...sample,
+        seller,
+        customer: { ...part(sample['customer']), name: 'Université Paris-Est-Créteil '.repeat(6).trim() }
+      })
+    )
     contains(t, words, /Université Paris-Est-Créteil/)
     t.ok((words.match(/Gesellschaft/g)?.length ?? 0) > 10, 'all of the name stands at the foot, what has room of it in the letterhead')
   })
@@ -189,7 +248,8 @@ void t.test('invoice: what is due can be paid by scanning, unless it is not in e
 void t.test('invoice: the law of France has its lines where the data have them', async (t) => {
   const { compiled, samples } = await shipped('invoice')
   const words = await wordsOf(await made('pdf', compiled, samples['sample.fr']))
-  for (const text of ['SIREN 732829320', 'TVA FR44732829320', 'SAS au capital de 50 000 €', 'pénalités', 'Indemnité forfaitaire', 'Pas d\'escompte', 'Net à payer']) t.ok(words.includes(text), text)
+  for (const text of ['SIREN 732829320', 'TVA FR44732829320', 'SAS au capital de 50 000 €', 'pénalités', 'Indemnité forfaitaire',
+    'Pas d\'escompte', 'Net à payer']) t.ok(words.includes(text), text)
 })
 
 void t.test('a draft says so across the page', async (t) => {
@@ -202,7 +262,10 @@ void t.test('a draft says so across the page', async (t) => {
 void t.test('e-invoice: the samples keep every rule of EN 16931, in every format', async (t) => {
   const { compiled, samples } = await shipped('e-invoice')
   for (const [name, data] of Object.entries(samples)) {
-    for (const format of ['FACTUR_X', 'UBL', 'CII'] as const) t.same(checkEInvoice(JSON.parse(JSON.stringify(data)), { format, currency: 'EUR' }, ''), { problems: [], warnings: [] }, `${name} as ${format}`)
+    for (const format of ['FACTUR_X', 'UBL', 'CII'] as const) {
+      t.same(checkEInvoice(JSON.parse(JSON.stringify(data)), { format, currency: 'EUR' }, ''), { problems: [], warnings: [] },
+        `${name} as ${format}`)
+    }
     const pdf = await made('factur-x', compiled, data)
     t.equal(pdf.pages, 1)
     contains(t, Buffer.from(pdf.bytes).toString('latin1'), 'factur-x.xml')

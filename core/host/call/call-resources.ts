@@ -1,18 +1,18 @@
-import type { Context } from './context.ts'
 import type { JsonObject } from '@dispatch/common'
 import type { ServiceName } from '../../contract/service-names.ts'
-import { failureError } from './failure.ts'
-import { createFiles, type CompanyDisk } from '../files/files.ts'
-import { destinationNames } from '../settings/settings-schema.ts'
-import type { LeaseCheck } from '../manifest/lease-check.ts'
+import { type CompanyDisk, createFiles } from '../files/files.ts'
 import type { ReadDocument } from '../http/body.ts'
 import { createHttp, type HttpOptions, type KeepDocument } from '../http/client.ts'
-import { chosenHosts } from '../http/target.ts'
-import type { Log } from './log.ts'
-import type { Manifest } from '../manifest/manifest.ts'
 import type { Network } from '../http/network.ts'
-import type { CallProgress } from './request-outcome.ts'
+import { chosenHosts } from '../http/target.ts'
+import type { LeaseCheck } from '../manifest/lease-check.ts'
+import type { Manifest } from '../manifest/manifest.ts'
+import { destinationNames } from '../settings/settings-schema.ts'
 import { createSmtp } from '../smtp/smtp.ts'
+import type { Context } from './context.ts'
+import { failureError } from './failure.ts'
+import type { Log } from './log.ts'
+import type { CallProgress } from './request-outcome.ts'
 
 /**
  * What a call may reach, as its caller brings it. `account` names the configuration: sign-ins and connections are kept for
@@ -43,7 +43,10 @@ export type VerbCall = {
 }
 
 /** The ways out of one call. */
-export function createCallApis (call: VerbCall): Pick<Context<JsonObject, JsonObject>, 'http' | 'smtp' | 'files' | 'checkpoint' | 'checkpointed'> {
+export function createCallApis (call: VerbCall): Pick<
+  Context<JsonObject, JsonObject>,
+  'http' | 'smtp' | 'files' | 'checkpoint' | 'checkpointed'
+> {
   const { manifest, service, settings, resources } = call
   const { holds = () => true } = resources
   const { network: { transport: wire, accessTokens: tokens, mailers }, checkpoint: { id } } = resources
@@ -53,7 +56,17 @@ export function createCallApis (call: VerbCall): Pick<Context<JsonObject, JsonOb
     chosen: chosenHosts(destinationNames(manifest.settings).map((name) => settings[name]))
   }
   const { notProcessed = [], idempotency } = manifest.services[service] ?? {}
-  const options: HttpOptions = { ...call, ...resources, holds, transport: wire, accessTokens: tokens, targets, errors: manifest.errors, notProcessed, keyed: idempotency?.kind === 'key' }
+  const options: HttpOptions = {
+    ...call,
+    ...resources,
+    holds,
+    transport: wire,
+    accessTokens: tokens,
+    targets,
+    errors: manifest.errors,
+    notProcessed,
+    keyed: idempotency?.kind === 'key'
+  }
   return {
     http: createHttp(options),
     smtp: createSmtp({ ...call, ...resources, holds, mailers, targets }),
@@ -65,12 +78,22 @@ export function createCallApis (call: VerbCall): Pick<Context<JsonObject, JsonOb
 
 const longestCheckpoint = 500
 
-function checkpointOf ({ manifest: { code, services }, service, resources: { checkpoint }, progress, ended }: VerbCall): (id: string) => Promise<void> {
+function checkpointOf ({ manifest: { code, services }, service, resources: { checkpoint }, progress, ended }:
+  VerbCall): (id: string) => Promise<void>
+{
   return async (id) => {
-    if (services[service]?.checkpoint !== true) throw new TypeError(`The provider "${code}" reached a checkpoint, but its service "${service}" declares none.`)
-    if (typeof id !== 'string' || id === '' || id.length > longestCheckpoint) throw new TypeError(`A checkpoint is a text of 1 to ${longestCheckpoint} characters: the vendor's id of what was prepared.`)
-    if (ended.aborted) throw failureError({ word: 'provider_unavailable', message: 'The call had ended before its checkpoint.', ours: true })
-    await checkpoint.save(id).catch((cause: unknown) => { throw failureError({ word: 'provider_unavailable', message: 'The checkpoint could not be recorded.', ours: true }, cause) })
+    if (services[service]?.checkpoint !== true) {
+      throw new TypeError(`The provider "${code}" reached a checkpoint, but its service "${service}" declares none.`)
+    }
+    if (typeof id !== 'string' || id === '' || id.length > longestCheckpoint) {
+      throw new TypeError(`A checkpoint is a text of 1 to ${longestCheckpoint} characters: the vendor's id of what was prepared.`)
+    }
+    if (ended.aborted) {
+      throw failureError({ word: 'provider_unavailable', message: 'The call had ended before its checkpoint.', ours: true })
+    }
+    await checkpoint.save(id).catch((cause: unknown) => {
+      throw failureError({ word: 'provider_unavailable', message: 'The checkpoint could not be recorded.', ours: true }, cause)
+    })
     progress.passCheckpoint()
   }
 }

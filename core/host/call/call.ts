@@ -1,9 +1,9 @@
 import type { ServiceName } from '../../contract/service-names.ts'
-import { readProviderResponse } from './provider-response.ts'
+import type { InstalledProvider } from '../load/load.ts'
 import type { ServiceContracts } from '../manifest/contracts.ts'
 import type { Accepted } from '../manifest/definition.ts'
-import { failedCall, invoke, type CallContext, type CallLimits, type FailedCall } from './invoke.ts'
-import type { InstalledProvider } from '../load/load.ts'
+import { type CallContext, type CallLimits, type FailedCall, failedCall, invoke } from './invoke.ts'
+import { readProviderResponse } from './provider-response.ts'
 
 export type { CallContext, CallError, CallLimits, FailedCall } from './invoke.ts'
 
@@ -15,7 +15,11 @@ export type Outcome = { outcome: 'accepted', response: Accepted } | FailedCall
  * failure before anything was sent is `uncertain`. Throws only when the provider has no such service.
  */
 export async function callDispatch<Name extends ServiceName> (
-  installed: InstalledProvider, service: Name, request: ServiceContracts[Name]['dispatch'], context: CallContext, limits: CallLimits = {}
+  installed: InstalledProvider,
+  service: Name,
+  request: ServiceContracts[Name]['dispatch'],
+  context: CallContext,
+  limits: CallLimits = {}
 ): Promise<Outcome> {
   const called = await invoke(installed, service, 'dispatch', request, context, limits)
   if ('outcome' in called) return called

@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from '@dispatch/common'
 import type { Files } from '../files/files.ts'
 import type { Http } from '../http/call.ts'
-import type { Log } from './log.ts'
 import type { Smtp } from '../smtp/message.ts'
+import type { Log } from './log.ts'
 
 /** Durable memory of one provider for one company. Writes are committed when the promise resolves. */
 export type State = {
@@ -46,8 +46,8 @@ export type Context<Settings, RequestSettings> = {
   /** Who is still to be sent to, the same message: an earlier `answer` left them in its `waiting`. Nobody else is sent to again. */
   rest?: { answer: JsonObject, recipients: string[] }
   /**
-   * Says how to take back what the call has just made at the vendor, should the dispatch come to a refusal: the last made is taken back first. What cannot be is logged,
-   * and changes nothing. An attempt that is made again under the same key goes on with what there is.
+   * Says how to take back what the call has just made at the vendor, should the dispatch come to a refusal: the last made is taken back
+   * first. What cannot be is logged, and changes nothing. An attempt that is made again under the same key goes on with what there is.
    */
   onRefusal: (takeBack: TakeBack) => void
   now: () => Date

@@ -1,9 +1,9 @@
-import { DocumentHandle } from '../../contract/common.ts'
 import { compile } from '@dispatch/common'
+import { DocumentHandle } from '../../contract/common.ts'
 import type { ServiceName } from '../../contract/service-names.ts'
-import { copyJson } from './provider-response.ts'
-import { invoke, type CallContext, type CallLimits } from './invoke.ts'
 import type { InstalledProvider } from '../load/load.ts'
+import { type CallContext, type CallLimits, invoke } from './invoke.ts'
+import { copyJson } from './provider-response.ts'
 
 /** The vendor's document, or why there is none. */
 export type DocumentResult = { ok: true, document: DocumentHandle } | { ok: false, why: string }
@@ -11,7 +11,13 @@ export type DocumentResult = { ok: true, document: DocumentHandle } | { ok: fals
 const fitHandle = compile(DocumentHandle)
 
 /** Fetches the vendor's document of what it accepted under an id; it is on its way then. Throws only when the provider has no such verb. */
-export async function callDocument (installed: InstalledProvider, service: ServiceName, query: { id: string }, context: CallContext, limits: CallLimits = {}): Promise<DocumentResult> {
+export async function callDocument (
+  installed: InstalledProvider,
+  service: ServiceName,
+  query: { id: string },
+  context: CallContext,
+  limits: CallLimits = {}
+): Promise<DocumentResult> {
   const called = await invoke(installed, service, 'document', query, context, limits)
   if ('outcome' in called) return { ok: false, why: called.error.message }
   const copied = copyJson(called.returned)

@@ -16,13 +16,25 @@ export type ProviderErrorWord = keyof typeof providerErrors
  * the code becomes one through the provider's `errors.map`. `at`: the place in the request that is refused, a JSON pointer
  * into what the provider was asked. `retryAfter`: seconds that the vendor asks for. `ours`: the vendor has no part in it.
  */
-export type Failure = { message: string, word?: ProviderErrorWord, code?: string, status?: number, at?: string, retryAfter?: number, ours?: true }
+export type Failure = {
+  message: string
+  word?: ProviderErrorWord
+  code?: string
+  status?: number
+  at?: string
+  retryAfter?: number
+  ours?: true
+}
 
 /**
  * How a vendor tells its errors: `at` and `message` are JSON pointers into the body to its code and its words (of several
  * the first that leads somewhere counts); `map` has its codes as error words of the service.
  */
-export type ErrorReading = { at?: string | readonly string[], message?: string | readonly string[], map: Readonly<Record<string, ProviderErrorWord>> }
+export type ErrorReading = {
+  at?: string | readonly string[]
+  message?: string | readonly string[]
+  map: Readonly<Record<string, ProviderErrorWord>>
+}
 
 /** Registered for the whole process, so that a provider that carries its own copy of this module is understood too. */
 const brand = Symbol.for('@dispatch/core/provider failure')
@@ -73,5 +85,6 @@ function isFailure (value: unknown): value is Failure {
   const { message, word, code, status, at, retryAfter, ours }: { [Field in keyof Failure]?: unknown } = value
   const known = word === undefined || (typeof word === 'string' && Object.hasOwn(providerErrors, word))
   return typeof message === 'string' && known && [word, code].some((field) => field !== undefined) &&
-    [code, at].every((text) => text === undefined || typeof text === 'string') && [status, retryAfter].every((number) => number === undefined || typeof number === 'number') && (ours === undefined || ours === true)
+    [code, at].every((text) => text === undefined || typeof text === 'string') &&
+    [status, retryAfter].every((number) => number === undefined || typeof number === 'number') && (ours === undefined || ours === true)
 }

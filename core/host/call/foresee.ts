@@ -1,12 +1,17 @@
 import type { JsonObject, Problem } from '@dispatch/common'
 import type { ServiceName } from '../../contract/service-names.ts'
-import { failureOf } from './failure.ts'
-import { breaches } from '../manifest/limits.ts'
 import type { InstalledProvider } from '../load/load.ts'
+import { breaches } from '../manifest/limits.ts'
 import type { AnyProviderCheck, Known, Objection } from '../manifest/provider-check.ts'
+import { failureOf } from './failure.ts'
 
 /** What is known to be refused before anything is made: by the provider's limits, and by its check. Paths are those of the declarations. */
-export function problemsForeseen ({ code, manifest, checks }: Pick<InstalledProvider, 'code' | 'manifest' | 'checks'>, service: ServiceName, asked: JsonObject, known: Known<JsonObject, JsonObject>): Problem[] {
+export function problemsForeseen (
+  { code, manifest, checks }: Pick<InstalledProvider, 'code' | 'manifest' | 'checks'>,
+  service: ServiceName,
+  asked: JsonObject,
+  known: Known<JsonObject, JsonObject>
+): Problem[] {
   const broken = breaches(manifest.services[service]?.limits ?? [], { ...asked, settings: known.requestSettings })
   const told = (message: string): string => `The provider "${code}" does not take this. ${message}`
   return [

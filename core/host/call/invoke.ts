@@ -1,27 +1,32 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { JsonObject } from '@dispatch/common'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { ServiceName } from '../../contract/service-names.ts'
-import { printable } from './provider-response.ts'
-import type { Context, TakeBack } from './context.ts'
-import { failureOf, providerErrors, type Failure, type ProviderErrorWord } from './failure.ts'
 import type { Http } from '../http/call.ts'
 import type { InstalledProvider } from '../load/load.ts'
-import type { Log } from './log.ts'
-import { createProgress, type CallProgress } from './request-outcome.ts'
-import { createCallApis, type CallResources, type VerbCall } from './call-resources.ts'
-import { createRedactor, redactLog, type Redactor } from './redact.ts'
 import { sandboxFaults } from '../manifest/sandbox.ts'
-import { splitSecrets } from '../settings/settings.ts'
-import { runAs } from './stray-errors.ts'
 import type { VerbName } from '../manifest/verbs.ts'
+import { splitSecrets } from '../settings/settings.ts'
+import { type CallResources, createCallApis, type VerbCall } from './call-resources.ts'
+import type { Context, TakeBack } from './context.ts'
+import { type Failure, failureOf, providerErrors, type ProviderErrorWord } from './failure.ts'
+import type { Log } from './log.ts'
+import { printable } from './provider-response.ts'
+import { createRedactor, redactLog, type Redactor } from './redact.ts'
+import { type CallProgress, createProgress } from './request-outcome.ts'
+import { runAs } from './stray-errors.ts'
 
 /** What the caller brings. The provider gets copies, and a log that does not write the secrets in `settings`. */
-export type CallContext = Omit<Context<JsonObject, JsonObject>, 'http' | 'smtp' | 'files' | 'checkpoint' | 'checkpointed' | 'onRefusal' | 'wait'> & { resources: CallResources }
+export type CallContext =
+  & Omit<Context<JsonObject, JsonObject>, 'http' | 'smtp' | 'files' | 'checkpoint' | 'checkpointed' | 'onRefusal' | 'wait'>
+  & { resources: CallResources }
 
 /** `limit` is in milliseconds; the shorter of it and the provider's own time limit holds. `signal` gives the call up. */
 export type CallLimits = { limit?: number, signal?: AbortSignal }
 
-/** Why a call came to nothing. `code` is the vendor's own. `retryAfter`: seconds that the vendor asks for. `ours`: the vendor has no part in it. */
+/**
+ * Why a call came to nothing. `code` is the vendor's own. `retryAfter`: seconds that the vendor asks for. `ours`: the vendor has no part in
+ * it.
+ */
 export type CallError = { word: ProviderErrorWord, code?: string, message: string, retryAfter?: number, ours?: true }
 
 /** A call that came to nothing. `unavailable`: certainly not accepted. `uncertain`: it may have been. */
@@ -42,14 +47,29 @@ const unsafeVerbs: ReadonlySet<VerbName> = new Set(['dispatch', 'cancel'])
  * Runs one verb of a provider: with copies of what it is given, its own ways out, within its time limit. Whatever it throws
  * becomes a failed call. Throws only when the provider has no such verb.
  */
-export async function invoke (installed: InstalledProvider, service: ServiceName, verb: VerbName, request: unknown, context: CallContext, { limit = Infinity, signal }: CallLimits = {}): Promise<Returned | FailedCall> {
+export async function invoke (
+  installed: InstalledProvider,
+  service: ServiceName,
+  verb: VerbName,
+  request: unknown,
+  context: CallContext,
+  { limit = Infinity, signal }: CallLimits = {}
+): Promise<Returned | FailedCall> {
   const { code, manifest, verbs } = installed
   const run = verbs[service]?.[verb]
-  if (run === undefined) throw new TypeError(verb === 'dispatch' ? `The provider "${code}" has no service "${service}".` : `The provider "${code}" has no verb "${verb}" for the service "${service}".`)
-  if (signal?.aborted === true) return failedCall('provider_unavailable', `The provider "${code}" was not called: the call was given up before.`, { ours: true })
+  if (run === undefined) {
+    throw new TypeError(verb === 'dispatch'
+      ? `The provider "${code}" has no service "${service}".`
+      : `The provider "${code}" has no verb "${verb}" for the service "${service}".`)
+  }
+  if (signal?.aborted === true) {
+    return failedCall('provider_unavailable', `The provider "${code}" was not called: the call was given up before.`, { ours: true })
+  }
 
   const [misplaced] = sandboxFaults(manifest, context.settings, context.sandbox)
-  if (misplaced !== undefined) return failedCall('provider_error', `${misplaced.message} Nothing was sent.`, { code: misplaced.code, ours: true })
+  if (misplaced !== undefined) {
+    return failedCall('provider_error', `${misplaced.message} Nothing was sent.`, { code: misplaced.code, ours: true })
+  }
 
   const redact = createRedactor(Object.values(splitSecrets(manifest.settings, context.settings).secrets))
   const log = redactLog(context.log, redact)
@@ -58,16 +78,24 @@ export async function invoke (installed: InstalledProvider, service: ServiceName
   const progress = createProgress({ passed: unsafeVerbs.has(verb) && !prepares })
   const time = Math.min(limit, timeLimit * 1000)
   const made: TakeBack[] = []
-  const open = (call: Pick<VerbCall, 'progress' | 'ended' | 'limit'>): ReturnType<typeof createCallApis> => createCallApis({ ...context, ...call, manifest, service, log, conceal: redact.conceal })
+  const open = (call: Pick<VerbCall, 'progress' | 'ended' | 'limit'>): ReturnType<typeof createCallApis> =>
+    createCallApis({ ...context, ...call, manifest, service, log, conceal: redact.conceal })
   try {
     const returned = await within(time, signal, async (ended) => {
-      const ways = { ...open({ progress, ended, limit: time }), onRefusal: (takeBack: TakeBack) => { made.push(takeBack) } }
+      const ways = {
+        ...open({ progress, ended, limit: time }),
+        onRefusal: (takeBack: TakeBack) => {
+          made.push(takeBack)
+        }
+      }
       return await runAs({ provider: code, log }, () => run(copyOf(request), { ...ownContext({ ...context, log }, ended), ...ways }))
     })
     return { returned, redact }
   } catch (thrown) {
     const failed = withDoubt(thrownBy(installed, thrown, { redact, log, progress }), progress, redact)
-    if (failed.outcome === 'rejected' && made.length > 0) await takeAllBack(made, log, (ended) => open({ progress: createProgress({ passed: false }), ended, limit: takingBack }).http)
+    if (failed.outcome === 'rejected' && made.length > 0) {
+      await takeAllBack(made, log, (ended) => open({ progress: createProgress({ passed: false }), ended, limit: takingBack }).http)
+    }
     return failed
   }
 }
@@ -90,8 +118,15 @@ export function failedCall (word: ProviderErrorWord, message: string, more: Omit
 }
 
 /** What the provider gets of what the caller brought: named one by one, so that nothing else reaches it. */
-function ownContext ({ settings, requestSettings, sandbox, reference, idempotencyKey, rest, log, state, now }: CallContext, ended: AbortSignal): Omit<Context<JsonObject, JsonObject>, 'http' | 'smtp' | 'files' | 'checkpoint' | 'onRefusal'> {
-  const copies = { settings: copyOf(settings), requestSettings: copyOf(requestSettings), ...(rest === undefined ? {} : { rest: copyOf(rest) }) }
+function ownContext (
+  { settings, requestSettings, sandbox, reference, idempotencyKey, rest, log, state, now }: CallContext,
+  ended: AbortSignal
+): Omit<Context<JsonObject, JsonObject>, 'http' | 'smtp' | 'files' | 'checkpoint' | 'onRefusal'> {
+  const copies = {
+    settings: copyOf(settings),
+    requestSettings: copyOf(requestSettings),
+    ...(rest === undefined ? {} : { rest: copyOf(rest) })
+  }
   return { ...copies, sandbox, reference, idempotencyKey, log, state, now, wait: (seconds) => wait(seconds, ended) }
 }
 
@@ -114,7 +149,11 @@ function wait (seconds: number, ended: AbortSignal): Promise<void> {
 const over = Object.assign(new Error('The call is over.'), { code: 'ABORT_ERR' })
 
 /** Runs the work until it is done, `limit` milliseconds have passed or `outer` fires; then its own signal fires. */
-async function within<Result> (limit: number, outer: AbortSignal | undefined, work: (ended: AbortSignal) => Promise<Result>): Promise<Result> {
+async function within<Result> (
+  limit: number,
+  outer: AbortSignal | undefined,
+  work: (ended: AbortSignal) => Promise<Result>
+): Promise<Result> {
   const end = new AbortController()
   const ended = outer === undefined ? end.signal : AbortSignal.any([end.signal, outer])
   const late = Promise.withResolvers<never>()
@@ -138,16 +177,24 @@ function thrownBy (installed: InstalledProvider, thrown: unknown, { redact, log,
   const late = thrown === over
   if (!late) log.error({ err: thrown }, 'provider failed unexpectedly')
   const what = `The provider "${installed.code}" ${late ? 'did not answer in time' : 'failed unexpectedly'}`
-  const [word, then] = progress.passed ? ['outcome_unknown', '; it may have accepted the request.'] as const : ['provider_unavailable', ', before anything was accepted.'] as const
+  const [word, then] = progress.passed
+    ? ['outcome_unknown', '; it may have accepted the request.'] as const
+    : ['provider_unavailable', ', before anything was accepted.'] as const
   return failedCall(word, `${what}${then}`, late ? {} : { ours: true })
 }
 
 /** A provider may catch the news that a request got lost, but it cannot make a refusal of it. */
 function withDoubt (call: FailedCall, { doubt }: CallProgress, redact: Redactor): FailedCall {
-  return doubt === undefined || call.outcome === 'uncertain' ? call : failedCall('outcome_unknown', presentable(doubt.message, longestMessage, redact))
+  return doubt === undefined || call.outcome === 'uncertain'
+    ? call
+    : failedCall('outcome_unknown', presentable(doubt.message, longestMessage, redact))
 }
 
-function reported ({ manifest: { errors: { map } } }: InstalledProvider, { word, code, message, retryAfter, ours }: Failure, redact: Redactor): FailedCall {
+function reported (
+  { manifest: { errors: { map } } }: InstalledProvider,
+  { word, code, message, retryAfter, ours }: Failure,
+  redact: Redactor
+): FailedCall {
   const mapped = code !== undefined && Object.hasOwn(map, code) ? map[code] : undefined
   return failedCall(word ?? mapped ?? 'provider_error', presentable(message, longestMessage, redact), {
     ...(code !== undefined && { code: presentable(code, longestCode, redact) }),

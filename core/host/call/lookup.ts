@@ -1,10 +1,10 @@
-import { Type } from 'typebox'
 import { compile } from '@dispatch/common'
+import { Type } from 'typebox'
 import type { ServiceName } from '../../contract/service-names.ts'
-import { copyJson, readProviderResponse } from './provider-response.ts'
-import type { Found, Idempotency } from '../manifest/definition.ts'
-import { invoke, usualTimeLimit, type CallContext, type CallLimits } from './invoke.ts'
 import type { InstalledProvider } from '../load/load.ts'
+import type { Found, Idempotency } from '../manifest/definition.ts'
+import { type CallContext, type CallLimits, invoke, usualTimeLimit } from './invoke.ts'
+import { copyJson, readProviderResponse } from './provider-response.ts'
 
 /** What a look-up found, or why it said nothing. */
 export type LookupResult = { ok: true, found: Found } | { ok: false, why: string }
@@ -16,16 +16,31 @@ const fitFound = compile(Type.Unsafe<Exclude<Found, { found: 'accepted' }> | { f
 ])))
 
 /** Asks a provider what became of a dispatch whose outcome is not known. Throws only when the provider has no such verb. */
-export async function callLookup (installed: InstalledProvider, service: ServiceName, query: { reference: string, checkpoint?: string }, context: CallContext, limits: CallLimits = {}): Promise<LookupResult> {
+export async function callLookup (
+  installed: InstalledProvider,
+  service: ServiceName,
+  query: { reference: string, checkpoint?: string },
+  context: CallContext,
+  limits: CallLimits = {}
+): Promise<LookupResult> {
   const called = await invoke(installed, service, 'lookup', query, context, limits)
   if ('outcome' in called) return { ok: false, why: called.error.message }
   const { returned, redact } = called
   const copied = copyJson(returned)
   const fit = copied.ok ? fitFound(copied.value) : copied
   if (!fit.ok) return unreadable(installed, fit.problems[0]?.message ?? '')
-  if (fit.value.found !== 'accepted') return { ok: true, found: fit.value.found === 'rejected' ? { ...fit.value, code: redact.text(fit.value.code), message: redact.text(fit.value.message) } : fit.value }
+  if (fit.value.found !== 'accepted') {
+    return {
+      ok: true,
+      found: fit.value.found === 'rejected'
+        ? { ...fit.value, code: redact.text(fit.value.code), message: redact.text(fit.value.message) }
+        : fit.value
+    }
+  }
   const answer = readProviderResponse(service, fit.value.response)
-  return answer.ok ? { ok: true, found: { found: 'accepted', response: { ...redact.json(answer.value), id: answer.value.id } } } : unreadable(installed, answer.problems[0]?.message ?? '')
+  return answer.ok
+    ? { ok: true, found: { found: 'accepted', response: { ...redact.json(answer.value), id: answer.value.id } } }
+    : unreadable(installed, answer.problems[0]?.message ?? '')
 }
 
 /**
@@ -34,9 +49,12 @@ export async function callLookup (installed: InstalledProvider, service: Service
  */
 export function missCountsAfter ({ idempotency, timeLimit = usualTimeLimit }: { idempotency: Idempotency, timeLimit?: number }): number {
   switch (idempotency.kind) {
-    case 'lookup': return timeLimit + idempotency.visibleAfter
-    case 'key': return timeLimit + idempotency.ttl
-    case 'none': return Infinity
+    case 'lookup':
+      return timeLimit + idempotency.visibleAfter
+    case 'key':
+      return timeLimit + idempotency.ttl
+    case 'none':
+      return Infinity
   }
 }
 

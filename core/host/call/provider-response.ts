@@ -1,5 +1,5 @@
+import { compile, type Fit, inspectJson, type JsonObject, type Problem } from '@dispatch/common'
 import { Type } from 'typebox'
-import { compile, inspectJson, type Fit, type JsonObject, type Problem } from '@dispatch/common'
 import { recipientLists } from '../../contract/recipients.ts'
 import type { ServiceName } from '../../contract/service-names.ts'
 import type { Accepted } from '../manifest/definition.ts'

@@ -68,7 +68,14 @@ const shortestInner = 6
 
 function formsOf (secret: string): string[] {
   const plain = secret.toWellFormed()
-  return [...new Set([secret, JSON.stringify(secret).slice(1, -1), encodeURI(plain), encodeURIComponent(plain), new URLSearchParams({ _: plain }).toString().slice(2), ...innerBase64(secret)])]
+  return [...new Set([
+    secret,
+    JSON.stringify(secret).slice(1, -1),
+    encodeURI(plain),
+    encodeURIComponent(plain),
+    new URLSearchParams({ _: plain }).toString().slice(2),
+    ...innerBase64(secret)
+  ])]
 }
 
 /** The characters of base64 that a secret alone determines, for each of the three places where it can begin in a group of three bytes. */

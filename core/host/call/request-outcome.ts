@@ -1,5 +1,5 @@
-import { failureError, type Failure, type ProviderErrorWord } from './failure.ts'
 import { ForbiddenAddress } from '../http/guard.ts'
+import { type Failure, failureError, type ProviderErrorWord } from './failure.ts'
 
 /**
  * What the end of a request says about it. `done`: accepted. `refused`: the vendor did nothing and said why. `not done`:
@@ -26,7 +26,10 @@ export function refusalWord (status: number): ProviderErrorWord {
   return status === 401 || status === 403 ? 'authentication_error' : 'provider_error'
 }
 
-/** What more is known of a failed request. `word`: what it is called if it is a refusal. `retryAfter`: seconds that the vendor asks for. `ours`: the vendor has no part in it. */
+/**
+ * What more is known of a failed request. `word`: what it is called if it is a refusal. `retryAfter`: seconds that the vendor asks for.
+ * `ours`: the vendor has no part in it.
+ */
 export type FailureFacts = { word?: ProviderErrorWord, code?: string, status?: number, retryAfter?: number, ours?: true }
 
 /** A request that did not end well, before it is judged by how far its call has come. */
@@ -47,7 +50,10 @@ const troubles: readonly { codes: RegExp, what: string }[] = [
   { codes: /^ECONNREFUSED$/, what: 'refused the connection' },
   { codes: /^(ENOTFOUND|EAI_\w+|ENODATA)$/, what: 'cannot be found, or has no address that may be reached from here' },
   { codes: /^(UND_ERR_CONNECT_TIMEOUT|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/, what: 'cannot be reached' },
-  { codes: /CERT|^ERR_TLS_|^ERR_SSL_|^UNABLE_TO_|^HOSTNAME_MISMATCH$|^EPROTO$/, what: 'has no valid TLS certificate, or does not speak TLS' },
+  {
+    codes: /CERT|^ERR_TLS_|^ERR_SSL_|^UNABLE_TO_|^HOSTNAME_MISMATCH$|^EPROTO$/,
+    what: 'has no valid TLS certificate, or does not speak TLS'
+  },
   { codes: /TIMEOUT|^ETIMEDOUT$|^ABORT_ERR$/, what: 'did not answer in time' },
   { codes: /^(ECONNRESET|EPIPE|UND_ERR_SOCKET|UND_ERR_ABORTED)$/, what: 'cut the connection' },
   { codes: /^HPE_|^UND_ERR_(RES|HEADERS_OVERFLOW)|^Z_/, what: 'answered what is not HTTP' }
@@ -81,7 +87,10 @@ export type CallProgress = {
   /** Tells that a request ended well. `unsafe`: it was one that changes something at the vendor. */
   done: (request: { unsafe: boolean }) => void
   /** The word of a request that ended badly; `refusal` is the word for the verdict `refused`. A doubt is remembered. */
-  failed: (verdict: Exclude<RequestOutcome, 'done'>, request: { unsafe: boolean, refusal: ProviderErrorWord, message: string }) => ProviderErrorWord
+  failed: (
+    verdict: Exclude<RequestOutcome, 'done'>,
+    request: { unsafe: boolean, refusal: ProviderErrorWord, message: string }
+  ) => ProviderErrorWord
   /** The first doubt about what the vendor accepted: whatever a provider makes of it, it is not a refusal. */
   readonly doubt: Failure | undefined
 }
@@ -92,10 +101,18 @@ export function createProgress ({ passed: begunPassed }: { passed: boolean }): C
   let accepted = false
   let doubt: Failure | undefined
   return {
-    passCheckpoint () { passed = true },
-    get passed () { return passed },
-    get doubt () { return doubt },
-    done ({ unsafe }) { accepted ||= passed && unsafe },
+    passCheckpoint () {
+      passed = true
+    },
+    get passed () {
+      return passed
+    },
+    get doubt () {
+      return doubt
+    },
+    done ({ unsafe }) {
+      accepted ||= passed && unsafe
+    },
     failed (verdict, { unsafe, refusal, message }) {
       if (passed && (accepted || (unsafe && verdict === 'doubtful'))) {
         doubt ??= { word: 'outcome_unknown', message }

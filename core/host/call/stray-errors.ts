@@ -22,13 +22,17 @@ export type StrayErrorsOptions = { log: Log, end: (error: unknown) => void }
  * Disposing gives the errors back to Node.
  */
 export function containStrayErrors ({ log, end }: StrayErrorsOptions): Disposable {
-  const onRejection = (error: unknown): void => { report(error, 'a promise was rejected and nobody awaited it') }
+  const onRejection = (error: unknown): void => {
+    report(error, 'a promise was rejected and nobody awaited it')
+  }
   const onException = (error: unknown): void => {
     if (report(error, 'an error was thrown and nobody could catch it') === undefined) end(error)
   }
   process.on('unhandledRejection', onRejection).on('uncaughtException', onException)
   return {
-    [Symbol.dispose] () { process.off('unhandledRejection', onRejection).off('uncaughtException', onException) }
+    [Symbol.dispose] () {
+      process.off('unhandledRejection', onRejection).off('uncaughtException', onException)
+    }
   }
 
   /** Answers whose error it is, where that is a provider. */

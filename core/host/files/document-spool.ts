@@ -20,7 +20,11 @@ export type DocumentSpool = {
 export const largestDocument = 50 * 1024 * 1024
 
 /** `limit` in bytes. The folder is made when it is needed. */
-export function createDocumentSpool ({ folder, newId, limit = largestDocument }: { folder: string, newId: () => string, limit?: number }): DocumentSpool {
+export function createDocumentSpool ({ folder, newId, limit = largestDocument }: {
+  folder: string
+  newId: () => string
+  limit?: number
+}): DocumentSpool {
   const pathOf = ({ id }: Pick<DocumentHandle, 'id'>): string => join(folder, id)
   return {
     async keep (bytes, about) {
@@ -46,7 +50,7 @@ async function write (bytes: Readable, path: string, limit: number): Promise<{ s
   let size = 0
   // Opened first: a stream that breaks off at once would else leave a file that is made after it was removed.
   const file = await open(path, 'wx', 0o600)
-  await pipeline(bytes, async function * (pieces: AsyncIterable<Buffer>) {
+  await pipeline(bytes, async function* (pieces: AsyncIterable<Buffer>) {
     for await (const piece of pieces) {
       size += piece.byteLength
       if (size > limit) throw new RequestFailure('doubtful', `The document is larger than ${limit} bytes.`)

@@ -1,12 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { mkdir, open, realpath, rename, rm, type FileHandle } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, realpath, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { DocumentHandle } from '../../contract/common.ts'
-import { isInFolder } from '../load/folder.ts'
-import { requireLease, type LeaseCheck } from '../manifest/lease-check.ts'
+import { type CallProgress, codeOf, providerErrorOf, RequestFailure } from '../call/request-outcome.ts'
 import type { ReadDocument } from '../http/body.ts'
 import { readPieces } from '../http/multipart.ts'
-import { codeOf, providerErrorOf, RequestFailure, type CallProgress } from '../call/request-outcome.ts'
+import { isInFolder } from '../load/folder.ts'
+import { type LeaseCheck, requireLease } from '../manifest/lease-check.ts'
 
 /** The disk that the operator gave to providers (`root`), and this company's folder on it. */
 export type CompanyDisk = { root: string, folder: string }
@@ -22,15 +22,26 @@ export type Files = {
 }
 
 /** What one call's files work with. */
-export type FilesOptions = { provider: string, disk?: CompanyDisk, documents: { read: ReadDocument }, progress: CallProgress, ended: AbortSignal, holds: LeaseCheck }
+export type FilesOptions = {
+  provider: string
+  disk?: CompanyDisk
+  documents: { read: ReadDocument }
+  progress: CallProgress
+  ended: AbortSignal
+  holds: LeaseCheck
+}
 
 /** The `files` of one call of a provider's verb. */
 export function createFiles ({ provider, disk, documents: { read }, progress, ended, holds }: FilesOptions): Files {
   return {
     async put (path, document) {
       try {
-        if (disk === undefined) throw new RequestFailure('not done', 'The operator gives providers no disk: DISPATCH_DISK_ROOT is not set.', { ours: true })
-        if (ended.aborted) throw new RequestFailure('not done', `The provider "${provider}" wrote a file after its call had ended.`, { ours: true })
+        if (disk === undefined) {
+          throw new RequestFailure('not done', 'The operator gives providers no disk: DISPATCH_DISK_ROOT is not set.', { ours: true })
+        }
+        if (ended.aborted) {
+          throw new RequestFailure('not done', `The provider "${provider}" wrote a file after its call had ended.`, { ours: true })
+        }
         requireLease(holds)
         await place(await pathBelow(disk, path), document, read, ended)
         progress.done({ unsafe: true })
@@ -53,13 +64,18 @@ const mostNames = 10
 /** Where a path leads, with its folders made one by one: a link that leaves the company's folder is not followed. */
 async function pathBelow ({ root, folder }: CompanyDisk, path: string): Promise<string> {
   const names = path.split('/')
-  if (names.length > mostNames || !names.every(isName)) throw new RequestFailure('refused', 'A file\'s path is names of at most 255 bytes separated by "/", ten at most; none begins with a dot.', { code: 'path', ours: true })
+  if (names.length > mostNames || !names.every(isName)) {
+    throw new RequestFailure('refused',
+      'A file\'s path is names of at most 255 bytes separated by "/", ten at most; none begins with a dot.', { code: 'path', ours: true })
+  }
   // The root is the operator's: where it is missing, a disk is not mounted.
   const own = await folderIn(await realpath(root), folder)
   let at = own
   for (const name of names.slice(0, -1)) {
     at = await folderIn(at, name)
-    if (!isInFolder(own, at)) throw new RequestFailure('refused', `"${name}" leads out of the company's folder.`, { code: 'path', ours: true })
+    if (!isInFolder(own, at)) {
+      throw new RequestFailure('refused', `"${name}" leads out of the company's folder.`, { code: 'path', ours: true })
+    }
   }
   return join(at, names.at(-1) ?? '')
 }
@@ -91,7 +107,9 @@ async function write (file: FileHandle, document: DocumentHandle, read: ReadDocu
     digest.update(piece)
     await file.writeFile(piece)
   }
-  if (digest.digest('hex') !== document.sha256) throw new RequestFailure('not done', `The document ${document.id} is not what was stored under that name.`, { ours: true })
+  if (digest.digest('hex') !== document.sha256) {
+    throw new RequestFailure('not done', `The document ${document.id} is not what was stored under that name.`, { ours: true })
+  }
   await file.sync()
   ended.throwIfAborted()
 }

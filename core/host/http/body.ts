@@ -1,15 +1,17 @@
 import { hash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { DocumentHandle } from '../../contract/common.ts'
-import { piecesUnderLease, type LeaseCheck } from '../manifest/lease-check.ts'
-import { formPairs, type ArrayFormat, type FormFields } from './form.ts'
-import { encodeMultipart, readPieces, type Multipart, type MultipartParts } from './multipart.ts'
 import { RequestFailure } from '../call/request-outcome.ts'
+import { type LeaseCheck, piecesUnderLease } from '../manifest/lease-check.ts'
+import { type ArrayFormat, type FormFields, formPairs } from './form.ts'
+import { encodeMultipart, type Multipart, type MultipartParts, readPieces } from './multipart.ts'
 
 /** The body of a request: at most one of these. */
 export type BodyFields = { form?: FormFields, json?: unknown, multipart?: MultipartParts, document?: DocumentHandle, arrays?: ArrayFormat }
 
-/** A body that can be sent more than once. `length` is in bytes, `sha256` gives lowercase hexadecimal, where it can be known before sending. */
+/**
+ * A body that can be sent more than once. `length` is in bytes, `sha256` gives lowercase hexadecimal, where it can be known before sending.
+ */
 export type Body = { contentType?: string, length?: number, sha256?: () => string, open: () => Buffer | Readable | undefined }
 
 /** Opens the bytes of a document. */
@@ -17,7 +19,10 @@ export type ReadDocument = (document: DocumentHandle) => Promise<Readable>
 
 const kinds = ['form', 'json', 'multipart', 'document'] as const
 
-/** Puts a body together; nothing of a document is read before it is opened, or sent once `holds` says no. Throws a TypeError when there are two. */
+/**
+ * Puts a body together; nothing of a document is read before it is opened, or sent once `holds` says no. Throws a TypeError when there are
+ * two.
+ */
 export function bodyOf (fields: BodyFields, read: ReadDocument, holds: LeaseCheck): Body {
   const given = kinds.filter((kind) => fields[kind] !== undefined)
   if (given.length > 1) throw new TypeError(`A request has one body, not ${given.join(' and ')}.`)
@@ -25,7 +30,12 @@ export function bodyOf (fields: BodyFields, read: ReadDocument, holds: LeaseChec
   if (form !== undefined) return text('application/x-www-form-urlencoded', new URLSearchParams(formPairs(form, arrays)).toString())
   if (json !== undefined) return text('application/json', JSON.stringify(json))
   if (multipart !== undefined) return streamed(encodeMultipart(multipart), read, holds)
-  if (document !== undefined) return { ...streamed({ contentType: document.contentType, length: document.size, pieces: [document] }, read, holds), sha256: () => document.sha256 }
+  if (document !== undefined) {
+    return {
+      ...streamed({ contentType: document.contentType, length: document.size, pieces: [document] }, read, holds),
+      sha256: () => document.sha256
+    }
+  }
   return { sha256: () => sha256Of(''), open: () => undefined }
 }
 
@@ -44,9 +54,9 @@ function streamed ({ contentType, length, pieces }: Multipart, read: ReadDocumen
 }
 
 /** An unfinished body is an unfinished request: its Content-Length was promised (RFC 9112, 8). */
-async function * readable (pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+async function* readable (pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   try {
-    yield * pieces
+    yield* pieces
   } catch (cause) {
     throw new RequestFailure('not done', 'A document that was to be sent cannot be read.', { cause, ours: true })
   }

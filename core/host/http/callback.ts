@@ -1,5 +1,5 @@
-import type { HttpTransport } from './transport.ts'
 import { RequestFailure } from '../call/request-outcome.ts'
+import type { HttpTransport } from './transport.ts'
 
 /** What came of a request: the status that was answered, or why there was no answer. Neither has anything of the answer's body. */
 export type ReceiverAnswer = { answered: true, status: number } | { answered: false, reason: string }
@@ -14,7 +14,10 @@ const discarded = 64 * 1024
  * Posts JSON to an address that a tenant chose: https, a verified certificate, an address that the guard permits, no redirects.
  * Only the status of the answer counts. `limit` in milliseconds.
  */
-export async function postToTenant ({ send }: Pick<HttpTransport, 'send'>, { url, headers, body, limit = receiverLimit }: { url: string, headers: Record<string, string>, body: string, limit?: number }): Promise<ReceiverAnswer> {
+export async function postToTenant (
+  { send }: Pick<HttpTransport, 'send'>,
+  { url, headers, body, limit = receiverLimit }: { url: string, headers: Record<string, string>, body: string, limit?: number }
+): Promise<ReceiverAnswer> {
   const target = URL.parse(url)
   if (target?.protocol !== 'https:') return { answered: false, reason: 'The address is no https:// URL.' }
   if (target.username !== '' || target.password !== '') return { answered: false, reason: 'The address has a user name or a password.' }
@@ -25,7 +28,13 @@ export async function postToTenant ({ send }: Pick<HttpTransport, 'send'>, { url
     const sent = send({
       method: 'POST',
       url: target,
-      headers: { ...headers, 'content-type': 'application/json', 'content-length': String(bytes.byteLength), 'user-agent': 'document-dispatch', accept: '*/*' },
+      headers: {
+        ...headers,
+        'content-type': 'application/json',
+        'content-length': String(bytes.byteLength),
+        'user-agent': 'document-dispatch',
+        accept: '*/*'
+      },
       body: bytes,
       signal,
       answerWithin: limit
@@ -43,5 +52,9 @@ export async function postToTenant ({ send }: Pick<HttpTransport, 'send'>, { url
 }
 
 function aborted (signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => { signal.addEventListener('abort', () => { reject(new Error('It took too long.')) }, { once: true }) })
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => {
+      reject(new Error('It took too long.'))
+    }, { once: true })
+  })
 }

@@ -1,20 +1,21 @@
+import type { Json } from '@dispatch/common'
 import type { Readable } from 'node:stream'
 import type { Static, TSchema } from 'typebox'
 import type { DocumentHandle } from '../../contract/common.ts'
-import type { Json } from '@dispatch/common'
 import { at } from '../../services/data.ts'
 import type { ErrorReading } from '../call/failure.ts'
+import type { Log } from '../call/log.ts'
+import { type CallProgress, outcomeOfStatus, providerErrorOf, refusalWord, RequestFailure, type RequestOutcome,
+  troubleOf } from '../call/request-outcome.ts'
 import type { LeaseCheck } from '../manifest/lease-check.ts'
-import type { HttpTransport, TransportReply, TransportRequest } from './transport.ts'
-import { bodyOf, type Body, type ReadDocument } from './body.ts'
+import { type Body, bodyOf, type ReadDocument } from './body.ts'
 import type { Http, HttpCall, HttpVerb } from './call.ts'
 import { formPairs } from './form.ts'
+import type { AccessTokenCache, OAuth2 } from './oauth.ts'
 import { contentOf, fitReply, readErrorReply, readReply } from './reply.ts'
-import { targetOf, type AllowedHosts } from './target.ts'
-import type { Log } from '../call/log.ts'
-import type { OAuth2, AccessTokenCache } from './oauth.ts'
-import { providerErrorOf, refusalWord, RequestFailure, troubleOf, outcomeOfStatus, type CallProgress, type RequestOutcome } from '../call/request-outcome.ts'
 import { signIn } from './sign-in.ts'
+import { type AllowedHosts, targetOf } from './target.ts'
+import type { HttpTransport, TransportReply, TransportRequest } from './transport.ts'
 
 /** Keeps what was downloaded, at most as large as documents may be. */
 export type KeepDocument = (bytes: Readable, about: { filename: string, contentType: string }) => Promise<DocumentHandle>
@@ -45,14 +46,17 @@ type Read<Result> = (reply: TransportReply, host: string) => Promise<Result>
 
 /** The `http` of one call of a provider's verb. */
 export function createHttp (options: HttpOptions): Http {
-  const verb = (method: Method): HttpVerb => (url, call, schema) => perform(options, method, url, call, (reply, host) => readFitting(reply, host, schema))
+  const verb = (method: Method): HttpVerb => (url, call, schema) =>
+    perform(options, method, url, call, (reply, host) => readFitting(reply, host, schema))
   return {
     get: verb('GET'),
     post: verb('POST'),
     put: verb('PUT'),
     patch: verb('PATCH'),
     delete: verb('DELETE'),
-    download: (url, { filename, ...call }) => perform(options, 'GET', url, { ...call, headers: { accept: '*/*', ...call.headers } }, (reply, host) => keep(options, reply, host, filename))
+    download: (url, { filename, ...call }) =>
+      perform(options, 'GET', url, { ...call, headers: { accept: '*/*', ...call.headers } }, (reply, host) =>
+        keep(options, reply, host, filename))
   }
 }
 
@@ -63,7 +67,9 @@ async function perform<Result> (options: HttpOptions, method: Method, url: strin
   const begun = performance.now()
   const facts: { method: Method, host?: string, path?: string, status?: number } = { method }
   try {
-    if (ended.aborted) throw new RequestFailure('not done', `The provider "${targets.provider}" sent a request after its call had ended.`, { ours: true })
+    if (ended.aborted) {
+      throw new RequestFailure('not done', `The provider "${targets.provider}" sent a request after its call had ended.`, { ours: true })
+    }
     const target = withQuery(targetOf(url, targets), call)
     facts.host = target.host
     facts.path = target.pathname
@@ -83,7 +89,8 @@ async function perform<Result> (options: HttpOptions, method: Method, url: strin
 
 /** Sends a request, signed in; once more with a new token when the vendor does not take the one that was kept. */
 async function exchange (options: HttpOptions, method: Method, url: URL, call: HttpCall): Promise<TransportReply> {
-  const { transport: wire, accessTokens: tokens, account, targets, documents, conceal, ended: signal, holds, limit: answerWithin, now } = options
+  const { transport: wire, accessTokens: tokens, account, targets, documents, conceal, ended: signal, holds, limit: answerWithin, now } =
+    options
   const body = bodyOf(call, documents.read, holds)
   const headers = headersOf(call, body)
   let kept: string | undefined
@@ -96,7 +103,15 @@ async function exchange (options: HttpOptions, method: Method, url: URL, call: H
   const attempt = async (): Promise<TransportReply> => {
     const signed = await signIn(call, { method, url, headers, body }, { token, now })
     const content = body.open()
-    return await wire.send({ method, url, headers: { ...headers, ...signed, ...lengthOf(body), 'accept-encoding': 'gzip' }, signal, answerWithin, holds, ...(content !== undefined && { body: content }) })
+    return await wire.send({
+      method,
+      url,
+      headers: { ...headers, ...signed, ...lengthOf(body), 'accept-encoding': 'gzip' },
+      signal,
+      answerWithin,
+      holds,
+      ...(content !== undefined && { body: content })
+    })
   }
   const reply = await attempt()
   if (reply.status !== 401 || call.oauth2 === undefined || kept === undefined) return reply
@@ -114,13 +129,23 @@ async function readFitting<Schema extends TSchema> (reply: TransportReply, host:
 
 async function keep ({ documents }: HttpOptions, reply: TransportReply, host: string, filename: string): Promise<DocumentHandle> {
   try {
-    return await documents.keep(contentOf(reply), { filename, contentType: String(reply.headers['content-type'] ?? 'application/octet-stream') })
+    return await documents.keep(contentOf(reply), {
+      filename,
+      contentType: String(reply.headers['content-type'] ?? 'application/octet-stream')
+    })
   } catch (cause) {
-    throw cause instanceof RequestFailure ? cause : new RequestFailure('doubtful', `The document of "${host}" cannot be kept: it ${troubleOf(cause)}.`, { cause })
+    throw cause instanceof RequestFailure
+      ? cause
+      : new RequestFailure('doubtful', `The document of "${host}" cannot be kept: it ${troubleOf(cause)}.`, { cause })
   }
 }
 
-async function answeredBadly ({ errors, keyed, now }: Pick<HttpOptions, 'errors' | 'keyed' | 'now'>, verdict: Exclude<RequestOutcome, 'done'>, reply: TransportReply, host: string): Promise<RequestFailure> {
+async function answeredBadly (
+  { errors, keyed, now }: Pick<HttpOptions, 'errors' | 'keyed' | 'now'>,
+  verdict: Exclude<RequestOutcome, 'done'>,
+  reply: TransportReply,
+  host: string
+): Promise<RequestFailure> {
   const { status } = reply
   const body = await readErrorReply(reply)
   const code = firstAt(body, errors.at)
@@ -128,7 +153,10 @@ async function answeredBadly ({ errors, keyed, now }: Pick<HttpOptions, 'errors'
   // An earlier request under the same key may still be at work: draft-ietf-httpapi-idempotency-key-header, "Error Handling".
   const says = keyed && status === 409 && mapped === undefined ? 'doubtful' : verdict
   return new RequestFailure(says, firstAt(body, errors.message) ?? `"${host}" answered ${status}${wordsIn(body)}.`, {
-    word: mapped ?? refusalWord(status), status, ...retryAfterOf(reply.headers['retry-after'], now()), ...(code !== undefined && { code })
+    word: mapped ?? refusalWord(status),
+    status,
+    ...retryAfterOf(reply.headers['retry-after'], now()),
+    ...(code !== undefined && { code })
   })
 }
 
@@ -152,7 +180,9 @@ function wordsIn (body: Json): string {
 }
 
 function firstAt (body: Json, pointers: string | readonly string[] = []): string | undefined {
-  const found = [pointers].flat().map((pointer) => at(body, pointer)).find((value) => typeof value === 'string' || typeof value === 'number')
+  const found = [pointers].flat().map((pointer) => at(body, pointer)).find((value) =>
+    typeof value === 'string' || typeof value === 'number'
+  )
   return found === undefined ? undefined : String(found)
 }
 

@@ -1,6 +1,6 @@
-import { readErrorReply, readReply } from './reply.ts'
-import type { Network } from './network.ts'
 import type { FetchJson } from '../webhook/keys.ts'
+import type { Network } from './network.ts'
+import { readErrorReply, readReply } from './reply.ts'
 
 /** Milliseconds for the whole answer. */
 const answerWithin = 10_000
@@ -10,7 +10,13 @@ export function createFetchJson ({ transport: wire }: Pick<Network, 'transport'>
   return async (address) => {
     const url = new URL(address)
     if (url.protocol !== 'https:') throw new TypeError(`"${url.host}" must be read over https.`)
-    const reply = await wire.send({ method: 'GET', url, headers: { accept: 'application/json' }, signal: AbortSignal.timeout(answerWithin), answerWithin })
+    const reply = await wire.send({
+      method: 'GET',
+      url,
+      headers: { accept: 'application/json' },
+      signal: AbortSignal.timeout(answerWithin),
+      answerWithin
+    })
     if (reply.status === 200) return readReply(url.host, reply)
     await readErrorReply(reply)
     throw new Error(`"${url.host}" answered ${reply.status} instead of its keys.`)

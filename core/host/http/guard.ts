@@ -1,7 +1,7 @@
+import ipaddr from 'ipaddr.js'
 import { lookup as resolveName } from 'node:dns/promises'
 import { isIP, isIPv6, type LookupFunction } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import ipaddr from 'ipaddr.js'
 
 /** Every address of a host name, as the system's resolver knows them. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>

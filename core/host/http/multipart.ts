@@ -4,7 +4,9 @@ import type { DocumentHandle } from '../../contract/common.ts'
 
 /** One part of a multipart body. A document may go under another name or type than its own. */
 export type MultipartPart =
-  | string | number | boolean
+  | string
+  | number
+  | boolean
   | DocumentHandle
   | { document: DocumentHandle, filename?: string, contentType?: string }
   | { text: string, contentType: string }
@@ -29,14 +31,17 @@ export function encodeMultipart (parts: MultipartParts): Multipart {
 }
 
 /** The bytes of the pieces in order, each document opened when its turn comes. Throws when one is not as long as it says. */
-export async function * readPieces (pieces: Multipart['pieces'], read: (document: DocumentHandle) => Promise<Readable>): AsyncGenerator<Buffer> {
+export async function* readPieces (
+  pieces: Multipart['pieces'],
+  read: (document: DocumentHandle) => Promise<Readable>
+): AsyncGenerator<Buffer> {
   for (const piece of pieces) {
     if (Buffer.isBuffer(piece)) yield piece
-    else yield * exactly(piece, await read(piece))
+    else yield* exactly(piece, await read(piece))
   }
 }
 
-async function * exactly ({ id, size }: DocumentHandle, content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+async function* exactly ({ id, size }: DocumentHandle, content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let left = size
   for await (const piece of content) {
     left -= piece.byteLength
@@ -57,7 +62,9 @@ function contentOf (part: MultipartPart): Content {
 }
 
 function headOf (boundary: string, { name, filename, contentType }: { name: string, filename?: string, contentType?: string }): Buffer {
-  const disposition = `Content-Disposition: form-data; name="${quoted(name)}"${filename === undefined ? '' : `; filename="${quoted(filename)}"`}`
+  const disposition = `Content-Disposition: form-data; name="${quoted(name)}"${
+    filename === undefined ? '' : `; filename="${quoted(filename)}"`
+  }`
   const type = contentType === undefined ? '' : `\r\nContent-Type: ${typeOf(contentType)}`
   return Buffer.from(`--${boundary}\r\n${disposition}${type}\r\n\r\n`)
 }

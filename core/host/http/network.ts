@@ -1,22 +1,43 @@
-import { createGuard, loopback, type Guard, type Resolve } from './guard.ts'
-import { createHttpTransport, type Route, type HttpTransport } from './transport.ts'
-import { createAccessTokenCache, type AccessTokenCache } from './oauth.ts'
 import { createMailers, type Mailers } from '../smtp/mailer.ts'
+import { createGuard, type Guard, loopback, type Resolve } from './guard.ts'
+import { type AccessTokenCache, createAccessTokenCache } from './oauth.ts'
+import { createHttpTransport, type HttpTransport, type Route } from './transport.ts'
 
 /**
  * `allow`: networks (CIDR) that tenants may reach beside the public addresses. `loopback` lets this machine be reached, in
  * development. `ca` are certificate authorities (PEM) in place of the system's. `route` and `resolve` stand in for the
  * internet in a test. `mailName`: what this service calls itself to mail servers.
  */
-export type NetworkOptions = { allow?: readonly string[], loopback?: 'allowed' | 'refused', ca?: readonly string[], route?: Route, resolve?: Resolve, mailName?: string, now?: () => Date }
+export type NetworkOptions = {
+  allow?: readonly string[]
+  loopback?: 'allowed' | 'refused'
+  ca?: readonly string[]
+  route?: Route
+  resolve?: Resolve
+  mailName?: string
+  now?: () => Date
+}
 
 /** All ways out of this process, with what they keep between calls: connections, tokens, mail sessions. */
-export type Network = { guard: Guard, transport: HttpTransport, accessTokens: AccessTokenCache, mailers: Mailers, close: () => Promise<void> }
+export type Network = {
+  guard: Guard
+  transport: HttpTransport
+  accessTokens: AccessTokenCache
+  mailers: Mailers
+  close: () => Promise<void>
+}
 
-export function createNetwork ({ allow = [], loopback: own = 'refused', ca, route, resolve, mailName, now = () => new Date() }: NetworkOptions = {}): Network {
+export function createNetwork ({ allow = [], loopback: own = 'refused', ca, route, resolve, mailName, now = () => new Date() }:
+  NetworkOptions = {}): Network
+{
   const guard = createGuard({ allow: own === 'allowed' ? [...allow, ...loopback] : allow, ...(resolve !== undefined && { resolve }) })
   const wire = createHttpTransport({ guard, ...(ca !== undefined && { ca }), ...(route !== undefined && { route }) })
-  const mailers = createMailers({ guard, ...(ca !== undefined && { ca }), ...(route !== undefined && { route }), ...(mailName !== undefined && { name: mailName }) })
+  const mailers = createMailers({
+    guard,
+    ...(ca !== undefined && { ca }),
+    ...(route !== undefined && { route }),
+    ...(mailName !== undefined && { name: mailName })
+  })
   return {
     guard,
     transport: wire,

@@ -1,13 +1,13 @@
-import { createPrivateKey, hash, randomUUID } from 'node:crypto'
 import { SignJWT } from 'jose'
 import { LRUCache } from 'lru-cache'
+import { createPrivateKey, hash, randomUUID } from 'node:crypto'
 import { Type } from 'typebox'
 import { textAt } from '../../services/data.ts'
-import type { HttpTransport } from './transport.ts'
+import { outcomeOfStatus, RequestFailure } from '../call/request-outcome.ts'
+import { basicHeader } from './basic-auth.ts'
 import { formPairs } from './form.ts'
 import { fitReply, readErrorReply, readReply } from './reply.ts'
-import { RequestFailure, outcomeOfStatus } from '../call/request-outcome.ts'
-import { basicHeader } from './basic-auth.ts'
+import type { HttpTransport } from './transport.ts'
 
 /** A client of the token endpoint; its secret goes in the header (`basic`, the default) or in the `body`. */
 type Client = { clientId: string, clientSecret?: string, clientAuth?: 'basic' | 'body' }
@@ -25,11 +25,13 @@ export type Assertion = {
 }
 
 /** An OAuth 2 sign-in. `parameters` are further fields of the token request. */
-export type OAuth2 = { tokenUrl: string, scope?: string, audience?: string, parameters?: Readonly<Record<string, string>> } & (
-  | { grant: 'client_credentials' } & Client & { clientSecret: string }
-  | { grant: 'password', username: string, password: string } & Client
-  | { grant: 'jwt_bearer', assertion: Assertion }
-)
+export type OAuth2 =
+  & { tokenUrl: string, scope?: string, audience?: string, parameters?: Readonly<Record<string, string>> }
+  & (
+    | { grant: 'client_credentials' } & Client & { clientSecret: string }
+    | { grant: 'password', username: string, password: string } & Client
+    | { grant: 'jwt_bearer', assertion: Assertion }
+  )
 
 /** The access tokens of this process. */
 export type AccessTokenCache = {
@@ -60,7 +62,11 @@ export function createAccessTokenCache ({ wire, now }: { wire: Pick<HttpTranspor
     const token = requestToken(wire, oauth2, tokenUrl, now()).catch(notYetSent)
     const kept: Kept = { token }
     cache.set(key, kept)
-    token.then((settled) => { kept.settled = settled }, () => { if (cache.peek(key) === kept) cache.delete(key) })
+    token.then((settled) => {
+      kept.settled = settled
+    }, () => {
+      if (cache.peek(key) === kept) cache.delete(key)
+    })
     return token
   }
 
@@ -81,7 +87,9 @@ export function createAccessTokenCache ({ wire, now }: { wire: Pick<HttpTranspor
 
 /** However the sign-in ended: the request that needed it has not been sent. */
 function notYetSent (error: unknown): never {
-  throw error instanceof RequestFailure && error.verdict === 'doubtful' ? new RequestFailure('not done', error.message, { cause: error }) : error
+  throw error instanceof RequestFailure && error.verdict === 'doubtful'
+    ? new RequestFailure('not done', error.message, { cause: error })
+    : error
 }
 
 /** Other credentials are another sign-in: changed settings never meet an old token. */
@@ -89,18 +97,35 @@ function keyOf (account: string, oauth2: OAuth2): string {
   return hash('sha256', JSON.stringify([account, oauth2]))
 }
 
-const TokenReply = Type.Object({ access_token: Type.String({ minLength: 1 }), expires_in: Type.Optional(Type.Union([Type.Number(), Type.String({ pattern: '^\\d+$' })])) })
+const TokenReply = Type.Object({
+  access_token: Type.String({ minLength: 1 }),
+  expires_in: Type.Optional(Type.Union([Type.Number(), Type.String({ pattern: '^\\d+$' })]))
+})
 
 async function requestToken (wire: Pick<HttpTransport, 'send'>, oauth2: OAuth2, url: URL, now: Date): Promise<Token> {
   const { fields, headers } = await tokenRequest(oauth2, now)
   const body = Buffer.from(new URLSearchParams(formPairs(fields)).toString())
   const signal = AbortSignal.timeout(answerWithin)
-  const reply = await wire.send({ method: 'POST', url, headers: { ...headers, accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' }, body, signal, answerWithin })
+  const reply = await wire.send({
+    method: 'POST',
+    url,
+    headers: { ...headers, accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' },
+    body,
+    signal,
+    answerWithin
+  })
   const verdict = outcomeOfStatus(reply.status, [])
   if (verdict === 'refused') {
     const error = await readErrorReply(reply)
-    const { code = String(reply.status), words = code } = { ...textAt(error, '/error', 'code'), ...textAt(error, '/error_description', 'words') }
-    throw new RequestFailure('refused', `"${url.host}" refused to sign in: ${words}`, { word: 'authentication_error', code, status: reply.status })
+    const { code = String(reply.status), words = code } = {
+      ...textAt(error, '/error', 'code'),
+      ...textAt(error, '/error_description', 'words')
+    }
+    throw new RequestFailure('refused', `"${url.host}" refused to sign in: ${words}`, {
+      word: 'authentication_error',
+      code,
+      status: reply.status
+    })
   }
   if (verdict !== 'done') {
     await reply.body.dump()
@@ -112,19 +137,36 @@ async function requestToken (wire: Pick<HttpTransport, 'send'>, oauth2: OAuth2, 
   return { value: fit.value.access_token, usableUntil: now.getTime() + (lifetime - Math.min(margin, lifetime / 10)) * 1000 }
 }
 
-async function tokenRequest (oauth2: OAuth2, now: Date): Promise<{ fields: Record<string, string | undefined>, headers: Record<string, string> }> {
+async function tokenRequest (
+  oauth2: OAuth2,
+  now: Date
+): Promise<{ fields: Record<string, string | undefined>, headers: Record<string, string> }> {
   const { scope, audience, parameters } = oauth2
   const shared = { scope, audience, ...parameters }
-  if (oauth2.grant === 'jwt_bearer') return { headers: {}, fields: { grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion: await signAssertion(oauth2.assertion, now), ...shared } }
+  if (oauth2.grant === 'jwt_bearer') {
+    return {
+      headers: {},
+      fields: {
+        grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
+        assertion: await signAssertion(oauth2.assertion, now),
+        ...shared
+      }
+    }
+  }
   const { clientId, clientSecret, clientAuth = 'basic' } = oauth2
   const owner = oauth2.grant === 'password' ? { username: oauth2.username, password: oauth2.password } : {}
   const fields = { grant_type: oauth2.grant, ...owner, ...shared }
   // RFC 6749, 2.3.1: user name and password of the header are form-encoded first.
-  if (clientSecret !== undefined && clientAuth === 'basic') return { fields, headers: { authorization: basicHeader(formEncoded(clientId), formEncoded(clientSecret)) } }
+  if (clientSecret !== undefined && clientAuth === 'basic') {
+    return { fields, headers: { authorization: basicHeader(formEncoded(clientId), formEncoded(clientSecret)) } }
+  }
   return { headers: {}, fields: { ...fields, client_id: clientId, client_secret: clientSecret } }
 }
 
-async function signAssertion ({ algorithm, key, keyId, issuer, subject, audience, lifetime = 300, claims }: Assertion, now: Date): Promise<string> {
+async function signAssertion (
+  { algorithm, key, keyId, issuer, subject, audience, lifetime = 300, claims }: Assertion,
+  now: Date
+): Promise<string> {
   const issued = Math.floor(now.getTime() / 1000)
   const jwt = new SignJWT({ ...claims, jti: randomUUID() })
     .setProtectedHeader({ alg: algorithm, typ: 'JWT', ...(keyId !== undefined && { kid: keyId }) })
@@ -137,7 +179,10 @@ function privateKey (pem: string): ReturnType<typeof createPrivateKey> {
   try {
     return createPrivateKey(pem)
   } catch (cause) {
-    throw new RequestFailure('refused', 'The private key of the settings cannot be read: it is PEM, beginning with "-----BEGIN".', { word: 'authentication_error', cause })
+    throw new RequestFailure('refused', 'The private key of the settings cannot be read: it is PEM, beginning with "-----BEGIN".', {
+      word: 'authentication_error',
+      cause
+    })
   }
 }
 

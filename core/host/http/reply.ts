@@ -1,9 +1,9 @@
+import { compile, type Fit, type Json, type Validator } from '@dispatch/common'
 import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { Static, TSchema } from 'typebox'
-import { compile, type Validator, type Fit, type Json } from '@dispatch/common'
-import type { TransportReply } from './transport.ts'
 import { RequestFailure, troubleOf } from '../call/request-outcome.ts'
+import type { TransportReply } from './transport.ts'
 
 /** Bytes of an answer that is read into memory. */
 export const largestReply = 5 * 1024 * 1024
@@ -18,7 +18,10 @@ export function contentOf ({ headers, body }: TransportReply): Readable {
   return content
 }
 
-/** An answer as JSON, as a text when it is not JSON, as null when it is empty. Throws a {@link RequestFailure} when it is cut off or too large. */
+/**
+ * An answer as JSON, as a text when it is not JSON, as null when it is empty. Throws a {@link RequestFailure} when it is cut off or too
+ * large.
+ */
 export async function readReply (host: string, reply: TransportReply): Promise<Json> {
   try {
     // Node's parser holds an answer to its Content-Length; without one, or zipped, it is counted here.

@@ -1,5 +1,5 @@
-import type { OAuth2 } from './oauth.ts'
 import { basicHeader } from './basic-auth.ts'
+import type { OAuth2 } from './oauth.ts'
 import { signRequest, type SigV4, type Unsigned } from './sigv4.ts'
 
 /** How a request signs in: at most one of these. */

@@ -1,5 +1,5 @@
-import { canonicalHost } from './guard.ts'
 import { RequestFailure } from '../call/request-outcome.ts'
+import { canonicalHost } from './guard.ts'
 
 /** Which hosts a provider may call: those of its manifest, and those that the configuration names in its `Host()` settings. */
 export type AllowedHosts = { provider: string, declared: readonly string[], chosen: readonly string[] }
@@ -8,9 +8,20 @@ export type AllowedHosts = { provider: string, declared: readonly string[], chos
 export function targetOf (url: string, targets: AllowedHosts): URL {
   const target = URL.parse(url)
   const { provider } = targets
-  if (target === null) throw new RequestFailure('not done', `The provider "${provider}" wanted to call "${url.slice(0, 200)}", which is no URL.`, { ours: true })
-  if (target.protocol !== 'https:') throw new RequestFailure('not done', `The provider "${provider}" may call https URLs only, not ${target.protocol}//${target.host}.`, { ours: true })
-  if (target.username !== '' || target.password !== '') throw new RequestFailure('not done', `The provider "${provider}" wanted to call "${target.host}" with a user name in the URL; sign in with "basic".`, { ours: true })
+  if (target === null) {
+    throw new RequestFailure('not done', `The provider "${provider}" wanted to call "${url.slice(0, 200)}", which is no URL.`, {
+      ours: true
+    })
+  }
+  if (target.protocol !== 'https:') {
+    throw new RequestFailure('not done', `The provider "${provider}" may call https URLs only, not ${target.protocol}//${target.host}.`, {
+      ours: true
+    })
+  }
+  if (target.username !== '' || target.password !== '') {
+    throw new RequestFailure('not done',
+      `The provider "${provider}" wanted to call "${target.host}" with a user name in the URL; sign in with "basic".`, { ours: true })
+  }
   checkHost(target.hostname, targets)
   target.hash = ''
   return target
@@ -19,13 +30,18 @@ export function targetOf (url: string, targets: AllowedHosts): URL {
 /** Throws a {@link RequestFailure} unless the provider may reach the host (canonical, without port). */
 export function checkHost (host: string, { provider, declared, chosen }: AllowedHosts): void {
   if (chosen.includes(host) || declared.some((pattern) => fits(host, pattern))) return
-  throw new RequestFailure('not done', `The provider "${provider}" may not reach "${host}": it is neither in the "hosts" of its manifest nor a setting of the type Host().`, { ours: true })
+  throw new RequestFailure('not done',
+    `The provider "${provider}" may not reach "${host}": it is neither in the "hosts" of its manifest nor a setting of the type Host().`, {
+    ours: true
+  })
 }
 
 /** The canonical hosts that the values of destination settings name, be they hosts or URLs. */
 export function chosenHosts (values: readonly unknown[]): string[] {
   return values.filter((value) => typeof value === 'string').flatMap((value) => {
-    const host = /^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? URL.parse(value)?.hostname : canonicalHost(value.replace(/:\d+$/, (port) => value.indexOf(':') === value.lastIndexOf(':') ? '' : port))
+    const host = /^[a-z][a-z0-9+.-]*:\/\//i.test(value)
+      ? URL.parse(value)?.hostname
+      : canonicalHost(value.replace(/:\d+$/, (port) => value.indexOf(':') === value.lastIndexOf(':') ? '' : port))
     return host === undefined || host === '' ? [] : [host]
   })
 }

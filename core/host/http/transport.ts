@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream'
-import { Agent, buildConnector, DecoratorHandler, request, type Dispatcher } from 'undici'
-import type { Guard } from './guard.ts'
-import { requireLease, type LeaseCheck } from '../manifest/lease-check.ts'
+import { Agent, buildConnector, DecoratorHandler, type Dispatcher, request } from 'undici'
 import { codeOf, RequestFailure, troubleOf, unconnected } from '../call/request-outcome.ts'
+import { type LeaseCheck, requireLease } from '../manifest/lease-check.ts'
+import type { Guard } from './guard.ts'
 
 /** Where a host name really leads: the tests' replacement for the internet. */
 export type Route = (hostname: string, port: number) => { host: string, port: number } | undefined
@@ -10,7 +10,10 @@ export type Route = (hostname: string, port: number) => { host: string, port: nu
 /** `ca` are certificate authorities (PEM) in place of the system's. */
 export type HttpTransportOptions = { guard: Guard, ca?: readonly string[], route?: Route }
 
-/** One request as it is sent. `answerWithin` is in milliseconds. A body that is a stream says its length in the headers. `holds` is asked just before its first byte. */
+/**
+ * One request as it is sent. `answerWithin` is in milliseconds. A body that is a stream says its length in the headers. `holds` is asked
+ * just before its first byte.
+ */
 export type TransportRequest = {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   url: URL
@@ -49,7 +52,10 @@ export function createHttpTransport ({ guard, ca, route = () => undefined }: Htt
     const fail = (error: unknown): void => callback(unconnected(hostname, error), null)
     try {
       guard.check(to?.host ?? hostname)
-      open({ ...options, ...(to !== undefined && { hostname: to.host, port: String(to.port), servername: options.servername ?? hostname }) }, (...[error, socket]) => {
+      open({
+        ...options,
+        ...(to !== undefined && { hostname: to.host, port: String(to.port), servername: options.servername ?? hostname })
+      }, (...[error, socket]) => {
         if (error === null) callback(null, socket)
         else fail(error)
       })
@@ -57,11 +63,24 @@ export function createHttpTransport ({ guard, ca, route = () => undefined }: Htt
       fail(error)
     }
   }
-  const agent = new Agent({ connect, allowH2: false, connections: connectionsPerHost, maxHeaderSize: longestHeaders, bodyTimeout: nextPieceWithin })
+  const agent = new Agent({
+    connect,
+    allowH2: false,
+    connections: connectionsPerHost,
+    maxHeaderSize: longestHeaders,
+    bodyTimeout: nextPieceWithin
+  })
   return {
     async send ({ method, url, headers, body = null, signal, answerWithin, holds }) {
       try {
-        const { statusCode: status, headers: answered, body: content } = await request(url, { method, headers, body, signal, headersTimeout: answerWithin, dispatcher: holds === undefined ? agent : whileHeld(agent, holds) })
+        const { statusCode: status, headers: answered, body: content } = await request(url, {
+          method,
+          headers,
+          body,
+          signal,
+          headersTimeout: answerWithin,
+          dispatcher: holds === undefined ? agent : whileHeld(agent, holds)
+        })
         return { status, headers: answered, body: content }
       } catch (error) {
         throw failed(url.host, error)
@@ -86,7 +105,9 @@ class HeldRequest extends DecoratorHandler implements Dispatcher.DispatchHandler
     this.#holds = holds
   }
 
-  /** Called for a connection that is ready, in the same turn in which the first byte is written; what it throws is the end of the request. */
+  /**
+   * Called for a connection that is ready, in the same turn in which the first byte is written; what it throws is the end of the request.
+   */
   onRequestStart (controller: Dispatcher.DispatchController, context: unknown): void {
     requireLease(this.#holds)
     this.#handler.onRequestStart?.(controller, context)
@@ -97,6 +118,8 @@ class HeldRequest extends DecoratorHandler implements Dispatcher.DispatchHandler
 function failed (host: string, error: unknown): RequestFailure {
   if (error instanceof RequestFailure) return error
   const cause = error instanceof Error ? error : new Error(String(error))
-  if (neverWhole.has(codeOf(cause))) return new RequestFailure('not done', `The request to "${host}" could not be put together: ${cause.message}.`, { cause, ours: true })
+  if (neverWhole.has(codeOf(cause))) {
+    return new RequestFailure('not done', `The request to "${host}" could not be put together: ${cause.message}.`, { cause, ours: true })
+  }
   return new RequestFailure('doubtful', `"${host}" ${troubleOf(cause)}.`, { cause })
 }

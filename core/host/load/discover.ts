@@ -1,6 +1,6 @@
-import { folderDigest, providerFolders, realFolder } from './folder.ts'
-import { loadProvider, type InstalledProvider } from './load.ts'
 import { errorMessageOf, ProviderLoadError } from '../call/load-error.ts'
+import { folderDigest, providerFolders, realFolder } from './folder.ts'
+import { type InstalledProvider, loadProvider } from './load.ts'
 
 /** A folder (or a whole directory) that is not taken, and why. */
 export type RefusedFolder = Readonly<{ state: 'refused', folder: string, code?: string, reason: string }>
@@ -45,7 +45,9 @@ function refuseDuplicates (found: readonly ProviderEntry[]): ProviderEntry[] {
     if (entry.state === 'refused') return entry
     const { code, folder } = entry
     const holder = first.get(code)
-    if (holder !== undefined) return { state: 'refused', folder, code, reason: `The code "${code}" belongs to ${holder.folder}, which comes first.` }
+    if (holder !== undefined) {
+      return { state: 'refused', folder, code, reason: `The code "${code}" belongs to ${holder.folder}, which comes first.` }
+    }
     first.set(code, entry)
     return entry
   })

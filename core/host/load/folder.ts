@@ -35,7 +35,9 @@ export async function folderDigest (folder: string): Promise<string> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   for (const path of entries.filter((entry) => !entry.isDirectory()).map((entry) => join(entry.parentPath, entry.name)).sort()) {
     const name = relative(folder, path)
-    const real = await realpath(path).catch((cause: unknown) => { throw new ProviderLoadError(`${name} cannot be read: ${errorMessageOf(cause)}`, { cause }) })
+    const real = await realpath(path).catch((cause: unknown) => {
+      throw new ProviderLoadError(`${name} cannot be read: ${errorMessageOf(cause)}`, { cause })
+    })
     const dependency = name.split(sep).includes('node_modules')
     if (!isInFolder(folder, real) && !dependency) throw new ProviderLoadError(`${name} is a link out of the folder.`)
     const content = (await stat(real)).isFile() ? await readFile(real) : Buffer.alloc(0)

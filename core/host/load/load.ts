@@ -2,14 +2,14 @@ import { basename } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { eventServices } from '../../contract/delivery.ts'
 import { serviceNames } from '../../contract/service-names.ts'
-import { deriveManifest } from '../manifest/derive.ts'
-import type { Manifest } from '../manifest/manifest.ts'
-import { importAnew } from './modules.ts'
-import type { AnyProviderCheck, ProviderChecks } from '../manifest/provider-check.ts'
-import { readPackage } from './package.ts'
 import { errorMessageOf, ProviderLoadError } from '../call/load-error.ts'
 import { runAs } from '../call/stray-errors.ts'
-import { isVerb, verbNames, type EventReader, type EventReaders, type Verb, type Verbs } from '../manifest/verbs.ts'
+import { deriveManifest } from '../manifest/derive.ts'
+import type { Manifest } from '../manifest/manifest.ts'
+import type { AnyProviderCheck, ProviderChecks } from '../manifest/provider-check.ts'
+import { type EventReader, type EventReaders, isVerb, type Verb, verbNames, type Verbs } from '../manifest/verbs.ts'
+import { importAnew } from './modules.ts'
+import { readPackage } from './package.ts'
 
 /** A provider as it was loaded: never changed; another version of its folder is another object. */
 export type InstalledProvider = Readonly<{
@@ -36,9 +36,22 @@ export async function loadProvider (folder: string, digest: string, limit: numbe
   const { version, entry } = await readPackage(folder)
   const definition = defaultOf(await importWithin(folder, entry, limit))
   const fit = deriveManifest(definition, version)
-  if (!fit.ok) throw new ProviderLoadError(`Invalid manifest: ${fit.problems.map(({ path, message }) => `${path} ${message}`.trim()).join(' ')}`, codeIn(definition))
+  if (!fit.ok) {
+    throw new ProviderLoadError(`Invalid manifest: ${fit.problems.map(({ path, message }) => `${path} ${message}`.trim()).join(' ')}`,
+      codeIn(definition))
+  }
   const { code } = fit.value
-  return Object.freeze({ state: 'installed', folder, code, version, digest, manifest: fit.value, verbs: verbsOf(definition), checks: checksOf(definition), eventReaders: readersOf(definition) })
+  return Object.freeze({
+    state: 'installed',
+    folder,
+    code,
+    version,
+    digest,
+    manifest: fit.value,
+    verbs: verbsOf(definition),
+    checks: checksOf(definition),
+    eventReaders: readersOf(definition)
+  })
 }
 
 async function importWithin (folder: string, entry: string, limit: number): Promise<unknown> {
@@ -49,7 +62,9 @@ async function importWithin (folder: string, entry: string, limit: number): Prom
   try {
     return await Promise.race([runAs({ provider: basename(folder) }, () => importAnew(folder, entry)), late])
   } catch (cause) {
-    throw cause instanceof ProviderLoadError ? cause : new ProviderLoadError(`Throws when it is loaded: ${errorMessageOf(cause)}`, { cause })
+    throw cause instanceof ProviderLoadError
+      ? cause
+      : new ProviderLoadError(`Throws when it is loaded: ${errorMessageOf(cause)}`, { cause })
   } finally {
     loaded.abort()
   }

@@ -1,11 +1,11 @@
+import { compile } from '@dispatch/common'
 import { readFile, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import semver from 'semver'
-import { Type, type Static } from 'typebox'
-import { compile } from '@dispatch/common'
+import { type Static, Type } from 'typebox'
 import core from '../../package.json' with { type: 'json' }
-import { isInFolder } from './folder.ts'
 import { errorMessageOf, ProviderLoadError } from '../call/load-error.ts'
+import { isInFolder } from './folder.ts'
 
 /** The part of a package.json that the host reads. */
 const PackageJson = Type.Object({
@@ -26,7 +26,9 @@ export async function readPackage (folder: string): Promise<Package> {
   const json = await readJson(join(folder, 'package.json'))
   const fit = fitPackage(json)
   if (!fit.ok) throw new ProviderLoadError(`package.json: ${fit.problems.map(({ path, message }) => `${path} ${message}`).join(' ')}`)
-  if (semver.valid(fit.value.version) === null) throw new ProviderLoadError(`package.json: /version "${fit.value.version}" is not a semantic version such as 1.0.0.`)
+  if (semver.valid(fit.value.version) === null) {
+    throw new ProviderLoadError(`package.json: /version "${fit.value.version}" is not a semantic version such as 1.0.0.`)
+  }
   checkRange(fit.value)
   return { version: fit.value.version, entry: await entryOf(folder, fit.value) }
 }
@@ -41,7 +43,9 @@ async function readJson (path: string): Promise<unknown> {
 
 function checkRange ({ peerDependencies = {} }: PackageJson): void {
   const range = peerDependencies[core.name]
-  if (range === undefined) throw new ProviderLoadError(`package.json names no range of ${core.name} in peerDependencies; "^${core.version}" is this one's.`)
+  if (range === undefined) {
+    throw new ProviderLoadError(`package.json names no range of ${core.name} in peerDependencies; "^${core.version}" is this one's.`)
+  }
   if (semver.validRange(range) === null) throw new ProviderLoadError(`package.json: "${range}" is not a range of versions of ${core.name}.`)
   if (!semver.satisfies(core.version, range)) throw new ProviderLoadError(`Made for ${core.name} ${range}; this is ${core.version}.`)
 }

@@ -1,15 +1,15 @@
+import type { JsonObject } from '@dispatch/common'
 import type { Static, TObject, TSchema } from 'typebox'
 import type { DocumentHandle } from '../../contract/common.ts'
 import type { DeliveryService, DeliveryStatus } from '../../contract/delivery.ts'
-import type { JsonObject } from '@dispatch/common'
 import type { ServiceName } from '../../contract/service-names.ts'
 import type { Context } from '../call/context.ts'
-import type { ServiceContracts } from './contracts.ts'
 import type { ErrorReading } from '../call/failure.ts'
 import type { NoFields } from '../settings/fields.ts'
+import type { Webhooks } from '../webhook/webhook.ts'
+import type { ServiceContracts } from './contracts.ts'
 import type { Limit } from './limits.ts'
 import type { ProviderCheck } from './provider-check.ts'
-import type { Webhooks } from '../webhook/webhook.ts'
 
 /** What a vendor answered to an accepted request: its own id and status, and whatever else the client may see. */
 export type Accepted = JsonObject & { readonly id: string, readonly status: string }
@@ -49,7 +49,10 @@ type Lookups<Call> =
   | { idempotency: Extract<Idempotency, { kind: 'lookup' }>, lookup: Lookup<Call> }
   | { idempotency: Exclude<Idempotency, { kind: 'lookup' }>, lookup?: Lookup<Call> }
 
-/** What the vendor says about a dispatch that it accepted, in its own word; its other fields stand in the timeline and in the step's response. */
+/**
+ * What the vendor says about a dispatch that it accepted, in its own word; its other fields stand in the timeline and in the step's
+ * response.
+ */
 export type Reported = JsonObject & { readonly status: string }
 
 /** Asks the vendor what became of what it accepted, by the id that it gave. Read only. */
@@ -66,33 +69,46 @@ export type Poll = { after?: number, every?: number, until?: number }
 
 /** A service whose provider tells what became of a dispatch. `statuses`: the vendor's words of the verb `status` as delivery statuses. */
 type Followed<Name extends ServiceName, Call> = Name extends DeliveryService
-  ? { status: Status<Call>, statuses: Readonly<Record<string, DeliveryStatus<Name>>>, poll?: Poll } | { status?: never, statuses?: never, poll?: never }
+  ? { status: Status<Call>, statuses: Readonly<Record<string, DeliveryStatus<Name>>>, poll?: Poll } | {
+    status?: never
+    statuses?: never
+    poll?: never
+  }
   : unknown
 
 /** What a provider writes of a service's vocabulary: whose document it is, its verb `document` says. */
 type Written<Capabilities> = Capabilities extends { document?: unknown } ? Omit<Capabilities, 'document'> : Capabilities
 
 /** One service of a provider: what it can do there (the service's own vocabulary), and the verbs that do it. */
-export type ServiceDefinition<Name extends ServiceName, Call> = Written<ServiceContracts[Name]['capabilities']> & Lookups<Call> & Followed<Name, Call> & {
-  /** What else the vendor takes of a request: whatever does not fit is refused before anything is made. */
-  limits?: readonly Limit[]
-  /** What no limit can say. */
-  check?: Call extends Context<infer Settings, infer RequestSettings> ? ProviderCheck<Name, Settings, RequestSettings> : never
-  /** Seconds that the vendor may take to answer; 60 unless told. */
-  timeLimit?: number
-  /** The vendor works in several calls: those before `context.checkpoint(id)` may be repeated. Without it, every call counts. */
-  checkpoint?: true
-  /** It tells who was put off, in `waiting` of its answer, and sends to those alone when `context.rest` names them. */
-  rest?: Name extends 'email' ? true : never
-  /** Statuses of the vendor that surely mean that nothing was accepted, such as 503. 429 always does. */
-  notProcessed?: readonly number[]
-  dispatch: Dispatch<ServiceContracts[Name]['dispatch'], Call>
-  document?: FetchDocument<Call>
-  cancel?: Cancel<Call>
-}
+export type ServiceDefinition<Name extends ServiceName, Call> =
+  & Written<ServiceContracts[Name]['capabilities']>
+  & Lookups<Call>
+  & Followed<Name, Call>
+  & {
+    /** What else the vendor takes of a request: whatever does not fit is refused before anything is made. */
+    limits?: readonly Limit[]
+    /** What no limit can say. */
+    check?: Call extends Context<infer Settings, infer RequestSettings> ? ProviderCheck<Name, Settings, RequestSettings> : never
+    /** Seconds that the vendor may take to answer; 60 unless told. */
+    timeLimit?: number
+    /** The vendor works in several calls: those before `context.checkpoint(id)` may be repeated. Without it, every call counts. */
+    checkpoint?: true
+    /** It tells who was put off, in `waiting` of its answer, and sends to those alone when `context.rest` names them. */
+    rest?: Name extends 'email' ? true : never
+    /** Statuses of the vendor that surely mean that nothing was accepted, such as 503. 429 always does. */
+    notProcessed?: readonly number[]
+    dispatch: Dispatch<ServiceContracts[Name]['dispatch'], Call>
+    document?: FetchDocument<Call>
+    cancel?: Cancel<Call>
+  }
 
 /** A provider: data first, verbs after. Everything but the verbs becomes its manifest. */
-export type ProviderDefinition<Settings extends TObject, RequestSettings extends TObject, Esign extends TSchema = TSchema, Postal extends TSchema = TSchema> = {
+export type ProviderDefinition<
+  Settings extends TObject,
+  RequestSettings extends TObject,
+  Esign extends TSchema = TSchema,
+  Postal extends TSchema = TSchema
+> = {
   code: string
   name: string
   /** The page of the vendor's documentation that the code was written from. */
@@ -117,8 +133,11 @@ export type ProviderDefinition<Settings extends TObject, RequestSettings extends
 }
 
 /** Types a provider: the settings' schemas become the types of what every verb is given. Changes nothing at run time. */
-export function defineProvider<Settings extends TObject, RequestSettings extends TObject = typeof NoFields, Esign extends TSchema = TSchema, Postal extends TSchema = TSchema> (
-  definition: ProviderDefinition<Settings, RequestSettings, Esign, Postal>
-): ProviderDefinition<Settings, RequestSettings, Esign, Postal> {
+export function defineProvider<
+  Settings extends TObject,
+  RequestSettings extends TObject = typeof NoFields,
+  Esign extends TSchema = TSchema,
+  Postal extends TSchema = TSchema
+> (definition: ProviderDefinition<Settings, RequestSettings, Esign, Postal>): ProviderDefinition<Settings, RequestSettings, Esign, Postal> {
   return definition
 }

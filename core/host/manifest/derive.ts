@@ -1,5 +1,5 @@
 import type { Fit } from '@dispatch/common'
-import { readManifest, type Manifest } from './manifest.ts'
+import { type Manifest, readManifest } from './manifest.ts'
 import { isVerb, verbNames } from './verbs.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -9,7 +9,12 @@ type Fields = Readonly<Record<string, unknown>>
  * that of the package. Takes anything: plain JavaScript exports what it likes.
  */
 export function deriveManifest (definition: unknown, version: string): Fit<Manifest> {
-  if (!isRecord(definition)) return { ok: false, problems: [{ path: '', code: 'type', message: 'The default export is not a provider: write "export default defineProvider({ … })".' }] }
+  if (!isRecord(definition)) {
+    return {
+      ok: false,
+      problems: [{ path: '', code: 'type', message: 'The default export is not a provider: write "export default defineProvider({ … })".' }]
+    }
+  }
   const { requestSettings = { type: 'object', properties: {} }, errors, hosts = [], ...data } = definition
   const manifest = {
     ...data,

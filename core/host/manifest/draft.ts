@@ -1,7 +1,7 @@
 import type { Context } from '../call/context.ts'
-import type { Accepted, Dispatch, Found, Lookup } from './definition.ts'
 import { failureOf, refused } from '../call/failure.ts'
 import type { Http } from '../http/call.ts'
+import type { Accepted, Dispatch, Found, Lookup } from './definition.ts'
 
 /**
  * How a vendor works that makes a draft first. `prepare` makes one, complete, and resolves to its id. `find` says what has
@@ -20,7 +20,14 @@ export type Drafts<Request, Call> = {
 type Checkpoints = Pick<Context<unknown, unknown>, 'checkpoint' | 'checkpointed' | 'onRefusal'>
 
 /** The verbs of a service whose vendor makes a draft first: a dispatch goes on from the draft that was recorded, and issues none twice. */
-export function draftFirst<Request, Call extends Checkpoints> ({ prepare, find, issue, findUnrecorded = nothing, withdraw = nothing }: Drafts<Request, Call>): { checkpoint: true, dispatch: Dispatch<Request, Call>, lookup: Lookup<Call> } {
+export function draftFirst<
+  Request,
+  Call extends Checkpoints
+> ({ prepare, find, issue, findUnrecorded = nothing, withdraw = nothing }: Drafts<Request, Call>): {
+  checkpoint: true
+  dispatch: Dispatch<Request, Call>
+  lookup: Lookup<Call>
+} {
   return {
     checkpoint: true,
     async dispatch (request, context) {

@@ -1,5 +1,5 @@
+import { type Json, type JsonObject, minorDigits, Money } from '@dispatch/common'
 import type { Decimal } from 'decimal.js'
-import { Money, minorDigits, type Json, type JsonObject } from '@dispatch/common'
 import { decimalAt } from '../../services/amounts.ts'
 import { at, textOf } from '../../services/data.ts'
 import { refused } from '../call/failure.ts'
@@ -10,15 +10,18 @@ const customerTexts = ['name', 'email', 'address', 'city', 'postalCode', 'countr
 type Texts<Name extends string> = Partial<Record<Name, string>>
 
 /**
- * One line; its rate (percent) is that of the whole invoice where it has none of its own, and 0 where there is none. `total` has its allowances and charges in it; `isPlain`: it has
- * none, and its price is for one.
+ * One line; its rate (percent) is that of the whole invoice where it has none of its own, and 0 where there is none. `total` has its
+ * allowances and charges in it; `isPlain`: it has none, and its price is for one.
  */
 export type InvoiceLine = { description: string, quantity: Decimal, unitPrice: Decimal, taxRate: Decimal, total: Decimal, isPlain: boolean }
 
 /** A charge on the whole invoice, or an allowance, which is negative; its rate as that of a line. */
 export type Adjustment = { reason: string, amount: Decimal, taxRate: Decimal }
 
-/** The invoice vocabulary of a request's data: its texts as they are, its amounts exact. `due` is what is left to pay: the total, less what is prepaid, and rounded. */
+/**
+ * The invoice vocabulary of a request's data: its texts as they are, its amounts exact. `due` is what is left to pay: the total, less what
+ * is prepaid, and rounded.
+ */
 export type Invoice = Texts<typeof texts[number]> & {
   customer: Texts<typeof customerTexts[number]>
   lines: InvoiceLine[]
@@ -61,7 +64,10 @@ function placesIn (data: JsonObject, place: string): string[] {
   return Array.isArray(list) ? list.map((_item: Json, index) => `${place}/${index}`) : []
 }
 
-/** An amount in the minor units of its currency, such as cents; `digits` are those of currencies that a vendor counts otherwise than ISO 4217. */
+/**
+ * An amount in the minor units of its currency, such as cents; `digits` are those of currencies that a vendor counts otherwise than ISO
+ * 4217.
+ */
 export function minorUnits (amount: Decimal, currency = '', digits: Readonly<Record<string, number>> = {}): Decimal {
   return amount.mul(new Money(10).pow(digits[currency] ?? minorDigits(currency)))
 }
@@ -84,16 +90,24 @@ function lineOf (data: JsonObject, place: string, documentRate: Decimal): Invoic
 
 const one = new Money(1)
 
-/** The charges and the allowances of a line or of the whole. What only has a percent is computed of its base, or of what it is taken from. */
+/**
+ * The charges and the allowances of a line or of the whole. What only has a percent is computed of its base, or of what it is taken from.
+ */
 function adjustmentsOf (data: JsonObject, place: string, { base, taxRate }: { base: Decimal, taxRate: Decimal }): Adjustment[] {
   const digits = minorDigits(textOf(data, '/currency') ?? '')
-  return ([['allowances', -1, 'Allowance'], ['charges', 1, 'Charge']] as const).flatMap(([list, sign, word]) => placesIn(data, `${place}/${list}`).map((given) => {
-    const percent = amountAt(data, `${given}/percent`, zero)
-    const computed = amountAt(data, `${given}/base`, base).mul(percent).div(100).toDecimalPlaces(digits, Money.ROUND_HALF_UP)
-    const amount = amountAt(data, `${given}/amount`, percent.isZero() ? undefined : computed)
-    const reason = textOf(data, `${given}/reason`) ?? textOf(data, `${given}/reasonCode`) ?? word
-    return { reason: percent.isZero() ? reason : `${reason} (${percent.toFixed()} %)`, amount: amount.mul(sign), taxRate: amountAt(data, `${given}/taxRate`, taxRate) }
-  }))
+  return ([['allowances', -1, 'Allowance'], ['charges', 1, 'Charge']] as const).flatMap(([list, sign, word]) =>
+    placesIn(data, `${place}/${list}`).map((given) => {
+      const percent = amountAt(data, `${given}/percent`, zero)
+      const computed = amountAt(data, `${given}/base`, base).mul(percent).div(100).toDecimalPlaces(digits, Money.ROUND_HALF_UP)
+      const amount = amountAt(data, `${given}/amount`, percent.isZero() ? undefined : computed)
+      const reason = textOf(data, `${given}/reason`) ?? textOf(data, `${given}/reasonCode`) ?? word
+      return {
+        reason: percent.isZero() ? reason : `${reason} (${percent.toFixed()} %)`,
+        amount: amount.mul(sign),
+        taxRate: amountAt(data, `${given}/taxRate`, taxRate)
+      }
+    })
+  )
 }
 
 function textsOf<Name extends string> (data: Json, names: readonly Name[]): Texts<Name> {

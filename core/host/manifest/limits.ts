@@ -1,13 +1,14 @@
-import { Type, type Static, type TSchema } from 'typebox'
+import { compileJsonSchema, type Json, type JsonObject, pointer, type Problem } from '@dispatch/common'
+import { type Static, type TSchema, Type } from 'typebox'
 import { AnyJson } from '../../contract/common.ts'
-import { compileJsonSchema, pointer, type Json, type JsonObject, type Problem } from '@dispatch/common'
 import { at as valueAt } from '../../services/data.ts'
 import { errorMessageOf } from '../call/load-error.ts'
 
 /**
- * What a vendor takes at one place of what a verb `dispatch` is asked. `at` is a JSON pointer into that (`/postal/recipient/name`, `/data/number`), or into the client's `settings` of
- * the request (`/settings/label`); `*` stands for every item of a list and every field of an object. What stands there must fit `fits`, a JSON Schema; `false`: nothing may stand there.
- * A place where nothing stands is no breach. `when`: holds only where what stands at these pointers fits. `because`: a sentence for people.
+ * What a vendor takes at one place of what a verb `dispatch` is asked. `at` is a JSON pointer into that (`/postal/recipient/name`,
+ * `/data/number`), or into the client's `settings` of the request (`/settings/label`); `*` stands for every item of a list and every field
+ * of an object. What stands there must fit `fits`, a JSON Schema; `false`: nothing may stand there. A place where nothing stands is no
+ * breach. `when`: holds only where what stands at these pointers fits. `because`: a sentence for people.
  */
 export type Limit = { at: string, fits: TSchema | false, when?: Readonly<Record<string, TSchema>>, because?: string }
 
@@ -43,10 +44,16 @@ export function invalidSchemaProblems (schema: Json, path: string): Problem[] {
 
 /** The limits that what a provider is asked breaks, each at its place in that. */
 export function breaches (limits: ManifestLimits, asked: JsonObject): Problem[] {
-  return limits.filter((limit) => isMeant(limit, asked)).flatMap(({ at, fits, because }) => placesAt(asked, at).flatMap(({ path, value }) => {
-    const fit = fits === false ? { ok: false as const, problems: [{ path, code: 'not_taken', message: 'Leave it out.' }] } : compileJsonSchema(schemaOf(fits))(value, path)
-    return fit.ok ? [] : fit.problems.map((problem) => because === undefined ? problem : { ...problem, message: `${problem.message} ${because}` })
-  }))
+  return limits.filter((limit) => isMeant(limit, asked)).flatMap(({ at, fits, because }) =>
+    placesAt(asked, at).flatMap(({ path, value }) => {
+      const fit = fits === false
+        ? { ok: false as const, problems: [{ path, code: 'not_taken', message: 'Leave it out.' }] }
+        : compileJsonSchema(schemaOf(fits))(value, path)
+      return fit.ok
+        ? []
+        : fit.problems.map((problem) => because === undefined ? problem : { ...problem, message: `${problem.message} ${because}` })
+    })
+  )
 }
 
 function isMeant ({ when = {} }: ManifestLimits[number], asked: JsonObject): boolean {
@@ -60,11 +67,15 @@ type Place = { path: string, value: Json }
 
 /** What stands at a pointer, in which `*` stands for every item and every field. */
 function placesAt (asked: JsonObject, at: string): Place[] {
-  return at.split('/').slice(1).reduce<Place[]>((places, token) => places.flatMap(({ path, value }) => {
-    if (typeof value !== 'object' || value === null) return []
-    const fields = Object.entries<Json>(value as JsonObject)
-    return (token === '*' ? fields : fields.filter(([name]) => name === token)).map(([name, field]) => ({ path: pointer(path, name), value: field }))
-  }), [{ path: '', value: asked }])
+  return at.split('/').slice(1).reduce<Place[]>((places, token) =>
+    places.flatMap(({ path, value }) => {
+      if (typeof value !== 'object' || value === null) return []
+      const fields = Object.entries<Json>(value as JsonObject)
+      return (token === '*' ? fields : fields.filter(([name]) => name === token)).map(([name, field]) => ({
+        path: pointer(path, name),
+        value: field
+      }))
+    }), [{ path: '', value: asked }])
 }
 
 /** Ajv keeps what it compiled by the schema's object: the limits of a manifest are compiled once. */

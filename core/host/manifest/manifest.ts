@@ -1,18 +1,19 @@
-import { Type, type TProperties } from 'typebox'
-import { ProviderCode } from '../../contract/common.ts'
-import { deliveryStatusesOf, eventServices, isDeliveryService, isEventService, type DeliveryService, type DeliveryStatus, type EventService } from '../../contract/delivery.ts'
 import { compile, type Fit, type Problem } from '@dispatch/common'
-import { isServiceName, serviceNames, type ServiceName } from '../../contract/service-names.ts'
+import { type TProperties, Type } from 'typebox'
+import { ProviderCode } from '../../contract/common.ts'
+import { type DeliveryService, type DeliveryStatus, deliveryStatusesOf, type EventService, eventServices, isDeliveryService,
+  isEventService } from '../../contract/delivery.ts'
+import { isServiceName, type ServiceName, serviceNames } from '../../contract/service-names.ts'
 import { ApiVersion } from '../../contract/versions.ts'
-import { providedNames, services, type ProvidedName } from '../../services/index.ts'
+import { type ProvidedName, providedNames, services } from '../../services/index.ts'
 import { senderProblems } from '../../services/senders.ts'
+import { type ErrorReading, providerErrors } from '../call/failure.ts'
+import { requestSettingsSchemaProblems, SettingsSchema, settingsSchemaProblems } from '../settings/settings-schema.ts'
+import { WebhookManifests, webhookProblems } from '../webhook/webhook.ts'
 import type { ServiceContracts } from './contracts.ts'
 import type { Idempotency, Poll, Sandbox } from './definition.ts'
-import { providerErrors, type ErrorReading } from '../call/failure.ts'
-import { settingsSchemaProblems, requestSettingsSchemaProblems, SettingsSchema } from '../settings/settings-schema.ts'
-import { limitFaults, ManifestLimits, invalidSchemaProblems } from './limits.ts'
-import { verbNames, type VerbName } from './verbs.ts'
-import { webhookProblems, WebhookManifests } from '../webhook/webhook.ts'
+import { invalidSchemaProblems, limitFaults, ManifestLimits } from './limits.ts'
+import { type VerbName, verbNames } from './verbs.ts'
 
 /** One service in a manifest: what the provider can do there. `timeLimit` is in seconds. */
 export type ServiceManifest<Name extends ServiceName> = {
@@ -48,7 +49,9 @@ export type Manifest = {
   webhooks?: WebhookManifests
 }
 
-/** The delivery statuses of which a provider tells, by the answers or by the events of its vendor, in the order in which they usually come. */
+/**
+ * The delivery statuses of which a provider tells, by the answers or by the events of its vendor, in the order in which they usually come.
+ */
 export function statusesOf ({ services, webhooks }: Pick<Manifest, 'services' | 'webhooks'>, service: DeliveryService): DeliveryStatus[] {
   const events = isEventService(service) ? webhooks?.[service]?.events : undefined
   const told: DeliveryStatus[] = [...Object.values(services[service]?.statuses ?? {}), ...Object.values(events ?? {})]
@@ -71,13 +74,19 @@ const IdempotencySchema = Type.Unsafe<Idempotency>({
     ttl: { type: 'number', exclusiveMinimum: 0 },
     visibleAfter: { type: 'number', minimum: 0 }
   },
-  allOf: Object.entries(idempotencyNeeds).map(([kind, required]) => ({ if: { properties: { kind: { const: kind } } }, then: { required } })),
+  allOf: Object.entries(idempotencyNeeds).map(([kind, required]) => ({
+    if: { properties: { kind: { const: kind } } },
+    then: { required }
+  })),
   ...closed
 })
 
 const SandboxSchema = Type.Unsafe<Sandbox>(Type.Union([
   Type.Object({ kind: Type.Literal('flag'), needs: Type.Optional(Type.Array(Type.String(), { uniqueItems: true })) }, closed),
-  Type.Object({ kind: Type.Literal('configuration'), key: Type.Optional(Type.Object({ setting: Type.String(), test: Type.String({ minLength: 1 }) }, closed)) }, closed)
+  Type.Object({
+    kind: Type.Literal('configuration'),
+    key: Type.Optional(Type.Object({ setting: Type.String(), test: Type.String({ minLength: 1 }) }, closed))
+  }, closed)
 ]))
 
 /** Seconds: not more often than once a minute, and not for ever. */
@@ -90,20 +99,24 @@ const PollSchema = Type.Object({
 /** What a provider says of a service whose steps are asked after. */
 function followed (service: ProvidedName): TProperties {
   if (!isDeliveryService(service)) return {}
-  return { statuses: Type.Optional(Type.Record(Type.String(), Type.Enum([...deliveryStatusesOf(service)]))), poll: Type.Optional(PollSchema) }
+  return {
+    statuses: Type.Optional(Type.Record(Type.String(), Type.Enum([...deliveryStatusesOf(service)]))),
+    poll: Type.Optional(PollSchema)
+  }
 }
 
-const serviceSchema = (name: ProvidedName): object => Type.Object({
-  capabilities: services[name].capabilities,
-  limits: Type.Optional(ManifestLimits),
-  idempotency: IdempotencySchema,
-  timeLimit: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: longestTimeLimit })),
-  ...followed(name),
-  checkpoint: Type.Optional(Type.Unsafe<true>({ const: true })),
-  ...(name === 'email' ? { rest: Type.Optional(Type.Unsafe<true>({ const: true })) } : {}),
-  notProcessed: Type.Optional(Type.Array(Type.Integer({ minimum: 400, maximum: 599 }), { uniqueItems: true })),
-  verbs: Type.Array(Type.Enum([...verbNames]), { uniqueItems: true })
-}, closed)
+const serviceSchema = (name: ProvidedName): object =>
+  Type.Object({
+    capabilities: services[name].capabilities,
+    limits: Type.Optional(ManifestLimits),
+    idempotency: IdempotencySchema,
+    timeLimit: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: longestTimeLimit })),
+    ...followed(name),
+    checkpoint: Type.Optional(Type.Unsafe<true>({ const: true })),
+    ...(name === 'email' ? { rest: Type.Optional(Type.Unsafe<true>({ const: true })) } : {}),
+    notProcessed: Type.Optional(Type.Array(Type.Integer({ minimum: 400, maximum: 599 }), { uniqueItems: true })),
+    verbs: Type.Array(Type.Enum([...verbNames]), { uniqueItems: true })
+  }, closed)
 
 /** A DNS name in lower case, or `*.` before one of at least two labels; addresses and ports are none. */
 const HostPattern = Type.String({
@@ -113,7 +126,12 @@ const HostPattern = Type.String({
 
 const pointer = { pattern: '^/', description: 'a JSON pointer such as "/error/code"' }
 /** One JSON pointer, or several. */
-const Pointers = Type.Unsafe<string | string[]>({ type: ['string', 'array'], ...pointer, minItems: 1, items: { type: 'string', ...pointer } })
+const Pointers = Type.Unsafe<string | string[]>({
+  type: ['string', 'array'],
+  ...pointer,
+  minItems: 1,
+  items: { type: 'string', ...pointer }
+})
 
 const ManifestSchema = Type.Unsafe<Manifest>(Type.Object({
   code: ProviderCode,
@@ -166,13 +184,25 @@ function webhooksOf ({ webhooks, services, settings }: Manifest, service: EventS
   const offered = isServiceName(service) ? services[service] : undefined
   if (offered === undefined) return [{ path, code: 'no_service', message: `The provider does not offer "${service}".` }]
   const unconfirmed = webhook.confirm === true && !offered.verbs.includes('status')
-  return [...webhookProblems(webhook, settings, path), ...(unconfirmed ? [{ path: `${path}/confirm`, code: 'required', message: 'The verb "status" is required to confirm an event.' }] : [])]
+  return [
+    ...webhookProblems(webhook, settings, path),
+    ...(unconfirmed ? [{ path: `${path}/confirm`, code: 'required', message: 'The verb "status" is required to confirm an event.' }] : [])
+  ]
 }
 
 function sandboxProblems ({ sandbox, settings }: Manifest): Problem[] {
   const needs = sandbox?.kind === 'flag' ? sandbox.needs ?? [] : sandbox?.key === undefined ? [] : [sandbox.key.setting]
-  const unknown = needs.filter((name) => !Object.hasOwn(settings.properties, name)).map((name) => ({ path: '/sandbox', code: 'unknown_setting', message: `There is no setting "${name}".` }))
-  return [...unknown, ...sandbox?.kind === 'configuration' && sandbox.key !== undefined ? invalidSchemaProblems({ pattern: sandbox.key.test }, '/sandbox/key/test') : []]
+  const unknown = needs.filter((name) => !Object.hasOwn(settings.properties, name)).map((name) => ({
+    path: '/sandbox',
+    code: 'unknown_setting',
+    message: `There is no setting "${name}".`
+  }))
+  return [
+    ...unknown,
+    ...sandbox?.kind === 'configuration' && sandbox.key !== undefined
+      ? invalidSchemaProblems({ pattern: sandbox.key.test }, '/sandbox/key/test')
+      : []
+  ]
 }
 
 function verbProblems (service: ServiceManifest<ServiceName> | undefined, path: string): Problem[] {

@@ -1,23 +1,41 @@
-import { pointer, type JsonObject, type Problem } from '@dispatch/common'
+import { type JsonObject, pointer, type Problem } from '@dispatch/common'
 import type { Manifest } from './manifest.ts'
 
 /**
- * What keeps complete settings from being used in a sandbox (`sandbox`), or outside of one: a vendor that has none, what its test environment asks for beside, a key of the other environment.
- * Paths begin with `/sandbox` or `/settings`.
+ * What keeps complete settings from being used in a sandbox (`sandbox`), or outside of one: a vendor that has none, what its test
+ * environment asks for beside, a key of the other environment. Paths begin with `/sandbox` or `/settings`.
  */
-export function sandboxFaults ({ code, sandbox: kind }: Pick<Manifest, 'code' | 'sandbox'>, settings: JsonObject, sandbox: boolean): Problem[] {
-  if (kind === undefined) return sandbox ? [{ path: '/sandbox', code: 'no_sandbox', message: `The provider "${code}" has no sandbox: whatever it is given becomes real. Leave "sandbox" out.` }] : []
+export function sandboxFaults (
+  { code, sandbox: kind }: Pick<Manifest, 'code' | 'sandbox'>,
+  settings: JsonObject,
+  sandbox: boolean
+): Problem[] {
+  if (kind === undefined) {
+    return sandbox
+      ? [{
+        path: '/sandbox',
+        code: 'no_sandbox',
+        message: `The provider "${code}" has no sandbox: whatever it is given becomes real. Leave "sandbox" out.`
+      }]
+      : []
+  }
   if (kind.kind === 'flag') return sandbox ? missing(kind.needs ?? [], settings) : []
   return kind.key === undefined ? [] : otherKey(kind.key, settings, sandbox)
 }
 
 function missing (needs: readonly string[], settings: JsonObject): Problem[] {
-  return needs.filter((name) => settings[name] === undefined).map((name) => ({ path: pointer('/settings', name), code: 'required', message: 'A sandbox needs this setting: without it nothing can be sent there.' }))
+  return needs.filter((name) => settings[name] === undefined).map((name) => ({
+    path: pointer('/settings', name),
+    code: 'required',
+    message: 'A sandbox needs this setting: without it nothing can be sent there.'
+  }))
 }
 
 function otherKey ({ setting, test }: { setting: string, test: string }, settings: JsonObject, sandbox: boolean): Problem[] {
   const key = settings[setting]
   if (typeof key !== 'string' || new RegExp(test, 'u').test(key) === sandbox) return []
-  const message = sandbox ? 'A sandbox needs a test key, and this is a live one.' : 'What is made with a test key is not real: only a sandbox may have one.'
+  const message = sandbox
+    ? 'A sandbox needs a test key, and this is a live one.'
+    : 'What is made with a test key is not real: only a sandbox may have one.'
   return [{ path: pointer('/settings', setting), code: 'wrong_environment', message }]
 }

@@ -1,5 +1,5 @@
-import type { EventService } from '../../contract/delivery.ts'
 import type { JsonObject } from '@dispatch/common'
+import type { EventService } from '../../contract/delivery.ts'
 import type { ServiceName } from '../../contract/service-names.ts'
 import type { Context } from '../call/context.ts'
 

@@ -1,4 +1,4 @@
-import { Type, type TArray, type TString, type TStringOptions } from 'typebox'
+import { type TArray, type TString, type TStringOptions, Type } from 'typebox'
 
 /** No settings at all. */
 export const NoFields = Type.Object({})
@@ -16,6 +16,9 @@ export function Host (options: TStringOptions = {}): TString {
 /** The setting `allowedSenders` of a service that e-mails: who may send through the configuration. */
 export function AllowedSenders (): TArray<TString> {
   return Type.Array(Type.String({ pattern: '^[^\\s@]*@[^\\s@]+$', maxLength: 254 }), {
-    title: 'Allowed senders', description: 'who e-mails may come from: whole addresses, or @example.com for everybody there', minItems: 1, maxItems: 100
+    title: 'Allowed senders',
+    description: 'who e-mails may come from: whole addresses, or @example.com for everybody there',
+    minItems: 1,
+    maxItems: 100
   })
 }

@@ -1,6 +1,6 @@
-import { Type, type Static } from 'typebox'
-import { AnyJson } from '../../contract/common.ts'
 import { compileJsonSchema, pointer, type Problem } from '@dispatch/common'
+import { type Static, Type } from 'typebox'
+import { AnyJson } from '../../contract/common.ts'
 import { ApiVersion, isSince, type Version } from '../../contract/versions.ts'
 import { errorMessageOf } from '../call/load-error.ts'
 
@@ -27,7 +27,10 @@ export const SettingsSchema = Type.Object({
 })
 export type SettingsSchema = Static<typeof SettingsSchema>
 
-/** A form as it is in a version of the API: without the fields that came later. Cached, because compiled checks are kept by the form's object. */
+/**
+ * A form as it is in a version of the API: without the fields that came later. Cached, because compiled checks are kept by the form's
+ * object.
+ */
 export function settingsSchemaIn (form: SettingsSchema, version: Version): SettingsSchema {
   const known = forms.get(form) ?? new Map<Version, SettingsSchema>()
   forms.set(form, known)
@@ -42,7 +45,11 @@ function withFields (form: SettingsSchema, isKept: (field: Static<typeof Field>)
   const kept = Object.entries(form.properties).filter(([, field]) => isKept(field))
   if (kept.length === Object.keys(form.properties).length) return form
   const names = kept.map(([name]) => name)
-  return { ...form, properties: Object.fromEntries(kept), ...form.required === undefined ? {} : { required: form.required.filter((name) => names.includes(name)) } }
+  return {
+    ...form,
+    properties: Object.fromEntries(kept),
+    ...form.required === undefined ? {} : { required: form.required.filter((name) => names.includes(name)) }
+  }
 }
 
 /** The names of the fields that are secrets. */
@@ -57,7 +64,11 @@ export function destinationNames (form: SettingsSchema): string[] {
 
 /** What is wrong with the form of settings that come with a request: they are stored with the dispatch as they came. */
 export function requestSettingsSchemaProblems (form: SettingsSchema, base: string): Problem[] {
-  const secrets = secretNames(form).map((name): Problem => ({ path: pointer(`${base}/properties`, name), code: 'secret', message: 'A secret stands in the settings of a configuration, which are sealed, never in those of a request.' }))
+  const secrets = secretNames(form).map((name): Problem => ({
+    path: pointer(`${base}/properties`, name),
+    code: 'secret',
+    message: 'A secret stands in the settings of a configuration, which are sealed, never in those of a request.'
+  }))
   return [...settingsSchemaProblems(form, base), ...secrets]
 }
 
@@ -69,8 +80,12 @@ export function settingsSchemaProblems (form: SettingsSchema, base: string): Pro
 
 function fieldProblems ({ 'x-secret': secret, 'x-destination': destination, ...field }: Static<typeof Field>, path: string): Problem[] {
   const problems: Problem[] = []
-  if ((secret ?? destination) === true && field.type !== 'string') problems.push({ path, code: 'type', message: 'A secret or a destination is a string.' })
-  if (/"x-(secret|destination)":/.test(JSON.stringify(field))) problems.push({ path, code: 'nested', message: 'Secrets and destinations stand at the top of the settings, not inside another field.' })
+  if ((secret ?? destination) === true && field.type !== 'string') {
+    problems.push({ path, code: 'type', message: 'A secret or a destination is a string.' })
+  }
+  if (/"x-(secret|destination)":/.test(JSON.stringify(field))) {
+    problems.push({ path, code: 'nested', message: 'Secrets and destinations stand at the top of the settings, not inside another field.' })
+  }
   return problems
 }
 

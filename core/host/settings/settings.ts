@@ -1,6 +1,6 @@
+import { compileJsonSchema, type Json, type JsonObject, pointer, type Problem } from '@dispatch/common'
 import { isDeepStrictEqual } from 'node:util'
 import type { Envelope, Keyring } from '../../access/keyring.ts'
-import { compileJsonSchema, pointer, type Json, type JsonObject, type Problem } from '@dispatch/common'
 import { isSince, latestVersion, type Version } from '../../contract/versions.ts'
 import { destinationNames, secretNames, type SettingsSchema } from './settings-schema.ts'
 
@@ -18,7 +18,11 @@ export type Vault = { keyring: Pick<Keyring, 'seal' | 'open'>, company: number, 
 export type SettingsPlace = { base?: string, version?: Version }
 
 /** What is wrong with complete settings (or request settings); unknown fields too, and those that came with a later version. */
-export function checkSettings (form: SettingsSchema, settings: JsonObject, { base = '', version = latestVersion }: SettingsPlace = {}): Problem[] {
+export function checkSettings (
+  form: SettingsSchema,
+  settings: JsonObject,
+  { base = '', version = latestVersion }: SettingsPlace = {}
+): Problem[] {
   // Ajv keeps what it compiled by the schema's object: a form is compiled once.
   const fit = compileJsonSchema(form)(settings, base)
   return [...fit.ok ? [] : fit.problems, ...laterFields(form, settings, { base, version })]
@@ -27,7 +31,13 @@ export function checkSettings (form: SettingsSchema, settings: JsonObject, { bas
 function laterFields (form: SettingsSchema, settings: JsonObject, { base, version }: Required<SettingsPlace>): Problem[] {
   return Object.keys(settings).flatMap((name) => {
     const { 'x-since': since } = Object.hasOwn(form.properties, name) ? form.properties[name] ?? {} : {}
-    return isSince(since, version) ? [] : [{ path: pointer(base, name), code: 'later_version', message: `Came with version ${since ?? ''} of the API: ask for that with X-API-Version.` }]
+    return isSince(since, version)
+      ? []
+      : [{
+        path: pointer(base, name),
+        code: 'later_version',
+        message: `Came with version ${since ?? ''} of the API: ask for that with X-API-Version.`
+      }]
   })
 }
 
@@ -57,13 +67,22 @@ export function maskSettings (form: SettingsSchema, { plain, secrets }: StoredSe
  * What a client's new settings make of the stored ones. A secret left out is kept, `null` deletes it, and none is kept
  * when a destination changes: it was meant for the old one. `dropped`: those that were left out and are gone for that reason.
  */
-export function mergeSettings (form: SettingsSchema, stored: StoredSettings, incoming: JsonObject): { plain: JsonObject, fresh: Secrets, kept: StoredSecrets, dropped: string[] } {
+export function mergeSettings (
+  form: SettingsSchema,
+  stored: StoredSettings,
+  incoming: JsonObject
+): { plain: JsonObject, fresh: Secrets, kept: StoredSecrets, dropped: string[] } {
   const names = secretNames(form)
   const given = Object.fromEntries(Object.entries(incoming).filter(([name, value]) => value !== null || !names.includes(name)))
   const { plain, secrets: fresh } = splitSecrets(form, given)
   const sameDestination = destinationNames(form).every((name) => isDeepStrictEqual(plain[name], stored.plain[name]))
   const leftOut = Object.entries(stored.secrets).filter(([name]) => names.includes(name) && !Object.hasOwn(incoming, name))
-  return { plain, fresh, kept: sameDestination ? Object.fromEntries(leftOut) : {}, dropped: sameDestination ? [] : leftOut.map(([name]) => name) }
+  return {
+    plain,
+    fresh,
+    kept: sameDestination ? Object.fromEntries(leftOut) : {},
+    dropped: sameDestination ? [] : leftOut.map(([name]) => name)
+  }
 }
 
 /** Seals secrets, given at `now`. */
@@ -82,12 +101,32 @@ export function openSettings ({ plain, secrets }: StoredSettings, vault: Vault):
   return { ...plain, ...openSecrets(secrets, vault) }
 }
 
-/** The stored settings after a client's change (see {@link mergeSettings}), with a warning for each secret that was not kept; or what is wrong with the complete result. */
-export function changeSettings (form: SettingsSchema, stored: StoredSettings, incoming: JsonObject, { vault, now, ...place }: { vault: Vault, now: Date } & SettingsPlace): { ok: true, value: StoredSettings, warnings: Problem[] } | { ok: false, problems: Problem[] } {
+/**
+ * The stored settings after a client's change (see {@link mergeSettings}), with a warning for each secret that was not kept; or what is
+ * wrong with the complete result.
+ */
+export function changeSettings (
+  form: SettingsSchema,
+  stored: StoredSettings,
+  incoming: JsonObject,
+  { vault, now, ...place }: { vault: Vault, now: Date } & SettingsPlace
+): { ok: true, value: StoredSettings, warnings: Problem[] } | { ok: false, problems: Problem[] } {
   const { plain, fresh, kept, dropped } = mergeSettings(form, stored, incoming)
-  const warnings = dropped.map((name) => ({ path: pointer(place.base ?? '', name), code: 'not_kept', message: 'It was given for another destination and is not kept: give it again for this one.' }))
+  const warnings = dropped.map((name) => ({
+    path: pointer(place.base ?? '', name),
+    code: 'not_kept',
+    message: 'It was given for another destination and is not kept: give it again for this one.'
+  }))
   const problems = checkSettings(form, { ...plain, ...openSecrets(kept, vault), ...fresh }, place)
-  if (problems.length > 0) return { ok: false, problems: problems.map((problem) => ({ ...problem, message: warnings.find(({ path }) => path === problem.path)?.message ?? problem.message })) }
+  if (problems.length > 0) {
+    return {
+      ok: false,
+      problems: problems.map((problem) => ({
+        ...problem,
+        message: warnings.find(({ path }) => path === problem.path)?.message ?? problem.message
+      }))
+    }
+  }
   return { ok: true, value: { plain, secrets: { ...kept, ...sealSecrets(fresh, vault, now) } }, warnings }
 }
 

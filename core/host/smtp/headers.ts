@@ -7,8 +7,22 @@ const headerName = /^[!-9;-~]+$/
 
 /** Throws a {@link RequestFailure} when a text of the message would reach beyond its own header. */
 export function checkHeaders ({ from, to, cc = [], bcc = [], replyTo = '', subject, inline = [], headers = {} }: SmtpMessage): void {
-  const texts = { from, to: to.join(), cc: cc.join(), bcc: bcc.join(), replyTo, subject, 'Content-ID': inline.map(({ contentId }) => contentId).join(), ...headers }
+  const texts = {
+    from,
+    to: to.join(),
+    cc: cc.join(),
+    bcc: bcc.join(),
+    replyTo,
+    subject,
+    'Content-ID': inline.map(({ contentId }) => contentId).join(),
+    ...headers
+  }
   for (const [name, text] of Object.entries(texts)) {
-    if (lineBreak.test(text) || !headerName.test(name)) throw new RequestFailure('refused', `The e-mail's "${name.replaceAll(/[^ -~]/g, '?')}" has a line break or another character that no header may have.`, { code: 'header' })
+    if (lineBreak.test(text) || !headerName.test(name)) {
+      throw new RequestFailure('refused',
+        `The e-mail's "${name.replaceAll(/[^ -~]/g, '?')}" has a line break or another character that no header may have.`, {
+        code: 'header'
+      })
+    }
   }
 }

@@ -1,14 +1,14 @@
+import { LRUCache } from 'lru-cache'
 import { hash } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
-import { LRUCache } from 'lru-cache'
 import nodemailer, { type MailMessage, type SendMailOptions, type SMTPPoolOptions, type SMTPPoolSentMessageInfo } from 'nodemailer'
 import DKIM from 'nodemailer/lib/dkim'
 import SMTPConnection from 'nodemailer/lib/smtp-connection'
-import { piecesUnderLease, type LeaseCheck } from '../manifest/lease-check.ts'
 import { RequestFailure } from '../call/request-outcome.ts'
+import { type LeaseCheck, piecesUnderLease } from '../manifest/lease-check.ts'
 import type { Dkim, SmtpTransport } from './message.ts'
-import { smtpFailure, type SmtpError } from './outcome.ts'
+import { type SmtpError, smtpFailure } from './outcome.ts'
 import { connectWithin, openSocket, type SocketOptions } from './socket.ts'
 
 /** The mail sessions of this process, pooled by account and transport. */
@@ -57,7 +57,9 @@ function createMailer (options: MailersOptions, transport: SmtpTransport, host: 
   const session = { ...sessionOptions(options, transport), ...to }
   const sendings = new Map<string, Sending>()
   const signer = transport.dkim === undefined ? undefined : signerOf(transport.dkim)
-  const getSocket: SMTPPoolOptions['getSocket'] = (_options, callback) => { open().then((connection) => callback(null, { connection }), callback) }
+  const getSocket: SMTPPoolOptions['getSocket'] = (_options, callback) => {
+    open().then((connection) => callback(null, { connection }), callback)
+  }
   const pooled: SMTPPoolOptions & { pool: true } = { ...pool, ...session, getSocket }
   const mail = nodemailer.createTransport(pooled)
   mail.use('stream', ({ message, data }, done) => {
@@ -75,7 +77,9 @@ function createMailer (options: MailersOptions, transport: SmtpTransport, host: 
       try {
         return await mail.sendMail(message)
       } catch (error) {
-        throw error instanceof RequestFailure || !(error instanceof Error) ? error : smtpFailure(host, answered(error, sending), sending.whole)
+        throw error instanceof RequestFailure || !(error instanceof Error)
+          ? error
+          : smtpFailure(host, answered(error, sending), sending.whole)
       } finally {
         sendings.delete(message.messageId)
       }
@@ -88,7 +92,10 @@ function createMailer (options: MailersOptions, transport: SmtpTransport, host: 
   }
 }
 
-function sessionOptions ({ ca, name }: MailersOptions, { security = 'starttls', user, password }: SmtpTransport): Omit<SMTPPoolOptions, 'pool'> {
+function sessionOptions (
+  { ca, name }: MailersOptions,
+  { security = 'starttls', user, password }: SmtpTransport
+): Omit<SMTPPoolOptions, 'pool'> {
   return {
     ...limits,
     ...(name !== undefined && { name }),
@@ -122,7 +129,8 @@ function offersUtf8 (greeting: string): boolean {
 }
 
 /** Besides what is signed as a rule (RFC 6376, 5.4.1), what says that a click unsubscribes (RFC 8058, 4). */
-const signed = 'From:Sender:Reply-To:Subject:Date:Message-ID:To:Cc:MIME-Version:Content-Type:Content-Transfer-Encoding:In-Reply-To:References:Auto-Submitted:' +
+const signed =
+  'From:Sender:Reply-To:Subject:Date:Message-ID:To:Cc:MIME-Version:Content-Type:Content-Transfer-Encoding:In-Reply-To:References:Auto-Submitted:' +
   'List-Id:List-Help:List-Unsubscribe:List-Unsubscribe-Post:List-Subscribe:List-Post:List-Owner:List-Archive'
 
 function signerOf ({ domain, selector, privateKey }: Dkim): DKIM {
@@ -136,8 +144,8 @@ function watch (message: MailMessage['message'], sending: Sending): void {
 }
 
 /** A message on its way: its end, with which the server takes it, is told only while the caller holds what it sends for. */
-async function * sent (input: AsyncIterable<Buffer>, sending: Sending): AsyncGenerator<Buffer> {
-  yield * piecesUnderLease(input, sending.holds)
+async function* sent (input: AsyncIterable<Buffer>, sending: Sending): AsyncGenerator<Buffer> {
+  yield* piecesUnderLease(input, sending.holds)
   sending.whole = true
 }
 

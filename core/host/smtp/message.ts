@@ -39,7 +39,14 @@ export type Dkim = { domain: string, selector: string, privateKey: string }
  * What the server took. `response` is its last line. Recipients that it does not take beside accepted ones are no error:
  * `rejected` for good (5xx), `waiting` for now (4xx). `date` is that of the message.
  */
-export type SmtpReceipt = { messageId: string, date: string, response: string, accepted: string[], rejected: TurnedAway[], waiting: TurnedAway[] }
+export type SmtpReceipt = {
+  messageId: string
+  date: string
+  response: string
+  accepted: string[]
+  rejected: TurnedAway[]
+  waiting: TurnedAway[]
+}
 
 /** A provider's way to mail servers. */
 export type Smtp = {

@@ -1,5 +1,5 @@
-import { RequestFailure, type RequestOutcome } from '../call/request-outcome.ts'
 import type { ProviderErrorWord } from '../call/failure.ts'
+import { RequestFailure, type RequestOutcome } from '../call/request-outcome.ts'
 
 /** What is known of an SMTP error. `whole`: the whole message had been sent, and only the server's word about it is missing. */
 export type SmtpError = { code?: string | undefined, responseCode?: number | undefined, response?: string | undefined, message: string }

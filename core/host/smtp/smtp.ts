@@ -1,23 +1,32 @@
+import { isAscii, readMailbox } from '@dispatch/common'
 import { hash, randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { domainToASCII } from 'node:url'
 import type { DocumentHandle } from '../../contract/common.ts'
-import { isAscii, readMailbox } from '@dispatch/common'
 import type { TurnedAway } from '../../contract/recipients.ts'
-import { canonicalHost } from '../http/guard.ts'
-import type { LeaseCheck } from '../manifest/lease-check.ts'
-import type { ReadDocument } from '../http/body.ts'
-import { readPieces } from '../http/multipart.ts'
-import { checkHost, type AllowedHosts } from '../http/target.ts'
 import type { Log } from '../call/log.ts'
-import { providerErrorOf, RequestFailure, type CallProgress } from '../call/request-outcome.ts'
+import { type CallProgress, providerErrorOf, RequestFailure } from '../call/request-outcome.ts'
+import type { ReadDocument } from '../http/body.ts'
+import { canonicalHost } from '../http/guard.ts'
+import { readPieces } from '../http/multipart.ts'
+import { type AllowedHosts, checkHost } from '../http/target.ts'
+import type { LeaseCheck } from '../manifest/lease-check.ts'
 import { checkHeaders } from './headers.ts'
 import type { Mailer, Mailers } from './mailer.ts'
 import type { Smtp, SmtpMessage, SmtpReceipt } from './message.ts'
 import type { SmtpError } from './outcome.ts'
 
 /** What one call's smtp works with. */
-export type SmtpOptions = { mailers: Mailers, account: string, targets: AllowedHosts, documents: { read: ReadDocument }, progress: CallProgress, ended: AbortSignal, holds: LeaseCheck, log: Log }
+export type SmtpOptions = {
+  mailers: Mailers
+  account: string
+  targets: AllowedHosts
+  documents: { read: ReadDocument }
+  progress: CallProgress
+  ended: AbortSignal
+  holds: LeaseCheck
+  log: Log
+}
 
 /** The `smtp` of one call of a provider's verb. */
 export function createSmtp ({ mailers, account, targets, documents, progress, ended, holds, log }: SmtpOptions): Smtp {
@@ -25,9 +34,15 @@ export function createSmtp ({ mailers, account, targets, documents, progress, en
     async send (message, transport) {
       const begun = performance.now()
       try {
-        if (ended.aborted) throw new RequestFailure('not done', `The provider "${targets.provider}" sent an e-mail after its call had ended.`, { ours: true })
+        if (ended.aborted) {
+          throw new RequestFailure('not done', `The provider "${targets.provider}" sent an e-mail after its call had ended.`, {
+            ours: true
+          })
+        }
         const host = canonicalHost(transport.host)
-        if (host === undefined) throw new RequestFailure('not done', `"${transport.host}" is no host name such as smtp.example.com.`, { ours: true })
+        if (host === undefined) {
+          throw new RequestFailure('not done', `"${transport.host}" is no host name such as smtp.example.com.`, { ours: true })
+        }
         checkHost(host, targets)
         checkHeaders(message)
         const receipt = await deliver(mailers.get(account, transport, host), { host, ended, holds, message, read: documents.read })
@@ -46,8 +61,16 @@ type Delivery = { host: string, ended: AbortSignal, holds: LeaseCheck, message: 
 
 async function deliver (mailer: Mailer, { host, ended, holds, message, read }: Delivery): Promise<SmtpReceipt> {
   const { from, replyTo, ...recipients } = addressesOf(message)
-  const beyondAscii = [from, ...recipients.to, ...recipients.cc, ...recipients.bcc, ...replyTo].find(({ address }) => !isAscii(address.replace(/@[^@]*$/, '')))
-  if (beyondAscii !== undefined && !await mailer.takesUtf8()) throw new RequestFailure('refused', `"${host}" takes no address beyond ASCII, such as ${beyondAscii.address}: it does not offer SMTPUTF8.`, { code: 'smtputf8', word: 'distant_service_error' })
+  const beyondAscii = [from, ...recipients.to, ...recipients.cc, ...recipients.bcc, ...replyTo].find(({ address }) =>
+    !isAscii(address.replace(/@[^@]*$/, ''))
+  )
+  if (beyondAscii !== undefined && !await mailer.takesUtf8()) {
+    throw new RequestFailure('refused',
+      `"${host}" takes no address beyond ASCII, such as ${beyondAscii.address}: it does not offer SMTPUTF8.`, {
+      code: 'smtputf8',
+      word: 'distant_service_error'
+    })
+  }
   const messageId = `<${message.id ?? randomUUID()}@${domainToASCII(from.address.replace(/^.*@/, ''))}>`
   const date = message.date ?? new Date().toISOString()
   const sent = await mailer.send({
@@ -64,25 +87,41 @@ async function deliver (mailer: Mailer, { host, ended, holds, message, read }: D
     headers: { ...message.headers },
     ...(message.only === undefined ? {} : { envelope: { from: from.address, to: [...message.only] } }),
     attachments: [
-      ...(message.inline ?? []).map(({ contentId, ...document }) => ({ ...attachment(document, read), cid: contentId, contentDisposition: 'inline' as const })),
+      ...(message.inline ?? []).map(({ contentId, ...document }) => ({
+        ...attachment(document, read),
+        cid: contentId,
+        contentDisposition: 'inline' as const
+      })),
       ...(message.attachments ?? []).map((document) => attachment(document, read))
     ],
     signal: ended
   }, holds)
-  const { rejected = [], waiting = [] } = Object.groupBy((sent.rejectedErrors ?? []).map(turnedAway), ({ code }) => code !== undefined && code < 500 ? 'waiting' : 'rejected')
+  const { rejected = [], waiting = [] } = Object.groupBy((sent.rejectedErrors ?? []).map(turnedAway),
+    ({ code }) => code !== undefined && code < 500 ? 'waiting' : 'rejected')
   return { messageId, date, response: sent.response, accepted: sent.accepted, rejected, waiting }
 }
 
 type Address = { name: string, address: string }
 
-function addressesOf ({ from, to, cc = [], bcc = [], replyTo }: SmtpMessage): { from: Address } & Record<'to' | 'cc' | 'bcc' | 'replyTo', Address[]> {
-  return { from: mailbox(from), to: to.map(mailbox), cc: cc.map(mailbox), bcc: bcc.map(mailbox), replyTo: replyTo === undefined ? [] : [mailbox(replyTo)] }
+function addressesOf ({ from, to, cc = [], bcc = [], replyTo }: SmtpMessage):
+  & { from: Address }
+  & Record<'to' | 'cc' | 'bcc' | 'replyTo', Address[]>
+{
+  return {
+    from: mailbox(from),
+    to: to.map(mailbox),
+    cc: cc.map(mailbox),
+    bcc: bcc.map(mailbox),
+    replyTo: replyTo === undefined ? [] : [mailbox(replyTo)]
+  }
 }
 
 /** One address, as a name and an address: never parsed again, so that no text becomes two recipients. */
 function mailbox (text: string): Address {
   const read = readMailbox(text)
-  if (read === undefined) throw new RequestFailure('refused', `"${text}" is not one e-mail address such as ada@example.com.`, { code: 'address' })
+  if (read === undefined) {
+    throw new RequestFailure('refused', `"${text}" is not one e-mail address such as ada@example.com.`, { code: 'address' })
+  }
   return { name: '', ...read }
 }
 
@@ -91,9 +130,17 @@ const longestWords = 200
 
 /** What an error of the session says about one recipient. */
 function turnedAway ({ recipient = '', responseCode, response, message }: SmtpError & { recipient?: string | undefined }): TurnedAway {
-  return { address: recipient, ...(responseCode !== undefined && { code: responseCode }), message: (response ?? message).slice(0, longestWords) }
+  return {
+    address: recipient,
+    ...(responseCode !== undefined && { code: responseCode }),
+    message: (response ?? message).slice(0, longestWords)
+  }
 }
 
 function attachment (document: DocumentHandle, read: ReadDocument): { filename: string, contentType: string, content: Readable } {
-  return { filename: document.filename, contentType: document.contentType, content: Readable.from(readPieces([document], read), { objectMode: false }) }
+  return {
+    filename: document.filename,
+    contentType: document.contentType,
+    content: Readable.from(readPieces([document], read), { objectMode: false })
+  }
 }

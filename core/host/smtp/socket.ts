@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { unconnected } from '../call/request-outcome.ts'
 import type { Guard } from '../http/guard.ts'
 import type { Route } from '../http/transport.ts'
-import { unconnected } from '../call/request-outcome.ts'
 
 export type SocketOptions = { guard: Guard, route?: Route }
 

@@ -24,7 +24,11 @@ const pause = 60_000
 const staleAfter = 3_600_000
 
 /** The keys of all vendors, each address read when it is first needed and kept in memory. */
-export function createKeySources ({ fetchJson, now, onError }: { fetchJson: FetchJson, now: () => Date, onError: (error: unknown, url: string) => void }): KeySources {
+export function createKeySources ({ fetchJson, now, onError }: {
+  fetchJson: FetchJson
+  now: () => Date
+  onError: (error: unknown, url: string) => void
+}): KeySources {
   const remote = new Map<string, KeySource>()
   const inline = new WeakMap<KeySet, KeySource>()
   return {
@@ -35,7 +39,11 @@ export function createKeySources ({ fetchJson, now, onError }: { fetchJson: Fetc
   }
 }
 
-function kept<Key> (sources: { get: (key: Key) => KeySource | undefined, set: (key: Key, source: KeySource) => unknown }, key: Key, make: () => KeySource): KeySource {
+function kept<Key> (
+  sources: { get: (key: Key) => KeySource | undefined, set: (key: Key, source: KeySource) => unknown },
+  key: Key,
+  make: () => KeySource
+): KeySource {
   const source = sources.get(key) ?? make()
   sources.set(key, source)
   return source
@@ -45,8 +53,14 @@ function inlineSource (keys: KeySet): KeySource {
   return { find: localKeys(keys), refresh: () => Promise.resolve(), readAt: () => null, nextRead: () => null }
 }
 
-function remoteSource ({ fetch, now, onError }: { fetch: () => Promise<unknown>, now: () => Date, onError: (error: unknown) => void }): KeySource {
-  let find: FlattenedVerifyGetKey = () => { throw new errors.JWKSNoMatchingKey() }
+function remoteSource ({ fetch, now, onError }: {
+  fetch: () => Promise<unknown>
+  now: () => Date
+  onError: (error: unknown) => void
+}): KeySource {
+  let find: FlattenedVerifyGetKey = () => {
+    throw new errors.JWKSNoMatchingKey()
+  }
   let readAt: Date | null = null
   let triedAt = -Infinity
   let reading: Promise<void> | undefined
@@ -63,7 +77,11 @@ function remoteSource ({ fetch, now, onError }: { fetch: () => Promise<unknown>,
   }
 
   function refresh (): Promise<void> {
-    if (reading === undefined && now().getTime() - triedAt >= pause) reading = read().finally(() => { reading = undefined })
+    if (reading === undefined && now().getTime() - triedAt >= pause) {
+      reading = read().finally(() => {
+        reading = undefined
+      })
+    }
     return reading ?? Promise.resolve()
   }
 

@@ -1,12 +1,12 @@
+import { compile, compileJsonSchema, inspectJson, type Validator } from '@dispatch/common'
 import { isUtf8 } from 'node:buffer'
 import { Type } from 'typebox'
 import type { DeliveryStatus, EventService } from '../../contract/delivery.ts'
-import { compile, compileJsonSchema, inspectJson, type Validator } from '@dispatch/common'
-import { copyJson } from '../call/provider-response.ts'
-import type { InstalledProvider } from '../load/load.ts'
 import { errorMessageOf } from '../call/load-error.ts'
+import { copyJson } from '../call/provider-response.ts'
 import { runAs } from '../call/stray-errors.ts'
 import { withTimeLimit } from '../call/time-limit.ts'
+import type { InstalledProvider } from '../load/load.ts'
 import type { EventReading } from './webhook.ts'
 
 /** What a verified event says, or in one sentence why it says nothing. */
@@ -27,7 +27,11 @@ const readLimit = 2_000
  * Has the provider read an event that was verified: JSON that fits its schema goes in, plain data comes out. A reader that
  * never yields cannot be stopped: trusted folders only.
  */
-export async function readEvent ({ code, manifest, eventReaders: readers }: InstalledProvider, service: EventService, body: Uint8Array): Promise<ReadEvent> {
+export async function readEvent (
+  { code, manifest, eventReaders: readers }: InstalledProvider,
+  service: EventService,
+  body: Uint8Array
+): Promise<ReadEvent> {
   const webhook = manifest.webhooks?.[service]
   const read = readers[service]
   if (webhook === undefined || read === undefined) return { ok: false, reason: `The provider "${code}" has no webhook for "${service}".` }
@@ -67,5 +71,8 @@ function readingOf (returned: unknown): ReadEvent {
   const copied = copyJson(returned)
   const fit = copied.ok ? fitReading(copied.value) : copied
   if (fit.ok) return { ok: true, reading: fit.value }
-  return { ok: false, reason: `What the provider read cannot be used: ${fit.problems.map(({ path, message }) => `${path} ${message}`.trim()).join(' ')}` }
+  return {
+    ok: false,
+    reason: `What the provider read cannot be used: ${fit.problems.map(({ path, message }) => `${path} ${message}`.trim()).join(' ')}`
+  }
 }

@@ -1,7 +1,7 @@
-import { constants, createHmac, generateKeyPairSync, sign, type KeyObject } from 'node:crypto'
 import type { JsonObject } from '@dispatch/common'
-import type { WebhookRequest } from './signature.ts'
+import { constants, createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { basicHeader } from '../http/basic-auth.ts'
+import type { WebhookRequest } from './signature.ts'
 import type { KeySet, Verifier } from './webhook.ts'
 
 /** A key pair of a vendor, with the set that it publishes. */
@@ -9,7 +9,11 @@ export type VendorSigningKey = { id: string, key: KeyObject, jwks: KeySet }
 
 export function createVendorSigningKey (id: string): VendorSigningKey {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
-  return { id, key: privateKey, jwks: { keys: [{ ...publicKey.export({ format: 'jwk' }) as JsonObject, kid: id, alg: 'PS256', use: 'sig' }] } }
+  return {
+    id,
+    key: privateKey,
+    jwks: { keys: [{ ...publicKey.export({ format: 'jwk' }) as JsonObject, kid: id, alg: 'PS256', use: 'sig' }] }
+  }
 }
 
 /** With what a vendor signs: its key, the settings of the configuration, and the server's own credentials (`user:password`). */
@@ -22,20 +26,31 @@ export function signDelivery (verifiers: readonly Verifier[], body: Buffer, by: 
 
 function signed (verify: Verifier, body: Buffer, { key, settings, endpoint }: SignWith, at: Date): Record<string, string> {
   switch (verify.kind) {
-    case 'jws': return { [verify.header.toLowerCase()]: signJws(body, key) }
-    case 'basic': return { authorization: basicHeader(...credentialsOf(verify, settings, endpoint)) }
-    case 'hmac': return signHmac(verify, body, textIn(settings, verify.secret), at)
+    case 'jws':
+      return { [verify.header.toLowerCase()]: signJws(body, key) }
+    case 'basic':
+      return { authorization: basicHeader(...credentialsOf(verify, settings, endpoint)) }
+    case 'hmac':
+      return signHmac(verify, body, textIn(settings, verify.secret), at)
   }
 }
 
 /** RFC 7515, appendix F; PS256 is RSASSA-PSS with SHA-256 and a salt as long as the hash (RFC 7518, 3.5). */
 function signJws (body: Buffer, { id, key }: VendorSigningKey): string {
   const head = Buffer.from(JSON.stringify({ alg: 'PS256', kid: id })).toString('base64url')
-  const signature = sign('sha256', Buffer.from(`${head}.${body.toString('base64url')}`), { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 })
+  const signature = sign('sha256', Buffer.from(`${head}.${body.toString('base64url')}`), {
+    key,
+    padding: constants.RSA_PKCS1_PSS_PADDING,
+    saltLength: 32
+  })
   return `${head}..${signature.toString('base64url')}`
 }
 
-function credentialsOf ({ user, password }: Extract<Verifier, { kind: 'basic' }>, settings: JsonObject, endpoint: string): [string, string] {
+function credentialsOf (
+  { user, password }: Extract<Verifier, { kind: 'basic' }>,
+  settings: JsonObject,
+  endpoint: string
+): [string, string] {
   const [name = '', secret = ''] = endpoint.split(':')
   const own: [string, string] = [textIn(settings, user), textIn(settings, password)]
   return own.join('') === '' ? [name, secret] : own
@@ -46,7 +61,12 @@ function textIn (settings: JsonObject, field = ''): string {
   return typeof value === 'string' ? value : ''
 }
 
-function signHmac ({ header, encoding, prefix = '', timestamp }: Extract<Verifier, { kind: 'hmac' }>, body: Buffer, secret: string, at: Date): Record<string, string> {
+function signHmac (
+  { header, encoding, prefix = '', timestamp }: Extract<Verifier, { kind: 'hmac' }>,
+  body: Buffer,
+  secret: string,
+  at: Date
+): Record<string, string> {
   const time = String(timestamp?.unit === 'milliseconds' ? at.getTime() : Math.floor(at.getTime() / 1000))
   const mac = createHmac('sha256', secret)
   if (timestamp !== undefined) mac.update(`${time}.`)

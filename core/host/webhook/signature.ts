@@ -1,5 +1,5 @@
-import { createHmac, hash, timingSafeEqual } from 'node:crypto'
 import { decodeProtectedHeader, errors, flattenedVerify, type FlattenedVerifyGetKey } from 'jose'
+import { createHmac, hash, timingSafeEqual } from 'node:crypto'
 import type { Verifier } from './webhook.ts'
 
 /** An event as it came in: header names in lower case, the body as its bytes. */
@@ -7,7 +7,13 @@ export type WebhookRequest = { headers: Readonly<Record<string, string | undefin
 
 /** Why an event is not taken for the vendor's. */
 export type SignatureFault =
-  | 'no_signature' | 'malformed_signature' | 'forbidden_header' | 'wrong_algorithm' | 'wrong_signature' | 'no_secret' | 'wrong_time'
+  | 'no_signature'
+  | 'malformed_signature'
+  | 'forbidden_header'
+  | 'wrong_algorithm'
+  | 'wrong_signature'
+  | 'no_secret'
+  | 'wrong_time'
 
 /** `unknown_key`: signed with a key that is not among those known, so that nothing can be said yet. */
 export type VerificationStatus = 'verified' | 'unknown_key' | SignatureFault
@@ -33,7 +39,11 @@ function headersOf (verify: Verifier): string[] {
  * A compact JWS over the raw body, which stands where the payload would (RFC 7515, appendix F). PS256 and nothing else; the
  * key comes from `keys` by its `kid`, and the header may not bring or name one by any other way, nor change what is signed.
  */
-export async function verifyJws ({ header }: Jws, keys: FlattenedVerifyGetKey, { headers, body }: WebhookRequest): Promise<VerificationStatus> {
+export async function verifyJws (
+  { header }: Jws,
+  keys: FlattenedVerifyGetKey,
+  { headers, body }: WebhookRequest
+): Promise<VerificationStatus> {
   const compact = headers[header.toLowerCase()]
   if (compact === undefined || compact === '') return 'no_signature'
   const [head, payload, signature, ...rest] = compact.split('.')
@@ -94,7 +104,11 @@ function headerNames (header: string): string[] {
 /** Seconds. */
 const usualTolerance = 300
 
-function isNear (time: string | undefined, { unit = 'seconds', tolerance = usualTolerance }: NonNullable<Hmac['timestamp']>, at: Date): boolean {
+function isNear (
+  time: string | undefined,
+  { unit = 'seconds', tolerance = usualTolerance }: NonNullable<Hmac['timestamp']>,
+  at: Date
+): boolean {
   if (time === undefined || !/^\d{1,16}$/.test(time)) return false
   const milliseconds = Number(time) * (unit === 'seconds' ? 1000 : 1)
   return Math.abs(milliseconds - at.getTime()) <= tolerance * 1000

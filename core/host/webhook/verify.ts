@@ -1,6 +1,6 @@
 import type { JsonObject } from '@dispatch/common'
-import { verifyBasic, verifyHmac, verifyJws, type WebhookRequest, type VerificationStatus } from './signature.ts'
 import type { KeySources } from './keys.ts'
+import { type VerificationStatus, verifyBasic, verifyHmac, verifyJws, type WebhookRequest } from './signature.ts'
 import type { Verifier } from './webhook.ts'
 
 /**
@@ -17,7 +17,12 @@ export type WebhookVerification = { verdict: 'verified', sandbox: boolean | null
  * for must be satisfied: who set it up asks for it. Where it has none, one of the others (the vendor's keys, the server's
  * credentials) is enough.
  */
-export async function verifyWebhook (verifiers: readonly Verifier[], delivery: WebhookRequest, by: VerificationKeys, at: Date): Promise<WebhookVerification> {
+export async function verifyWebhook (
+  verifiers: readonly Verifier[],
+  delivery: WebhookRequest,
+  by: VerificationKeys,
+  at: Date
+): Promise<WebhookVerification> {
   const settings = by.settings?.() ?? {}
   const own = verifiers.filter((verify) => isConfigured(verify, settings))
   const asked = own.length > 0 ? own : verifiers
@@ -27,8 +32,10 @@ export async function verifyWebhook (verifiers: readonly Verifier[], delivery: W
 
 /** A signature that is right, else one of which nothing can be said yet, else what says most about what is wrong. */
 function strongest (judged: readonly WebhookVerification[]): WebhookVerification {
-  const by = (fits: (verdict: VerificationStatus) => boolean): WebhookVerification | undefined => judged.find(({ verdict }) => fits(verdict))
-  return by((verdict) => verdict === 'verified') ?? by((verdict) => verdict === 'unknown_key') ?? by((verdict) => verdict !== 'no_secret') ?? { verdict: 'no_secret' }
+  const by = (fits: (verdict: VerificationStatus) => boolean): WebhookVerification | undefined =>
+    judged.find(({ verdict }) => fits(verdict))
+  return by((verdict) => verdict === 'verified') ?? by((verdict) => verdict === 'unknown_key') ??
+    by((verdict) => verdict !== 'no_secret') ?? { verdict: 'no_secret' }
 }
 
 async function judge (verify: Verifier, delivery: WebhookRequest, by: Secrets, at: Date): Promise<WebhookVerification> {
@@ -38,12 +45,20 @@ async function judge (verify: Verifier, delivery: WebhookRequest, by: Secrets, a
 
 type Secrets = Omit<VerificationKeys, 'settings'> & { settings: JsonObject }
 
-async function verdictOf (verify: Verifier, delivery: WebhookRequest, { settings, endpoint, keys }: Secrets, at: Date): Promise<VerificationStatus> {
+async function verdictOf (
+  verify: Verifier,
+  delivery: WebhookRequest,
+  { settings, endpoint, keys }: Secrets,
+  at: Date
+): Promise<VerificationStatus> {
   switch (verify.kind) {
-    case 'jws': return verifyJws(verify, keys.of(verify.jwks).find, delivery)
-    case 'basic': return verifyBasic(ownCredentials(verify, settings) ?? endpoint, delivery)
+    case 'jws':
+      return verifyJws(verify, keys.of(verify.jwks).find, delivery)
+    case 'basic':
+      return verifyBasic(ownCredentials(verify, settings) ?? endpoint, delivery)
     // The secret belongs to a configuration: without one there is none.
-    case 'hmac': return verifyHmac(verify, textIn(settings, verify.secret), delivery, at)
+    case 'hmac':
+      return verifyHmac(verify, textIn(settings, verify.secret), delivery, at)
   }
 }
 

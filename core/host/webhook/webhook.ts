@@ -1,9 +1,9 @@
-import { Type, type Static, type TSchema } from 'typebox'
-import { AnyJsonObject } from '../../contract/common.ts'
-import { deliveryStatusesOf, eventServices, type DeliveryStatus, type EventService } from '../../contract/delivery.ts'
 import { compileJsonSchema, type Json, type JsonObject, type Problem } from '@dispatch/common'
-import { secretNames, type SettingsSchema } from '../settings/settings-schema.ts'
+import { type Static, type TSchema, Type } from 'typebox'
+import { AnyJsonObject } from '../../contract/common.ts'
+import { type DeliveryStatus, deliveryStatusesOf, type EventService, eventServices } from '../../contract/delivery.ts'
 import { errorMessageOf } from '../call/load-error.ts'
+import { secretNames, type SettingsSchema } from '../settings/settings-schema.ts'
 
 /** A JSON Web Key Set (RFC 7517) of public keys. */
 export type KeySet = { readonly keys: readonly JsonObject[] }
@@ -22,7 +22,15 @@ export type KeySet = { readonly keys: readonly JsonObject[] }
 export type Verifier<Setting extends string = string> =
   | { kind: 'jws', header: string, algorithm: 'PS256', jwks: string | KeySet, sandbox?: boolean }
   | { kind: 'basic', user?: Setting, password?: Setting }
-  | { kind: 'hmac', header: string, algorithm: 'sha256', encoding: 'hex' | 'base64', prefix?: string, secret: Setting, timestamp?: { header: string, unit?: 'seconds' | 'milliseconds', tolerance?: number } }
+  | {
+    kind: 'hmac'
+    header: string
+    algorithm: 'sha256'
+    encoding: 'hex' | 'base64'
+    prefix?: string
+    secret: Setting
+    timestamp?: { header: string, unit?: 'seconds' | 'milliseconds', tolerance?: number }
+  }
 
 /**
  * What an event says. `remoteId`: the vendor's id of the transaction, as the dispatch answered it. `type`: the vendor's word.
@@ -105,14 +113,15 @@ const VerifiersSchema = Type.Unsafe<WebhookManifest['verify']>({
   else: VerifierSchema
 })
 
-const webhookSchema = (service: EventService): TSchema => Type.Object({
-  verify: VerifiersSchema,
-  body: AnyJsonObject,
-  events: Type.Record(Type.String(), Type.Enum([...deliveryStatusesOf(service)])),
-  acknowledge: Type.Optional(Type.Unsafe<Json>({ type: ['string', 'object'] })),
-  confirm: Type.Optional(Type.Literal(true)),
-  read: Type.Optional(Type.Never({ description: 'a function that reads an event' }))
-}, closed)
+const webhookSchema = (service: EventService): TSchema =>
+  Type.Object({
+    verify: VerifiersSchema,
+    body: AnyJsonObject,
+    events: Type.Record(Type.String(), Type.Enum([...deliveryStatusesOf(service)])),
+    acknowledge: Type.Optional(Type.Unsafe<Json>({ type: ['string', 'object'] })),
+    confirm: Type.Optional(Type.Literal(true)),
+    read: Type.Optional(Type.Never({ description: 'a function that reads an event' }))
+  }, closed)
 
 /** The part `webhooks` of a manifest. */
 export const WebhookManifests = Type.Unsafe<WebhookManifests>({
@@ -148,16 +157,22 @@ function settingProblems (named: ReturnType<typeof namedBy>, settings: SettingsS
   const secrets = secretNames(settings)
   const problems = Object.entries(named).flatMap(([name, setting]) => {
     if (setting === undefined) return []
-    if (!Object.hasOwn(settings.properties, setting)) return [{ path: `${path}/${name}`, code: 'unknown_setting', message: `There is no setting "${setting}".` }]
+    if (!Object.hasOwn(settings.properties, setting)) {
+      return [{ path: `${path}/${name}`, code: 'unknown_setting', message: `There is no setting "${setting}".` }]
+    }
     const open = name !== 'user' && !secrets.includes(setting)
     return open ? [{ path: `${path}/${name}`, code: 'not_secret', message: `The setting "${setting}" must be a Secret().` }] : []
   })
   const single = 'user' in named && (named.user === undefined) !== (named.password === undefined)
-  return single ? [...problems, { path, code: 'incomplete', message: 'Name the settings of both "user" and "password", or of neither.' }] : problems
+  return single
+    ? [...problems, { path, code: 'incomplete', message: 'Name the settings of both "user" and "password", or of neither.' }]
+    : problems
 }
 
 function bodyProblems (body: JsonObject, path: string): Problem[] {
-  if (Object.hasOwn(body, '$id')) return [{ path: `${path}/$id`, code: 'named', message: 'No "$id": the name would be taken when the provider is reloaded.' }]
+  if (Object.hasOwn(body, '$id')) {
+    return [{ path: `${path}/$id`, code: 'named', message: 'No "$id": the name would be taken when the provider is reloaded.' }]
+  }
   try {
     compileJsonSchema(body)
     return []

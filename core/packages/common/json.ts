@@ -54,7 +54,13 @@ export function isUnbounded (found: readonly Problem[]): boolean {
 
 type Fault = { code: string, message: string }
 
-function pushChild (pending: { value: unknown, path: string, depth: number }[], value: unknown, path: string, token: string | number, depth: number): void {
+function pushChild (
+  pending: { value: unknown, path: string, depth: number }[],
+  value: unknown,
+  path: string,
+  token: string | number,
+  depth: number
+): void {
   // Most values are short clean texts and plain numbers: they are settled here, without building a pointer.
   if (typeof value === 'object' ? value !== null : scalarFault(value) !== undefined) {
     pending.push({ value, path: pointer(path, token), depth: depth + 1 })
@@ -66,13 +72,17 @@ function structureFault (value: object, depth: number, deepest: number): Fault |
   if (Array.isArray(value)) {
     return value.length > jsonLimits.arrayItems ? { code: 'too_many', message: `More than ${jsonLimits.arrayItems} items.` } : undefined
   }
-  return Object.keys(value).length > jsonLimits.objectKeys ? { code: 'too_many', message: `More than ${jsonLimits.objectKeys} fields.` } : undefined
+  return Object.keys(value).length > jsonLimits.objectKeys
+    ? { code: 'too_many', message: `More than ${jsonLimits.objectKeys} fields.` }
+    : undefined
 }
 
 function scalarFault (value: unknown): Fault | undefined {
   if (typeof value === 'string') {
     if (value.includes('\0')) return { code: 'forbidden_character', message: 'The character NUL (U+0000) is not allowed.' }
-    if (!value.isWellFormed()) return { code: 'forbidden_character', message: 'A lone surrogate is not a character; send whole UTF-16 pairs.' }
+    if (!value.isWellFormed()) {
+      return { code: 'forbidden_character', message: 'A lone surrogate is not a character; send whole UTF-16 pairs.' }
+    }
   } else if (typeof value === 'number' && !Number.isFinite(value)) {
     return { code: 'number_out_of_range', message: 'The number is beyond what a double can hold; send it as a decimal string.' }
   }

@@ -48,7 +48,10 @@ export function asciiDomain (address: string): string {
   return `${address.slice(0, at)}@${domainToASCII(address.slice(at + 1))}`
 }
 
-/** The address of a mailbox as it is compared: its domain in ASCII and lower case. Whether the case of what stands before it matters is for its domain to say. */
+/**
+ * The address of a mailbox as it is compared: its domain in ASCII and lower case. Whether the case of what stands before it matters is for
+ * its domain to say.
+ */
 export function comparable (mailbox: string): string {
   return asciiDomain(readMailbox(mailbox)?.address ?? mailbox).normalize('NFC')
 }

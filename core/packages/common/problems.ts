@@ -9,7 +9,10 @@ const mostProblems = 101
 export function problemsOf (errors: readonly ErrorObject[], base = ''): Problem[] {
   const told = errors.filter((error) => error.keyword === 'anyOf' && helpOf(error.parentSchema) !== undefined)
   return errors
-    .filter((error, index) => !(error.keyword in composites) && !told.some((whole) => isBranch(error, whole)) && !errors.slice(0, index).some((earlier) => missesTheSame(earlier, error)))
+    .filter((error, index) =>
+      !(error.keyword in composites) && !told.some((whole) => isBranch(error, whole)) &&
+      !errors.slice(0, index).some((earlier) => missesTheSame(earlier, error))
+    )
     .slice(0, mostProblems)
     .map((error) => problemOf(error, base))
 }
@@ -21,7 +24,8 @@ function isBranch (error: ErrorObject, whole: ErrorObject): boolean {
 
 /** Several fields may need the same one, which is missing once. */
 function missesTheSame (one: ErrorObject, other: ErrorObject): boolean {
-  return [one, other].every(({ keyword }) => keyword === 'dependentRequired') && one.instancePath === other.instancePath && text(one.params, 'missingProperty') === text(other.params, 'missingProperty')
+  return [one, other].every(({ keyword }) => keyword === 'dependentRequired') && one.instancePath === other.instancePath &&
+    text(one.params, 'missingProperty') === text(other.params, 'missingProperty')
 }
 
 /** These only repeat that an inner problem was found. */
@@ -30,7 +34,13 @@ const composites: Record<string, true> = { discriminator: true, if: true, proper
 function problemOf (error: ErrorObject, base: string): Problem {
   const { code, message, at } = (sentences[error.keyword] ?? fallback)(error)
   const path = base + error.instancePath
-  if (error.propertyName !== undefined) return { path: pointer(path, error.propertyName.slice(0, 60)), code: `key_${code}`, message: `The key "${error.propertyName.slice(0, 60)}": ${message}` }
+  if (error.propertyName !== undefined) {
+    return {
+      path: pointer(path, error.propertyName.slice(0, 60)),
+      code: `key_${code}`,
+      message: `The key "${error.propertyName.slice(0, 60)}": ${message}`
+    }
+  }
   return { path: at === undefined ? path : pointer(path, at), code, message }
 }
 
@@ -38,21 +48,45 @@ type Reading = { code: string, message: string, at?: string }
 type Params = Record<string, unknown>
 
 const sentences: Record<string, (error: ErrorObject) => Reading> = {
-  required: ({ params }) => ({ code: 'required', at: text(params, 'missingProperty'), message: `The field "${text(params, 'missingProperty')}" is required.` }),
+  required: ({ params }) => ({
+    code: 'required',
+    at: text(params, 'missingProperty'),
+    message: `The field "${text(params, 'missingProperty')}" is required.`
+  }),
   dependentRequired: ({ params }) => ({
-    code: 'required', at: text(params, 'missingProperty'), message: `The field "${text(params, 'missingProperty')}" is required where "${text(params, 'property')}" is given.`
+    code: 'required',
+    at: text(params, 'missingProperty'),
+    message: `The field "${text(params, 'missingProperty')}" is required where "${text(params, 'property')}" is given.`
   }),
   additionalProperties: (error) => unknownField(error, text(error.params, 'additionalProperty')),
   unevaluatedProperties: (error) => unknownField(error, text(error.params, 'unevaluatedProperty')),
   type: ({ params, data }) => ({ code: 'type', message: `Expected ${words(params['type'])}, got ${kindOf(data)}.` }),
-  enum: ({ params, data }) => ({ code: 'enum', message: `Expected one of ${list(params['allowedValues'])}${nearestOf(data, params['allowedValues'])}.` }),
+  enum: ({ params, data }) => ({
+    code: 'enum',
+    message: `Expected one of ${list(params['allowedValues'])}${nearestOf(data, params['allowedValues'])}.`
+  }),
   const: ({ params }) => ({ code: 'const', message: `Expected ${JSON.stringify(params['allowedValue'])}.` }),
-  format: ({ params, data }) => ({ code: 'format', message: `Not a valid ${formatNames[text(params, 'format')] ?? text(params, 'format')}.${severalIn(data, text(params, 'format'))}` }),
-  pattern: ({ params, parentSchema, data }) => ({ code: 'pattern', message: `${helpOf(parentSchema) ?? `Does not match the pattern ${text(params, 'pattern')}.`}${commaIn(data)}` }),
-  not: ({ schema, parentSchema }) => ({ code: isRecord(schema) && 'pattern' in schema ? 'pattern' : 'not', message: helpOf(parentSchema) ?? 'Is not allowed.' }),
-  minLength: ({ params }) => ({ code: 'too_short', message: limit(params) === 1 ? 'Must not be empty.' : `Needs at least ${limit(params)} characters.` }),
+  format: ({ params, data }) => ({
+    code: 'format',
+    message: `Not a valid ${formatNames[text(params, 'format')] ?? text(params, 'format')}.${severalIn(data, text(params, 'format'))}`
+  }),
+  pattern: ({ params, parentSchema, data }) => ({
+    code: 'pattern',
+    message: `${helpOf(parentSchema) ?? `Does not match the pattern ${text(params, 'pattern')}.`}${commaIn(data)}`
+  }),
+  not: ({ schema, parentSchema }) => ({
+    code: isRecord(schema) && 'pattern' in schema ? 'pattern' : 'not',
+    message: helpOf(parentSchema) ?? 'Is not allowed.'
+  }),
+  minLength: ({ params }) => ({
+    code: 'too_short',
+    message: limit(params) === 1 ? 'Must not be empty.' : `Needs at least ${limit(params)} characters.`
+  }),
   maxLength: ({ params }) => ({ code: 'too_long', message: `May have at most ${limit(params)} characters.` }),
-  minItems: ({ params }) => ({ code: 'too_few', message: limit(params) === 1 ? 'Must not be empty.' : `Needs at least ${limit(params)} items.` }),
+  minItems: ({ params }) => ({
+    code: 'too_few',
+    message: limit(params) === 1 ? 'Must not be empty.' : `Needs at least ${limit(params)} items.`
+  }),
   maxItems: ({ params }) => ({ code: 'too_many', message: `May have at most ${limit(params)} items.` }),
   minProperties: ({ params }) => ({ code: 'too_few', message: `Needs at least ${limit(params)} fields.` }),
   maxProperties: ({ params }) => ({ code: 'too_many', message: `May have at most ${limit(params)} fields.` }),
@@ -61,7 +95,10 @@ const sentences: Record<string, (error: ErrorObject) => Reading> = {
   exclusiveMinimum: ({ params }) => ({ code: 'too_small', message: `Must be more than ${limit(params)}.` }),
   exclusiveMaximum: ({ params }) => ({ code: 'too_large', message: `Must be less than ${limit(params)}.` }),
   uniqueItems: () => ({ code: 'duplicate', message: 'Two items are the same.' }),
-  anyOf: ({ parentSchema, data }) => ({ code: 'type', message: `${helpOf(parentSchema) ?? 'Fits none of the allowed forms.'}${commaIn(data)}` }),
+  anyOf: ({ parentSchema, data }) => ({
+    code: 'type',
+    message: `${helpOf(parentSchema) ?? 'Fits none of the allowed forms.'}${commaIn(data)}`
+  }),
   oneOf: ({ parentSchema }) => ({ code: 'type', message: helpOf(parentSchema) ?? 'Must fit exactly one of the allowed forms.' })
 }
 
@@ -87,7 +124,9 @@ function commaIn (data: unknown): string {
 
 /** Several e-mail addresses in one text. */
 function severalIn (data: unknown, format: string): string {
-  return format.startsWith('mailbox') && typeof data === 'string' && /@[^@]*[,;][^@]*@/.test(data) ? ' Several addresses are an array of texts.' : ''
+  return format.startsWith('mailbox') && typeof data === 'string' && /@[^@]*[,;][^@]*@/.test(data)
+    ? ' Several addresses are an array of texts.'
+    : ''
 }
 
 function fallback (error: ErrorObject): Reading {
@@ -121,7 +160,9 @@ function isRecord (value: unknown): value is Record<string, unknown> {
 }
 
 function helpOf (schema: unknown): string | undefined {
-  return isRecord(schema) && typeof schema['description'] === 'string' ? `Expected: ${schema['description'].replace(/\.$/, '')}.` : undefined
+  return isRecord(schema) && typeof schema['description'] === 'string'
+    ? `Expected: ${schema['description'].replace(/\.$/, '')}.`
+    : undefined
 }
 
 function text (params: Params, name: string): string {

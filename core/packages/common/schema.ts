@@ -1,5 +1,5 @@
-import { Ajv2020, type Options, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
+import { Ajv2020, type Options, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { Static, TSchema } from 'typebox'
 import { inspectJson, isUnbounded, type Problem } from './json.ts'
 import { isMailbox, isPlainAddress } from './mailbox.ts'
@@ -65,7 +65,9 @@ const coercingAjv = createAjv({ coerceTypes: true, useDefaults: true })
 
 function formatCheck (name: 'date' | 'date-time'): (text: string) => boolean {
   const check = addFormats.default.get(name)
-  if (typeof check === 'object' && 'validate' in check && typeof check.validate === 'function') return check.validate as (text: string) => boolean
+  if (typeof check === 'object' && 'validate' in check && typeof check.validate === 'function') {
+    return check.validate as (text: string) => boolean
+  }
   throw new Error(`ajv-formats no longer has the format ${name}.`)
 }
 
@@ -87,7 +89,10 @@ export function compileQuery<S extends TSchema> (schema: S): Validator<Static<S>
   }
 }
 
-/** Compiles a plain JSON Schema (2020-12), such as the data schema of a template; it may refer to the {@link vocabularies}. Throws on a schema that is not one. */
+/**
+ * Compiles a plain JSON Schema (2020-12), such as the data schema of a template; it may refer to the {@link vocabularies}. Throws on a
+ * schema that is not one.
+ */
 export function compileJsonSchema (schema: object): Validator<unknown> {
   return checkWith(ajv.compile(schema))
 }

@@ -17,7 +17,9 @@ export function createSemaphore (permits: number, waiting: number): Semaphore {
         return true
       }
       if (queue.length >= waiting) return false
-      await new Promise<void>((resolve) => { queue.push(resolve) })
+      await new Promise<void>((resolve) => {
+        queue.push(resolve)
+      })
       return true
     },
     release () {
@@ -38,7 +40,10 @@ type Owner = number | string
 
 /** A semaphore shared fairly: each owner has a few permits of its own and a queue of its own, so that nobody holds up the others. */
 export type FairSemaphore = {
-  /** Waits for a permit; answers how to release it (more than once is harmless), or undefined at once when too many of the owner's wait already. */
+  /**
+   * Waits for a permit; answers how to release it (more than once is harmless), or undefined at once when too many of the owner's wait
+   * already.
+   */
   acquire: (owner: Owner) => Promise<(() => void) | undefined>
   /** Runs a job under a permit; rejects with {@link SemaphoreFull} when too many of the owner's wait already. */
   run: <T>(owner: Owner, job: () => Promise<T>) => Promise<T>
@@ -53,13 +58,19 @@ export function createFairSemaphore (waiting: number, perOwner = 1, total = Infi
     const line = lines.get(owner) ?? { semaphore: createSemaphore(perOwner, waiting), users: 0 }
     lines.set(owner, line)
     line.users++
-    const leave = (): void => { if (--line.users === 0) lines.delete(owner) }
+    const leave = (): void => {
+      if (--line.users === 0) lines.delete(owner)
+    }
     if (!await line.semaphore.acquire()) {
       leave()
       return undefined
     }
     await all.acquire()
-    return once(() => { all.release(); line.semaphore.release(); leave() })
+    return once(() => {
+      all.release()
+      line.semaphore.release()
+      leave()
+    })
   }
 
   return {

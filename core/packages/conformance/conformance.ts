@@ -1,22 +1,22 @@
+import { errorMessageOf, folderDigest, type InstalledProvider, loadProvider } from '@dispatch/core/host'
 import { realpath } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { folderDigest, loadProvider, errorMessageOf, type InstalledProvider } from '@dispatch/core/host'
 import { readFixtures } from './fixtures/fixtures.ts'
 import { prepareQuestion, prepareSend } from './fixtures/prepare.ts'
-import { judged, type Case, type ConformanceReport, type ConformanceRule } from './report.ts'
+import { type Case, type ConformanceReport, type ConformanceRule, judged } from './report.ts'
 import { conductCases, documentCases } from './rules/conduct.ts'
 import { foreseenCases } from './rules/foreseen.ts'
 import { idempotencyCases } from './rules/idempotency.ts'
 import { lateCases } from './rules/late.ts'
-import { outcomeCases } from './rules/outcomes.ts'
 import { mailCases } from './rules/mails.ts'
+import { outcomeCases } from './rules/outcomes.ts'
 import { blindCases, fixtureCases, questionCases, replayCases } from './rules/replay.ts'
 import { settingsCases } from './rules/settings.ts'
-import { createSubject, ready, type ProviderUnderTest } from './rules/subject.ts'
+import { createSubject, type ProviderUnderTest, ready } from './rules/subject.ts'
 import { tenantCases } from './rules/tenants.ts'
 import { webhookCases } from './rules/webhooks.ts'
 import { createVendorDouble } from './run/vendor-double.ts'
-import { watchProcess, type Watch } from './run/watch.ts'
+import { type Watch, watchProcess } from './run/watch.ts'
 
 /** Seconds that a provider may take to load. */
 const loadLimit = 10
@@ -41,7 +41,11 @@ export async function runConformance (folder: string, { only, limit = usualLimit
     const stages = await Promise.all([createVendorDouble(), createVendorDouble()])
     try {
       const subject = createSubject(loaded, fixtures, stages, { limit, endLimit: Math.min(limit, longestEnd) })
-      const cases = [judged('manifest', 'the folder', []), quiet, ...await casesOf(subject, watch, (...rules) => only === undefined || rules.some((rule) => only.includes(rule)))]
+      const cases = [
+        judged('manifest', 'the folder', []),
+        quiet,
+        ...await casesOf(subject, watch, (...rules) => only === undefined || rules.some((rule) => only.includes(rule)))
+      ]
       return { provider: loaded.code, cases: cases.filter(({ rule }) => only?.includes(rule) ?? true) }
     } finally {
       await Promise.all(stages.map((stage) => stage.close()))
@@ -79,5 +83,12 @@ async function casesOf (subject: ProviderUnderTest, watch: Watch, asks: (...rule
     await when(['documents'], () => documentCases(subject, fit)),
     await when(['webhook', 'words', 'unknown', 'forged', 'repeated', 'malformed'], () => webhookCases(subject))
   ]
-  return [...settingsCases(subject), ...fixtureCases(subject), ...foreseenCases(subject, sends), ...replayed.cases, ...played.flat(), ...conductCases(subject, watch)]
+  return [
+    ...settingsCases(subject),
+    ...fixtureCases(subject),
+    ...foreseenCases(subject, sends),
+    ...replayed.cases,
+    ...played.flat(),
+    ...conductCases(subject, watch)
+  ]
 }

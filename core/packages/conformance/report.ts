@@ -42,7 +42,9 @@ export type ConformanceReport = { provider: string, cases: readonly Case[] }
 
 /** A case that passes when there is nothing to say. */
 export function judged (rule: ConformanceRule, name: string, faults: readonly string[]): Case {
-  return faults.length === 0 ? { rule, name, status: 'passed' } : { rule, name, status: 'failed', why: faults.slice(0, mostFaults).join('\n') }
+  return faults.length === 0
+    ? { rule, name, status: 'passed' }
+    : { rule, name, status: 'failed', why: faults.slice(0, mostFaults).join('\n') }
 }
 
 export function skipped (rule: ConformanceRule, name: string, why: string): Case {
@@ -60,7 +62,9 @@ export function countOf ({ cases }: ConformanceReport): Record<Case['status'], n
 /** The report as a person reads it: what failed or was left out with its reason, what passed as a number for each rule. */
 export function formatReport (report: ConformanceReport): string {
   const { passed, failed, skipped: left } = countOf(report)
-  const groups = Object.entries(Object.groupBy(report.cases, ({ rule }) => rule)).map(([rule, cases]) => formatRule(rule as ConformanceRule, cases))
+  const groups = Object.entries(Object.groupBy(report.cases, ({ rule }) => rule)).map(([rule, cases]) =>
+    formatRule(rule as ConformanceRule, cases)
+  )
   return [`${report.provider}\n`, ...groups, '', `${passed} passed, ${failed} failed${left > 0 ? `, ${left} left out` : ''}`].join('\n')
 }
 
@@ -68,6 +72,8 @@ function formatRule (rule: ConformanceRule, cases: readonly Case[]): string {
   const failed = cases.filter(({ status }) => status === 'failed')
   const passed = cases.filter(({ status }) => status === 'passed')
   const mark = failed.length > 0 ? '✗' : passed.length > 0 ? '✓' : '–'
-  const details = cases.filter(({ status }) => status !== 'passed').map(({ status, name, why = '' }) => `    ${status === 'failed' ? '✗' : '–'} ${name}\n${why.replaceAll(/^/gm, '        ')}`)
+  const details = cases.filter(({ status }) => status !== 'passed').map(({ status, name, why = '' }) =>
+    `    ${status === 'failed' ? '✗' : '–'} ${name}\n${why.replaceAll(/^/gm, '        ')}`
+  )
   return [`${mark} ${rule}: ${conformanceRules[rule]} (${passed.length} of ${cases.length})`, ...details].join('\n')
 }

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
-import { systemErrorText, StartError } from './error.ts'
+import { StartError, systemErrorText } from './error.ts'
 
 /** A PostgreSQL installation: its folder (with `bin`, `lib`, `share`) and the packaged version, as `18.4.0-beta.17`. */
 export type Binaries = { home: string, version: string }

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process'
-import { accessSync, chownSync, constants, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs'
+import { accessSync, chownSync, constants, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, renameSync,
+  rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { StartError, systemErrorText } from './error.ts'
 import { commandOf, type OsAccount } from './os-account.ts'
-import { systemErrorText, StartError } from './error.ts'
 import { processExists } from './postmaster.ts'
 
 /** The superuser that owns the embedded database. */
@@ -13,8 +14,15 @@ export const clusterOwner = 'dispatch'
 export const dataOf = (dir: string): string => join(dir, 'data')
 
 const initdb = [
-  `--username=${clusterOwner}`, '--auth-local=trust', '--auth-host=reject', '--encoding=UTF8',
-  '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--data-checksums', '--no-instructions'
+  `--username=${clusterOwner}`,
+  '--auth-local=trust',
+  '--auth-host=reject',
+  '--encoding=UTF8',
+  '--locale=C',
+  '--locale-provider=builtin',
+  '--builtin-locale=C.UTF-8',
+  '--data-checksums',
+  '--no-instructions'
 ]
 const unfinished = /^initdb-(\d+)-/
 
@@ -28,7 +36,11 @@ export function openFolder (dir: string): string {
     accessSync(dir, constants.R_OK | constants.W_OK | constants.X_OK)
     return realpathSync(dir)
   } catch (error) {
-    throw new StartError(`The data directory ${dir} cannot be written (${systemErrorText(error)}): choose another with DISPATCH_DATA_DIR, or give the service access to it`, { cause: error })
+    throw new StartError(
+      `The data directory ${dir} cannot be written (${systemErrorText(error)}): choose another with DISPATCH_DATA_DIR, or give the ` +
+        'service access to it',
+      { cause: error }
+    )
   }
 }
 

@@ -1,12 +1,12 @@
 import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { chooseOsAccount } from './os-account.ts'
 import { locateBinaries } from './binaries.ts'
 import { dataOf, ensureCluster, openFolder } from './cluster.ts'
 import { StartError } from './error.ts'
-import { takeOverPidFile, isPostmaster, readPostmaster, stopServer, type Postmaster } from './postmaster.ts'
-import { requirePassword, ensurePassword, readPasswordFile } from './password.ts'
+import { chooseOsAccount } from './os-account.ts'
+import { ensurePassword, readPasswordFile, requirePassword } from './password.ts'
+import { isPostmaster, type Postmaster, readPostmaster, stopServer, takeOverPidFile } from './postmaster.ts'
 import { launchServer, type ServerSettings } from './server.ts'
 import { socketFolder, socketUrl } from './socket.ts'
 
@@ -25,9 +25,9 @@ export type Embedded = {
   /** Resolves when the hold on the database is gone: by `stop`, or because the server died or restarted by itself. */
   lost: Promise<void>
   /** Whether the server answers on the connection that holds it. */
-  alive (): Promise<boolean>
+  alive(): Promise<boolean>
   /** Ends every connection and the server (a fast shutdown); resolves when no process is left. May be called again. */
-  stop (): Promise<void>
+  stop(): Promise<void>
 }
 
 export type EmbeddedOptions = {
@@ -105,12 +105,16 @@ async function findServer (dir: string): Promise<Server | 'busy' | 'none'> {
 /** A connection to the server of this very data directory: a copied one carries the pid file of the original. */
 async function connect (postmaster: Postmaster, dir: string): Promise<Server | undefined> {
   const socket = new Socket()
-  const client = new pg.Client({ connectionString: socketUrl({ ...postmaster, password: readPasswordFile(dir) }), connectionTimeoutMillis: 2_000, stream: () => socket })
+  const client = new pg.Client({
+    connectionString: socketUrl({ ...postmaster, password: readPasswordFile(dir) }),
+    connectionTimeoutMillis: 2_000,
+    stream: () => socket
+  })
   // A lost connection shows as `end`; pg throws errors that nobody listens to.
   client.on('error', () => undefined)
   try {
     await client.connect()
-    const { rows: [row] } = await client.query<{ data: string }>("select current_setting('data_directory') as data")
+    const { rows: [row] } = await client.query<{ data: string }>('select current_setting(\'data_directory\') as data')
     if (row?.data === dataOf(dir)) return { postmaster, client, socket }
   } catch {
     // Whatever the reason, nobody answers here now; the caller looks whether a process lives.
@@ -135,7 +139,9 @@ async function holdServer ({ client }: Server, dir: string): Promise<boolean> {
     return false
   }
   await client.end()
-  throw new StartError(`Another instance of the service runs on ${dir}: stop it first, or give this one another data directory (DISPATCH_DATA_DIR)`)
+  throw new StartError(
+    `Another instance of the service runs on ${dir}: stop it first, or give this one another data directory (DISPATCH_DATA_DIR)`
+  )
 }
 
 function describe ({ postmaster: { pid, port, socketDir }, client, socket }: Server, dir: string, launched: number | undefined): Embedded {
@@ -144,5 +150,14 @@ function describe ({ postmaster: { pid, port, socketDir }, client, socket }: Ser
   let stopped: Promise<void> | undefined
   const stop = () => stopped ??= stopServer(pid, dataOf(dir))
   const alive = () => client.query('select').then(() => true, () => false)
-  return { url: socketUrl({ socketDir, port, password: readPasswordFile(dir) }), socketDir, port, pid, adopted: pid !== launched, lost, alive, stop }
+  return {
+    url: socketUrl({ socketDir, port, password: readPasswordFile(dir) }),
+    socketDir,
+    port,
+    pid,
+    adopted: pid !== launched,
+    lost,
+    alive,
+    stop
+  }
 }

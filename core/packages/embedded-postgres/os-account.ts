@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { chownSync, lchownSync, lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { copyBinaries, type Binaries } from './binaries.ts'
+import { type Binaries, copyBinaries } from './binaries.ts'
 import { StartError } from './error.ts'
 
 /** Which account runs PostgreSQL, and how a command is started under it. */
@@ -48,7 +48,9 @@ function rootAccount (binaries: Binaries, folders: [string, ...string[]]): OsAcc
   for (const folder of folders) chownSync(folder, nobody.uid, nobody.gid)
   const writable = folders.every(folder => nobodyMay('-w', folder))
   if (writable && mayRun(binaries)) return { binaries, ...dropped }
-  if (spawnSync('unshare', [...unshare.slice(1), 'true']).status === 0) return { binaries, prefix: unshare, ids: {}, owner: { uid: 0, gid: 0 } }
+  if (spawnSync('unshare', [...unshare.slice(1), 'true']).status === 0) {
+    return { binaries, prefix: unshare, ids: {}, owner: { uid: 0, gid: 0 } }
+  }
   if (writable) return { binaries: readableCopy(binaries, folders[0]), ...dropped }
   throw new StartError(`PostgreSQL does not run as root, and user ${nobody.uid} cannot reach ${folders[0]}: ` +
     'choose a data directory whose parents it may enter (DISPATCH_DATA_DIR), or start the service as another user')

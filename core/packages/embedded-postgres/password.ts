@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { chownSync, existsSync, linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type pg from 'pg'
+import { clusterOwner, dataOf } from './cluster.ts'
+import { StartError, systemErrorText } from './error.ts'
 import { passwordFile } from './os-account.ts'
-import { dataOf, clusterOwner } from './cluster.ts'
-import { systemErrorText, StartError } from './error.ts'
 import { isPostmaster, readPostmaster } from './postmaster.ts'
 
 /** Who may connect: whoever knows the password. And, until it is set, whoever reaches the socket. */
@@ -27,7 +27,11 @@ export function ensurePassword (dir: string): void {
     if (readPasswordFile(dir) !== undefined) return
     if (!createOnce(join(dir, passwordFile), `${randomBytes(32).toString('hex')}\n`)) return
   } catch (cause) {
-    throw new StartError(`The password of the database in ${join(dir, passwordFile)} cannot be used (${systemErrorText(cause)}): give the file to the user of the service, or remove it for a new one`, { cause })
+    throw new StartError(
+      `The password of the database in ${join(dir, passwordFile)} cannot be used (${systemErrorText(cause)}): give the file to the ` +
+        'user of the service, or remove it for a new one',
+      { cause }
+    )
   }
   if (existsSync(dataOf(dir))) reopen(dir)
 }
@@ -38,7 +42,9 @@ function reopen (dir: string): void {
   if (running !== undefined && isPostmaster(running.pid, dataOf(dir))) process.kill(running.pid, 'SIGHUP')
 }
 
-/** Sets the password, over a connection that needed none, and lets in nobody without it from then on. Where that is done it does nothing. */
+/**
+ * Sets the password, over a connection that needed none, and lets in nobody without it from then on. Where that is done it does nothing.
+ */
 export async function requirePassword (client: pg.Client, dir: string): Promise<void> {
   const password = readPasswordFile(dir)
   if (password === undefined || readFileSync(accessOf(dir), 'utf8') === closed) return

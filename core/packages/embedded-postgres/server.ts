@@ -1,11 +1,11 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { commandOf, type OsAccount } from './os-account.ts'
 import { dataOf } from './cluster.ts'
-import { systemErrorText, StartError } from './error.ts'
+import { StartError, systemErrorText } from './error.ts'
+import { commandOf, type OsAccount } from './os-account.ts'
 import { readPostmaster } from './postmaster.ts'
 import { socketPort } from './socket.ts'
 
@@ -40,7 +40,12 @@ const logLimit = 1_000_000
  * @returns the process number once it answers; undefined when it gave way to another server on the same data.
  * @throws StartError with the server's own complaint when it ends before that.
  */
-export async function launchServer (dir: string, socketDir: string, account: OsAccount, extra: ServerSettings): Promise<number | undefined> {
+export async function launchServer (
+  dir: string,
+  socketDir: string,
+  account: OsAccount,
+  extra: ServerSettings
+): Promise<number | undefined> {
   const log = join(dir, 'postgres.log')
   const child = await spawnServer(argumentsOf(dir, socketDir, extra), account, log)
   while (child.exitCode === null && child.signalCode === null) {
@@ -63,7 +68,13 @@ async function spawnServer (args: string[], account: OsAccount, logPath: string)
   const isLong = (statSync(logPath, { throwIfNoEntry: false })?.size ?? 0) > logLimit
   const log = openSync(logPath, isLong ? 'w' : 'a', 0o600)
   try {
-    const child = spawn(...commandOf(account, 'postgres', args), { ...account.ids, cwd: '/', env: { PATH: process.env['PATH'] }, detached: true, stdio: ['ignore', log, log] })
+    const child = spawn(...commandOf(account, 'postgres', args), {
+      ...account.ids,
+      cwd: '/',
+      env: { PATH: process.env['PATH'] },
+      detached: true,
+      stdio: ['ignore', log, log]
+    })
     await once(child, 'spawn')
     child.unref()
     return child

@@ -31,7 +31,9 @@ export type SocketAddress = { socketDir: string, port: number, password: string 
 
 /** The address of a server's database, as libpq and pg read it. */
 export function socketUrl ({ socketDir, port, password }: SocketAddress, database = 'postgres'): string {
-  return `postgres://${clusterOwner}${password === undefined ? '' : `:${password}`}@/${database}?host=${encodeURIComponent(socketDir)}&port=${port}`
+  return `postgres://${clusterOwner}${password === undefined ? '' : `:${password}`}@/${database}?host=${
+    encodeURIComponent(socketDir)
+  }&port=${port}`
 }
 
 const fits = (folder: string) => Buffer.byteLength(join(folder, `.s.PGSQL.${socketPort}`)) <= longest

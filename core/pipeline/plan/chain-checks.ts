@@ -1,18 +1,25 @@
-import { isEventService, signedEvent, parseDeliveryEvent } from '../../contract/delivery.ts'
+import { isEventService, parseDeliveryEvent, signedEvent } from '../../contract/delivery.ts'
 import type { ServiceName } from '../../contract/service-names.ts'
 import type { Mode } from '../../contract/states.ts'
-import { capabilitiesOf } from '../../host/manifest/capabilities.ts'
 import type { InstalledProvider } from '../../host/load/load.ts'
+import { capabilitiesOf } from '../../host/manifest/capabilities.ts'
 import { statusesOf } from '../../host/manifest/manifest.ts'
-import type { DispatchRequest } from '../../services/request.ts'
 import { formatOf, services, takesDocument } from '../../services/index.ts'
+import type { DispatchRequest } from '../../services/request.ts'
 import type { Findings } from '../../services/service.ts'
 import type { Deferred, ResolvedStep } from './plan.ts'
 
 /** What is called back: the end of a dispatch that nobody waits for, and what becomes of contracts and letters. */
 export function checkCallback ({ callbackUrl, services: path }: DispatchRequest, mode: Mode): Findings {
   if (callbackUrl === undefined || mode === 'asynchronous' || path.some(isEventService)) return {}
-  return { warnings: [{ path: '/callbackUrl', code: 'unused_field', message: 'The answer tells the end of this dispatch: it is called back only with ?async=true, or when it takes longer than the client may wait.' }] }
+  return {
+    warnings: [{
+      path: '/callbackUrl',
+      code: 'unused_field',
+      message: 'The answer tells the end of this dispatch: it is called back only with ?async=true, or when it takes longer than the ' +
+        'client may wait.'
+    }]
+  }
 }
 
 /** A service whose document is signed needs to know where: of a document that a provider makes, nobody does. */
@@ -23,7 +30,8 @@ export function checkSignaturePlaces ([first, ...later]: readonly ResolvedStep[]
     problems: later.filter(({ service }) => services[service].signers !== undefined).map(({ service }) => ({
       path: `/${service}`,
       code: 'no_places_to_sign',
-      message: `The provider "${provider.code}" makes the document of "${first.service}" itself, so that nobody knows where in it to sign: choose another one for "${first.service}", or leave "${service}" out.`
+      message: `The provider "${provider.code}" makes the document of "${first.service}" itself, so that nobody knows where in it to ` +
+        `sign: choose another one for "${first.service}", or leave "${service}" out.`
     }))
   }
 }
@@ -33,11 +41,14 @@ export function checkSigned (steps: readonly ResolvedStep[], deferred: readonly 
   const provider = steps.find(({ service }) => service === 'esign')?.choice?.provider
   if (provider?.manifest.services.esign?.verbs.includes('document') !== false) return {}
   return {
-    problems: deferred.filter(({ service, fields, deferredOn }) => deferredOn === signedEvent && takesDocument(service, fields)).map(({ service, at }) => ({
-      path: at('on'),
-      code: 'no_signed_document',
-      message: `"${service}" takes over the signed document on ${signedEvent}, and the provider "${provider.code}" hands out none: choose another provider for "esign", or an event on which the document is taken as it was sent, such as esign.signed.`
-    }))
+    problems: deferred.filter(({ service, fields, deferredOn }) => deferredOn === signedEvent && takesDocument(service, fields)).map(
+      ({ service, at }) => ({
+        path: at('on'),
+        code: 'no_signed_document',
+        message: `"${service}" takes over the signed document on ${signedEvent}, and the provider "${provider.code}" hands out none: ` +
+          'choose another provider for "esign", or an event on which the document is taken as it was sent, such as esign.signed.'
+      })
+    )
   }
 }
 
@@ -50,7 +61,11 @@ export function checkEvents (steps: readonly ResolvedStep[], deferred: readonly 
       const told = provider && statusesOf(provider.manifest, service)
       if (told === undefined || told.some((word) => word === status)) return []
       const which = told.length === 0 ? 'of nothing that becomes of it' : `of ${told.join(', ')} alone`
-      return [{ path: at('on'), code: 'not_supported_by_provider', message: `The provider "${provider?.code ?? ''}" never tells of the event "${deferredOn}": it tells ${which}.` }]
+      return [{
+        path: at('on'),
+        code: 'not_supported_by_provider',
+        message: `The provider "${provider?.code ?? ''}" never tells of the event "${deferredOn}": it tells ${which}.`
+      }]
     })
   }
 }
@@ -65,8 +80,12 @@ export function checkPapers ([first, ...later]: readonly ResolvedStep[], deferre
   return {
     problems: printed.flatMap(({ service, choice, template }) => {
       const by = capabilitiesOf(choice?.provider, service)
-      const why = by === undefined || template === undefined ? undefined : services[service].paper?.check(template.template.source.page ?? {}, by)
-      return why === undefined || template === undefined ? [] : [{ path: template.path.replace(/\/data$/, ''), code: 'not_supported_by_provider', message: why }]
+      const why = by === undefined || template === undefined
+        ? undefined
+        : services[service].paper?.check(template.template.source.page ?? {}, by)
+      return why === undefined || template === undefined
+        ? []
+        : [{ path: template.path.replace(/\/data$/, ''), code: 'not_supported_by_provider', message: why }]
     })
   }
 }
@@ -80,7 +99,9 @@ export function checkFormats ([first, ...later]: readonly ResolvedStep[]): Findi
     problems: refusing.map((service) => ({
       path: first.at(services[first.service].format?.field ?? ''),
       code: 'format_not_taken',
-      message: `"${service}" takes ${services[service].chain.formats?.join(', ').toUpperCase() ?? 'no'} documents, and "${first.service}" makes ${format.toUpperCase()} here.`
+      message:
+        `"${service}" takes ${services[service].chain.formats?.join(', ').toUpperCase() ?? 'no'} documents, and "${first.service}" ` +
+        `makes ${format.toUpperCase()} here.`
     }))
   }
 }

@@ -1,34 +1,45 @@
+import type { JsonObject, Problem } from '@dispatch/common'
+import { type DataFindings, eInvoiceFileFormats, isKnownField, needsSigners, tooFewSigners } from '@dispatch/documents'
 import { reachesSandbox } from '../../configuration/sandbox.ts'
 import { presentable, refusal } from '../../contract/errors.ts'
-import type { JsonObject, Problem } from '@dispatch/common'
 import type { Mode } from '../../contract/states.ts'
 import { latestVersion, type Version } from '../../contract/versions.ts'
-import { capabilitiesOf } from '../../host/manifest/capabilities.ts'
 import { problemsForeseen } from '../../host/call/foresee.ts'
-import { eInvoiceFileFormats, isKnownField, needsSigners, tooFewSigners, type DataFindings } from '@dispatch/documents'
 import type { InstalledProvider } from '../../host/load/load.ts'
+import { capabilitiesOf } from '../../host/manifest/capabilities.ts'
 import { checkSettings as settingsProblems } from '../../host/settings/settings.ts'
-import { providerRequestOf, clientPointerOf } from '../../services/provider-request.ts'
 import { formatOf, services } from '../../services/index.ts'
 import { checkEInvoiceWords, checkInvoice } from '../../services/invoice.ts'
-import type { Facts, Findings, CheckInput } from '../../services/service.ts'
+import { clientPointerOf, providerRequestOf } from '../../services/provider-request.ts'
 import type { DispatchRequest } from '../../services/request.ts'
+import type { CheckInput, Facts, Findings } from '../../services/service.ts'
 import type { StoredTemplate } from '../../store/templates/templates.ts'
 import { checkCallback, checkEvents, checkFormats, checkPapers, checkSignaturePlaces, checkSigned } from './chain-checks.ts'
-import type { ResolvedRequest, ResolvedStep, DispatchPlan, PlannedStep } from './plan.ts'
-import { signingOf, type Signing, type TemplateFindings } from './template-checks.ts'
+import type { DispatchPlan, PlannedStep, ResolvedRequest, ResolvedStep } from './plan.ts'
+import { type Signing, signingOf, type TemplateFindings } from './template-checks.ts'
 
 /**
- * What the rules need besides the draft. `prices` in credits, by service; a service without one has its own. `link`: as long as that of every document. `standIn`: the provider in a
- * test, where the chosen one reaches no sandbox.
+ * What the rules need besides the draft. `prices` in credits, by service; a service without one has its own. `link`: as long as that of
+ * every document. `standIn`: the provider in a test, where the chosen one reaches no sandbox.
  */
-export type CheckOptions = { templateFindings: TemplateFindings, prices: Readonly<Record<string, number>>, link: string, mode: Mode, now: () => Date, version?: Version, standIn?: InstalledProvider | undefined }
+export type CheckOptions = {
+  templateFindings: TemplateFindings
+  prices: Readonly<Record<string, number>>
+  link: string
+  mode: Mode
+  now: () => Date
+  version?: Version
+  standIn?: InstalledProvider | undefined
+}
 
 /**
  * Checks everything that can be known without a provider, rendering or credits, and makes the plan. Throws all problems of
  * a kind together: first `expectation_failed`, then `validation_failed`, or `configuration_missing` when nothing else is wrong.
  */
-export function checkAndPlan (draft: ResolvedRequest, { templateFindings, prices, link, mode, now, version = latestVersion, standIn }: CheckOptions): DispatchPlan {
+export function checkAndPlan (
+  draft: ResolvedRequest,
+  { templateFindings, prices, link, mode, now, version = latestVersion, standIn }: CheckOptions
+): DispatchPlan {
   const { request, test, steps, deferred } = draft
   const all = [...steps, ...deferred]
   const today = now().toISOString().slice(0, 10)
@@ -43,11 +54,17 @@ export function checkAndPlan (draft: ResolvedRequest, { templateFindings, prices
     checkSigned(steps, deferred),
     checkEvents(steps, deferred),
     ...all.map((step) => checkSettings(step, version)),
-    ...all.flatMap((step) => [
-      checkTemplate(step, { templateFindings, today, signing }),
-      checkForeseen(step, { data: step.template?.data ?? {}, metadata: request.metadata, now: now() }),
-      checkStep(step, { today, otherServices: request.services.filter((name) => name !== step.service), ...(isChain(step) ? { link } : {}) })
-    ].map((findings) => placed(findings, step)))
+    ...all.flatMap((step) =>
+      [
+        checkTemplate(step, { templateFindings, today, signing }),
+        checkForeseen(step, { data: step.template?.data ?? {}, metadata: request.metadata, now: now() }),
+        checkStep(step, {
+          today,
+          otherServices: request.services.filter((name) => name !== step.service),
+          ...(isChain(step) ? { link } : {})
+        })
+      ].map((findings) => placed(findings, step))
+    )
   ]
   refuseFaults(found)
   const plan = (step: ResolvedStep): PlannedStep => test ? plannedTest(step, standIn) : planned(step, prices)
@@ -56,7 +73,8 @@ export function checkAndPlan (draft: ResolvedRequest, { templateFindings, prices
     test,
     steps: steps.map(plan),
     deferred: deferred.map((step) => ({ ...plan(step), deferredOn: step.deferredOn })),
-    facts: steps.reduce<Facts>((facts, step) => ({ ...services[step.service].facts(step.fields, step.template?.data ?? {}), ...facts }), {}),
+    facts: steps.reduce<Facts>((facts, step) => ({ ...services[step.service].facts(step.fields, step.template?.data ?? {}), ...facts }),
+      {}),
     warnings: presentable(allOf(found, 'warnings'))
   }
 }
@@ -64,11 +82,25 @@ export function checkAndPlan (draft: ResolvedRequest, { templateFindings, prices
 type Surroundings = Pick<CheckInput<never, never>, 'today' | 'otherServices' | 'link'>
 
 /** Checks the fields that take the place of a recorded step's; `data`: of its template. Throws as {@link checkAndPlan} does. */
-export function checkAgain (step: ResolvedStep, { now, metadata, ...surroundings }: Omit<Surroundings, 'today'> & { data: JsonObject, metadata: DispatchRequest['metadata'], now: () => Date }): void {
+export function checkAgain (
+  step: ResolvedStep,
+  { now, metadata, ...surroundings }: Omit<Surroundings, 'today'> & {
+    data: JsonObject
+    metadata: DispatchRequest['metadata']
+    now: () => Date
+  }
+): void {
   const { service, fields, choice, at } = step
   const time = now()
   refuseFaults([
-    services[service].check({ fields, at, template: {}, provider: providerOf(service, choice), today: time.toISOString().slice(0, 10), ...surroundings }),
+    services[service].check({
+      fields,
+      at,
+      template: {},
+      provider: providerOf(service, choice),
+      today: time.toISOString().slice(0, 10),
+      ...surroundings
+    }),
     checkForeseen(step, { data: surroundings.data, metadata, now: time })
   ])
 }
@@ -80,7 +112,9 @@ function allOf (found: readonly Findings[], kind: keyof Findings): Problem[] {
 function refuseFaults (found: readonly Findings[]): void {
   const [expectations, problems] = [allOf(found, 'expectations'), allOf(found, 'problems')]
   if (expectations.length > 0) throw refusal('expectation_failed', expectations)
-  if (problems.length > 0) throw refusal(problems.every(({ code }) => code === 'configuration_missing') ? 'configuration_missing' : 'validation_failed', problems)
+  if (problems.length > 0) {
+    throw refusal(problems.every(({ code }) => code === 'configuration_missing') ? 'configuration_missing' : 'validation_failed', problems)
+  }
 }
 
 function checkChoices (steps: readonly ResolvedStep[]): Findings {
@@ -89,7 +123,13 @@ function checkChoices (steps: readonly ResolvedStep[]): Findings {
 
 /** The parameters go to a provider; where there is none, they are for nobody. */
 function checkSettings ({ settings, providerName, choice, at }: ResolvedStep, version: Version): Findings {
-  if (choice !== undefined) return { problems: choice.provider === undefined ? [] : settingsProblems(choice.provider.manifest.requestSettings, settings, { base: at('settings'), version }) }
+  if (choice !== undefined) {
+    return {
+      problems: choice.provider === undefined
+        ? []
+        : settingsProblems(choice.provider.manifest.requestSettings, settings, { base: at('settings'), version })
+    }
+  }
   const unused = [...(providerName === undefined ? [] : ['providerName']), ...(Object.keys(settings).length === 0 ? [] : ['settings'])]
   return { warnings: unused.map((field) => ({ path: at(field), code: 'unused_field', message: 'No provider is needed here.' })) }
 }
@@ -103,10 +143,15 @@ function checkTemplate ({ template: content, ...step }: ResolvedStep, { template
   const found = templateFindings({ ...step, template: content }, signing)
   const isElectronic = formatOf(service, fields) in eInvoiceFileFormats
   const rules = isElectronic ? checkEInvoiceWords : checkInvoice
-  const { problems = [], warnings = [] } = template.source.vocabulary === 'invoice' ? rules({ data, template: subjectOf(template), today }) : {}
+  const { problems = [], warnings = [] } = template.source.vocabulary === 'invoice'
+    ? rules({ data, template: subjectOf(template), today })
+    : {}
   // An e-invoice carries every word of the vocabulary, whatever its page shows.
   const carriesAll = isElectronic || template.source.documentType === 'E_INVOICE'
-  return { problems: [...found.problems, ...checkSigners(found, signing), ...problems], warnings: [...warnings, ...found.warnings.filter(({ path }) => !carriesAll || !isWord(path.slice(usualPlace.length)))] }
+  return {
+    problems: [...found.problems, ...checkSigners(found, signing), ...problems],
+    warnings: [...warnings, ...found.warnings.filter(({ path }) => !carriesAll || !isWord(path.slice(usualPlace.length)))]
+  }
 }
 
 /** Who has a place to sign must be named. */
@@ -132,7 +177,10 @@ function checkStep ({ service, fields, choice, template: content, at }: Resolved
 }
 
 /** What the chosen provider says that its vendor would refuse. */
-function checkForeseen ({ service, fields, settings, choice, at }: ResolvedStep, { now, ...content }: { data: JsonObject, metadata: DispatchRequest['metadata'], now: Date }): Findings {
+function checkForeseen (
+  { service, fields, settings, choice, at }: ResolvedStep,
+  { now, ...content }: { data: JsonObject, metadata: DispatchRequest['metadata'], now: Date }
+): Findings {
   const asked = providerRequestOf(service, fields, content)
   if (choice?.chosen !== true || asked === undefined) return {}
   const { provider, configuration: { settings: { plain }, sandbox } } = choice
@@ -156,19 +204,33 @@ function providerOf (service: ResolvedStep['service'], choice: ResolvedStep['cho
 
 function planned ({ service, fields, settings, template: content, choice }: ResolvedStep, prices: CheckOptions['prices']): PlannedStep {
   const price = prices[service] ?? services[service].price
-  const step = { service, fields, requestSettings: settings, ...(content === undefined ? {} : { content: { template: content.template, data: content.data } }) }
+  const step = {
+    service,
+    fields,
+    requestSettings: settings,
+    ...(content === undefined ? {} : { content: { template: content.template, data: content.data } })
+  }
   if (choice?.chosen !== true) return { ...step, price }
   const { provider, chosenBy, configuration: { userId, sandbox } } = choice
   return { ...step, price: sandbox ? 0 : price, by: { provider, chosenBy, configuredBy: userId === null ? 'company' : 'user', sandbox } }
 }
 
-/** Free, and in the sandbox of the chosen provider, or with the one that stands in for it: what was meant for the chosen one is not given to that. */
+/**
+ * Free, and in the sandbox of the chosen provider, or with the one that stands in for it: what was meant for the chosen one is not given to
+ * that.
+ */
 function plannedTest (step: ResolvedStep, standIn: InstalledProvider | undefined): PlannedStep {
   const { by, ...rest } = { ...planned(step, {}), price: 0 }
   if (by === undefined || step.choice?.chosen !== true) return rest
   if (reachesSandbox(by.provider, step.choice.configuration)) return { ...rest, by: { ...by, sandbox: true } }
   const at = step.at('providerName')
-  if (standIn?.manifest.services[step.service] === undefined) throw refusal('configuration_missing', [{ path: at, code: 'no_sandbox', message: `The provider "${by.provider.code}" has no sandbox, and there is none to stand in for it: it cannot be tested.` }])
+  if (standIn?.manifest.services[step.service] === undefined) {
+    throw refusal('configuration_missing', [{
+      path: at,
+      code: 'no_sandbox',
+      message: `The provider "${by.provider.code}" has no sandbox, and there is none to stand in for it: it cannot be tested.`
+    }])
+  }
   return { ...rest, requestSettings: {}, by: { ...by, provider: standIn, configuredBy: 'nobody', sandbox: true } }
 }
 
@@ -177,7 +239,10 @@ const usualPlace = '/template/data'
 /** Rules speak of data where it usually stands; it may stand elsewhere in the request. */
 function placed (findings: Findings, { template }: ResolvedStep): Findings {
   if (template === undefined || template.path === usualPlace) return findings
-  const place = (problem: Problem): Problem => problem.path.startsWith(`${usualPlace}/`) || problem.path === usualPlace ? { ...problem, path: template.path + problem.path.slice(usualPlace.length) } : problem
+  const place = (problem: Problem): Problem =>
+    problem.path.startsWith(`${usualPlace}/`) || problem.path === usualPlace
+      ? { ...problem, path: template.path + problem.path.slice(usualPlace.length) }
+      : problem
   return Object.fromEntries(Object.entries(findings).map(([kind, problems]) => [kind, problems.map(place)]))
 }
 

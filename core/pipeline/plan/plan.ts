@@ -1,5 +1,5 @@
-import type { Choice } from '../../configuration/choose.ts'
 import type { JsonObject, Problem } from '@dispatch/common'
+import type { Choice } from '../../configuration/choose.ts'
 import type { ServiceName } from '../../contract/service-names.ts'
 import type { ChosenBy, ConfiguredBy } from '../../contract/states.ts'
 import type { InstalledProvider } from '../../host/load/load.ts'
@@ -8,7 +8,12 @@ import type { Facts } from '../../services/service.ts'
 import type { StoredTemplate } from '../../store/templates/templates.ts'
 
 /** What a request comes to before its rules are checked: what was found, and what was not. `test`: nothing real may come of it. */
-export type ResolvedRequest = { request: DispatchRequest, test: boolean, steps: readonly ResolvedStep[], deferred: readonly Deferred<ResolvedStep>[] }
+export type ResolvedRequest = {
+  request: DispatchRequest
+  test: boolean
+  steps: readonly ResolvedStep[]
+  deferred: readonly Deferred<ResolvedStep>[]
+}
 
 /** `choice`: of its provider, where the service needs one. */
 export type ResolvedStep = Omit<RequestStep, 'template'> & { template?: ResolvedTemplate, choice?: Choice }
@@ -35,7 +40,14 @@ export type DispatchPlan = {
  * `by`: its provider, where the service needs one; `requestSettings` are for it. `content`: what is made for this step alone;
  * a step that needs a document and has none takes that of the first. `price` in credits.
  */
-export type PlannedStep = { service: ServiceName, fields: JsonObject, requestSettings: JsonObject, price: number, content?: TemplateContent, by?: PlannedProvider }
+export type PlannedStep = {
+  service: ServiceName
+  fields: JsonObject
+  requestSettings: JsonObject
+  price: number
+  content?: TemplateContent
+  by?: PlannedProvider
+}
 
 /** A template and the data for it. */
 export type TemplateContent = { template: StoredTemplate, data: JsonObject }

@@ -1,8 +1,8 @@
+import { didYouMean, type Problem } from '@dispatch/common'
 import type { Actor } from '../../access/account.ts'
 import { requireService } from '../../access/permissions.ts'
-import { chooseProvider, type Choice, type ChoiceContext } from '../../configuration/choose.ts'
+import { type Choice, type ChoiceContext, chooseProvider } from '../../configuration/choose.ts'
 import { DispatchError } from '../../contract/errors.ts'
-import { didYouMean, type Problem } from '@dispatch/common'
 import type { ServiceName } from '../../contract/service-names.ts'
 import { latestVersion, type Version } from '../../contract/versions.ts'
 import type { InstalledProvider } from '../../host/load/load.ts'
@@ -30,7 +30,9 @@ export function requireAll (actor: Actor, { services, deferred }: DispatchReques
   requireServices(actor, [...services, ...deferred.map(({ service }) => service)])
 }
 
-/** Finds what a request names: its templates, and a provider with a configuration for each step that needs one. Throws `template_not_found`. */
+/**
+ * Finds what a request names: its templates, and a provider with a configuration for each step that needs one. Throws `template_not_found`.
+ */
 export async function resolveRequest (catalogs: ResolveDependencies, actor: Actor, request: DispatchRequest): Promise<ResolvedRequest> {
   const { companyId } = actor
   const chooser: ChoiceContext = {
@@ -40,12 +42,21 @@ export async function resolveRequest (catalogs: ResolveDependencies, actor: Acto
     disk: catalogs.disk ?? false,
     problemsOf: (provider, configuration) => catalogs.problemsOf(companyId, provider, configuration)
   }
-  const draft = async <Step extends RequestStep>({ template, ...step }: Step): Promise<Omit<Step, 'template'> & Pick<ResolvedStep, 'template' | 'choice'>> => ({
+  const draft = async <
+    Step extends RequestStep
+  >({ template, ...step }: Step): Promise<Omit<Step, 'template'> & Pick<ResolvedStep, 'template' | 'choice'>> => ({
     ...step,
-    ...(template === undefined ? {} : { template: { data: template.data, path: template.path, template: await findTemplate(catalogs, companyId, template) } }),
+    ...(template === undefined
+      ? {}
+      : { template: { data: template.data, path: template.path, template: await findTemplate(catalogs, companyId, template) } }),
     ...(needsProvider(step.service) ? { choice: choiceFor(chooser, actor, step) } : {})
   })
-  return { request, test: actor.key?.mode === 'test', steps: await Promise.all(request.steps.map(draft)), deferred: await Promise.all(request.deferred.map(draft)) }
+  return {
+    request,
+    test: actor.key?.mode === 'test',
+    steps: await Promise.all(request.steps.map(draft)),
+    deferred: await Promise.all(request.deferred.map(draft))
+  }
 }
 
 /** The choice of a step's provider; what is wrong with it stands where the step names one. */

@@ -1,8 +1,9 @@
-import { LRUCache } from 'lru-cache'
 import { compileJsonSchema } from '@dispatch/common'
-import { compileTemplate, dataCheck, withPlaceholderImages, type DataCheck, type DataFindings, type Format, type TemplateWorkers } from '@dispatch/documents'
-import { formatOf, services } from '../../services/index.ts'
+import { compileTemplate, type DataCheck, dataCheck, type DataFindings, type Format, type TemplateWorkers,
+  withPlaceholderImages } from '@dispatch/documents'
+import { LRUCache } from 'lru-cache'
 import type { ContentKind } from '../../services/content.ts'
+import { formatOf, services } from '../../services/index.ts'
 import type { ResolvedRequest, ResolvedStep, ResolvedTemplate } from './plan.ts'
 
 /** Who signs the documents of a request: how many, and where the request names them. */
@@ -43,13 +44,21 @@ export function createSharedChecks (): TemplateFindings {
   }
 }
 
-/** Asks every template of a draft about its data: a shared one at once, a company's own in the workshop, because nobody knows what its schema and its expressions ask for. */
-export function createTemplateChecks (workshop: Pick<TemplateWorkers, 'check'>): (draft: Pick<ResolvedRequest, 'steps' | 'deferred'>) => Promise<TemplateFindings> {
+/**
+ * Asks every template of a draft about its data: a shared one at once, a company's own in the workshop, because nobody knows what its
+ * schema and its expressions ask for.
+ */
+export function createTemplateChecks (workshop: Pick<
+  TemplateWorkers,
+  'check'
+>): (draft: Pick<ResolvedRequest, 'steps' | 'deferred'>) => Promise<TemplateFindings> {
   const shared = createSharedChecks()
 
   async function find (step: ResolvedStep & { template: ResolvedTemplate }, signing: Signing | undefined): Promise<DataFindings> {
     const { template: { companyId, digest, schema, source }, data } = step.template
-    return companyId === null ? shared(step, signing) : workshop.check(companyId, { template: { digest, source: withPlaceholderImages(source), schema }, data, at, format: madeAs(step) })
+    return companyId === null
+      ? shared(step, signing)
+      : workshop.check(companyId, { template: { digest, source: withPlaceholderImages(source), schema }, data, at, format: madeAs(step) })
   }
 
   return async ({ steps, deferred }) => {

@@ -17,7 +17,9 @@ function plannedView ({ service, fields, content, by, price }: PlannedStep): Val
   const { documentType } = services[service].facts(fields, content?.data ?? {})
   return {
     service,
-    ...(by === undefined ? {} : { providerName: by.provider.code, chosenBy: by.chosenBy, ...(by.sandbox ? { sandbox: true as const } : {}) }),
+    ...(by === undefined
+      ? {}
+      : { providerName: by.provider.code, chosenBy: by.chosenBy, ...(by.sandbox ? { sandbox: true as const } : {}) }),
     ...(documentType === undefined ? {} : { documentType }),
     credits: price
   }

@@ -1,8 +1,8 @@
 import type { DispatchStatus } from '../../contract/states.ts'
-import type { SettlementFollowUp, Settlement } from '../../store/dispatch/steps.ts'
+import type { Settlement, SettlementFollowUp } from '../../store/dispatch/steps.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
-import { chainResumeWindow, retryDelayOf } from '../run/retry-policy.ts'
 import { followUpsOf, inOneTransaction } from '../run/remaining-recipients.ts'
+import { chainResumeWindow, retryDelayOf } from '../run/retry-policy.ts'
 import { isOffPath, type Run, type RunStep } from '../run/run.ts'
 import { endEffectsOf, statusAfter } from '../run/settle.ts'
 
@@ -13,14 +13,25 @@ export type ReconciledOutcome = { settlement: Settlement, again?: boolean }
  * What follows when it is found out what became of a step, so many seconds after its doubt began (`doubted`), of a dispatch
  * that was in the state `from`. Whoever waited for it was answered long ago.
  */
-export function reconciliationFollowUpOf (parts: PipelineDependencies, run: Run, step: RunStep, { settlement, again = false, doubted, from }: ReconciledOutcome & { doubted: number, from: DispatchStatus }): SettlementFollowUp {
+export function reconciliationFollowUpOf (
+  parts: PipelineDependencies,
+  run: Run,
+  step: RunStep,
+  { settlement, again = false, doubted, from }: ReconciledOutcome & { doubted: number, from: DispatchStatus }
+): SettlementFollowUp {
   const tryAfter = again ? retryDelayOf(step) : undefined
   const next = { detached: true, ...(tryAfter === undefined ? {} : { tryAfter }) }
-  if (tryAfter !== undefined) return isOffPath(step) ? { ...next, jobs: [parts.jobs.deferred(run, step, tryAfter)] } : { ...next, status: 'queued', jobs: [parts.jobs.dispatch(run, tryAfter)] }
+  if (tryAfter !== undefined) {
+    return isOffPath(step)
+      ? { ...next, jobs: [parts.jobs.deferred(run, step, tryAfter)] }
+      : { ...next, status: 'queued', jobs: [parts.jobs.dispatch(run, tryAfter)] }
+  }
   const after = followUpsOf(parts, run, step, settlement)
   if (isOffPath(step)) return { ...next, ...inOneTransaction(after) }
   const status = statusAfter(run, step, settlement, run.steps.map(({ result }) => result))
-  if (status === 'running' && doubted <= chainResumeWindow && holdsRest.has(from)) return { ...next, status: 'queued', jobs: [parts.jobs.dispatch(run)], ...inOneTransaction(after) }
+  if (status === 'running' && doubted <= chainResumeWindow && holdsRest.has(from)) {
+    return { ...next, status: 'queued', jobs: [parts.jobs.dispatch(run)], ...inOneTransaction(after) }
+  }
   const end = status === 'running' ? 'partial' : status
   return { ...next, status: end, ...endEffectsOf(parts, run, end, after) }
 }

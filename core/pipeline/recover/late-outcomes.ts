@@ -1,15 +1,15 @@
 import { DispatchError } from '../../contract/errors.ts'
 import { dispatchStatuses, type StepStatus } from '../../contract/states.ts'
-import { secondsInDoubt } from '../../store/dispatch/dispatch-views.ts'
-import { releaseLease, acquireLease } from '../../store/dispatch/runs.ts'
-import { lastAttempt, noteLateAnswer, settleStep, whetherRecorded, type Settlement } from '../../store/dispatch/steps.ts'
 import { DatabaseUnavailable } from '../../store/db/unavailable.ts'
-import { reconciliationFollowUpOf } from './after-reconciliation.ts'
-import { rehydrateWhatIsKept } from '../run/rehydrate.ts'
-import type { LateOutcome, RecordedLate } from './outcome-spool.ts'
+import { secondsInDoubt } from '../../store/dispatch/dispatch-views.ts'
+import { acquireLease, releaseLease } from '../../store/dispatch/runs.ts'
+import { lastAttempt, noteLateAnswer, type Settlement, settleStep, whetherRecorded } from '../../store/dispatch/steps.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
-import { isOffPath, type Run, type RunStep } from '../run/run.ts'
 import { recipientFacts } from '../respond/merged-response.ts'
+import { rehydrateWhatIsKept } from '../run/rehydrate.ts'
+import { isOffPath, type Run, type RunStep } from '../run/run.ts'
+import { reconciliationFollowUpOf } from './after-reconciliation.ts'
+import type { LateOutcome, RecordedLate } from './outcome-spool.ts'
 
 /** What an answer may still change of a step that others have concluded upon: an acceptance is a fact, whatever was said meanwhile. */
 const corrected: Record<Settlement['outcome'], readonly StepStatus[]> = {
@@ -33,17 +33,20 @@ export async function recordLateOutcome (parts: PipelineDependencies, late: Late
     await parts.outcomes.keep(late)
     parts.log.warn({ companyId, dispatchId, stepId, outcome }, 'the outcome is kept on the disk until it can be recorded')
   } catch (error) {
-    parts.log.error({ err: error, companyId, dispatchId, stepId, outcome }, 'the outcome could be kept neither in the database nor on the disk')
+    parts.log.error({ err: error, companyId, dispatchId, stepId, outcome },
+      'the outcome could be kept neither in the database nor on the disk')
   }
 }
 
 /** Records the outcomes that lie on the disk, as far as their dispatches are to be had now. Rejects while the database is away. */
 export async function recordSpooledOutcomes (parts: PipelineDependencies): Promise<void> {
-  await parts.outcomes.drain((late) => record(parts, late).catch((error: unknown) => {
-    if (error instanceof DatabaseUnavailable) throw error
-    // One that cannot be recorded keeps nobody else from it.
-    return notRecorded(parts, late, error)
-  }))
+  await parts.outcomes.drain((late) =>
+    record(parts, late).catch((error: unknown) => {
+      if (error instanceof DatabaseUnavailable) throw error
+      // One that cannot be recorded keeps nobody else from it.
+      return notRecorded(parts, late, error)
+    })
+  )
 }
 
 function notRecorded ({ log }: PipelineDependencies, { companyId, dispatchId }: LateOutcome, error: unknown): 'later' {
@@ -64,7 +67,9 @@ async function record (parts: PipelineDependencies, late: LateOutcome): Promise<
     if (taken === undefined) return 'later'
     try {
       // Another process may have been at it until now.
-      if (await whetherRecorded(database, late) === 'open') await conclude(parts, late, await rehydrateWhatIsKept(parts, taken, lease.runId), taken.status)
+      if (await whetherRecorded(database, late) === 'open') {
+        await conclude(parts, late, await rehydrateWhatIsKept(parts, taken, lease.runId), taken.status)
+      }
       return 'done'
     } finally {
       await releaseLease(database, late, lease.runId)
@@ -82,7 +87,16 @@ async function conclude (parts: PipelineDependencies, late: LateOutcome, run: Ru
   const { doubted } = await secondsInDoubt(database, late)
   const following = reconciliationFollowUpOf(parts, run, step, { settlement, again, doubted, from })
   const facts = { ...recipientFacts(step.service, settlement), attempt, ...(before === 'calling' ? {} : { before }) }
-  await settleStep(database, { companyId, dispatchId, stepId, runId: run.runId, actor, ...(before === 'calling' ? {} : { kind: 'corrected' }), facts, from: corrected[settlement.outcome] }, settlement, following)
+  await settleStep(database, {
+    companyId,
+    dispatchId,
+    stepId,
+    runId: run.runId,
+    actor,
+    ...(before === 'calling' ? {} : { kind: 'corrected' }),
+    facts,
+    from: corrected[settlement.outcome]
+  }, settlement, following)
   log.warn({ companyId, dispatchId, stepId, outcome: settlement.outcome, before }, 'an answer is recorded after its run had ended')
 }
 

@@ -1,30 +1,33 @@
+import type { JsonObject } from '@dispatch/common'
 import type { Actor } from '../../access/account.ts'
 import { maySee, requireRole } from '../../access/permissions.ts'
 import { DispatchError } from '../../contract/errors.ts'
-import type { JsonObject } from '@dispatch/common'
 import type { ServiceName } from '../../contract/service-names.ts'
 import type { Mode } from '../../contract/states.ts'
-import { noteAudit, type AuditAuthor } from '../../store/tenants/audit.ts'
 import type { CompanyQueries } from '../../store/db/database.ts'
-import { failedDeferred, retryDeferred, skipWithoutAcceptedSource } from '../../store/dispatch/deferred.ts'
-import { findDispatch, type DispatchRecord } from '../../store/dispatch/dispatch-views.ts'
 import { addJobs } from '../../store/db/jobs.ts'
+import { failedDeferred, retryDeferred, skipWithoutAcceptedSource } from '../../store/dispatch/deferred.ts'
+import { type DispatchRecord, findDispatch } from '../../store/dispatch/dispatch-views.ts'
 import type { TransactionHook } from '../../store/dispatch/lease.ts'
-import { cancelDispatch, releaseLease, acquireLease, type Replacement } from '../../store/dispatch/runs.ts'
-import { resultOf, type DispatchResult } from '../respond/result.ts'
-import { rehydrateWhatIsKept } from '../run/rehydrate.ts'
+import { acquireLease, cancelDispatch, releaseLease, type Replacement } from '../../store/dispatch/runs.ts'
+import { type AuditAuthor, noteAudit } from '../../store/tenants/audit.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
+import { requireServices } from '../plan/resolve.ts'
+import { type DispatchResult, resultOf } from '../respond/result.ts'
+import { rehydrateWhatIsKept } from '../run/rehydrate.ts'
+import { userActorOf } from '../run/run.ts'
 import { resolveStep } from './reconcile.ts'
 import { isUnfinished, replacementOf } from './replacement.ts'
-import { requireServices } from '../plan/resolve.ts'
-import { userActorOf } from '../run/run.ts'
 
 /** A recorded dispatch, by its id, and who wants something of it, from where. */
 export type OperatorRequest = { actor: Actor, author: AuditAuthor, dispatchId: string }
 
 /** What a person does about a dispatch that is recorded; each is a line of the audit log. */
 export type OperatorActions = {
-  /** Lets a dispatch go on at the step that failed, and does again what failed of its deferred steps; the body may put one of them right. Throws `conflict` when nothing has failed, or another run has it. */
+  /**
+   * Lets a dispatch go on at the step that failed, and does again what failed of its deferred steps; the body may put one of them right.
+   * Throws `conflict` when nothing has failed, or another run has it.
+   */
   retry: (recorded: OperatorRequest & { body?: unknown, mode?: Mode }) => Promise<DispatchResult>
   /** Ends a dispatch of which nothing has begun. Throws `conflict` when it has. */
   cancel: (recorded: OperatorRequest) => Promise<DispatchResult>
@@ -33,7 +36,10 @@ export type OperatorActions = {
 }
 
 /** How a dispatch goes on; undefined when another run has just taken it. */
-export type Resume = (record: DispatchRecord, how: { actor: Actor, mode?: Mode | undefined, replacement?: Replacement, also?: TransactionHook }) => Promise<DispatchResult | undefined>
+export type Resume = (
+  record: DispatchRecord,
+  how: { actor: Actor, mode?: Mode | undefined, replacement?: Replacement, also?: TransactionHook }
+) => Promise<DispatchResult | undefined>
 
 /** `link`: as long as that of every document. */
 export function createOperatorActions (parts: PipelineDependencies, { resume, link }: { resume: Resume, link: string }): OperatorActions {
@@ -41,18 +47,25 @@ export function createOperatorActions (parts: PipelineDependencies, { resume, li
 
   /** Notes in the audit log what a person has done about a dispatch. */
   function audited ({ author, dispatchId }: OperatorRequest, action: string, facts: JsonObject = {}): TransactionHook {
-    return (queries) => noteAudit(queries, { companyId: author.companyId, author, action, object: { kind: 'dispatch', id: dispatchId }, facts, at: now() })
+    return (queries) =>
+      noteAudit(queries, { companyId: author.companyId, author, action, object: { kind: 'dispatch', id: dispatchId }, facts, at: now() })
   }
 
   async function find ({ actor, dispatchId }: Omit<OperatorRequest, 'author'>): Promise<DispatchRecord> {
     const record = await findDispatch(database, actor.companyId, dispatchId)
-    if (record === undefined || !maySee(actor, record)) throw new DispatchError('not_found', 'There is no such dispatch: GET /api/v1/dispatches lists those of your company.')
+    if (record === undefined || !maySee(actor, record)) {
+      throw new DispatchError('not_found', 'There is no such dispatch: GET /api/v1/dispatches lists those of your company.')
+    }
     requireServices(actor, record.services as readonly ServiceName[])
     return record
   }
 
   /** Does the deferred steps again that have failed. */
-  async function deferAgain (queries: CompanyQueries, { actor, dispatchId }: OperatorRequest, replaced: { replacement?: Replacement }): Promise<void> {
+  async function deferAgain (
+    queries: CompanyQueries,
+    { actor, dispatchId }: OperatorRequest,
+    replaced: { replacement?: Replacement }
+  ): Promise<void> {
     const { companyId } = actor
     const stepIds = await retryDeferred(queries, { companyId, dispatchId, actor: userActorOf(actor), ...replaced }, database.now)
     await addJobs(queries, ...stepIds.map((stepId) => parts.jobs.deferred({ companyId, dispatchId }, { stepId })))
@@ -78,7 +91,11 @@ export function createOperatorActions (parts: PipelineDependencies, { resume, li
       }
       if (!isUnfinished(record)) return deferAgainAlone(record, also)
       const result = await resume(record, { actor: recorded.actor, mode, also, ...(ofDeferred ? {} : replaced) })
-      if (result === undefined) throw new DispatchError('conflict', 'The dispatch is running again already: read what becomes of it.', { dispatchId: recorded.dispatchId })
+      if (result === undefined) {
+        throw new DispatchError('conflict', 'The dispatch is running again already: read what becomes of it.', {
+          dispatchId: recorded.dispatchId
+        })
+      }
       return result
     },
 
@@ -92,7 +109,10 @@ export function createOperatorActions (parts: PipelineDependencies, { resume, li
       if (!await cancelDispatch(database, { companyId, dispatchId, actor: userActorOf(recorded.actor), also })) {
         // It may have begun since it was found; one that waits to go on has begun too.
         const { status } = await find(recorded)
-        throw new DispatchError('conflict', `The dispatch ${status === 'queued' ? 'has begun' : `is ${status}`}: only one of which nothing has begun can be cancelled.`, { dispatchId })
+        throw new DispatchError('conflict',
+          `The dispatch ${status === 'queued' ? 'has begun' : `is ${status}`}: only one of which nothing has begun can be cancelled.`, {
+          dispatchId
+        })
       }
       return resultOf(await find(recorded))
     },
@@ -103,9 +123,17 @@ export function createOperatorActions (parts: PipelineDependencies, { resume, li
       const { company_id: companyId, dispatch_id: dispatchId } = record
       await leases.withLease(async (lease) => {
         const taken = await acquireLease(database, { companyId, dispatchId }, { lease, from: [record.status] })
-        if (taken === undefined) throw new DispatchError('conflict', 'The dispatch is being looked at: try again in a moment.', { dispatchId })
+        if (taken === undefined) {
+          throw new DispatchError('conflict', 'The dispatch is being looked at: try again in a moment.', { dispatchId })
+        }
         try {
-          await resolveStep(parts, await rehydrateWhatIsKept(parts, taken, lease.runId), { outcome, reason, from: taken.status, actor: userActorOf(recorded.actor), noted: audited(recorded, 'dispatch.resolved', { outcome, reason }) })
+          await resolveStep(parts, await rehydrateWhatIsKept(parts, taken, lease.runId), {
+            outcome,
+            reason,
+            from: taken.status,
+            actor: userActorOf(recorded.actor),
+            noted: audited(recorded, 'dispatch.resolved', { outcome, reason })
+          })
         } finally {
           await releaseLease(database, { companyId, dispatchId }, lease.runId)
         }

@@ -3,20 +3,20 @@ import type { DispatchStatus } from '../../contract/states.ts'
 import type { CallContext } from '../../host/call/call.ts'
 import { usualTimeLimit } from '../../host/call/invoke.ts'
 import { callLookup, missCountsAfter } from '../../host/call/lookup.ts'
-import { secondsInDoubt, type SecondsInDoubt } from '../../store/dispatch/dispatch-views.ts'
-import type { TransactionHook } from '../../store/dispatch/lease.ts'
 import type { StepError } from '../../store/db/schema.ts'
-import { releaseLease, postponeReconciliation, acquireLease } from '../../store/dispatch/runs.ts'
-import { settleStep, type Settlement } from '../../store/dispatch/steps.ts'
-import { reconciliationFollowUpOf, type ReconciledOutcome } from './after-reconciliation.ts'
-import { recordLateOutcome } from './late-outcomes.ts'
+import { type SecondsInDoubt, secondsInDoubt } from '../../store/dispatch/dispatch-views.ts'
+import type { TransactionHook } from '../../store/dispatch/lease.ts'
+import { acquireLease, postponeReconciliation, releaseLease } from '../../store/dispatch/runs.ts'
+import { type Settlement, settleStep } from '../../store/dispatch/steps.ts'
+import type { PipelineDependencies } from '../dependencies.ts'
+import { recipientFacts } from '../respond/merged-response.ts'
 import { contextOf } from '../run/dispatch.ts'
 import { rehydrateRecord } from '../run/rehydrate.ts'
-import type { PipelineDependencies } from '../dependencies.ts'
 import { reconcileScheduleOf } from '../run/retry-policy.ts'
 import { isOffPath, type ProviderStep, type Run, type RunStep } from '../run/run.ts'
 import { repeatCall } from '../run/steps.ts'
-import { recipientFacts } from '../respond/merged-response.ts'
+import { type ReconciledOutcome, reconciliationFollowUpOf } from './after-reconciliation.ts'
+import { recordLateOutcome } from './late-outcomes.ts'
 
 /**
  * What was learnt about a step in doubt, by a call that was an `attempt` of its own or by a look; or nothing: `later` than so
@@ -25,14 +25,19 @@ import { recipientFacts } from '../respond/merged-response.ts'
 type Learnt = (ReconciledOutcome & { attempt?: number }) | { later?: number }
 
 /** Looks what became of a step in doubt, and lets its dispatch go on from there. One whose outcome lies on the disk is not asked after. */
-export async function reconcile (parts: PipelineDependencies, { companyId, dispatchId, stepId }: { companyId: number, dispatchId: string, stepId: string }): Promise<void> {
+export async function reconcile (
+  parts: PipelineDependencies,
+  { companyId, dispatchId, stepId }: { companyId: number, dispatchId: string, stepId: string }
+): Promise<void> {
   if (await parts.outcomes.has(stepId)) return
   await parts.leases.withLease(async (lease) => {
     const taken = await acquireLease(parts.database, { companyId, dispatchId }, { lease, from: settledStates })
     if (taken === undefined) return
     const run = await rehydrateRecord(parts, taken, lease.runId)
     const step = run && [...run.steps, ...run.deferred].find((one) => one.stepId === stepId)
-    if (run === undefined || step?.result.status !== 'uncertain') return releaseLease(parts.database, { companyId, dispatchId }, lease.runId)
+    if (run === undefined || step?.result.status !== 'uncertain') {
+      return releaseLease(parts.database, { companyId, dispatchId }, lease.runId)
+    }
     const since = await secondsInDoubt(parts.database, { companyId, stepId })
     const learnt = await learn(parts, run, step, since).catch((error: unknown): Learnt => {
       parts.log.warn({ err: error, companyId, dispatchId }, 'a step in doubt could not be looked at')
@@ -45,7 +50,12 @@ export async function reconcile (parts: PipelineDependencies, { companyId, dispa
 /** States in which a dispatch may have a step in doubt: a deferred one has no part in them. */
 const settledStates: readonly DispatchStatus[] = ['succeeded', 'failed', 'partial', 'uncertain', 'cancelled']
 
-async function conclude (parts: PipelineDependencies, run: Run, step: RunStep, { learnt, ...circumstances }: { learnt: Learnt, doubted: number, from: DispatchStatus }): Promise<void> {
+async function conclude (
+  parts: PipelineDependencies,
+  run: Run,
+  step: RunStep,
+  { learnt, ...circumstances }: { learnt: Learnt, doubted: number, from: DispatchStatus }
+): Promise<void> {
   const { companyId, dispatchId, runId } = run
   const { stepId } = step
   if (!('settlement' in learnt) || learnt.settlement.outcome === 'uncertain') {
@@ -56,10 +66,20 @@ async function conclude (parts: PipelineDependencies, run: Run, step: RunStep, {
   const { settlement } = learnt
   const actor = { kind: 'system' } as const
   try {
-    await settleStep(parts.database, { companyId, dispatchId, stepId, runId, actor, kind: 'reconciled', facts: recipientFacts(step.service, settlement) }, settlement, reconciliationFollowUpOf(parts, run, step, { ...learnt, ...circumstances }))
+    await settleStep(parts.database, {
+      companyId,
+      dispatchId,
+      stepId,
+      runId,
+      actor,
+      kind: 'reconciled',
+      facts: recipientFacts(step.service, settlement)
+    }, settlement, reconciliationFollowUpOf(parts, run, step, { ...learnt, ...circumstances }))
   } catch (error) {
     // A look may be repeated; what a call was answered may not be heard again.
-    if (learnt.attempt !== undefined) await recordLateOutcome(parts, { companyId, dispatchId, stepId, runId, attempt: learnt.attempt, actor, settlement }, error)
+    if (learnt.attempt !== undefined) {
+      await recordLateOutcome(parts, { companyId, dispatchId, stepId, runId, attempt: learnt.attempt, actor, settlement }, error)
+    }
     throw error
   }
 }
@@ -84,10 +104,16 @@ async function learn (parts: PipelineDependencies, run: Run, step: RunStep, sinc
 type Looking = { context: CallContext, since: SecondsInDoubt, counts: number }
 
 /** Asks the vendor; that it has nothing says something only `counts` seconds after the last call. */
-async function look (parts: PipelineDependencies, run: Run, step: ProviderStep, { context, since: { doubted, sinceCall }, counts }: Looking): Promise<Learnt> {
+async function look (
+  parts: PipelineDependencies,
+  run: Run,
+  step: ProviderStep,
+  { context, since: { doubted, sinceCall }, counts }: Looking
+): Promise<Learnt> {
   const { by: { provider }, service } = step
   const { id: checkpoint } = context.resources.checkpoint
-  const answer = await callLookup(provider, service, { reference: step.stepId, ...(checkpoint === undefined ? {} : { checkpoint }) }, context)
+  const answer = await callLookup(provider, service, { reference: step.stepId, ...(checkpoint === undefined ? {} : { checkpoint }) },
+    context)
   if (!answer.ok) return {}
   const { found } = answer
   if (found.found === 'accepted') return { settlement: { outcome: 'accepted', response: found.response } }
@@ -101,9 +127,18 @@ async function look (parts: PipelineDependencies, run: Run, step: ProviderStep, 
 }
 
 /** How a step in doubt reads, where nothing better is known. */
-export const uncertainError: StepError = { word: 'outcome_unknown', message: 'The provider may have accepted the request: it must not be sent again before it is known what became of it.' }
+export const uncertainError: StepError = {
+  word: 'outcome_unknown',
+  message: 'The provider may have accepted the request: it must not be sent again before it is known what became of it.'
+}
 
-const unsent: Learnt = { settlement: { outcome: 'unavailable', error: { word: 'provider_unavailable', message: 'The request was interrupted before the provider accepted anything.' } }, again: true }
+const unsent: Learnt = {
+  settlement: {
+    outcome: 'unavailable',
+    error: { word: 'provider_unavailable', message: 'The request was interrupted before the provider accepted anything.' }
+  },
+  again: true
+}
 
 const missed: StepError = { word: 'provider_unavailable', message: 'The provider was asked, and has not accepted the request.' }
 
@@ -115,13 +150,29 @@ function refusedBy ({ code, message }: { code: string, message: string }): StepE
 }
 
 /** A person's word, on a dispatch in the state `from`; `noted` is done in the same transaction. */
-export type ManualResolution = { outcome: 'accepted' | 'rejected', reason: string, from: DispatchStatus, actor: Run['actor'], noted: TransactionHook }
+export type ManualResolution = {
+  outcome: 'accepted' | 'rejected'
+  reason: string
+  from: DispatchStatus
+  actor: Run['actor']
+  noted: TransactionHook
+}
 
 /** A person's word on a step in doubt: what follows is as if it had been found out. Throws `conflict` when there is none. */
-export async function resolveStep (parts: PipelineDependencies, run: Run, { outcome, reason, from, actor, noted }: ManualResolution): Promise<void> {
+export async function resolveStep (
+  parts: PipelineDependencies,
+  run: Run,
+  { outcome, reason, from, actor, noted }: ManualResolution
+): Promise<void> {
   const step = [...run.steps, ...run.deferred].find(({ result }) => result.status === 'uncertain')
-  if (step === undefined) throw new DispatchError('conflict', 'No step of the dispatch is uncertain: there is nothing to resolve.', { dispatchId: run.dispatchId })
-  const settlement: Settlement = outcome === 'accepted' ? { outcome, response: null } : { outcome, error: { word: 'provider_error', message: `Resolved as rejected: ${reason}` } }
+  if (step === undefined) {
+    throw new DispatchError('conflict', 'No step of the dispatch is uncertain: there is nothing to resolve.', {
+      dispatchId: run.dispatchId
+    })
+  }
+  const settlement: Settlement = outcome === 'accepted'
+    ? { outcome, response: null }
+    : { outcome, error: { word: 'provider_error', message: `Resolved as rejected: ${reason}` } }
   const { companyId, dispatchId, runId } = run
   const { doubted } = await secondsInDoubt(parts.database, { companyId, stepId: step.stepId })
   const following = reconciliationFollowUpOf(parts, run, step, { settlement, from, doubted })
@@ -129,5 +180,6 @@ export async function resolveStep (parts: PipelineDependencies, run: Run, { outc
     await noted(queries)
     await following.also?.(queries)
   }
-  await settleStep(parts.database, { companyId, dispatchId, stepId: step.stepId, runId, actor, kind: 'resolved', facts: { reason } }, settlement, { ...following, also })
+  await settleStep(parts.database, { companyId, dispatchId, stepId: step.stepId, runId, actor, kind: 'resolved', facts: { reason } },
+    settlement, { ...following, also })
 }

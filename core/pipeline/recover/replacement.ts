@@ -1,24 +1,32 @@
+import { boundedValidator, compile, type JsonObject, type Validator } from '@dispatch/common'
 import { isDeepStrictEqual } from 'node:util'
 import { Type } from 'typebox'
 import { configurationUsed } from '../../configuration/sandbox.ts'
 import { DispatchError, refusal } from '../../contract/errors.ts'
-import { compile, boundedValidator, type Validator, type JsonObject } from '@dispatch/common'
-import { serviceNames, type ServiceName } from '../../contract/service-names.ts'
+import { type ServiceName, serviceNames } from '../../contract/service-names.ts'
 import { formatOf, services } from '../../services/index.ts'
 import { failedDeferred } from '../../store/dispatch/deferred.ts'
 import type { DispatchRecord, StepRecord } from '../../store/dispatch/dispatch-views.ts'
 import type { Replacement } from '../../store/dispatch/runs.ts'
-import { checkAgain } from '../plan/check.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
+import { checkAgain } from '../plan/check.ts'
 
 const closed = { additionalProperties: false }
-const readers = new Map<ServiceName, Validator<Readonly<Record<string, JsonObject>>>>(serviceNames.map((name) => [name, boundedValidator(compile(Type.Unsafe<Readonly<Record<string, JsonObject>>>(Type.Object({ [name]: services[name].fields }, closed))))]))
+const readers = new Map<ServiceName, Validator<Readonly<Record<string, JsonObject>>>>(serviceNames.map((name) => [
+  name,
+  boundedValidator(compile(Type.Unsafe<Readonly<Record<string, JsonObject>>>(Type.Object({ [name]: services[name].fields }, closed))))
+]))
 
 /**
- * What the body of a retry puts in place of the object of a step that failed, on the path or deferred: undefined for none. `link`: as long as that of every document.
- * Throws `conflict` when no step has failed, `document_expired` when its document is kept no more, and what a request with that object would.
+ * What the body of a retry puts in place of the object of a step that failed, on the path or deferred: undefined for none. `link`: as long
+ * as that of every document. Throws `conflict` when no step has failed, `document_expired` when its document is kept no more, and what a
+ * request with that object would.
  */
-export async function replacementOf (parts: PipelineDependencies, record: DispatchRecord, { body, link }: { body: unknown, link: string }): Promise<Replacement | undefined> {
+export async function replacementOf (
+  parts: PipelineDependencies,
+  record: DispatchRecord,
+  { body, link }: { body: unknown, link: string }
+): Promise<Replacement | undefined> {
   const { dispatch_id: dispatchId } = record
   const step = failedStep(record, body)
   if (step === undefined) throw notToRetry(record)
@@ -46,13 +54,17 @@ export function isUnfinished ({ status }: Pick<DispatchRecord, 'status'>): boole
 
 /** The step that failed, of the path or deferred: where there are several, the first whose service the body names. */
 function failedStep (record: DispatchRecord, body: unknown): StepRecord | undefined {
-  const ofPath = isUnfinished(record) ? record.steps.filter((step) => step.deferred_on === null && step.status !== 'accepted').slice(0, 1) : []
+  const ofPath = isUnfinished(record)
+    ? record.steps.filter((step) => step.deferred_on === null && step.status !== 'accepted').slice(0, 1)
+    : []
   const failed = [...ofPath, ...failedDeferred(record)]
   return failed.find(({ service }) => typeof body === 'object' && body !== null && Object.hasOwn(body, service)) ?? failed[0]
 }
 
 function notToRetry ({ dispatch_id: dispatchId, status }: DispatchRecord): DispatchError {
-  const why = status === 'uncertain' ? `what became of it is being found out, or said by an admin with POST /api/v1/dispatches/${dispatchId}/resolve` : 'only one that failed, or of which a deferred action failed, is tried again'
+  const why = status === 'uncertain'
+    ? `what became of it is being found out, or said by an admin with POST /api/v1/dispatches/${dispatchId}/resolve`
+    : 'only one that failed, or of which a deferred action failed, is tried again'
   return new DispatchError('conflict', `The dispatch is ${status}: ${why}.`, { dispatchId })
 }
 
@@ -61,8 +73,16 @@ function refuseContent (service: ServiceName, fields: JsonObject, hasTemplate: b
   const { unless, exclusive = false } = services[service].template ?? {}
   if (unless === undefined) return
   const [path, isGiven] = [`/${service}/${unless}`, fields[unless] !== undefined]
-  if (!hasTemplate && !isGiven) throw refusal('validation_error', [{ path, code: 'required', message: `The field "${unless}" is required: the step has no template.` }])
-  if (hasTemplate && isGiven && exclusive) throw refusal('validation_error', [{ path, code: 'contradiction', message: 'Stands in the place of the template that the step has; leave it out.' }])
+  if (!hasTemplate && !isGiven) {
+    throw refusal('validation_error', [{ path, code: 'required', message: `The field "${unless}" is required: the step has no template.` }])
+  }
+  if (hasTemplate && isGiven && exclusive) {
+    throw refusal('validation_error', [{
+      path,
+      code: 'contradiction',
+      message: 'Stands in the place of the template that the step has; leave it out.'
+    }])
+  }
 }
 
 /** The document that was made stays what it is: nothing that it shows may become another. */
@@ -71,19 +91,53 @@ function refuseChanges (record: DispatchRecord, step: StepRecord, fields: JsonOb
   const { documentType = null } = service.facts(fields, record.data ?? {})
   const [had, has] = [service.signers?.(step.fields).length, service.signers?.(fields).length]
   const problems = [
-    ...(step.position > 0 || documentType === record.document_type ? [] : [{ path: `/${service.name}/documentType`, code: 'document_made', message: `The document was made as ${record.document_type ?? 'no'} document and is not made again: leave its type as it was.` }]),
-    ...(formatOf(service.name as ServiceName, step.fields) === formatOf(service.name as ServiceName, fields) ? [] : [{ path: `/${service.name}/${service.format?.field ?? ''}`, code: 'document_made', message: 'The steps of the dispatch take the document in the format in which it was asked for: leave it as it was.' }]),
-    ...(had === has || !record.steps.some(({ document }) => document !== undefined) ? [] : [{ path: `/${service.name}/signers`, code: 'document_made', message: `The document has places for ${had ?? 0} ${had === 1 ? 'signer' : 'signers'} and is not made again: leave their number as it was.` }])
+    ...(step.position > 0 || documentType === record.document_type
+      ? []
+      : [{
+        path: `/${service.name}/documentType`,
+        code: 'document_made',
+        message: `The document was made as ${record.document_type ?? 'no'} document and is not made again: leave its type as it was.`
+      }]),
+    ...(formatOf(service.name as ServiceName, step.fields) === formatOf(service.name as ServiceName, fields)
+      ? []
+      : [{
+        path: `/${service.name}/${service.format?.field ?? ''}`,
+        code: 'document_made',
+        message: 'The steps of the dispatch take the document in the format in which it was asked for: leave it as it was.'
+      }]),
+    ...(had === has || !record.steps.some(({ document }) => document !== undefined) ?
+      [] :
+      [{
+        path: `/${service.name}/signers`,
+        code: 'document_made',
+        message:
+          `The document has places for ${had ?? 0} ${had === 1 ? 'signer' : 'signers'} and is not made again: leave their number as ` +
+          'it was.'
+      }])
   ]
   if (problems.length > 0) throw refusal('validation_failed', problems)
 }
 
 /** The rules of the service, with the provider that the step has. */
-async function recheck ({ host, configurations, now }: PipelineDependencies, record: DispatchRecord, { step, fields, link }: { step: StepRecord, fields: JsonObject, link?: string }): Promise<void> {
+async function recheck (
+  { host, configurations, now }: PipelineDependencies,
+  record: DispatchRecord,
+  { step, fields, link }: { step: StepRecord, fields: JsonObject, link?: string }
+): Promise<void> {
   const service = step.service as ServiceName
   const provider = step.provider_code === null ? undefined : host.find(step.provider_code)
   const { provider_code: providerCode, configured_by: configuredBy } = step
-  const configuration = providerCode === null || configuredBy === null ? undefined : configurationUsed(await configurations.latest(record.company_id), { providerCode, configuredBy, userId: record.user_id })
-  const choice = provider === undefined || configuration === undefined ? {} : { choice: { chosen: true as const, chosenBy: step.chosen_by ?? 'company', provider, configuration } }
-  checkAgain({ service, fields, settings: step.request_settings, at: (field) => `/${service}/${field}`, ...choice }, { data: record.data ?? {}, metadata: record.metadata, now, otherServices: record.services.filter((name) => name !== service), ...(link === undefined ? {} : { link }) })
+  const configuration = providerCode === null || configuredBy === null
+    ? undefined
+    : configurationUsed(await configurations.latest(record.company_id), { providerCode, configuredBy, userId: record.user_id })
+  const choice = provider === undefined || configuration === undefined
+    ? {}
+    : { choice: { chosen: true as const, chosenBy: step.chosen_by ?? 'company', provider, configuration } }
+  checkAgain({ service, fields, settings: step.request_settings, at: (field) => `/${service}/${field}`, ...choice }, {
+    data: record.data ?? {},
+    metadata: record.metadata,
+    now,
+    otherServices: record.services.filter((name) => name !== service),
+    ...(link === undefined ? {} : { link })
+  })
 }

@@ -1,8 +1,8 @@
 import type { JsonObject } from '@dispatch/common'
-import { sendStatus, type RecipientReport, type TurnedAway } from '../../contract/recipients.ts'
+import { type RecipientReport, sendStatus, type TurnedAway } from '../../contract/recipients.ts'
 import type { ProviderResponse } from '../../contract/response.ts'
-import type { StepRecord, StepRow } from '../../store/dispatch/dispatch-views.ts'
 import type { StepError } from '../../store/db/schema.ts'
+import type { StepRecord, StepRow } from '../../store/dispatch/dispatch-views.ts'
 import type { Settlement } from '../../store/dispatch/steps.ts'
 
 /** What a step was answered, with what has become of those whom it left. */
@@ -26,9 +26,14 @@ function reportOf (answer: (ProviderResponse & RecipientReport) | null): Recipie
 }
 
 /** How the recipients stand once a rest has come to this. A person's word on it has no answer: it is about all of them. */
-function reportAfter ({ accepted = [], rejected = [], waiting = [] }: RecipientReport, { status, response, error, next_try_at: nextTryAt }: RestState): RecipientReport {
+function reportAfter (
+  { accepted = [], rejected = [], waiting = [] }: RecipientReport,
+  { status, response, error, next_try_at: nextTryAt }: RestState
+): RecipientReport {
   const told = response === null ? { accepted: waiting.map(({ address }) => address) } : reportOf(response)
-  if (status === 'accepted') return { accepted: [...accepted, ...told.accepted ?? []], rejected: [...rejected, ...told.rejected ?? []], waiting: told.waiting ?? [] }
+  if (status === 'accepted') {
+    return { accepted: [...accepted, ...told.accepted ?? []], rejected: [...rejected, ...told.rejected ?? []], waiting: told.waiting ?? [] }
+  }
   const turned = waiting.map((recipient) => ({ ...recipient, ...reasonOf(error) }))
   if (status === 'uncertain') return { waiting: [], uncertain: turned }
   const isOver = status === 'rejected' || (status === 'unavailable' && nextTryAt === null)

@@ -1,7 +1,7 @@
 import { DispatchError } from '../../contract/errors.ts'
 import type { ChainResponse, DispatchResponse, PartialDispatch, QueuedResponse, StepAnswer } from '../../contract/response.ts'
 import type { DispatchStatus } from '../../contract/states.ts'
-import { chargedFor, generatedDocument, stepError, type DocumentUrl, type DispatchResult, type StepResult } from './result.ts'
+import { chargedFor, type DispatchResult, type DocumentUrl, generatedDocument, stepError, type StepResult } from './result.ts'
 
 /** The addresses that an answer names. `status`: where a dispatch is read; a retry is posted below it. */
 export type Addresses = { document: DocumentUrl, status: (dispatchId: string) => string }
@@ -13,7 +13,9 @@ export type DispatchAnswer = DispatchResponse | ChainResponse | QueuedResponse
 export function responseOf (result: DispatchResult, addresses: Addresses): DispatchAnswer {
   const { dispatchId, status, metadata, steps, createdAt, finishedAt } = result
   const test = result.test ? { test: true as const } : {}
-  if (status === 'queued' || status === 'running') return { success: true, dispatchId, status, ...test, statusUrl: addresses.status(dispatchId), metadata }
+  if (status === 'queued' || status === 'running') {
+    return { success: true, dispatchId, status, ...test, statusUrl: addresses.status(dispatchId), metadata }
+  }
   if (status !== 'succeeded') throw errorOf(result, addresses)
   const answers = steps.map((step) => stepAnswer(step, addresses.document))
   const [only, ...others] = answers
@@ -38,17 +40,26 @@ function errorOf ({ dispatchId, status, steps }: DispatchResult, { document, sta
   }
   if (status === 'cancelled') return new DispatchError('conflict', 'The dispatch was cancelled before anything was sent.', { dispatchId })
   const { word = 'internal_error', message = 'The dispatch failed.', details, retryAfter } = failed?.error ?? {}
-  return new DispatchError(word, message, { dispatchId, ...(details === undefined ? {} : { details }), ...(retryAfter === undefined ? {} : { retryAfter }) })
+  return new DispatchError(word, message, {
+    dispatchId,
+    ...(details === undefined ? {} : { details }),
+    ...(retryAfter === undefined ? {} : { retryAfter })
+  })
 }
 
 function partialMessage (status: DispatchStatus, steps: readonly StepResult[], failed: StepResult | undefined): string {
   const done = steps.filter(({ status }) => status === 'accepted').map(({ service }) => `"${service}"`).join(', ')
   const reason = failed === undefined || failed.error === null ? '' : ` The step "${failed.service}" is not: ${failed.error.message}`
-  const rest = status === 'uncertain' ? 'what became of that step is being found out; then the rest is done by itself, or by a POST to "retryUrl"' : 'a POST to "retryUrl" does the rest'
+  const rest = status === 'uncertain'
+    ? 'what became of that step is being found out; then the rest is done by itself, or by a POST to "retryUrl"'
+    : 'a POST to "retryUrl" does the rest'
   return `A part of the dispatch is done (${done}).${reason} Do not send the request again: ${rest}.`
 }
 
-function stepAnswer ({ service, status, providerName, sandbox, response, document, error }: StepResult, documentUrl: DocumentUrl): StepAnswer {
+function stepAnswer (
+  { service, status, providerName, sandbox, response, document, error }: StepResult,
+  documentUrl: DocumentUrl
+): StepAnswer {
   return {
     service,
     status,

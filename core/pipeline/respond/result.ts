@@ -1,10 +1,10 @@
 import { isDeliveryService, refusalOf } from '../../contract/delivery.ts'
 import type { DispatchView, EventView, GeneratedDocument, ProviderResponse, StepAnswer } from '../../contract/response.ts'
 import type { DispatchStatus, StepStatus } from '../../contract/states.ts'
+import type { StepError } from '../../store/db/schema.ts'
 import { deferredStateOf } from '../../store/dispatch/deferred-states.ts'
 import type { DispatchRecord, EventRow, StepRecord } from '../../store/dispatch/dispatch-views.ts'
-import type { StepError } from '../../store/db/schema.ts'
-import { storedDocument, type StoredDocument } from '../run/stored-document.ts'
+import { type StoredDocument, storedDocument } from '../run/stored-document.ts'
 import { mergedResponse } from './merged-response.ts'
 
 /** Gives a document the link under which it can be fetched without credentials. */
@@ -100,8 +100,13 @@ export function viewOf (record: DispatchRecord, documentUrl: DocumentUrl): Dispa
 }
 
 /** What became of a step after its acceptance, where its vendor tells. */
-function deliveryOf ({ service, delivery_status: status }: StepRecord): Pick<DispatchView['steps'][number], 'deliveryStatus' | 'deliveryMessage'> {
-  return isDeliveryService(service) ? { deliveryStatus: status, ...optional('deliveryMessage', status === null ? undefined : refusalOf(service, status)) } : {}
+function deliveryOf ({ service, delivery_status: status }: StepRecord): Pick<
+  DispatchView['steps'][number],
+  'deliveryStatus' | 'deliveryMessage'
+> {
+  return isDeliveryService(service)
+    ? { deliveryStatus: status, ...optional('deliveryMessage', status === null ? undefined : refusalOf(service, status)) }
+    : {}
 }
 
 /** An entry of a timeline as clients read it. */
@@ -132,7 +137,10 @@ export function chargedFor (steps: readonly Pick<StepResult, 'charged'>[]): numb
 }
 
 /** That of a dispatch is its first step's; another step may have one of its own. */
-function usedTemplate ({ template_id: id, template_version: version }: Pick<StepRecord, 'template_id' | 'template_version'>): { id: number, version: number } | null {
+function usedTemplate ({ template_id: id, template_version: version }: Pick<StepRecord, 'template_id' | 'template_version'>): {
+  id: number
+  version: number
+} | null {
   return id === null || version === null ? null : { id, version }
 }
 

@@ -1,20 +1,24 @@
-import { hash } from 'node:crypto'
 import type { JsonObject } from '@dispatch/common'
+import { type FileFormat, fileFormats, type Format, type PaperSize, type Rendered } from '@dispatch/documents'
+import { hash } from 'node:crypto'
 import { refusal } from '../../contract/errors.ts'
-import { fileFormats, type FileFormat, type Format, type PaperSize, type Rendered } from '@dispatch/documents'
 import { capabilitiesOf } from '../../host/manifest/capabilities.ts'
+import type { Content, ContentKind, InlinePicture, StepContent } from '../../services/content.ts'
 import { attaches } from '../../services/email.ts'
 import { cleanFilename } from '../../services/filename.ts'
 import { formatOf, services } from '../../services/index.ts'
 import { isLinked } from '../../services/link.ts'
-import type { Content, ContentKind, InlinePicture, StepContent } from '../../services/content.ts'
 import type { NewDocument } from '../../store/dispatch/documents.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
-import { storedDocumentOfNew, documentHandleOf, type Run, type RunStep } from './run.ts'
+import { documentHandleOf, type Run, type RunStep, storedDocumentOfNew } from './run.ts'
 import type { StoredDocument } from './stored-document.ts'
 
 /** What a step needs before it can be done. `fresh`: what of it has just been made, and is not recorded yet. */
-export type PreparedContent = { made: StepContent, document?: StoredDocument, fresh: { document?: NewDocument, pictures?: readonly NewDocument[], made?: JsonObject } }
+export type PreparedContent = {
+  made: StepContent
+  document?: StoredDocument
+  fresh: { document?: NewDocument, pictures?: readonly NewDocument[], made?: JsonObject }
+}
 
 /** The document that a chain hands on, and where it is to be signed. */
 export type ChainDocument = { document: StoredDocument, signatures: Content['document']['signatures'] }
@@ -31,7 +35,12 @@ type ContentDependencies = Pick<PipelineDependencies, 'renderer' | 'files' | 'do
 export async function prepareContent (parts: ContentDependencies, run: Run, step: RunStep, hand: Hand): Promise<PreparedContent> {
   const service = services[step.service]
   const content = await makers[service.content](parts, run, step, hand)
-  const made: StepContent = { data: step.template?.data ?? {}, metadata: run.metadata, ...await linkFor(parts, step, hand), ...content.content }
+  const made: StepContent = {
+    data: step.template?.data ?? {},
+    metadata: run.metadata,
+    ...await linkFor(parts, step, hand),
+    ...content.content
+  }
   const problems = service.checkContent?.(step.fields, made, capabilitiesOf(step.by?.provider, step.service)) ?? []
   if (problems.length > 0) throw refusal('validation_failed', problems)
   const { document, fresh = {} } = content
@@ -50,10 +59,14 @@ type MadeFile = Rendered<FileFormat> & Partial<Pick<Rendered<'pdf'>, 'pages' | '
 type Contents<Kind extends ContentKind> = { content: Content[Kind], document?: StoredDocument, fresh?: PreparedContent['fresh'] }
 
 /** How each kind of content comes about: of the step's own template, or of the document of the chain. */
-const makers: { readonly [Kind in ContentKind]: (parts: ContentDependencies, run: Run, step: RunStep, hand: Hand) => Promise<Contents<Kind>> } = {
+const makers: {
+  readonly [Kind in ContentKind]: (parts: ContentDependencies, run: Run, step: RunStep, hand: Hand) => Promise<Contents<Kind>>
+} = {
   async document (parts, run, step, hand) {
     const { document, made } = step.content
-    if (document !== undefined) return { content: { document: documentHandleOf(document), ...pagesOf(document), signatures: placesIn(made) }, document }
+    if (document !== undefined) {
+      return { content: { document: documentHandleOf(document), ...pagesOf(document), signatures: placesIn(made) }, document }
+    }
     if (step.template === undefined) return { content: chainContent(run, await hand()) }
     const file: MadeFile = await render(parts, run, step, formatOf(step.service, step.fields))
     const fresh = await storeDocument(parts, run, step, file)
@@ -71,8 +84,13 @@ const makers: { readonly [Kind in ContentKind]: (parts: ContentDependencies, run
     const attachments = chain === undefined ? [] : [documentHandleOf(chain.document)]
     if (step.template === undefined) return { content: { attachments } }
     const stored = step.content.made
-    const { pictures, ...body } = stored === undefined ? await renderMessage(parts, run, step) : { html: textIn(stored, 'html'), text: textIn(stored, 'text'), inline: picturesIn(stored), pictures: [] }
-    return { content: { ...body, attachments }, ...(stored === undefined ? { fresh: { pictures, made: { ...body, inline: body.inline.map((picture) => ({ ...picture })) } } } : {}) }
+    const { pictures, ...body } = stored === undefined
+      ? await renderMessage(parts, run, step)
+      : { html: textIn(stored, 'html'), text: textIn(stored, 'text'), inline: picturesIn(stored), pictures: [] }
+    return {
+      content: { ...body, attachments },
+      ...(stored === undefined ? { fresh: { pictures, made: { ...body, inline: body.inline.map((picture) => ({ ...picture })) } } } : {})
+    }
   },
 
   async text (parts, run, step) {
@@ -83,7 +101,9 @@ const makers: { readonly [Kind in ContentKind]: (parts: ContentDependencies, run
   },
 
   async upload (_parts, run, { content: { document } }, hand) {
-    return document === undefined ? { content: { document: chainContent(run, await hand()).document } } : { content: { document: documentHandleOf(document) }, document }
+    return document === undefined
+      ? { content: { document: chainContent(run, await hand()).document } }
+      : { content: { document: documentHandleOf(document) }, document }
   }
 }
 
@@ -98,19 +118,33 @@ function pagesOf ({ pages }: { pages?: number }): { pages?: number } {
 }
 
 /** Whoever signs the document, in whichever step, has a place in it; where it is posted says what it is printed on. */
-async function render<F extends Format> ({ renderer, now }: ContentDependencies, run: Run, { template: content }: RunStep, format: F): Promise<Rendered<F>> {
+async function render<F extends Format> (
+  { renderer, now }: ContentDependencies,
+  run: Run,
+  { template: content }: RunStep,
+  format: F
+): Promise<Rendered<F>> {
   const { companyId, steps } = run
   if (content === undefined) throw new Error('There is no template to render.')
   const { template: { id, version, digest, source, companyId: author }, data } = content
   const signers = steps.map(({ service, fields }) => services[service].signers?.(fields)).find((names) => names !== undefined)
   const paper = paperFor(run)
-  const job = { template: { id, version, digest, source }, data, format, now: now().toISOString(), ...(signers === undefined ? {} : { signers }), ...(paper === undefined ? {} : { paper }) }
+  const job = {
+    template: { id, version, digest, source },
+    data,
+    format,
+    now: now().toISOString(),
+    ...(signers === undefined ? {} : { signers }),
+    ...(paper === undefined ? {} : { paper })
+  }
   return renderer.render(job, { companyId, template: author === null ? 'shared' : 'own' })
 }
 
 /** What the document of a dispatch is printed on, by the step that posts it, now or later. */
 function paperFor ({ steps, deferred }: Run): PaperSize | undefined {
-  return [...steps, ...deferred].map(({ service, fields, by }) => services[service].paper?.of(fields, capabilitiesOf(by?.provider, service))).find((paper) => paper !== undefined)
+  return [...steps, ...deferred].map(({ service, fields, by }) =>
+    services[service].paper?.of(fields, capabilitiesOf(by?.provider, service))
+  ).find((paper) => paper !== undefined)
 }
 
 type Body = { html: string, text: string, inline: InlinePicture[] }
@@ -119,7 +153,12 @@ type Body = { html: string, text: string, inline: InlinePicture[] }
 async function renderMessage (parts: ContentDependencies, run: Run, step: RunStep): Promise<Body & { pictures: NewDocument[] }> {
   const { html, text, inline } = await render(parts, run, step, 'html')
   const pictures = await Promise.all(inline.map(({ filename, ...picture }) => storeFile(parts, run, filename, picture)))
-  return { html, text, pictures, inline: pictures.map((picture, index) => ({ ...documentHandleOf(storedDocumentOfNew(picture)), contentId: inline[index]?.cid ?? '' })) }
+  return {
+    html,
+    text,
+    pictures,
+    inline: pictures.map((picture, index) => ({ ...documentHandleOf(storedDocumentOfNew(picture)), contentId: inline[index]?.cid ?? '' }))
+  }
 }
 
 /** How long a generated document is kept, in milliseconds: 30 days. */
@@ -129,7 +168,12 @@ async function storeDocument (parts: ContentDependencies, run: Run, step: RunSte
   return { ...await storeFile(parts, run, filenameOf(run, step), file), ...pagesOf(file) }
 }
 
-async function storeFile ({ files, newId, now }: ContentDependencies, { companyId }: Run, filename: string, { bytes, contentType }: { bytes: Uint8Array, contentType: string }): Promise<NewDocument> {
+async function storeFile (
+  { files, newId, now }: ContentDependencies,
+  { companyId }: Run,
+  filename: string,
+  { bytes, contentType }: { bytes: Uint8Array, contentType: string }
+): Promise<NewDocument> {
   const time = now()
   const documentId = newId()
   const storageKey = storageKeyOf(companyId, time, documentId)

@@ -29,7 +29,12 @@ export function createInFlight ({ limit, log }: { limit: number, log: Log }): In
       const timer = setTimeout(() => {
         log.warn({ dispatchId, limit }, 'the synchronous limit has passed; the dispatch goes on')
         tell().catch((error: unknown) => log.warn({ err: error, dispatchId }, 'that nobody waits could not be recorded'))
-        late.reject(new DispatchError('timeout', `The dispatch takes longer than ${limit} seconds and goes on; read it with GET /api/v1/dispatches/${dispatchId}.`, { dispatchId }))
+        late.reject(
+          new DispatchError('timeout',
+            `The dispatch takes longer than ${limit} seconds and goes on; read it with GET /api/v1/dispatches/${dispatchId}.`, {
+            dispatchId
+          })
+        )
       }, limit * 1000)
       try {
         return await Promise.race([followed, late.promise])

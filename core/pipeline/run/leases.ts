@@ -35,7 +35,9 @@ type Moment = { steady: number, set: number }
 
 type LeasesOptions = { database: Database, newId: () => string, now: () => Date, log: Log, times?: LeaseTimes }
 
-export function createLeases ({ database, newId, now, log, times: { duration: good, renewInterval: renewed, margin } = leaseTimes }: LeasesOptions): Leases {
+export function createLeases ({ database, newId, now, log, times: { duration: good, renewInterval: renewed, margin } = leaseTimes }:
+  LeasesOptions): Leases
+{
   /** When each lease was last asked for, of those that were given: a lease is counted from before the database heard of it. */
   const since = new Map<string, Moment>()
   const moment = (): Moment => ({ steady: performance.now(), set: now().getTime() })
@@ -52,7 +54,9 @@ export function createLeases ({ database, newId, now, log, times: { duration: go
     for (const runId of await renewLeases(database, runIds, good)) if (since.has(runId)) since.set(runId, asked)
   }
 
-  const notRenewed = (error: unknown): void => { log.warn({ err: error }, 'leases could not be renewed') }
+  const notRenewed = (error: unknown): void => {
+    log.warn({ err: error }, 'leases could not be renewed')
+  }
 
   const timer = setInterval(() => {
     renew([...since.keys()]).catch(notRenewed)
@@ -78,6 +82,8 @@ export function createLeases ({ database, newId, now, log, times: { duration: go
       if (left(runId) < (good - margin) / 2) await renew([runId]).catch(notRenewed)
       return left(runId) > 0
     },
-    close () { clearInterval(timer) }
+    close () {
+      clearInterval(timer)
+    }
   }
 }

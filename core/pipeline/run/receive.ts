@@ -1,16 +1,20 @@
+import { fileTypeFromBuffer } from 'file-type'
 import { extname } from 'node:path'
 import type { Readable } from 'node:stream'
-import { fileTypeFromBuffer } from 'file-type'
 import { cleanFilename } from '../../services/filename.ts'
-import { expiryOf, storageKeyOf } from './content.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import type { ReceivedFile } from '../pipeline.ts'
+import { expiryOf, storageKeyOf } from './content.ts'
 
 /**
  * Stores a file that comes with a request, hashed on its way. Its type is what its first bytes say; only where they say
  * nothing, a text stays a text and all else is bytes. What the stream throws is thrown; nothing is left then.
  */
-export async function receiveFile ({ files, newId, now }: Pick<PipelineDependencies, 'files' | 'newId' | 'now'>, companyId: number, { bytes, filename, contentType }: { bytes: Readable, filename: string, contentType: string }): Promise<ReceivedFile> {
+export async function receiveFile (
+  { files, newId, now }: Pick<PipelineDependencies, 'files' | 'newId' | 'now'>,
+  companyId: number,
+  { bytes, filename, contentType }: { bytes: Readable, filename: string, contentType: string }
+): Promise<ReceivedFile> {
   const time = now()
   const documentId = newId()
   const storageKey = storageKeyOf(companyId, time, documentId)
@@ -18,7 +22,18 @@ export async function receiveFile ({ files, newId, now }: Pick<PipelineDependenc
   try {
     const { size, sha256, head } = await files.receive(storageKey, bytes)
     const sniffed = await fileTypeFromBuffer(head)
-    return { document: { documentId, filename: nameOf(filename, sniffed?.ext), contentType: sniffed?.mime ?? plainType(contentType), size, sha256, storageKey, expiresAt: expiryOf(time) }, discard }
+    return {
+      document: {
+        documentId,
+        filename: nameOf(filename, sniffed?.ext),
+        contentType: sniffed?.mime ?? plainType(contentType),
+        size,
+        sha256,
+        storageKey,
+        expiresAt: expiryOf(time)
+      },
+      discard
+    }
   } catch (error) {
     await discard()
     throw error

@@ -1,12 +1,17 @@
 import type { ServiceName } from '../../contract/service-names.ts'
 import type { InstalledProvider } from '../../host/load/load.ts'
-import { findDispatch, type DispatchRecord, type StepRecord } from '../../store/dispatch/dispatch-views.ts'
+import { type DispatchRecord, findDispatch, type StepRecord } from '../../store/dispatch/dispatch-views.ts'
 import type { StoredTemplate } from '../../store/templates/templates.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import { resumeRun, type Run } from './run.ts'
 
 /** The run of a recorded dispatch, under a lease that was taken; undefined when what was asked for is kept no more. */
-export async function rehydrateRun (parts: PipelineDependencies, companyId: number, dispatchId: string, runId: string): Promise<Run | undefined> {
+export async function rehydrateRun (
+  parts: PipelineDependencies,
+  companyId: number,
+  dispatchId: string,
+  runId: string
+): Promise<Run | undefined> {
   const record = await findDispatch(parts.database, companyId, dispatchId)
   return record && rehydrateRecord(parts, record, runId)
 }
@@ -33,5 +38,7 @@ export async function rehydrateWhatIsKept ({ host, templates }: PipelineDependen
 
 /** That of a dispatch is its first step's. */
 function templateOf (record: DispatchRecord, step: StepRecord): { id: number | null, version: number | null } {
-  return step.position === 0 ? { id: record.template_id, version: record.template_version } : { id: step.template_id, version: step.template_version }
+  return step.position === 0
+    ? { id: record.template_id, version: record.template_version }
+    : { id: step.template_id, version: step.template_version }
 }

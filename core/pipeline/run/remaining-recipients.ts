@@ -2,17 +2,22 @@ import type { ProviderResponse } from '../../contract/response.ts'
 import { addJobs } from '../../store/db/jobs.ts'
 import type { TransactionHook } from '../../store/dispatch/lease.ts'
 import { openRest } from '../../store/dispatch/rests.ts'
-import type { SettlementFollowUp, Settlement } from '../../store/dispatch/steps.ts'
+import type { Settlement, SettlementFollowUp } from '../../store/dispatch/steps.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
+import { waitingIn, withRest } from '../respond/merged-response.ts'
 import { retryDelayOf } from './retry-policy.ts'
 import type { Run, RunStep } from './run.ts'
-import { waitingIn, withRest } from '../respond/merged-response.ts'
 
 /**
  * What is done in the transaction in which a step ends: whom it left is sent to by a step of its own, as long as patience
  * lasts; once nobody is left any more, the company is told what has become of them; and it is told of a deferred step that has failed.
  */
-export function followUpsOf (parts: Pick<PipelineDependencies, 'database' | 'jobs' | 'outbox' | 'newId'>, run: Run, step: RunStep, settlement: Settlement): TransactionHook[] {
+export function followUpsOf (
+  parts: Pick<PipelineDependencies, 'database' | 'jobs' | 'outbox' | 'newId'>,
+  run: Run,
+  step: RunStep,
+  settlement: Settlement
+): TransactionHook[] {
   const left = leftBy(parts, step, settlement)
   const goesOn: TransactionHook = async (queries) => {
     if (left === undefined) return
@@ -20,12 +25,19 @@ export function followUpsOf (parts: Pick<PipelineDependencies, 'database' | 'job
     if (left.tryAfter !== undefined) await addJobs(queries, parts.jobs.deferred(run, left, left.tryAfter))
   }
   const isOver = settlement.outcome !== 'uncertain' && left?.tryAfter === undefined
-  const tell = step.rest !== undefined && isOver && run.callbackUrl !== undefined ? [tellRest(parts, run, step.rest.answer, settlement)] : []
+  const tell = step.rest !== undefined && isOver && run.callbackUrl !== undefined
+    ? [tellRest(parts, run, step.rest.answer, settlement)]
+    : []
   return [...left === undefined ? [] : [goesOn], ...tell, ...tellDeferred(parts, run, step, settlement)]
 }
 
 /** A deferred step that is not tried again by itself has failed, which nobody would see otherwise. */
-function tellDeferred ({ outbox: notices }: Pick<PipelineDependencies, 'outbox'>, run: Run, { deferredOn, rest }: RunStep, { outcome }: Settlement): TransactionHook[] {
+function tellDeferred (
+  { outbox: notices }: Pick<PipelineDependencies, 'outbox'>,
+  run: Run,
+  { deferredOn, rest }: RunStep,
+  { outcome }: Settlement
+): TransactionHook[] {
   const failed = deferredOn !== undefined && rest === undefined && (outcome === 'rejected' || outcome === 'unavailable')
   return failed ? [(queries) => notices.enqueue(queries, run, 'deferred.failed')] : []
 }
@@ -39,12 +51,21 @@ function leftBy ({ newId }: Pick<PipelineDependencies, 'newId'>, step: RunStep, 
   return { stepId, tries: tries + 1, ...(tryAfter === undefined ? {} : { tryAfter }) }
 }
 
-function tellRest ({ outbox: notices }: Pick<PipelineDependencies, 'outbox'>, run: Run, answer: ProviderResponse, settlement: Settlement): TransactionHook {
+function tellRest (
+  { outbox: notices }: Pick<PipelineDependencies, 'outbox'>,
+  run: Run,
+  answer: ProviderResponse,
+  settlement: Settlement
+): TransactionHook {
   const { status } = withRest(answer, { status: settlement.outcome, response: null, error: null, next_try_at: null, ...settlement })
   return (queries) => notices.enqueue(queries, run, status === 'sent' ? 'email.sent' : 'email.partially_sent')
 }
 
 /** Several things that are done in one transaction, one after the other. */
 export function inOneTransaction (works: readonly TransactionHook[]): Pick<SettlementFollowUp, 'also'> {
-  return works.length === 0 ? {} : { also: async (queries) => { for (const work of works) await work(queries) } }
+  return works.length === 0 ? {} : {
+    also: async (queries) => {
+      for (const work of works) await work(queries)
+    }
+  }
 }

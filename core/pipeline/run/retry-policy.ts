@@ -15,8 +15,14 @@ const doubtful = 7 * day
 /** Seconds within which a chain goes on by itself when an uncertain step of it turns out accepted. */
 export const chainResumeWindow = day
 
-/** Seconds until a step that was surely not sent is tried again, give or take a fifth that differs by step, but no fewer than its vendor `asked` for; undefined: not by itself. */
-export function retryDelayOf ({ stepId, tries, asked = 0 }: Pick<RunStep, 'stepId' | 'tries'> & { asked?: number | undefined }): number | undefined {
+/**
+ * Seconds until a step that was surely not sent is tried again, give or take a fifth that differs by step, but no fewer than its vendor
+ * `asked` for; undefined: not by itself.
+ */
+export function retryDelayOf ({ stepId, tries, asked = 0 }: Pick<RunStep, 'stepId' | 'tries'> & { asked?: number | undefined }):
+  | number
+  | undefined
+{
   const seconds = retries[tries]
   return seconds === undefined ? undefined : Math.max(asked, seconds * (0.8 + 0.4 * jitterOf(stepId)))
 }

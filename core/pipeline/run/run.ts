@@ -1,19 +1,19 @@
+import type { JsonObject } from '@dispatch/common'
 import type { Actor } from '../../access/account.ts'
 import type { DocumentHandle } from '../../contract/common.ts'
-import type { JsonObject } from '@dispatch/common'
 import type { ProviderResponse } from '../../contract/response.ts'
 import type { ServiceName } from '../../contract/service-names.ts'
 import type { ConfiguredBy } from '../../contract/states.ts'
 import type { InstalledProvider } from '../../host/load/load.ts'
+import type { EventActor } from '../../store/db/schema.ts'
 import type { DispatchRecord, StepRecord, StepRow } from '../../store/dispatch/dispatch-views.ts'
 import type { NewDispatch } from '../../store/dispatch/dispatches.ts'
 import type { NewDocument } from '../../store/dispatch/documents.ts'
-import type { EventActor } from '../../store/db/schema.ts'
 import type { StoredTemplate } from '../../store/templates/templates.ts'
-import { stepResultOf, type StepResult } from '../respond/result.ts'
 import type { DispatchPlan, PlannedStep, TemplateContent } from '../plan/plan.ts'
-import { storedDocument, type StoredDocument } from './stored-document.ts'
-import { waitingIn, mergedResponse } from '../respond/merged-response.ts'
+import { mergedResponse, waitingIn } from '../respond/merged-response.ts'
+import { type StepResult, stepResultOf } from '../respond/result.ts'
+import { type StoredDocument, storedDocument } from './stored-document.ts'
 
 /** A recorded dispatch under way: what every stage after the check works on, whether it begins or goes on. */
 export type Run = {
@@ -56,7 +56,10 @@ export type RunStep = {
   missing?: string
   /** The event that it waited for. */
   deferredOn?: string
-  /** It goes on with what the step `of` left: with everything of that step, for these recipients alone. `answer`: of all that was done until now. */
+  /**
+   * It goes on with what the step `of` left: with everything of that step, for these recipients alone. `answer`: of all that was done until
+   * now.
+   */
   rest?: { of: string, answer: ProviderResponse, recipients: string[] }
   content: StoredContent
   result: StepResult
@@ -79,14 +82,41 @@ export type ProviderStep = RunStep & Required<Pick<RunStep, 'by'>>
 export type StoredContent = { document?: StoredDocument, made?: JsonObject }
 
 /** Who begins a dispatch, and under which request. `file`: what came with it. */
-export type RunOrigin = { companyId: number, actor: Run['actor'], requestId: string, runId: string, detached: boolean, newId: () => string, now: Date, file?: NewDocument }
+export type RunOrigin = {
+  companyId: number
+  actor: Run['actor']
+  requestId: string
+  runId: string
+  detached: boolean
+  newId: () => string
+  now: Date
+  file?: NewDocument
+}
 
 /** The run of a new dispatch, and the record that goes before it. */
-export function beginRun ({ request, facts, ...plan }: DispatchPlan, { companyId, actor, requestId, runId, detached, newId, now, file }: RunOrigin): { run: Run, record: NewDispatch } {
-  const shared = { dispatchId: newId(), companyId, actor, test: plan.test, metadata: request.metadata, ...(request.callbackUrl === undefined ? {} : { callbackUrl: request.callbackUrl }) }
+export function beginRun (
+  { request, facts, ...plan }: DispatchPlan,
+  { companyId, actor, requestId, runId, detached, newId, now, file }: RunOrigin
+): { run: Run, record: NewDispatch } {
+  const shared = {
+    dispatchId: newId(),
+    companyId,
+    actor,
+    test: plan.test,
+    metadata: request.metadata,
+    ...(request.callbackUrl === undefined ? {} : { callbackUrl: request.callbackUrl })
+  }
   const identified = (step: PlannedStep & { deferredOn?: string }) => ({ ...step, stepId: newId(), sandbox: step.by?.sandbox ?? false })
   const [steps, deferred] = [plan.steps.map(identified), plan.deferred.map(identified)]
-  const begun = ({ content, ...step }: ReturnType<typeof identified>, given: StoredContent): RunStep => ({ ...step, ...(content === undefined ? {} : { template: content }), content: given, result: unbegun(step), tries: 0, generation: 0, looks: 0 })
+  const begun = ({ content, ...step }: ReturnType<typeof identified>, given: StoredContent): RunStep => ({
+    ...step,
+    ...(content === undefined ? {} : { template: content }),
+    content: given,
+    result: unbegun(step),
+    tries: 0,
+    generation: 0,
+    looks: 0
+  })
   return {
     run: {
       ...shared,
@@ -103,17 +133,32 @@ export function beginRun ({ request, facts, ...plan }: DispatchPlan, { companyId
       requestId,
       services: request.services,
       ...(file === undefined ? {} : { document: file }),
-      steps: [...steps, ...deferred].map(({ by, ...step }) => ({ ...step, ...(by === undefined ? {} : { by: { ...by, providerCode: by.provider.code, providerVersion: by.provider.version } }) }))
+      steps: [...steps, ...deferred].map(({ by, ...step }) => ({
+        ...step,
+        ...(by === undefined ? {} : { by: { ...by, providerCode: by.provider.code, providerVersion: by.provider.version } })
+      }))
     }
   }
 }
 
 function unbegun ({ service, by }: Pick<PlannedStep, 'service' | 'by'>): StepResult {
-  return { service, providerName: by?.provider.code ?? null, sandbox: by?.sandbox ?? false, status: 'planned', response: null, document: null, error: null, charged: 0 }
+  return {
+    service,
+    providerName: by?.provider.code ?? null,
+    sandbox: by?.sandbox ?? false,
+    status: 'planned',
+    response: null,
+    document: null,
+    error: null,
+    charged: 0
+  }
 }
 
 /** What a record names, as it is installed and stored now. */
-export type RunLookups = { providerOf: (step: StepRecord) => InstalledProvider | undefined, templateOf: (step: StepRecord) => StoredTemplate | undefined }
+export type RunLookups = {
+  providerOf: (step: StepRecord) => InstalledProvider | undefined
+  templateOf: (step: StepRecord) => StoredTemplate | undefined
+}
 
 /** The run of a recorded dispatch that goes on. */
 export function resumeRun (record: DispatchRecord, { runId, ...found }: RunLookups & { runId: string }): Run {
@@ -138,8 +183,16 @@ export function resumeRun (record: DispatchRecord, { runId, ...found }: RunLooku
 function restIn ({ rests, ...step }: StepRecord, of: RunStep | undefined): RunStep[] {
   const last = rests.at(-1)
   const answer = mergedResponse({ ...step, rests: rests.slice(0, -1) })
-  if (of === undefined || last === undefined || answer === null || (last.next_try_at === null && !['calling', 'uncertain'].includes(last.status))) return []
-  return [{ ...of, ...stateOf(last), stepId: last.step_id, price: 0, result: stepResultOf({ ...last, document: undefined, rests: [] }), rest: { of: of.stepId, answer, recipients: waitingIn(answer).map(({ address }) => address) } }]
+  if (of === undefined || last === undefined || answer === null ||
+    (last.next_try_at === null && !['calling', 'uncertain'].includes(last.status))) return []
+  return [{
+    ...of,
+    ...stateOf(last),
+    stepId: last.step_id,
+    price: 0,
+    result: stepResultOf({ ...last, document: undefined, rests: [] }),
+    rest: { of: of.stepId, answer, recipients: waitingIn(answer).map(({ address }) => address) }
+  }]
 }
 
 function resumed (record: DispatchRecord, step: StepRecord, { providerOf, templateOf }: RunLookups): RunStep {
@@ -150,10 +203,17 @@ function resumed (record: DispatchRecord, step: StepRecord, { providerOf, templa
     fields: step.fields,
     requestSettings: step.request_settings,
     ...(template === undefined ? {} : { template: { template, data: (step.position === 0 ? record.data : step.data) ?? {} } }),
-    ...(provider === undefined || step.configured_by === null ? {} : { by: { provider, configuredBy: step.configured_by, sandbox: step.sandbox } }),
-    ...(provider === undefined && step.provider_code !== null ? { missing: `The provider "${step.provider_code}" is not installed any more.` } : {}),
+    ...(provider === undefined || step.configured_by === null
+      ? {}
+      : { by: { provider, configuredBy: step.configured_by, sandbox: step.sandbox } }),
+    ...(provider === undefined && step.provider_code !== null
+      ? { missing: `The provider "${step.provider_code}" is not installed any more.` }
+      : {}),
     ...(step.deferred_on === null ? {} : { deferredOn: step.deferred_on }),
-    content: { ...(step.document === undefined ? {} : { document: storedDocument(step.document) }), ...(step.made === null ? {} : { made: step.made }) },
+    content: {
+      ...(step.document === undefined ? {} : { document: storedDocument(step.document) }),
+      ...(step.made === null ? {} : { made: step.made })
+    },
     price: step.price,
     result: stepResultOf(step),
     ...stateOf(step)
@@ -182,5 +242,10 @@ export function documentHandleOf ({ id, filename, contentType, size, sha256 }: S
 
 /** Who acts, as the records have it. */
 export function userActorOf ({ userId, impersonatorId, key }: Actor): Run['actor'] {
-  return { kind: 'user', userId, ...(impersonatorId === undefined ? {} : { impersonatorId }), ...(key === undefined ? {} : { keyId: key.id }) }
+  return {
+    kind: 'user',
+    userId,
+    ...(impersonatorId === undefined ? {} : { impersonatorId }),
+    ...(key === undefined ? {} : { keyId: key.id })
+  }
 }

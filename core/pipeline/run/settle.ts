@@ -1,22 +1,22 @@
+import type { Problem } from '@dispatch/common'
+import { RendererBusy, RenderError, TemplateWorkersBusy } from '@dispatch/documents'
 import { setTimeout as pause } from 'node:timers/promises'
 import { toldStatuses } from '../../contract/callbacks.ts'
 import { DispatchError, refusal } from '../../contract/errors.ts'
-import type { Problem } from '@dispatch/common'
 import type { DispatchStatus } from '../../contract/states.ts'
-import { RenderError, RendererBusy, TemplateWorkersBusy } from '@dispatch/documents'
 import type { Outcome } from '../../host/call/call.ts'
-import { findDispatch } from '../../store/dispatch/dispatch-views.ts'
-import { skipWithoutAcceptedSource } from '../../store/dispatch/deferred.ts'
-import { DatabaseUnavailable } from '../../store/db/unavailable.ts'
-import type { TransactionHook } from '../../store/dispatch/lease.ts'
 import type { EventActor } from '../../store/db/schema.ts'
-import { settleStep, type SettlementFollowUp, type Settlement } from '../../store/dispatch/steps.ts'
-import type { StepResult } from '../respond/result.ts'
-import { reconcileScheduleOf, retryDelayOf } from './retry-policy.ts'
+import { DatabaseUnavailable } from '../../store/db/unavailable.ts'
+import { skipWithoutAcceptedSource } from '../../store/dispatch/deferred.ts'
+import { findDispatch } from '../../store/dispatch/dispatch-views.ts'
+import type { TransactionHook } from '../../store/dispatch/lease.ts'
+import { type Settlement, type SettlementFollowUp, settleStep } from '../../store/dispatch/steps.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
-import { followUpsOf, inOneTransaction } from './remaining-recipients.ts'
-import { isOffPath, type Run, type RunStep } from './run.ts'
 import { recipientFacts } from '../respond/merged-response.ts'
+import type { StepResult } from '../respond/result.ts'
+import { followUpsOf, inOneTransaction } from './remaining-recipients.ts'
+import { reconcileScheduleOf, retryDelayOf } from './retry-policy.ts'
+import { isOffPath, type Run, type RunStep } from './run.ts'
 
 /** Milliseconds before each try to record an outcome: what a provider has accepted must not be lost to a restart of the database. */
 export const settleRetryDelays = [0, 50, 250, 1000, 2000, 4000, 8000]
@@ -31,7 +31,13 @@ export type SettleContext = { actor: EventActor, results: readonly StepResult[] 
  * Records what came of a step, its price and what follows; answers what the dispatch becomes with it. Where the database is
  * gone for too long, the log has it. Throws `outcome_unknown` then, and `conflict` when another run has the dispatch.
  */
-export async function settle (parts: PipelineDependencies, run: Run, step: RunStep, settlement: Settlement, { actor, results }: SettleContext): Promise<DispatchStatus> {
+export async function settle (
+  parts: PipelineDependencies,
+  run: Run,
+  step: RunStep,
+  settlement: Settlement,
+  { actor, results }: SettleContext
+): Promise<DispatchStatus> {
   const { database, log } = parts
   const { companyId, dispatchId, runId } = run
   const following = followingOf(parts, run, step, settlement, results)
@@ -41,11 +47,20 @@ export async function settle (parts: PipelineDependencies, run: Run, step: RunSt
     if (performance.now() - begun > settleRetryLimit) break
     if (milliseconds > 0) await pause(milliseconds)
     try {
-      await settleStep(database, { companyId, dispatchId, stepId: step.stepId, runId, actor, facts: recipientFacts(step.service, settlement) }, settlement, following)
+      await settleStep(database, {
+        companyId,
+        dispatchId,
+        stepId: step.stepId,
+        runId,
+        actor,
+        facts: recipientFacts(step.service, settlement)
+      }, settlement, following)
       return following.status ?? 'running'
     } catch (error) {
       // A try that failed may have been recorded all the same: then the next one finds the step settled.
-      if (error instanceof DispatchError && failure !== undefined && await isRecorded(parts, run, step, settlement).catch(() => false)) return following.status ?? 'running'
+      if (error instanceof DispatchError && failure !== undefined && await isRecorded(parts, run, step, settlement).catch(() => false)) {
+        return following.status ?? 'running'
+      }
       if (error instanceof DispatchError) throw error
       failure = error
       log.warn({ err: error, companyId, dispatchId }, 'the outcome could not be recorded')
@@ -53,43 +68,86 @@ export async function settle (parts: PipelineDependencies, run: Run, step: RunSt
   }
   log.error({ companyId, dispatchId, stepId: step.stepId, outcome: settlement.outcome }, 'the outcome is not recorded')
   // Whatever it was: what is not recorded is gone on with by another run, and must not be sent beside that.
-  throw new DispatchError('outcome_unknown', 'What came of the dispatch could not be recorded, and is found out later. The request must not be sent again before it is known.', { dispatchId, cause: failure })
+  throw new DispatchError('outcome_unknown',
+    'What came of the dispatch could not be recorded, and is found out later. The request must not be sent again before it is known.', {
+    dispatchId,
+    cause: failure
+  })
 }
 
 /** Whether a step has come to what it was settled with, by whomever. */
-async function isRecorded ({ database }: PipelineDependencies, { companyId, dispatchId }: Run, { stepId }: RunStep, { outcome }: Settlement): Promise<boolean> {
+async function isRecorded (
+  { database }: PipelineDependencies,
+  { companyId, dispatchId }: Run,
+  { stepId }: RunStep,
+  { outcome }: Settlement
+): Promise<boolean> {
   const record = await findDispatch(database, companyId, dispatchId)
   return record?.steps.flatMap((step) => [step, ...step.rests]).find((step) => step.step_id === stepId)?.status === outcome
 }
 
 /** What follows when a step has come to this: the next one, the end, another try, another look. */
-function followingOf (parts: PipelineDependencies, run: Run, step: RunStep, settlement: Settlement, results: readonly StepResult[]): SettlementFollowUp {
+function followingOf (
+  parts: PipelineDependencies,
+  run: Run,
+  step: RunStep,
+  settlement: Settlement,
+  results: readonly StepResult[]
+): SettlementFollowUp {
   // Nobody waits for what is deferred.
-  const again = settlement.outcome === 'unavailable' && (run.detached || isOffPath(step)) ? retryDelayOf({ ...step, asked: settlement.error.retryAfter }) : undefined
+  const again = settlement.outcome === 'unavailable' && (run.detached || isOffPath(step))
+    ? retryDelayOf({ ...step, asked: settlement.error.retryAfter })
+    : undefined
   const look = settlement.outcome === 'uncertain' ? reconcileScheduleOf(step) : undefined
   const next = { detached: run.detached, ...(again === undefined ? {} : { tryAfter: again }), ...(look === undefined ? {} : { look }) }
-  if (again !== undefined) return isOffPath(step) ? { ...next, jobs: [parts.jobs.deferred(run, step, again)] } : { status: 'queued', ...next, jobs: [parts.jobs.dispatch(run, again)] }
+  if (again !== undefined) {
+    return isOffPath(step)
+      ? { ...next, jobs: [parts.jobs.deferred(run, step, again)] }
+      : { status: 'queued', ...next, jobs: [parts.jobs.dispatch(run, again)] }
+  }
   const after = followUpsOf(parts, run, step, settlement)
   if (isOffPath(step)) return { ...next, ...inOneTransaction(after) }
   const status = statusAfter(run, step, settlement, results)
   return { status, ...next, ...endEffectsOf(parts, run, status, after) }
 }
 
-/** What is done in the transaction in which a dispatch ends, beside what comes `after` its last step: what no event can come for is skipped, and who no longer waits for it is told. */
-export function endEffectsOf (parts: Pick<PipelineDependencies, 'database' | 'outbox'>, run: Run, status: DispatchStatus, after: readonly TransactionHook[]): Pick<SettlementFollowUp, 'also' | 'tell'> {
+/**
+ * What is done in the transaction in which a dispatch ends, beside what comes `after` its last step: what no event can come for is skipped,
+ * and who no longer waits for it is told.
+ */
+export function endEffectsOf (
+  parts: Pick<PipelineDependencies, 'database' | 'outbox'>,
+  run: Run,
+  status: DispatchStatus,
+  after: readonly TransactionHook[]
+): Pick<SettlementFollowUp, 'also' | 'tell'> {
   const waits = run.deferred.some(({ deferredOn }) => deferredOn !== undefined)
-  const skips: TransactionHook[] = waits && (status === 'failed' || status === 'partial') ? [(queries) => skipWithoutAcceptedSource(queries, run, parts.database.now)] : []
-  return { ...inOneTransaction([...after, ...skips]), ...(run.callbackUrl === undefined || status === 'running' ? {} : { tell: enqueueEndCallback(parts, run, status) }) }
+  const skips: TransactionHook[] = waits && (status === 'failed' || status === 'partial')
+    ? [(queries) => skipWithoutAcceptedSource(queries, run, parts.database.now)]
+    : []
+  return {
+    ...inOneTransaction([...after, ...skips]),
+    ...(run.callbackUrl === undefined || status === 'running' ? {} : { tell: enqueueEndCallback(parts, run, status) })
+  }
 }
 
 /** Tells what a dispatch has come to, where that is told. */
-export function enqueueEndCallback ({ outbox: notices }: Pick<PipelineDependencies, 'outbox'>, run: Run, status: DispatchStatus): TransactionHook {
+export function enqueueEndCallback (
+  { outbox: notices }: Pick<PipelineDependencies, 'outbox'>,
+  run: Run,
+  status: DispatchStatus
+): TransactionHook {
   const told = toldStatuses.find((one) => one === status)
   return (queries) => told === undefined ? Promise.resolve() : notices.enqueue(queries, run, `dispatch.${told}`)
 }
 
 /** What a dispatch becomes with the outcome of a step, when it is not tried again by itself. */
-export function statusAfter ({ steps }: Pick<Run, 'steps'>, step: RunStep, { outcome }: Settlement, results: readonly StepResult[]): DispatchStatus {
+export function statusAfter (
+  { steps }: Pick<Run, 'steps'>,
+  step: RunStep,
+  { outcome }: Settlement,
+  results: readonly StepResult[]
+): DispatchStatus {
   if (outcome === 'uncertain') return 'uncertain'
   const isLast = steps.at(-1)?.stepId === step.stepId
   if (outcome === 'accepted') return isLast ? 'succeeded' : 'running'
@@ -105,18 +163,45 @@ export function isAcceptedByProvider ({ status, providerName }: Pick<StepResult,
 export function settlementOf (outcome: Outcome): Settlement {
   if (outcome.outcome === 'accepted') return outcome
   const { word, code, message, retryAfter } = outcome.error
-  return { outcome: outcome.outcome, error: { word, message, ...(code === undefined ? {} : { details: [{ path: '', code, message }] }), ...(retryAfter === undefined ? {} : { retryAfter }) } }
+  return {
+    outcome: outcome.outcome,
+    error: {
+      word,
+      message,
+      ...(code === undefined ? {} : { details: [{ path: '', code, message }] }),
+      ...(retryAfter === undefined ? {} : { retryAfter })
+    }
+  }
 }
 
-/** What failed before the provider was called: a fault of the data is final, ours may pass. Either way nothing was sent. `place`: where the step's own things stand in the request. */
+/**
+ * What failed before the provider was called: a fault of the data is final, ours may pass. Either way nothing was sent. `place`: where the
+ * step's own things stand in the request.
+ */
 export function settlementOfFailure (error: unknown, place = ''): Settlement {
-  if (error instanceof RendererBusy || error instanceof TemplateWorkersBusy) return { outcome: 'unavailable', error: { word: 'provider_unavailable', message: `${error.message} Nothing was sent.` } }
+  if (error instanceof RendererBusy || error instanceof TemplateWorkersBusy) {
+    return { outcome: 'unavailable', error: { word: 'provider_unavailable', message: `${error.message} Nothing was sent.` } }
+  }
   if (error instanceof DispatchError && error.word === 'validation_failed') return refused(error.details ?? [], place)
   // No later try finds it as it was.
-  if (error instanceof DispatchError && (error.word === 'document_expired' || error.word === 'document_damaged')) return { outcome: 'rejected', error: { word: error.word, message: error.message } }
-  if (error instanceof DatabaseUnavailable) return { outcome: 'unavailable', error: { word: 'service_unavailable', message: `${error.message} Nothing was sent.` } }
-  if (error instanceof DispatchError) return { outcome: 'unavailable', error: { word: error.word, message: error.message, ...(error.retryAfter === undefined ? {} : { retryAfter: error.retryAfter }) } }
-  if (!(error instanceof RenderError)) return { outcome: 'unavailable', error: { word: 'internal_error', message: 'The dispatch failed before the provider was called; nothing was sent.' } }
+  if (error instanceof DispatchError && (error.word === 'document_expired' || error.word === 'document_damaged')) {
+    return { outcome: 'rejected', error: { word: error.word, message: error.message } }
+  }
+  if (error instanceof DatabaseUnavailable) {
+    return { outcome: 'unavailable', error: { word: 'service_unavailable', message: `${error.message} Nothing was sent.` } }
+  }
+  if (error instanceof DispatchError) {
+    return {
+      outcome: 'unavailable',
+      error: { word: error.word, message: error.message, ...(error.retryAfter === undefined ? {} : { retryAfter: error.retryAfter }) }
+    }
+  }
+  if (!(error instanceof RenderError)) {
+    return {
+      outcome: 'unavailable',
+      error: { word: 'internal_error', message: 'The dispatch failed before the provider was called; nothing was sent.' }
+    }
+  }
   return refused(error.problems.map((problem) => ({ ...problem, path: `/template/data${problem.path}` })), place)
 }
 

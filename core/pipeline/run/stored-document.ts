@@ -1,6 +1,6 @@
 import type { DocumentHandle } from '../../contract/common.ts'
-import type { DocumentRow } from '../../store/dispatch/dispatch-views.ts'
 import type { StoredFile } from '../../store/db/files.ts'
+import type { DocumentRow } from '../../store/dispatch/dispatch-views.ts'
 
 /** A document that is kept, and until when. */
 export type StoredDocument = DocumentHandle & { pages?: number, expiresAt: Date }

@@ -1,12 +1,12 @@
-import { isDeepStrictEqual } from 'node:util'
-import type { Selectable } from 'kysely'
 import type { JsonObject } from '@dispatch/common'
+import type { Selectable } from 'kysely'
+import { isDeepStrictEqual } from 'node:util'
 import type { StoredSettings } from '../../host/settings/settings.ts'
-import { noteAudit, type AuditStamp } from '../tenants/audit.ts'
 import type { CompanyQueries, Database } from '../db/database.ts'
 import { createFreshCache } from '../db/fresh-cache.ts'
 import type { Freshness } from '../db/freshness.ts'
 import type { Tables } from '../db/schema.ts'
+import { type AuditStamp, noteAudit } from '../tenants/audit.ts'
 
 /** Whose a choice or a configuration is: the company's own, or one user's. */
 export type Owner = { companyId: number, userId: number | null }
@@ -37,7 +37,12 @@ export type Configurations = {
   /** Chooses the provider of a service; null takes the choice back. */
   choose: (owner: Owner, choice: { service: string, providerCode: string | null }, signature: AuditStamp) => Promise<void>
   /** Replaces a configuration by what `edit` makes of the stored one; nobody changes it in between. */
-  edit: (owner: Owner, providerCode: string, edit: (stored: StoredConfiguration | undefined) => NewConfiguration, signature: AuditStamp) => Promise<StoredConfiguration>
+  edit: (
+    owner: Owner,
+    providerCode: string,
+    edit: (stored: StoredConfiguration | undefined) => NewConfiguration,
+    signature: AuditStamp
+  ) => Promise<StoredConfiguration>
   /** Answers whether there was one. */
   remove: (owner: Owner, providerCode: string, signature: AuditStamp) => Promise<boolean>
 }
@@ -53,48 +58,75 @@ export function createConfigurations (database: Database, freshness: Freshness):
       return of(companyId)
     },
 
-    choose: ({ companyId, userId }, { service, providerCode }, signature) => database.company(companyId, async (queries) => {
-      const own = queries.deleteFrom('choices').where('company_id', '=', companyId).where('user_id', 'is not distinct from', userId).where('service', '=', service)
-      if (providerCode === null) await own.execute()
-      else {
-        const row = { company_id: companyId, user_id: userId, service, provider_code: providerCode, updated_at: signature.at }
-        await queries.insertInto('choices').values(row)
-          .onConflict((conflict) => conflict.columns(['company_id', 'user_id', 'service']).doUpdateSet({ provider_code: providerCode, updated_at: signature.at })).execute()
-      }
-      await note(queries, { companyId, userId }, 'choice.changed', { kind: 'choice', id: service }, { provider: providerCode }, signature)
-    }),
+    choose: ({ companyId, userId }, { service, providerCode }, signature) =>
+      database.company(companyId, async (queries) => {
+        const own = queries.deleteFrom('choices').where('company_id', '=', companyId).where('user_id', 'is not distinct from', userId)
+          .where('service', '=', service)
+        if (providerCode === null) {
+          await own.execute()
+        } else {
+          const row = { company_id: companyId, user_id: userId, service, provider_code: providerCode, updated_at: signature.at }
+          await queries.insertInto('choices').values(row)
+            .onConflict((conflict) =>
+              conflict.columns(['company_id', 'user_id', 'service']).doUpdateSet({ provider_code: providerCode, updated_at: signature.at })
+            ).execute()
+        }
+        await note(queries, { companyId, userId }, 'choice.changed', { kind: 'choice', id: service }, { provider: providerCode }, signature)
+      }),
 
-    edit: ({ companyId, userId }, providerCode, edit, signature) => database.company(companyId, async (queries) => {
-      const row = await queries.selectFrom('configurations').selectAll().where('company_id', '=', companyId)
-        .where('user_id', 'is not distinct from', userId).where('provider_code', '=', providerCode).forUpdate().executeTakeFirst()
-      const before = row && configurationOf(row)
-      const edited = edit(before)
-      const values = {
-        settings: JSON.stringify(edited.settings.plain),
-        secrets: JSON.stringify(edited.settings.secrets),
-        sandbox: edited.sandbox,
-        updated_at: edited.updatedAt
-      }
-      const { account } = await queries.insertInto('configurations').values({ company_id: companyId, user_id: userId, provider_code: providerCode, ...values })
-        .onConflict((conflict) => conflict.columns(['company_id', 'user_id', 'provider_code']).doUpdateSet(values)).returning('account').executeTakeFirstOrThrow()
-      const facts = { fields: changedFields(before, edited), sandbox: edited.sandbox }
-      await note(queries, { companyId, userId }, 'configuration.changed', { kind: 'configuration', id: providerCode }, facts, signature)
-      return { ...edited, account }
-    }),
+    edit: ({ companyId, userId }, providerCode, edit, signature) =>
+      database.company(companyId, async (queries) => {
+        const row = await queries.selectFrom('configurations').selectAll().where('company_id', '=', companyId)
+          .where('user_id', 'is not distinct from', userId).where('provider_code', '=', providerCode).forUpdate().executeTakeFirst()
+        const before = row && configurationOf(row)
+        const edited = edit(before)
+        const values = {
+          settings: JSON.stringify(edited.settings.plain),
+          secrets: JSON.stringify(edited.settings.secrets),
+          sandbox: edited.sandbox,
+          updated_at: edited.updatedAt
+        }
+        const { account } = await queries.insertInto('configurations').values({
+          company_id: companyId,
+          user_id: userId,
+          provider_code: providerCode,
+          ...values
+        })
+          .onConflict((conflict) => conflict.columns(['company_id', 'user_id', 'provider_code']).doUpdateSet(values)).returning('account')
+          .executeTakeFirstOrThrow()
+        const facts = { fields: changedFields(before, edited), sandbox: edited.sandbox }
+        await note(queries, { companyId, userId }, 'configuration.changed', { kind: 'configuration', id: providerCode }, facts, signature)
+        return { ...edited, account }
+      }),
 
-    remove: ({ companyId, userId }, providerCode, signature) => database.company(companyId, async (queries) => {
-      const removed = await queries.deleteFrom('configurations').where('company_id', '=', companyId)
-        .where('user_id', 'is not distinct from', userId).where('provider_code', '=', providerCode).returning('provider_code').executeTakeFirst()
-      if (removed === undefined) return false
-      await note(queries, { companyId, userId }, 'configuration.removed', { kind: 'configuration', id: providerCode }, {}, signature)
-      return true
-    })
+    remove: ({ companyId, userId }, providerCode, signature) =>
+      database.company(companyId, async (queries) => {
+        const removed = await queries.deleteFrom('configurations').where('company_id', '=', companyId)
+          .where('user_id', 'is not distinct from', userId).where('provider_code', '=', providerCode).returning('provider_code')
+          .executeTakeFirst()
+        if (removed === undefined) return false
+        await note(queries, { companyId, userId }, 'configuration.removed', { kind: 'configuration', id: providerCode }, {}, signature)
+        return true
+      })
   }
 }
 
 /** The company's own and a user's are told apart by whose they are. */
-function note (queries: CompanyQueries, { companyId, userId }: Owner, action: string, object: { kind: string, id: string }, facts: JsonObject, signature: AuditStamp): Promise<void> {
-  return noteAudit(queries, { companyId, action, object, facts: { ...facts, ...(userId === null ? {} : { ofUser: userId }) }, ...signature })
+function note (
+  queries: CompanyQueries,
+  { companyId, userId }: Owner,
+  action: string,
+  object: { kind: string, id: string },
+  facts: JsonObject,
+  signature: AuditStamp
+): Promise<void> {
+  return noteAudit(queries, {
+    companyId,
+    action,
+    object,
+    facts: { ...facts, ...(userId === null ? {} : { ofUser: userId }) },
+    ...signature
+  })
 }
 
 /** The names of the settings, secrets among them, that one has and the other has not, or has otherwise. */
@@ -107,7 +139,9 @@ function changedFields (before: NewConfiguration | undefined, after: NewConfigur
 async function read (database: Database, companyId: number): Promise<CompanyConfiguration> {
   return database.snapshot(companyId, async (queries) => {
     const choices = await queries.selectFrom('choices').selectAll().where('company_id', '=', companyId).execute()
-    const configurations = await queries.selectFrom('configurations').selectAll().where('company_id', '=', companyId).orderBy('provider_code').execute()
+    const configurations = await queries.selectFrom('configurations').selectAll().where('company_id', '=', companyId).orderBy(
+      'provider_code'
+    ).execute()
     return {
       choices: choices.map((row) => ({ userId: row.user_id, service: row.service, providerCode: row.provider_code })),
       configurations: configurations.map(configurationOf)

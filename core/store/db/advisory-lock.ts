@@ -5,7 +5,10 @@ import { connectionError, statementError } from './unavailable.ts'
 /** Does work while no other process of the database does such work. Must not be called inside such work. */
 export type AdvisoryLock = <T>(work: () => Promise<T>) => Promise<T>
 
-/** Milliseconds: how long others may be at work, as a first start makes all tables, and after which a process that stands still has lost its turn. */
+/**
+ * Milliseconds: how long others may be at work, as a first start makes all tables, and after which a process that stands still has lost its
+ * turn.
+ */
 const [othersWork, stall] = [120_000, 30_000]
 const limits = { connect: 5_000, lock: othersWork, statement: othersWork, idle: stall, answer: othersWork + 5_000 }
 
@@ -15,12 +18,24 @@ const limits = { connect: 5_000, lock: othersWork, statement: othersWork, idle: 
  */
 export function createAdvisoryLock (config: pg.ClientConfig): AdvisoryLock {
   return async (work) => {
-    const client = new LastingClient({ application_name: 'document-dispatch alone', ...connectionSettings(limits, `-c idle_session_timeout=${stall}`), ...config })
-    await client.connect().catch((error: unknown) => { throw connectionError(error) })
+    const client = new LastingClient({
+      application_name: 'document-dispatch alone',
+      ...connectionSettings(limits, `-c idle_session_timeout=${stall}`),
+      ...config
+    })
+    await client.connect().catch((error: unknown) => {
+      throw connectionError(error)
+    })
     try {
-      await client.query("select pg_advisory_lock(hashtextextended('document-dispatch', 0))").catch((error: unknown) => { throw statementError(error) })
-      const sign = setInterval(() => { client.query('select').catch(() => undefined) }, stall / 5)
-      return await work().finally(() => { clearInterval(sign) })
+      await client.query('select pg_advisory_lock(hashtextextended(\'document-dispatch\', 0))').catch((error: unknown) => {
+        throw statementError(error)
+      })
+      const sign = setInterval(() => {
+        client.query('select').catch(() => undefined)
+      }, stall / 5)
+      return await work().finally(() => {
+        clearInterval(sign)
+      })
     } finally {
       await client.end()
     }

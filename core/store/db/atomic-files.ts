@@ -56,7 +56,11 @@ export async function openAtomicFiles ({ folder, ending, log }: { folder: string
     log.warn({ file: pathOf(name) }, 'a draft that a process left when it ended is removed')
   }
 
-  async function drainOne<Content> (name: string, read: (text: string) => Content, take: (content: Content) => Promise<DrainResult>): Promise<void> {
+  async function drainOne<Content> (
+    name: string,
+    read: (text: string) => Content,
+    take: (content: Content) => Promise<DrainResult>
+  ): Promise<void> {
     const text = await attempt(name, readFile(pathOf(name), 'utf8'))
     if (text === undefined) return
     let content: Content
@@ -72,7 +76,9 @@ export async function openAtomicFiles ({ folder, ending, log }: { folder: string
 
   const namesWith = async (end: string): Promise<string[]> => (await readdir(folder)).filter((name) => name.endsWith(end)).sort()
   return {
-    async write (name, text) { await writeAtomically(pathOf(name), Readable.from([Buffer.from(text)])) },
+    async write (name, text) {
+      await writeAtomically(pathOf(name), Readable.from([Buffer.from(text)]))
+    },
     names: () => namesWith(ending),
     async drain (read, take) {
       for (const name of await namesWith(ending + draftEnding)) await attempt(name, removeDraft(name))

@@ -5,8 +5,8 @@ import type { Database } from './database.ts'
 const toldFrom = 1
 
 /**
- * Seconds that the clock of this process is behind that of the database; negative: ahead. A warning tells of more than one. Leases and due times
- * are kept by the database's clock alone; a wrong one of a process dates its documents, signatures and lines of the log wrongly.
+ * Seconds that the clock of this process is behind that of the database; negative: ahead. A warning tells of more than one. Leases and due
+ * times are kept by the database's clock alone; a wrong one of a process dates its documents, signatures and lines of the log wrongly.
  */
 export async function measureSkew (database: Pick<Database, 'time'>, { now, log }: { now: () => Date, log: Log }): Promise<number> {
   const before = now().getTime()

@@ -12,7 +12,9 @@ export type TimeLimits = { connect: number, lock: number, statement: number, idl
 /** What a company's requests may take. */
 export const requestLimits: TimeLimits = { connect: 5_000, lock: 3_000, statement: 10_000, idle: 5_000, answer: 12_000 }
 
-/** A connection that says nothing is asked after 10 seconds by both sides; the server gives it up after 25, the client when its system does. */
+/**
+ * A connection that says nothing is asked after 10 seconds by both sides; the server gives it up after 25, the client when its system does.
+ */
 const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 }
 const serversKeepAlive = '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3 -c tcp_user_timeout=25000'
 
@@ -44,7 +46,9 @@ export function openConnections (config: pg.PoolConfig, { name, most, limits, on
   const health = createHealth()
   pool.on('error', ignoreRepeatedError).on('connect', (client) => {
     // Without a listener, a connection that is lost while in use would end the process.
-    client.once('error', (error: Error) => { if (!pool.ending) onError(error) }).on('error', ignoreRepeatedError)
+    client.once('error', (error: Error) => {
+      if (!pool.ending) onError(error)
+    }).on('error', ignoreRepeatedError)
     health.watch(client)
   })
   nameStatements(pool)
@@ -54,7 +58,9 @@ export function openConnections (config: pg.PoolConfig, { name, most, limits, on
       options: pool.options,
       async connect () {
         for (;;) {
-          const client = await pool.connect().catch((error: unknown) => { throw connectionError(error) })
+          const client = await pool.connect().catch((error: unknown) => {
+            throw connectionError(error)
+          })
           const release = client.release.bind(client)
           client.release = (error) => release(error ?? health.failureOf(client))
           if (health.failureOf(client) === undefined) return client
@@ -91,7 +97,8 @@ function createHealth (): Health {
     ofOlder = error
   }
 
-  const failureOf = (client: pg.ClientBase): Error | undefined => failed.get(client) ?? (generations.get(client) === generation ? undefined : ofOlder)
+  const failureOf = (client: pg.ClientBase): Error | undefined =>
+    failed.get(client) ?? (generations.get(client) === generation ? undefined : ofOlder)
 
   return {
     failureOf,

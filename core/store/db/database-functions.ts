@@ -1,6 +1,6 @@
+import { type RawBuilder, sql } from 'kysely'
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { sql, type RawBuilder } from 'kysely'
 import type { Database } from './database.ts'
 
 /** The functions of the database, in the order in which they are made: each does a whole transaction in one message. */
@@ -14,7 +14,9 @@ export function databaseFunction (name: 'open' | 'attempt' | 'settle'): RawBuild
   return sql.id(schema, name)
 }
 
-/** Makes the functions of this version where they are missing. Those of others stay, as their processes may still run: they hold no data. */
+/**
+ * Makes the functions of this version where they are missing. Those of others stay, as their processes may still run: they hold no data.
+ */
 export async function createDatabaseFunctions ({ owner }: Database): Promise<void> {
   await owner.transaction().execute(async (queries) => {
     const { rows } = await sql`select from pg_namespace where nspname = ${schema}`.execute(queries)

@@ -1,5 +1,5 @@
 import { createHash, type Hash } from 'node:crypto'
-import { mkdir, open, readdir, rename, rm, type FileHandle } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { DispatchError } from '../../contract/errors.ts'
@@ -12,7 +12,10 @@ export type FileStore = {
   put: (key: string, bytes: Uint8Array) => Promise<void>
   /** Stores what comes; tells its size in bytes, its SHA-256 in hexadecimal, and its first bytes. */
   receive: (key: string, bytes: Readable) => Promise<StoredBytes>
-  /** The bytes of a file, once all of them were seen to be those that were stored; else, and when there is nothing under the key, throws `document_damaged`. */
+  /**
+   * The bytes of a file, once all of them were seen to be those that were stored; else, and when there is nothing under the key, throws
+   * `document_damaged`.
+   */
   stream: (file: StoredFile) => Promise<Readable>
   /** Throws as `stream` does. */
   check: (file: StoredFile) => Promise<void>
@@ -34,7 +37,9 @@ export const draftEnding = '.part'
 export function createLocalFiles (folder: string): FileStore {
   const pathOf = (key: string): string => join(folder, key)
   return {
-    async put (key, bytes) { await writeAtomically(pathOf(key), Readable.from([bytes])) },
+    async put (key, bytes) {
+      await writeAtomically(pathOf(key), Readable.from([bytes]))
+    },
     receive: (key, bytes) => writeAtomically(pathOf(key), bytes),
     async stream (file) {
       const handle = await openStored(pathOf(file.key), file)
@@ -114,7 +119,9 @@ async function write (file: FileHandle, bytes: Readable): Promise<StoredBytes> {
 }
 
 async function openStored (path: string, { key }: StoredFile): Promise<FileHandle> {
-  return open(path).catch((error: unknown) => { throw isMissing(error) ? damaged(key, 'its file is missing', error) : error })
+  return open(path).catch((error: unknown) => {
+    throw isMissing(error) ? damaged(key, 'its file is missing', error) : error
+  })
 }
 
 /** Reads all of a file before anybody gets a byte of it. */
@@ -126,7 +133,9 @@ async function mustBeWhole (file: FileHandle, { key, size, sha256 }: StoredFile)
 
 function damaged (key: string, what: string, cause?: unknown): DispatchError {
   const id = key.slice(key.lastIndexOf('/') + 1)
-  return new DispatchError('document_damaged', `The document ${id} is not what was stored: ${what}. Nothing of it is sent; it is to be restored from a backup, or made by a new request.`, { cause })
+  return new DispatchError('document_damaged',
+    `The document ${id} is not what was stored: ${what}. Nothing of it is sent; it is to be restored from a backup, or made by a ` +
+      'new request.', { cause })
 }
 
 async function digested (file: FileHandle): Promise<Hash> {

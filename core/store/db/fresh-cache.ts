@@ -16,7 +16,11 @@ type Bound<V> = { max?: number, weigh?: (value: V) => number }
  * A bounded cache. `companyOf` tells whose changes end a value (0: any change does). Readers that come together share
  * one read; a failed read is not kept.
  */
-export function createFreshCache<K extends string | number, V> (freshness: Freshness, companyOf: (key: K, value: V) => number, { max = 10_000, weigh = () => 1 }: Bound<V> = {}): FreshCache<K, V> {
+export function createFreshCache<K extends string | number, V> (
+  freshness: Freshness,
+  companyOf: (key: K, value: V) => number,
+  { max = 10_000, weigh = () => 1 }: Bound<V> = {}
+): FreshCache<K, V> {
   const entries = new LRUCache<K, Entry<V>>({ maxSize: max })
   const companies = new WeakMap<Entry<V>, number>()
 
@@ -39,8 +43,12 @@ export function createFreshCache<K extends string | number, V> (freshness: Fresh
       const entry: Entry<V> = { number: freshness.number(), value: read() }
       entries.set(key, entry, { size: 1 })
       entry.value.then(
-        (value) => { settle(key, entry, value) },
-        () => { if (entries.peek(key) === entry) entries.delete(key) }
+        (value) => {
+          settle(key, entry, value)
+        },
+        () => {
+          if (entries.peek(key) === entry) entries.delete(key)
+        }
       )
       return entry.value
     }

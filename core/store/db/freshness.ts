@@ -31,7 +31,9 @@ export function createFreshness ({ owner }: Database): Freshness {
 
   function start (): Promise<void> {
     next = undefined
-    running = read().finally(() => { running = undefined })
+    running = read().finally(() => {
+      running = undefined
+    })
     return running
   }
 
@@ -45,7 +47,8 @@ export function createFreshness ({ owner }: Database): Freshness {
   return {
     check,
     number: () => latest,
-    unchanged: (companyId, number) => companyId === 0 ? latest <= number : Math.max(changed.get(companyId) ?? 0, changed.get(0) ?? 0) <= number
+    unchanged: (companyId, number) =>
+      companyId === 0 ? latest <= number : Math.max(changed.get(companyId) ?? 0, changed.get(0) ?? 0) <= number
   }
 }
 

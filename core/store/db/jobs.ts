@@ -1,7 +1,10 @@
 import { CompiledQuery } from 'kysely'
 import { asOwner, type CompanyQueries } from './database.ts'
 
-/** Jobs as data: the statement by which the queue adds them, and its one parameter. They are there when the transaction commits that adds them. */
+/**
+ * Jobs as data: the statement by which the queue adds them, and its one parameter. They are there when the transaction commits that adds
+ * them.
+ */
 export type PreparedJobs = { statement: string, rows: string }
 
 /** Adds jobs in a transaction, which is the owner's from the first one on. */

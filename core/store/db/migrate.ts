@@ -1,7 +1,5 @@
 import { sql } from 'kysely'
 import { Migrator } from 'kysely/migration'
-import { createDatabaseFunctions } from './database-functions.ts'
-import type { Database } from './database.ts'
 import * as foundation from '../migrations/001-foundation.ts'
 import * as webhooks from '../migrations/002-webhooks.ts'
 import * as services from '../migrations/003-services.ts'
@@ -17,6 +15,8 @@ import * as rests from '../migrations/013-rests.ts'
 import * as emails from '../migrations/014-emails.ts'
 import * as environments from '../migrations/019-environments.ts'
 import * as creditsLast from '../migrations/020-credits-last.ts'
+import { createDatabaseFunctions } from './database-functions.ts'
+import type { Database } from './database.ts'
 
 /** Every migration in order. A released one is never changed. */
 const migrations = {
@@ -45,13 +45,19 @@ export async function migrate (database: Database): Promise<void> {
   const { owner, withAdvisoryLock: alone } = database
   const { rows: [server] } = await sql<{ server_version_num: string, server_version: string }>`
     select current_setting('server_version_num') as server_version_num, current_setting('server_version') as server_version`.execute(owner)
-  if (Number(server?.server_version_num) < oldestServer) throw new Error(`PostgreSQL 15 or newer is needed; this server is ${server?.server_version ?? 'unknown'}.`)
-  const { error } = await alone(() => new Migrator({ db: owner, provider: { getMigrations: () => Promise.resolve(migrations) } }).migrateToLatest())
+  if (Number(server?.server_version_num) < oldestServer) {
+    throw new Error(`PostgreSQL 15 or newer is needed; this server is ${server?.server_version ?? 'unknown'}.`)
+  }
+  const { error } = await alone(() =>
+    new Migrator({ db: owner, provider: { getMigrations: () => Promise.resolve(migrations) } }).migrateToLatest()
+  )
   if (error === undefined) return alone(() => createDatabaseFunctions(database))
-  throw new Error(`The database schema could not be brought up to date: ${error instanceof Error ? error.message : 'for no known reason'}${isMissingRight(error) ? rightsNeeded : '.'}`, { cause: error })
+  throw new Error('The database schema could not be brought up to date: ' +
+    `${error instanceof Error ? error.message : 'for no known reason'}${isMissingRight(error) ? rightsNeeded : '.'}`, { cause: error })
 }
 
-const rightsNeeded = '; the user of DATABASE_URL must own its database, and either create roles (ALTER ROLE … CREATEROLE) or be given the ' +
+const rightsNeeded =
+  '; the user of DATABASE_URL must own its database, and either create roles (ALTER ROLE … CREATEROLE) or be given the ' +
   'role by an administrator: CREATE ROLE dispatch_company NOLOGIN; GRANT dispatch_company TO that user.'
 
 /** PostgreSQL's `insufficient_privilege`. */

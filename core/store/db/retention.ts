@@ -1,4 +1,4 @@
-import { sql, type RawBuilder } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Database } from './database.ts'
 
 /** One bounded batch of what was kept for long enough: all of it that is older than `before`, at most `limit` rows. */
@@ -35,11 +35,15 @@ export async function listCompanyIds ({ owner }: Database): Promise<number[]> {
  * their steps. What they came to stays: timeline, ledger, metadata. A step that waits for an event needs its own until then,
  * unless the dispatch is older than `hopeless`. Answers how many dispatches there were.
  */
-export async function forgetRequests (database: Database, { before, hopeless, limit }: RetentionBatch & { hopeless: Date }): Promise<number> {
+export async function forgetRequests (
+  database: Database,
+  { before, hopeless, limit }: RetentionBatch & { hopeless: Date }
+): Promise<number> {
   return counted(database, sql`
     with old as (
       select dispatch_id from dispatches where data is not null and created_at < ${before} and status not in ('queued', 'running')
-        and (created_at < ${hopeless} or not exists (select from steps where steps.dispatch_id = dispatches.dispatch_id and (status = 'waiting' or next_look_at is not null or next_try_at is not null)))
+        and (created_at < ${hopeless} or not exists (select from steps where steps.dispatch_id = dispatches.dispatch_id
+          and (status = 'waiting' or next_look_at is not null or next_try_at is not null)))
       order by created_at limit ${limit} for update skip locked
     ), step as (
       update steps set fields = '{}', request_settings = '{}', made = null, data = null from old where steps.dispatch_id = old.dispatch_id
@@ -51,13 +55,15 @@ export async function forgetRequests (database: Database, { before, hopeless, li
 export async function forgetBodies (database: Database, { before, limit }: RetentionBatch): Promise<number> {
   return counted(database, sql`
     update callbacks set body = null where callback_id in (
-      select callback_id from callbacks where body is not null and created_at < ${before} and state <> 'pending' limit ${limit} for update skip locked)`)
+      select callback_id from callbacks where body is not null and created_at < ${before} and state <> 'pending' limit ${limit} for
+        update skip locked)`)
 }
 
 /** Forgets events of vendors that were handled; answers how many there were. */
 export async function forgetInbound (database: Database, { before, limit }: RetentionBatch): Promise<number> {
   return counted(database, sql`
-    delete from inbound where inbound_id in (select inbound_id from inbound where handled_at < ${before} limit ${limit} for update skip locked)`)
+    delete from inbound where inbound_id in (select inbound_id from inbound where handled_at < ${before} limit ${limit} for
+      update skip locked)`)
 }
 
 /** Forgets idempotency keys whose dispatch came to its end before then, and is not in doubt; answers how many there were. */
@@ -65,14 +71,16 @@ export async function forgetIdempotencyKeys (database: Database, { before, limit
   return counted(database, sql`
     delete from idempotency_keys using (
       select company_id, key from idempotency_keys join dispatches using (company_id, dispatch_id)
-      where idempotency_keys.created_at < ${before} and finished_at < ${before} and status <> 'uncertain' limit ${limit} for update of idempotency_keys skip locked
+      where idempotency_keys.created_at < ${before} and finished_at < ${before} and status <> 'uncertain' limit ${limit} for
+        update of idempotency_keys skip locked
     ) as over where idempotency_keys.company_id = over.company_id and idempotency_keys.key = over.key`)
 }
 
 /** Forgets from where users logged in before then; answers how many such clients there were. */
 export async function forgetClients (database: Database, { before, limit }: RetentionBatch): Promise<number> {
   return counted(database, sql`
-    delete from known_clients where (user_id, client) in (select user_id, client from known_clients where last_at < ${before} limit ${limit} for update skip locked)`)
+    delete from known_clients where (user_id, client) in (select user_id, client from known_clients where last_at < ${before} limit ${limit}
+      for update skip locked)`)
 }
 
 async function counted ({ owner }: Database, statement: RawBuilder<unknown>): Promise<number> {

@@ -1,99 +1,270 @@
+import type { Json, JsonObject, Problem } from '@dispatch/common'
+import type { TemplateSource } from '@dispatch/documents'
 import type { ColumnType, Generated } from 'kysely'
 import type { KeyMode } from '../../access/account.ts'
 import type { Envelope } from '../../access/keyring.ts'
 import type { AttemptOutcome, CallbackState, CallbackType } from '../../contract/callbacks.ts'
 import type { DeliveryStatus, EventService } from '../../contract/delivery.ts'
 import type { ErrorWord } from '../../contract/errors.ts'
-import type { Json, JsonObject, Problem } from '@dispatch/common'
-import type { TemplateSource } from '@dispatch/documents'
-import type { StoredSecrets } from '../../host/settings/settings.ts'
 import type { ProviderResponse } from '../../contract/response.ts'
 import type { ChosenBy, ConfiguredBy, DispatchStatus, EventKind, StepStatus } from '../../contract/states.ts'
+import type { StoredSecrets } from '../../host/settings/settings.ts'
 
 /** The tables, as queries see them. The migrations hold the truth; the store's tests hold the two together. */
 export type Tables = {
   changes: { company_id: number, number: string }
   companies: {
-    company_id: Generated<number>, name: string, disabled_at: Date | null, created_at: Date, addresses: Generated<string[]>, notify_url: string | null
+    company_id: Generated<number>
+    name: string
+    disabled_at: Date | null
+    created_at: Date
+    addresses: Generated<string[]>
+    notify_url: string | null
   }
   users: {
-    user_id: Generated<number>, company_id: number, email: string, role: 'operator' | 'admin' | 'member', services: string[],
-    password_hash: string, password_version: Generated<number>, password_set_at: Date, disabled_at: Date | null, created_at: Date
+    user_id: Generated<number>
+    company_id: number
+    email: string
+    role: 'operator' | 'admin' | 'member'
+    services: string[]
+    password_hash: string
+    password_version: Generated<number>
+    password_set_at: Date
+    disabled_at: Date | null
+    created_at: Date
   }
   choices: { company_id: number, user_id: number | null, service: string, provider_code: string, updated_at: Date }
   configurations: {
-    company_id: number, user_id: number | null, provider_code: string, settings: Plain<JsonObject>, secrets: Plain<StoredSecrets>,
-    sandbox: boolean, updated_at: Date, account: Generated<string>
+    company_id: number
+    user_id: number | null
+    provider_code: string
+    settings: Plain<JsonObject>
+    secrets: Plain<StoredSecrets>
+    sandbox: boolean
+    updated_at: Date
+    account: Generated<string>
   }
-  templates: { template_id: number, company_id: number | null, name: string, version: number | null, updated_at: Date, removed_at: Date | null }
+  templates: {
+    template_id: number
+    company_id: number | null
+    name: string
+    version: number | null
+    updated_at: Date
+    removed_at: Date | null
+  }
   template_versions: {
-    template_id: number, version: number, company_id: number | null, digest: string, source: Plain<TemplateSource>,
-    schema: Plain<JsonObject>, sample: Plain<JsonObject>, created_at: Date, yaml: Generated<string>, size: Generated<number>, user_id: number | null, published_at: Date | null
+    template_id: number
+    version: number
+    company_id: number | null
+    digest: string
+    source: Plain<TemplateSource>
+    schema: Plain<JsonObject>
+    sample: Plain<JsonObject>
+    created_at: Date
+    yaml: Generated<string>
+    size: Generated<number>
+    user_id: number | null
+    published_at: Date | null
   }
   assets: { company_id: number, name: string, uri: string, sha256: string, width: number, height: number, size: number, created_at: Date }
   dispatches: {
-    dispatch_id: string, company_id: number, user_id: number, impersonator_id: number | null, status: DispatchStatus, services: string[],
-    template_id: number | null, template_version: number | null, data: Plain<JsonObject> | null, metadata: Plain<Record<string, string>>,
-    callback_url: string | null, document_type: string | null, document_number: string | null, recipient: string | null, request_id: string,
-    created_at: Date, finished_at: Date | null, detached: Generated<boolean>, run_id: string | null, leased_until: Date | null, next_try_at: Date | null,
-    callback_sequence: Generated<number>, test: Generated<boolean>
+    dispatch_id: string
+    company_id: number
+    user_id: number
+    impersonator_id: number | null
+    status: DispatchStatus
+    services: string[]
+    template_id: number | null
+    template_version: number | null
+    data: Plain<JsonObject> | null
+    metadata: Plain<Record<string, string>>
+    callback_url: string | null
+    document_type: string | null
+    document_number: string | null
+    recipient: string | null
+    request_id: string
+    created_at: Date
+    finished_at: Date | null
+    detached: Generated<boolean>
+    run_id: string | null
+    leased_until: Date | null
+    next_try_at: Date | null
+    callback_sequence: Generated<number>
+    test: Generated<boolean>
   }
   documents: {
-    document_id: string, company_id: number, dispatch_id: string, filename: string, content_type: string, size: ColumnType<string, number>,
-    sha256: string, pages: number | null, storage_key: string, created_at: Date, expires_at: Date,
+    document_id: string
+    company_id: number
+    dispatch_id: string
+    filename: string
+    content_type: string
+    size: ColumnType<string, number>
+    sha256: string
+    pages: number | null
+    storage_key: string
+    created_at: Date
+    expires_at: Date
     removed_at: Date | null
   }
   steps: {
-    step_id: string, company_id: number, dispatch_id: string, position: number, service: string, provider_code: string | null,
-    provider_version: string | null, chosen_by: ChosenBy | null, configured_by: ConfiguredBy | null, sandbox: boolean, fields: Plain<JsonObject>,
-    request_settings: Plain<JsonObject>, price: number, held: number, charged: Generated<number>, status: StepStatus, document_id: string | null,
-    made: Plain<JsonObject> | null, remote_id: string | null, response: Plain<ProviderResponse> | null, error: Plain<StepError> | null,
-    delivery_status: DeliveryStatus | null, delivery_settled: Generated<boolean>, polled_at: Date | null, template_id: number | null, template_version: number | null,
-    data: Plain<JsonObject> | null, deferred_on: string | null, generation: Generated<number>, uncertain_at: Date | null, looks: Generated<number>,
-    next_look_at: Date | null, next_try_at: Date | null, tries: Generated<number>, rest_of: string | null
+    step_id: string
+    company_id: number
+    dispatch_id: string
+    position: number
+    service: string
+    provider_code: string | null
+    provider_version: string | null
+    chosen_by: ChosenBy | null
+    configured_by: ConfiguredBy | null
+    sandbox: boolean
+    fields: Plain<JsonObject>
+    request_settings: Plain<JsonObject>
+    price: number
+    held: number
+    charged: Generated<number>
+    status: StepStatus
+    document_id: string | null
+    made: Plain<JsonObject> | null
+    remote_id: string | null
+    response: Plain<ProviderResponse> | null
+    error: Plain<StepError> | null
+    delivery_status: DeliveryStatus | null
+    delivery_settled: Generated<boolean>
+    polled_at: Date | null
+    template_id: number | null
+    template_version: number | null
+    data: Plain<JsonObject> | null
+    deferred_on: string | null
+    generation: Generated<number>
+    uncertain_at: Date | null
+    looks: Generated<number>
+    next_look_at: Date | null
+    next_try_at: Date | null
+    tries: Generated<number>
+    rest_of: string | null
   }
   attempts: {
-    step_id: string, number: number, company_id: number, provider_version: string, started_at: Date, answered_at: Date | null,
-    outcome: string | null, error: Plain<StepError> | null
+    step_id: string
+    number: number
+    company_id: number
+    provider_version: string
+    started_at: Date
+    answered_at: Date | null
+    outcome: string | null
+    error: Plain<StepError> | null
   }
   events: {
-    event_id: Generated<string>, company_id: number, dispatch_id: string, step_id: string | null, kind: EventKind, actor: Plain<EventActor>,
-    facts: Plain<JsonObject>, at: Date
+    event_id: Generated<string>
+    company_id: number
+    dispatch_id: string
+    step_id: string | null
+    kind: EventKind
+    actor: Plain<EventActor>
+    facts: Plain<JsonObject>
+    at: Date
   }
   inbound: {
-    inbound_id: string, service: EventService, provider_code: string, account: string | null, company_id: number | null, user_id: number | null, sandbox: boolean | null,
-    parked: Plain<Envelope> | null, digest: string | null, body: Buffer, received_at: Date, state: InboundState, event_id: string | null,
-    note: string | null, handled_at: Date | null
+    inbound_id: string
+    service: EventService
+    provider_code: string
+    account: string | null
+    company_id: number | null
+    user_id: number | null
+    sandbox: boolean | null
+    parked: Plain<Envelope> | null
+    digest: string | null
+    body: Buffer
+    received_at: Date
+    state: InboundState
+    event_id: string | null
+    note: string | null
+    handled_at: Date | null
   }
   callbacks: {
-    callback_id: string, company_id: number, dispatch_id: string | null, type: CallbackType, sequence: number, url: string, receiver: string, body: string | null,
-    state: CallbackState, attempts: Generated<number>, tries: Generated<number>, next_at: Date | null, created_at: Date
+    callback_id: string
+    company_id: number
+    dispatch_id: string | null
+    type: CallbackType
+    sequence: number
+    url: string
+    receiver: string
+    body: string | null
+    state: CallbackState
+    attempts: Generated<number>
+    tries: Generated<number>
+    next_at: Date | null
+    created_at: Date
   }
   callback_attempts: {
-    callback_id: string, number: number, company_id: number, at: Date, outcome: AttemptOutcome | null, status: number | null, milliseconds: number | null,
+    callback_id: string
+    number: number
+    company_id: number
+    at: Date
+    outcome: AttemptOutcome | null
+    status: number | null
+    milliseconds: number | null
     reason: string | null
   }
   callback_secrets: {
-    secret_id: string, company_id: number, user_id: number | null, impersonator_id: number | null, sealed: Plain<Envelope>, created_at: Date, expires_at: Date | null
+    secret_id: string
+    company_id: number
+    user_id: number | null
+    impersonator_id: number | null
+    sealed: Plain<Envelope>
+    created_at: Date
+    expires_at: Date | null
   }
   idempotency_keys: { company_id: number, key: string, fingerprint: string, dispatch_id: string, created_at: Date }
   provider_state: { company_id: number, provider_code: string, key: string, value: Plain<Json>, updated_at: Date }
   credits: {
-    company_id: number, balance: ColumnType<string, number, number | string>, held: ColumnType<string, number, number | string>, low_credit: ColumnType<string | null, number | null, number | null>,
-    warning: Generated<'armed' | 'due' | 'told'>, warnings: Generated<number>
+    company_id: number
+    balance: ColumnType<string, number, number | string>
+    held: ColumnType<string, number, number | string>
+    low_credit: ColumnType<string | null, number | null, number | null>
+    warning: Generated<'armed' | 'due' | 'told'>
+    warnings: Generated<number>
   }
   ledger: {
-    entry_id: Generated<string>, company_id: number, kind: 'grant' | 'correction' | 'debit', amount: ColumnType<string, number>, balance: ColumnType<string, number>,
-    dispatch_id: string | null, step_id: string | null, reason: string, idempotency_key: string | null, at: Date
+    entry_id: Generated<string>
+    company_id: number
+    kind: 'grant' | 'correction' | 'debit'
+    amount: ColumnType<string, number>
+    balance: ColumnType<string, number>
+    dispatch_id: string | null
+    step_id: string | null
+    reason: string
+    idempotency_key: string | null
+    at: Date
   }
   audit: {
-    audit_id: Generated<string>, company_id: number, user_id: number | null, user_company_id: number | null, impersonator_id: number | null,
-    key_id: string | null, action: string, object_kind: string, object_id: string, facts: Plain<JsonObject>, address: string | null, request_id: string | null,
+    audit_id: Generated<string>
+    company_id: number
+    user_id: number | null
+    user_company_id: number | null
+    impersonator_id: number | null
+    key_id: string | null
+    action: string
+    object_kind: string
+    object_id: string
+    facts: Plain<JsonObject>
+    address: string | null
+    request_id: string | null
     at: Date
   }
   api_keys: {
-    key_id: string, company_id: number, user_id: number, name: string, mode: KeyMode, services: string[] | null, digest: Buffer, beginning: string,
-    ending: string, created_at: Date, expires_at: Date | null, last_used_at: Date | null, revoked_at: Date | null
+    key_id: string
+    company_id: number
+    user_id: number
+    name: string
+    mode: KeyMode
+    services: string[] | null
+    digest: Buffer
+    beginning: string
+    ending: string
+    created_at: Date
+    expires_at: Date | null
+    last_used_at: Date | null
+    revoked_at: Date | null
   }
   limits: { key: string, points: number, expire: string | null }
   known_clients: { user_id: number, client: string, last_at: Date }
@@ -109,8 +280,14 @@ type Plain<T> = ColumnType<T, string, string>
  */
 export type InboundState = 'waiting' | 'held' | 'applied' | 'kept' | 'duplicate' | 'dropped'
 
-/** Why a step was not accepted: the word of the error table, the sentence for the client, the vendor's own words in the details; `retryAfter`: the seconds that it asked to be left alone. */
+/**
+ * Why a step was not accepted: the word of the error table, the sentence for the client, the vendor's own words in the details;
+ * `retryAfter`: the seconds that it asked to be left alone.
+ */
 export type StepError = { word: ErrorWord, message: string, details?: readonly Problem[], retryAfter?: number }
 
 /** Who caused an event. */
-export type EventActor = { kind: 'user', userId: number, impersonatorId?: number, keyId?: string } | { kind: 'system' } | { kind: 'provider', code: string }
+export type EventActor = { kind: 'user', userId: number, impersonatorId?: number, keyId?: string } | { kind: 'system' } | {
+  kind: 'provider'
+  code: string
+}

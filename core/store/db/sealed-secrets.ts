@@ -1,6 +1,6 @@
-import { sql, type RawBuilder } from 'kysely'
-import { SealError, type Envelope, type Keyring } from '../../access/keyring.ts'
 import type { Json } from '@dispatch/common'
+import { type RawBuilder, sql } from 'kysely'
+import { type Envelope, type Keyring, SealError } from '../../access/keyring.ts'
 import type { Database, OwnerQueries } from './database.ts'
 
 /** Every column that holds envelopes, however deep they stand in its JSON, and what tells its rows apart. */
@@ -15,8 +15,11 @@ type Column = { table: string, row: string, column: string }
 
 /** How many secrets of the whole service are sealed under each master key, by its id. */
 export async function countSecretsByMasterKey ({ owner }: Database): Promise<Map<string, number>> {
-  const kids = columns.map(({ table, column }) => sql`select kid #>> '{}' as kid from ${sql.table(table)}, jsonb_path_query(${sql.ref(column)}, ${kidsIn}) as kid`)
-  const { rows } = await sql<{ kid: string, secrets: number }>`select kid, count(*)::integer as secrets from (${sql.join(kids, sql` union all `)}) as sealed group by kid`.execute(owner)
+  const kids = columns.map(({ table, column }) =>
+    sql`select kid #>> '{}' as kid from ${sql.table(table)}, jsonb_path_query(${sql.ref(column)}, ${kidsIn}) as kid`
+  )
+  const { rows } = await sql<{ kid: string, secrets: number }>`select kid, count(*)::integer as secrets
+    from (${sql.join(kids, sql` union all `)}) as sealed group by kid`.execute(owner)
   return new Map(rows.map(({ kid, secrets }) => [kid, secrets]))
 }
 
@@ -25,7 +28,10 @@ export async function checkMasterKeys (database: Database, { kid, kids }: Pick<K
   const strange = [...await countSecretsByMasterKey(database)].find(([stored]) => !kids.includes(stored))
   if (strange === undefined) return
   const [stored, secrets] = strange
-  throw new SealError(`The database holds ${secrets} secrets under the master key ${stored}, but DISPATCH_MASTER_KEY is ${kid}: start with the key that sealed them or, to replace it, give that one as DISPATCH_MASTER_KEY_PREVIOUS and run \`npm run dispatch -- keys rotate\`.`)
+  throw new SealError(
+    `The database holds ${secrets} secrets under the master key ${stored}, but DISPATCH_MASTER_KEY is ${kid}: start with the key ` +
+      `that sealed them or, to replace it, give that one as DISPATCH_MASTER_KEY_PREVIOUS and run \`npm run dispatch -- keys rotate\`.`
+  )
 }
 
 /**
@@ -35,7 +41,9 @@ export async function checkMasterKeys (database: Database, { kid, kids }: Pick<K
 export async function rewrapSecrets (database: Database, keyring: Pick<Keyring, 'kid' | 'rewrap'>): Promise<number> {
   let rows = 0
   for (const column of columns) {
-    for (let batch = await rewrapSome(database, column, keyring); batch > 0; batch = await rewrapSome(database, column, keyring)) rows += batch
+    for (let batch = await rewrapSome(database, column, keyring); batch > 0; batch = await rewrapSome(database, column, keyring)) {
+      rows += batch
+    }
   }
   return rows
 }
@@ -55,7 +63,9 @@ function rewrapSome ({ owner }: Database, { table, row, column }: Column, keyrin
 }
 
 async function write (queries: OwnerQueries, { table, row, column }: Column, key: string, json: Json): Promise<void> {
-  await sql`update ${sql.table(table)} set ${sql.ref(column)} = ${JSON.stringify(json)}::jsonb where ${sql.ref(row)} = ${key}`.execute(queries)
+  await sql`update ${sql.table(table)} set ${sql.ref(column)} = ${JSON.stringify(json)}::jsonb where ${sql.ref(row)} = ${key}`.execute(
+    queries
+  )
 }
 
 /** A setting may be called "kid" too: it is an object. */

@@ -1,4 +1,4 @@
-import { sql, type RawBuilder } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 
 /** A moment as an expression of SQL. */
 export type SqlTimestamp = RawBuilder<Date>

@@ -1,6 +1,8 @@
 import pg from 'pg'
 
-/** Why nothing can be asked of the database now: it cannot be reached, takes no changes, or somebody else has what is needed for too long. */
+/**
+ * Why nothing can be asked of the database now: it cannot be reached, takes no changes, or somebody else has what is needed for too long.
+ */
 export type Unavailability = 'away' | 'read-only' | 'busy'
 
 const sentences: Readonly<Record<Unavailability, string>> = {
@@ -9,7 +11,10 @@ const sentences: Readonly<Record<Unavailability, string>> = {
   busy: 'The database took too long: others have what is needed, or there is too much to do.'
 }
 
-/** The database did not do what it was asked, through no fault of the request; it may another time. `doubtful`: it may have been done all the same, as no answer came. */
+/**
+ * The database did not do what it was asked, through no fault of the request; it may another time. `doubtful`: it may have been done all
+ * the same, as no answer came.
+ */
 export class DatabaseUnavailable extends Error {
   override name = 'DatabaseUnavailable'
   readonly reason: Unavailability
@@ -25,13 +30,22 @@ export class DatabaseUnavailable extends Error {
   }
 }
 
-/** SQLSTATEs, and classes of them, that tell of the server and not of the statement (PostgreSQL, appendix A); the longest that fits counts. */
+/**
+ * SQLSTATEs, and classes of them, that tell of the server and not of the statement (PostgreSQL, appendix A); the longest that fits counts.
+ */
 const states: Readonly<Record<string, Unavailability>> = {
   // Connection exceptions; a server that shuts down, starts, has failed or ends a connection; resources and disks that ran out.
-  '08': 'away', 53: 'away', 57: 'away', 58: 'away', '25P03': 'away', '25P04': 'away',
+  '08': 'away',
+  53: 'away',
+  57: 'away',
+  58: 'away',
+  '25P03': 'away',
+  '25P04': 'away',
   25006: 'read-only',
   // A lock or a statement that took too long; deadlocks and serialization failures.
-  '55P03': 'busy', 57014: 'busy', 40: 'busy'
+  '55P03': 'busy',
+  57014: 'busy',
+  40: 'busy'
 }
 
 /** What a failed statement tells of the database; an error that is the statement's own stays what it is. */

@@ -9,16 +9,31 @@ const [triedEvery, toldEvery] = [500, 10_000]
 
 /** What a network, or a server that starts, may say for a while; a password or a name that is wrong stays wrong. */
 const passing = new Set([
-  'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN', 'ENOENT',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ENOENT',
   // Its server starts or ends, has no connection left, or does not accept any to this database.
-  '57P01', '57P02', '57P03', '53300', '55000'
+  '57P01',
+  '57P02',
+  '57P03',
+  '53300',
+  '55000'
 ])
 
 /**
  * Waits until the database can be worked with, and says so: at once, then every 10 seconds. Throws at the first failure that
  * waiting does not mend, and when `signal` aborts.
  */
-export async function waitForDatabase (database: Pick<Database, 'ping'>, { log, signal }: { log: Log, signal?: AbortSignal | undefined }): Promise<void> {
+export async function waitForDatabase (
+  database: Pick<Database, 'ping'>,
+  { log, signal }: { log: Log, signal?: AbortSignal | undefined }
+): Promise<void> {
   let told = -Infinity
   for (;;) {
     try {

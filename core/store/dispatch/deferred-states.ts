@@ -1,10 +1,13 @@
-import { sql, type RawBuilder, type Selectable } from 'kysely'
+import { type RawBuilder, type Selectable, sql } from 'kysely'
 import type { DeferredState } from '../../contract/states.ts'
 import type { CompanyQueries } from '../db/database.ts'
 import type { Tables } from '../db/schema.ts'
 
 /** How far a deferred step has come; null where a step is none. */
-export function deferredStateOf ({ deferred_on: on, status, next_try_at: nextTry }: Pick<Selectable<Tables['steps']>, 'deferred_on' | 'status' | 'next_try_at'>): DeferredState | null {
+export function deferredStateOf ({ deferred_on: on, status, next_try_at: nextTry }: Pick<
+  Selectable<Tables['steps']>,
+  'deferred_on' | 'status' | 'next_try_at'
+>): DeferredState | null {
   if (on === null) return null
   if (status === 'waiting' || status === 'skipped') return status
   if (status === 'accepted') return 'done'
@@ -26,14 +29,23 @@ export function isDeferred (state: DeferredState): RawBuilder<boolean> {
 
 /** Whether a row of `dispatches` has a deferred step in this state. */
 export function hasDeferred (state: DeferredState): RawBuilder<boolean> {
-  return sql<boolean>`exists (select from steps where steps.dispatch_id = dispatches.dispatch_id and steps.company_id = dispatches.company_id and ${isDeferred(state)})`
+  return sql<
+    boolean
+  >`exists (select from steps where steps.dispatch_id = dispatches.dispatch_id and steps.company_id = dispatches.company_id
+    and ${isDeferred(state)})`
 }
 
 /** Whether nothing was accepted of the service whose event a row of `steps` waits for. */
-export const lacksAcceptedSource = sql`not exists (select from steps as source where source.dispatch_id = steps.dispatch_id and source.company_id = steps.company_id
-  and source.deferred_on is null and source.rest_of is null and source.service = split_part(steps.deferred_on, '.', 1) and source.status = 'accepted')`
+export const lacksAcceptedSource =
+  sql`not exists (select from steps as source where source.dispatch_id = steps.dispatch_id and source.company_id = steps.company_id
+  and source.deferred_on is null and source.rest_of is null and source.service = split_part(steps.deferred_on, '.', 1)
+    and source.status = 'accepted')`
 
 /** Lets the steps that were skipped because nothing was accepted that their events could be about wait again: their dispatch goes on. */
-export async function unskipDeferred (queries: CompanyQueries, { companyId, dispatchId }: { companyId: number, dispatchId: string }): Promise<void> {
-  await sql`update steps set status = 'waiting', error = null where dispatch_id = ${dispatchId} and company_id = ${companyId} and status = 'skipped' and ${lacksAcceptedSource}`.execute(queries)
+export async function unskipDeferred (
+  queries: CompanyQueries,
+  { companyId, dispatchId }: { companyId: number, dispatchId: string }
+): Promise<void> {
+  await sql`update steps set status = 'waiting', error = null where dispatch_id = ${dispatchId} and company_id = ${companyId}
+    and status = 'skipped' and ${lacksAcceptedSource}`.execute(queries)
 }

@@ -1,11 +1,11 @@
-import { sql, type RawBuilder } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { EventKind } from '../../contract/states.ts'
 import type { CompanyQueries, OwnerQueries } from '../db/database.ts'
+import type { EventActor, StepError } from '../db/schema.ts'
+import type { SqlTimestamp } from '../db/sql-timestamp.ts'
 import { deferredStateOf, isDeferred, lacksAcceptedSource } from './deferred-states.ts'
 import type { DispatchRecord, StepRecord } from './dispatch-views.ts'
-import type { SqlTimestamp } from '../db/sql-timestamp.ts'
 import type { DispatchRef, Replacement } from './runs.ts'
-import type { EventActor, StepError } from '../db/schema.ts'
 
 /** The deferred steps of a dispatch that have failed. */
 export function failedDeferred ({ steps }: DispatchRecord): StepRecord[] {
@@ -13,45 +13,75 @@ export function failedDeferred ({ steps }: DispatchRecord): StepRecord[] {
 }
 
 /** Readies the steps of a dispatch that wait for an event, and those that did not expect it any more. */
-export async function wakeDeferred (queries: OwnerQueries, { companyId, dispatchId, on }: DispatchRef & { on: string }, now: SqlTimestamp): Promise<string[]> {
-  const rows = await queries.updateTable('steps').set({ status: 'planned', next_try_at: now, error: null }).where('dispatch_id', '=', dispatchId).where('company_id', '=', companyId)
+export async function wakeDeferred (
+  queries: OwnerQueries,
+  { companyId, dispatchId, on }: DispatchRef & { on: string },
+  now: SqlTimestamp
+): Promise<string[]> {
+  const rows = await queries.updateTable('steps').set({ status: 'planned', next_try_at: now, error: null }).where('dispatch_id', '=',
+    dispatchId).where('company_id', '=', companyId)
     .where('deferred_on', '=', on).where('status', 'in', ['waiting', 'skipped']).returning('step_id').execute()
   return rows.map((row) => row.step_id)
 }
 
 /** Skips the steps of a dispatch that wait for one of these events; `why`: what is to be said of such an event. */
-export async function skipUnexpected (queries: OwnerQueries, of: DispatchRef, { events, why }: { events: readonly string[], why: string }, now: SqlTimestamp): Promise<void> {
+export async function skipUnexpected (
+  queries: OwnerQueries,
+  of: DispatchRef,
+  { events, why }: { events: readonly string[], why: string },
+  now: SqlTimestamp
+): Promise<void> {
   if (events.length > 0) await skip(queries, of, { condition: sql`deferred_on = any (${events})`, why }, now)
 }
 
 /** Skips the steps of a dispatch that has ended for which no event can come: nothing was accepted that it could be about. */
 export async function skipWithoutAcceptedSource (queries: OwnerQueries, of: DispatchRef, now: SqlTimestamp): Promise<void> {
-  await skip(queries, of, { condition: lacksAcceptedSource, why: 'cannot come: the dispatch has ended before anything was accepted that it could be about.' }, now)
+  await skip(queries, of, {
+    condition: lacksAcceptedSource,
+    why: 'cannot come: the dispatch has ended before anything was accepted that it could be about.'
+  }, now)
 }
 
-async function skip (queries: OwnerQueries, { companyId, dispatchId }: DispatchRef, { condition, why }: { condition: RawBuilder<unknown>, why: string }, now: SqlTimestamp): Promise<void> {
+async function skip (
+  queries: OwnerQueries,
+  { companyId, dispatchId }: DispatchRef,
+  { condition, why }: { condition: RawBuilder<unknown>, why: string },
+  now: SqlTimestamp
+): Promise<void> {
   const word: StepError['word'] = 'conflict'
   await sql`
     with skipped as (
-      update steps set status = 'skipped', error = jsonb_build_object('word', ${word}::text, 'message', 'The event "' || deferred_on || '" ' || ${why})
-      where dispatch_id = ${dispatchId} and company_id = ${companyId} and status = 'waiting' and ${condition} returning step_id, deferred_on, error->>'message' as message
+      update steps set status = 'skipped', error = jsonb_build_object('word', ${word}::text, 'message', 'The event "' || deferred_on || '" '
+        || ${why})
+      where dispatch_id = ${dispatchId} and company_id = ${companyId} and status = 'waiting' and ${condition}
+        returning step_id, deferred_on, error->>'message' as message
     )
     insert into events (company_id, dispatch_id, step_id, kind, actor, facts, at)
-    select ${companyId}, ${dispatchId}, step_id, ${'skipped' satisfies EventKind}, '{"kind":"system"}', jsonb_build_object('on', deferred_on, 'message', message), ${now} from skipped`.execute(queries)
+    select ${companyId}, ${dispatchId}, step_id, ${'skipped' satisfies EventKind}, '{"kind":"system"}', jsonb_build_object('on',
+      deferred_on, 'message', message), ${now} from skipped`.execute(queries)
 }
 
-/** Readies the deferred steps of a dispatch that have failed, one of them with other fields; answers which. Their prices are held when they are done. */
-export async function retryDeferred (queries: CompanyQueries, { companyId, dispatchId, actor, replacement }: DispatchRef & { actor: EventActor, replacement?: Replacement }, now: SqlTimestamp): Promise<string[]> {
+/**
+ * Readies the deferred steps of a dispatch that have failed, one of them with other fields; answers which. Their prices are held when they
+ * are done.
+ */
+export async function retryDeferred (
+  queries: CompanyQueries,
+  { companyId, dispatchId, actor, replacement }: DispatchRef & { actor: EventActor, replacement?: Replacement },
+  now: SqlTimestamp
+): Promise<string[]> {
   const replaced = replacement === undefined ? sql`` : sql`,
       fields = case when step_id = ${replacement.stepId} then ${JSON.stringify(replacement.fields)}::jsonb else fields end,
-      request_settings = case when step_id = ${replacement.stepId} then ${JSON.stringify(replacement.requestSettings)}::jsonb else request_settings end`
+      request_settings = case when step_id = ${replacement.stepId} then ${JSON.stringify(replacement.requestSettings)}::jsonb
+        else request_settings end`
   const { rows } = await sql<{ stepId: string }>`
     with readied as (
       update steps set status = 'planned', tries = 0, looks = 0, uncertain_at = null, next_try_at = ${now} ${replaced}
       where dispatch_id = ${dispatchId} and company_id = ${companyId} and ${isDeferred('failed')} returning step_id, deferred_on
     ), event as (
       insert into events (company_id, dispatch_id, step_id, kind, actor, facts, at)
-      select ${companyId}, ${dispatchId}, step_id, ${'resumed' satisfies EventKind}, ${JSON.stringify(actor)}, jsonb_build_object('on', deferred_on), ${now} from readied
+      select ${companyId}, ${dispatchId}, step_id, ${'resumed' satisfies EventKind}, ${JSON.stringify(actor)}, jsonb_build_object('on',
+        deferred_on), ${now} from readied
     )
     select step_id as "stepId" from readied`.execute(queries)
   return rows.map(({ stepId }) => stepId)

@@ -1,8 +1,8 @@
-import { sql, type ExpressionBuilder, type Selectable } from 'kysely'
+import { type ExpressionBuilder, type Selectable, sql } from 'kysely'
 import type { DeferredState, DispatchStatus } from '../../contract/states.ts'
 import type { CompanyQueries, Database } from '../db/database.ts'
-import { hasDeferred } from './deferred-states.ts'
 import type { Tables } from '../db/schema.ts'
+import { hasDeferred } from './deferred-states.ts'
 
 export type DispatchRow = Selectable<Tables['dispatches']>
 export type StepRow = Selectable<Tables['steps']>
@@ -20,7 +20,8 @@ export async function findDispatch (database: Database, companyId: number, dispa
 
 /** One dispatch of the company as a transaction sees it, or undefined. */
 export async function readDispatch (queries: CompanyQueries, companyId: number, dispatchId: string): Promise<DispatchRecord | undefined> {
-  const row = await queries.selectFrom('dispatches').selectAll().where('company_id', '=', companyId).where('dispatch_id', '=', dispatchId).executeTakeFirst()
+  const row = await queries.selectFrom('dispatches').selectAll().where('company_id', '=', companyId).where('dispatch_id', '=', dispatchId)
+    .executeTakeFirst()
   return row === undefined ? undefined : (await withSteps(queries, companyId, [row]))[0]
 }
 
@@ -41,7 +42,12 @@ export type DispatchFilter = {
 }
 
 /** A page of the company's dispatches, the newest first. Ids grow with time, so the last id of a page is its cursor. */
-export async function listDispatches (database: Database, companyId: number, filter: DispatchFilter, page: { limit: number, after?: string }): Promise<DispatchRecord[]> {
+export async function listDispatches (
+  database: Database,
+  companyId: number,
+  filter: DispatchFilter,
+  page: { limit: number, after?: string }
+): Promise<DispatchRecord[]> {
   return database.snapshot(companyId, async (queries) => {
     const rows = await queries.selectFrom('dispatches').selectAll()
       .where('company_id', '=', companyId)
@@ -52,7 +58,10 @@ export async function listDispatches (database: Database, companyId: number, fil
   })
 }
 
-function conditions (where: ExpressionBuilder<Tables, 'dispatches'>, { status, test, service, deferred, documentNumber, recipient, metadata, from, to }: DispatchFilter) {
+function conditions (
+  where: ExpressionBuilder<Tables, 'dispatches'>,
+  { status, test, service, deferred, documentNumber, recipient, metadata, from, to }: DispatchFilter
+) {
   return [
     ...(test === undefined ? [] : [where('test', '=', test)]),
     ...(status === undefined ? [] : [where('status', '=', status)]),
@@ -69,55 +78,87 @@ function conditions (where: ExpressionBuilder<Tables, 'dispatches'>, { status, t
 async function withSteps (queries: CompanyQueries, companyId: number, rows: readonly DispatchRow[]): Promise<DispatchRecord[]> {
   if (rows.length === 0) return []
   const ids = rows.map((row) => row.dispatch_id)
-  const steps = await queries.selectFrom('steps').selectAll().where('company_id', '=', companyId).where('dispatch_id', 'in', ids).orderBy('position').execute()
-  const documents = await queries.selectFrom('documents').selectAll().where('company_id', '=', companyId).where('dispatch_id', 'in', ids).execute()
+  const steps = await queries.selectFrom('steps').selectAll().where('company_id', '=', companyId).where('dispatch_id', 'in', ids).orderBy(
+    'position'
+  ).execute()
+  const documents = await queries.selectFrom('documents').selectAll().where('company_id', '=', companyId).where('dispatch_id', 'in', ids)
+    .execute()
   return rows.map((row) => ({
     ...row,
     steps: steps.filter((step) => step.dispatch_id === row.dispatch_id && step.rest_of === null)
-      .map((step) => ({ ...step, document: documents.find((document) => document.document_id === step.document_id), rests: steps.filter((rest) => rest.rest_of === step.step_id) }))
+      .map((step) => ({
+        ...step,
+        document: documents.find((document) => document.document_id === step.document_id),
+        rests: steps.filter((rest) => rest.rest_of === step.step_id)
+      }))
   }))
 }
 
-/** Seconds since the doubt about a step began (`doubted`), and since the last of its calls has ended too, which may have been repeated (`sinceCall`). */
+/**
+ * Seconds since the doubt about a step began (`doubted`), and since the last of its calls has ended too, which may have been repeated
+ * (`sinceCall`).
+ */
 export type SecondsInDoubt = { doubted: number, sinceCall: number }
 
 /** How long a step has been in doubt; no time where there is no doubt. */
-export async function secondsInDoubt (database: Database, { companyId, stepId }: { companyId: number, stepId: string }): Promise<SecondsInDoubt> {
+export async function secondsInDoubt (
+  database: Database,
+  { companyId, stepId }: { companyId: number, stepId: string }
+): Promise<SecondsInDoubt> {
   const lastEnd = sql`(select max(answered_at) from attempts where step_id = ${stepId} and company_id = ${companyId})`
-  const { rows: [step] } = await database.company(companyId, (queries) => sql<SecondsInDoubt>`
-    select extract(epoch from ${database.now} - uncertain_at)::float as doubted, extract(epoch from ${database.now} - greatest(uncertain_at, ${lastEnd}))::float as "sinceCall"
+  const { rows: [step] } = await database.company(companyId, (queries) =>
+    sql<SecondsInDoubt>`
+    select extract(epoch from ${database.now} - uncertain_at)::float as doubted, extract(epoch
+      from ${database.now} - greatest(uncertain_at, ${lastEnd}))::float as "sinceCall"
     from steps where step_id = ${stepId} and company_id = ${companyId} and uncertain_at is not null`.execute(queries))
   return step ?? { doubted: 0, sinceCall: 0 }
 }
 
 /** A page of a dispatch's timeline, the oldest first. */
-export async function listEvents (database: Database, companyId: number, dispatchId: string, page: { limit: number, after?: string }): Promise<EventRow[]> {
-  return database.company(companyId, (queries) => queries.selectFrom('events').selectAll()
-    .where('company_id', '=', companyId).where('dispatch_id', '=', dispatchId)
-    .$if(page.after !== undefined, (query) => query.where('event_id', '>', page.after ?? ''))
-    .orderBy('event_id').limit(page.limit).execute())
+export async function listEvents (
+  database: Database,
+  companyId: number,
+  dispatchId: string,
+  page: { limit: number, after?: string }
+): Promise<EventRow[]> {
+  return database.company(companyId, (queries) =>
+    queries.selectFrom('events').selectAll()
+      .where('company_id', '=', companyId).where('dispatch_id', '=', dispatchId)
+      .$if(page.after !== undefined, (query) => query.where('event_id', '>', page.after ?? ''))
+      .orderBy('event_id').limit(page.limit).execute())
 }
 
 /** How long a key is kept after the final state of its dispatch; one in doubt is in no final state. */
 const keyKeptFor = '24 hours'
 
 /** The dispatch that an idempotency key is bound to. A key whose time is over is forgotten here. */
-export async function findIdempotencyKey (database: Database, companyId: number, key: string): Promise<{ fingerprint: string, dispatchId: string } | undefined> {
+export async function findIdempotencyKey (
+  database: Database,
+  companyId: number,
+  key: string
+): Promise<{ fingerprint: string, dispatchId: string } | undefined> {
   return database.company(companyId, async (queries) => {
-    const row = await queries.selectFrom('idempotency_keys').innerJoin('dispatches', 'dispatches.dispatch_id', 'idempotency_keys.dispatch_id')
-      .select(['fingerprint', 'dispatches.dispatch_id', sql<boolean>`status <> 'uncertain' and coalesce(finished_at + ${keyKeptFor}::interval < ${database.now}, false)`.as('expired')])
+    const row = await queries.selectFrom('idempotency_keys').innerJoin('dispatches', 'dispatches.dispatch_id',
+      'idempotency_keys.dispatch_id')
+      .select([
+        'fingerprint',
+        'dispatches.dispatch_id',
+        sql<boolean>`status <> 'uncertain' and coalesce(finished_at + ${keyKeptFor}::interval < ${database.now}, false)`.as('expired')
+      ])
       .where('idempotency_keys.company_id', '=', companyId).where('key', '=', key).executeTakeFirst()
     if (row === undefined) return undefined
     if (!row.expired) return { fingerprint: row.fingerprint, dispatchId: row.dispatch_id }
-    await queries.deleteFrom('idempotency_keys').where('company_id', '=', companyId).where('key', '=', key).where('dispatch_id', '=', row.dispatch_id).execute()
+    await queries.deleteFrom('idempotency_keys').where('company_id', '=', companyId).where('key', '=', key).where('dispatch_id', '=',
+      row.dispatch_id).execute()
     return undefined
   })
 }
 
 /** One document of the company, or undefined. */
 export async function findDocument (database: Database, companyId: number, documentId: string): Promise<DocumentRow | undefined> {
-  return database.company(companyId, (queries) => queries.selectFrom('documents').selectAll()
-    .where('company_id', '=', companyId).where('document_id', '=', documentId).executeTakeFirst())
+  return database.company(companyId, (queries) =>
+    queries.selectFrom('documents').selectAll()
+      .where('company_id', '=', companyId).where('document_id', '=', documentId).executeTakeFirst())
 }
 
 /** A document by its id alone, for a link whose signature has been checked: the link stands in for the credentials. */

@@ -1,12 +1,12 @@
-import { sql, type RawBuilder } from 'kysely'
-import { DispatchError } from '../../contract/errors.ts'
 import type { JsonObject } from '@dispatch/common'
+import { type RawBuilder, sql } from 'kysely'
+import { DispatchError } from '../../contract/errors.ts'
 import type { ChosenBy, ConfiguredBy } from '../../contract/states.ts'
 import { databaseFunction } from '../db/database-functions.ts'
 import type { CompanyQueries, Database } from '../db/database.ts'
+import type { EventActor } from '../db/schema.ts'
 import { documentRow, type NewDocument } from './documents.ts'
 import type { DispatchStart } from './lease.ts'
-import type { EventActor } from '../db/schema.ts'
 
 /** A dispatch as it is first recorded; its steps in their order. */
 export type NewDispatch = {
@@ -87,11 +87,13 @@ export async function openDispatch (database: Database, dispatch: NewDispatch, b
     price
   }
   const jobs = 'jobs' in beginning ? beginning.jobs : []
-  const opened = await database.callFunction(companyId, sql<{ word: string }>`select ${databaseFunction('open')}(${JSON.stringify(given)}::jsonb, ${database.now}, ${JSON.stringify(jobs)}::jsonb) as word`).catch((error: unknown) => {
-    if (error instanceof Error && 'code' in error && error.code === 'DC409') throw new IdempotencyKeyTaken(idempotency?.key)
-    if (isShort(error)) return { word: 'short' }
-    throw error
-  })
+  const opened = await database.callFunction(companyId,
+    sql<{ word: string }>`select ${databaseFunction('open')}(${JSON.stringify(given)}::jsonb, ${database.now},
+    ${JSON.stringify(jobs)}::jsonb) as word`).catch((error: unknown) => {
+      if (error instanceof Error && 'code' in error && error.code === 'DC409') throw new IdempotencyKeyTaken(idempotency?.key)
+      if (isShort(error)) return { word: 'short' }
+      throw error
+    })
   if (opened?.word !== 'opened') throw await shortOf(database, companyId, price)
 }
 
@@ -119,13 +121,22 @@ function rowsOf (steps: readonly NewStep[], document: NewDocument | undefined) {
   return { rows, price: rows.reduce((sum, { held }) => sum + held, 0) }
 }
 
-/** Whether the free credits of a company cover a price: an expression of SQL. What is held with it is counted when the transaction commits. */
+/**
+ * Whether the free credits of a company cover a price: an expression of SQL. What is held with it is counted when the transaction commits.
+ */
 export function hasFreeCredits (companyId: number, price: number): RawBuilder<boolean> {
   return sql<boolean>`(${price} = 0 or exists (select from credits where company_id = ${companyId} and balance - held >= ${price}))`
 }
 
-/** A company's transaction that holds a price in all, which `asked` has when it commits. Throws `insufficient_credits` where others have taken at the same moment what was free. */
-export async function withCreditCheck<T> (database: Database, asked: { companyId: number, price: number }, work: (queries: CompanyQueries) => Promise<T>): Promise<T> {
+/**
+ * A company's transaction that holds a price in all, which `asked` has when it commits. Throws `insufficient_credits` where others have
+ * taken at the same moment what was free.
+ */
+export async function withCreditCheck<T> (
+  database: Database,
+  asked: { companyId: number, price: number },
+  work: (queries: CompanyQueries) => Promise<T>
+): Promise<T> {
   try {
     return await database.company(asked.companyId, work)
   } catch (error) {
@@ -144,7 +155,10 @@ function shortOf (database: Database, companyId: number, price: number): Promise
 
 /** Tells what is missing: a price (in credits) that the company's free credits do not cover. */
 export async function insufficientCredits (queries: CompanyQueries, companyId: number, price: number): Promise<DispatchError> {
-  const credits = await queries.selectFrom('credits').select(['balance', 'held']).where('company_id', '=', companyId).executeTakeFirstOrThrow()
+  const credits = await queries.selectFrom('credits').select(['balance', 'held']).where('company_id', '=', companyId)
+    .executeTakeFirstOrThrow()
   const free = Number(credits.balance) - Number(credits.held)
-  return new DispatchError('insufficient_credits', `The dispatch costs ${price} credit${price === 1 ? '' : 's'}; ${free} of ${credits.balance} are free, ${credits.held} are held by dispatches under way.`)
+  return new DispatchError('insufficient_credits',
+    `The dispatch costs ${price} credit${price === 1 ? '' : 's'}; ${free} of ${credits.balance} are free, ${credits.held} are held ` +
+      'by dispatches under way.')
 }

@@ -12,7 +12,9 @@ export type TransactionHook = (queries: OwnerQueries) => Promise<void>
 /** How a dispatch begins or goes on: at once, under the lease of a run, or when its job is taken from the queue. */
 export type DispatchStart = { lease: Lease } | { jobs: readonly PreparedJobs[] }
 
-/** When a step in doubt is looked at next, in seconds since its doubt began; `last`: when that is over, and nothing is looked at any more. */
+/**
+ * When a step in doubt is looked at next, in seconds since its doubt began; `last`: when that is over, and nothing is looked at any more.
+ */
 export type ReconcileSchedule = { after: number, last: number }
 
 /** The moment of the next look at a step whose doubt began then: a second from now at the earliest; null when its time is over. */

@@ -10,11 +10,18 @@ import type { StepRef } from './runs.ts'
 export type NewRest = StepRef & { of: string, tries: number, tryAfter?: number }
 
 /** Records a rest beside the path of its dispatch, in the transaction that records the answer which left it. It costs nothing. */
-export async function openRest (queries: OwnerQueries, { companyId, dispatchId, stepId, of, tries, tryAfter }: NewRest, now: SqlTimestamp): Promise<void> {
+export async function openRest (
+  queries: OwnerQueries,
+  { companyId, dispatchId, stepId, of, tries, tryAfter }: NewRest,
+  now: SqlTimestamp
+): Promise<void> {
   await sql`
-    insert into steps (step_id, company_id, dispatch_id, position, service, provider_code, provider_version, chosen_by, configured_by, sandbox, fields, request_settings,
+    insert into steps (step_id, company_id, dispatch_id, position, service, provider_code, provider_version, chosen_by, configured_by,
+      sandbox, fields, request_settings,
       price, held, status, rest_of, tries, next_try_at)
-    select ${stepId}, company_id, dispatch_id, (select max(position) + 1 from steps where dispatch_id = ${dispatchId}), service, provider_code, provider_version, chosen_by,
-      configured_by, sandbox, '{}', '{}', 0, 0, ${tryAfter === undefined ? 'unavailable' : 'planned'}, step_id, ${tries}, ${tryAfter === undefined ? null : addSeconds(now, tryAfter)}::timestamptz
+    select ${stepId}, company_id, dispatch_id, (select max(position) + 1 from steps
+      where dispatch_id = ${dispatchId}), service, provider_code, provider_version, chosen_by,
+      configured_by, sandbox, '{}', '{}', 0, 0, ${tryAfter === undefined ? 'unavailable' : 'planned'}, step_id, ${tries},
+        ${tryAfter === undefined ? null : addSeconds(now, tryAfter)}::timestamptz
     from steps where step_id = ${of} and company_id = ${companyId}`.execute(queries)
 }

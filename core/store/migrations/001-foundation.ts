@@ -1,4 +1,4 @@
-import { sql, type Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 
 /** Companies, users, configurations, templates, dispatches, documents, credits, and the role that companies work under. */
 export async function up (db: Kysely<unknown>): Promise<void> {
@@ -279,4 +279,6 @@ const own = 'company_id = (select nullif(current_setting(\'app.company\', true),
 const isolation = appendOnly + Object.entries(grants).map(([table, rights]) => `
 grant ${rights} on ${table} to dispatch_company;
 alter table ${table} enable row level security;
-create policy company on ${table} to dispatch_company using (${shared.has(table) ? `company_id is null or ${own}` : own}) with check (${own});`).join('')
+create policy company on ${table} to dispatch_company using (${
+  shared.has(table) ? `company_id is null or ${own}` : own
+}) with check (${own});`).join('')

@@ -1,4 +1,4 @@
-import { sql, type Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 
 /** Events of vendors: where they are kept, whom an address belongs to, what they made of a step. */
 export async function up (db: Kysely<unknown>): Promise<void> {

@@ -1,4 +1,4 @@
-import { sql, type Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 
 /** Services without a template or a provider, and content that is no document. */
 export async function up (db: Kysely<unknown>): Promise<void> {

@@ -1,4 +1,4 @@
-import { sql, type Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 
 /** Dispatches that wait, run under a lease, are tried again, asked after and acted upon later. */
 export async function up (db: Kysely<unknown>): Promise<void> {

@@ -1,4 +1,4 @@
-import { sql, type Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 
 /** What companies are told about their dispatches, the secrets that it is signed with, and what is forgotten with time. */
 export async function up (db: Kysely<unknown>): Promise<void> {

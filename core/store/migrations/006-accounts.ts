@@ -1,4 +1,4 @@
-import { sql, type Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 
 /** Companies rule themselves: their users, settings and warnings; and everything that is changed leaves a trace. */
 export async function up (db: Kysely<unknown>): Promise<void> {

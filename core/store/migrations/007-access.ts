@@ -1,4 +1,4 @@
-import { sql, type Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 
 /** Keys of programs, what keeps clients within their limits, and dispatches of test keys. */
 export async function up (db: Kysely<unknown>): Promise<void> {

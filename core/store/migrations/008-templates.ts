@@ -1,4 +1,4 @@
-import { sql, type Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 
 /** Templates of companies: drafts, versions that are published, pictures. */
 export async function up (db: Kysely<unknown>): Promise<void> {

@@ -1,4 +1,4 @@
-import { sql, type Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 
 /** Invoices are asked after too, where their vendor tells only then whether it took them. */
 export async function up (db: Kysely<unknown>): Promise<void> {

@@ -1,4 +1,4 @@
-import { sql, type Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 
 /** A change of credits that is asked for again under the same idempotency key is the one that was made. */
 export async function up (db: Kysely<unknown>): Promise<void> {

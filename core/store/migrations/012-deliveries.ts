@@ -1,6 +1,9 @@
-import { sql, type Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 
-/** Text messages are asked after too. A deferred step whose event cannot come any more is skipped; those of a company are found by their state. */
+/**
+ * Text messages are asked after too. A deferred step whose event cannot come any more is skipped; those of a company are found by their
+ * state.
+ */
 export async function up (db: Kysely<unknown>): Promise<void> {
   for (const part of [followed, deferred]) await sql.raw(part).execute(db)
 }

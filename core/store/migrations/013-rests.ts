@@ -1,4 +1,4 @@
-import { sql, type Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 
 /** What an accepted step left is done by a step of its own. */
 export async function up (db: Kysely<unknown>): Promise<void> {

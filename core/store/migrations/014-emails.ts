@@ -1,6 +1,9 @@
-import { sql, type Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 
-/** An e-mail address may be that of a user in several companies: the password tells whose it is, that which was set last where two are the same. */
+/**
+ * An e-mail address may be that of a user in several companies: the password tells whose it is, that which was set last where two are the
+ * same.
+ */
 export async function up (db: Kysely<unknown>): Promise<void> {
   await sql.raw(byCompany).execute(db)
 }

@@ -1,4 +1,4 @@
-import { sql, type Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 
 /** Which environment of the vendor an event comes from, where what it was verified by tells. */
 export async function up (db: Kysely<unknown>): Promise<void> {

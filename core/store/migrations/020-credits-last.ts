@@ -1,13 +1,14 @@
-import { sql, type Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 
 /** Credits move when the transaction commits that changes what steps hold or were charged. */
 export async function up (db: Kysely<unknown>): Promise<void> {
   await sql.raw(moving).execute(db)
 }
 
-// The row of a company's credits is what all its dispatches share. It is locked by the commit alone, within one message: whoever stands still in
-// the middle of a transaction keeps nobody's credits. `app.moment`, by which the entry in the ledger is dated, is set by the transactions that
-// leave it to this; those of an older process, which runs beside newer ones, move credits themselves. DC402: fewer are free than are to be held.
+// The row of a company's credits is what all its dispatches share. It is locked by the commit alone, within one message: whoever stands
+// still in the middle of a transaction keeps nobody's credits. `app.moment`, by which the entry in the ledger is dated, is set by the
+// transactions that leave it to this; those of an older process, which runs beside newer ones, move credits themselves. DC402: fewer are
+// free than are to be held.
 const moving = `
 create function move_credits() returns trigger language plpgsql security definer set search_path = public, pg_temp as $$
 declare

@@ -5,23 +5,41 @@ import { selectPublishedVersions, type StoredTemplate } from './template-rows.ts
 export type SharedTemplate = Pick<StoredTemplate, 'id' | 'name' | 'digest' | 'source' | 'schema' | 'sample'> & { yaml: string }
 
 /** Brings the shared templates up to date: a changed one becomes a new version. Answers how many changed. */
-export async function publishShared ({ owner, withAdvisoryLock: alone }: Database, templates: readonly SharedTemplate[], now: Date): Promise<number> {
+export async function publishShared (
+  { owner, withAdvisoryLock: alone }: Database,
+  templates: readonly SharedTemplate[],
+  now: Date
+): Promise<number> {
   // Several processes may start together: one publishes, the others then find nothing to do.
-  return alone(() => owner.transaction().execute(async (queries) => {
-    let changed = 0
-    for (const { id, name, digest, source, schema, sample, yaml } of templates) {
-      const known = await selectPublishedVersions(queries, null).select('yaml').where('templates.template_id', '=', id).executeTakeFirst()
-      // Comments and layout change nothing that is made of it.
-      if (known?.digest === digest && known.yaml !== yaml) await queries.updateTable('template_versions').set({ yaml }).where('template_id', '=', id).where('version', '=', known.version).execute()
-      if (known?.digest === digest) continue
-      const version = (known?.version ?? 0) + 1
-      await queries.insertInto('templates').values({ template_id: id, company_id: null, name, version, updated_at: now })
-        .onConflict((conflict) => conflict.column('template_id').doUpdateSet({ name, version, updated_at: now })).execute()
-      await queries.insertInto('template_versions').values({
-        template_id: id, version, company_id: null, digest, source: JSON.stringify(source), schema: JSON.stringify(schema), sample: JSON.stringify(sample), yaml, created_at: now, published_at: now
-      }).execute()
-      changed++
-    }
-    return changed
-  }))
+  return alone(() =>
+    owner.transaction().execute(async (queries) => {
+      let changed = 0
+      for (const { id, name, digest, source, schema, sample, yaml } of templates) {
+        const known = await selectPublishedVersions(queries, null).select('yaml').where('templates.template_id', '=', id).executeTakeFirst()
+        // Comments and layout change nothing that is made of it.
+        if (known?.digest === digest && known.yaml !== yaml) {
+          await queries.updateTable('template_versions').set({ yaml }).where('template_id', '=', id).where('version', '=', known.version)
+            .execute()
+        }
+        if (known?.digest === digest) continue
+        const version = (known?.version ?? 0) + 1
+        await queries.insertInto('templates').values({ template_id: id, company_id: null, name, version, updated_at: now })
+          .onConflict((conflict) => conflict.column('template_id').doUpdateSet({ name, version, updated_at: now })).execute()
+        await queries.insertInto('template_versions').values({
+          template_id: id,
+          version,
+          company_id: null,
+          digest,
+          source: JSON.stringify(source),
+          schema: JSON.stringify(schema),
+          sample: JSON.stringify(sample),
+          yaml,
+          created_at: now,
+          published_at: now
+        }).execute()
+        changed++
+      }
+      return changed
+    })
+  )
 }

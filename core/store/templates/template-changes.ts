@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { DispatchError } from '../../contract/errors.ts'
-import { noteAudit, type AuditAuthor } from '../tenants/audit.ts'
 import { asOwner, type CompanyQueries, type Database } from '../db/database.ts'
+import { type AuditAuthor, noteAudit } from '../tenants/audit.ts'
 import type { StoredTemplate } from './templates.ts'
 
 /** What a company may have: templates, bytes of all their versions, drafts of each that are kept. */
@@ -19,8 +19,11 @@ export async function createTemplate (database: Database, by: ChangeContext, ver
     const { companyId, at } = by
     const { name } = version.source
     await requireFree(queries, companyId, name)
-    const { count } = await queries.selectFrom('templates').select((select) => select.fn.countAll<string>().as('count')).where('company_id', '=', companyId).where('removed_at', 'is', null).executeTakeFirstOrThrow()
-    if (Number(count) >= templateLimits.templates) throw new DispatchError('conflict', `The company has ${templateLimits.templates} templates, which is the most: delete one first.`)
+    const { count } = await queries.selectFrom('templates').select((select) => select.fn.countAll<string>().as('count')).where('company_id',
+      '=', companyId).where('removed_at', 'is', null).executeTakeFirstOrThrow()
+    if (Number(count) >= templateLimits.templates) {
+      throw new DispatchError('conflict', `The company has ${templateLimits.templates} templates, which is the most: delete one first.`)
+    }
     const { id } = await queries.selectNoFrom(sql<number>`nextval('template_numbers')::integer`.as('id')).executeTakeFirstOrThrow()
     await queries.insertInto('templates').values({ template_id: id, company_id: companyId, name, version: null, updated_at: at }).execute()
     await addVersion(queries, by, { id, version: 1 }, version)
@@ -30,14 +33,24 @@ export async function createTemplate (database: Database, by: ChangeContext, ver
 }
 
 /** Stores a draft, made from the version `base`, as the next version. Throws `conflict` when `base` is no longer the newest. */
-export async function changeTemplate (database: Database, by: ChangeContext, templateId: number, base: number, version: NewVersion): Promise<void> {
+export async function changeTemplate (
+  database: Database,
+  by: ChangeContext,
+  templateId: number,
+  base: number,
+  version: NewVersion
+): Promise<void> {
   return withTemplateLock(database, by, async (queries) => {
     const template = await own(queries, by.companyId, templateId)
-    if (template.latest !== base) throw new DispatchError('conflict', `The newest version is ${template.latest}, and the change was made from ${base}: read it, and make the change there.`)
+    if (template.latest !== base) {
+      throw new DispatchError('conflict',
+        `The newest version is ${template.latest}, and the change was made from ${base}: read it, and make the change there.`)
+    }
     const { name } = version.source
     await requireFree(queries, by.companyId, name, templateId)
     // Until something of it is published, it goes by the name of its newest draft.
-    await queries.updateTable('templates').set({ updated_at: by.at, ...template.version === null ? { name } : {} }).where('company_id', '=', by.companyId).where('template_id', '=', templateId).execute()
+    await queries.updateTable('templates').set({ updated_at: by.at, ...template.version === null ? { name } : {} }).where('company_id', '=',
+      by.companyId).where('template_id', '=', templateId).execute()
     await addVersion(queries, by, { id: templateId, version: base + 1 }, version)
     await note(queries, by, 'template.changed', templateId, { name, version: base + 1 })
     await forgetDrafts(queries, by.companyId, templateId)
@@ -50,10 +63,19 @@ export async function publishTemplate (database: Database, by: ChangeContext, te
   return withTemplateLock(database, by, async (queries) => {
     await own(queries, companyId, templateId)
     const row = await queries.updateTable('template_versions').set({ published_at: sql<Date>`coalesce(published_at, ${at})` })
-      .where('company_id', '=', companyId).where('template_id', '=', templateId).where('version', '=', version).returning(sql<string>`source->>'name'`.as('name')).executeTakeFirst()
-    if (row === undefined) throw new DispatchError('template_not_found', `The template has no version ${version}: GET /api/v1/templates/${templateId}/versions lists those that it has.`)
+      .where('company_id', '=', companyId).where('template_id', '=', templateId).where('version', '=', version).returning(
+        sql<string>`source->>'name'`.as('name')
+      ).executeTakeFirst()
+    if (row === undefined) {
+      throw new DispatchError('template_not_found',
+        `The template has no version ${version}: GET /api/v1/templates/${templateId}/versions lists those that it has.`)
+    }
     await requireFree(queries, companyId, row.name, templateId)
-    await queries.updateTable('templates').set({ version, name: row.name, updated_at: at }).where('company_id', '=', companyId).where('template_id', '=', templateId).execute()
+    await queries.updateTable('templates').set({ version, name: row.name, updated_at: at }).where('company_id', '=', companyId).where(
+      'template_id',
+      '=',
+      templateId
+    ).execute()
     await note(queries, by, 'template.published', templateId, { name: row.name, version })
   })
 }
@@ -62,7 +84,11 @@ export async function publishTemplate (database: Database, by: ChangeContext, te
 export async function removeTemplate (database: Database, by: ChangeContext, templateId: number): Promise<void> {
   return withTemplateLock(database, by, async (queries) => {
     const { name } = await own(queries, by.companyId, templateId)
-    await queries.updateTable('templates').set({ removed_at: by.at, updated_at: by.at }).where('company_id', '=', by.companyId).where('template_id', '=', templateId).execute()
+    await queries.updateTable('templates').set({ removed_at: by.at, updated_at: by.at }).where('company_id', '=', by.companyId).where(
+      'template_id',
+      '=',
+      templateId
+    ).execute()
     await note(queries, by, 'template.deleted', templateId, { name })
   })
 }
@@ -71,16 +97,26 @@ export async function removeTemplate (database: Database, by: ChangeContext, tem
 const lock = 1_414_089_808
 
 /** Runs changes of one company's templates one after the other, each in a transaction. */
-export async function withTemplateLock<T> (database: Database, { companyId }: ChangeContext, change: (queries: CompanyQueries) => Promise<T>): Promise<T> {
+export async function withTemplateLock<T> (
+  database: Database,
+  { companyId }: ChangeContext,
+  change: (queries: CompanyQueries) => Promise<T>
+): Promise<T> {
   return database.company(companyId, async (queries) => {
     await sql`select pg_advisory_xact_lock(${lock}, ${companyId})`.execute(queries)
     return change(queries)
   })
 }
 
-async function own (queries: CompanyQueries, companyId: number, templateId: number): Promise<{ name: string, version: number | null, latest: number }> {
+async function own (
+  queries: CompanyQueries,
+  companyId: number,
+  templateId: number
+): Promise<{ name: string, version: number | null, latest: number }> {
   const row = await queries.selectFrom('templates').select(['company_id', 'name', 'version'])
-    .select(sql<number>`(select max(version) from template_versions where template_versions.template_id = templates.template_id)`.as('latest'))
+    .select(
+      sql<number>`(select max(version) from template_versions where template_versions.template_id = templates.template_id)`.as('latest')
+    )
     .where('template_id', '=', templateId).where('removed_at', 'is', null)
     .where((where) => where.or([where('company_id', '=', companyId), where('company_id', 'is', null)])).executeTakeFirst()
   if (row === undefined) throw templateNotFound(templateId)
@@ -90,34 +126,79 @@ async function own (queries: CompanyQueries, companyId: number, templateId: numb
 
 /** Throws `forbidden` for a template that is nobody's own. */
 export function requireOwn (companyId: number | null): void {
-  if (companyId === null) throw new DispatchError('forbidden', 'The template is shared by all companies: only one of your own can be changed. POST /api/v1/templates makes one of its source.')
+  if (companyId === null) {
+    throw new DispatchError('forbidden',
+      'The template is shared by all companies: only one of your own can be changed. POST /api/v1/templates makes one of its source.')
+  }
 }
 
 /** The error for a template that does not exist, or belongs to another company. */
 export function templateNotFound (named: number | string): DispatchError {
-  return new DispatchError('template_not_found', `There is no template "${String(named).slice(0, 60)}": GET /api/v1/templates lists those that you may use.`)
+  return new DispatchError('template_not_found',
+    `There is no template "${String(named).slice(0, 60)}": GET /api/v1/templates lists those that you may use.`)
 }
 
 async function requireFree (queries: CompanyQueries, companyId: number, name: string, but = 0): Promise<void> {
-  const taken = await queries.selectFrom('templates').select('template_id').where('company_id', '=', companyId).where('name', '=', name).where('removed_at', 'is', null).where('template_id', '<>', but).executeTakeFirst()
-  if (taken !== undefined) throw new DispatchError('conflict', `The company has a template of the name "${name}" already, with the id ${taken.template_id}: choose another name.`)
+  const taken = await queries.selectFrom('templates').select('template_id').where('company_id', '=', companyId).where('name', '=', name)
+    .where('removed_at', 'is', null).where('template_id', '<>', but).executeTakeFirst()
+  if (taken !== undefined) {
+    throw new DispatchError('conflict',
+      `The company has a template of the name "${name}" already, with the id ${taken.template_id}: choose another name.`)
+  }
 }
 
-async function addVersion (queries: CompanyQueries, { companyId, author, at }: ChangeContext, { id, version }: { id: number, version: number }, { digest, yaml, ...content }: NewVersion): Promise<void> {
+async function addVersion (
+  queries: CompanyQueries,
+  { companyId, author, at }: ChangeContext,
+  { id, version }: { id: number, version: number },
+  { digest, yaml, ...content }: NewVersion
+): Promise<void> {
   const [source, schema, sample] = [JSON.stringify(content.source), JSON.stringify(content.schema), JSON.stringify(content.sample)]
   const size = [source, schema, sample, yaml].reduce((sum, text) => sum + Buffer.byteLength(text), 0)
-  const { used } = await queries.selectFrom('template_versions').select((select) => select.fn.coalesce(select.fn.sum<string>('size'), sql<string>`0`).as('used')).where('company_id', '=', companyId).executeTakeFirstOrThrow()
-  if (Number(used) + size > templateLimits.bytes) throw new DispatchError('conflict', `The templates of the company, with all their versions and pictures, take up more than ${templateLimits.bytes} bytes: use smaller pictures, or ask the operator.`)
-  await queries.insertInto('template_versions').values({ template_id: id, version, company_id: companyId, digest, source, schema, sample, yaml, size, user_id: author.userId, created_at: at, published_at: null }).execute()
+  const { used } = await queries.selectFrom('template_versions').select((select) =>
+    select.fn.coalesce(select.fn.sum<string>('size'), sql<string>`0`).as('used')
+  ).where('company_id', '=', companyId).executeTakeFirstOrThrow()
+  if (Number(used) + size > templateLimits.bytes) {
+    throw new DispatchError('conflict',
+      `The templates of the company, with all their versions and pictures, take up more than ${templateLimits.bytes} bytes: use ` +
+        'smaller pictures, or ask the operator.')
+  }
+  await queries.insertInto('template_versions').values({
+    template_id: id,
+    version,
+    company_id: companyId,
+    digest,
+    source,
+    schema,
+    sample,
+    yaml,
+    size,
+    user_id: author.userId,
+    created_at: at,
+    published_at: null
+  }).execute()
 }
 
 /** No dispatch can have used a draft: only the newest are kept. A company itself may delete none of its versions. */
 async function forgetDrafts (queries: CompanyQueries, companyId: number, templateId: number): Promise<void> {
-  const drafts = (await asOwner(queries)).deleteFrom('template_versions').where('company_id', '=', companyId).where('template_id', '=', templateId).where('published_at', 'is', null)
-  await drafts.where('version', 'in', (select) => select.selectFrom('template_versions as old').select('old.version').where('old.template_id', '=', templateId).where('old.published_at', 'is', null)
-    .orderBy('old.version', 'desc').offset(templateLimits.drafts)).execute()
+  const drafts = (await asOwner(queries)).deleteFrom('template_versions').where('company_id', '=', companyId).where('template_id', '=',
+    templateId).where('published_at', 'is', null)
+  await drafts.where('version', 'in',
+    (select) =>
+      select.selectFrom('template_versions as old').select('old.version').where('old.template_id', '=', templateId).where(
+        'old.published_at',
+        'is',
+        null
+      )
+        .orderBy('old.version', 'desc').offset(templateLimits.drafts)).execute()
 }
 
-async function note (queries: CompanyQueries, { companyId, author, at }: ChangeContext, action: string, id: number, facts: { name: string, version?: number }): Promise<void> {
+async function note (
+  queries: CompanyQueries,
+  { companyId, author, at }: ChangeContext,
+  action: string,
+  id: number,
+  facts: { name: string, version?: number }
+): Promise<void> {
   await noteAudit(queries, { companyId, author, action, object: { kind: 'template', id: String(id) }, facts, at })
 }

@@ -1,6 +1,6 @@
-import { sql, type Kysely, type Selectable } from 'kysely'
 import type { JsonObject } from '@dispatch/common'
 import type { TemplateSource } from '@dispatch/documents'
+import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Tables } from '../db/schema.ts'
 
 /** One version of a template; `companyId` null is shared. `source` is its block model, `schema` the JSON Schema of its data. */
@@ -16,36 +16,65 @@ export type StoredTemplate = {
   updatedAt: Date
 }
 
-/** A version as it is managed, without its pictures: `yaml` as it was written, `present` the version that dispatches use, `latest` the newest. */
-export type TemplateRecord = StoredTemplate & { yaml: string, present: number | null, latest: number, publishedAt: Date | null, userId: number | null }
+/**
+ * A version as it is managed, without its pictures: `yaml` as it was written, `present` the version that dispatches use, `latest` the
+ * newest.
+ */
+export type TemplateRecord = StoredTemplate & {
+  yaml: string
+  present: number | null
+  latest: number
+  publishedAt: Date | null
+  userId: number | null
+}
 
 const withoutPictures = sql<TemplateSource>`source - 'assets'`.as('source')
 
 /** The number of the newest version. */
-export const latestVersionNumber = sql<number>`(select max(version) from template_versions as versions where versions.template_id = templates.template_id)`
+export const latestVersionNumber = sql<
+  number
+>`(select max(version) from template_versions as versions where versions.template_id = templates.template_id)`
 
 /** The versions of the templates that a company may use or has used: the shared ones and its own. */
 export function selectUsableVersions (queries: Kysely<Tables>, companyId: number | null) {
   return queries.selectFrom('templates')
     .innerJoin('template_versions', 'template_versions.template_id', 'templates.template_id')
-    .select(['templates.template_id', 'templates.company_id', 'name', 'template_versions.version', 'digest', 'schema', 'sample', 'template_versions.created_at'])
-    .where((where) => where.or([where('templates.company_id', 'is not distinct from', companyId), where('templates.company_id', 'is', null)]))
+    .select(['templates.template_id', 'templates.company_id', 'name', 'template_versions.version', 'digest', 'schema', 'sample',
+      'template_versions.created_at'])
+    .where((where) =>
+      where.or([where('templates.company_id', 'is not distinct from', companyId), where('templates.company_id', 'is', null)])
+    )
 }
 
 /** The present versions of the templates that a company may use. */
 export function selectPublishedVersions (queries: Kysely<Tables>, companyId: number | null) {
-  return selectUsableVersions(queries, companyId).select('source').whereRef('template_versions.version', '=', 'templates.version').where('removed_at', 'is', null)
+  return selectUsableVersions(queries, companyId).select('source').whereRef('template_versions.version', '=', 'templates.version').where(
+    'removed_at',
+    'is',
+    null
+  )
 }
 
 /** The versions that a company may see, with what is said of them. */
 export function selectManagedVersions (queries: Kysely<Tables>, companyId: number) {
   return selectUsableVersions(queries, companyId).where('removed_at', 'is', null)
-    .select(['yaml', 'template_versions.user_id', 'published_at', 'templates.version as present', latestVersionNumber.as('latest'), withoutPictures])
+    .select([
+      'yaml',
+      'template_versions.user_id',
+      'published_at',
+      'templates.version as present',
+      latestVersionNumber.as('latest'),
+      withoutPictures
+    ])
 }
 
-type TemplateRow = Pick<Selectable<Tables['templates']>, 'template_id' | 'company_id' | 'name'>
+type TemplateRow =
+  & Pick<Selectable<Tables['templates']>, 'template_id' | 'company_id' | 'name'>
   & Pick<Selectable<Tables['template_versions']>, 'version' | 'digest' | 'source' | 'schema' | 'sample' | 'created_at'>
-type RecordRow = TemplateRow & Pick<Selectable<Tables['template_versions']>, 'yaml' | 'user_id' | 'published_at'> & { present: number | null, latest: number }
+type RecordRow = TemplateRow & Pick<Selectable<Tables['template_versions']>, 'yaml' | 'user_id' | 'published_at'> & {
+  present: number | null
+  latest: number
+}
 
 /** A row as a template. */
 export function templateOf (row: TemplateRow): StoredTemplate {
@@ -64,5 +93,12 @@ export function templateOf (row: TemplateRow): StoredTemplate {
 
 /** A row as it is managed. */
 export function recordOf (row: RecordRow): TemplateRecord {
-  return { ...templateOf(row), yaml: row.yaml, present: row.present, latest: row.latest, publishedAt: row.published_at, userId: row.user_id }
+  return {
+    ...templateOf(row),
+    yaml: row.yaml,
+    present: row.present,
+    latest: row.latest,
+    publishedAt: row.published_at,
+    userId: row.user_id
+  }
 }

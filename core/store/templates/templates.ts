@@ -3,7 +3,8 @@ import type { Database } from '../db/database.ts'
 import { createFreshCache } from '../db/fresh-cache.ts'
 import type { Freshness } from '../db/freshness.ts'
 import { publishShared, type SharedTemplate } from './shared-templates.ts'
-import { latestVersionNumber, selectManagedVersions, selectUsableVersions, selectPublishedVersions, recordOf, templateOf, type StoredTemplate, type TemplateRecord } from './template-rows.ts'
+import { latestVersionNumber, recordOf, selectManagedVersions, selectPublishedVersions, selectUsableVersions, type StoredTemplate,
+  templateOf, type TemplateRecord } from './template-rows.ts'
 
 export type { SharedTemplate } from './shared-templates.ts'
 export type { StoredTemplate, TemplateRecord } from './template-rows.ts'
@@ -29,29 +30,40 @@ export type Templates = {
 export function createTemplates (database: Database, freshness: Freshness): Templates {
   const cache = createFreshCache<string, StoredTemplate | undefined>(freshness, (key) => Number.parseInt(key), { max: heaviest, weigh })
   return {
-    find: (companyId, templateId) => cache.get(`${companyId}:${templateId}`, () => database.company(companyId, async (queries) => {
-      const row = await selectPublishedVersions(queries, companyId).where('templates.template_id', '=', templateId).executeTakeFirst()
-      return row && templateOf(row)
-    })),
+    find: (companyId, templateId) =>
+      cache.get(`${companyId}:${templateId}`, () =>
+        database.company(companyId, async (queries) => {
+          const row = await selectPublishedVersions(queries, companyId).where('templates.template_id', '=', templateId).executeTakeFirst()
+          return row && templateOf(row)
+        })),
 
-    findNamed: (companyId, name) => cache.get(`${companyId}:"${name}"`, () => database.company(companyId, async (queries) => {
-      const row = await selectPublishedVersions(queries, companyId).where('name', '=', name)
-        .orderBy('templates.company_id', (order) => order.asc().nullsLast()).orderBy('templates.template_id').limit(1).executeTakeFirst()
-      return row && templateOf(row)
-    })),
+    findNamed: (companyId, name) =>
+      cache.get(`${companyId}:"${name}"`, () =>
+        database.company(companyId, async (queries) => {
+          const row = await selectPublishedVersions(queries, companyId).where('name', '=', name)
+            .orderBy('templates.company_id', (order) => order.asc().nullsLast()).orderBy('templates.template_id').limit(1)
+            .executeTakeFirst()
+          return row && templateOf(row)
+        })),
 
-    findVersion: (companyId, templateId, version) => database.company(companyId, async (queries) => {
-      const row = await selectUsableVersions(queries, companyId).select('source').where('templates.template_id', '=', templateId).where('template_versions.version', '=', version).executeTakeFirst()
-      return row && templateOf(row)
-    }),
+    findVersion: (companyId, templateId, version) =>
+      database.company(companyId, async (queries) => {
+        const row = await selectUsableVersions(queries, companyId).select('source').where('templates.template_id', '=', templateId).where(
+          'template_versions.version',
+          '=',
+          version
+        ).executeTakeFirst()
+        return row && templateOf(row)
+      }),
 
-    list: (companyId, filter, page) => database.company(companyId, async (queries) => {
-      const rows = await selectManagedVersions(queries, companyId).where(isShown)
-        .where((where) => where.and(conditions(filter)))
-        .$if(page.after !== undefined, (query) => query.where('templates.template_id', '>', page.after ?? 0))
-        .orderBy('templates.template_id').limit(page.limit).execute()
-      return rows.map(recordOf)
-    }),
+    list: (companyId, filter, page) =>
+      database.company(companyId, async (queries) => {
+        const rows = await selectManagedVersions(queries, companyId).where(isShown)
+          .where((where) => where.and(conditions(filter)))
+          .$if(page.after !== undefined, (query) => query.where('templates.template_id', '>', page.after ?? 0))
+          .orderBy('templates.template_id').limit(page.limit).execute()
+        return rows.map(recordOf)
+      }),
 
     async listShared () {
       const rows = await selectPublishedVersions(database.owner, null).orderBy('templates.template_id').execute()
@@ -70,7 +82,12 @@ function weigh (template: StoredTemplate | undefined): number {
 }
 
 /** One version of a template that is not removed: the one asked for, or else its present or newest. */
-export async function readTemplate (database: Database, companyId: number, templateId: number, version?: number): Promise<TemplateRecord | undefined> {
+export async function readTemplate (
+  database: Database,
+  companyId: number,
+  templateId: number,
+  version?: number
+): Promise<TemplateRecord | undefined> {
   return database.company(companyId, async (queries) => {
     const row = await selectManagedVersions(queries, companyId).where('templates.template_id', '=', templateId)
       .where(version === undefined ? isShown : sql<boolean>`template_versions.version = ${version}`).executeTakeFirst()
@@ -79,7 +96,12 @@ export async function readTemplate (database: Database, companyId: number, templ
 }
 
 /** A page of the versions of a template, the newest first. */
-export async function listTemplateVersions (database: Database, companyId: number, templateId: number, page: { limit: number, after?: number }): Promise<TemplateRecord[]> {
+export async function listTemplateVersions (
+  database: Database,
+  companyId: number,
+  templateId: number,
+  page: { limit: number, after?: number }
+): Promise<TemplateRecord[]> {
   return database.company(companyId, async (queries) => {
     const rows = await selectManagedVersions(queries, companyId).where('templates.template_id', '=', templateId)
       .$if(page.after !== undefined, (query) => query.where('template_versions.version', '<', page.after ?? 0))
@@ -96,6 +118,8 @@ function conditions ({ service, documentType, name, status }: TemplateFilter) {
     ...service === undefined ? [] : [sql<boolean>`source->>'service' = ${service}`],
     ...documentType === undefined ? [] : [sql<boolean>`source->>'documentType' = ${documentType}`],
     ...name === undefined ? [] : [sql<boolean>`name = ${name}`],
-    ...status === undefined ? [] : [status === 'published' ? sql<boolean>`templates.version is not null` : sql<boolean>`templates.version is null`]
+    ...status === undefined
+      ? []
+      : [status === 'published' ? sql<boolean>`templates.version is not null` : sql<boolean>`templates.version is null`]
   ]
 }

@@ -1,6 +1,6 @@
+import type { JsonObject } from '@dispatch/common'
 import type { Transaction } from 'kysely'
 import type { Account, Accounts, Role } from '../../access/account.ts'
-import type { JsonObject } from '@dispatch/common'
 import type { Database } from '../db/database.ts'
 import { createFreshCache } from '../db/fresh-cache.ts'
 import type { Freshness } from '../db/freshness.ts'
@@ -26,7 +26,8 @@ export function createAccounts (database: Database, freshness: Freshness): Accou
 /** As the owner: a login does not know its company yet. */
 async function findAccounts ({ owner }: Database, column: 'email' | 'user_id', value: string | number): Promise<Account[]> {
   const rows = await owner.selectFrom('users').innerJoin('companies', 'companies.company_id', 'users.company_id')
-    .select(['user_id', 'users.company_id', 'email', 'role', 'services', 'password_hash', 'password_version', 'users.disabled_at', 'companies.disabled_at as company_disabled_at', 'addresses'])
+    .select(['user_id', 'users.company_id', 'email', 'role', 'services', 'password_hash', 'password_version', 'users.disabled_at',
+      'companies.disabled_at as company_disabled_at', 'addresses'])
     .where(`users.${column}`, '=', value).orderBy('password_set_at', 'desc').orderBy('user_id', 'desc').execute()
   return rows.map((row) => ({
     userId: row.user_id,
@@ -42,7 +43,12 @@ async function findAccounts ({ owner }: Database, column: 'email' | 'user_id', v
 }
 
 /** `defaultProvider` is configured with settings that hold no secret, and chosen for the services. */
-export type NewCompany = { name: string, credits: number, users: readonly NewUser[], defaultProvider?: { code: string, services: readonly string[], settings?: JsonObject } }
+export type NewCompany = {
+  name: string
+  credits: number
+  users: readonly NewUser[]
+  defaultProvider?: { code: string, services: readonly string[], settings?: JsonObject }
+}
 /** `email` is normalised. */
 export type NewUser = { email: string, role: Role, services: readonly string[], passwordHash: string }
 
@@ -52,13 +58,19 @@ export async function createCompanies ({ owner }: Database, companies: readonly 
 }
 
 /** Creates the first companies of a new database; answers whether it was new. */
-export async function createFirstCompanies ({ owner, withAdvisoryLock: alone }: Database, companies: readonly NewCompany[], now: Date): Promise<boolean> {
+export async function createFirstCompanies (
+  { owner, withAdvisoryLock: alone }: Database,
+  companies: readonly NewCompany[],
+  now: Date
+): Promise<boolean> {
   // Several processes may start together on a new database: one fills it.
-  return alone(() => owner.transaction().execute(async (queries) => {
-    if (await queries.selectFrom('companies').select('company_id').limit(1).executeTakeFirst() !== undefined) return false
-    await createAll(queries, companies, now)
-    return true
-  }))
+  return alone(() =>
+    owner.transaction().execute(async (queries) => {
+      if (await queries.selectFrom('companies').select('company_id').limit(1).executeTakeFirst() !== undefined) return false
+      await createAll(queries, companies, now)
+      return true
+    })
+  )
 }
 
 async function createAll (queries: Transaction<Tables>, companies: readonly NewCompany[], now: Date): Promise<number[]> {
@@ -68,10 +80,24 @@ async function createAll (queries: Transaction<Tables>, companies: readonly NewC
 }
 
 /** Adds a company with its users and first credits; answers its id. */
-export async function insertCompany (queries: Transaction<Tables>, { name, credits, users, defaultProvider }: NewCompany, now: Date): Promise<number> {
-  const { company_id: companyId } = await queries.insertInto('companies').values({ name, created_at: now }).returning('company_id').executeTakeFirstOrThrow()
+export async function insertCompany (
+  queries: Transaction<Tables>,
+  { name, credits, users, defaultProvider }: NewCompany,
+  now: Date
+): Promise<number> {
+  const { company_id: companyId } = await queries.insertInto('companies').values({ name, created_at: now }).returning('company_id')
+    .executeTakeFirstOrThrow()
   await queries.insertInto('credits').values({ company_id: companyId, balance: credits, held: 0 }).execute()
-  if (credits > 0) await queries.insertInto('ledger').values({ company_id: companyId, kind: 'grant', amount: credits, balance: credits, reason: 'Opening credits', at: now }).execute()
+  if (credits > 0) {
+    await queries.insertInto('ledger').values({
+      company_id: companyId,
+      kind: 'grant',
+      amount: credits,
+      balance: credits,
+      reason: 'Opening credits',
+      at: now
+    }).execute()
+  }
   await queries.insertInto('users').values(users.map((user) => ({
     company_id: companyId,
     email: user.email,
@@ -83,7 +109,12 @@ export async function insertCompany (queries: Transaction<Tables>, { name, credi
   }))).execute()
   if (defaultProvider !== undefined) {
     const common = { company_id: companyId, user_id: null, provider_code: defaultProvider.code, updated_at: now }
-    await queries.insertInto('configurations').values({ ...common, settings: JSON.stringify(defaultProvider.settings ?? {}), secrets: '{}', sandbox: false }).execute()
+    await queries.insertInto('configurations').values({
+      ...common,
+      settings: JSON.stringify(defaultProvider.settings ?? {}),
+      secrets: '{}',
+      sandbox: false
+    }).execute()
     await queries.insertInto('choices').values(defaultProvider.services.map((service) => ({ ...common, service }))).execute()
   }
   return companyId

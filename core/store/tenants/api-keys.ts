@@ -1,10 +1,10 @@
-import { sql, type Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { KeyMode, Role } from '../../access/account.ts'
-import { noteAudit, type AuditAuthor } from './audit.ts'
 import type { CompanyQueries, Database } from '../db/database.ts'
 import { createFreshCache } from '../db/fresh-cache.ts'
 import type { Freshness } from '../db/freshness.ts'
 import type { Tables } from '../db/schema.ts'
+import { type AuditAuthor, noteAudit } from './audit.ts'
 
 /** A key that may be used, as it is at this moment. `services` undefined: all of the user's. */
 export type ApiKey = { keyId: string, companyId: number, userId: number, mode: KeyMode, services?: readonly string[], expiresAt?: Date }
@@ -21,7 +21,11 @@ export type ApiKeys = {
 const lag = 60_000
 
 /** Keys as they are now: every look-up first learns of all changes committed before it. */
-export function createApiKeys (database: Database, freshness: Freshness, { now, onError }: { now: () => Date, onError: (error: unknown) => void }): ApiKeys {
+export function createApiKeys (
+  database: Database,
+  freshness: Freshness,
+  { now, onError }: { now: () => Date, onError: (error: unknown) => void }
+): ApiKeys {
   const byDigest = createFreshCache<string, ApiKey | undefined>(freshness, (_, key) => key?.companyId ?? 0)
   const noted = new Map<string, number>()
   return {
@@ -40,7 +44,11 @@ export function createApiKeys (database: Database, freshness: Freshness, { now, 
 
 /** As the owner: who sends a key has no company yet. */
 async function findKey ({ owner }: Database, digest: Buffer): Promise<ApiKey | undefined> {
-  const row = await owner.selectFrom('api_keys').select(['key_id', 'company_id', 'user_id', 'mode', 'services', 'expires_at']).where('digest', '=', digest).where('revoked_at', 'is', null).executeTakeFirst()
+  const row = await owner.selectFrom('api_keys').select(['key_id', 'company_id', 'user_id', 'mode', 'services', 'expires_at']).where(
+    'digest',
+    '=',
+    digest
+  ).where('revoked_at', 'is', null).executeTakeFirst()
   return row && {
     keyId: row.key_id,
     companyId: row.company_id,
@@ -64,7 +72,11 @@ export type NewApiKey = ApiKey & { name: string, digest: Buffer, beginning: stri
 export type ApiKeyRow = Omit<Selectable<Tables['api_keys']>, 'digest' | 'revoked_at'>
 
 /** Records a key. Answers false when the user has as many as `most` already. */
-export async function insertApiKey (database: Database, key: NewApiKey, { author, most, at }: { author: AuditAuthor, most: number, at: Date }): Promise<boolean> {
+export async function insertApiKey (
+  database: Database,
+  key: NewApiKey,
+  { author, most, at }: { author: AuditAuthor, most: number, at: Date }
+): Promise<boolean> {
   const { keyId, companyId, userId, name, mode, services } = key
   return database.company(companyId, async (queries) => {
     // One at a time for a user, so that none is made beyond their number.
@@ -85,7 +97,14 @@ export async function insertApiKey (database: Database, key: NewApiKey, { author
       created_at: at,
       expires_at: key.expiresAt ?? null
     }).execute()
-    await noteAudit(queries, { companyId, author, action: 'key.created', object: { kind: 'key', id: keyId }, facts: { userId, name, mode }, at })
+    await noteAudit(queries, {
+      companyId,
+      author,
+      action: 'key.created',
+      object: { kind: 'key', id: keyId },
+      facts: { userId, name, mode },
+      at
+    })
     return true
   })
 }
@@ -94,24 +113,43 @@ export async function insertApiKey (database: Database, key: NewApiKey, { author
 export type ApiKeyFilter = { companyId: number, userId?: number, roles?: readonly Role[] }
 
 /** A page of the keys that are not revoked, the newest first. Ids grow with time: the last of a page is its cursor. */
-export async function listApiKeys (database: Database, holders: ApiKeyFilter, page: { limit: number, after?: string }): Promise<ApiKeyRow[]> {
+export async function listApiKeys (
+  database: Database,
+  holders: ApiKeyFilter,
+  page: { limit: number, after?: string }
+): Promise<ApiKeyRow[]> {
   const { companyId } = holders
-  return database.company(companyId, (queries) => queries.selectFrom('api_keys')
-    .select(['key_id', 'company_id', 'user_id', 'name', 'mode', 'services', 'beginning', 'ending', 'created_at', 'expires_at', 'last_used_at'])
-    .where('company_id', '=', companyId).where('user_id', 'in', idsOf(queries, holders)).where('revoked_at', 'is', null)
-    .$if(page.after !== undefined, (query) => query.where('key_id', '<', page.after ?? ''))
-    .orderBy('key_id', 'desc').limit(page.limit).execute())
+  return database.company(companyId, (queries) =>
+    queries.selectFrom('api_keys')
+      .select(['key_id', 'company_id', 'user_id', 'name', 'mode', 'services', 'beginning', 'ending', 'created_at', 'expires_at',
+        'last_used_at'])
+      .where('company_id', '=', companyId).where('user_id', 'in', idsOf(queries, holders)).where('revoked_at', 'is', null)
+      .$if(page.after !== undefined, (query) => query.where('key_id', '<', page.after ?? ''))
+      .orderBy('key_id', 'desc').limit(page.limit).execute())
 }
 
 /** Revokes a key of one of the holders. Answers false when there is no such key. */
-export async function revokeApiKey (database: Database, holders: ApiKeyFilter, keyId: string, { author, at }: { author: AuditAuthor, at: Date }): Promise<boolean> {
+export async function revokeApiKey (
+  database: Database,
+  holders: ApiKeyFilter,
+  keyId: string,
+  { author, at }: { author: AuditAuthor, at: Date }
+): Promise<boolean> {
   const { companyId } = holders
   return database.company(companyId, async (queries) => {
     const revoked = await queries.updateTable('api_keys').set({ revoked_at: at })
-      .where('company_id', '=', companyId).where('user_id', 'in', idsOf(queries, holders)).where('key_id', '=', keyId).where('revoked_at', 'is', null)
+      .where('company_id', '=', companyId).where('user_id', 'in', idsOf(queries, holders)).where('key_id', '=', keyId).where('revoked_at',
+        'is', null)
       .returning('user_id').executeTakeFirst()
     if (revoked === undefined) return false
-    await noteAudit(queries, { companyId, author, action: 'key.revoked', object: { kind: 'key', id: keyId }, facts: { userId: revoked.user_id }, at })
+    await noteAudit(queries, {
+      companyId,
+      author,
+      action: 'key.revoked',
+      object: { kind: 'key', id: keyId },
+      facts: { userId: revoked.user_id },
+      at
+    })
     return true
   })
 }

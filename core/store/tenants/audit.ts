@@ -1,5 +1,5 @@
-import { sql, type Selectable } from 'kysely'
 import type { JsonObject } from '@dispatch/common'
+import { type Selectable, sql } from 'kysely'
 import type { CompanyQueries, Database, OwnerQueries } from '../db/database.ts'
 import type { Tables } from '../db/schema.ts'
 
@@ -48,19 +48,30 @@ export function auditRow ({ companyId, author, action, object, facts = {}, at }:
 /** Which entries are wanted. `object` is a kind, or a kind and an id: `user` or `user/7`. */
 export type AuditFilter = { action?: string, userId?: number, object?: string, from?: Date, to?: Date }
 
-/** A page of a company's entries, the newest first; the id of the last of a page is its cursor. A user's are also those under whose identity somebody else acted, and those where the user did. */
-export async function listAudit (database: Database, companyId: number, filter: AuditFilter, page: { limit: number, after?: string }): Promise<AuditRow[]> {
+/**
+ * A page of a company's entries, the newest first; the id of the last of a page is its cursor. A user's are also those under whose identity
+ * somebody else acted, and those where the user did.
+ */
+export async function listAudit (
+  database: Database,
+  companyId: number,
+  filter: AuditFilter,
+  page: { limit: number, after?: string }
+): Promise<AuditRow[]> {
   const { action, userId, object, from, to } = filter
   const [kind, ...id] = object?.split('/') ?? []
-  return database.snapshot(companyId, (queries) => queries.selectFrom('audit').selectAll()
-    .select(sql<boolean>`exists (select from users where users.company_id = ${companyId} and users.user_id = coalesce(audit.impersonator_id, audit.user_id))`.as('from_within'))
-    .where('company_id', '=', companyId)
-    .$if(action !== undefined, (query) => query.where('action', '=', action ?? ''))
-    .$if(userId !== undefined, (query) => query.where((where) => where.or([where('user_id', '=', userId ?? 0), where('impersonator_id', '=', userId ?? 0)])))
-    .$if(kind !== undefined, (query) => query.where('object_kind', '=', kind ?? ''))
-    .$if(id.length > 0, (query) => query.where('object_id', '=', id.join('/')))
-    .$if(from !== undefined, (query) => query.where('at', '>=', from ?? null))
-    .$if(to !== undefined, (query) => query.where('at', '<', to ?? null))
-    .$if(page.after !== undefined, (query) => query.where('audit_id', '<', page.after ?? ''))
-    .orderBy('audit_id', 'desc').limit(page.limit).execute())
+  return database.snapshot(companyId, (queries) =>
+    queries.selectFrom('audit').selectAll()
+      .select(sql<boolean>`exists (select from users where users.company_id = ${companyId}
+      and users.user_id = coalesce(audit.impersonator_id, audit.user_id))`.as('from_within'))
+      .where('company_id', '=', companyId)
+      .$if(action !== undefined, (query) => query.where('action', '=', action ?? ''))
+      .$if(userId !== undefined,
+        (query) => query.where((where) => where.or([where('user_id', '=', userId ?? 0), where('impersonator_id', '=', userId ?? 0)])))
+      .$if(kind !== undefined, (query) => query.where('object_kind', '=', kind ?? ''))
+      .$if(id.length > 0, (query) => query.where('object_id', '=', id.join('/')))
+      .$if(from !== undefined, (query) => query.where('at', '>=', from ?? null))
+      .$if(to !== undefined, (query) => query.where('at', '<', to ?? null))
+      .$if(page.after !== undefined, (query) => query.where('audit_id', '<', page.after ?? ''))
+      .orderBy('audit_id', 'desc').limit(page.limit).execute())
 }

@@ -1,8 +1,8 @@
-import { sql, type Selectable, type Transaction } from 'kysely'
+import { type Selectable, sql, type Transaction } from 'kysely'
 import type { Envelope } from '../../access/keyring.ts'
-import { noteAudit, type AuditStamp } from './audit.ts'
 import type { Database } from '../db/database.ts'
 import type { Tables } from '../db/schema.ts'
+import { type AuditStamp, noteAudit } from './audit.ts'
 
 /** A secret as it is stored: sealed, and who made it (null: the service itself). */
 export type NewCallbackSecretRow = { secretId: string, userId: number | null, impersonatorId: number | null, sealed: Envelope }
@@ -11,18 +11,31 @@ export type CallbackSecretRow = Selectable<Tables['callback_secrets']>
 
 /** The secrets of a company that sign now, the newest first. */
 export async function readCallbackSecrets (database: Database, companyId: number, now: Date): Promise<CallbackSecretRow[]> {
-  return database.company(companyId, (queries) => queries.selectFrom('callback_secrets').selectAll().where('company_id', '=', companyId)
-    .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', now)]))
-    .orderBy('expires_at', (order) => order.desc().nullsFirst()).execute())
+  return database.company(companyId, (queries) =>
+    queries.selectFrom('callback_secrets').selectAll().where('company_id', '=', companyId)
+      .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', now)]))
+      .orderBy('expires_at', (order) => order.desc().nullsFirst()).execute())
 }
 
 /** Stores a secret unless the company has a current one. */
-export async function addFirstCallbackSecret (database: Database, companyId: number, secret: NewCallbackSecretRow, now: Date): Promise<void> {
-  await database.company(companyId, (queries) => queries.insertInto('callback_secrets').values(rowOf(companyId, secret, now)).onConflict((conflict) => conflict.doNothing()).execute())
+export async function addFirstCallbackSecret (
+  database: Database,
+  companyId: number,
+  secret: NewCallbackSecretRow,
+  now: Date
+): Promise<void> {
+  await database.company(companyId,
+    (queries) =>
+      queries.insertInto('callback_secrets').values(rowOf(companyId, secret, now)).onConflict((conflict) => conflict.doNothing()).execute())
 }
 
 /** Makes a secret the current one: the one before signs until `previousUntil`. Answers whether there was one before. */
-export async function rotateCallbackSecret (database: Database, companyId: number, secret: NewCallbackSecretRow, { previousUntil, ...signature }: AuditStamp & { previousUntil: Date }): Promise<boolean> {
+export async function rotateCallbackSecret (
+  database: Database,
+  companyId: number,
+  secret: NewCallbackSecretRow,
+  { previousUntil, ...signature }: AuditStamp & { previousUntil: Date }
+): Promise<boolean> {
   const { at: now } = signature
   return database.company(companyId, async (queries) => {
     await lock(queries, companyId)
@@ -30,7 +43,12 @@ export async function rotateCallbackSecret (database: Database, companyId: numbe
     const previous = await queries.updateTable('callback_secrets').set({ expires_at: previousUntil })
       .where('company_id', '=', companyId).where('expires_at', 'is', null).returning('secret_id').executeTakeFirst()
     await queries.insertInto('callback_secrets').values(rowOf(companyId, secret, now)).execute()
-    await noteAudit(queries, { companyId, action: 'callback-secret.rotated', object: { kind: 'callback-secret', id: secret.secretId }, ...signature })
+    await noteAudit(queries, {
+      companyId,
+      action: 'callback-secret.rotated',
+      object: { kind: 'callback-secret', id: secret.secretId },
+      ...signature
+    })
     return previous !== undefined
   })
 }
@@ -41,5 +59,13 @@ async function lock (queries: Transaction<Tables>, companyId: number): Promise<v
 }
 
 function rowOf (companyId: number, { secretId, userId, impersonatorId, sealed }: NewCallbackSecretRow, now: Date) {
-  return { secret_id: secretId, company_id: companyId, user_id: userId, impersonator_id: impersonatorId, sealed: JSON.stringify(sealed), created_at: now, expires_at: null }
+  return {
+    secret_id: secretId,
+    company_id: companyId,
+    user_id: userId,
+    impersonator_id: impersonatorId,
+    sealed: JSON.stringify(sealed),
+    created_at: now,
+    expires_at: null
+  }
 }

@@ -1,16 +1,19 @@
-import { sql, type Selectable } from 'kysely'
 import type { JsonObject } from '@dispatch/common'
-import { insertCompany, type NewCompany, type NewUser } from './accounts.ts'
-import { auditRow, noteAudit, type AuditStamp } from './audit.ts'
+import { type Selectable, sql } from 'kysely'
 import type { Database, OwnerQueries } from '../db/database.ts'
 import type { Tables } from '../db/schema.ts'
+import { insertCompany, type NewCompany, type NewUser } from './accounts.ts'
+import { auditRow, type AuditStamp, noteAudit } from './audit.ts'
 import { insertUser, unlessTaken } from './users.ts'
 
 /** A company, and what it has of credits. */
 export type CompanyRow = Selectable<Tables['companies']> & Pick<Selectable<Tables['credits']>, 'balance' | 'held' | 'low_credit'>
 
 /** A page of all companies; the id of the last of a page is its cursor. */
-export async function listAllCompanies ({ owner }: Database, { limit, after = '0' }: { limit: number, after?: string }): Promise<CompanyRow[]> {
+export async function listAllCompanies (
+  { owner }: Database,
+  { limit, after = '0' }: { limit: number, after?: string }
+): Promise<CompanyRow[]> {
   return withCredits(owner).where('companies.company_id', '>', Number(after)).orderBy('companies.company_id').limit(limit).execute()
 }
 
@@ -22,34 +25,59 @@ export async function findCompany ({ owner }: Database, companyId: number): Prom
 export async function addCompany ({ owner }: Database, company: NewCompany, signature: AuditStamp): Promise<CompanyRow> {
   return owner.transaction().execute(async (queries) => {
     const companyId = await insertCompany(queries, company, signature.at)
-    await note(queries, companyId, 'company.created', { name: company.name, credits: company.credits, users: company.users.map(({ email }) => email) }, signature)
+    await note(queries, companyId, 'company.created', {
+      name: company.name,
+      credits: company.credits,
+      users: company.users.map(({ email }) => email)
+    }, signature)
     return withCredits(queries).where('companies.company_id', '=', companyId).executeTakeFirstOrThrow()
   })
 }
 
-/** Adds a user of the platform, which is made before under its own id where there is none. Answers their id; undefined when somebody of the platform has the e-mail address. */
-export async function addOperator ({ owner, withAdvisoryLock: alone }: Database, { companyId, name, user }: { companyId: number, name: string, user: NewUser }, signature: AuditStamp): Promise<number | undefined> {
+/**
+ * Adds a user of the platform, which is made before under its own id where there is none. Answers their id; undefined when somebody of the
+ * platform has the e-mail address.
+ */
+export async function addOperator (
+  { owner, withAdvisoryLock: alone }: Database,
+  { companyId, name, user }: { companyId: number, name: string, user: NewUser },
+  signature: AuditStamp
+): Promise<number | undefined> {
   // Several may do so at once on a new database.
-  return unlessTaken(alone(() => owner.transaction().execute(async (queries) => {
-    if (await queries.selectFrom('companies').select('company_id').where('company_id', '=', companyId).executeTakeFirst() === undefined) {
-      await sql`insert into companies (company_id, name, created_at) overriding system value values (${companyId}, ${name}, ${signature.at})`.execute(queries)
-      await sql`select setval(pg_get_serial_sequence('companies', 'company_id'), (select max(company_id) from companies))`.execute(queries)
-      await queries.insertInto('credits').values({ company_id: companyId, balance: 0, held: 0 }).execute()
-      await note(queries, companyId, 'company.created', { name, credits: 0 }, signature)
-    }
-    const { user_id: userId } = await insertUser(queries, companyId, user, signature)
-    return userId
-  })))
+  return unlessTaken(alone(() =>
+    owner.transaction().execute(async (queries) => {
+      if (await queries.selectFrom('companies').select('company_id').where('company_id', '=', companyId).executeTakeFirst() === undefined) {
+        await sql`insert into companies (company_id, name, created_at) overriding system value
+        values (${companyId}, ${name}, ${signature.at})`.execute(queries)
+        await sql`select setval(pg_get_serial_sequence('companies', 'company_id'), (select max(company_id) from companies))`.execute(
+          queries
+        )
+        await queries.insertInto('credits').values({ company_id: companyId, balance: 0, held: 0 }).execute()
+        await note(queries, companyId, 'company.created', { name, credits: 0 }, signature)
+      }
+      const { user_id: userId } = await insertUser(queries, companyId, user, signature)
+      return userId
+    })
+  ))
 }
 
 /** Changes what the platform decides of a company; undefined when there is none. What is absent stays. */
-export async function updateCompany ({ owner }: Database, companyId: number, change: { name?: string, disabled?: boolean, addresses?: readonly string[] }, signature: AuditStamp): Promise<CompanyRow | undefined> {
+export async function updateCompany (
+  { owner }: Database,
+  companyId: number,
+  change: { name?: string, disabled?: boolean, addresses?: readonly string[] },
+  signature: AuditStamp
+): Promise<CompanyRow | undefined> {
   const { name, disabled, addresses } = change
   return owner.transaction().execute(async (queries) => {
     const changed = await queries.updateTable('companies').set((company) => ({
       ...(name === undefined ? {} : { name }),
       ...(addresses === undefined ? {} : { addresses: [...addresses] }),
-      disabled_at: disabled === undefined ? company.ref('disabled_at') : disabled ? company.fn.coalesce('disabled_at', company.val(signature.at)) : null
+      disabled_at: disabled === undefined
+        ? company.ref('disabled_at')
+        : disabled
+        ? company.fn.coalesce('disabled_at', company.val(signature.at))
+        : null
     })).where('company_id', '=', companyId).returning('company_id').executeTakeFirst()
     if (changed === undefined) return undefined
     await note(queries, companyId, 'company.changed', { fields: Object.keys(change), ...change }, signature)
@@ -67,32 +95,56 @@ export type Credited = { balance: number, held: number, replayed: boolean }
  * Gives a company credits, or takes some back; `short`: fewer are free than are to be taken, `reused`: the key is that of another
  * change. Undefined when there is no such company.
  */
-export async function addCredits (database: Database, companyId: number, change: CreditChange, signature: AuditStamp): Promise<Credited | 'short' | 'reused' | undefined> {
+export async function addCredits (
+  database: Database,
+  companyId: number,
+  change: CreditChange,
+  signature: AuditStamp
+): Promise<Credited | 'short' | 'reused' | undefined> {
   const { amount, reason, idempotencyKey } = change
   const made = await move(database, companyId, change, signature)
   if (made !== undefined) return { ...made, replayed: false }
   const { owner } = database
   const credits = await owner.selectFrom('credits').select(['balance', 'held']).where('company_id', '=', companyId).executeTakeFirst()
   if (credits === undefined) return undefined
-  const before = idempotencyKey === undefined ? undefined : await owner.selectFrom('ledger').select(['amount', 'reason']).where('company_id', '=', companyId).where('idempotency_key', '=', idempotencyKey).executeTakeFirst()
+  const before = idempotencyKey === undefined
+    ? undefined
+    : await owner.selectFrom('ledger').select(['amount', 'reason']).where('company_id', '=', companyId).where('idempotency_key', '=',
+      idempotencyKey).executeTakeFirst()
   if (before === undefined) return 'short'
-  return Number(before.amount) === amount && before.reason === reason ? { balance: Number(credits.balance), held: Number(credits.held), replayed: true } : 'reused'
+  return Number(before.amount) === amount && before.reason === reason
+    ? { balance: Number(credits.balance), held: Number(credits.held), replayed: true }
+    : 'reused'
 }
 
-/** Changes credits in one statement, so that nobody waits for more than it. Undefined where the key was used, fewer are free than are to be taken, or there is no such company. */
-async function move ({ owner }: Database, companyId: number, { amount, reason, idempotencyKey }: CreditChange, signature: AuditStamp): Promise<Omit<Credited, 'replayed'> | undefined> {
+/**
+ * Changes credits in one statement, so that nobody waits for more than it. Undefined where the key was used, fewer are free than are to be
+ * taken, or there is no such company.
+ */
+async function move (
+  { owner }: Database,
+  companyId: number,
+  { amount, reason, idempotencyKey }: CreditChange,
+  signature: AuditStamp
+): Promise<Omit<Credited, 'replayed'> | undefined> {
   const [kind, action] = amount < 0 ? ['correction', 'credits.corrected'] : ['grant', 'credits.granted']
   const audit = auditRow({ companyId, action, object: { kind: 'credits', id: String(companyId) }, facts: { amount, reason }, ...signature })
   const made = sql<{ balance: string, held: string }>`
     with credit as (
       update credits set balance = balance + ${amount} where company_id = ${companyId} and (${amount} >= 0 or balance + ${amount} >= held)
-        and not exists (select from ledger where company_id = ${companyId} and idempotency_key = ${idempotencyKey ?? null}) returning balance, held
+        and not exists (select from ledger where company_id = ${companyId} and idempotency_key = ${idempotencyKey ?? null})
+          returning balance, held
     ), entry as (
       insert into ledger (company_id, kind, amount, balance, reason, idempotency_key, at)
       select ${companyId}, ${kind}, ${amount}, balance, ${reason}, ${idempotencyKey ?? null}, ${signature.at} from credit
     ), audited as (
       insert into audit (${sql.join(Object.keys(audit).map((column) => sql.ref(column)))})
-      select ${sql.join(Object.entries(audit).map(([column, value]) => column === 'facts' ? sql`${value}::jsonb || jsonb_build_object('balance', balance)` : sql`${value}`))} from credit
+      select
+        ${
+    sql.join(Object.entries(audit).map(([column, value]) =>
+      column === 'facts' ? sql`${value}::jsonb || jsonb_build_object('balance', balance)` : sql`${value}`
+    ))
+  } from credit
     )
     select balance, held from credit`
   const { rows: [moved] } = await made.execute(owner).catch(unlessKeyed)
@@ -109,17 +161,30 @@ function unlessKeyed (error: unknown): { rows: [] } {
 export type SettingsChange = { addresses?: readonly string[], notifyUrl?: string | null, lowCredit?: number | null }
 
 /** In one statement, so that no dispatch waits for more than it. */
-export async function updateSettings ({ owner }: Database, companyId: number, change: SettingsChange, signature: AuditStamp): Promise<void> {
+export async function updateSettings (
+  { owner }: Database,
+  companyId: number,
+  change: SettingsChange,
+  signature: AuditStamp
+): Promise<void> {
   const { addresses, notifyUrl, lowCredit } = change
-  const audit = auditRow({ companyId, action: 'settings.changed', object: { kind: 'company', id: String(companyId) }, facts: { fields: Object.keys(change), ...(addresses === undefined ? {} : { addresses }) }, ...signature })
+  const audit = auditRow({
+    companyId,
+    action: 'settings.changed',
+    object: { kind: 'company', id: String(companyId) },
+    facts: { fields: Object.keys(change), ...(addresses === undefined ? {} : { addresses }) },
+    ...signature
+  })
   await sql`
     with credit as (
       update credits set low_credit = ${lowCredit ?? null} where company_id = ${companyId} and ${lowCredit !== undefined}
     ), company as (
-      update companies set addresses = coalesce(${addresses === undefined ? null : [...addresses]}::text[], addresses), notify_url = case when ${notifyUrl !== undefined} then ${notifyUrl ?? null} else notify_url end
+      update companies set addresses = coalesce(${addresses === undefined ? null : [...addresses]}::text[], addresses), notify_url = case
+        when ${notifyUrl !== undefined} then ${notifyUrl ?? null} else notify_url end
       where company_id = ${companyId}
     )
-    insert into audit (${sql.join(Object.keys(audit).map((column) => sql.ref(column)))}) values (${sql.join(Object.values(audit))})`.execute(owner)
+    insert into audit (${sql.join(Object.keys(audit).map((column) => sql.ref(column)))}) values (${sql.join(Object.values(audit))})`
+    .execute(owner)
 }
 
 function withCredits (queries: Database['owner'] | OwnerQueries) {

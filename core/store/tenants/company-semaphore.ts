@@ -24,7 +24,9 @@ export function createCompanySemaphore ({ each, patience }: { each: number, pati
       reject(new DatabaseUnavailable('busy'))
     }, patience)
     line.waiting.add(turn)
-    await promise.finally(() => { clearTimeout(timer) })
+    await promise.finally(() => {
+      clearTimeout(timer)
+    })
   }
 
   /** Whoever has waited longest gets the place. */

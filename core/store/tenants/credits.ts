@@ -4,10 +4,18 @@ import type { Tables } from '../db/schema.ts'
 
 export type LedgerRow = Selectable<Tables['ledger']>
 
-/** The company's credits: all it has, what dispatches under way hold of it, and a page of its ledger, the newest entry first; where `dispatches` is `none`, without what belongs to one. */
-export async function readCredits (database: Database, companyId: number, page: { limit: number, after?: string, dispatches?: 'none' }): Promise<{ balance: number, held: number, ledger: LedgerRow[] }> {
+/**
+ * The company's credits: all it has, what dispatches under way hold of it, and a page of its ledger, the newest entry first; where
+ * `dispatches` is `none`, without what belongs to one.
+ */
+export async function readCredits (
+  database: Database,
+  companyId: number,
+  page: { limit: number, after?: string, dispatches?: 'none' }
+): Promise<{ balance: number, held: number, ledger: LedgerRow[] }> {
   return database.snapshot(companyId, async (queries) => {
-    const credits = await queries.selectFrom('credits').select(['balance', 'held']).where('company_id', '=', companyId).executeTakeFirstOrThrow()
+    const credits = await queries.selectFrom('credits').select(['balance', 'held']).where('company_id', '=', companyId)
+      .executeTakeFirstOrThrow()
     const ledger = await queries.selectFrom('ledger').selectAll().where('company_id', '=', companyId)
       .$if(page.dispatches === 'none', (query) => query.where('dispatch_id', 'is', null))
       .$if(page.after !== undefined, (query) => query.where('entry_id', '<', page.after ?? ''))

@@ -12,12 +12,15 @@ export function createKnownClients ({ owner }: Database, now: () => Date): Known
   const ago = (milliseconds: number): Date => new Date(now().getTime() - milliseconds)
   return {
     async amongKnown (users, client) {
-      const { rows } = await sql<{ user_id: number }>`select user_id from known_clients where user_id = any(${[...users]}::integer[]) and client = ${client} and last_at > ${ago(clientsKnownFor)}`.execute(owner)
+      const { rows } = await sql<{ user_id: number }>`select user_id from known_clients where user_id = any(${[...users]}::integer[])
+        and client = ${client} and last_at > ${ago(clientsKnownFor)}`.execute(owner)
       return rows.map((row) => row.user_id)
     },
     async remember (userId, client) {
       await sql`insert into known_clients (user_id, client, last_at) values (${userId}, ${client}, ${now()})
-        on conflict (user_id, client) do update set last_at = excluded.last_at where known_clients.last_at < ${ago(writtenEvery)}`.execute(owner)
+        on conflict (user_id, client) do update set last_at = excluded.last_at where known_clients.last_at < ${ago(writtenEvery)}`.execute(
+        owner
+      )
     }
   }
 }

@@ -34,7 +34,13 @@ export function createRateLimiter ({ pool }: Database, { name, quota, window }: 
     insuranceLimiter: new RateLimiterMemory(counted)
   })
   const over = new LRUCache<string, true>({ max: mostSpent })
-  const budgetOf = (remaining: number, milliseconds: number): RateLimitStatus => ({ policy: name, quota, window, remaining, reset: Math.max(1, Math.ceil(milliseconds / 1000)) })
+  const budgetOf = (remaining: number, milliseconds: number): RateLimitStatus => ({
+    policy: name,
+    quota,
+    window,
+    remaining,
+    reset: Math.max(1, Math.ceil(milliseconds / 1000))
+  })
   const spent = (client: string): RateLimitStatus | undefined => over.has(client) ? budgetOf(0, over.getRemainingTTL(client)) : undefined
   return {
     spent,

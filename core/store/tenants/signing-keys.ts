@@ -16,8 +16,16 @@ export function createKeyStore ({ owner }: Database): KeyStore {
       await owner.transaction().execute(async (queries) => {
         // Two processes must not make two keys: the lock ends with the transaction.
         await sql`lock table signing_keys in exclusive mode`.execute(queries)
-        const newer = await queries.selectFrom('signing_keys').select('key_id').where('purpose', '=', purpose).where('created_at', '>', since).limit(1).executeTakeFirst()
-        if (newer === undefined) await queries.insertInto('signing_keys').values({ key_id: key.kid, purpose, sealed: JSON.stringify(key.secret), created_at: key.createdAt }).execute()
+        const newer = await queries.selectFrom('signing_keys').select('key_id').where('purpose', '=', purpose).where('created_at', '>',
+          since).limit(1).executeTakeFirst()
+        if (newer === undefined) {
+          await queries.insertInto('signing_keys').values({
+            key_id: key.kid,
+            purpose,
+            sealed: JSON.stringify(key.secret),
+            created_at: key.createdAt
+          }).execute()
+        }
       })
       return load(purpose)
     },

@@ -1,10 +1,10 @@
+import type { JsonObject } from '@dispatch/common'
 import type { Selectable } from 'kysely'
 import type { Role } from '../../access/account.ts'
-import type { JsonObject } from '@dispatch/common'
-import type { NewUser } from './accounts.ts'
-import { noteAudit, type AuditStamp } from './audit.ts'
 import type { CompanyQueries, Database, OwnerQueries } from '../db/database.ts'
 import type { Tables } from '../db/schema.ts'
+import type { NewUser } from './accounts.ts'
+import { type AuditStamp, noteAudit } from './audit.ts'
 
 /** What a company may read of its users. */
 const readable = ['user_id', 'company_id', 'email', 'role', 'services', 'disabled_at', 'created_at'] as const
@@ -17,13 +17,20 @@ export type UserChange = { email?: string, passwordHash?: string, role?: Role, s
 export type UserRef = { companyId: number, userId: number }
 
 /** A page of a company's users who have one of the roles; the id of the last of a page is its cursor. */
-export async function listUsers (database: Database, companyId: number, { roles, limit, after = '0' }: { roles: readonly Role[], limit: number, after?: string }): Promise<UserRow[]> {
-  return database.company(companyId, (queries) => queries.selectFrom('users').select(readable).where('company_id', '=', companyId)
-    .where('role', 'in', roles).where('user_id', '>', Number(after)).orderBy('user_id').limit(limit).execute())
+export async function listUsers (
+  database: Database,
+  companyId: number,
+  { roles, limit, after = '0' }: { roles: readonly Role[], limit: number, after?: string }
+): Promise<UserRow[]> {
+  return database.company(companyId, (queries) =>
+    queries.selectFrom('users').select(readable).where('company_id', '=', companyId)
+      .where('role', 'in', roles).where('user_id', '>', Number(after)).orderBy('user_id').limit(limit).execute())
 }
 
 export async function findUser (database: Database, { companyId, userId }: UserRef): Promise<UserRow | undefined> {
-  return database.company(companyId, (queries) => queries.selectFrom('users').select(readable).where('company_id', '=', companyId).where('user_id', '=', userId).executeTakeFirst())
+  return database.company(companyId,
+    (queries) =>
+      queries.selectFrom('users').select(readable).where('company_id', '=', companyId).where('user_id', '=', userId).executeTakeFirst())
 }
 
 /** Adds a user; undefined when somebody of the company has the e-mail address. */
@@ -32,8 +39,20 @@ export async function addUser (database: Database, companyId: number, user: NewU
 }
 
 /** Adds a user inside a transaction, and notes it. */
-export async function insertUser (queries: CompanyQueries | OwnerQueries, companyId: number, { passwordHash, ...user }: NewUser, signature: AuditStamp): Promise<UserRow> {
-  const row = await queries.insertInto('users').values({ ...user, company_id: companyId, services: [...user.services], password_hash: passwordHash, password_set_at: signature.at, created_at: signature.at })
+export async function insertUser (
+  queries: CompanyQueries | OwnerQueries,
+  companyId: number,
+  { passwordHash, ...user }: NewUser,
+  signature: AuditStamp
+): Promise<UserRow> {
+  const row = await queries.insertInto('users').values({
+    ...user,
+    company_id: companyId,
+    services: [...user.services],
+    password_hash: passwordHash,
+    password_set_at: signature.at,
+    created_at: signature.at
+  })
     .returning(readable).executeTakeFirstOrThrow()
   await note(queries, row, 'user.created', user, signature)
   return row
@@ -42,8 +61,16 @@ export async function insertUser (queries: CompanyQueries | OwnerQueries, compan
 /** Decides what becomes of a user, and throws against it; `others`: the roles of all other users of the company who are enabled. */
 export type Decide = (user: UserRow, others: readonly Role[]) => UserChange
 
-/** Changes a user by what `decide` makes of them, while nobody else of the company is changed. Undefined when there is none, `taken` when somebody else of the company has the e-mail address. */
-export async function updateUser (database: Database, { companyId, userId }: UserRef, decide: Decide, signature: AuditStamp): Promise<UserRow | 'taken' | undefined> {
+/**
+ * Changes a user by what `decide` makes of them, while nobody else of the company is changed. Undefined when there is none, `taken` when
+ * somebody else of the company has the e-mail address.
+ */
+export async function updateUser (
+  database: Database,
+  { companyId, userId }: UserRef,
+  decide: Decide,
+  signature: AuditStamp
+): Promise<UserRow | 'taken' | undefined> {
   const changed = await unlessTaken(database.company(companyId, async (queries) => {
     await queries.selectFrom('companies').select('company_id').where('company_id', '=', companyId).forNoKeyUpdate().execute()
     const users = await queries.selectFrom('users').select(readable).where('company_id', '=', companyId)
@@ -59,21 +86,34 @@ export async function updateUser (database: Database, { companyId, userId }: Use
 }
 
 /** Gives a user another password: whatever was issued under the one before is void. */
-export async function updatePassword (database: Database, { companyId, userId }: UserRef, passwordHash: string, signature: AuditStamp): Promise<void> {
+export async function updatePassword (
+  database: Database,
+  { companyId, userId }: UserRef,
+  passwordHash: string,
+  signature: AuditStamp
+): Promise<void> {
   await database.company(companyId, async (queries) => {
-    const user = await queries.selectFrom('users').select(readable).where('company_id', '=', companyId).where('user_id', '=', userId).executeTakeFirstOrThrow()
+    const user = await queries.selectFrom('users').select(readable).where('company_id', '=', companyId).where('user_id', '=', userId)
+      .executeTakeFirstOrThrow()
     await note(queries, await update(queries, user, { passwordHash }, signature.at), 'password.changed', {}, signature)
   })
 }
 
-async function update (queries: CompanyQueries, { company_id: companyId, user_id: userId, disabled_at: disabledAt }: UserRow, { email, passwordHash, role, services, disabled }: UserChange, at: Date): Promise<UserRow> {
+async function update (
+  queries: CompanyQueries,
+  { company_id: companyId, user_id: userId, disabled_at: disabledAt }: UserRow,
+  { email, passwordHash, role, services, disabled }: UserChange,
+  at: Date
+): Promise<UserRow> {
   return queries.updateTable('users').set((user) => ({
     // Also where nothing else is changed: an update needs something to set.
     disabled_at: disabled === undefined ? disabledAt : disabled ? disabledAt ?? at : null,
     ...(email === undefined ? {} : { email }),
     ...(role === undefined ? {} : { role }),
     ...(services === undefined ? {} : { services: [...services] }),
-    ...(passwordHash === undefined ? {} : { password_hash: passwordHash, password_version: user('password_version', '+', 1), password_set_at: at })
+    ...(passwordHash === undefined
+      ? {}
+      : { password_hash: passwordHash, password_version: user('password_version', '+', 1), password_set_at: at })
   })).where('company_id', '=', companyId).where('user_id', '=', userId).returning(readable).executeTakeFirstOrThrow()
 }
 
@@ -82,7 +122,13 @@ function factsOf ({ passwordHash, ...change }: UserChange): JsonObject {
   return { fields: [...Object.keys(change), ...(passwordHash === undefined ? [] : ['password'])], ...change }
 }
 
-function note (queries: CompanyQueries, { company_id: companyId, user_id: userId }: UserRow, action: string, facts: JsonObject, signature: AuditStamp): Promise<void> {
+function note (
+  queries: CompanyQueries,
+  { company_id: companyId, user_id: userId }: UserRow,
+  action: string,
+  facts: JsonObject,
+  signature: AuditStamp
+): Promise<void> {
   return noteAudit(queries, { companyId, action, object: { kind: 'user', id: String(userId) }, facts, ...signature })
 }
 

@@ -1,13 +1,22 @@
-import { sql, type Selectable, type Transaction } from 'kysely'
-import type { AttemptOutcome, CallbackState, CallbackType } from '../../contract/callbacks.ts'
 import type { JsonObject } from '@dispatch/common'
-import { noteAudit, type AuditStamp } from '../tenants/audit.ts'
+import { type Selectable, sql, type Transaction } from 'kysely'
+import type { AttemptOutcome, CallbackState, CallbackType } from '../../contract/callbacks.ts'
 import type { Database } from '../db/database.ts'
-import { addSeconds, type SqlTimestamp } from '../db/sql-timestamp.ts'
 import type { Tables } from '../db/schema.ts'
+import { addSeconds, type SqlTimestamp } from '../db/sql-timestamp.ts'
+import { type AuditStamp, noteAudit } from '../tenants/audit.ts'
 
 /** What a company is to be told. `data` is the dispatch as it reads at this event; `due`: from when on it is sent. */
-export type NewCallback = { companyId: number, dispatchId: string, type: CallbackType, url: string, data: JsonObject, now: Date, due: SqlTimestamp, newId: () => string }
+export type NewCallback = {
+  companyId: number
+  dispatchId: string
+  type: CallbackType
+  url: string
+  data: JsonObject
+  now: Date
+  due: SqlTimestamp
+  newId: () => string
+}
 
 /** Adds the job that delivers a callback, inside the transaction that records it. */
 export type EnqueueCallback = (queries: Transaction<Tables>, callback: { companyId: number, callbackId: string }) => Promise<void>
@@ -18,7 +27,9 @@ export type EnqueueCallback = (queries: Transaction<Tables>, callback: { company
  */
 export async function noteCallback (queries: Transaction<Tables>, callback: NewCallback, enqueue: EnqueueCallback): Promise<string> {
   const { companyId, dispatchId } = callback
-  const { callback_sequence: sequence } = await queries.updateTable('dispatches').set((row) => ({ callback_sequence: sql`${row.ref('callback_sequence')} + 1` }))
+  const { callback_sequence: sequence } = await queries.updateTable('dispatches').set((row) => ({
+    callback_sequence: sql`${row.ref('callback_sequence')} + 1`
+  }))
     .where('company_id', '=', companyId).where('dispatch_id', '=', dispatchId).returning('callback_sequence').executeTakeFirstOrThrow()
   return insertCallback(queries, { ...callback, sequence }, enqueue)
 }
@@ -50,13 +61,27 @@ export function callbackRow ({ companyId, dispatchId, type, url, data, now, due,
 }
 
 /** A callback that this process is to send now; `tries` counts this one. */
-export type ClaimedCallback = { callbackId: string, companyId: number, dispatchId: string | null, url: string, body: string, number: number, tries: number }
+export type ClaimedCallback = {
+  callbackId: string
+  companyId: number
+  dispatchId: string | null
+  url: string
+  body: string
+  number: number
+  tries: number
+}
 
-/** How many seconds a claim holds, after which its process has ended; how many requests may be under way for a company, and to one receiver. */
+/**
+ * How many seconds a claim holds, after which its process has ended; how many requests may be under way for a company, and to one receiver.
+ */
 export type ClaimLimits = { seconds: number, perCompany: number, perReceiver: number }
 
 /** Takes the company's longest due callback whose receiver is not busy, and records the attempt; nobody else takes it until then. */
-export async function claimCallback (database: Database, companyId: number, { seconds, perCompany, perReceiver }: ClaimLimits): Promise<ClaimedCallback | undefined> {
+export async function claimCallback (
+  database: Database,
+  companyId: number,
+  { seconds, perCompany, perReceiver }: ClaimLimits
+): Promise<ClaimedCallback | undefined> {
   const { now } = database
   return database.company(companyId, async (queries) => {
     // Claims of a company follow each other, so that each counts those before it.
@@ -67,14 +92,17 @@ export async function claimCallback (database: Database, companyId: number, { se
         where callback_attempts.company_id = ${companyId} and outcome is null and at > ${addSeconds(now, -seconds)} group by receiver
       ), due as (
         select callback_id from callbacks where company_id = ${companyId} and state = 'pending' and next_at <= ${now}
-          and (select coalesce(sum(requests), 0) from busy) < ${perCompany} and receiver not in (select receiver from busy where requests >= ${perReceiver})
+          and (select coalesce(sum(requests), 0) from busy) < ${perCompany} and receiver not in (select receiver from busy
+            where requests >= ${perReceiver})
         order by next_at, callback_id limit 1 for update skip locked
       ), claimed as (
-        update callbacks set next_at = ${addSeconds(now, seconds)}, attempts = attempts + 1, tries = tries + 1 from due where callbacks.callback_id = due.callback_id returning callbacks.*
+        update callbacks set next_at = ${addSeconds(now, seconds)}, attempts = attempts + 1, tries = tries + 1 from due
+          where callbacks.callback_id = due.callback_id returning callbacks.*
       ), attempt as (
         insert into callback_attempts (callback_id, number, company_id, at) select callback_id, attempts, company_id, ${now} from claimed
       )
-      select callback_id as "callbackId", company_id as "companyId", dispatch_id as "dispatchId", url, body, attempts as number, tries from claimed`.execute(queries)
+      select callback_id as "callbackId", company_id as "companyId", dispatch_id as "dispatchId", url, body, attempts as number, tries
+        from claimed`.execute(queries)
     return claimed
   })
 }
@@ -82,20 +110,35 @@ export async function claimCallback (database: Database, companyId: number, { se
 /** Whether the company has callbacks that are due within so many seconds. */
 export async function hasDueCallbacks (database: Database, companyId: number, seconds: number): Promise<boolean> {
   return database.company(companyId, async (queries) => {
-    const due = await queries.selectFrom('callbacks').select('callback_id').where('company_id', '=', companyId).where('state', '=', 'pending').where('next_at', '<=', addSeconds(database.now, seconds)).limit(1).executeTakeFirst()
+    const due = await queries.selectFrom('callbacks').select('callback_id').where('company_id', '=', companyId).where('state', '=',
+      'pending').where('next_at', '<=', addSeconds(database.now, seconds)).limit(1).executeTakeFirst()
     return due !== undefined
   })
 }
 
 /** What came of an attempt, and what becomes of its callback: in how many seconds it is sent again when it stays pending. */
-export type AttemptEnd = { outcome: AttemptOutcome, status?: number, reason?: string, milliseconds: number } & ({ state: 'pending', after: number } | { state: Exclude<CallbackState, 'pending'> })
+export type AttemptEnd =
+  & { outcome: AttemptOutcome, status?: number, reason?: string, milliseconds: number }
+  & ({ state: 'pending', after: number } | { state: Exclude<CallbackState, 'pending'> })
 
 /** Records what came of an attempt; where another one has begun since, the callback is left to that. */
-export async function settleCallback (database: Database, { companyId, callbackId, number }: Pick<ClaimedCallback, 'companyId' | 'callbackId' | 'number'>, end: AttemptEnd): Promise<void> {
+export async function settleCallback (
+  database: Database,
+  { companyId, callbackId, number }: Pick<ClaimedCallback, 'companyId' | 'callbackId' | 'number'>,
+  end: AttemptEnd
+): Promise<void> {
   await database.company(companyId, async (queries) => {
-    await queries.updateTable('callback_attempts').set({ outcome: end.outcome, status: end.status ?? null, reason: end.reason ?? null, milliseconds: end.milliseconds })
+    await queries.updateTable('callback_attempts').set({
+      outcome: end.outcome,
+      status: end.status ?? null,
+      reason: end.reason ?? null,
+      milliseconds: end.milliseconds
+    })
       .where('company_id', '=', companyId).where('callback_id', '=', callbackId).where('number', '=', number).execute()
-    const newest = queries.updateTable('callbacks').set({ state: end.state, next_at: end.state === 'pending' ? addSeconds(database.now, end.after) : null })
+    const newest = queries.updateTable('callbacks').set({
+      state: end.state,
+      next_at: end.state === 'pending' ? addSeconds(database.now, end.after) : null
+    })
       .where('company_id', '=', companyId).where('callback_id', '=', callbackId)
     // What was delivered is delivered, however late it is known.
     await (end.outcome === 'delivered' ? newest : newest.where('attempts', '=', number).where('state', '=', 'pending')).execute()
@@ -104,7 +147,8 @@ export async function settleCallback (database: Database, { companyId, callbackI
 
 /** Companies that have callbacks which were due so many seconds ago: their jobs may have been lost. */
 export async function listCompaniesDue ({ owner, now }: Database, seconds: number): Promise<number[]> {
-  const rows = await owner.selectFrom('callbacks').select('company_id').distinct().where('state', '=', 'pending').where('next_at', '<', addSeconds(now, -seconds)).execute()
+  const rows = await owner.selectFrom('callbacks').select('company_id').distinct().where('state', '=', 'pending').where('next_at', '<',
+    addSeconds(now, -seconds)).execute()
   return rows.map((row) => row.company_id)
 }
 
@@ -113,29 +157,52 @@ export type CallbackAttemptRow = Selectable<Tables['callback_attempts']>
 /** A callback with its attempts in order. */
 export type CallbackRecord = CallbackRow & { attemptRows: CallbackAttemptRow[] }
 
-/** A page of the callbacks of a dispatch, or (null) of those about the company itself, in their order; the last sequence of a page is its cursor. */
-export async function listCallbacks (database: Database, companyId: number, dispatchId: string | null, page: { limit: number, after?: string }): Promise<CallbackRecord[]> {
-  return database.snapshot(companyId, async (queries) => withAttempts(queries, companyId, await queries.selectFrom('callbacks').selectAll()
-    .where('company_id', '=', companyId).where('dispatch_id', 'is not distinct from', dispatchId)
-    .$if(page.after !== undefined, (query) => query.where('sequence', '>', Number(page.after)))
-    .orderBy('sequence').limit(page.limit).execute()))
+/**
+ * A page of the callbacks of a dispatch, or (null) of those about the company itself, in their order; the last sequence of a page is its
+ * cursor.
+ */
+export async function listCallbacks (
+  database: Database,
+  companyId: number,
+  dispatchId: string | null,
+  page: { limit: number, after?: string }
+): Promise<CallbackRecord[]> {
+  return database.snapshot(companyId, async (queries) =>
+    withAttempts(queries, companyId, await queries.selectFrom('callbacks').selectAll()
+      .where('company_id', '=', companyId).where('dispatch_id', 'is not distinct from', dispatchId)
+      .$if(page.after !== undefined, (query) => query.where('sequence', '>', Number(page.after)))
+      .orderBy('sequence').limit(page.limit).execute()))
 }
 
 /**
  * Makes a callback due at once, with all its tries before it. Answers undefined when there is none of that id, and which
  * of the reasons against it holds: it is `under way`, begun within the `seconds` that a claim holds, or its body is `forgotten`.
  */
-export async function replayCallback (database: Database, companyId: number, callbackId: string, { seconds, ...signature }: AuditStamp & { seconds: number }): Promise<CallbackRecord | 'under way' | 'forgotten' | undefined> {
+export async function replayCallback (
+  database: Database,
+  companyId: number,
+  callbackId: string,
+  { seconds, ...signature }: AuditStamp & { seconds: number }
+): Promise<CallbackRecord | 'under way' | 'forgotten' | undefined> {
   return database.company(companyId, async (queries) => {
-    const row = await queries.selectFrom('callbacks').selectAll().where('company_id', '=', companyId).where('callback_id', '=', callbackId).forUpdate().executeTakeFirst()
+    const row = await queries.selectFrom('callbacks').selectAll().where('company_id', '=', companyId).where('callback_id', '=', callbackId)
+      .forUpdate().executeTakeFirst()
     if (row === undefined) return undefined
     if (row.body === null) return 'forgotten'
-    const busy = await queries.selectFrom('callback_attempts').select('number').where('company_id', '=', companyId).where('callback_id', '=', callbackId)
+    const busy = await queries.selectFrom('callback_attempts').select('number').where('company_id', '=', companyId).where('callback_id',
+      '=', callbackId)
       .where('outcome', 'is', null).where('at', '>', addSeconds(database.now, -seconds)).limit(1).executeTakeFirst()
     if (busy !== undefined) return 'under way'
-    const replayed = await queries.updateTable('callbacks').set({ state: 'pending', tries: 0, next_at: database.now }).where('company_id', '=', companyId).where('callback_id', '=', callbackId)
+    const replayed = await queries.updateTable('callbacks').set({ state: 'pending', tries: 0, next_at: database.now }).where('company_id',
+      '=', companyId).where('callback_id', '=', callbackId)
       .returningAll().executeTakeFirstOrThrow()
-    await noteAudit(queries, { companyId, action: 'callback.replayed', object: { kind: 'callback', id: callbackId }, facts: { type: row.type }, ...signature })
+    await noteAudit(queries, {
+      companyId,
+      action: 'callback.replayed',
+      object: { kind: 'callback', id: callbackId },
+      facts: { type: row.type },
+      ...signature
+    })
     return (await withAttempts(queries, companyId, [replayed]))[0]
   })
 }

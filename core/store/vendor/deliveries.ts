@@ -1,12 +1,13 @@
-import { sql, type Kysely } from 'kysely'
-import { isFinalDeliveryStatus, canTransition, originsOf, refusalOf, type DeliveryService, type DeliveryStatus, type EventService } from '../../contract/delivery.ts'
 import type { JsonObject } from '@dispatch/common'
+import { type Kysely, sql } from 'kysely'
+import { canTransition, type DeliveryService, type DeliveryStatus, type EventService, isFinalDeliveryStatus, originsOf,
+  refusalOf } from '../../contract/delivery.ts'
 import type { ConfiguredBy, EventKind } from '../../contract/states.ts'
 import type { Reported } from '../../host/manifest/definition.ts'
 import type { Owner } from '../configuration/configurations.ts'
 import type { Database, OwnerQueries } from '../db/database.ts'
-import type { SqlTimestamp } from '../db/sql-timestamp.ts'
 import type { EventActor, InboundState, Tables } from '../db/schema.ts'
+import type { SqlTimestamp } from '../db/sql-timestamp.ts'
 
 /** An accepted step whose vendor tells what became of it. */
 export type TrackedStep<Service extends DeliveryService = DeliveryService> = {
@@ -25,13 +26,25 @@ export type TrackedStep<Service extends DeliveryService = DeliveryService> = {
 export type OnStatusChange = (queries: OwnerQueries, step: TrackedStep, status: DeliveryStatus) => Promise<void>
 
 /** What was learnt about a step. `status` null: the vendor's word is not known to the provider. */
-export type DeliveryUpdate = { kind: Extract<EventKind, 'webhook' | 'polled'>, status: DeliveryStatus | null, facts: JsonObject, actor: EventActor }
+export type DeliveryUpdate = {
+  kind: Extract<EventKind, 'webhook' | 'polled'>
+  status: DeliveryStatus | null
+  facts: JsonObject
+  actor: EventActor
+}
 
 function followed<Service extends DeliveryService> (queries: Kysely<Tables>) {
   return queries.selectFrom('steps').innerJoin('dispatches', 'dispatches.dispatch_id', 'steps.dispatch_id')
     .select((row) => [
-      'step_id as stepId', 'steps.dispatch_id as dispatchId', 'steps.company_id as companyId', 'user_id as userId', row.ref('service').$castTo<Service>().as('service'),
-      row.ref('provider_code').$castTo<string>().as('providerCode'), row.ref('configured_by').$castTo<ConfiguredBy>().as('configuredBy'), 'sandbox', row.ref('remote_id').$castTo<string>().as('remoteId')
+      'step_id as stepId',
+      'steps.dispatch_id as dispatchId',
+      'steps.company_id as companyId',
+      'user_id as userId',
+      row.ref('service').$castTo<Service>().as('service'),
+      row.ref('provider_code').$castTo<string>().as('providerCode'),
+      row.ref('configured_by').$castTo<ConfiguredBy>().as('configuredBy'),
+      'sandbox',
+      row.ref('remote_id').$castTo<string>().as('remoteId')
     ])
     .where('steps.status', '=', 'accepted').where('remote_id', 'is not', null)
 }
@@ -40,17 +53,30 @@ function followed<Service extends DeliveryService> (queries: Kysely<Tables>) {
 export type Match = { service: EventService, providerCode: string, remoteId: string, scope: Owner | null, sandbox: boolean | null }
 
 /** The steps that a vendor's id means: those of one owner, or of every company that uses the provider. */
-export async function matchSteps ({ owner }: Database, { service, providerCode, remoteId, scope, sandbox }: Match): Promise<TrackedStep<EventService>[]> {
-  const all = followed<EventService>(owner).where('provider_code', '=', providerCode).where('remote_id', '=', remoteId).where('service', '=', service)
+export async function matchSteps (
+  { owner }: Database,
+  { service, providerCode, remoteId, scope, sandbox }: Match
+): Promise<TrackedStep<EventService>[]> {
+  const all = followed<EventService>(owner).where('provider_code', '=', providerCode).where('remote_id', '=', remoteId).where('service',
+    '=', service)
     .$if(sandbox !== null, (steps) => steps.where('sandbox', '=', sandbox === true))
   if (scope === null) return all.limit(100).execute()
   const own = all.where('steps.company_id', '=', scope.companyId).limit(100)
-  return (scope.userId === null ? own.where('configured_by', '=', 'company') : own.where('configured_by', '=', 'user').where('user_id', '=', scope.userId)).execute()
+  return (scope.userId === null
+    ? own.where('configured_by', '=', 'company')
+    : own.where('configured_by', '=', 'user').where('user_id', '=', scope.userId)).execute()
 }
 
-/** One followed step, if it is accepted, not settled, and was last asked after then (null: never), to the millisecond: a Date has no finer ones. */
+/**
+ * One followed step, if it is accepted, not settled, and was last asked after then (null: never), to the millisecond: a Date has no finer
+ * ones.
+ */
 export async function findTrackedStep ({ owner }: Database, { stepId, polledAt }: DuePoll): Promise<TrackedStep | undefined> {
-  return followed(owner).where('step_id', '=', stepId).where('delivery_settled', '=', false).where(sql`date_trunc('milliseconds', polled_at)`, 'is not distinct from', polledAt).executeTakeFirst()
+  return followed(owner).where('step_id', '=', stepId).where('delivery_settled', '=', false).where(
+    sql`date_trunc('milliseconds', polled_at)`,
+    'is not distinct from',
+    polledAt
+  ).executeTakeFirst()
 }
 
 /**
@@ -58,15 +84,27 @@ export async function findTrackedStep ({ owner }: Database, { stepId, polledAt }
  * one transaction: an event has its effect once. Answers false when it was handled before, by itself or under its event id;
  * rejects when another one with that id is being handled at this moment.
  */
-export async function applyInbound ({ owner, now }: Database, { inboundId, eventId, steps, delivery, moved }: { inboundId: string, eventId?: string, steps: readonly TrackedStep[], delivery: DeliveryUpdate, moved: OnStatusChange }): Promise<boolean> {
+export async function applyInbound (
+  { owner, now }: Database,
+  { inboundId, eventId, steps, delivery, moved }: {
+    inboundId: string
+    eventId?: string
+    steps: readonly TrackedStep[]
+    delivery: DeliveryUpdate
+    moved: OnStatusChange
+  }
+): Promise<boolean> {
   return owner.transaction().execute(async (queries) => {
     const { rows: [event] } = await sql<{ state: InboundState }>`
-      update inbound set (state, event_id) = (select case when taken then 'duplicate' else 'applied' end, case when taken then null else ${eventId ?? null}::text end
-        from (select exists (select from inbound as other where other.service = inbound.service and other.provider_code = inbound.provider_code
-          and other.account is not distinct from inbound.account and other.event_id = ${eventId ?? null}::text) as taken) as others), note = null, handled_at = ${now}
+      update inbound set (state, event_id) = (select case when taken then 'duplicate' else 'applied' end, case when taken then null
+        else ${eventId ?? null}::text end
+        from (select exists (select from inbound as other where other.service = inbound.service
+          and other.provider_code = inbound.provider_code
+          and other.account is not distinct from inbound.account
+            and other.event_id = ${eventId ?? null}::text) as taken) as others), note = null, handled_at = ${now}
       where inbound_id = ${inboundId} and state in ('waiting', 'held') returning state`.execute(queries)
     const isNew = event?.state === 'applied'
-    if (isNew) for (const step of steps) await moveStep(queries, step, delivery, moved, now)
+    if (isNew) { for (const step of steps) await moveStep(queries, step, delivery, moved, now) }
     return isNew
   })
 }
@@ -78,40 +116,65 @@ export type DeliveryReport = { reported: Reported, status: DeliveryStatus | null
  * Notes what the vendor answered about a step (undefined: nothing): its word and what it says beside stand in the step's
  * response from then on, and in the timeline where the word is a new one or moves the step.
  */
-export async function applyPoll ({ owner, now }: Database, step: TrackedStep, report: DeliveryReport | undefined, moved: OnStatusChange): Promise<void> {
+export async function applyPoll (
+  { owner, now }: Database,
+  step: TrackedStep,
+  report: DeliveryReport | undefined,
+  moved: OnStatusChange
+): Promise<void> {
   await owner.transaction().execute(async (queries) => {
     // The id under which the step is asked after stays what it is.
     const { rows: [before] } = await sql<{ word: string | null, status: string | null, said: JsonObject }>`
       with before as (
-        select step_id, response->>'status' as word, delivery_status as status, ${JSON.stringify(report?.reported ?? {})}::jsonb - 'id' as told from steps where step_id = ${step.stepId} for update
+        select step_id, response->>'status' as word, delivery_status as status, ${JSON.stringify(report?.reported ?? {})}::jsonb - 'id' as
+          told from steps where step_id = ${step.stepId} for update
       )
-      update steps set polled_at = ${now}, response = response || told from before where steps.step_id = before.step_id returning word, before.status, told - 'status' as said`.execute(queries)
+      update steps set polled_at = ${now}, response = response || told from before where steps.step_id = before.step_id
+        returning word, before.status, told - 'status' as said`.execute(queries)
     if (before === undefined || report === undefined) return
     const { reported: { status: type }, status } = report
     const moves = status !== null && canTransition(step.service, before.status, status)
-    if (moves || type !== before.word) await moveStep(queries, step, { kind: 'polled', status, facts: { ...before.said, type }, actor: { kind: 'provider', code: step.providerCode } }, moved, now)
+    if (moves || type !== before.word) {
+      await moveStep(queries, step, {
+        kind: 'polled',
+        status,
+        facts: { ...before.said, type },
+        actor: { kind: 'provider', code: step.providerCode }
+      }, moved, now)
+    }
   })
 }
 
 /** Moves a step where it may move, and notes in its timeline what was learnt and whether it changed anything. */
-async function moveStep (queries: OwnerQueries, step: TrackedStep, { kind, status, facts, actor }: DeliveryUpdate, moved: OnStatusChange, now: SqlTimestamp): Promise<void> {
+async function moveStep (
+  queries: OwnerQueries,
+  step: TrackedStep,
+  { kind, status, facts, actor }: DeliveryUpdate,
+  moved: OnStatusChange,
+  now: SqlTimestamp
+): Promise<void> {
   const { companyId, dispatchId, stepId, service } = step
   const { rows: [event] } = await sql<{ changed: boolean }>`
     with before as (
       select step_id, delivery_status from steps where step_id = ${stepId} for update
     ), moved as (
       update steps set delivery_status = ${status}, delivery_settled = ${isFinalDeliveryStatus(service, status)} from before
-      where steps.step_id = before.step_id and ${status}::text is not null and (before.delivery_status is null or before.delivery_status = any (${originsOf(service, status)})) returning 1
+      where steps.step_id = before.step_id and ${status}::text is not null and (before.delivery_status is null
+        or before.delivery_status = any (${originsOf(service, status)})) returning 1
     )
     insert into events (company_id, dispatch_id, step_id, kind, actor, at, facts)
     select ${companyId}, ${dispatchId}, ${stepId}, ${kind}, ${JSON.stringify(actor)}, ${now},
-      ${JSON.stringify({ ...facts, status: status ?? 'unknown' })}::jsonb || jsonb_strip_nulls(jsonb_build_object('before', before.delivery_status, 'changed', changed,
+      ${JSON.stringify({ ...facts, status: status ?? 'unknown' })}::jsonb || jsonb_strip_nulls(jsonb_build_object('before',
+        before.delivery_status, 'changed', changed,
         'message', case when changed then ${(status === null ? undefined : refusalOf(service, status)) ?? null}::text end))
     from before, (select exists (select from moved) as changed) as move returning (facts->>'changed')::boolean as changed`.execute(queries)
   if (event?.changed === true && status !== null) await moved(queries, step, status)
 }
 
-/** When steps of a provider are asked after: those accepted before `since` for the first time, those asked before `again` once more, none accepted before `until`. */
+/**
+ * When steps of a provider are asked after: those accepted before `since` for the first time, those asked before `again` once more, none
+ * accepted before `until`.
+ */
 export type PollWindow = { service: DeliveryService, providerCode: string, since: Date, again: Date, until: Date }
 
 /** A step that is to be asked after, and when it was last. */
@@ -120,8 +183,10 @@ export type DuePoll = { stepId: string, polledAt: Date | null }
 /** The followed steps of a provider that are due, the longest waiting first. */
 export async function listDuePolls ({ owner }: Database, { service, providerCode, since, again, until }: PollWindow): Promise<DuePoll[]> {
   const { rows } = await sql<DuePoll>`
-    select steps.step_id as "stepId", polled_at as "polledAt" from steps, lateral (select max(answered_at) as accepted_at from attempts where attempts.step_id = steps.step_id) attempt
-    where provider_code = ${providerCode} and service = ${service} and service in ('esign', 'postal', 'sms', 'invoicing') and status = 'accepted' and not delivery_settled and remote_id is not null
+    select steps.step_id as "stepId", polled_at as "polledAt" from steps, lateral (select max(answered_at) as accepted_at from attempts
+      where attempts.step_id = steps.step_id) attempt
+    where provider_code = ${providerCode} and service = ${service} and service in ('esign', 'postal', 'sms', 'invoicing')
+      and status = 'accepted' and not delivery_settled and remote_id is not null
       and accepted_at > ${until} and case when polled_at is null then accepted_at < ${since} else polled_at < ${again} end
     order by coalesce(polled_at, accepted_at) limit 1000`.execute(owner)
   return rows

@@ -1,5 +1,5 @@
+import { type Selectable, sql } from 'kysely'
 import { hash } from 'node:crypto'
-import { sql, type Selectable } from 'kysely'
 import type { Envelope } from '../../access/keyring.ts'
 import type { EventService } from '../../contract/delivery.ts'
 import type { StoredSettings } from '../../host/settings/settings.ts'
@@ -41,9 +41,12 @@ export async function recordInbound ({ owner }: Database, arrivals: readonly Inb
   const rows = JSON.stringify(arrivals.map(rowOf))
   return owner.transaction().execute(async (queries) => {
     const { rows: recorded } = await sql<{ inbound_id: string }>`
-      insert into inbound (inbound_id, service, provider_code, account, company_id, user_id, sandbox, parked, digest, body, received_at, state)
-      select inbound_id, service, provider_code, account, company_id, user_id, sandbox, parked, digest, decode(body, 'base64'), received_at, 'waiting'
-      from jsonb_to_recordset(${rows}) as arrival (inbound_id uuid, service text, provider_code text, account uuid, company_id integer, user_id integer,
+      insert into inbound (inbound_id, service, provider_code, account, company_id, user_id, sandbox, parked, digest, body, received_at,
+        state)
+      select inbound_id, service, provider_code, account, company_id, user_id, sandbox, parked, digest, decode(body, 'base64'), received_at,
+        'waiting'
+      from jsonb_to_recordset(${rows}) as arrival (inbound_id uuid, service text, provider_code text, account uuid, company_id integer,
+        user_id integer,
         sandbox boolean, parked jsonb, digest text, body text, received_at timestamptz, rank integer)
       where parked is null or rank < ${mostParked} - (select count(*) from inbound where parked is not null)
       on conflict do nothing returning inbound_id`.execute(queries)
@@ -53,7 +56,10 @@ export async function recordInbound ({ owner }: Database, arrivals: readonly Inb
   })
 }
 
-function rowOf ({ inboundId, service, providerCode, account, scope, sandbox, parked, body, receivedAt }: InboundEvent, rank: number): Record<string, unknown> {
+function rowOf (
+  { inboundId, service, providerCode, account, scope, sandbox, parked, body, receivedAt }: InboundEvent,
+  rank: number
+): Record<string, unknown> {
   return {
     inbound_id: inboundId,
     service,
@@ -76,11 +82,16 @@ function digestOf (body: Uint8Array): string {
 
 /** An event that is still to be handled, or undefined. */
 export async function findOpenInbound ({ owner }: Database, inboundId: string): Promise<InboundRow | undefined> {
-  return owner.selectFrom('inbound').selectAll().where('inbound_id', '=', inboundId).where('state', 'in', ['waiting', 'held']).executeTakeFirst()
+  return owner.selectFrom('inbound').selectAll().where('inbound_id', '=', inboundId).where('state', 'in', ['waiting', 'held'])
+    .executeTakeFirst()
 }
 
 /** Takes a parked event for verified. Answers false, and forgets it, when a verified one with the same body is there. */
-export async function admitParked ({ owner }: Database, { inbound_id: inboundId, body, service, provider_code: providerCode, account }: InboundRow, { scope, sandbox }: Pick<InboundEvent, 'scope' | 'sandbox'>): Promise<boolean> {
+export async function admitParked (
+  { owner }: Database,
+  { inbound_id: inboundId, body, service, provider_code: providerCode, account }: InboundRow,
+  { scope, sandbox }: Pick<InboundEvent, 'scope' | 'sandbox'>
+): Promise<boolean> {
   const digest = digestOf(body)
   return owner.transaction().execute(async (queries) => {
     // Two of them may be admitted at once: the lock makes the second one see the first.
@@ -88,7 +99,13 @@ export async function admitParked ({ owner }: Database, { inbound_id: inboundId,
     const same = await queries.selectFrom('inbound').select('inbound_id').where('digest', '=', digest).where('service', '=', service)
       .where('provider_code', '=', providerCode).where('account', 'is not distinct from', account).executeTakeFirst()
     if (same !== undefined) await queries.deleteFrom('inbound').where('inbound_id', '=', inboundId).execute()
-    else await queries.updateTable('inbound').set({ parked: null, digest, company_id: scope?.companyId ?? null, user_id: scope?.userId ?? null, sandbox }).where('inbound_id', '=', inboundId).execute()
+    else {await queries.updateTable('inbound').set({
+        parked: null,
+        digest,
+        company_id: scope?.companyId ?? null,
+        user_id: scope?.userId ?? null,
+        sandbox
+      }).where('inbound_id', '=', inboundId).execute()}
     return same === undefined
   })
 }
@@ -99,21 +116,32 @@ export async function forgetParked ({ owner }: Database, inboundId: string): Pro
 }
 
 /** Records that nothing more is done with an event, and why. */
-export async function closeInbound ({ owner, now }: Database, inboundId: string, { state, note }: { state: Exclude<InboundState, 'waiting' | 'held' | 'applied'>, note: string }): Promise<void> {
-  await owner.updateTable('inbound').set({ state, note, handled_at: now }).where('inbound_id', '=', inboundId).where('state', 'in', ['waiting', 'held']).execute()
+export async function closeInbound (
+  { owner, now }: Database,
+  inboundId: string,
+  { state, note }: { state: Exclude<InboundState, 'waiting' | 'held' | 'applied'>, note: string }
+): Promise<void> {
+  await owner.updateTable('inbound').set({ state, note, handled_at: now }).where('inbound_id', '=', inboundId).where('state', 'in', [
+    'waiting',
+    'held'
+  ]).execute()
 }
 
 /** Records that an event is to be tried again, and why, together with the job that does. */
 export async function holdInbound ({ owner }: Database, inboundId: string, note: string, enqueue: EnqueueInbound): Promise<void> {
   await owner.transaction().execute(async (queries) => {
-    await queries.updateTable('inbound').set({ state: 'held', note }).where('inbound_id', '=', inboundId).where('state', 'in', ['waiting', 'held']).execute()
+    await queries.updateTable('inbound').set({ state: 'held', note }).where('inbound_id', '=', inboundId).where('state', 'in', [
+      'waiting',
+      'held'
+    ]).execute()
     await enqueue(queries, [inboundId])
   })
 }
 
 /** Events that came before `before` and are still open: their jobs may have been lost. */
 export async function listStranded ({ owner }: Database, before: Date): Promise<string[]> {
-  const rows = await owner.selectFrom('inbound').select('inbound_id').where('state', 'in', ['waiting', 'held']).where('received_at', '<', before).limit(1_000).execute()
+  const rows = await owner.selectFrom('inbound').select('inbound_id').where('state', 'in', ['waiting', 'held']).where('received_at', '<',
+    before).limit(1_000).execute()
   return rows.map((row) => row.inbound_id)
 }
 
@@ -123,5 +151,13 @@ export type WebhookAccount = Owner & { account: string, providerCode: string, se
 /** The configuration of a provider under its opaque name, or undefined. */
 export async function findWebhookAccount ({ owner }: Database, account: string): Promise<WebhookAccount | undefined> {
   const row = await owner.selectFrom('configurations').selectAll().where('account', '=', account).executeTakeFirst()
-  return row && { account, companyId: row.company_id, userId: row.user_id, providerCode: row.provider_code, settings: { plain: row.settings, secrets: row.secrets }, sandbox: row.sandbox }
+  return row &&
+    {
+      account,
+      companyId: row.company_id,
+      userId: row.user_id,
+      providerCode: row.provider_code,
+      settings: { plain: row.settings, secrets: row.secrets },
+      sandbox: row.sandbox
+    }
 }

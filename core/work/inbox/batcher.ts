@@ -51,6 +51,8 @@ export function createBatcher<Item> ({ write, bytesOf, limits }: Options<Item>):
       return done.promise
     },
     waiting: () => pending.length + underWay,
-    async drain () { await writing }
+    async drain () {
+      await writing
+    }
   }
 }

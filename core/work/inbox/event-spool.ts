@@ -1,14 +1,17 @@
 import type { Log } from '../../host/call/log.ts'
-import type { InboundEvent } from '../../store/vendor/inbound.ts'
-import { DatabaseUnavailable } from '../../store/db/unavailable.ts'
 import { openAtomicFiles } from '../../store/db/atomic-files.ts'
-import { createBatcher, type BatchLimits } from './batcher.ts'
+import { DatabaseUnavailable } from '../../store/db/unavailable.ts'
+import type { InboundEvent } from '../../store/vendor/inbound.ts'
+import { type BatchLimits, createBatcher } from './batcher.ts'
 
 /** Events on the local disk, for as long as the database cannot take them. */
 export type EventSpool = {
   /** Resolves when the event is on the disk to stay. */
   put: (arrival: InboundEvent) => Promise<void>
-  /** Hands over everything in the order in which it came, group by group, and deletes what was taken. Rejects where `take` finds no database. */
+  /**
+   * Hands over everything in the order in which it came, group by group, and deletes what was taken. Rejects where `take` finds no
+   * database.
+   */
   drain: (take: (arrivals: readonly InboundEvent[]) => Promise<unknown>) => Promise<void>
 }
 
@@ -18,7 +21,12 @@ const mebibyte = 1024 * 1024
 export const eventBatchLimits: BatchLimits = { items: 500, bytes: 8 * mebibyte }
 
 /** A spool in a folder, which may be shared by processes: an event that two of them drain is the same event. */
-export async function openEventSpool ({ folder, now, newId, log }: { folder: string, now: () => Date, newId: () => string, log: Log }): Promise<EventSpool> {
+export async function openEventSpool ({ folder, now, newId, log }: {
+  folder: string
+  now: () => Date
+  newId: () => string
+  log: Log
+}): Promise<EventSpool> {
   const files = await openAtomicFiles({ folder, ending: '.jsonl', log })
   let last = 0
 
@@ -36,16 +44,18 @@ export async function openEventSpool ({ folder, now, newId, log }: { folder: str
 
   return {
     put: gathering.put,
-    drain: (take) => files.drain(readLines, async (arrivals) => {
-      try {
-        await take(arrivals)
-        return 'done'
-      } catch (error) {
-        if (error instanceof DatabaseUnavailable) throw error
-        log.error({ err: error, events: arrivals.map(({ inboundId }) => inboundId) }, 'events of the spool could not be recorded; they are kept')
-        return 'later'
-      }
-    })
+    drain: (take) =>
+      files.drain(readLines, async (arrivals) => {
+        try {
+          await take(arrivals)
+          return 'done'
+        } catch (error) {
+          if (error instanceof DatabaseUnavailable) throw error
+          log.error({ err: error, events: arrivals.map(({ inboundId }) => inboundId) },
+            'events of the spool could not be recorded; they are kept')
+          return 'later'
+        }
+      })
   }
 }
 

@@ -1,24 +1,34 @@
-import type { Keyring } from '../../access/keyring.ts'
 import type { JsonObject } from '@dispatch/common'
+import type { Keyring } from '../../access/keyring.ts'
 import type { DeliveryStatus, EventService } from '../../contract/delivery.ts'
+import type { Log } from '../../host/call/log.ts'
 import type { Host } from '../../host/host.ts'
 import type { InstalledProvider } from '../../host/load/load.ts'
-import type { Log } from '../../host/call/log.ts'
 import { readEvent, statusOf } from '../../host/webhook/read.ts'
 import type { EventReading, WebhookManifest } from '../../host/webhook/webhook.ts'
 import type { Database } from '../../store/db/database.ts'
-import { applyInbound, matchSteps, type TrackedStep, type OnStatusChange } from '../../store/vendor/deliveries.ts'
+import { applyInbound, matchSteps, type OnStatusChange, type TrackedStep } from '../../store/vendor/deliveries.ts'
 import { admitParked, closeInbound, findOpenInbound, forgetParked, holdInbound, type InboundRow } from '../../store/vendor/inbound.ts'
-import type { StatusQuery } from '../status/status-query.ts'
-import { unpark } from './webhook-receiver.ts'
 import type { Queue } from '../queue/queue.ts'
+import type { StatusQuery } from '../status/status-query.ts'
 import { enqueueInbound } from './inbox.ts'
+import { unpark } from './webhook-receiver.ts'
 import type { WebhookVerifier } from './webhook-verifier.ts'
 
 /** What comes of a try to handle an event: nothing more to do, or why it must be tried again, and not before when. */
 type Progress = { done: true } | { done: false, why: string, until?: Date }
 
-type Options = { database: Database, host: Host, queue: Queue, verifying: WebhookVerifier, keyring: Keyring, ask: StatusQuery, moved: OnStatusChange, log: Log, now: () => Date }
+type Options = {
+  database: Database
+  host: Host
+  queue: Queue
+  verifying: WebhookVerifier
+  keyring: Keyring
+  ask: StatusQuery
+  moved: OnStatusChange
+  log: Log
+  now: () => Date
+}
 
 /** Milliseconds that an event is held for what it needs: the dispatch that it is about, the vendor's keys or word. */
 const heldFor = 24 * 3600 * 1000
@@ -38,7 +48,8 @@ export function createInboundHandler (options: Options): (job: { inboundId: stri
     const waited = (await database.time()).getTime() - event.received_at.getTime()
     if (waited >= heldFor) return giveUp(options, event, progress.why)
     const pause = Math.max(waited, (progress.until?.getTime() ?? 0) - now().getTime()) / 1000
-    await holdInbound(database, inboundId, progress.why, enqueueInbound(queue, Math.ceil(Math.min(Math.max(pause, pauses.shortest), pauses.longest))))
+    await holdInbound(database, inboundId, progress.why,
+      enqueueInbound(queue, Math.ceil(Math.min(Math.max(pause, pauses.shortest), pauses.longest))))
     log.debug({ inboundId, provider: event.provider_code, why: progress.why }, 'an event is held')
   }
 }
@@ -54,19 +65,29 @@ async function handle (options: Options, event: InboundRow): Promise<Progress> {
   const { service, provider_code: code } = event
   const provider = options.host.find(code)
   const webhook = provider?.manifest.webhooks?.[service]
-  if (provider === undefined || webhook === undefined) return { done: false, why: `The provider "${code}" is not installed, or has no webhook for "${service}".` }
+  if (provider === undefined || webhook === undefined) {
+    return { done: false, why: `The provider "${code}" is not installed, or has no webhook for "${service}".` }
+  }
   if (event.parked === null) return apply(options, event, provider, webhook)
   const admitted = await admit(options, event, provider, event.parked)
   if (!('scope' in admitted)) return admitted
   const { scope, sandbox } = admitted
-  return apply(options, { ...event, parked: null, company_id: scope?.companyId ?? null, user_id: scope?.userId ?? null, sandbox }, provider, webhook)
+  return apply(options, { ...event, parked: null, company_id: scope?.companyId ?? null, user_id: scope?.userId ?? null, sandbox }, provider,
+    webhook)
 }
 
 /** Verifies an event that could not be verified when it came. */
-async function admit ({ database, verifying, keyring, log }: Options, event: InboundRow, provider: InstalledProvider, parked: NonNullable<InboundRow['parked']>) {
+async function admit (
+  { database, verifying, keyring, log }: Options,
+  event: InboundRow,
+  provider: InstalledProvider,
+  parked: NonNullable<InboundRow['parked']>
+) {
   const { inbound_id: inboundId, service, account, body, received_at: receivedAt } = event
   const verification = await verifying.verifyWithFreshKeys(unpark(keyring, { provider, service, account, parked, body, receivedAt }))
-  if (verification.outcome === 'waits') return { done: false as const, why: 'The keys of the vendor could not be read yet.', until: verification.until }
+  if (verification.outcome === 'waits') {
+    return { done: false as const, why: 'The keys of the vendor could not be read yet.', until: verification.until }
+  }
   if (verification.outcome === 'verified') return await admitParked(database, event, verification) ? verification : done
   log.warn({ service, provider: provider.code, reason: verification.reason }, 'webhook refused')
   await forgetParked(database, inboundId)
@@ -93,7 +114,12 @@ async function apply (options: Options, event: InboundRow, provider: InstalledPr
   }
   const told = await tell(options, { provider, webhook, step: first, type })
   if (!told.ok) return { done: false, why: told.why }
-  const delivery = { kind: 'webhook' as const, status: told.status, facts: { ...facts, type, ...(eventId === undefined ? {} : { eventId }), ...told.facts }, actor: { kind: 'provider' as const, code: providerCode } }
+  const delivery = {
+    kind: 'webhook' as const,
+    status: told.status,
+    facts: { ...facts, type, ...(eventId === undefined ? {} : { eventId }), ...told.facts },
+    actor: { kind: 'provider' as const, code: providerCode }
+  }
   await applyInbound(database, { inboundId, steps, delivery, moved: options.moved, ...(eventId === undefined ? {} : { eventId }) })
   return done
 }
@@ -101,8 +127,18 @@ async function apply (options: Options, event: InboundRow, provider: InstalledPr
 type Told = { ok: true, status: DeliveryStatus | null, facts: JsonObject } | { ok: false, why: string }
 
 /** The status that an event means: by its own word, or where the provider says so by the vendor's answer to a question. */
-async function tell ({ ask }: Options, { provider, webhook, step, type }: { provider: InstalledProvider, webhook: WebhookManifest, step: TrackedStep<EventService>, type: EventReading['type'] }): Promise<Told> {
+async function tell (
+  { ask }: Options,
+  { provider, webhook, step, type }: {
+    provider: InstalledProvider
+    webhook: WebhookManifest
+    step: TrackedStep<EventService>
+    type: EventReading['type']
+  }
+): Promise<Told> {
   if (webhook.confirm !== true) return { ok: true, status: statusOf(webhook.events, type), facts: {} }
   const answer = await ask(provider, step)
-  return answer.ok ? { ok: true, status: answer.status, facts: { confirmed: answer.reported.status } } : { ok: false, why: `The vendor did not confirm it: ${answer.why}` }
+  return answer.ok
+    ? { ok: true, status: answer.status, facts: { confirmed: answer.reported.status } }
+    : { ok: false, why: `The vendor did not confirm it: ${answer.why}` }
 }

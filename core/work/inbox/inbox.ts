@@ -1,9 +1,9 @@
 import type { Log } from '../../host/call/log.ts'
 import { withTimeLimit } from '../../host/call/time-limit.ts'
 import type { Database } from '../../store/db/database.ts'
-import { recordInbound, type InboundEvent, type EnqueueInbound } from '../../store/vendor/inbound.ts'
-import { createBatcher } from './batcher.ts'
+import { type EnqueueInbound, type InboundEvent, recordInbound } from '../../store/vendor/inbound.ts'
 import type { Queue } from '../queue/queue.ts'
+import { createBatcher } from './batcher.ts'
 import { eventBatchLimits, type EventSpool } from './event-spool.ts'
 
 /** Keeps events: in the database, or on the disk for as long as the database does not take them. */
@@ -25,7 +25,9 @@ const storingLimit = 400
 
 /** Adds the job that handles each recorded event. */
 export function enqueueInbound (queue: Queue, after?: number): EnqueueInbound {
-  return (queries, inboundIds) => queue.send('webhook', inboundIds.map((inboundId) => ({ data: { inboundId }, key: inboundId, ...(after === undefined ? {} : { after }) })), queries)
+  return (queries, inboundIds) =>
+    queue.send('webhook',
+      inboundIds.map((inboundId) => ({ data: { inboundId }, key: inboundId, ...(after === undefined ? {} : { after }) })), queries)
 }
 
 export function createInbox ({ database, queue, spool, log }: { database: Database, queue: Queue, spool: EventSpool, log: Log }): Inbox {
@@ -72,7 +74,9 @@ export function createInbox ({ database, queue, spool, log }: { database: Databa
       return true
     },
     async drain () {
-      draining ??= drain().finally(() => { draining = undefined })
+      draining ??= drain().finally(() => {
+        draining = undefined
+      })
       await draining
     },
     settle: gathering.drain

@@ -1,9 +1,9 @@
-import type { Envelope, Keyring } from '../../access/keyring.ts'
-import { isEventService, type EventService } from '../../contract/delivery.ts'
 import type { JsonObject } from '@dispatch/common'
+import type { Envelope, Keyring } from '../../access/keyring.ts'
+import { type EventService, isEventService } from '../../contract/delivery.ts'
+import type { Log } from '../../host/call/log.ts'
 import type { Host } from '../../host/host.ts'
 import type { InstalledProvider } from '../../host/load/load.ts'
-import type { Log } from '../../host/call/log.ts'
 import { signatureHeaders, type WebhookRequest } from '../../host/webhook/signature.ts'
 import { verifiersOf, type WebhookManifest } from '../../host/webhook/webhook.ts'
 import type { InboundEvent } from '../../store/vendor/inbound.ts'
@@ -66,7 +66,9 @@ export function createWebhookReceiver ({ host, verifying, storing, keyring, log,
       else if (delivery === undefined) refuse(posted, 'unreadable')
       else {
         await keep(posted, { provider, service, account: posted.account, delivery, receivedAt: now() }, webhook)
-          .catch((error: unknown) => log.error({ err: error, service, provider: provider.code }, 'an event could be kept neither in the database nor on the disk'))
+          .catch((error: unknown) =>
+            log.error({ err: error, service, provider: provider.code }, 'an event could be kept neither in the database nor on the disk')
+          )
       }
       return webhook?.acknowledge ?? nothing
     },
@@ -74,9 +76,24 @@ export function createWebhookReceiver ({ host, verifying, storing, keyring, log,
   }
 }
 
-function arrivalOf ({ service, provider, account, delivery, receivedAt }: IncomingWebhook, inboundId: string, parked: Envelope | null, verification: Verification): InboundEvent {
+function arrivalOf (
+  { service, provider, account, delivery, receivedAt }: IncomingWebhook,
+  inboundId: string,
+  parked: Envelope | null,
+  verification: Verification
+): InboundEvent {
   const { scope, sandbox } = verification.outcome === 'verified' ? verification : { scope: null, sandbox: null }
-  return { inboundId, service, providerCode: provider.code, account: isUuid(account) ? account : null, scope, sandbox, parked, body: delivery.body, receivedAt }
+  return {
+    inboundId,
+    service,
+    providerCode: provider.code,
+    account: isUuid(account) ? account : null,
+    scope,
+    sandbox,
+    parked,
+    body: delivery.body,
+    receivedAt
+  }
 }
 
 function isUuid (text: string | null): boolean {
@@ -91,7 +108,17 @@ function seal (keyring: Keyring, webhook: WebhookManifest, delivery: WebhookRequ
 }
 
 /** The event that was parked, as it came in. */
-export function unpark (keyring: Keyring, { provider, service, account, parked, body, receivedAt }: { provider: InstalledProvider, service: EventService, account: string | null, parked: Envelope, body: Uint8Array, receivedAt: Date }): IncomingWebhook {
+export function unpark (
+  keyring: Keyring,
+  { provider, service, account, parked, body, receivedAt }: {
+    provider: InstalledProvider
+    service: EventService
+    account: string | null
+    parked: Envelope
+    body: Uint8Array
+    receivedAt: Date
+  }
+): IncomingWebhook {
   const headers = JSON.parse(keyring.open(parked, context).toString()) as Record<string, string>
   return { provider, service, account, delivery: { headers, body }, receivedAt }
 }

@@ -1,14 +1,14 @@
+import type { JsonObject } from '@dispatch/common'
 import type { Keyring } from '../../access/keyring.ts'
 import { vaultOf } from '../../configuration/vault.ts'
 import type { EventService } from '../../contract/delivery.ts'
-import type { JsonObject } from '@dispatch/common'
+import { withTimeLimit } from '../../host/call/time-limit.ts'
 import type { InstalledProvider } from '../../host/load/load.ts'
 import { openSettings } from '../../host/settings/settings.ts'
-import type { WebhookRequest, SignatureFault } from '../../host/webhook/signature.ts'
-import { verifyWebhook, type WebhookVerification } from '../../host/webhook/verify.ts'
-import { withTimeLimit } from '../../host/call/time-limit.ts'
 import type { KeySource, KeySources } from '../../host/webhook/keys.ts'
-import { verifiersOf, type KeySet, type Verifier } from '../../host/webhook/webhook.ts'
+import type { SignatureFault, WebhookRequest } from '../../host/webhook/signature.ts'
+import { verifyWebhook, type WebhookVerification } from '../../host/webhook/verify.ts'
+import { type KeySet, type Verifier, verifiersOf } from '../../host/webhook/webhook.ts'
 import type { Owner } from '../../store/configuration/configurations.ts'
 import type { Database } from '../../store/db/database.ts'
 import { createFreshCache } from '../../store/db/fresh-cache.ts'
@@ -16,7 +16,13 @@ import type { Freshness } from '../../store/db/freshness.ts'
 import { findWebhookAccount, type WebhookAccount } from '../../store/vendor/inbound.ts'
 
 /** An event as it came to the address of a provider; `account` is what the address named, if anything. */
-export type IncomingWebhook = { provider: InstalledProvider, service: EventService, account: string | null, delivery: WebhookRequest, receivedAt: Date }
+export type IncomingWebhook = {
+  provider: InstalledProvider
+  service: EventService
+  account: string | null
+  delivery: WebhookRequest
+  receivedAt: Date
+}
 
 /**
  * Whether an event is the vendor's. `scope`: whose dispatches it may concern; null: every company's. `sandbox`: those of the
@@ -40,7 +46,14 @@ export type EndpointAuth = Readonly<Record<string, string>>
 /** Public keys that the server itself has for a provider, in place of those that it declares. */
 export type EndpointKeys = (code: string) => KeySet | undefined
 
-type Options = { database: Database, freshness: Freshness, keyring: Keyring, keys: KeySources, endpointAuth: EndpointAuth, endpointKeys?: EndpointKeys }
+type Options = {
+  database: Database
+  freshness: Freshness
+  keyring: Keyring
+  keys: KeySources
+  endpointAuth: EndpointAuth
+  endpointKeys?: EndpointKeys
+}
 
 /** Milliseconds that the database may take; together with the storing of an event it must stay below a second. */
 const readingLimit = 250
@@ -52,13 +65,16 @@ export function createWebhookVerifier ({ database, freshness, keyring, keys, end
   function verifiersFor ({ provider, service }: IncomingWebhook): readonly Verifier[] {
     const webhook = provider.manifest.webhooks?.[service]
     if (webhook === undefined) throw new TypeError(`The provider "${provider.code}" has no webhook for "${service}".`)
-    return verifiersOf(webhook).map((verify) => verify.kind === 'jws' ? { ...verify, jwks: endpointKeys?.(provider.code) ?? verify.jwks } : verify)
+    return verifiersOf(webhook).map((verify) =>
+      verify.kind === 'jws' ? { ...verify, jwks: endpointKeys?.(provider.code) ?? verify.jwks } : verify
+    )
   }
 
   /** The configuration that an address names; undefined when there is none, or it is another provider's. */
   async function accountOf ({ provider, account }: IncomingWebhook): Promise<WebhookAccount | undefined> {
     if (account === null || !uuid.test(account)) return undefined
-    const found = await withTimeLimit(readingLimit, freshness.check().then(() => accounts.get(account, () => findWebhookAccount(database, account))))
+    const found = await withTimeLimit(readingLimit,
+      freshness.check().then(() => accounts.get(account, () => findWebhookAccount(database, account))))
     return found?.providerCode === provider.code ? found : undefined
   }
 
@@ -66,7 +82,11 @@ export function createWebhookVerifier ({ database, freshness, keyring, keys, end
     return openSettings(account.settings, vaultOf(keyring, account, account.providerCode))
   }
 
-  async function judge ({ provider, delivery, receivedAt }: IncomingWebhook, verifiers: readonly Verifier[], account: WebhookAccount | undefined): Promise<WebhookVerification> {
+  async function judge (
+    { provider, delivery, receivedAt }: IncomingWebhook,
+    verifiers: readonly Verifier[],
+    account: WebhookAccount | undefined
+  ): Promise<WebhookVerification> {
     const own = account === undefined ? {} : { settings: () => settingsOf(account) }
     return verifyWebhook(verifiers, delivery, { ...own, endpoint: endpointAuth[variableOf(provider.code)], keys }, receivedAt)
   }
@@ -78,7 +98,11 @@ export function createWebhookVerifier ({ database, freshness, keyring, keys, end
     const judged = await judge(incoming, verifiers, account)
     if (judged.verdict === 'unknown_key') return unknownKey(verifiers, incoming.receivedAt)
     if (judged.verdict !== 'verified') return { outcome: 'refused', reason: judged.verdict }
-    return { outcome: 'verified', scope: account === undefined ? null : { companyId: account.companyId, userId: account.userId }, sandbox: judged.sandbox }
+    return {
+      outcome: 'verified',
+      scope: account === undefined ? null : { companyId: account.companyId, userId: account.userId },
+      sandbox: judged.sandbox
+    }
   }
 
   function sourcesOf (verifiers: readonly Verifier[]): KeySource[] {
@@ -109,7 +133,9 @@ export function createWebhookVerifier ({ database, freshness, keyring, keys, end
 
 /** Where each environment of the vendor has a configuration of its own, the keys of the other one do not count for it. */
 function isOf ({ manifest }: InstalledProvider, verify: Verifier, account: WebhookAccount | undefined): boolean {
-  if (verify.kind !== 'jws' || verify.sandbox === undefined || account === undefined || manifest.sandbox?.kind !== 'configuration') return true
+  if (verify.kind !== 'jws' || verify.sandbox === undefined || account === undefined || manifest.sandbox?.kind !== 'configuration') {
+    return true
+  }
   return verify.sandbox === account.sandbox
 }
 

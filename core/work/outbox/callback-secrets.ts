@@ -1,13 +1,17 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Keyring } from '../../access/keyring.ts'
 import type { CallbackSecrets, NewCallbackSecret } from '../../contract/callbacks.ts'
-import type { AuditAuthor } from '../../store/tenants/audit.ts'
-import { addFirstCallbackSecret, readCallbackSecrets, rotateCallbackSecret, type NewCallbackSecretRow, type CallbackSecretRow } from '../../store/tenants/callback-secrets.ts'
 import type { Database } from '../../store/db/database.ts'
+import type { AuditAuthor } from '../../store/tenants/audit.ts'
+import { addFirstCallbackSecret, type CallbackSecretRow, type NewCallbackSecretRow, readCallbackSecrets,
+  rotateCallbackSecret } from '../../store/tenants/callback-secrets.ts'
 
 /** The secrets that a company's callbacks are signed with. */
 export type CallbackSigning = {
-  /** The headers of Standard Webhooks 1.0.0 for one attempt: signed with each secret that is valid, the newest first. Makes the first secret. */
+  /**
+   * The headers of Standard Webhooks 1.0.0 for one attempt: signed with each secret that is valid, the newest first. Makes the first
+   * secret.
+   */
   sign: (companyId: number, message: { id: string, body: string }) => Promise<Record<string, string>>
   /** When they were made and how long they are valid. */
   list: (companyId: number) => Promise<CallbackSecrets>
@@ -25,7 +29,10 @@ const mostSignatures = 5
 type Options = { database: Database, keyring: Keyring, now: () => Date, newId: () => string }
 
 export function createCallbackSigning ({ database, keyring, now, newId }: Options): CallbackSigning {
-  function make (companyId: number, { userId = null, impersonatorId = null }: { userId?: number | null, impersonatorId?: number | null } = {}): { key: Buffer, stored: NewCallbackSecretRow } {
+  function make (
+    companyId: number,
+    { userId = null, impersonatorId = null }: { userId?: number | null, impersonatorId?: number | null } = {}
+  ): { key: Buffer, stored: NewCallbackSecretRow } {
     const [key, secretId] = [randomBytes(secretLength), newId()]
     return { key, stored: { secretId, userId, impersonatorId, sealed: keyring.seal(key, contextOf(companyId, secretId)) } }
   }
@@ -41,13 +48,20 @@ export function createCallbackSigning ({ database, keyring, now, newId }: Option
     async sign (companyId, { id, body }) {
       const timestamp = String(Math.floor(now().getTime() / 1000))
       const secrets = (await valid(companyId)).slice(0, mostSignatures)
-      const signatures = secrets.map(({ secret_id: secretId, sealed }) => signature(keyring.open(sealed, contextOf(companyId, secretId)), `${id}.${timestamp}.${body}`))
+      const signatures = secrets.map(({ secret_id: secretId, sealed }) =>
+        signature(keyring.open(sealed, contextOf(companyId, secretId)), `${id}.${timestamp}.${body}`)
+      )
       return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') }
     },
 
     async list (companyId) {
       const secrets = await readCallbackSecrets(database, companyId, now())
-      return { secrets: secrets.map((secret) => ({ createdAt: secret.created_at.toISOString(), expiresAt: secret.expires_at?.toISOString() ?? null })) }
+      return {
+        secrets: secrets.map((secret) => ({
+          createdAt: secret.created_at.toISOString(),
+          expiresAt: secret.expires_at?.toISOString() ?? null
+        }))
+      }
     },
 
     async rotate (author) {
@@ -56,7 +70,11 @@ export function createCallbackSigning ({ database, keyring, now, newId }: Option
       const previousUntil = new Date(time.getTime() + overlap)
       const { key, stored } = make(companyId, { userId, ...(impersonatorId === undefined ? {} : { impersonatorId }) })
       const replaced = await rotateCallbackSecret(database, companyId, stored, { author, at: time, previousUntil })
-      return { secret: `whsec_${key.toString('base64')}`, createdAt: time.toISOString(), previousUntil: replaced ? previousUntil.toISOString() : null }
+      return {
+        secret: `whsec_${key.toString('base64')}`,
+        createdAt: time.toISOString(),
+        previousUntil: replaced ? previousUntil.toISOString() : null
+      }
     }
   }
 }

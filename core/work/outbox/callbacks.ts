@@ -1,12 +1,13 @@
 import type { AttemptOutcome } from '../../contract/callbacks.ts'
-import { postToTenant, receiverLimit, type ReceiverAnswer } from '../../host/http/callback.ts'
 import type { Log } from '../../host/call/log.ts'
+import { postToTenant, type ReceiverAnswer, receiverLimit } from '../../host/http/callback.ts'
 import type { Network } from '../../host/http/network.ts'
-import type { AuditAuthor } from '../../store/tenants/audit.ts'
-import { claimCallback, hasDueCallbacks, listCompaniesDue, replayCallback, settleCallback, type AttemptEnd, type CallbackRecord, type ClaimedCallback, type EnqueueCallback } from '../../store/vendor/callbacks.ts'
 import type { Database } from '../../store/db/database.ts'
+import type { AuditAuthor } from '../../store/tenants/audit.ts'
+import { type AttemptEnd, type CallbackRecord, claimCallback, type ClaimedCallback, type EnqueueCallback, hasDueCallbacks, listCompaniesDue,
+  replayCallback, settleCallback } from '../../store/vendor/callbacks.ts'
+import type { Job, JobPayloads, Queue } from '../queue/queue.ts'
 import type { CallbackSigning } from './callback-secrets.ts'
-import type { Job, Queue, JobPayloads } from '../queue/queue.ts'
 
 /** Seconds before each try, after the one before it; each is lengthened by up to a tenth. */
 export const callbackRetryDelays = [0, 5, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600, 14 * 3600, 20 * 3600, 24 * 3600]
@@ -37,7 +38,15 @@ export type Callbacks = {
   replay: (author: AuditAuthor, callbackId: string) => ReturnType<typeof replayCallback>
 }
 
-type Options = { database: Database, queue: Pick<Queue, 'send'>, network: Pick<Network, 'transport'>, signing: CallbackSigning, log: Log, now: () => Date, random?: () => number }
+type Options = {
+  database: Database
+  queue: Pick<Queue, 'send'>
+  network: Pick<Network, 'transport'>
+  signing: CallbackSigning
+  log: Log
+  now: () => Date
+  random?: () => number
+}
 
 /** The delivery of callbacks: at least once each, in turns. A job says whose turn it is; the table says what is due. */
 export function createCallbacks ({ database, queue, network, signing, log, now, random = Math.random }: Options): Callbacks {
@@ -60,7 +69,8 @@ export function createCallbacks ({ database, queue, network, signing, log, now, 
     // Before it is recorded: a job too many finds nothing to do, one too few would have to be found by the sweep.
     if (end.state === 'pending') await queue.send('callback', [callbackJob(companyId, callbackId, end.after)])
     await settleCallback(database, { companyId, callbackId, number }, end)
-    log.debug({ companyId, dispatchId, callbackId, attempt: number, outcome: end.outcome, status: end.status, ms: end.milliseconds }, 'callback sent')
+    log.debug({ companyId, dispatchId, callbackId, attempt: number, outcome: end.outcome, status: end.status, ms: end.milliseconds },
+      'callback sent')
   }
 
   async function next (companyId: number): Promise<void> {
@@ -98,7 +108,12 @@ export function createCallbacks ({ database, queue, network, signing, log, now, 
 /** The job that sends a company's longest due callback; `after` in seconds. */
 export function callbackJob (companyId: number, key: string, after = 0): Job<'callback'> {
   // A second more than needed: the job is added before it is recorded when the callback is due.
-  return { data: { companyId }, key: `${companyId} ${key}`, group: String(companyId), ...(after === 0 ? {} : { after: Math.ceil(after) + 1 }) }
+  return {
+    data: { companyId },
+    key: `${companyId} ${key}`,
+    group: String(companyId),
+    ...(after === 0 ? {} : { after: Math.ceil(after) + 1 })
+  }
 }
 
 /** 410: whatever was there is gone for good (Standard Webhooks 1.0.0). */

@@ -1,7 +1,7 @@
 import type { Database } from '../../store/db/database.ts'
 import { listDueCreditWarnings, recordCreditWarning } from '../../store/vendor/credit-warnings.ts'
-import { callbackJob } from './callbacks.ts'
 import type { Queue } from '../queue/queue.ts'
+import { callbackJob } from './callbacks.ts'
 
 /** How many companies one look tells. */
 const most = 100

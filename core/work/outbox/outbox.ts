@@ -1,19 +1,34 @@
-import { viewOf, type DocumentUrl } from '../../pipeline/respond/result.ts'
 import type { Outbox } from '../../pipeline/dependencies.ts'
-import { noteCallback } from '../../store/vendor/callbacks.ts'
+import { type DocumentUrl, viewOf } from '../../pipeline/respond/result.ts'
 import type { Database } from '../../store/db/database.ts'
 import { readDispatch } from '../../store/dispatch/dispatch-views.ts'
-import { enqueueCallback } from './callbacks.ts'
+import { noteCallback } from '../../store/vendor/callbacks.ts'
 import type { Queue } from '../queue/queue.ts'
+import { enqueueCallback } from './callbacks.ts'
 
 /** Records callbacks with the dispatch as it reads at the event. */
-export function createOutbox ({ database, queue, documentUrl, newId, now }: { database: Database, queue: Queue, documentUrl: DocumentUrl, newId: () => string, now: () => Date }): Outbox {
+export function createOutbox ({ database, queue, documentUrl, newId, now }: {
+  database: Database
+  queue: Queue
+  documentUrl: DocumentUrl
+  newId: () => string
+  now: () => Date
+}): Outbox {
   const enqueue = enqueueCallback(queue)
   return {
     async enqueue (queries, { companyId, dispatchId }, type) {
       const record = await readDispatch(queries, companyId, dispatchId)
       if (record?.callback_url == null) return
-      await noteCallback(queries, { companyId, dispatchId, type, url: record.callback_url, data: viewOf(record, documentUrl), now: now(), due: database.now, newId }, enqueue)
+      await noteCallback(queries, {
+        companyId,
+        dispatchId,
+        type,
+        url: record.callback_url,
+        data: viewOf(record, documentUrl),
+        now: now(),
+        due: database.now,
+        newId
+      }, enqueue)
     }
   }
 }

@@ -1,15 +1,16 @@
-import { recordSpooledOutcomes } from '../../pipeline/recover/late-outcomes.ts'
-import { uncertainError, reconcile } from '../../pipeline/recover/reconcile.ts'
-import { runDeferredAction } from '../../pipeline/run/deferred.ts'
 import type { PipelineDependencies } from '../../pipeline/dependencies.ts'
-import { firstReconcileDelay } from '../../pipeline/run/retry-policy.ts'
 import type { Pipeline } from '../../pipeline/pipeline.ts'
+import { recordSpooledOutcomes } from '../../pipeline/recover/late-outcomes.ts'
+import { reconcile, uncertainError } from '../../pipeline/recover/reconcile.ts'
+import { runDeferredAction } from '../../pipeline/run/deferred.ts'
+import { firstReconcileDelay } from '../../pipeline/run/retry-policy.ts'
 import type { TransactionHook } from '../../store/dispatch/lease.ts'
-import { listDueDeferred, listDueReconciliations, listExpiredLeases, listOverdueDispatches, recoverDispatch, type DispatchRef } from '../../store/dispatch/runs.ts'
-import { createWorkSemaphore } from './work-semaphore.ts'
-import type { Queue } from './queue.ts'
-import { runEvery, type RepeatingTask } from './repeat.ts'
+import { type DispatchRef, listDueDeferred, listDueReconciliations, listExpiredLeases, listOverdueDispatches,
+  recoverDispatch } from '../../store/dispatch/runs.ts'
 import { sendCreditWarnings } from '../outbox/credit-warnings.ts'
+import type { Queue } from './queue.ts'
+import { type RepeatingTask, runEvery } from './repeat.ts'
+import { createWorkSemaphore } from './work-semaphore.ts'
 
 /** Milliseconds between two sweeps. */
 const sweptEvery = 5_000
@@ -18,7 +19,10 @@ const lostAfter = 30
 /** How many things of a kind one sweep takes. */
 const most = 100
 
-/** Jobs that wait for a place here while all places are taken: few, as another process may have one; enough to be ready when places are free. */
+/**
+ * Jobs that wait for a place here while all places are taken: few, as another process may have one; enough to be ready when places are
+ * free.
+ */
 const fetched = { atOnce: 8, together: 4 }
 
 /** `atOnce`: dispatches that are worked on at once in this process. */
@@ -28,14 +32,19 @@ type Options = { parts: PipelineDependencies, pipeline: Pipeline, queue: Queue, 
 export async function startDispatchWorker ({ parts, pipeline, queue, atOnce }: Options): Promise<RepeatingTask> {
   const places = createWorkSemaphore(atOnce)
   // Once a dispatch is taken, its lease tells who has it: the job has done its part, and the next ones are fetched.
-  await queue.work('dispatch', (job) => places.begin((begun) => pipeline.runQueued(job, begun).catch((error: unknown) => {
-    parts.log.warn({ err: error, ...job }, 'a dispatch was given up where it stood')
-    throw error
-  })), fetched)
+  await queue.work('dispatch', (job) =>
+    places.begin((begun) =>
+      pipeline.runQueued(job, begun).catch((error: unknown) => {
+        parts.log.warn({ err: error, ...job }, 'a dispatch was given up where it stood')
+        throw error
+      })
+    ), fetched)
   await queue.work('look', (job) => reconcile(parts, job), { atOnce: Math.ceil(atOnce / 4) })
   await queue.work('deferred', (job) => runDeferredAction(parts, job), { atOnce: Math.ceil(atOnce / 4) })
 
-  return runEvery(sweptEvery, () => sweepDispatches(parts, queue), (error) => { parts.log.warn({ err: error }, 'what is due could not be looked for') })
+  return runEvery(sweptEvery, () => sweepDispatches(parts, queue), (error) => {
+    parts.log.warn({ err: error }, 'what is due could not be looked for')
+  })
 }
 
 /** Finds what its process has left behind, what is due, what has lost its job, and who is to be warned. */
@@ -45,7 +54,9 @@ export async function sweepDispatches (parts: PipelineDependencies, queue: Queue
   await recordSpooledOutcomes(parts).catch((error: unknown) => log.warn({ err: error }, 'outcomes stay on the disk'))
   for (const lost of await listExpiredLeases(database, { held: leases.heldRuns(), limit: most })) {
     // One that cannot be recovered keeps nobody else from it.
-    await recover(parts, lost).catch((error: unknown) => log.error({ err: error, ...lost }, 'a dispatch that was left behind could not be recovered'))
+    await recover(parts, lost).catch((error: unknown) =>
+      log.error({ err: error, ...lost }, 'a dispatch that was left behind could not be recovered')
+    )
   }
   const looks = await listDueReconciliations(database, most)
   if (looks.length > 0) await queue.send('look', looks.map((data) => ({ data, key: data.stepId })))
@@ -58,6 +69,12 @@ export async function sweepDispatches (parts: PipelineDependencies, queue: Queue
 
 async function recover ({ database, jobs, outbox: notices, log }: PipelineDependencies, lost: DispatchRef): Promise<void> {
   const tell: TransactionHook = (queries) => notices.enqueue(queries, lost, 'dispatch.uncertain')
-  const recovered = await recoverDispatch(database, { ...lost, error: uncertainError, lookAfter: firstReconcileDelay, jobs: jobs.dispatch(lost), tell })
+  const recovered = await recoverDispatch(database, {
+    ...lost,
+    error: uncertainError,
+    lookAfter: firstReconcileDelay,
+    jobs: jobs.dispatch(lost),
+    tell
+  })
   if (recovered !== undefined) log.warn({ ...lost, recovered }, 'a dispatch was left behind by its process')
 }

@@ -34,7 +34,14 @@ export function createJobs ({ queue, now }: { queue: Pick<Queue, 'jobs'>, now: (
   const rank = (turn: number): number => -Math.floor((turn - epoch) / grain)
   const wait = (seconds: number): { after?: number } => seconds > 0 ? { after: Math.ceil(seconds) } : {}
   return {
-    dispatch: ({ companyId, dispatchId }, seconds = 0) => queue.jobs('dispatch', [{ data: { companyId, dispatchId }, key: dispatchId, priority: priorityOf(companyId, seconds), ...wait(seconds) }]),
-    deferred: ({ companyId, dispatchId }, { stepId }, seconds = 0) => queue.jobs('deferred', [{ data: { companyId, dispatchId, stepId }, key: stepId, ...wait(seconds) }])
+    dispatch: ({ companyId, dispatchId }, seconds = 0) =>
+      queue.jobs('dispatch', [{
+        data: { companyId, dispatchId },
+        key: dispatchId,
+        priority: priorityOf(companyId, seconds),
+        ...wait(seconds)
+      }]),
+    deferred: ({ companyId, dispatchId }, { stepId }, seconds = 0) =>
+      queue.jobs('deferred', [{ data: { companyId, dispatchId, stepId }, key: stepId, ...wait(seconds) }])
   }
 }

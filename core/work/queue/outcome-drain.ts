@@ -1,11 +1,13 @@
-import { recordSpooledOutcomes } from '../../pipeline/recover/late-outcomes.ts'
 import type { PipelineDependencies } from '../../pipeline/dependencies.ts'
-import { runEvery, type RepeatingTask } from './repeat.ts'
+import { recordSpooledOutcomes } from '../../pipeline/recover/late-outcomes.ts'
+import { type RepeatingTask, runEvery } from './repeat.ts'
 
 /** Milliseconds between two tries to record what lies on the disk. */
 const recordedEvery = 1_000
 
 /** Records the outcomes that this process, another one or one that has died keeps on the disk, as soon as the database takes them. */
 export function startOutcomeDrain (parts: PipelineDependencies): RepeatingTask {
-  return runEvery(recordedEvery, () => recordSpooledOutcomes(parts), (error) => { parts.log.debug({ err: error }, 'outcomes stay on the disk') })
+  return runEvery(recordedEvery, () => recordSpooledOutcomes(parts), (error) => {
+    parts.log.debug({ err: error }, 'outcomes stay on the disk')
+  })
 }

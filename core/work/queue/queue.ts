@@ -30,7 +30,13 @@ export type JobPayloads = {
  * `key`: one job with it waits at a time. `after`: not before that many seconds have passed. `group`: those whose jobs share
  * their turns. `priority`: the highest comes first; 0 unless told.
  */
-export type Job<Name extends keyof JobPayloads> = { data: JobPayloads[Name], key?: string, after?: number, group?: string, priority?: number }
+export type Job<Name extends keyof JobPayloads> = {
+  data: JobPayloads[Name]
+  key?: string
+  after?: number
+  group?: string
+  priority?: number
+}
 
 export type Queue = {
   /** Jobs as data, for whoever adds them in a transaction or a call. */
@@ -41,7 +47,11 @@ export type Queue = {
    * Works on jobs from now on, `atOnce` at a time in this process, `ofGroup` of a group in all; `together` are fetched, and
    * waited for, as one: 2 unless told. A job whose handler throws comes again.
    */
-  work: <Name extends keyof JobPayloads>(name: Name, handle: (data: JobPayloads[Name]) => Promise<void>, options: { atOnce: number, together?: number, ofGroup?: number }) => Promise<void>
+  work: <Name extends keyof JobPayloads>(
+    name: Name,
+    handle: (data: JobPayloads[Name]) => Promise<void>,
+    options: { atOnce: number, together?: number, ofGroup?: number }
+  ) => Promise<void>
   /** Adds a job by itself, once for all processes, as a cron expression (UTC) says. */
   schedule: (name: 'sweep' | 'retention', cron: string) => Promise<void>
   /** Takes no more jobs; resolves when those under way have ended. */
@@ -55,7 +65,14 @@ const retryPolicy = { retryLimit: 40, retryDelay: 1, retryBackoff: true, retryDe
 
 /** `short`: of jobs with the same key one waits; `exclusive`: one waits or is worked on. */
 const policies: Record<keyof JobPayloads, QueuePolicy> = {
-  webhook: 'short', dispatch: 'short', look: 'exclusive', deferred: 'exclusive', poll: 'exclusive', sweep: 'exclusive', callback: 'short', retention: 'short'
+  webhook: 'short',
+  dispatch: 'short',
+  look: 'exclusive',
+  deferred: 'exclusive',
+  poll: 'exclusive',
+  sweep: 'exclusive',
+  callback: 'short',
+  retention: 'short'
 }
 
 /** A slow job holds up no more than its pair, and a full pair is followed at once. */
@@ -74,10 +91,26 @@ const asynchronousCommit = '-c synchronous_commit=off'
 const queueLimits = { connect: 5_000, lock: 10_000, statement: 60_000, idle: 10_000, answer: 65_000 }
 
 /** Opens the queue in the database, beside the service's own tables; its tables are made or brought up to date first. */
-export async function openQueue ({ databaseUrl, database: { withAdvisoryLock: alone }, log }: { databaseUrl: string, database: Pick<Database, 'withAdvisoryLock'>, log: Log }): Promise<Queue> {
+export async function openQueue ({ databaseUrl, database: { withAdvisoryLock: alone }, log }: {
+  databaseUrl: string
+  database: Pick<Database, 'withAdvisoryLock'>
+  log: Log
+}): Promise<Queue> {
   // What pg-boss does not know goes to its pool.
-  const connections = { ...connectionSettings(queueLimits, asynchronousCommit), connectionString: databaseUrl, Client: LastingClient, max: 4, application_name: 'document-dispatch queue' }
-  const boss = new PgBoss({ ...connections, schema: 'queue', useListenNotify: true, superviseIntervalSeconds: 5, monitorIntervalSeconds: 5 })
+  const connections = {
+    ...connectionSettings(queueLimits, asynchronousCommit),
+    connectionString: databaseUrl,
+    Client: LastingClient,
+    max: 4,
+    application_name: 'document-dispatch queue'
+  }
+  const boss = new PgBoss({
+    ...connections,
+    schema: 'queue',
+    useListenNotify: true,
+    superviseIntervalSeconds: 5,
+    monitorIntervalSeconds: 5
+  })
   boss.on('error', (error) => log.warn({ reason: errorMessageOf(error) }, 'the queue cannot reach its database'))
   boss.on('warning', ({ message }) => log.warn({ reason: message }, 'the queue warns'))
   const statements = new Map<string, string>()
@@ -89,7 +122,9 @@ export async function openQueue ({ databaseUrl, database: { withAdvisoryLock: al
     for (const name of Object.keys(policies)) statements.set(name, await statementOf(boss, name))
   } catch (error) {
     // Why it did not start is what counts.
-    await boss.stop({ graceful: false }).catch((after: unknown) => { log.warn({ reason: errorMessageOf(after) }, 'the queue could not be stopped') })
+    await boss.stop({ graceful: false }).catch((after: unknown) => {
+      log.warn({ reason: errorMessageOf(after) }, 'the queue could not be stopped')
+    })
     throw error
   }
   return {
@@ -97,23 +132,32 @@ export async function openQueue ({ databaseUrl, database: { withAdvisoryLock: al
     async send (name, jobs, queries) {
       // As the statement has them: pg-boss makes one column of a group.
       const rows = jobs.map(({ group, ...job }) => ({ ...rowOf(job), ...(group === undefined ? {} : { group: { id: group } }) }))
-      await boss.insert(name, rows, queries === undefined ? {} : { db: fromKysely(queries) }).catch((error: unknown) => { throw statementError(error) })
+      await boss.insert(name, rows, queries === undefined ? {} : { db: fromKysely(queries) }).catch((error: unknown) => {
+        throw statementError(error)
+      })
     },
     async work (name, handle, { atOnce, together = defaultFetchSize, ofGroup }) {
       // New jobs announce themselves; those that were put off are found by polling.
       const options = {
-        batchSize: Math.min(atOnce, together), localConcurrency: Math.ceil(atOnce / together), burstWhenBatchFull: atOnce > 1, perJobResults: true, pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 2,
+        batchSize: Math.min(atOnce, together),
+        localConcurrency: Math.ceil(atOnce / together),
+        burstWhenBatchFull: atOnce > 1,
+        perJobResults: true,
+        pollingIntervalSeconds: 2,
+        notifyPollingIntervalSeconds: 2,
         ...(ofGroup === undefined ? {} : { groupConcurrency: ofGroup })
       } as const
-      await boss.work<Parameters<typeof handle>[0], unknown, typeof options>(name, options, (jobs) => Promise.all(jobs.map(async ({ id, data }) => {
-        try {
-          await handle(data)
-          return { id, status: 'completed' as const }
-        } catch (error) {
-          log.warn({ err: error, queue: name }, 'a job failed and comes again')
-          return { id, status: 'failed' as const, output: { reason: errorMessageOf(error) } }
-        }
-      })))
+      await boss.work<Parameters<typeof handle>[0], unknown, typeof options>(name, options,
+        (jobs) =>
+          Promise.all(jobs.map(async ({ id, data }) => {
+            try {
+              await handle(data)
+              return { id, status: 'completed' as const }
+            } catch (error) {
+              log.warn({ err: error, queue: name }, 'a job failed and comes again')
+              return { id, status: 'failed' as const, output: { reason: errorMessageOf(error) } }
+            }
+          })))
     },
     schedule: (name, cron) => boss.schedule(name, cron, {}),
     close: () => boss.stop({ graceful: true, timeout: shutdownTimeout * 1000 })
@@ -134,6 +178,13 @@ function rowOf ({ data, key, after, group, priority }: Job<keyof JobPayloads>) {
 /** The statement by which pg-boss adds jobs of a name: it has the same text for all, and their rows as its one parameter. */
 async function statementOf (boss: PgBoss, name: string): Promise<string> {
   let statement = ''
-  await boss.insert(name, [{ data: {} }], { db: { executeSql: (text) => { statement = text; return Promise.resolve({ rows: [] }) } } })
+  await boss.insert(name, [{ data: {} }], {
+    db: {
+      executeSql: (text) => {
+        statement = text
+        return Promise.resolve({ rows: [] })
+      }
+    }
+  })
   return statement
 }

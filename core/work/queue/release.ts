@@ -2,9 +2,9 @@ import type { Actor } from '../../access/account.ts'
 import { requireRole } from '../../access/permissions.ts'
 import type { Breakers } from '../../host/call/breaker.ts'
 import { userActorOf } from '../../pipeline/run/run.ts'
-import type { AuditAuthor } from '../../store/tenants/audit.ts'
 import type { Database } from '../../store/db/database.ts'
-import { releaseSteps, releaseDispatches, type ReleaseFilter } from '../../store/dispatch/releases.ts'
+import { releaseDispatches, type ReleaseFilter, releaseSteps } from '../../store/dispatch/releases.ts'
+import type { AuditAuthor } from '../../store/tenants/audit.ts'
 import type { Queue } from './queue.ts'
 
 /** How many things of a kind one transaction takes, and how many one request. */
@@ -26,12 +26,19 @@ export function createReleaseQueue ({ database, queue, breakers, now }: Options)
     breakers.close(release)
     const by = { author, actor: userActorOf(actor), limit: together, at: now() }
     // The jobs of the planned time still wait under the usual keys: they will find nothing left to do.
-    const dispatches = await all(() => releaseDispatches(database, release, {
-      ...by, enqueue: (queries, released) => queue.send('dispatch', released.map((data) => ({ data, key: `${data.dispatchId} released` })), queries)
-    }))
-    const beside = await all(() => releaseSteps(database, release, {
-      ...by, enqueue: (queries, released) => queue.send('deferred', released.map((data) => ({ data, key: `${data.stepId} released` })), queries)
-    }))
+    const dispatches = await all(() =>
+      releaseDispatches(database, release, {
+        ...by,
+        enqueue: (queries, released) =>
+          queue.send('dispatch', released.map((data) => ({ data, key: `${data.dispatchId} released` })), queries)
+      })
+    )
+    const beside = await all(() =>
+      releaseSteps(database, release, {
+        ...by,
+        enqueue: (queries, released) => queue.send('deferred', released.map((data) => ({ data, key: `${data.stepId} released` })), queries)
+      })
+    )
     return dispatches + beside
   }
 }

@@ -4,11 +4,16 @@ export type RepeatingTask = {
   close: () => Promise<void>
 }
 
-/** Does the work now, and again after every so many `milliseconds` unless the last time still goes on. `failed` hears of each time that it rejects. */
+/**
+ * Does the work now, and again after every so many `milliseconds` unless the last time still goes on. `failed` hears of each time that it
+ * rejects.
+ */
 export function runEvery (milliseconds: number, work: () => Promise<void>, failed: (error: unknown) => void): RepeatingTask {
   let working: Promise<void> | undefined
   const begin = (): void => {
-    working ??= work().catch(failed).finally(() => { working = undefined })
+    working ??= work().catch(failed).finally(() => {
+      working = undefined
+    })
   }
   begin()
   const timer = setInterval(begin, milliseconds)

@@ -1,11 +1,11 @@
 import { deliveryServices } from '../../contract/delivery.ts'
-import type { Host } from '../../host/host.ts'
 import type { Log } from '../../host/call/log.ts'
+import type { Host } from '../../host/host.ts'
 import type { Database } from '../../store/db/database.ts'
-import { applyPoll, findTrackedStep, listDuePolls, type PollWindow, type OnStatusChange } from '../../store/vendor/deliveries.ts'
+import { applyPoll, findTrackedStep, listDuePolls, type OnStatusChange, type PollWindow } from '../../store/vendor/deliveries.ts'
 import { listStranded } from '../../store/vendor/inbound.ts'
+import type { JobPayloads, Queue } from '../queue/queue.ts'
 import type { StatusQuery } from './status-query.ts'
-import type { Queue, JobPayloads } from '../queue/queue.ts'
 
 /** Seconds since the acceptance: the first question, the pause until the next one, the last one. A manifest may say otherwise. */
 export const defaultPollSchedule = { after: 3600, every: 6 * 3600, until: 60 * 24 * 3600 }
@@ -21,7 +21,10 @@ export function createPollSweep ({ database, host, queue }: Options): () => Prom
     const time = await database.time()
     for (const due of followedBy(host, time)) {
       const steps = await listDuePolls(database, due)
-      if (steps.length > 0) await queue.send('poll', steps.map(({ stepId, polledAt }) => ({ data: { stepId, polledAt: polledAt?.toISOString() ?? null }, key: stepId })))
+      if (steps.length > 0) {
+        await queue.send('poll',
+          steps.map(({ stepId, polledAt }) => ({ data: { stepId, polledAt: polledAt?.toISOString() ?? null }, key: stepId })))
+      }
     }
     const stranded = await listStranded(database, before(time, strandedAfter))
     if (stranded.length > 0) await queue.send('webhook', stranded.map((inboundId) => ({ data: { inboundId }, key: inboundId })))
@@ -30,16 +33,26 @@ export function createPollSweep ({ database, host, queue }: Options): () => Prom
 
 /** Whom to ask about what: every installed provider that can tell. */
 function followedBy (host: Host, time: Date): PollWindow[] {
-  return host.entries().flatMap((entry) => entry.state !== 'installed' ? [] : deliveryServices.flatMap((service) => {
-    const offered = entry.manifest.services[service]
-    if (offered?.statuses === undefined) return []
-    const { after, every, until } = { ...defaultPollSchedule, ...offered.poll }
-    return [{ service, providerCode: entry.code, since: before(time, after * 1000), again: before(time, every * 1000), until: before(time, until * 1000) }]
-  }))
+  return host.entries().flatMap((entry) =>
+    entry.state !== 'installed' ? [] : deliveryServices.flatMap((service) => {
+      const offered = entry.manifest.services[service]
+      if (offered?.statuses === undefined) return []
+      const { after, every, until } = { ...defaultPollSchedule, ...offered.poll }
+      return [{
+        service,
+        providerCode: entry.code,
+        since: before(time, after * 1000),
+        again: before(time, every * 1000),
+        until: before(time, until * 1000)
+      }]
+    })
+  )
 }
 
 /** Asks the vendor about one step and notes its answer, unless it was asked since the job was made. */
-export function createPollHandler ({ database, host, ask, moved, log }: Options & { moved: OnStatusChange }): (job: JobPayloads['poll']) => Promise<void> {
+export function createPollHandler ({ database, host, ask, moved, log }: Options & {
+  moved: OnStatusChange
+}): (job: JobPayloads['poll']) => Promise<void> {
   return async ({ stepId, polledAt }) => {
     const step = await findTrackedStep(database, { stepId, polledAt: polledAt === null ? null : new Date(polledAt) })
     const provider = step && host.find(step.providerCode)

@@ -1,12 +1,18 @@
 import { callbackTypes } from '../../contract/callbacks.ts'
 import { unexpectedAfter } from '../../contract/delivery.ts'
 import type { PipelineDependencies } from '../../pipeline/dependencies.ts'
-import { wakeDeferred, skipUnexpected } from '../../store/dispatch/deferred.ts'
-import type { OnStatusChange } from '../../store/vendor/deliveries.ts'
 import { addJobs } from '../../store/db/jobs.ts'
+import { skipUnexpected, wakeDeferred } from '../../store/dispatch/deferred.ts'
+import type { OnStatusChange } from '../../store/vendor/deliveries.ts'
 
-/** What follows when a delivery status has moved: the steps of the dispatch that wait for it are done, those that wait for what is not to be expected any more are skipped, and it is called back. */
-export function createStatusChangeHandler ({ database, jobs, outbox: notices }: Pick<PipelineDependencies, 'database' | 'jobs' | 'outbox'>): OnStatusChange {
+/**
+ * What follows when a delivery status has moved: the steps of the dispatch that wait for it are done, those that wait for what is not to be
+ * expected any more are skipped, and it is called back.
+ */
+export function createStatusChangeHandler ({ database, jobs, outbox: notices }: Pick<
+  PipelineDependencies,
+  'database' | 'jobs' | 'outbox'
+>): OnStatusChange {
   return async (queries, { companyId, dispatchId, service }, status) => {
     const event = `${service}.${status}`
     const type = callbackTypes.find((told) => told === event)

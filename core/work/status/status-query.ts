@@ -2,17 +2,17 @@ import type { Keyring } from '../../access/keyring.ts'
 import { configurationUsed } from '../../configuration/sandbox.ts'
 import { openConfiguration } from '../../configuration/vault.ts'
 import type { DeliveryStatus } from '../../contract/delivery.ts'
-import type { Reported } from '../../host/manifest/definition.ts'
-import type { InstalledProvider } from '../../host/load/load.ts'
-import { logWith, type Log } from '../../host/call/log.ts'
-import type { Network } from '../../host/http/network.ts'
-import type { DocumentSpool } from '../../host/files/document-spool.ts'
+import { type Log, logWith } from '../../host/call/log.ts'
 import { callStatus } from '../../host/call/status.ts'
+import type { DocumentSpool } from '../../host/files/document-spool.ts'
+import type { Network } from '../../host/http/network.ts'
+import type { InstalledProvider } from '../../host/load/load.ts'
+import type { Reported } from '../../host/manifest/definition.ts'
 import { statusOf } from '../../host/webhook/read.ts'
 import type { Configurations } from '../../store/configuration/configurations.ts'
 import type { Database } from '../../store/db/database.ts'
-import type { TrackedStep } from '../../store/vendor/deliveries.ts'
 import type { Freshness } from '../../store/db/freshness.ts'
+import type { TrackedStep } from '../../store/vendor/deliveries.ts'
 import { createProviderState } from '../../store/vendor/provider-state.ts'
 
 /** What the vendor said, and the delivery status that its word means (null: unknown); or why it said nothing. */
@@ -21,7 +21,16 @@ export type StatusQueryResult = { ok: true, reported: Reported, status: Delivery
 /** Asks a vendor what became of a step, with the credentials that the step was dispatched with. */
 export type StatusQuery = (provider: InstalledProvider, step: TrackedStep) => Promise<StatusQueryResult>
 
-type Options = { database: Database, freshness: Freshness, configurations: Configurations, keyring: Keyring, network: Network, spool: DocumentSpool, log: Log, now: () => Date }
+type Options = {
+  database: Database
+  freshness: Freshness
+  configurations: Configurations
+  keyring: Keyring
+  network: Network
+  spool: DocumentSpool
+  log: Log
+  now: () => Date
+}
 
 export function createStatusQuery ({ database, freshness, configurations, keyring, network, spool, log, now }: Options): StatusQuery {
   return async (provider, { companyId, userId, dispatchId, stepId, service, configuredBy, sandbox, remoteId }) => {

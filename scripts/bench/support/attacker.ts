@@ -27,7 +27,10 @@ const attacks: readonly (() => Promise<unknown>)[] = [
 async function trickle (): Promise<void> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname).on('error', () => undefined)
-  socket.write(`POST /api/sms HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: ${bearer}\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n`)
+  socket.write(
+    `POST /api/sms HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: ${bearer}\r\nContent-Type: application/json\r\nContent-Length: ` +
+      '100000\r\n\r\n'
+  )
   while (!socket.destroyed) {
     socket.write(' ')
     await pause(10)
@@ -39,5 +42,7 @@ async function repeat (attack: () => Promise<unknown>): Promise<never> {
 }
 
 for (const attack of attacks) for (let connection = 0; connection < connectionsOfEach; connection++) void repeat(attack)
-process.once('disconnect', () => { process.exit() })
+process.once('disconnect', () => {
+  process.exit()
+})
 process.send?.('attacking')

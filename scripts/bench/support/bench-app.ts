@@ -1,18 +1,25 @@
+import { createCompanies, hashPassword } from '@dispatch/core'
+import type { Rendered } from '@dispatch/documents'
 import { randomUUID } from 'node:crypto'
 import { delimiter } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { createCompanies, hashPassword } from '@dispatch/core'
-import type { Rendered } from '@dispatch/documents'
 import type { Logger } from 'pino'
-import { readConfig, type Config } from '../../../plugins/config/config.ts'
-import { createApp, type App, type AppDependencies } from '../../../plugins/container.ts'
+import { type Config, readConfig } from '../../../plugins/config/config.ts'
 import { prepareDatabase } from '../../../plugins/config/prepare-database.ts'
+import { type App, type AppDependencies, createApp } from '../../../plugins/container.ts'
 
 export type Bench = { app: App, config: Config, users: readonly [User, ...User[]] }
 type User = { email: string, password: string }
 
 /** `vendor`: where the company's SMS go; to the simulator, as its invoices do, without one. `users`: how many it has; one unless given. */
-export type BenchAppOptions = { databaseUrl: string, folder: string, documents: 'rendered' | 'unrendered', vendor?: string | undefined, users?: number, log: Logger }
+export type BenchAppOptions = {
+  databaseUrl: string
+  folder: string
+  documents: 'rendered' | 'unrendered'
+  vendor?: string | undefined
+  users?: number
+  log: Logger
+}
 
 /** A PDF at once, of no bytes. */
 const empty: Rendered<'pdf'> = { bytes: new Uint8Array(), contentType: 'application/pdf', pages: 1, signatures: [] }
@@ -24,11 +31,20 @@ const unrendered: AppDependencies['renderer'] = {
 }
 
 /** The service's own providers, and the one of the benchmarks. */
-export const providerDirectories = ['../../../providers', 'providers'].map((folder) => fileURLToPath(new URL(folder, import.meta.url))).join(delimiter)
+export const providerDirectories = ['../../../providers', 'providers'].map((folder) => fileURLToPath(new URL(folder, import.meta.url)))
+  .join(delimiter)
 
 /** The service composed as `npm start` does it, with a user of a company that has credits enough. */
 export async function openBenchApp ({ databaseUrl, folder, documents, vendor, users: amount = 1, log }: BenchAppOptions): Promise<Bench> {
-  const config = readConfig({ DISPATCH_AUTH_LIMIT: '0', DISPATCH_DISPATCH_LIMIT: '0', ...process.env, PORT: '0', DISPATCH_DATA_DIR: folder, DATABASE_URL: databaseUrl, DISPATCH_PROVIDERS_DIR: providerDirectories })
+  const config = readConfig({
+    DISPATCH_AUTH_LIMIT: '0',
+    DISPATCH_DISPATCH_LIMIT: '0',
+    ...process.env,
+    PORT: '0',
+    DISPATCH_DATA_DIR: folder,
+    DATABASE_URL: databaseUrl,
+    DISPATCH_PROVIDERS_DIR: providerDirectories
+  })
   const house = await createApp(config, { databaseUrl, log, ...(documents === 'unrendered' ? { renderer: unrendered } : {}) })
   await prepareDatabase(house)
   const password = 'bench-password'
@@ -39,7 +55,9 @@ export async function openBenchApp ({ databaseUrl, folder, documents, vendor, us
     name: 'Bench',
     credits: 1_000_000_000,
     users: users.map(({ email }) => ({ email, role: 'member', services: ['*'], passwordHash })),
-    defaultProvider: vendor === undefined ? { code: 'simulator', services: ['invoicing', 'sms'] } : { code: 'bench', services: ['sms'], settings: { vendor } }
+    defaultProvider: vendor === undefined
+      ? { code: 'simulator', services: ['invoicing', 'sms'] }
+      : { code: 'bench', services: ['sms'], settings: { vendor } }
   }], new Date())
   return { app: house, config, users }
 }

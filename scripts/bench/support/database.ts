@@ -1,7 +1,7 @@
+import { type Embedded, startEmbedded } from '@dispatch/embedded-postgres'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startEmbedded, type Embedded } from '@dispatch/embedded-postgres'
 import { whenCut } from './cut.ts'
 
 /** Works with an embedded database server of its own, in a folder that is gone afterwards. */

@@ -19,7 +19,8 @@ const statements = [
     select step_id, company_id, dispatch_id, 0, case when paid then 'invoicing' else 'sms' end, 'simulator', '1.0.0', 'company', 'company', false, '{"documentType":"INVOICE"}', '{}',
       case when paid then 1 else 0 end, 0, case when paid then 1 else 0 end, 'accepted', 'sim_' || n, jsonb_build_object('id', 'sim_' || n, 'status', 'accepted')
     from old`,
-  'insert into attempts (step_id, number, company_id, provider_version, started_at, answered_at, outcome) select step_id, 1, company_id, \'1.0.0\', at, at, \'accepted\' from old',
+  'insert into attempts (step_id, number, company_id, provider_version, started_at, answered_at, outcome) select step_id, 1, ' +
+  'company_id, \'1.0.0\', at, at, \'accepted\' from old',
   `insert into events (company_id, dispatch_id, step_id, kind, actor, facts, at)
     select company_id, dispatch_id, case when kind = 'planned' then null else step_id end, kind, '{"kind":"system"}', '{"providerName":"simulator","providerVersion":"1.0.0"}', at
     from old, unnest(array['planned', 'calling', 'answered']) as kind`,
@@ -32,7 +33,7 @@ export async function grow (databaseUrl: string, amount: number): Promise<void> 
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
   // Without the checks of references: they hold by construction.
-  await client.query("set session_replication_role = 'replica'; set synchronous_commit = off; set work_mem = '64MB'")
+  await client.query('set session_replication_role = \'replica\'; set synchronous_commit = off; set work_mem = \'64MB\'')
   for (const statement of statements) await client.query(statement, statement.includes('$1') ? [amount] : [])
   await client.query('drop table old')
   await client.query('vacuum analyze')

@@ -1,8 +1,10 @@
+import type { JsonObject } from '@dispatch/common'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { JsonObject } from '@dispatch/common'
 
-const sample = JSON.parse(readFileSync(fileURLToPath(new URL('../../../templates/invoice/sample.json', import.meta.url)), 'utf8')) as JsonObject
+const sample = JSON.parse(
+  readFileSync(fileURLToPath(new URL('../../../templates/invoice/sample.json', import.meta.url)), 'utf8')
+) as JsonObject
 
 /** The data of an invoice with 12 lines. */
 export function invoiceData (number: string): JsonObject {

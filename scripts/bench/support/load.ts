@@ -1,8 +1,8 @@
+import type { JsonObject } from '@dispatch/common'
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import type { JsonObject } from '@dispatch/common'
-import { Type, type Static } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { effort } from './effort.ts'
 
@@ -27,8 +27,19 @@ export async function sendRequests (load: Load, amount: number): Promise<void> {
 async function fire ({ url, body, authorization }: Load, limit: readonly string[]): Promise<Static<typeof Report>> {
   const headers = ['content-type=application/json', ...(authorization === undefined ? [] : [`authorization=${authorization}`])]
   const autocannon = spawn(process.execPath, [
-    fileURLToPath(import.meta.resolve('autocannon')), '--connections', '32', ...limit, '--method', 'POST',
-    ...headers.flatMap((header) => ['--headers', header]), '--body', JSON.stringify(body), '--idReplacement', '--json', '--no-progress', url
+    fileURLToPath(import.meta.resolve('autocannon')),
+    '--connections',
+    '32',
+    ...limit,
+    '--method',
+    'POST',
+    ...headers.flatMap((header) => ['--headers', header]),
+    '--body',
+    JSON.stringify(body),
+    '--idReplacement',
+    '--json',
+    '--no-progress',
+    url
   ], { stdio: ['ignore', 'pipe', 'ignore'] })
   const report = Value.Parse(Report, JSON.parse(await text(autocannon.stdout)))
   if (report.non2xx + report.errors > 0) throw new Error(`${report.non2xx} requests to ${url} were refused, ${report.errors} failed.`)

@@ -53,5 +53,7 @@ export type BenchRow = { 'per second': number, reached?: string, wanted?: string
 /** A line of a table: the median rate, and the share of the baseline beside the one that is wanted. */
 export function benchRow (rates: readonly number[], against?: { baseline: readonly number[], wanted: number }): BenchRow {
   const rate = { 'per second': Math.round(median(rates)) }
-  return against === undefined ? rate : { ...rate, reached: `${Math.round(share(rates, against.baseline))} %`, wanted: `≥ ${against.wanted} %` }
+  return against === undefined
+    ? rate
+    : { ...rate, reached: `${Math.round(share(rates, against.baseline))} %`, wanted: `≥ ${against.wanted} %` }
 }

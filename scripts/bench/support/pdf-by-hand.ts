@@ -1,7 +1,7 @@
+import { create } from 'fontkit'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { buffer } from 'node:stream/consumers'
-import { create } from 'fontkit'
 import PDFDocument from 'pdfkit'
 import { formatDate, formatMoney, formatNumber, formatPercent } from '../../../core/packages/documents/compile/format.ts'
 import { facesFor } from '../../../core/packages/documents/layout/fonts.ts'
@@ -24,9 +24,21 @@ export function ourFonts (): Fonts {
 type Line = { description: string, quantity: string | number, unitPrice: string, taxRate: number, total: string }
 type Party = Record<'name' | 'address' | 'postalCode' | 'city' | 'country' | 'vatId' | 'email' | 'phone', string>
 export type SampleInvoice = {
-  number: string, date: string, dueDate: string, reference: string, seller: Party, customer: Party, lines: Line[]
-  subtotal: string, taxRate: number, taxAmount: string, total: string
-  paymentTerms: string, notes: string, conditions: string, bankDetails: Record<'accountHolder' | 'iban' | 'bic' | 'bank', string>
+  number: string
+  date: string
+  dueDate: string
+  reference: string
+  seller: Party
+  customer: Party
+  lines: Line[]
+  subtotal: string
+  taxRate: number
+  taxAmount: string
+  total: string
+  paymentTerms: string
+  notes: string
+  conditions: string
+  bankDetails: Record<'accountHolder' | 'iban' | 'bic' | 'bank', string>
 }
 
 /** The sample with so many lines, and with other words and amounts for every seed. */
@@ -40,7 +52,11 @@ export function sampleInvoiceOf (sample: Record<string, unknown>, lines: number,
     lines: Array.from({ length: lines }, (_, index) => {
       const line = first[index % first.length]
       if (line === undefined) throw new Error('The sample has no lines.')
-      return { ...line, description: `${line.description} ${String((seed * 7 + index) % 500)}`, total: String((seed * 31 + index * 17) % 9_999) }
+      return {
+        ...line,
+        description: `${line.description} ${String((seed * 7 + index) % 500)}`,
+        total: String((seed * 31 + index * 17) % 9_999)
+      }
     })
   }
 }
@@ -50,7 +66,13 @@ const columns = [{ x: 51, width: 237 }, { x: 298, width: 46 }, { x: 354, width: 
 
 /** The pages of `templates/invoice`, as one would write them against pdfkit: text where it belongs, a loop for the rows. */
 export async function invoiceByHand (invoice: SampleInvoice, fonts: Fonts, now: Date): Promise<{ bytes: Uint8Array, pages: number }> {
-  const pdf = new PDFDocument({ size: 'A4', margin: 0, bufferPages: true, font: '', info: { Title: `Invoice ${invoice.number}`, CreationDate: now } })
+  const pdf = new PDFDocument({
+    size: 'A4',
+    margin: 0,
+    bufferPages: true,
+    font: '',
+    info: { Title: `Invoice ${invoice.number}`, CreationDate: now }
+  })
   const bytes = buffer(pdf)
   for (const [name, font] of Object.entries(fonts)) pdf.registerFont(name, font as Buffer, name)
   drawHead(pdf, invoice)
@@ -68,7 +90,14 @@ export async function invoiceByHand (invoice: SampleInvoice, fonts: Fonts, now: 
 type Pdf = PDFKit.PDFDocument
 type Look = { bold?: boolean, size?: number, color?: string, align?: 'left' | 'right' }
 
-function write (pdf: Pdf, text: string, x: number, y: number, width: number, { bold = false, size = 8.5, color = '#1f2933', align = 'left' }: Look = {}): number {
+function write (
+  pdf: Pdf,
+  text: string,
+  x: number,
+  y: number,
+  width: number,
+  { bold = false, size = 8.5, color = '#1f2933', align = 'left' }: Look = {}
+): number {
   pdf.font(bold ? 'bold' : 'regular', size).fillColor(color).text(text, x, y, { width, align, lineGap: size * 0.186 })
   return pdf.y
 }
@@ -81,11 +110,20 @@ function drawHead (pdf: Pdf, { number, date, dueDate, reference, seller, custome
   write(pdf, 'Invoice', left, top, 290, { bold: true, size: 17, color: '#1d4e89' })
   write(pdf, number, left, 80, 290, { size: 11, color: '#66727f' })
   write(pdf, seller.name, 350, top, 194, { bold: true, align: 'right' })
-  write(pdf, [seller.address, `${seller.postalCode} ${seller.city}`, seller.country, seller.email, seller.phone].join('\n'), 350, 62, 194, { align: 'right' })
+  write(pdf, [seller.address, `${seller.postalCode} ${seller.city}`, seller.country, seller.email, seller.phone].join('\n'), 350, 62, 194, {
+    align: 'right'
+  })
   write(pdf, 'Bill to', left, 143, 290, { size: 7.5, color: '#66727f' })
   write(pdf, customer.name, left, 157, 290, { bold: true })
-  write(pdf, [customer.address, `${customer.postalCode} ${customer.city}`, customer.country, `VAT ${customer.vatId}`, customer.email].join('\n'), left, 168, 290)
-  const facts = [['Invoice number', number], ['Invoice date', formatDate(date, 'en-GB')], ['Due date', formatDate(dueDate, 'en-GB')], ['Reference', reference]] as const
+  write(pdf,
+    [customer.address, `${customer.postalCode} ${customer.city}`, customer.country, `VAT ${customer.vatId}`, customer.email].join('\n'),
+    left, 168, 290)
+  const facts = [
+    ['Invoice number', number],
+    ['Invoice date', formatDate(date, 'en-GB')],
+    ['Due date', formatDate(dueDate, 'en-GB')],
+    ['Reference', reference]
+  ] as const
   for (const [index, [label, value]] of facts.entries()) {
     write(pdf, label, 358, 143 + index * 11.5, 75, { color: '#66727f' })
     write(pdf, value, 437, 143 + index * 11.5, 107)
@@ -110,7 +148,13 @@ function drawRows (pdf: Pdf, { lines }: SampleInvoice, start: number): number {
       pdf.addPage()
       y = drawTableHead(pdf, top)
     }
-    const cells = [description, formatNumber(quantity, 'en-GB'), formatMoney(unitPrice, 'EUR', 'en-GB', 4), formatPercent(taxRate, 'en-GB'), formatMoney(total, 'EUR', 'en-GB')]
+    const cells = [
+      description,
+      formatNumber(quantity, 'en-GB'),
+      formatMoney(unitPrice, 'EUR', 'en-GB', 4),
+      formatPercent(taxRate, 'en-GB'),
+      formatMoney(total, 'EUR', 'en-GB')
+    ]
     for (const [index, cell] of cells.entries()) {
       const { x, width } = columns[index] ?? columns[0]
       write(pdf, cell, x, y + 3.5, width, { align: index === 0 ? 'left' : 'right' })
@@ -127,7 +171,15 @@ function drawTotals (pdf: Pdf, { subtotal, taxRate, taxAmount, total }: SampleIn
     pdf.addPage()
     y = top
   }
-  const totals = [['Subtotal', subtotal, false], [`Tax ${formatPercent(taxRate, 'en-GB')}`, taxAmount, false], ['Total', total, true]] as const
+  const totals = [
+    ['Subtotal', subtotal, false],
+    [`Tax ${formatPercent(taxRate, 'en-GB')}`, taxAmount, false],
+    [
+      'Total',
+      total,
+      true
+    ]
+  ] as const
   for (const [label, amount, bold] of totals) {
     if (bold) rule(pdf, 322, y, right - 322, 0.8, '#1d4e89')
     const look = { bold, size: bold ? 9.8 : 8.5 }
@@ -147,7 +199,16 @@ function drawTail (pdf: Pdf, { number, bankDetails, paymentTerms, notes, conditi
   write(pdf, 'Bank details', left, y, 230, { bold: true, size: 9.8 })
   write(pdf, 'Payment terms', 312, y, 230, { bold: true, size: 9.8 })
   write(pdf, paymentTerms, 312, y + 18, 230)
-  const facts = [['Account holder', bankDetails.accountHolder], ['IBAN', bankDetails.iban], ['BIC', bankDetails.bic], ['Bank', bankDetails.bank], ['Reference', number]] as const
+  const facts = [
+    ['Account holder', bankDetails.accountHolder],
+    ['IBAN', bankDetails.iban],
+    ['BIC', bankDetails.bic],
+    [
+      'Bank',
+      bankDetails.bank
+    ],
+    ['Reference', number]
+  ] as const
   for (const [index, [label, value]] of facts.entries()) {
     write(pdf, label, left, y + 18 + index * 11.5, 75, { color: '#66727f' })
     write(pdf, value, 134, y + 18 + index * 11.5, 150)

@@ -3,20 +3,35 @@ import type { Mode, ServicePath } from '@dispatch/core'
 import pg from 'pg'
 import { createLogger } from '../../../plugins/hooks/logging.ts'
 import { openBenchApp } from './bench-app.ts'
-import { rateOf, type Rate } from './measure.ts'
+import { type Rate, rateOf } from './measure.ts'
 import { recordScript, replay, type Script } from './statements.ts'
 
 /** As many connections as the service has to its database. */
 const connections = 10
 
 /** What is dispatched; `bodyOf` makes a body that holds a word of its own. */
-export type ReplayOptions = { databaseUrl: string, folder: string, services: ServicePath, bodyOf: (word: string) => JsonObject, mode?: Mode, seconds: number }
+export type ReplayOptions = {
+  databaseUrl: string
+  folder: string
+  services: ServicePath
+  bodyOf: (word: string) => JsonObject
+  mode?: Mode
+  seconds: number
+}
 
 /** The statements of a real dispatch without its document, replayed. */
-export async function prepareReplay ({ databaseUrl, folder, services, bodyOf, mode = 'synchronous', seconds }: ReplayOptions): Promise<{ rate: Rate, close: () => Promise<void> }> {
-  const { app: house, config, users: [user] } = await openBenchApp({ databaseUrl, folder, documents: 'unrendered', log: createLogger('warn') })
+export async function prepareReplay ({ databaseUrl, folder, services, bodyOf, mode = 'synchronous', seconds }: ReplayOptions): Promise<
+  { rate: Rate, close: () => Promise<void> }
+> {
+  const { app: house, config, users: [user] } = await openBenchApp({
+    databaseUrl,
+    folder,
+    documents: 'unrendered',
+    log: createLogger('warn')
+  })
   const actor = await house.get('authentication').authenticate(`Basic ${btoa(`${user.email}:${user.password}`)}`, config.host)
-  const dispatch = (word: string): Promise<unknown> => house.get('pipeline').dispatch({ actor, services, body: bodyOf(word), requestId: word, mode })
+  const dispatch = (word: string): Promise<unknown> =>
+    house.get('pipeline').dispatch({ actor, services, body: bodyOf(word), requestId: word, mode })
   // The first one also fills the caches.
   await dispatch('first')
   const script = await recordScript('recorded-number', () => dispatch('recorded-number'))
@@ -34,13 +49,17 @@ async function assertDispatches (pool: pg.Pool, script: Script): Promise<void> {
   await replay(pool, script)
   const after = await latest(pool)
   const [dispatches, status] = [Number(after.dispatches) - Number(before.dispatches), after.status]
-  if (dispatches !== 1 || status !== before.status) throw new Error(`The recorded statements made ${dispatches} dispatches, the last ${status}; the real one is ${before.status}.`)
+  if (dispatches !== 1 || status !== before.status) {
+    throw new Error(`The recorded statements made ${dispatches} dispatches, the last ${status}; the real one is ${before.status}.`)
+  }
 }
 
 type Latest = { dispatches: string, status: string }
 
 async function latest (pool: pg.Pool): Promise<Latest> {
-  const { rows: [row] } = await pool.query<Latest>('select count(*) over () as dispatches, status from dispatches order by created_at desc limit 1')
+  const { rows: [row] } = await pool.query<Latest>(
+    'select count(*) over () as dispatches, status from dispatches order by created_at desc limit 1'
+  )
   if (row === undefined) throw new Error('There is no dispatch.')
   return row
 }

@@ -13,7 +13,12 @@ export type RunningService = { url: string, basic: string, bearer: string, beare
 const [databaseUrl = '', folder = '', documents, vendor] = process.argv.slice(2)
 const log = createLogger('info')
 const { app: house, config, users } = await openBenchApp({
-  databaseUrl, folder, documents: documents === 'unrendered' ? documents : 'rendered', vendor, users: Number(process.env['BENCH_USERS'] ?? 1), log
+  databaseUrl,
+  folder,
+  documents: documents === 'unrendered' ? documents : 'rendered',
+  vendor,
+  users: Number(process.env['BENCH_USERS'] ?? 1),
+  log
 })
 const server = await createServer(house, log)
 const url = await server.listen({ host: config.host, port: config.port })

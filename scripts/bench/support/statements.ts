@@ -24,7 +24,9 @@ export type Script = () => Statement[][]
  */
 export async function recordScript (word: string, work: () => Promise<unknown>): Promise<Script> {
   const statements: Recorded[] = recorded = []
-  await work().finally(() => { recorded = undefined })
+  await work().finally(() => {
+    recorded = undefined
+  })
   const json = JSON.stringify(transactionsOf(statements))
   const changing = [word, ...new Set(json.match(/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g))]
   return () => JSON.parse(changing.reduce((text, name) => text.replaceAll(name, randomUUIDv7()), json)) as Statement[][]

@@ -1,4 +1,7 @@
-/** An HTTPS vendor on loopback, with the certificate in the files given as arguments, that takes 5 ms for a message and notes when each came. */
+/**
+ * An HTTPS vendor on loopback, with the certificate in the files given as arguments, that takes 5 ms for a message and notes when each
+ * came.
+ */
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:https'
@@ -25,7 +28,8 @@ export async function serve (key: string, cert: string): Promise<void> {
   const server = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, (request, response) => {
     request.resume()
     void answer(new URL(request.url ?? '', 'https://vendor').searchParams.get('order') ?? '').then((id) =>
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ id, status: 'queued' })))
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ id, status: 'queued' }))
+    )
   })
 
   async function answer (order: string): Promise<string> {

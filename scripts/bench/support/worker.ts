@@ -6,7 +6,12 @@ import { providerDirectories } from './bench-app.ts'
 import { whenStopped } from './stop.ts'
 
 const [databaseUrl = '', folder = ''] = process.argv.slice(2)
-const config = readConfig({ ...process.env, DISPATCH_DATA_DIR: folder, DATABASE_URL: databaseUrl, DISPATCH_PROVIDERS_DIR: providerDirectories })
+const config = readConfig({
+  ...process.env,
+  DISPATCH_DATA_DIR: folder,
+  DATABASE_URL: databaseUrl,
+  DISPATCH_PROVIDERS_DIR: providerDirectories
+})
 const house = await createApp(config, { databaseUrl, log: createLogger('info') })
 whenStopped(house.close)
 process.send?.({})

@@ -1,12 +1,14 @@
+import { digestOf, isMeantAsKey, isWellFormed, makeKey, shownOf } from '@dispatch/core'
 import fc from 'fast-check'
 import t from 'tap'
-import { digestOf, isMeantAsKey, isWellFormed, makeKey, shownOf } from '@dispatch/core'
 import { contains, has } from '../../support/matching.ts'
 
 const keys = Array.from({ length: 200 }, (_, index) => makeKey(index % 2 === 0 ? 'live' : 'test').secret)
 
 void t.test('a key says what it is, and no two are alike', (t) => {
-  for (const [index, key] of keys.entries()) contains(t, key, new RegExp(`^dk_${index % 2 === 0 ? 'live' : 'test'}_[0-9A-Za-z]{27}_[0-9A-Za-z]{6}$`))
+  for (const [index, key] of keys.entries()) {
+    contains(t, key, new RegExp(`^dk_${index % 2 === 0 ? 'live' : 'test'}_[0-9A-Za-z]{27}_[0-9A-Za-z]{6}$`))
+  }
   t.equal(new Set(keys).size, keys.length)
   t.ok(keys.every(isMeantAsKey) && keys.every(isWellFormed))
   t.end()
@@ -19,9 +21,22 @@ void t.test('every character of the alphabet comes, wherever it may: there are 6
 
 void t.test('one wrong character is found out by the checksum', (t) => {
   const [key = ''] = keys
-  fc.assert(fc.property(fc.nat({ max: key.length - 1 }), fc.stringMatching(/^[0-9A-Za-z_.-]$/), (place, character) =>
-    character === key[place] || !isWellFormed(key.slice(0, place) + character + key.slice(place + 1))))
-  for (const wrong of ['', 'dk_', key.slice(1), key.slice(0, -1), `${key} `, `${key}\n`, key.replace('live', 'test'), key.toLowerCase(), 'dk_live__', `${key}${key}`]) t.notOk(isWellFormed(wrong), wrong)
+  fc.assert(
+    fc.property(fc.nat({ max: key.length - 1 }), fc.stringMatching(/^[0-9A-Za-z_.-]$/),
+      (place, character) => character === key[place] || !isWellFormed(key.slice(0, place) + character + key.slice(place + 1)))
+  )
+  for (const wrong of [
+    '',
+    'dk_',
+    key.slice(1),
+    key.slice(0, -1),
+    `${key} `,
+    `${key}\n`,
+    key.replace('live', 'test'),
+    key.toLowerCase(),
+    'dk_live__',
+    `${key}${key}`
+  ]) t.notOk(isWellFormed(wrong), wrong)
   t.end()
 })
 

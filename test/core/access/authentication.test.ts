@@ -1,12 +1,16 @@
-import t from 'tap'
 import { hashPassword } from '@dispatch/core'
-import { accountWith, basic, createAccess } from './fixtures/access.ts'
+import t from 'tap'
 import { has } from '../../support/matching.ts'
+import { accountWith, basic, createAccess } from './fixtures/access.ts'
 
 const unauthorized = { word: 'unauthorized', status: 401 }
 const invalidPassword = { ...unauthorized, message: 'Invalid e-mail or password.' }
 const revoked = { ...unauthorized, message: /no longer valid/ }
-const disabled = { word: 'forbidden', status: 403, message: 'This user, or their company, is disabled: ask an administrator of the company, or the operator.' }
+const disabled = {
+  word: 'forbidden',
+  status: 403,
+  message: 'This user, or their company, is disabled: ask an administrator of the company, or the operator.'
+}
 const invalidLogin = { word: 'forbidden', status: 403, message: 'Invalid credentials.' }
 const ada = accountWith()
 const hours = 3600
@@ -22,7 +26,16 @@ await t.test('both schemes reach the same actor', async (t) => {
 
 await t.test('a wrong e-mail or password is 401 on Basic and 403 at the login, in the same words', async (t) => {
   const { authentication } = await createAccess(ada, accountWith({ userId: 8, email: 'off@example.com', disabled: true }))
-  for (const [email, password] of [['ada@example.com', 'wrong'], ['eve@example.com', 'correct horse'], ['off@example.com', 'wrong'], ['', ''], ['ada@example.com', '']] as const) {
+  for (const [email, password] of [
+    ['ada@example.com', 'wrong'],
+    ['eve@example.com', 'correct horse'],
+    ['off@example.com', 'wrong'],
+    [
+      '',
+      ''
+    ],
+    ['ada@example.com', '']
+  ] as const) {
     await t.rejects(authentication.authenticate(basic(email, password)), invalidPassword)
     await t.rejects(authentication.login(email, password), invalidLogin)
   }
@@ -117,7 +130,9 @@ await t.test('a list of addresses holds for every scheme, from the next request 
   accounts.change(7, { addresses: ['198.51.100.0/24', '2001:db8::/32'] })
   for (const header of [`Bearer ${token}`, basic('ada@example.com', 'correct horse')]) {
     await t.rejects(authentication.authenticate(header), outside)
-    for (const address of ['198.51.100.9', '::ffff:198.51.100.9', '2001:db8::1']) has(t, await authentication.authenticate(header, address), { userId: 7 })
+    for (const address of ['198.51.100.9', '::ffff:198.51.100.9', '2001:db8::1']) {
+      has(t, await authentication.authenticate(header, address), { userId: 7 })
+    }
   }
   await t.rejects(authentication.refresh(`Bearer ${token}`), outside)
   await authentication.refresh(`Bearer ${token}`, '198.51.100.9')
@@ -137,7 +152,8 @@ const grace = accountWith({ userId: 9, email: 'grace@example.com', role: 'admin'
 const olga = accountWith({ userId: 1, companyId: 1, email: 'olga@example.com', role: 'operator' })
 
 await t.test('an admin acts as users of the company, an operator as anybody', async (t) => {
-  const { authentication } = await createAccess(ada, grace, olga, accountWith({ userId: 8, companyId: 4, email: 'bob@example.com', role: 'admin' }))
+  const { authentication } = await createAccess(ada, grace, olga,
+    accountWith({ userId: 8, companyId: 4, email: 'bob@example.com', role: 'admin' }))
   const as = async (who: string, userId: number): Promise<unknown> => {
     const { token } = await authentication.impersonate(await authentication.authenticate(basic(who, 'correct horse')), userId)
     return authentication.authenticate(`Bearer ${token}`)
@@ -152,18 +168,31 @@ await t.test('an admin acts as users of the company, an operator as anybody', as
 })
 
 await t.test('nobody above their own role, nobody disabled, nobody by way of another', async (t) => {
-  const { authentication, accounts } = await createAccess(ada, grace, accountWith({ userId: 10, email: 'op@example.com', role: 'operator' }))
+  const { authentication, accounts } = await createAccess(ada, grace,
+    accountWith({ userId: 10, email: 'op@example.com', role: 'operator' }))
   const actor = await authentication.authenticate(basic('grace@example.com', 'correct horse'))
   await t.rejects(authentication.impersonate(actor, 10), { name: 'DispatchError', word: 'forbidden' })
   const { token } = await authentication.impersonate(actor, 7)
   accounts.change(7, { role: 'admin' })
-  await t.rejects(authentication.impersonate(await authentication.authenticate(`Bearer ${token}`), 9), { word: 'forbidden', message: /somebody else already/ })
+  await t.rejects(authentication.impersonate(await authentication.authenticate(`Bearer ${token}`), 9), {
+    word: 'forbidden',
+    message: /somebody else already/
+  })
   accounts.change(7, { disabled: true })
   await t.rejects(authentication.impersonate(actor, 7), { name: 'DispatchError', word: 'forbidden' })
 })
 
 await t.test('an impersonation ends with the right to it, and with either password', async (t) => {
-  const ends: [number, Partial<typeof ada>][] = [[9, { role: 'member' }], [9, { passwordVersion: 2 }], [7, { passwordVersion: 2 }], [9, { companyId: 4 }], [7, { role: 'operator' }]]
+  const ends: [number, Partial<typeof ada>][] = [
+    [9, { role: 'member' }],
+    [9, { passwordVersion: 2 }],
+    [7, { passwordVersion: 2 }],
+    [
+      9,
+      { companyId: 4 }
+    ],
+    [7, { role: 'operator' }]
+  ]
   for (const [userId, change] of ends) {
     const { authentication, accounts } = await createAccess(ada, grace)
     const { token } = await authentication.impersonate(await authentication.authenticate(basic('grace@example.com', 'correct horse')), 7)

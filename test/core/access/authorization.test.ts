@@ -1,9 +1,9 @@
+import { DispatchError } from '@dispatch/core'
 import fc from 'fast-check'
 import t from 'tap'
 import { readAuthorization } from '../../../core/access/authorization.ts'
-import { DispatchError } from '@dispatch/core'
-import { basic } from './fixtures/access.ts'
 import { has } from '../../support/matching.ts'
+import { basic } from './fixtures/access.ts'
 
 await t.test('Basic carries e-mail and password in UTF-8; the password may hold colons and be empty', (t) => {
   const text = fc.string({ unit: 'grapheme' }).filter((value) => !/\p{Cc}/u.test(value))
@@ -33,11 +33,34 @@ await t.test('an absent header is required', (t) => {
 
 await t.test('anything else is malformed', (t) => {
   const malformed = [
-    ' ', 'Basic', 'Basic ', 'Bearer', 'Bearer ', 'Digest abc', 'Bearer a b', 'Bearer a,b', 'Bearerabc', 'Basic=abc', 'Basic YTpi, Bearer abc', 'Bearer é',
-    'Basic YWJj', 'Basic YTpi!', 'Basic YT-_', 'Basic YTpi===', 'Basic =', 'Bearer =', 'Bearer a\nb', `Basic ${Buffer.from([0x61, 0x3a, 0xff]).toString('base64')}`,
-    basic('a\0', 'b'), basic('a', 'b\n'), basic('a', '\u0085'), `Bearer ${'a'.repeat(8186)}`
+    ' ',
+    'Basic',
+    'Basic ',
+    'Bearer',
+    'Bearer ',
+    'Digest abc',
+    'Bearer a b',
+    'Bearer a,b',
+    'Bearerabc',
+    'Basic=abc',
+    'Basic YTpi, Bearer abc',
+    'Bearer é',
+    'Basic YWJj',
+    'Basic YTpi!',
+    'Basic YT-_',
+    'Basic YTpi===',
+    'Basic =',
+    'Bearer =',
+    'Bearer a\nb',
+    `Basic ${Buffer.from([0x61, 0x3a, 0xff]).toString('base64')}`,
+    basic('a\0', 'b'),
+    basic('a', 'b\n'),
+    basic('a', '\u0085'),
+    `Bearer ${'a'.repeat(8186)}`
   ]
-  for (const value of malformed) t.throws(() => readAuthorization(value), { word: 'unauthorized', message: /is malformed/ }, JSON.stringify(value))
+  for (const value of malformed) {
+    t.throws(() => readAuthorization(value), { word: 'unauthorized', message: /is malformed/ }, JSON.stringify(value))
+  }
   has(t, readAuthorization(`Bearer ${'a'.repeat(8185)}`), { scheme: 'bearer' })
   t.end()
 })

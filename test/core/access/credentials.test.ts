@@ -1,7 +1,7 @@
+import { type Account, createCredentials, hashPassword, passwordMatches } from '@dispatch/core'
 import t from 'tap'
-import { createCredentials, hashPassword, passwordMatches, type Account } from '@dispatch/core'
-import { accountWith, createAccounts, createClock, somewhere } from './fixtures/access.ts'
 import { has } from '../../support/matching.ts'
+import { accountWith, createAccounts, createClock, somewhere } from './fixtures/access.ts'
 
 function setUp (...list: Account[]) {
   const clock = createClock()
@@ -13,7 +13,12 @@ function setUp (...list: Account[]) {
     return await passwordMatches(hash, password).finally(() => checks.running--)
   }
   const credentials = createCredentials({ accounts, now: clock.now, matches })
-  return { clock, accounts, checks, verify: (email: string, password: string, address = somewhere) => credentials.verify(email, password, address) }
+  return {
+    clock,
+    accounts,
+    checks,
+    verify: (email: string, password: string, address = somewhere) => credentials.verify(email, password, address)
+  }
 }
 
 await t.test('an e-mail and its password give the account', async (t) => {
@@ -30,8 +35,15 @@ await t.test('nothing but the e-mail with its password is right', async (t) => {
   const { verify } = setUp(accountWith(), accountWith({ userId: 8, email: 'bob@example.com', passwordHash: await hashPassword('another') }))
   await verify('ada@example.com', 'correct horse')
   const wrong: [string, string][] = [
-    ['ada@example.com', 'correct hors'], ['ada@example.com', 'Correct horse'], ['ada@example.com', ''], ['', 'correct horse'], ['', ''],
-    ['bob@example.com', 'correct horse'], ['eve@example.com', 'correct horse'], ['ada@example.com\0', 'correct horse'], ['ada@example.comcorrect', ' horse']
+    ['ada@example.com', 'correct hors'],
+    ['ada@example.com', 'Correct horse'],
+    ['ada@example.com', ''],
+    ['', 'correct horse'],
+    ['', ''],
+    ['bob@example.com', 'correct horse'],
+    ['eve@example.com', 'correct horse'],
+    ['ada@example.com\0', 'correct horse'],
+    ['ada@example.comcorrect', ' horse']
   ]
   for (const [email, password] of wrong) t.equal(await verify(email, password), undefined, JSON.stringify([email, password]))
 })
@@ -77,7 +89,8 @@ await t.test('what is remembered is the password, never the account', async (t) 
 })
 
 await t.test('an address that passes to another user takes no remembered password with it', async (t) => {
-  const { verify, accounts } = setUp(accountWith(), accountWith({ userId: 8, email: 'bob@example.com', passwordHash: await hashPassword('another') }))
+  const { verify, accounts } = setUp(accountWith(),
+    accountWith({ userId: 8, email: 'bob@example.com', passwordHash: await hashPassword('another') }))
   await verify('ada@example.com', 'correct horse')
   accounts.remove(7)
   accounts.change(8, { email: 'ada@example.com' })
@@ -104,7 +117,13 @@ await t.test('an unknown e-mail costs a check like a known one, alone and togeth
 
 await t.test('an address that cannot exist never reaches the accounts', async (t) => {
   const asked: string[] = []
-  const accounts = { byEmail: (email: string) => { asked.push(email); return Promise.resolve([]) }, byId: () => Promise.resolve(undefined) }
+  const accounts = {
+    byEmail: (email: string) => {
+      asked.push(email)
+      return Promise.resolve([])
+    },
+    byId: () => Promise.resolve(undefined)
+  }
   const { verify } = createCredentials({ accounts, now: createClock().now })
   for (const email of ['a\0@example.com', 'a\n@example.com', 'a'.repeat(255)]) await verify(email, 'any', somewhere)
   t.same(asked, [])
@@ -114,7 +133,8 @@ await t.test('an address that cannot exist never reaches the accounts', async (t
 
 await t.test('a flood of logins runs two checks at a time, of strangers one', async (t) => {
   const { verify, checks } = setUp(accountWith(), accountWith({ userId: 8, email: 'bob@example.com' }))
-  const guesses = (email: string, address: string): Promise<unknown> => Promise.all(Array.from({ length: 30 }, (_, guess) => verify(email, `guess ${guess}`, address)))
+  const guesses = (email: string, address: string): Promise<unknown> =>
+    Promise.all(Array.from({ length: 30 }, (_, guess) => verify(email, `guess ${guess}`, address)))
   await Promise.all([guesses('ada@example.com', '192.0.2.1'), guesses('bob@example.com', '192.0.2.2')])
   t.same([checks.count, checks.most], [60, 1])
   await verify('ada@example.com', 'correct horse', '192.0.2.1')
@@ -127,7 +147,8 @@ await t.test('who was right from there before waits for no stranger, and strange
   await verify('ada@example.com', 'correct horse', '192.0.2.1')
   clock.advance(61)
   const order: string[] = []
-  const flood = Array.from({ length: 90 }, (_, guess) => verify('bob@example.com', `guess ${guess}`, '192.0.2.9').then(() => order.push('flood')))
+  const flood = Array.from({ length: 90 },
+    (_, guess) => verify('bob@example.com', `guess ${guess}`, '192.0.2.9').then(() => order.push('flood')))
   await Promise.all([
     ...flood,
     verify('ada@example.com', 'correct horse', '192.0.2.1').then(() => order.push('proven')),
@@ -149,7 +170,9 @@ await t.test('users of several companies who have one address are told apart by 
     accountWith({ userId: 8, companyId: 4, passwordHash: await hashPassword('another') }),
     accountWith({ userId: 7, companyId: 3 })
   )
-  for (const [password, userId] of [['correct horse', 7], ['another', 8], ['correct horse', 7], ['neither', undefined]] as const) t.equal((await verify('ada@example.com', password))?.userId, userId, password)
+  for (const [password, userId] of [['correct horse', 7], ['another', 8], ['correct horse', 7], ['neither', undefined]] as const) {
+    t.equal((await verify('ada@example.com', password))?.userId, userId, password)
+  }
   t.equal(checks.count, 6, 'each of both, unless it was right a moment ago')
   accounts.change(7, { passwordHash: await hashPassword('another'), passwordVersion: 2 })
   t.equal((await verify('ada@example.com', 'another'))?.userId, 8, 'of the same password, whose comes first')

@@ -1,12 +1,19 @@
+import { type BruteForceGuard, createBruteForceGuard, createCredentials, DispatchError, type KnownClients,
+  type RateLimitStatus } from '@dispatch/core'
 import t from 'tap'
-import { createCredentials, createBruteForceGuard, DispatchError, type RateLimitStatus, type BruteForceGuard, type KnownClients } from '@dispatch/core'
-import { accountWith, createAccounts, createClock } from './fixtures/access.ts'
 import { has } from '../../support/matching.ts'
+import { accountWith, createAccounts, createClock } from './fixtures/access.ts'
 
 /** A limiter in memory that never forgets. */
 function counter (quota: number) {
   const taken = new Map<string, number>()
-  const budget = (count: number): RateLimitStatus => ({ policy: 'test', quota, window: 60, remaining: Math.max(0, quota - count), reset: 60 })
+  const budget = (count: number): RateLimitStatus => ({
+    policy: 'test',
+    quota,
+    window: 60,
+    remaining: Math.max(0, quota - count),
+    reset: 60
+  })
   return {
     taken,
     take (client: string) {
@@ -27,7 +34,10 @@ function setUp () {
   const remembered = new Set<string>()
   const known: KnownClients = {
     amongKnown: (users, client) => Promise.resolve(users.filter((userId) => remembered.has(`${userId} ${client}`))),
-    remember: (userId, client) => { remembered.add(`${userId} ${client}`); return Promise.resolve() }
+    remember: (userId, client) => {
+      remembered.add(`${userId} ${client}`)
+      return Promise.resolve()
+    }
   }
   const checks = { count: 0 }
   const guesses: BruteForceGuard = createBruteForceGuard({ addresses, accounts, known })
@@ -36,11 +46,15 @@ function setUp () {
     accounts: users,
     guesses,
     now: createClock().now,
-    matches: (_, password) => { checks.count++; return Promise.resolve(password === 'correct horse') }
+    matches: (_, password) => {
+      checks.count++
+      return Promise.resolve(password === 'correct horse')
+    }
   })
   /** What comes of a try: whose account it opens, 401, or 429. */
   const attempt = (password: string, address: string, email = 'ada@example.com'): Promise<number | undefined> =>
-    verify(email, password, address).then((account) => account?.userId ?? 401, (error: unknown) => error instanceof DispatchError ? error.status : Promise.reject(error as Error))
+    verify(email, password, address).then((account) => account?.userId ?? 401, (error: unknown) =>
+      error instanceof DispatchError ? error.status : Promise.reject(error as Error))
   let tries = 0
   const guess = (address: string, email?: string): Promise<number | undefined> => attempt(`guess ${++tries}`, address, email)
   return { addresses, accounts, checks, guesses, attempt, guess }
@@ -48,7 +62,9 @@ function setUp () {
 
 await t.test('an address has so many wrong passwords, whosever they are, and then not even the right one', async (t) => {
   const { guess, attempt, checks } = setUp()
-  for (const email of ['ada@example.com', 'bob@example.com', 'nobody@example.com', 'ada@example.com', 'bob@example.com']) t.equal(await guess('192.0.2.1', email), 401)
+  for (const email of ['ada@example.com', 'bob@example.com', 'nobody@example.com', 'ada@example.com', 'bob@example.com']) {
+    t.equal(await guess('192.0.2.1', email), 401)
+  }
   t.equal(await guess('192.0.2.1'), 429)
   t.equal(await attempt('correct horse', '192.0.2.1'), 429)
   t.equal(checks.count, 5, 'a refused try verifies nothing')
@@ -71,7 +87,9 @@ await t.test('the addresses of one IPv6 network are one', async (t) => {
 
 await t.test('right passwords count nothing', async (t) => {
   const { attempt, addresses, accounts } = setUp()
-  for (const email of ['ada@example.com', 'bob@example.com']) for (let index = 0; index < 20; index++) await attempt('correct horse', '192.0.2.1', email)
+  for (const email of ['ada@example.com', 'bob@example.com']) {
+    for (let index = 0; index < 20; index++) await attempt('correct horse', '192.0.2.1', email)
+  }
   t.same([...addresses.taken.values(), ...accounts.taken.values()], [0, 0, 0])
 })
 
@@ -126,17 +144,26 @@ await t.test('who has an account has no more guesses at another of the same addr
   const tried = new Map<string, number>()
   const { verify } = createCredentials({
     accounts: createAccounts(accountWith({ passwordHash: 'hers' }), accountWith({ userId: 9, companyId: 4, passwordHash: 'theirs' })),
-    guesses: createBruteForceGuard({ addresses, accounts, known: {
-      amongKnown: (users, client) => Promise.resolve(users.filter((userId) => remembered.has(`${userId} ${client}`))),
-      remember: (userId, client) => { remembered.add(`${userId} ${client}`); return Promise.resolve() }
-    } }),
+    guesses: createBruteForceGuard({
+      addresses,
+      accounts,
+      known: {
+        amongKnown: (users, client) => Promise.resolve(users.filter((userId) => remembered.has(`${userId} ${client}`))),
+        remember: (userId, client) => {
+          remembered.add(`${userId} ${client}`)
+          return Promise.resolve()
+        }
+      }
+    }),
     now: createClock().now,
     matches (hash, password) {
       tried.set(hash, (tried.get(hash) ?? 0) + 1)
       return Promise.resolve(hash === password)
     }
   })
-  const attempt = (password: string, address: string): Promise<number | undefined> => verify('ada@example.com', password, address).then((account) => account?.userId, (error: unknown) => error instanceof DispatchError ? error.status : Promise.reject(error as Error))
+  const attempt = (password: string, address: string): Promise<number | undefined> =>
+    verify('ada@example.com', password, address).then((account) => account?.userId, (error: unknown) =>
+      error instanceof DispatchError ? error.status : Promise.reject(error as Error))
   for (let machine = 0; machine < 20; machine++) {
     const address = `198.51.100.${machine}`
     t.equal(await attempt('theirs', address), machine < 4 ? 9 : 429, 'who comes from many addresses')
@@ -167,7 +194,14 @@ await t.test('what is refused says when to come again', async (t) => {
 await t.test('more logins than can wait are refused at once, and the next one is welcome when there is room', async (t) => {
   const gate = Promise.withResolvers<boolean>()
   let checks = 0
-  const { verify } = createCredentials({ accounts: createAccounts(accountWith()), now: createClock().now, matches: () => { checks++; return gate.promise } })
+  const { verify } = createCredentials({
+    accounts: createAccounts(accountWith()),
+    now: createClock().now,
+    matches: () => {
+      checks++
+      return gate.promise
+    }
+  })
   const waiting = Array.from({ length: 101 }, (_, index) => verify('ada@example.com', `guess ${index}`, '192.0.2.1'))
   await new Promise(setImmediate)
   t.equal(checks, 1)

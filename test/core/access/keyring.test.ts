@@ -1,15 +1,17 @@
-import { randomBytes } from 'node:crypto'
+import { createKeyring, type Envelope, SealError } from '@dispatch/core'
 import fc from 'fast-check'
+import { randomBytes } from 'node:crypto'
 import t from 'tap'
-import { createKeyring, SealError, type Envelope } from '@dispatch/core'
 import { contains, lacks } from '../../support/matching.ts'
 
 const masterKey = Buffer.alloc(32, 7)
 const keyring = createKeyring(masterKey)
 
 await t.test('whatever is sealed opens again, in its own context', (t) => {
-  fc.assert(fc.property(fc.uint8Array({ maxLength: 500 }), fc.string({ unit: 'binary' }), (plain, context) =>
-    Buffer.from(plain).equals(keyring.open(keyring.seal(plain, context), context))))
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 500 }), fc.string({ unit: 'binary' }),
+      (plain, context) => Buffer.from(plain).equals(keyring.open(keyring.seal(plain, context), context)))
+  )
   t.equal(keyring.open(keyring.seal('clé', 'a'), 'a').toString(), 'clé')
   t.end()
 })
@@ -40,8 +42,14 @@ await t.test('no bit of an envelope can be changed', (t) => {
 await t.test('an envelope cut short, empty or mixed with another does not open', (t) => {
   const [one, other] = [keyring.seal('secret', 'a'), keyring.seal('secret', 'a')]
   const broken: Partial<Envelope>[] = [
-    { wrappedKey: other.wrappedKey }, { sealed: other.sealed }, { sealed: one.wrappedKey }, { wrappedKey: one.sealed },
-    { sealed: '' }, { wrappedKey: '' }, { sealed: one.sealed.slice(0, -4) }, { wrappedKey: one.wrappedKey.slice(4) },
+    { wrappedKey: other.wrappedKey },
+    { sealed: other.sealed },
+    { sealed: one.wrappedKey },
+    { wrappedKey: one.sealed },
+    { sealed: '' },
+    { wrappedKey: '' },
+    { sealed: one.sealed.slice(0, -4) },
+    { wrappedKey: one.wrappedKey.slice(4) },
     { sealed: Buffer.from(one.sealed, 'base64').subarray(0, 12 + 4).toString('base64') }
   ]
   for (const change of broken) t.ok(failsToOpen({ ...one, ...change }), JSON.stringify(change))
@@ -51,8 +59,14 @@ await t.test('an envelope cut short, empty or mixed with another does not open',
 await t.test('another master key says which one is needed, and nothing secret', (t) => {
   const stranger = createKeyring(randomBytes(32))
   const envelope = keyring.seal('secret', 'a')
-  t.throws(() => stranger.open(envelope, 'a'), { name: 'SealError', message: new RegExp(`${keyring.kid}.*${stranger.kid}.*DISPATCH_MASTER_KEY`) })
-  t.throws(() => stranger.open({ ...envelope, kid: stranger.kid }, 'a'), { name: 'SealError', message: 'A stored secret cannot be opened: it was altered, or it belongs to another record.' })
+  t.throws(() => stranger.open(envelope, 'a'), {
+    name: 'SealError',
+    message: new RegExp(`${keyring.kid}.*${stranger.kid}.*DISPATCH_MASTER_KEY`)
+  })
+  t.throws(() => stranger.open({ ...envelope, kid: stranger.kid }, 'a'), {
+    name: 'SealError',
+    message: 'A stored secret cannot be opened: it was altered, or it belongs to another record.'
+  })
   t.end()
 })
 
@@ -92,7 +106,8 @@ await t.test('a rewrapped envelope is the same record in its own context, under 
   t.throws(() => createKeyring(next).open(rewrapped, 'b'), SealError)
   t.throws(() => keyring.open(rewrapped, 'a'), SealError)
   t.throws(() => createKeyring(next).rewrap(envelope), SealError, 'without the key before it cannot be')
-  t.throws(() => createKeyring(next, masterKey).rewrap({ ...envelope, wrappedKey: rewrapped.wrappedKey }), SealError, 'nor when it was altered')
+  t.throws(() => createKeyring(next, masterKey).rewrap({ ...envelope, wrappedKey: rewrapped.wrappedKey }), SealError,
+    'nor when it was altered')
   t.end()
 })
 

@@ -1,8 +1,8 @@
+import { MasterKeyError, readMasterKey } from '@dispatch/core'
 import { randomBytes } from 'node:crypto'
 import { chmod, chown, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { MasterKeyError, readMasterKey } from '@dispatch/core'
 
 const key = randomBytes(32)
 
@@ -27,7 +27,11 @@ await t.test('a file that the operator keeps must be there, and be nobody else\'
   }
   for (const mode of [0o604, 0o602, 0o620, 0o644, 0o660, 0o666]) {
     await chmod(file, mode)
-    await t.rejects(readMasterKey({ file }, variable), { name: 'MasterKeyError', message: `${file} of ${variable}_FILE can be read or changed by other users (mode ${mode.toString(8)}): leave it to the service alone, for example with \`chmod 600\`.` })
+    await t.rejects(readMasterKey({ file }, variable), {
+      name: 'MasterKeyError',
+      message: `${file} of ${variable}_FILE can be read or changed by other users (mode ${mode.toString(8)}): leave it to the service ` +
+        `alone, for example with \`chmod 600\`.`
+    })
   }
   await t.rejects(readMasterKey({ file: `${file}s` }), { name: 'MasterKeyError', message: `${file}s cannot be read (ENOENT).` })
 })
@@ -62,7 +66,14 @@ await t.test('neither variable nor file is refused with what to do', async (t) =
 })
 
 await t.test('anything but 32 bytes in base64 is refused without being shown', async (t) => {
-  const malformed = ['hunter22', randomBytes(31).toString('base64'), randomBytes(33).toString('base64'), key.toString('hex'), `${key.toString('base64')}A`, `!${key.toString('base64').slice(1)}`]
+  const malformed = [
+    'hunter22',
+    randomBytes(31).toString('base64'),
+    randomBytes(33).toString('base64'),
+    key.toString('hex'),
+    `${key.toString('base64')}A`,
+    `!${key.toString('base64').slice(1)}`
+  ]
   for (const value of malformed) {
     await t.rejects(readMasterKey({ value }), { name: 'MasterKeyError', message: /^DISPATCH_MASTER_KEY does not hold 32 bytes/ })
     const error: unknown = await readMasterKey({ value }).catch((cause: unknown) => cause)
@@ -79,6 +90,12 @@ await t.test('a malformed file is refused and kept as it is', async (t) => {
 
 await t.test('a file that cannot be read or made is named', async (t) => {
   const folder = t.testdir({ directory: {}, file: '' })
-  await t.rejects(readMasterKey({ made: join(folder, 'directory') }), { name: 'MasterKeyError', message: /directory cannot be read \(EISDIR\)/ })
-  await t.rejects(readMasterKey({ made: join(folder, 'absent', 'master.key') }), { name: 'MasterKeyError', message: /master\.key cannot be created \(ENOENT\)/ })
+  await t.rejects(readMasterKey({ made: join(folder, 'directory') }), {
+    name: 'MasterKeyError',
+    message: /directory cannot be read \(EISDIR\)/
+  })
+  await t.rejects(readMasterKey({ made: join(folder, 'absent', 'master.key') }), {
+    name: 'MasterKeyError',
+    message: /master\.key cannot be created \(ENOENT\)/
+  })
 })

@@ -1,11 +1,15 @@
+import { clientKeyOf, isAddressAllowed, readNetwork } from '@dispatch/core'
 import fc from 'fast-check'
 import t from 'tap'
-import { clientKeyOf, isAddressAllowed, readNetwork } from '@dispatch/core'
 
 /** A list, who it lets in, and who stays out. */
 const lists: [string[], string[], string[]][] = [
   [[], ['192.0.2.1', '2001:db8::1'], []],
-  [['192.0.2.0/24'], ['192.0.2.0', '192.0.2.255', '::ffff:192.0.2.7', '::ffff:c000:207'], ['192.0.3.0', '191.0.2.1', '::192.0.2.7', '2001:db8::1', '', 'unknown', '192.0.2.1:80', '192.0.2', '3221225985']],
+  [
+    ['192.0.2.0/24'],
+    ['192.0.2.0', '192.0.2.255', '::ffff:192.0.2.7', '::ffff:c000:207'],
+    ['192.0.3.0', '191.0.2.1', '::192.0.2.7', '2001:db8::1', '', 'unknown', '192.0.2.1:80', '192.0.2', '3221225985']
+  ],
   [['192.0.2.7'], ['192.0.2.7'], ['192.0.2.6']],
   [['192.0.2.77/24'], ['192.0.2.1'], ['192.0.3.1']],
   [['0.0.0.0/0'], ['8.8.8.8'], ['2001:db8::1']],
@@ -30,7 +34,9 @@ void t.test('a list that nobody can read lets nobody in', (t) => {
 })
 
 void t.test('what is no network is not read as one', (t) => {
-  for (const text of ['', '10.0.0.0/33', '::/129', '10.0.0.0/', '10.0.0.0/8/8', '10.0.0.0/-1', '10.0.0.0/+8', '10.0.0.0/8 ', '010.0.0.0/8', '0x0a.0.0.0/8', '10/8', '10.0.0/24', 'fe80::1%eth0/64', 'example.com', '/8', '10.0.0.0/1e1']) {
+  for (const text of ['', '10.0.0.0/33', '::/129', '10.0.0.0/', '10.0.0.0/8/8', '10.0.0.0/-1', '10.0.0.0/+8', '10.0.0.0/8 ', '010.0.0.0/8',
+    '0x0a.0.0.0/8', '10/8', '10.0.0/24', 'fe80::1%eth0/64', 'example.com', '/8', '10.0.0.0/1e1'])
+  {
     t.equal(readNetwork(text), undefined, text)
   }
   t.end()
@@ -39,7 +45,8 @@ void t.test('what is no network is not read as one', (t) => {
 void t.test('an address lies in each network that it begins, and in none of the other half', (t) => {
   fc.assert(fc.property(fc.ipV4(), fc.integer({ min: 1, max: 32 }), (address, bits) => {
     const other = flipped(address, bits - 1)
-    return isAddressAllowed([`${address}/${bits}`], address) && isAddressAllowed([`${address}/${bits}`], `::ffff:${address}`) && !isAddressAllowed([`${address}/${bits}`], other)
+    return isAddressAllowed([`${address}/${bits}`], address) && isAddressAllowed([`${address}/${bits}`], `::ffff:${address}`) &&
+      !isAddressAllowed([`${address}/${bits}`], other)
   }))
   t.end()
 })

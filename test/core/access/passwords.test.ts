@@ -1,6 +1,6 @@
+import { hashPassword, passwordMatches, unusableHash } from '@dispatch/core'
 import { parseOptions } from '@node-rs/argon2'
 import t from 'tap'
-import { hashPassword, passwordMatches, unusableHash } from '@dispatch/core'
 import { contains, has } from '../../support/matching.ts'
 
 await t.test('a password matches its own hash and no other', async (t) => {

@@ -1,5 +1,5 @@
+import { mayImpersonate, mayUse, requireRole, requireService, type Role, rolesUpTo } from '@dispatch/core'
 import t from 'tap'
-import { mayImpersonate, mayUse, requireRole, requireService, rolesUpTo, type Role } from '@dispatch/core'
 
 await t.test('a service is allowed by name or by the star, by nothing else', (t) => {
   t.equal(mayUse({ services: ['invoicing', 'email'] }, 'email'), true)
@@ -16,7 +16,10 @@ await t.test('a service that is not allowed is forbidden, by its name', (t) => {
 
 await t.test('a role that is not listed is forbidden, an operator too', (t) => {
   t.doesNotThrow(() => requireRole({ role: 'admin' }, 'admin', 'operator'))
-  t.throws(() => requireRole({ role: 'member' }, 'admin', 'operator'), { word: 'forbidden', message: 'This needs the role admin or operator, but the user is member.' })
+  t.throws(() => requireRole({ role: 'member' }, 'admin', 'operator'), {
+    word: 'forbidden',
+    message: 'This needs the role admin or operator, but the user is member.'
+  })
   t.throws(() => requireRole({ role: 'operator' }, 'admin'), { word: 'forbidden', message: /role admin,/ })
   t.end()
 })
@@ -31,7 +34,8 @@ await t.test('operators act as anybody, admins as users of their company, nobody
   t.equal(mayImpersonate(user('admin', 1), user('operator', 1)), false)
   t.equal(mayImpersonate(user('member', 2), user('member', 2)), false)
   t.equal(mayImpersonate(user('admin', 2, ['sms', 'email']), user('member', 2, ['email'])), true)
-  t.equal(mayImpersonate(user('admin', 2, ['sms', 'email']), user('member', 2, ['email', 'postal'])), false, 'nor with services that they do not have')
+  t.equal(mayImpersonate(user('admin', 2, ['sms', 'email']), user('member', 2, ['email', 'postal'])), false,
+    'nor with services that they do not have')
   t.equal(mayImpersonate(user('admin', 2, ['sms', 'email']), user('member', 2)), false)
   t.equal(mayImpersonate(user('operator', 1, []), user('member', 2)), true)
   t.end()

@@ -1,7 +1,7 @@
+import { type Account, digestOf, type KeyCredential, makeKey } from '@dispatch/core'
 import t from 'tap'
-import { digestOf, makeKey, type Account, type KeyCredential } from '@dispatch/core'
-import { accountWith, basic, createAccess, createGuardedAccess, somewhere } from './fixtures/access.ts'
 import { has } from '../../support/matching.ts'
+import { accountWith, basic, createAccess, createGuardedAccess, somewhere } from './fixtures/access.ts'
 
 const refused = { word: 'unauthorized', message: 'The API key is unknown, expired or revoked.' }
 
@@ -23,7 +23,12 @@ await t.test('a key acts for its user, as Bearer or as a user name without a pas
 
 await t.test('a key may do what both it and its user may', async (t) => {
   const cases: [string[], string[] | undefined, string[]][] = [
-    [['*'], undefined, ['*']], [['*'], ['email'], ['email']], [['email', 'sms'], ['sms', 'file'], ['sms']], [['email'], undefined, ['email']], [['email'], ['sms'], []], [[], ['sms'], []]
+    [['*'], undefined, ['*']],
+    [['*'], ['email'], ['email']],
+    [['email', 'sms'], ['sms', 'file'], ['sms']],
+    [['email'], undefined, ['email']],
+    [['email'], ['sms'], []],
+    [[], ['sms'], []]
   ]
   for (const [services, scope, both] of cases) {
     const { as, secret } = await setUp({ services }, scope === undefined ? {} : { services: scope })
@@ -82,7 +87,16 @@ await t.test('a key is no login, no refresh and no way to be somebody else', asy
 await t.test('keys that do not exist count as wrong passwords do', async (t) => {
   const asked: string[] = []
   const noPassword = new Error('There is no password here.')
-  const guesses = { isExhausted: () => { throw noPassword }, begin: () => Promise.reject(noPassword), countUnknownKey: (address: string) => { asked.push(address); return Promise.resolve() } }
+  const guesses = {
+    isExhausted: () => {
+      throw noPassword
+    },
+    begin: () => Promise.reject(noPassword),
+    countUnknownKey: (address: string) => {
+      asked.push(address)
+      return Promise.resolve()
+    }
+  }
   const { authentication } = await createGuardedAccess({ guesses }, accountWith())
   await t.rejects(authentication.authenticate(`Bearer ${makeKey('test').secret}`), refused)
   await t.rejects(authentication.authenticate('Bearer dk_test_x'), { name: 'DispatchError', word: 'unauthorized' })

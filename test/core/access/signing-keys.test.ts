@@ -1,8 +1,8 @@
+import { createKeyring, createSigningKeys, readLinkKey, rotateSigningKey } from '@dispatch/core'
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
-import { createKeyring, createSigningKeys, readLinkKey, rotateSigningKey } from '@dispatch/core'
-import { createClock, createKeyStore } from './fixtures/access.ts'
 import { has } from '../../support/matching.ts'
+import { createClock, createKeyStore } from './fixtures/access.ts'
 
 function createVault () {
   const clock = createClock()
@@ -43,7 +43,10 @@ await t.test('a stored key is sealed, for its purpose and its id only', async (t
 await t.test('another master key is found out at the start', async (t) => {
   const vault = createVault()
   await createSigningKeys(vault)
-  await t.rejects(createSigningKeys({ ...vault, keyring: createKeyring(randomBytes(32)) }), { name: 'SealError', message: /DISPATCH_MASTER_KEY/ })
+  await t.rejects(createSigningKeys({ ...vault, keyring: createKeyring(randomBytes(32)) }), {
+    name: 'SealError',
+    message: /DISPATCH_MASTER_KEY/
+  })
 })
 
 await t.test('the link key has 32 bytes and stays', async (t) => {

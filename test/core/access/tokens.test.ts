@@ -1,10 +1,10 @@
-import { createHmac, generateKeyPairSync, randomBytes } from 'node:crypto'
+import { createKeyring, createSigningKeys, createTokens, DispatchError } from '@dispatch/core'
 import fc from 'fast-check'
 import { decodeJwt, decodeProtectedHeader, SignJWT, UnsecuredJWT } from 'jose'
+import { createHmac, generateKeyPairSync, randomBytes } from 'node:crypto'
 import t from 'tap'
-import { createKeyring, createSigningKeys, createTokens, DispatchError } from '@dispatch/core'
-import { accountWith, createAccess, createClock, createKeyStore } from './fixtures/access.ts'
 import { has } from '../../support/matching.ts'
+import { accountWith, createAccess, createClock, createKeyStore } from './fixtures/access.ts'
 
 const invalid = { word: 'unauthorized', status: 401, message: 'The token is not valid: log in again.' }
 const expired = { word: 'unauthorized', status: 401, message: /has expired/ }
@@ -51,7 +51,10 @@ await t.test('the lifetime can be set', async (t) => {
 await t.test('a token is good in every process that shares the keys, and in no other', async (t) => {
   const { now } = createClock()
   const vault = { store: createKeyStore(), keyring: createKeyring(randomBytes(32)), now }
-  const [one, other] = [createTokens({ keys: await createSigningKeys(vault), now }), createTokens({ keys: await createSigningKeys(vault), now })]
+  const [one, other] = [
+    createTokens({ keys: await createSigningKeys(vault), now }),
+    createTokens({ keys: await createSigningKeys(vault), now })
+  ]
   has(t, await other.verify(await one.issue(account)), { userId: 7 })
   const { tokens: stranger } = await createAccess()
   await t.rejects(stranger.verify(await one.issue(account)), invalid)
@@ -124,8 +127,11 @@ await t.test('no character of a token can be changed, although the genuine one i
   const { tokens } = await createAccess()
   const token = await tokens.issue(account)
   await tokens.verify(token)
-  await fc.assert(fc.asyncProperty(fc.nat({ max: token.length - 2 }), fc.constantFrom('A', 'b', '-', '.', '=', ' '), async (at, character) =>
-    token[at] === character || await isRefused(tokens.verify(token.slice(0, at) + character + token.slice(at + 1)))))
+  await fc.assert(
+    fc.asyncProperty(fc.nat({ max: token.length - 2 }), fc.constantFrom('A', 'b', '-', '.', '=', ' '),
+      async (at, character) =>
+        token[at] === character || await isRefused(tokens.verify(token.slice(0, at) + character + token.slice(at + 1))))
+  )
 })
 
 await t.test('whatever text stands in the place of a token is unauthorized', async () => {
@@ -153,7 +159,10 @@ await t.test('a good token is verified once, a bad one every time', async (t) =>
 await t.test('a token whose key was revoked is refused, remembered or not', async (t) => {
   const { clock, keys } = await createAccess()
   const revoked = { is: false }
-  const tokens = createTokens({ keys: { ...keys, find: (kid) => revoked.is ? Promise.resolve(undefined) : keys.find(kid) }, now: clock.now })
+  const tokens = createTokens({
+    keys: { ...keys, find: (kid) => revoked.is ? Promise.resolve(undefined) : keys.find(kid) },
+    now: clock.now
+  })
   const [used, unused] = [await tokens.issue(account), await tokens.issue(accountWith({ userId: 8 }))]
   await tokens.verify(used)
   revoked.is = true

@@ -1,5 +1,5 @@
-import t from 'tap'
 import { createOperator, migrate, openDatabase } from '@dispatch/core'
+import t from 'tap'
 import { has } from '../../support/matching.ts'
 import { testDatabase } from '../../support/postgres.ts'
 
@@ -21,21 +21,32 @@ await t.test('what cannot be an operator is refused, and nothing is made', async
   t.strictSame(await companies(), [])
 })
 
-await t.test('operators that are made at once on a new database are of one platform, company 1, whatever was rolled back before', async (t) => {
+await t.test('operators that are made at once on a new database are of one platform, company 1, whatever ' +
+  'was rolled back before', async (t) => {
   await t.rejects(database.owner.transaction().execute(async (queries) => {
     await queries.insertInto('companies').values({ name: 'Rolled back', created_at: now }).execute()
     throw new Error('It is rolled back.')
   }))
-  const made = await Promise.all(['ada', 'grace', 'joan'].map((name) => createOperator(database, { email: `${name}@example.com`, password }, now)))
+  const made = await Promise.all(
+    ['ada', 'grace', 'joan'].map((name) => createOperator(database, { email: `${name}@example.com`, password }, now))
+  )
   t.equal(new Set(made.map(({ userId }) => userId)).size, 3)
   t.strictSame(await companies(), [{ company_id: 1, name: 'Platform' }])
-  const { company_id: next } = await database.owner.insertInto('companies').values({ name: 'The next', created_at: now }).returning('company_id').executeTakeFirstOrThrow()
+  const { company_id: next } = await database.owner.insertInto('companies').values({ name: 'The next', created_at: now }).returning(
+    'company_id'
+  ).executeTakeFirstOrThrow()
   t.ok(next > 1, 'the next company has an id of its own')
   has(t, await database.owner.selectFrom('audit').select(['action', 'company_id', 'user_id', 'facts']).orderBy('audit_id').execute(), [
-    { action: 'company.created', company_id: 1, user_id: null }, { action: 'user.created', facts: { role: 'operator' } }, { action: 'user.created' }, { action: 'user.created' }
+    { action: 'company.created', company_id: 1, user_id: null },
+    { action: 'user.created', facts: { role: 'operator' } },
+    { action: 'user.created' },
+    { action: 'user.created' }
   ])
 })
 
 await t.test('an e-mail address that somebody has is refused', async (t) => {
-  await t.rejects(createOperator(database, { email: 'ADA@example.com', password }, now), { word: 'conflict', message: 'There is a user of the platform with the e-mail address ada@example.com already.' })
+  await t.rejects(createOperator(database, { email: 'ADA@example.com', password }, now), {
+    word: 'conflict',
+    message: 'There is a user of the platform with the e-mail address ada@example.com already.'
+  })
 })

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { deliveryTransitions, deliveryServices, deliveryStatusesOf, eventServices, isFinalDeliveryStatus, canTransition, originsOf } from '../../../core/contract/delivery.ts'
+import { canTransition, deliveryServices, deliveryStatusesOf, deliveryTransitions, eventServices, isFinalDeliveryStatus,
+  originsOf } from '../../../core/contract/delivery.ts'
 
 await t.test('the delivery statuses are those of the contract', (t) => {
   t.same(deliveryStatusesOf('esign'), ['started', 'viewed', 'signed', 'declined', 'completed', 'expired', 'cancelled'])
@@ -26,11 +27,30 @@ for (const service of deliveryServices) {
 
 await t.test('a letter that was delivered may come back; a signature that ended is the end', (t) => {
   t.ok(canTransition('postal', 'delivered', 'returned'))
-  t.same(Object.entries(deliveryTransitions.postal).filter(([, next]) => next.length === 0).map(([status]) => status), ['returned', 'failed', 'cancelled'])
-  t.same(deliveryStatusesOf('esign').filter((status) => isFinalDeliveryStatus('esign', status)), ['declined', 'completed', 'expired', 'cancelled'])
-  t.same(deliveryStatusesOf('postal').filter((status) => isFinalDeliveryStatus('postal', status)), ['delivered', 'returned', 'failed', 'cancelled'])
+  t.same(Object.entries(deliveryTransitions.postal).filter(([, next]) => next.length === 0).map(([status]) => status), [
+    'returned',
+    'failed',
+    'cancelled'
+  ])
+  t.same(deliveryStatusesOf('esign').filter((status) => isFinalDeliveryStatus('esign', status)), [
+    'declined',
+    'completed',
+    'expired',
+    'cancelled'
+  ])
+  t.same(deliveryStatusesOf('postal').filter((status) => isFinalDeliveryStatus('postal', status)), [
+    'delivered',
+    'returned',
+    'failed',
+    'cancelled'
+  ])
   t.same(deliveryStatusesOf('sms').filter((status) => isFinalDeliveryStatus('sms', status)), ['delivered', 'failed'])
-  t.same(deliveryStatusesOf('invoicing').filter((status) => isFinalDeliveryStatus('invoicing', status)), ['accepted', 'rejected', 'paid', 'void'])
+  t.same(deliveryStatusesOf('invoicing').filter((status) => isFinalDeliveryStatus('invoicing', status)), [
+    'accepted',
+    'rejected',
+    'paid',
+    'void'
+  ])
   t.ok(canTransition('esign', 'declined', 'completed'), 'some vendors let a signer who has refused sign all the same')
   t.notOk(isFinalDeliveryStatus('esign', null))
   t.same(originsOf('postal', 'returned'), ['accepted', 'printed', 'mailed', 'in_transit', 'delivered'])

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { DispatchError, errorTable, refusal, type ErrorWord } from '../../../core/contract/errors.ts'
+import { DispatchError, errorTable, type ErrorWord, refusal } from '../../../core/contract/errors.ts'
 import { has } from '../../support/matching.ts'
 
 await t.test('every error has the status that the table gives it', (t) => {
@@ -19,7 +19,8 @@ await t.test('the words and statuses are those of the specification and the cont
     413: ['payload_too_large'],
     415: ['unsupported_media_type'],
     417: ['expectation_failed'],
-    422: ['authentication_error', 'configuration_missing', 'idempotency_key_reused', 'partially_dispatched', 'provider_error', 'validation_failed'],
+    422: ['authentication_error', 'configuration_missing', 'idempotency_key_reused', 'partially_dispatched', 'provider_error',
+      'validation_failed'],
     429: ['rate_limited'],
     500: ['distant_service_error', 'document_damaged', 'internal_error'],
     503: ['provider_unavailable', 'service_unavailable'],

@@ -9,7 +9,8 @@ function entriesIn (pattern: string): { file: string, statement: string }[] {
   return files.flatMap((file) => readFileSync(file, 'utf8').split('insert into events').slice(1).map((statement) => ({ file, statement })))
 }
 
-await t.test('every kind of entry that is written into a timeline is one that the documentation tells: SQL names none without its type', (t) => {
+await t.test('every kind of entry that is written into a timeline is one that the documentation tells: SQL ' +
+  'names none without its type', (t) => {
   const written = entriesIn('core/**/*.ts')
   t.ok(written.length > 5)
   for (const { file, statement } of written) lacks(t, statement.slice(0, 400), /, '[a-z]+', (?:'\{"kind|\$\{JSON)/, file)

@@ -12,8 +12,12 @@ const ours: Outcome = { outcome: 'unavailable', error: { word: 'provider_unavail
 function begin () {
   let now = new Date('2026-03-14T09:30:00.000Z')
   const breakers = createBreakers({ now: () => now, failures: 3, pause: 30 })
-  const tell = (...outcomes: Outcome[]): void => { for (const outcome of outcomes) breakers.record(1, 'acme', outcome) }
-  const pass = (seconds: number): void => { now = new Date(now.getTime() + seconds * 1000) }
+  const tell = (...outcomes: Outcome[]): void => {
+    for (const outcome of outcomes) breakers.record(1, 'acme', outcome)
+  }
+  const pass = (seconds: number): void => {
+    now = new Date(now.getTime() + seconds * 1000)
+  }
   return { ...breakers, tell, pass, enter: () => breakers.admit(1, 'acme'), is: () => breakers.state(1, 'acme') }
 }
 
@@ -44,8 +48,14 @@ void t.test('who says that the vendor is back closes it: that of a company or of
     close(which)
     return is()
   }
-  t.strictSame([{ companyId: 2 }, { companyId: 11 }, { companyId: 1, providerName: 'acm' }, { companyId: null, providerName: 'other' }].map(opened), ['open', 'open', 'open', 'open'])
-  t.strictSame([{ companyId: 1 }, { companyId: 1, providerName: 'acme' }, { companyId: null, providerName: 'acme' }, { companyId: null }].map(opened), ['closed', 'closed', 'closed', 'closed'])
+  t.strictSame(
+    [{ companyId: 2 }, { companyId: 11 }, { companyId: 1, providerName: 'acm' }, { companyId: null, providerName: 'other' }].map(opened),
+    ['open', 'open', 'open', 'open']
+  )
+  t.strictSame(
+    [{ companyId: 1 }, { companyId: 1, providerName: 'acme' }, { companyId: null, providerName: 'acme' }, { companyId: null }].map(opened),
+    ['closed', 'closed', 'closed', 'closed']
+  )
   t.end()
 })
 

@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
-import { callDispatch, type CallContext, type CallLimits, type Outcome } from '../../../core/host/call/call.ts'
-import { deriveManifest } from '../../../core/host/manifest/derive.ts'
-import type { ServiceDefinition } from '../../../core/host/manifest/definition.ts'
+import { type CallContext, callDispatch, type CallLimits, type Outcome } from '../../../core/host/call/call.ts'
 import type { Context } from '../../../core/host/call/context.ts'
 import type { InstalledProvider } from '../../../core/host/load/load.ts'
+import type { ServiceDefinition } from '../../../core/host/manifest/definition.ts'
+import { deriveManifest } from '../../../core/host/manifest/derive.ts'
 import { isVerb } from '../../../core/host/manifest/verbs.ts'
 import type { JsonObject } from '../../../core/packages/common/json.ts'
 import { outcomeUnknown, refused, Secret, Type, unavailable } from '../../../core/provider.ts'
@@ -25,13 +25,25 @@ function installed (dispatch: Dispatch, more: { timeLimit?: number } = {}): Inst
   }
   const fit = deriveManifest(definition, '1.0.0')
   if (!fit.ok || !isVerb(dispatch)) throw new Error(JSON.stringify(fit))
-  return { state: 'installed', folder: '/', code: 'acme', version: '1.0.0', digest: '', manifest: fit.value, verbs: { invoicing: { dispatch } }, checks: {}, eventReaders: {} }
+  return {
+    state: 'installed',
+    folder: '/',
+    code: 'acme',
+    version: '1.0.0',
+    digest: '',
+    manifest: fit.value,
+    verbs: { invoicing: { dispatch } },
+    checks: {},
+    eventReaders: {}
+  }
 }
 
 const run = (dispatch: Dispatch, context: Partial<CallContext> = {}, limits: CallLimits = {}): Promise<Outcome> =>
   callDispatch(installed(dispatch), 'invoicing', invoice(), callContext(context), limits)
 
-const fail = (thrown: unknown): Dispatch => () => { throw thrown }
+const fail = (thrown: unknown): Dispatch => () => {
+  throw thrown
+}
 const answer = (value: unknown): Dispatch => () => Promise.resolve(value)
 const never: Dispatch = () => new Promise(() => undefined)
 
@@ -39,17 +51,47 @@ await t.test('an answer with the vendor\'s id and status is an acceptance', asyn
   const response = { id: '1', status: 'sent', url: 'https://acme.example/1', pages: 2, parts: [{ a: null }] }
   t.strictSame(await run(answer(response)), { outcome: 'accepted', response })
   has(t, await run(() => response), { outcome: 'accepted' }, 'also without a promise')
-  t.strictSame(await run(answer({ ...response, url: undefined })), { outcome: 'accepted', response: { id: '1', status: 'sent', pages: 2, parts: [{ a: null }] } })
-  t.strictSame(await run(answer({ id: '1', status: 'a\0b\uD800' })), { outcome: 'accepted', response: { id: '1', status: 'a\uFFFDb\uFFFD' } }, 'a stray character loses nothing')
+  t.strictSame(await run(answer({ ...response, url: undefined })), {
+    outcome: 'accepted',
+    response: { id: '1', status: 'sent', pages: 2, parts: [{ a: null }] }
+  })
+  t.strictSame(await run(answer({ id: '1', status: 'a\0b\uD800' })), {
+    outcome: 'accepted',
+    response: { id: '1', status: 'a\uFFFDb\uFFFD' }
+  }, 'a stray character loses nothing')
 })
 
 const reports: [string, Error, Outcome][] = [
-  ['a refusal', refused('E7', 'No such customer.'), { outcome: 'rejected', error: { word: 'provider_error', code: 'E7', message: 'No such customer.' } }],
-  ['a refusal with a number as its code', refused(20003, 'Authenticate'), { outcome: 'rejected', error: { word: 'authentication_error', code: '20003', message: 'Authenticate' } }],
-  ['a refusal that the map calls a pause', refused('busy', 'Later.'), { outcome: 'unavailable', error: { word: 'provider_unavailable', code: 'busy', message: 'Later.' } }],
-  ['a refusal that the map calls unknown', refused('lost', 'Who knows.'), { outcome: 'uncertain', error: { word: 'outcome_unknown', code: 'lost', message: 'Who knows.' } }],
-  ['a refusal whose code is a name that every object has', refused('constructor', 'No.'), { outcome: 'rejected', error: { word: 'provider_error', code: 'constructor', message: 'No.' } }],
-  ['unavailable', unavailable('Connection refused.'), { outcome: 'unavailable', error: { word: 'provider_unavailable', message: 'Connection refused.' } }],
+  [
+    'a refusal',
+    refused('E7', 'No such customer.'),
+    { outcome: 'rejected', error: { word: 'provider_error', code: 'E7', message: 'No such customer.' } }
+  ],
+  [
+    'a refusal with a number as its code',
+    refused(20003, 'Authenticate'),
+    { outcome: 'rejected', error: { word: 'authentication_error', code: '20003', message: 'Authenticate' } }
+  ],
+  [
+    'a refusal that the map calls a pause',
+    refused('busy', 'Later.'),
+    { outcome: 'unavailable', error: { word: 'provider_unavailable', code: 'busy', message: 'Later.' } }
+  ],
+  [
+    'a refusal that the map calls unknown',
+    refused('lost', 'Who knows.'),
+    { outcome: 'uncertain', error: { word: 'outcome_unknown', code: 'lost', message: 'Who knows.' } }
+  ],
+  [
+    'a refusal whose code is a name that every object has',
+    refused('constructor', 'No.'),
+    { outcome: 'rejected', error: { word: 'provider_error', code: 'constructor', message: 'No.' } }
+  ],
+  [
+    'unavailable',
+    unavailable('Connection refused.'),
+    { outcome: 'unavailable', error: { word: 'provider_unavailable', message: 'Connection refused.' } }
+  ],
   ['outcome unknown', outcomeUnknown('Cut off.'), { outcome: 'uncertain', error: { word: 'outcome_unknown', message: 'Cut off.' } }]
 ]
 
@@ -81,7 +123,10 @@ const strange: [string, unknown][] = [
 for (const [name, thrown] of strange) {
   await t.test(`thrown: ${name} leaves the outcome unknown, and tells the client nothing`, async (t) => {
     const log = memoryLog()
-    t.strictSame(await run(fail(thrown), { log }), { outcome: 'uncertain', error: { word: 'outcome_unknown', message: 'The provider "acme" failed unexpectedly; it may have accepted the request.', ours: true } })
+    t.strictSame(await run(fail(thrown), { log }), {
+      outcome: 'uncertain',
+      error: { word: 'outcome_unknown', message: 'The provider "acme" failed unexpectedly; it may have accepted the request.', ours: true }
+    })
     has(t, log.lines, [{ level: 'error', message: 'provider failed unexpectedly' }])
   })
 }
@@ -105,22 +150,41 @@ const unreadable: [string, unknown, RegExp][] = [
   ['a number that is none', { id: '1', status: 'sent', n: NaN }, /Not plain JSON/],
   ['a number without end', { id: '1', status: 'sent', n: Infinity }, /Not plain JSON/],
   ['a circle', { id: '1', status: 'sent', cycle }, /Not plain JSON/],
-  ['a getter that throws', { id: '1', get status () { throw new Error('canary') } }, /Not plain JSON/],
+  [
+    'a getter that throws',
+    {
+      id: '1',
+      get status () {
+        throw new Error('canary')
+      }
+    },
+    /Not plain JSON/
+  ],
   ['too much', { id: '1', status: 'sent', text: 'x'.repeat(65_536) }, /More than 65536 characters/],
   ['too deep', { id: '1', status: 'sent', deep: depth(40) }, /Nested deeper than 32 levels/],
-  ['a key that reaches a prototype', { id: '1', status: 'sent', ...JSON.parse('{"__proto__":{}}') as object, constructor: 1 }, /The key "constructor" is not allowed/]
+  [
+    'a key that reaches a prototype',
+    { id: '1', status: 'sent', ...JSON.parse('{"__proto__":{}}') as object, constructor: 1 },
+    /The key "constructor" is not allowed/
+  ]
 ]
 
 for (const [name, returned, why] of unreadable) {
   await t.test(`returned: ${name} cannot be read, and may have been accepted`, async (t) => {
     const outcome = await run(answer(returned))
-    has(t, outcome, { outcome: 'uncertain', error: { word: 'outcome_unknown', message: /^The answer of the provider "acme" cannot be read: / } })
+    has(t, outcome, {
+      outcome: 'uncertain',
+      error: { word: 'outcome_unknown', message: /^The answer of the provider "acme" cannot be read: / }
+    })
     has(t, outcome, { error: { message: why } })
   })
 }
 
 await t.test('time', async (t) => {
-  const late = { outcome: 'uncertain', error: { word: 'outcome_unknown', message: 'The provider "acme" did not answer in time; it may have accepted the request.' } }
+  const late = {
+    outcome: 'uncertain',
+    error: { word: 'outcome_unknown', message: 'The provider "acme" did not answer in time; it may have accepted the request.' }
+  }
 
   await t.test('a provider that never answers is given up at the limit', async (t) => {
     t.strictSame(await run(never, {}, { limit: 10 }), late)
@@ -138,7 +202,10 @@ await t.test('time', async (t) => {
   })
 
   await t.test('a call that was given up before it began reaches no provider', async (t) => {
-    has(t, await run(() => t.fail('called'), {}, { signal: AbortSignal.abort() }), { outcome: 'unavailable', error: { word: 'provider_unavailable' } })
+    has(t, await run(() => t.fail('called'), {}, { signal: AbortSignal.abort() }), {
+      outcome: 'unavailable',
+      error: { word: 'provider_unavailable' }
+    })
   })
 
   await t.test('one that blocks holds up no other', async (t) => {
@@ -152,13 +219,22 @@ await t.test('time', async (t) => {
   await t.test('a pause ends with the call, and one left behind harms nobody', async (t) => {
     const ends: unknown[] = []
     const waiting: Dispatch = async (_request, { wait }) => {
-      await wait(1000).catch((end: unknown) => { ends.push(end); throw end })
+      await wait(1000).catch((end: unknown) => {
+        ends.push(end)
+        throw end
+      })
     }
     has(t, await run(waiting, {}, { limit: 10 }), late)
     await setImmediate()
     has(t, ends, [{ name: 'AbortError' }])
-    has(t, await run((_request, { wait }) => { void wait(1000); return { id: '1', status: 'sent' } }), { outcome: 'accepted' })
-    has(t, await run(async (_request, { wait }) => { await wait(0.001); return { id: '1', status: 'sent' } }), { outcome: 'accepted' })
+    has(t, await run((_request, { wait }) => {
+      void wait(1000)
+      return { id: '1', status: 'sent' }
+    }), { outcome: 'accepted' })
+    has(t, await run(async (_request, { wait }) => {
+      await wait(0.001)
+      return { id: '1', status: 'sent' }
+    }), { outcome: 'accepted' })
   })
 
   await t.test('what comes after the limit changes nothing', async (t) => {
@@ -190,13 +266,24 @@ await t.test('two tenants at the same time do not mix', async (t) => {
     return { id: reference, status: 'sent', user: settings['user'], mine: await state.get('mine'), number: data['number'], requestSettings }
   }
   const provider = installed(echo)
-  const outcomes = Array.from({ length: 20 }, (_, tenant) => callDispatch(provider, 'invoicing', invoice({ data: { number: tenant } }), callContext({
-    reference: `step-${tenant}`, settings: { user: `user-${tenant}` }, requestSettings: { tenant }
-  })))
+  const outcomes = Array.from({ length: 20 },
+    (_, tenant) =>
+      callDispatch(provider, 'invoicing', invoice({ data: { number: tenant } }), callContext({
+        reference: `step-${tenant}`,
+        settings: { user: `user-${tenant}` },
+        requestSettings: { tenant }
+      })))
   gate.resolve(undefined)
   t.strictSame(await Promise.all(outcomes), outcomes.map((_, tenant) => ({
     outcome: 'accepted',
-    response: { id: `step-${tenant}`, status: 'sent', user: `user-${tenant}`, mine: `user-${tenant}`, number: tenant, requestSettings: { tenant } }
+    response: {
+      id: `step-${tenant}`,
+      status: 'sent',
+      user: `user-${tenant}`,
+      mine: `user-${tenant}`,
+      number: tenant,
+      requestSettings: { tenant }
+    }
   })))
 })
 
@@ -227,7 +314,10 @@ await t.test('secrets of the settings come out nowhere', async (t) => {
 })
 
 await t.test('the vendor\'s id comes out as it is, whatever the secret', async (t) => {
-  t.strictSame(await run(answer({ id: 'inv-1234', status: 'sent-1234' }), { settings: { token: '1234' } }), { outcome: 'accepted', response: { id: 'inv-1234', status: 'sent-[redacted]' } })
+  t.strictSame(await run(answer({ id: 'inv-1234', status: 'sent-1234' }), { settings: { token: '1234' } }), {
+    outcome: 'accepted',
+    response: { id: 'inv-1234', status: 'sent-[redacted]' }
+  })
 })
 
 await t.test('a vendor\'s words are bounded and printable', async (t) => {
@@ -236,5 +326,7 @@ await t.test('a vendor\'s words are bounded and printable', async (t) => {
 })
 
 await t.test('a service that the provider does not have is the caller\'s mistake', async (t) => {
-  await t.rejects(callDispatch({ ...installed(never), verbs: {} }, 'invoicing', invoice(), callContext()), { message: 'The provider "acme" has no service "invoicing".' })
+  await t.rejects(callDispatch({ ...installed(never), verbs: {} }, 'invoicing', invoice(), callContext()), {
+    message: 'The provider "acme" has no service "invoicing".'
+  })
 })

@@ -3,8 +3,8 @@
  * line below it compiles. The same mistakes, made in plain JavaScript, are refused when the provider is loaded.
  */
 import t from 'tap'
-import { AllowedSenders, defineProvider, Host, Secret, Type, type Accepted } from '../../../core/provider.ts'
 import { deriveManifest } from '../../../core/host/manifest/derive.ts'
+import { type Accepted, AllowedSenders, defineProvider, Host, Secret, Type } from '../../../core/provider.ts'
 import { callContext, invoice, nowhere } from '../../fixtures/providers/call.ts'
 import { has } from '../../support/matching.ts'
 
@@ -32,7 +32,15 @@ await t.test('a provider that fits the contract compiles and is accepted', (t) =
         async dispatch ({ invoicing, data, document }, { settings, requestSettings, reference }) {
           const region: 'eu' | 'us' | undefined = settings.region
           const texts: [string, string, string | undefined] = [settings.token, settings.server, requestSettings.label]
-          return Promise.resolve({ id: reference, status: 'sent', type: invoicing.documentType, size: document.size, data, texts: texts.length, region: region ?? null })
+          return Promise.resolve({
+            id: reference,
+            status: 'sent',
+            type: invoicing.documentType,
+            size: document.size,
+            data,
+            texts: texts.length,
+            region: region ?? null
+          })
         }
       }
     }
@@ -41,8 +49,11 @@ await t.test('a provider that fits the contract compiles and is accepted', (t) =
 })
 
 await t.test('a document type that the service does not know', (t) => {
-  // @ts-expect-error no such document type
-  t.same(refusedAt(defineProvider({ ...facts, services: { invoicing: { documentTypes: ['RECEIPT'], idempotency: none, dispatch: sent } } })), ['/services/invoicing/capabilities/documentTypes/0'])
+  t.same(
+    // @ts-expect-error no such document type
+    refusedAt(defineProvider({ ...facts, services: { invoicing: { documentTypes: ['RECEIPT'], idempotency: none, dispatch: sent } } })),
+    ['/services/invoicing/capabilities/documentTypes/0']
+  )
   t.end()
 })
 
@@ -60,50 +71,102 @@ await t.test('a provider of e-mails without the setting that says who may send',
 })
 
 await t.test('an error word that the service does not have', (t) => {
-  // @ts-expect-error no such word
-  t.same(refusedAt(defineProvider({ ...facts, errors: { map: { 400: 'bad_request' } }, services: { invoicing: { documentTypes: ['INVOICE'], idempotency: none, dispatch: sent } } })), ['/errors/map/400'])
+  t.same(
+    refusedAt(
+      defineProvider({
+        ...facts,
+        // @ts-expect-error no such word
+        errors: { map: { 400: 'bad_request' } },
+        services: { invoicing: { documentTypes: ['INVOICE'], idempotency: none, dispatch: sent } }
+      })
+    ),
+    ['/errors/map/400']
+  )
   t.end()
 })
 
 await t.test('a word of the service that no vendor can mean', (t) => {
-  // @ts-expect-error only the service itself says this
-  t.same(refusedAt(defineProvider({ ...facts, errors: { map: { 402: 'insufficient_credits' } }, services: { invoicing: { documentTypes: ['INVOICE'], idempotency: none, dispatch: sent } } })), ['/errors/map/402'])
+  t.same(
+    refusedAt(
+      defineProvider({
+        ...facts,
+        // @ts-expect-error only the service itself says this
+        errors: { map: { 402: 'insufficient_credits' } },
+        services: { invoicing: { documentTypes: ['INVOICE'], idempotency: none, dispatch: sent } }
+      })
+    ),
+    ['/errors/map/402']
+  )
   t.end()
 })
 
 await t.test('look-up promised, but no verb to do it', (t) => {
-  // @ts-expect-error `lookup` is missing
-  t.same(refusedAt(defineProvider({ ...facts, services: { invoicing: { documentTypes: ['INVOICE'], idempotency: { kind: 'lookup', visibleAfter: 5 }, dispatch: sent } } })), ['/services/invoicing/verbs'])
+  t.same(
+    refusedAt(
+      defineProvider({
+        ...facts,
+        // @ts-expect-error `lookup` is missing
+        services: { invoicing: { documentTypes: ['INVOICE'], idempotency: { kind: 'lookup', visibleAfter: 5 }, dispatch: sent } }
+      })
+    ),
+    ['/services/invoicing/verbs']
+  )
   t.end()
 })
 
 await t.test('an idempotency key without its lifetime', (t) => {
-  // @ts-expect-error `ttl` is missing
-  t.same(refusedAt(defineProvider({ ...facts, services: { invoicing: { documentTypes: ['INVOICE'], idempotency: { kind: 'key' }, dispatch: sent } } })), ['/services/invoicing/idempotency/ttl'])
+  t.same(
+    refusedAt(
+      // @ts-expect-error `ttl` is missing
+      defineProvider({ ...facts, services: { invoicing: { documentTypes: ['INVOICE'], idempotency: { kind: 'key' }, dispatch: sent } } })
+    ),
+    ['/services/invoicing/idempotency/ttl']
+  )
   t.end()
 })
 
 await t.test('no dispatch', (t) => {
   // @ts-expect-error `dispatch` is missing
-  t.same(refusedAt(defineProvider({ ...facts, services: { invoicing: { documentTypes: ['INVOICE'], idempotency: none } } })), ['/services/invoicing/verbs'])
+  t.same(refusedAt(defineProvider({ ...facts, services: { invoicing: { documentTypes: ['INVOICE'], idempotency: none } } })), [
+    '/services/invoicing/verbs'
+  ])
   t.end()
 })
 
 await t.test('a misspelt verb', (t) => {
-  // @ts-expect-error no such verb
-  t.same(refusedAt(defineProvider({ ...facts, services: { invoicing: { documentTypes: ['INVOICE'], idempotency: none, dispatch: sent, lookUp: sent } } })), ['/services/invoicing/verbs/1'])
+  t.same(
+    refusedAt(
+      // @ts-expect-error no such verb
+      defineProvider({ ...facts, services: { invoicing: { documentTypes: ['INVOICE'], idempotency: none, dispatch: sent, lookUp: sent } } })
+    ),
+    ['/services/invoicing/verbs/1']
+  )
   t.end()
 })
 
 await t.test('a misspelt fact', (t) => {
-  // @ts-expect-error no such fact
-  t.same(refusedAt(defineProvider({ ...facts, service: {}, services: { invoicing: { documentTypes: ['INVOICE'], idempotency: none, dispatch: sent } } })), ['/service'])
+  t.same(
+    refusedAt(
+      // @ts-expect-error no such fact
+      defineProvider({ ...facts, service: {}, services: { invoicing: { documentTypes: ['INVOICE'], idempotency: none, dispatch: sent } } })
+    ),
+    ['/service']
+  )
   t.end()
 })
 
 await t.test('settings that are no object', (t) => {
-  // @ts-expect-error not a form
-  t.same(refusedAt(defineProvider({ ...facts, settings: Type.String(), services: { invoicing: { documentTypes: ['INVOICE'], idempotency: none, dispatch: sent } } })), ['/settings/properties', '/settings/type'])
+  t.same(
+    refusedAt(
+      defineProvider({
+        ...facts,
+        // @ts-expect-error not a form
+        settings: Type.String(),
+        services: { invoicing: { documentTypes: ['INVOICE'], idempotency: none, dispatch: sent } }
+      })
+    ),
+    ['/settings/properties', '/settings/type']
+  )
   t.end()
 })
 
@@ -132,14 +195,26 @@ await t.test('an unknown setting is undefined at run time and does not compile',
 })
 
 await t.test('an answer without the vendor\'s id', (t) => {
-  // @ts-expect-error `id` is missing
-  defineProvider({ ...facts, services: { invoicing: { documentTypes: ['INVOICE'], idempotency: none, dispatch: () => Promise.resolve({ status: 'sent' }) } } })
+  defineProvider({
+    ...facts,
+    // @ts-expect-error `id` is missing
+    services: { invoicing: { documentTypes: ['INVOICE'], idempotency: none, dispatch: () => Promise.resolve({ status: 'sent' }) } }
+  })
   t.end()
 })
 
 await t.test('an answer that is not plain data', (t) => {
-  // @ts-expect-error a date is not JSON
-  defineProvider({ ...facts, services: { invoicing: { documentTypes: ['INVOICE'], idempotency: none, dispatch: () => Promise.resolve({ id: '1', status: 'sent', at: new Date() }) } } })
+  defineProvider({
+    ...facts,
+    services: {
+      invoicing: {
+        documentTypes: ['INVOICE'],
+        idempotency: none,
+        // @ts-expect-error a date is not JSON
+        dispatch: () => Promise.resolve({ id: '1', status: 'sent', at: new Date() })
+      }
+    }
+  })
   t.end()
 })
 
@@ -147,7 +222,10 @@ await t.test('a provider with a document of its own', async (t) => {
   const offer = { documentTypes: ['INVOICE' as const], idempotency: none, dispatch: sent }
 
   await t.test('declares it by the verb that fetches it', (t) => {
-    const definition = defineProvider({ ...facts, services: { invoicing: { ...offer, document: () => Promise.resolve(invoice().document) } } })
+    const definition = defineProvider({
+      ...facts,
+      services: { invoicing: { ...offer, document: () => Promise.resolve(invoice().document) } }
+    })
     const fit = deriveManifest(definition, '1.0.0')
     has(t, fit, { value: { services: { invoicing: { capabilities: { document: 'theirs' }, verbs: ['dispatch', 'document'] } } } })
     t.end()
@@ -155,7 +233,9 @@ await t.test('a provider with a document of its own', async (t) => {
 
   await t.test('cannot promise it without the verb', (t) => {
     // @ts-expect-error the verb is missing
-    t.same(refusedAt(defineProvider({ ...facts, services: { invoicing: { ...offer, document: 'theirs' } } })), ['/services/invoicing/verbs'])
+    t.same(refusedAt(defineProvider({ ...facts, services: { invoicing: { ...offer, document: 'theirs' } } })), [
+      '/services/invoicing/verbs'
+    ])
     t.end()
   })
 

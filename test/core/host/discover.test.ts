@@ -5,12 +5,14 @@ import t, { type Test } from 'tap'
 import { callDispatch } from '../../../core/host/call/call.ts'
 import { createHost, type Host, type HostOptions } from '../../../core/host/host.ts'
 import { callContext, invoice, memoryLog } from '../../fixtures/providers/call.ts'
-import { directory, provide, source, type Files } from '../../fixtures/providers/folders.ts'
+import { directory, type Files, provide, source } from '../../fixtures/providers/folders.ts'
 import { contains, has } from '../../support/matching.ts'
 
-const hostOf = (directories: readonly string[], more: Partial<HostOptions> = {}): Promise<Host> => createHost({ directories, log: memoryLog(), ...more })
+const hostOf = (directories: readonly string[], more: Partial<HostOptions> = {}): Promise<Host> =>
+  createHost({ directories, log: memoryLog(), ...more })
 
-const reasons = (host: Host): Record<string, string> => Object.fromEntries(host.entries().flatMap((entry) => entry.state === 'refused' ? [[entry.folder, entry.reason]] : []))
+const reasons = (host: Host): Record<string, string> =>
+  Object.fromEntries(host.entries().flatMap((entry) => entry.state === 'refused' ? [[entry.folder, entry.reason]] : []))
 
 await t.test('a folder with a package.json and a default export is a provider', async (t) => {
   const root = await directory(t)
@@ -24,13 +26,41 @@ await t.test('a folder with a package.json and a default export is a provider', 
 })
 
 const forms: Record<string, Files> = {
-  'TypeScript with types': { 'package.json': { exports: './index.ts' }, 'index.js': '', 'index.ts': `import type { State } from '@dispatch/core/provider'\n${source('acme', 'const state: State = context.state; return { id: String(await state.get("x") ?? 1), status: "sent" }')}` },
-  'CommonJS': { 'package.json': { type: 'commonjs', exports: undefined, main: 'main.js' }, 'main.js': `const { defineProvider, Type } = require('@dispatch/core/provider')\nmodule.exports = defineProvider({ code: 'acme', name: 'Acme', settings: Type.Object({}), services: { invoicing: { documentTypes: ['QUOTE'], idempotency: { kind: 'none' }, dispatch: async () => ({ id: '1', status: 'sent' }) } } })` },
-  'exports with conditions': { 'package.json': { exports: { '.': { types: './index.d.ts', import: { default: './lib/index.js' } } } }, 'index.js': '', 'lib/index.js': source('acme') },
+  'TypeScript with types': {
+    'package.json': { exports: './index.ts' },
+    'index.js': '',
+    'index.ts': 'import type { State } from ' +
+      `'@dispatch/core/provider'\n${
+        source('acme', 'const state: State = context.state; return { id: String(await state.get("x") ?? 1), status: "sent" }')
+      }`
+  },
+  'CommonJS': {
+    'package.json': { type: 'commonjs', exports: undefined, main: 'main.js' },
+    'main.js':
+      `const { defineProvider, Type } = require('@dispatch/core/provider')\nmodule.exports = defineProvider({ code: 'acme', name: ` +
+      `'Acme', settings: Type.Object({}), services: { invoicing: { documentTypes: ['QUOTE'], idempotency: { kind: 'none' }, ` +
+      `dispatch: async () => ({ id: '1', status: 'sent' }) } } })`
+  },
+  'exports with conditions': {
+    'package.json': { exports: { '.': { types: './index.d.ts', import: { default: './lib/index.js' } } } },
+    'index.js': '',
+    'lib/index.js': source('acme')
+  },
   'the default entry': { 'package.json': { exports: undefined } },
-  'data alone, without the SDK': { 'index.js': 'export default { code: "acme", name: "Acme", settings: { type: "object", properties: {} }, services: { invoicing: { documentTypes: ["CREDIT"], idempotency: { kind: "none" }, async dispatch () { return { id: "1", status: "sent" } } } } }' },
-  'an object whose verbs use each other': { 'index.js': `import provider from './rest.js'\nprovider.services.invoicing = { documentTypes: ['INVOICE'], idempotency: { kind: 'lookup', visibleAfter: 0 }, dispatch () { return this.lookup() }, lookup: () => ({ id: '1', status: 'sent' }) }\nexport default provider`, 'rest.js': source('acme') },
-  'its own copy of the SDK, which is not used': { 'node_modules/@dispatch/core/package.json': '{"name":"@dispatch/core","exports":{"./provider":"./provider.js"}}', 'node_modules/@dispatch/core/provider.js': 'throw new Error("the copy was loaded")' }
+  'data alone, without the SDK': {
+    'index.js': 'export default { code: "acme", name: "Acme", settings: { type: "object", properties: {} }, services: { invoicing: { ' +
+      'documentTypes: ["CREDIT"], idempotency: { kind: "none" }, async dispatch () { return { id: "1", status: "sent" } } } } }'
+  },
+  'an object whose verbs use each other': {
+    'index.js': `import provider from './rest.js'\nprovider.services.invoicing = { documentTypes: ['INVOICE'], idempotency: { kind: ` +
+      `'lookup', visibleAfter: 0 }, dispatch () { return this.lookup() }, lookup: () => ({ id: '1', status: 'sent' }) }\nexport ` +
+      'default provider',
+    'rest.js': source('acme')
+  },
+  'its own copy of the SDK, which is not used': {
+    'node_modules/@dispatch/core/package.json': '{"name":"@dispatch/core","exports":{"./provider":"./provider.js"}}',
+    'node_modules/@dispatch/core/provider.js': 'throw new Error("the copy was loaded")'
+  }
 }
 
 for (const [form, files] of Object.entries(forms)) {
@@ -44,17 +74,33 @@ for (const [form, files] of Object.entries(forms)) {
   })
 }
 
-const manifestOf = (changes: string): string => `${source('acme').replace('export default', 'const definition =')}\nexport default { ...definition, ${changes} }`
+const manifestOf = (changes: string): string =>
+  `${source('acme').replace('export default', 'const definition =')}\nexport default { ...definition, ${changes} }`
 
 const broken: Record<string, [Files, RegExp]> = {
   'an unreadable package.json': [{ 'package.json': '{ not json' }, /^package\.json cannot be read: /],
-  'a package.json without a version': [{ 'package.json': { version: undefined } }, /^package\.json: \/version The field "version" is required\.$/],
+  'a package.json without a version': [
+    { 'package.json': { version: undefined } },
+    /^package\.json: \/version The field "version" is required\.$/
+  ],
   'a version that is none': [{ 'package.json': { version: 'latest' } }, /"latest" is not a semantic version/],
-  'no range of the contract': [{ 'package.json': { peerDependencies: {} } }, /names no range of @dispatch\/core in peerDependencies; "\^\d/],
+  'no range of the contract': [
+    { 'package.json': { peerDependencies: {} } },
+    /names no range of @dispatch\/core in peerDependencies; "\^\d/
+  ],
   'a range that is none': [{ 'package.json': { peerDependencies: { '@dispatch/core': 'newest' } } }, /"newest" is not a range/],
-  'the range of another contract': [{ 'package.json': { peerDependencies: { '@dispatch/core': '^0.9.0 || ^2.0.0' } } }, /^Made for @dispatch\/core \^0\.9\.0 \|\| \^2\.0\.0; this is 1\./],
-  'an entry that is not there': [{ 'package.json': { exports: './gone.js' } }, /^The entry "\.\/gone\.js" of package\.json cannot be read: ENOENT/],
-  'an entry outside its folder': [{ 'package.json': { exports: '../outside.js' } }, /^The entry "\.\.\/outside\.js" of package\.json lies outside the folder\.$/],
+  'the range of another contract': [
+    { 'package.json': { peerDependencies: { '@dispatch/core': '^0.9.0 || ^2.0.0' } } },
+    /^Made for @dispatch\/core \^0\.9\.0 \|\| \^2\.0\.0; this is 1\./
+  ],
+  'an entry that is not there': [
+    { 'package.json': { exports: './gone.js' } },
+    /^The entry "\.\/gone\.js" of package\.json cannot be read: ENOENT/
+  ],
+  'an entry outside its folder': [
+    { 'package.json': { exports: '../outside.js' } },
+    /^The entry "\.\.\/outside\.js" of package\.json lies outside the folder\.$/
+  ],
   'a module that throws': [{ 'index.js': 'throw new Error("no luck")' }, /^Throws when it is loaded: no luck$/],
   'a module that throws nothing': [{ 'index.js': 'throw undefined' }, /^Throws when it is loaded: undefined$/],
   'a module that does not parse': [{ 'index.js': 'export default {' }, /^Throws when it is loaded: Unexpected end of input$/],
@@ -62,7 +108,10 @@ const broken: Record<string, [Files, RegExp]> = {
   'a default export that is no provider': [{ 'index.js': 'export default () => 1' }, /The default export is not a provider/],
   'data that JSON cannot carry': [{ 'index.js': manifestOf('name: 1n') }, /BigInt/],
   'a code in capitals': [{ 'index.js': source('ACME') }, /\/code Expected: a provider code/],
-  'a service that does not exist': [{ 'index.js': manifestOf('services: { invoices: {} }') }, /\/services\/invoices Unknown field "invoices"( \(did you mean "invoicing"\?\))?\./]
+  'a service that does not exist': [
+    { 'index.js': manifestOf('services: { invoices: {} }') },
+    /\/services\/invoices Unknown field "invoices"( \(did you mean "invoicing"\?\))?\./
+  ]
 }
 
 for (const [fault, [files, reason]] of Object.entries(broken)) {
@@ -164,7 +213,9 @@ await t.test('a directory that cannot be read is an entry, and the other directo
 
 await t.test('entries stand by code, the refused ones after them by folder', async (t) => {
   const root = await directory(t)
-  for (const [folder, code] of [['1', 'zeta'], ['2', 'alpha'], ['4', 'BAD'], ['3', 'BAD']] as const) await provide(root, folder, { 'index.js': source(code) })
+  for (const [folder, code] of [['1', 'zeta'], ['2', 'alpha'], ['4', 'BAD'], ['3', 'BAD']] as const) {
+    await provide(root, folder, { 'index.js': source(code) })
+  }
   const { entries } = await hostOf([root])
   t.same(entries().map(({ code, folder }) => [code, folder.slice(-1)]), [['alpha', '2'], ['zeta', '1'], ['BAD', '3'], ['BAD', '4']])
 })

@@ -1,8 +1,8 @@
 import t from 'tap'
 import type { TakeBack } from '../../../core/host/call/context.ts'
+import { failureError, failureOf } from '../../../core/host/call/failure.ts'
 import type { Found } from '../../../core/host/manifest/definition.ts'
 import { draftFirst } from '../../../core/host/manifest/draft.ts'
-import { failureError, failureOf } from '../../../core/host/call/failure.ts'
 import { nowhere } from '../../fixtures/providers/call.ts'
 import { has } from '../../support/matching.ts'
 
@@ -14,15 +14,32 @@ function begin (find: () => Promise<Found>, findUnrecorded?: () => Promise<Found
   const done: string[] = []
   const takesBack: TakeBack[] = []
   const verbs = draftFirst({
-    prepare: (request: string) => { done.push(`prepare ${request}`); return Promise.resolve('draft-2') },
-    find: (draft) => { done.push(`find ${draft}`); return find() },
-    issue: (draft, request) => { done.push(`issue ${draft} ${request}`); return Promise.resolve({ id: draft, status: 'sent' }) },
+    prepare: (request: string) => {
+      done.push(`prepare ${request}`)
+      return Promise.resolve('draft-2')
+    },
+    find: (draft) => {
+      done.push(`find ${draft}`)
+      return find()
+    },
+    issue: (draft, request) => {
+      done.push(`issue ${draft} ${request}`)
+      return Promise.resolve({ id: draft, status: 'sent' })
+    },
     ...(findUnrecorded !== undefined && { findUnrecorded }),
-    withdraw: (draft, request) => { done.push(`withdraw ${draft} ${request}`); return Promise.resolve() }
+    withdraw: (draft, request) => {
+      done.push(`withdraw ${draft} ${request}`)
+      return Promise.resolve()
+    }
   })
   const contextOf = (checkpointed?: string) => ({
-    checkpoint: (id: string) => { done.push(`checkpoint ${id}`); return Promise.resolve() },
-    onRefusal: (takeBack: TakeBack) => { takesBack.push(takeBack) },
+    checkpoint: (id: string) => {
+      done.push(`checkpoint ${id}`)
+      return Promise.resolve()
+    },
+    onRefusal: (takeBack: TakeBack) => {
+      takesBack.push(takeBack)
+    },
     ...(checkpointed !== undefined && { checkpointed })
   })
   return {
@@ -30,7 +47,8 @@ function begin (find: () => Promise<Found>, findUnrecorded?: () => Promise<Found
     takesBack,
     checkpoint: verbs.checkpoint,
     dispatch: async (checkpointed?: string) => await verbs.dispatch('letter', contextOf(checkpointed)),
-    lookup: async (checkpoint?: string) => await verbs.lookup({ reference: 'step-1', ...(checkpoint !== undefined && { checkpoint }) }, contextOf())
+    lookup: async (checkpoint?: string) =>
+      await verbs.lookup({ reference: 'step-1', ...(checkpoint !== undefined && { checkpoint }) }, contextOf())
   }
 }
 

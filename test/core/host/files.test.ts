@@ -4,14 +4,20 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import t, { type Test } from 'tap'
 import type { DocumentHandle } from '../../../core/contract/common.ts'
-import { failureOf, type Failure } from '../../../core/host/call/failure.ts'
-import { createFiles, type Files, type FilesOptions } from '../../../core/host/files/files.ts'
+import { type Failure, failureOf } from '../../../core/host/call/failure.ts'
 import { createProgress } from '../../../core/host/call/request-outcome.ts'
+import { createFiles, type Files, type FilesOptions } from '../../../core/host/files/files.ts'
 import { directory } from '../../fixtures/providers/folders.ts'
 import { has } from '../../support/matching.ts'
 
 const bytes = Buffer.from('%PDF-2.0')
-const pdf: DocumentHandle = { id: '01960000-0000-7000-8000-000000000001', filename: 'F-1.pdf', contentType: 'application/pdf', size: bytes.byteLength, sha256: hash('sha256', bytes) }
+const pdf: DocumentHandle = {
+  id: '01960000-0000-7000-8000-000000000001',
+  filename: 'F-1.pdf',
+  contentType: 'application/pdf',
+  size: bytes.byteLength,
+  sha256: hash('sha256', bytes)
+}
 
 /** The files of company 7 on a disk of its own. */
 async function begin (t: Test, more: Partial<FilesOptions> = {}): Promise<{ root: string, files: Files }> {
@@ -21,11 +27,21 @@ async function begin (t: Test, more: Partial<FilesOptions> = {}): Promise<{ root
 
 function filesOf (root: string, more: Partial<FilesOptions> = {}): Files {
   const documents = { read: () => Promise.resolve(Readable.from([bytes.subarray(0, 3), bytes.subarray(3)])) }
-  return createFiles({ provider: 'disk', disk: { root, folder: '7' }, documents, progress: createProgress({ passed: true }), ended: new AbortController().signal, holds: () => true, ...more })
+  return createFiles({
+    provider: 'disk',
+    disk: { root, folder: '7' },
+    documents,
+    progress: createProgress({ passed: true }),
+    ended: new AbortController().signal,
+    holds: () => true,
+    ...more
+  })
 }
 
-const failed = (writing: Promise<unknown>): Promise<Failure | undefined> => writing.then(() => undefined, (error: unknown) => failureOf(error) ?? Promise.reject(error as Error))
-const filesIn = async (folder: string): Promise<string[]> => (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => !entry.isDirectory()).map(({ name }) => name)
+const failed = (writing: Promise<unknown>): Promise<Failure | undefined> =>
+  writing.then(() => undefined, (error: unknown) => failureOf(error) ?? Promise.reject(error as Error))
+const filesIn = async (folder: string): Promise<string[]> =>
+  (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => !entry.isDirectory()).map(({ name }) => name)
 
 await t.test('a document is written below the company\'s folder, and nothing else', async (t) => {
   const { root, files } = await begin(t)
@@ -47,8 +63,27 @@ await t.test('a document takes the place of the one before, and of a link', asyn
 
 await t.test('no path leads out of the company\'s folder', async (t) => {
   const { root, files } = await begin(t)
-  const paths = ['', '.', '..', '../8/F-1.pdf', 'a/../../F-1.pdf', '/etc/passwd', 'a//b', 'a/', '.hidden', 'a/.part', 'a\\b', 'a\0b', 'a\nb', 'x'.repeat(256), 'é'.repeat(128), 'a/'.repeat(10) + 'a']
-  for (const path of paths) has(t, await failed(files.put(path, pdf)), { word: 'provider_error', code: 'path', ours: true }, JSON.stringify(path))
+  const paths = [
+    '',
+    '.',
+    '..',
+    '../8/F-1.pdf',
+    'a/../../F-1.pdf',
+    '/etc/passwd',
+    'a//b',
+    'a/',
+    '.hidden',
+    'a/.part',
+    'a\\b',
+    'a\0b',
+    'a\nb',
+    'x'.repeat(256),
+    'é'.repeat(128),
+    'a/'.repeat(10) + 'a'
+  ]
+  for (const path of paths) {
+    has(t, await failed(files.put(path, pdf)), { word: 'provider_error', code: 'path', ours: true }, JSON.stringify(path))
+  }
   t.same(await readdir(root), [])
 })
 
@@ -83,16 +118,36 @@ for (const [what, more, document] of broken) {
 
 await t.test('a call that is given up on the way leaves nothing behind', async (t) => {
   const call = new AbortController()
-  const { root, files } = await begin(t, { ended: call.signal, documents: { read: () => Promise.resolve(Readable.from((function * () { yield bytes; call.abort() })())) } })
+  const { root, files } = await begin(t, {
+    ended: call.signal,
+    documents: {
+      read: () =>
+        Promise.resolve(Readable.from((function* () {
+          yield bytes
+          call.abort()
+        })()))
+    }
+  })
   has(t, await failed(files.put('F-1.pdf', pdf)), { word: 'provider_unavailable' })
   has(t, await failed(files.put('F-1.pdf', pdf)), { word: 'provider_unavailable', ours: true, message: /after its call had ended/ })
   t.same(await filesIn(root), [])
 })
 
 await t.test('without a disk nothing is written: one that is not set, or not mounted', async (t) => {
-  has(t, await failed(createFiles({ provider: 'disk', documents: { read: () => Promise.reject(new Error()) }, progress: createProgress({ passed: true }), ended: new AbortController().signal, holds: () => true }).put('F-1.pdf', pdf)), { word: 'provider_unavailable', ours: true, message: /DISPATCH_DISK_ROOT/ })
+  has(t, await failed(
+    createFiles({
+      provider: 'disk',
+      documents: { read: () => Promise.reject(new Error()) },
+      progress: createProgress({ passed: true }),
+      ended: new AbortController().signal,
+      holds: () => true
+    }).put('F-1.pdf', pdf)
+  ), { word: 'provider_unavailable', ours: true, message: /DISPATCH_DISK_ROOT/ })
   const root = await directory(t)
-  t.strictSame(await failed(filesOf(join(root, 'missing')).put('F-1.pdf', pdf)), { word: 'provider_unavailable', message: 'The file could not be written (ENOENT).' })
+  t.strictSame(await failed(filesOf(join(root, 'missing')).put('F-1.pdf', pdf)), {
+    word: 'provider_unavailable',
+    message: 'The file could not be written (ENOENT).'
+  })
   t.same(await readdir(root), [])
 })
 

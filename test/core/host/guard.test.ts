@@ -1,9 +1,9 @@
-import { once } from 'node:events'
-import { connect, createServer, type AddressInfo } from 'node:net'
-import { setTimeout as pause } from 'node:timers/promises'
 import fc from 'fast-check'
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import { canonicalHost, createGuard, ForbiddenAddress, isNetwork, loopback, type Guard } from '../../../core/host/http/guard.ts'
+import { canonicalHost, createGuard, ForbiddenAddress, type Guard, isNetwork, loopback } from '../../../core/host/http/guard.ts'
 import { has } from '../../support/matching.ts'
 
 const refusedAddresses: [kind: string, ...addresses: string[]][] = [
@@ -37,7 +37,8 @@ for (const [kind, ...addresses] of refusedAddresses) {
 
 void t.test('public unicast addresses are permitted, mapped ones too', (t) => {
   const { permits } = createGuard()
-  const addresses = ['1.1.1.1', '8.8.8.8', '93.184.215.14', '2606:4700::1111', '2a00:1450::1', '::ffff:8.8.8.8', '172.15.0.1', '172.32.0.1', '100.63.255.255', '100.128.0.1']
+  const addresses = ['1.1.1.1', '8.8.8.8', '93.184.215.14', '2606:4700::1111', '2a00:1450::1', '::ffff:8.8.8.8', '172.15.0.1', '172.32.0.1',
+    '100.63.255.255', '100.128.0.1']
   t.strictSame(addresses.filter((address) => !permits(address)), [])
   t.end()
 })
@@ -92,19 +93,27 @@ const refused = { name: 'NoUsableAddress', code: 'ENOTFOUND', cause: ForbiddenAd
 
 /** What a lookup of the guard comes to. */
 function look (guard: Guard, all: boolean): Promise<unknown> {
-  return new Promise((resolve) => guard.lookup('host.test', { all }, (error, address, family) => resolve(error ?? (all ? address : { address, family }))))
+  return new Promise((resolve) =>
+    guard.lookup('host.test', { all }, (error, address, family) => resolve(error ?? (all ? address : { address, family })))
+  )
 }
 
 void t.test('a name', async (t) => {
   await t.test('whose addresses are all public is looked up once and used as it was checked', async (t) => {
     let asked = 0
-    const guard = createGuard({ resolve: () => { asked++; return Promise.resolve(['8.8.8.8', '2606:4700::1111']) } })
+    const guard = createGuard({
+      resolve: () => {
+        asked++
+        return Promise.resolve(['8.8.8.8', '2606:4700::1111'])
+      }
+    })
     t.strictSame(await look(guard, true), [{ address: '8.8.8.8', family: 4 }, { address: '2606:4700::1111', family: 6 }])
     t.strictSame(await look(guard, false), { address: '8.8.8.8', family: 4 })
     t.equal(asked, 2)
   })
 
-  await t.test('that is not there, and one of which any address is not public, are refused in the same words and the same time', async (t) => {
+  await t.test('that is not there, and one of which any address is not public, are refused in the same ' +
+    'words and the same time', async (t) => {
     const answers: Record<string, () => Promise<string[]>> = {
       'inside': () => Promise.resolve(['10.0.0.1']),
       'one of two inside': () => Promise.resolve(['8.8.8.8', '10.0.0.1']),
@@ -121,7 +130,9 @@ void t.test('a name', async (t) => {
   })
 
   await t.test('of this machine is refused with the real resolver', async (t) => {
-    const error = await new Promise((resolve) => connect({ host: 'localhost', port: 9, lookup: createGuard().lookup }).once('error', resolve))
+    const error = await new Promise((resolve) =>
+      connect({ host: 'localhost', port: 9, lookup: createGuard().lookup }).once('error', resolve)
+    )
     has(t, error, refused)
   })
 

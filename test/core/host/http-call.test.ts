@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import { callDispatch, type CallContext, type Outcome } from '../../../core/host/call/call.ts'
+import type { CallResources } from '../../../core/host/call/call-resources.ts'
+import { type CallContext, callDispatch, type Outcome } from '../../../core/host/call/call.ts'
 import type { Context } from '../../../core/host/call/context.ts'
-import { deriveManifest } from '../../../core/host/manifest/derive.ts'
 import { invoke } from '../../../core/host/call/invoke.ts'
 import type { InstalledProvider } from '../../../core/host/load/load.ts'
-import type { CallResources } from '../../../core/host/call/call-resources.ts'
+import { deriveManifest } from '../../../core/host/manifest/derive.ts'
 import { isVerb } from '../../../core/host/manifest/verbs.ts'
 import type { JsonObject } from '../../../core/packages/common/json.ts'
 import { failureOf, Host, refused, Secret, Type, unavailable } from '../../../core/provider.ts'
@@ -28,14 +28,28 @@ function installed (dispatch: Dispatch, more: object = {}): InstalledProvider {
     hosts: ['api.acme.test'],
     settings: Type.Object({ token: Type.Optional(Secret()), server: Type.Optional(Host()) }),
     errors: { at: '/code', message: '/message', map: { E1: 'authentication_error' } },
-    services: { invoicing: { documentTypes: ['INVOICE'], idempotency: { kind: 'lookup', visibleAfter: 0 }, dispatch, lookup: dispatch, ...more } }
+    services: {
+      invoicing: { documentTypes: ['INVOICE'], idempotency: { kind: 'lookup', visibleAfter: 0 }, dispatch, lookup: dispatch, ...more }
+    }
   }, '1.0.0')
   if (!fit.ok || !isVerb(dispatch)) throw new Error(JSON.stringify(fit))
-  return { state: 'installed', folder: '/', code: 'acme', version: '1.0.0', digest: '', manifest: fit.value, verbs: { invoicing: { dispatch, lookup: dispatch, cancel: dispatch } }, checks: {}, eventReaders: {} }
+  return {
+    state: 'installed',
+    folder: '/',
+    code: 'acme',
+    version: '1.0.0',
+    digest: '',
+    manifest: fit.value,
+    verbs: { invoicing: { dispatch, lookup: dispatch, cancel: dispatch } },
+    checks: {},
+    eventReaders: {}
+  }
 }
 
-const contextOf = (context: Partial<CallContext> = {}, ways: Partial<CallResources> = {}): CallContext => callContext({ resources: outside({ network, ...ways }), ...context })
-const run = (dispatch: Dispatch, more: object = {}, context = contextOf(), limit = 10_000): Promise<Outcome> => callDispatch(installed(dispatch, more), 'invoicing', invoice(), context, { limit })
+const contextOf = (context: Partial<CallContext> = {}, ways: Partial<CallResources> = {}): CallContext =>
+  callContext({ resources: outside({ network, ...ways }), ...context })
+const run = (dispatch: Dispatch, more: object = {}, context = contextOf(), limit = 10_000): Promise<Outcome> =>
+  callDispatch(installed(dispatch, more), 'invoicing', invoice(), context, { limit })
 
 const send: Dispatch = async (_request, { http }) => ({ ...await http.post(url, { json: {} }, Sent), status: 'sent' })
 /** Works in two calls: a draft, then what makes it real. */
@@ -63,16 +77,34 @@ await t.test('what http throws is the outcome of a provider that lets it pass', 
 })
 
 const excuses: [string, (error: unknown) => unknown][] = [
-  ['a refusal', () => { throw refused('timeout', 'It timed out.') }],
-  ['an unavailable vendor', () => { throw unavailable('It timed out.') }],
-  ['an error of its own', () => { throw new Error('It timed out.') }],
+  [
+    'a refusal',
+    () => {
+      throw refused('timeout', 'It timed out.')
+    }
+  ],
+  [
+    'an unavailable vendor',
+    () => {
+      throw unavailable('It timed out.')
+    }
+  ],
+  [
+    'an error of its own',
+    () => {
+      throw new Error('It timed out.')
+    }
+  ],
   ['an answer that is none', () => undefined]
 ]
 for (const [what, excuse] of excuses) {
   await t.test(`a provider cannot make ${what} of a request that got lost`, async (t) => {
     for (const answer of [{ cut: 'after-body' }, { cut: 'in-reply' }, { status: 500 }] as const) {
       vendor.answer(answer)
-      has(t, await run(async (_request, { http }) => await http.post(url, {}, Sent).catch(excuse)), { outcome: 'uncertain', error: { word: 'outcome_unknown' } })
+      has(t, await run(async (_request, { http }) => await http.post(url, {}, Sent).catch(excuse)), {
+        outcome: 'uncertain',
+        error: { word: 'outcome_unknown' }
+      })
     }
   })
 }
@@ -80,17 +112,25 @@ for (const [what, excuse] of excuses) {
 await t.test('a provider that looks after a lost request and finds it accepted says so', async (t) => {
   vendor.on('POST /v1/send', { cut: 'after-body' })
   vendor.on('GET /v1/send', { json: { id: '9' } })
-  has(t, await run(async (_request, { http }) => ({ ...await http.post(url, {}, Sent).catch(() => http.get(url, {}, Sent)), status: 'found' })), { outcome: 'accepted', response: { id: '9' } })
+  has(t,
+    await run(async (_request, { http }) => ({ ...await http.post(url, {}, Sent).catch(() => http.get(url, {}, Sent)), status: 'found' })),
+    { outcome: 'accepted', response: { id: '9' } })
 })
 
 await t.test('a provider may refuse after an answer that was no success in its own words', async (t) => {
   vendor.on('POST /v1/send', { json: { id: '', error: 'E1' } })
-  has(t, await run(async (_request, { http }) => { await http.post(url, {}, Sent); throw refused('E1', 'Not sent.') }), { outcome: 'rejected', error: { word: 'authentication_error', code: 'E1' } })
+  has(t, await run(async (_request, { http }) => {
+    await http.post(url, {}, Sent)
+    throw refused('E1', 'Not sent.')
+  }), { outcome: 'rejected', error: { word: 'authentication_error', code: 'E1' } })
 })
 
 await t.test('a provider can look at a failure', async (t) => {
   vendor.on('GET /v1/send', { status: 404, json: { code: 'E404' } })
-  has(t, await run(async (_request, { http }) => await http.get(url, {}, Sent).catch((error: unknown) => ({ id: String(failureOf(error)?.status), status: failureOf(error)?.code }))), { outcome: 'accepted', response: { id: '404', status: 'E404' } })
+  has(t,
+    await run(async (_request, { http }) =>
+      await http.get(url, {}, Sent).catch((error: unknown) => ({ id: String(failureOf(error)?.status), status: failureOf(error)?.code }))
+    ), { outcome: 'accepted', response: { id: '404', status: 'E404' } })
 })
 
 await t.test('a checkpoint', async (t) => {
@@ -99,8 +139,14 @@ await t.test('a checkpoint', async (t) => {
   await t.test('is recorded before the call that makes it real', async (t) => {
     const order: string[] = []
     vendor.on('POST /v1/drafts', { json: { id: 'draft-1' } })
-    vendor.on('POST /v1/send', () => { order.push('sent'); return { json: { id: 'draft-1' } } })
-    const save = async (id: string): Promise<void> => { await pause(1); order.push(`saved ${id}`) }
+    vendor.on('POST /v1/send', () => {
+      order.push('sent')
+      return { json: { id: 'draft-1' } }
+    })
+    const save = async (id: string): Promise<void> => {
+      await pause(1)
+      order.push(`saved ${id}`)
+    }
     has(t, await run(twoSteps, { checkpoint: true }, contextOf({}, { checkpoint: { save } })), { outcome: 'accepted' })
     t.strictSame(order, ['saved draft-1', 'sent'])
   })
@@ -129,19 +175,34 @@ await t.test('a checkpoint', async (t) => {
   await t.test('that cannot be recorded sends nothing further', async (t) => {
     const before = vendor.requests.filter(({ path }) => path === '/v1/send').length
     const save = (): Promise<void> => Promise.reject(new Error('select canary from secrets'))
-    t.strictSame(await run(twoSteps, { checkpoint: true }, contextOf({}, { checkpoint: { save } })), { outcome: 'unavailable', error: { word: 'provider_unavailable', ours: true, message: 'The checkpoint could not be recorded.' } })
+    t.strictSame(await run(twoSteps, { checkpoint: true }, contextOf({}, { checkpoint: { save } })), {
+      outcome: 'unavailable',
+      error: { word: 'provider_unavailable', ours: true, message: 'The checkpoint could not be recorded.' }
+    })
     t.equal(vendor.requests.filter(({ path }) => path === '/v1/send').length, before)
   })
 
   await t.test('is of a service that declares it, and a text', async (t) => {
     has(t, await run(twoSteps), { outcome: 'uncertain', error: { ours: true } })
-    for (const id of ['', 'x'.repeat(501), 7 as unknown as string]) has(t, await run(async (_request, { checkpoint }) => { await checkpoint(id) }, { checkpoint: true }), { outcome: 'unavailable' })
+    for (const id of ['', 'x'.repeat(501), 7 as unknown as string]) {
+      has(t, await run(async (_request, { checkpoint }) => {
+        await checkpoint(id)
+      }, { checkpoint: true }), { outcome: 'unavailable' })
+    }
   })
 
   await t.test('that was not reached makes of lateness and mistakes what may be repeated', async (t) => {
-    t.strictSame(await run(() => new Promise(() => undefined), { checkpoint: true }, contextOf(), 5), { outcome: 'unavailable', error: { word: 'provider_unavailable', message: 'The provider "acme" did not answer in time, before anything was accepted.' } })
-    has(t, await run(() => { throw new TypeError('x') }, { checkpoint: true }), { outcome: 'unavailable', error: { ours: true } })
-    has(t, await run(async (_request, { checkpoint }) => { await checkpoint('1'); throw new TypeError('x') }, { checkpoint: true }), { outcome: 'uncertain' })
+    t.strictSame(await run(() => new Promise(() => undefined), { checkpoint: true }, contextOf(), 5), {
+      outcome: 'unavailable',
+      error: { word: 'provider_unavailable', message: 'The provider "acme" did not answer in time, before anything was accepted.' }
+    })
+    has(t, await run(() => {
+      throw new TypeError('x')
+    }, { checkpoint: true }), { outcome: 'unavailable', error: { ours: true } })
+    has(t, await run(async (_request, { checkpoint }) => {
+      await checkpoint('1')
+      throw new TypeError('x')
+    }, { checkpoint: true }), { outcome: 'uncertain' })
   })
 })
 
@@ -162,7 +223,10 @@ await t.test('a checkpoint that is left behind when the call ends is not recorde
   const gate = Promise.withResolvers<undefined>()
   const left = Promise.withResolvers<unknown>()
   const saved: string[] = []
-  const save = (id: string): Promise<void> => { saved.push(id); return Promise.resolve() }
+  const save = (id: string): Promise<void> => {
+    saved.push(id)
+    return Promise.resolve()
+  }
   await run((_request, { checkpoint }) => {
     gate.promise.then(() => checkpoint('late')).then(left.resolve, left.resolve)
     return { id: '1', status: 'sent' }
@@ -174,8 +238,18 @@ await t.test('a checkpoint that is left behind when the call ends is not recorde
 
 await t.test('an undeclared host is not reached, and a chosen one is', async (t) => {
   vendor.answer({ json: { id: '1' } })
-  const to = (host: string): Dispatch => async (_request, { http }) => ({ ...await http.post(`https://${host}/`, {}, Sent), status: 'sent' })
-  has(t, await run(to('evil.test')), { outcome: 'unavailable', error: { ours: true, message: 'The provider "acme" may not reach "evil.test": it is neither in the "hosts" of its manifest nor a setting of the type Host().' } })
+  const to = (host: string): Dispatch => async (_request, { http }) => ({
+    ...await http.post(`https://${host}/`, {}, Sent),
+    status: 'sent'
+  })
+  has(t, await run(to('evil.test')), {
+    outcome: 'unavailable',
+    error: {
+      ours: true,
+      message:
+        'The provider "acme" may not reach "evil.test": it is neither in the "hosts" of its manifest nor a setting of the type Host().'
+    }
+  })
   has(t, await run(to('mine.test'), {}, contextOf({ settings: { server: 'https://mine.test/api' } })), { outcome: 'accepted' })
 })
 
@@ -192,9 +266,17 @@ await t.test('of the other verbs only a cancellation can be uncertain: the rest 
 await t.test('secrets and tokens that a vendor echoes come out nowhere', async (t) => {
   const log = memoryLog()
   vendor.on('POST /v1/token', { json: { access_token: 'canary-access-token', expires_in: 60 } })
-  vendor.on('POST /v1/send', ({ headers }) => ({ status: 400, json: { code: headers['authorization'] ?? null, message: `You sent ${headers['authorization']} and canary-secret.` } }))
+  vendor.on('POST /v1/send', ({ headers }) => ({
+    status: 400,
+    json: { code: headers['authorization'] ?? null, message: `You sent ${headers['authorization']} and canary-secret.` }
+  }))
   const outcome = await run(async (_request, { http, log, settings }) => {
-    const oauth2 = { grant: 'client_credentials', tokenUrl: 'https://api.acme.test/v1/token', clientId: 'me', clientSecret: typeof settings['token'] === 'string' ? settings['token'] : '' } as const
+    const oauth2 = {
+      grant: 'client_credentials',
+      tokenUrl: 'https://api.acme.test/v1/token',
+      clientId: 'me',
+      clientSecret: typeof settings['token'] === 'string' ? settings['token'] : ''
+    } as const
     return await http.post(`${url}?key=canary-secret`, { oauth2 }, Sent).catch((error: unknown) => {
       log.error({ err: error }, 'failed')
       throw error

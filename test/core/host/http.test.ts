@@ -1,18 +1,18 @@
 import { once } from 'node:events'
-import { connect, createServer, type AddressInfo } from 'node:net'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import type { DocumentHandle } from '../../../core/contract/common.ts'
-import { failureOf, type Failure } from '../../../core/host/call/failure.ts'
-import type { HttpCall } from '../../../core/host/http/call.ts'
-import { chosenHosts } from '../../../core/host/http/target.ts'
-import { createNetwork } from '../../../core/host/http/network.ts'
+import { type Failure, failureOf } from '../../../core/host/call/failure.ts'
 import { createProgress } from '../../../core/host/call/request-outcome.ts'
-import { Type } from '../../../core/provider.ts'
-import type { VendorBehaviour } from '../../../core/packages/conformance/vendor/vendor.ts'
+import type { HttpCall } from '../../../core/host/http/call.ts'
+import { createNetwork } from '../../../core/host/http/network.ts'
+import { chosenHosts } from '../../../core/host/http/target.ts'
 import { createAuthority } from '../../../core/packages/conformance/vendor/certificates.ts'
+import type { VendorBehaviour } from '../../../core/packages/conformance/vendor/vendor.ts'
+import { Type } from '../../../core/provider.ts'
 import { memoryLog, outside } from '../../fixtures/providers/call.ts'
 import { has, lacks } from '../../support/matching.ts'
 import { httpOf, vendorOf } from '../../support/vendor.ts'
@@ -20,18 +20,31 @@ import { httpOf, vendorOf } from '../../support/vendor.ts'
 const { vendor, network } = await vendorOf(t)
 const url = 'https://api.acme.test/v1/messages'
 const Sent = Type.Object({ id: Type.String() })
-const pdf: DocumentHandle = { id: '01960000-0000-7000-8000-000000000001', filename: 'F-1.pdf', contentType: 'application/pdf', size: 8, sha256: 'c'.repeat(64) }
+const pdf: DocumentHandle = {
+  id: '01960000-0000-7000-8000-000000000001',
+  filename: 'F-1.pdf',
+  contentType: 'application/pdf',
+  size: 8,
+  sha256: 'c'.repeat(64)
+}
 const documents = { ...outside().documents, read: () => Promise.resolve(Readable.from([Buffer.from('%PDF'), Buffer.from('-2.0')])) }
 
 /** What the failure of a request is for its provider. */
-const failed = (request: Promise<unknown>): Promise<Failure | undefined> => request.then(() => undefined, (error: unknown) => failureOf(error) ?? Promise.reject(error as Error))
+const failed = (request: Promise<unknown>): Promise<Failure | undefined> =>
+  request.then(() => undefined, (error: unknown) => failureOf(error) ?? Promise.reject(error as Error))
 /** The last request that the vendor got. */
 const last = () => vendor.requests.at(-1)!
 
 await t.test('a request carries what the call says, and the reply is checked', async (t) => {
   vendor.answer({ json: { id: 'SM1', more: true } })
   t.strictSame(await httpOf(network).post(url, { json: { a: [1, null], left: undefined } }, Sent), { id: 'SM1', more: true })
-  has(t, last(), { method: 'POST', host: 'api.acme.test', path: '/v1/messages', json: { a: [1, null] }, headers: { 'content-type': 'application/json', 'content-length': '14', accept: 'application/json', 'user-agent': 'document-dispatch' } })
+  has(t, last(), {
+    method: 'POST',
+    host: 'api.acme.test',
+    path: '/v1/messages',
+    json: { a: [1, null] },
+    headers: { 'content-type': 'application/json', 'content-length': '14', accept: 'application/json', 'user-agent': 'document-dispatch' }
+  })
   t.notOk('left' in (last().json as object))
 })
 
@@ -45,12 +58,30 @@ await t.test('every method is its own', async (t) => {
 })
 
 const pairs: [what: string, call: HttpCall, pairs: [string, string][]][] = [
-  ['texts, numbers and truth', { form: { To: '+33 6', n: 1.5, yes: true, not: undefined, empty: '' } }, [['To', '+33 6'], ['n', '1.5'], ['yes', 'true'], ['empty', '']]],
+  [
+    'texts, numbers and truth',
+    { form: { To: '+33 6', n: 1.5, yes: true, not: undefined, empty: '' } },
+    [
+      ['To', '+33 6'],
+      ['n', '1.5'],
+      ['yes', 'true'],
+      ['empty', '']
+    ]
+  ],
   ['objects', { form: { address: { city: 'Paris', geo: { lat: 1 } } } }, [['address[city]', 'Paris'], ['address[geo][lat]', '1']]],
   ['lists', { form: { a: [1, 2] } }, [['a', '1'], ['a', '2']]],
   ['lists with brackets', { form: { a: [1, 2] }, arrays: 'brackets' }, [['a[]', '1'], ['a[]', '2']]],
   ['lists with indices', { form: { a: ['x', 'y'], o: { l: [1] } }, arrays: 'indexed' }, [['a[0]', 'x'], ['a[1]', 'y'], ['o[l][0]', '1']]],
-  ['lists of objects, always with indices', { form: { lines: [{ n: 1 }, { n: 2, tags: ['t', 'u'] }] } }, [['lines[0][n]', '1'], ['lines[1][n]', '2'], ['lines[1][tags]', 't'], ['lines[1][tags]', 'u']]]
+  [
+    'lists of objects, always with indices',
+    { form: { lines: [{ n: 1 }, { n: 2, tags: ['t', 'u'] }] } },
+    [
+      ['lines[0][n]', '1'],
+      ['lines[1][n]', '2'],
+      ['lines[1][tags]', 't'],
+      ['lines[1][tags]', 'u']
+    ]
+  ]
 ]
 
 for (const [what, call, expected] of pairs) {
@@ -64,14 +95,24 @@ for (const [what, call, expected] of pairs) {
 
 await t.test('a query is added to that of the URL, and a header is sent', async (t) => {
   vendor.answer({ json: { id: '1' } })
-  await httpOf(network).get(`${url}?a=1`, { query: { b: 'x&y', c: undefined, d: { e: 2 } }, headers: { 'Idempotency-Key': 'k', Accept: 'application/vnd.acme+json' } }, Sent)
+  await httpOf(network).get(`${url}?a=1`, {
+    query: { b: 'x&y', c: undefined, d: { e: 2 } },
+    headers: { 'Idempotency-Key': 'k', Accept: 'application/vnd.acme+json' }
+  }, Sent)
   has(t, last(), { query: { a: '1', b: 'x&y', 'd[e]': '2' }, headers: { 'idempotency-key': 'k', accept: 'application/vnd.acme+json' } })
 })
 
 await t.test('multipart carries texts, JSON and documents in order, with the length known', async (t) => {
   vendor.answer({ json: { id: '1' } })
   await httpOf(network, { documents }).post(url, {
-    multipart: { name: 'Zoë', n: 2, not: undefined, file: [pdf, { document: pdf, filename: 'a"b\r\n.pdf', contentType: 'text/plain' }], meta: { json: { priority: 1 } }, note: { text: 'x', contentType: 'text/csv' } }
+    multipart: {
+      name: 'Zoë',
+      n: 2,
+      not: undefined,
+      file: [pdf, { document: pdf, filename: 'a"b\r\n.pdf', contentType: 'text/plain' }],
+      meta: { json: { priority: 1 } },
+      note: { text: 'x', contentType: 'text/csv' }
+    }
   }, Sent)
   t.strictSame(last().parts?.map(({ body, ...part }) => ({ ...part, body: body.toString() })), [
     { name: 'name', body: 'Zoë' },
@@ -93,26 +134,44 @@ await t.test('a document is streamed as the body', async (t) => {
 await t.test('a document that cannot be read, or is not as long as it says, leaves nothing accepted', async (t) => {
   vendor.answer({ json: { id: '1' } })
   const unreadable = { ...documents, read: () => Promise.reject(new Error('gone')) }
-  const broken = { ...documents, read: () => Promise.resolve(Readable.from((async function * () { yield Buffer.from('%P'); await Promise.reject(new Error('disk')) })())) }
+  const broken = {
+    ...documents,
+    read: () =>
+      Promise.resolve(Readable.from((async function* () {
+        yield Buffer.from('%P')
+        await Promise.reject(new Error('disk'))
+      })()))
+  }
   const short = { ...documents, read: () => Promise.resolve(Readable.from([Buffer.from('%P')])) }
   const long = { ...documents, read: () => Promise.resolve(Readable.from([Buffer.alloc(20)])) }
   for (const documents of [unreadable, broken, short, long]) {
     has(t, await failed(httpOf(network, { documents }).post(url, { document: pdf }, Sent)), { word: 'provider_unavailable', ours: true })
-    has(t, await failed(httpOf(network, { documents }).post(url, { multipart: { pdf } }, Sent)), { word: 'provider_unavailable', ours: true })
+    has(t, await failed(httpOf(network, { documents }).post(url, { multipart: { pdf } }, Sent)), {
+      word: 'provider_unavailable',
+      ours: true
+    })
   }
 })
 
 await t.test('two bodies, two ways to sign in, a header that is none: the provider\'s mistake, and nothing is sent', async (t) => {
   const before = vendor.requests.length
   await t.rejects(httpOf(network).post(url, { json: 1, form: {} }, Sent), { message: 'A request has one body, not form and json.' })
-  await t.rejects(httpOf(network).post(url, { bearer: 'x', basic: ['a', 'b'] }, Sent), { message: 'A request signs in one way, not by basic and bearer.' })
-  has(t, await failed(httpOf(network).post(url, { headers: { 'X-Bad': 'a\r\nX-Injected: 1' } }, Sent)), { word: 'provider_unavailable', ours: true })
+  await t.rejects(httpOf(network).post(url, { bearer: 'x', basic: ['a', 'b'] }, Sent), {
+    message: 'A request signs in one way, not by basic and bearer.'
+  })
+  has(t, await failed(httpOf(network).post(url, { headers: { 'X-Bad': 'a\r\nX-Injected: 1' } }, Sent)), {
+    word: 'provider_unavailable',
+    ours: true
+  })
   t.equal(vendor.requests.length, before)
 })
 
 await t.test('replies', async (t) => {
   const Anything = Type.Unknown()
-  const read = async (answer: VendorBehaviour): Promise<unknown> => { vendor.answer(answer); return await httpOf(network).get(url, {}, Anything) }
+  const read = async (answer: VendorBehaviour): Promise<unknown> => {
+    vendor.answer(answer)
+    return await httpOf(network).get(url, {}, Anything)
+  }
 
   await t.test('an empty one is null, one that is not JSON is a text', async (t) => {
     t.equal(await read({ status: 204 }), null)
@@ -128,17 +187,24 @@ await t.test('replies', async (t) => {
 
   const unreadable: [string, VendorBehaviour, RegExp][] = [
     ['too large', { body: Buffer.alloc(5 * 1024 * 1024 + 1, ' ') }, /larger than 5242880 bytes/],
-    ['too large once unzipped', { body: gzipSync(Buffer.alloc(6 * 1024 * 1024, ' ')), headers: { 'content-encoding': 'gzip' } }, /larger than 5242880 bytes/],
+    [
+      'too large once unzipped',
+      { body: gzipSync(Buffer.alloc(6 * 1024 * 1024, ' ')), headers: { 'content-encoding': 'gzip' } },
+      /larger than 5242880 bytes/
+    ],
     ['not gzip although it says so', { text: 'plain', headers: { 'content-encoding': 'gzip' } }, /answered what is not HTTP/],
     ['cut off', { cut: 'in-reply' }, /it cut the connection/],
     ['of another shape', { json: { ID: '1' } }, /The field "id" is required/],
     ['garbage', { text: '<html>' }, /Expected object, got string/]
   ]
   for (const [what, answer, why] of unreadable) {
-    await t.test(`one that is ${what} is unknown after a POST at the point of no return, unavailable before it and after a GET`, async (t) => {
+    await t.test(`one that is ${what} is unknown after a POST at the point of no return, unavailable ` +
+      'before it and after a GET', async (t) => {
       vendor.answer(answer)
       has(t, await failed(httpOf(network).post(url, {}, Sent)), { word: 'outcome_unknown', message: why })
-      has(t, await failed(httpOf(network, { progress: createProgress({ passed: false }) }).post(url, {}, Sent)), { word: 'provider_unavailable' })
+      has(t, await failed(httpOf(network, { progress: createProgress({ passed: false }) }).post(url, {}, Sent)), {
+        word: 'provider_unavailable'
+      })
       has(t, await failed(httpOf(network).get(url, {}, Sent)), { word: 'provider_unavailable' })
     })
   }
@@ -151,27 +217,91 @@ await t.test('replies', async (t) => {
   })
 })
 
-const errors = { at: ['/code', '/error/code'], message: ['/message', '/error/message'], map: { 20003: 'authentication_error', busy: 'provider_unavailable' } } as const
+const errors = {
+  at: ['/code', '/error/code'],
+  message: ['/message', '/error/message'],
+  map: { 20003: 'authentication_error', busy: 'provider_unavailable' }
+} as const
 const statuses: [what: string, answer: VendorBehaviour, failure: Failure][] = [
-  ['400 with a code and words', { status: 400, json: { code: 21211, message: 'No such number.' } }, { word: 'provider_error', code: '21211', status: 400, message: 'No such number.' }],
-  ['400 with its code elsewhere', { status: 400, json: { error: { code: 'E1', message: 'Bad.' } } }, { word: 'provider_error', code: 'E1', status: 400, message: 'Bad.' }],
-  ['400 with a code of the map', { status: 400, json: { code: 20003, message: 'Authenticate' } }, { word: 'authentication_error', code: '20003', status: 400, message: 'Authenticate' }],
-  ['400 with a code that means a pause', { status: 400, json: { code: 'busy', message: 'Later.' } }, { word: 'provider_unavailable', code: 'busy', status: 400, message: 'Later.' }],
-  ['400 with a code that every object has', { status: 400, json: { code: 'constructor' } }, { word: 'provider_error', code: 'constructor', status: 400, message: '"api.acme.test" answered 400: {"code":"constructor"}.' }],
-  ['400 with words at no place that is known', { status: 400, json: { reason: 'No such person.' } }, { word: 'provider_error', status: 400, message: '"api.acme.test" answered 400: {"reason":"No such person."}.' }],
-  ['400 with a text', { status: 400, text: ` ${'No such person. '.repeat(100)}` }, { word: 'provider_error', status: 400, message: `"api.acme.test" answered 400: ${'No such person. '.repeat(100).slice(0, 500)}.` }],
-  ['400 that is not JSON', { status: 400, text: '<html>' }, { word: 'provider_error', status: 400, message: '"api.acme.test" answered 400.' }],
+  [
+    '400 with a code and words',
+    { status: 400, json: { code: 21211, message: 'No such number.' } },
+    { word: 'provider_error', code: '21211', status: 400, message: 'No such number.' }
+  ],
+  [
+    '400 with its code elsewhere',
+    { status: 400, json: { error: { code: 'E1', message: 'Bad.' } } },
+    { word: 'provider_error', code: 'E1', status: 400, message: 'Bad.' }
+  ],
+  [
+    '400 with a code of the map',
+    { status: 400, json: { code: 20003, message: 'Authenticate' } },
+    { word: 'authentication_error', code: '20003', status: 400, message: 'Authenticate' }
+  ],
+  [
+    '400 with a code that means a pause',
+    { status: 400, json: { code: 'busy', message: 'Later.' } },
+    { word: 'provider_unavailable', code: 'busy', status: 400, message: 'Later.' }
+  ],
+  [
+    '400 with a code that every object has',
+    { status: 400, json: { code: 'constructor' } },
+    { word: 'provider_error', code: 'constructor', status: 400, message: '"api.acme.test" answered 400: {"code":"constructor"}.' }
+  ],
+  [
+    '400 with words at no place that is known',
+    { status: 400, json: { reason: 'No such person.' } },
+    { word: 'provider_error', status: 400, message: '"api.acme.test" answered 400: {"reason":"No such person."}.' }
+  ],
+  [
+    '400 with a text',
+    { status: 400, text: ` ${'No such person. '.repeat(100)}` },
+    { word: 'provider_error', status: 400, message: `"api.acme.test" answered 400: ${'No such person. '.repeat(100).slice(0, 500)}.` }
+  ],
+  [
+    '400 that is not JSON',
+    { status: 400, text: '<html>' },
+    { word: 'provider_error', status: 400, message: '"api.acme.test" answered 400.' }
+  ],
   ['401', { status: 401 }, { word: 'authentication_error', status: 401, message: '"api.acme.test" answered 401.' }],
   ['403', { status: 403 }, { word: 'authentication_error', status: 403, message: '"api.acme.test" answered 403.' }],
   ['404', { status: 404 }, { word: 'provider_error', status: 404, message: '"api.acme.test" answered 404.' }],
   ['409', { status: 409 }, { word: 'provider_error', status: 409, message: '"api.acme.test" answered 409.' }],
-  ['429', { status: 429, json: { code: 20003 } }, { word: 'provider_unavailable', code: '20003', status: 429, message: '"api.acme.test" answered 429: {"code":20003}.' }],
-  ['429 that says in how many seconds', { status: 429, headers: { 'retry-after': '7' } }, { word: 'provider_unavailable', status: 429, message: '"api.acme.test" answered 429.', retryAfter: 7 }],
-  ['429 that says when', { status: 429, headers: { 'retry-after': 'Sat, 14 Mar 2026 09:31:00 GMT' } }, { word: 'provider_unavailable', status: 429, message: '"api.acme.test" answered 429.', retryAfter: 60 }],
-  ['429 that says a time that is over', { status: 429, headers: { 'retry-after': 'Sat, 14 Mar 2026 09:00:00 GMT' } }, { word: 'provider_unavailable', status: 429, message: '"api.acme.test" answered 429.', retryAfter: 1 }],
-  ['429 that asks for more than a day', { status: 429, headers: { 'retry-after': '9999999' } }, { word: 'provider_unavailable', status: 429, message: '"api.acme.test" answered 429.', retryAfter: 86400 }],
-  ['429 that says nothing that could be read', { status: 429, headers: { 'retry-after': 'soon' } }, { word: 'provider_unavailable', status: 429, message: '"api.acme.test" answered 429.' }],
-  ['a status that the service declares as not processed', { status: 503 }, { word: 'provider_unavailable', status: 503, message: '"api.acme.test" answered 503.' }],
+  [
+    '429',
+    { status: 429, json: { code: 20003 } },
+    { word: 'provider_unavailable', code: '20003', status: 429, message: '"api.acme.test" answered 429: {"code":20003}.' }
+  ],
+  [
+    '429 that says in how many seconds',
+    { status: 429, headers: { 'retry-after': '7' } },
+    { word: 'provider_unavailable', status: 429, message: '"api.acme.test" answered 429.', retryAfter: 7 }
+  ],
+  [
+    '429 that says when',
+    { status: 429, headers: { 'retry-after': 'Sat, 14 Mar 2026 09:31:00 GMT' } },
+    { word: 'provider_unavailable', status: 429, message: '"api.acme.test" answered 429.', retryAfter: 60 }
+  ],
+  [
+    '429 that says a time that is over',
+    { status: 429, headers: { 'retry-after': 'Sat, 14 Mar 2026 09:00:00 GMT' } },
+    { word: 'provider_unavailable', status: 429, message: '"api.acme.test" answered 429.', retryAfter: 1 }
+  ],
+  [
+    '429 that asks for more than a day',
+    { status: 429, headers: { 'retry-after': '9999999' } },
+    { word: 'provider_unavailable', status: 429, message: '"api.acme.test" answered 429.', retryAfter: 86400 }
+  ],
+  [
+    '429 that says nothing that could be read',
+    { status: 429, headers: { 'retry-after': 'soon' } },
+    { word: 'provider_unavailable', status: 429, message: '"api.acme.test" answered 429.' }
+  ],
+  [
+    'a status that the service declares as not processed',
+    { status: 503 },
+    { word: 'provider_unavailable', status: 503, message: '"api.acme.test" answered 503.' }
+  ],
   ['500', { status: 500 }, { word: 'outcome_unknown', status: 500, message: '"api.acme.test" answered 500.' }],
   ['502', { status: 502 }, { word: 'outcome_unknown', status: 502, message: '"api.acme.test" answered 502.' }]
 ]
@@ -184,7 +314,8 @@ for (const [what, answer, failure] of statuses) {
 }
 
 await t.test('a 409 to a request under an idempotency key may come of an earlier one that is still at work', async (t) => {
-  const keyed = (more: Parameters<typeof httpOf>[1] = {}) => httpOf(network, { errors: { ...errors, map: { duplicate: 'provider_error' } }, keyed: true, ...more })
+  const keyed = (more: Parameters<typeof httpOf>[1] = {}) =>
+    httpOf(network, { errors: { ...errors, map: { duplicate: 'provider_error' } }, keyed: true, ...more })
   vendor.answer({ status: 409, json: { code: 'conflict', message: 'At work.' } })
   t.strictSame(await failed(keyed().post(url, {}, Sent)), { word: 'outcome_unknown', code: 'conflict', status: 409, message: 'At work.' })
   has(t, await failed(keyed({ progress: createProgress({ passed: false }) }).post(url, {}, Sent)), { word: 'provider_unavailable' })
@@ -197,14 +328,20 @@ await t.test('a 409 to a request under an idempotency key may come of an earlier
 await t.test('a cut after the request left is unknown for what changes something, and only there', async (t) => {
   for (const cut of ['before-body', 'after-body'] as const) {
     vendor.answer({ cut })
-    t.strictSame(await failed(httpOf(network).post(url, { json: 1 }, Sent)), { word: 'outcome_unknown', message: '"api.acme.test" cut the connection.' })
+    t.strictSame(await failed(httpOf(network).post(url, { json: 1 }, Sent)), {
+      word: 'outcome_unknown',
+      message: '"api.acme.test" cut the connection.'
+    })
     has(t, await failed(httpOf(network).get(url, {}, Sent)), { word: 'provider_unavailable' })
   }
 })
 
 await t.test('an answer that does not come in time is unknown', async (t) => {
   vendor.answer({ delay: 60_000, json: { id: '1' } })
-  t.strictSame(await failed(httpOf(network, { limit: 20 }).post(url, {}, Sent)), { word: 'outcome_unknown', message: '"api.acme.test" did not answer in time.' })
+  t.strictSame(await failed(httpOf(network, { limit: 20 }).post(url, {}, Sent)), {
+    word: 'outcome_unknown',
+    message: '"api.acme.test" did not answer in time.'
+  })
 })
 
 await t.test('nothing is sent', async (t) => {
@@ -219,15 +356,24 @@ await t.test('nothing is sent', async (t) => {
     await once(gone, 'listening')
     const { port } = gone.address() as { port: number }
     gone.close()
-    t.strictSame(await missing({ route: () => ({ host: '127.0.0.1', port }) }), { word: 'provider_unavailable', message: '"api.acme.test" refused the connection.' })
+    t.strictSame(await missing({ route: () => ({ host: '127.0.0.1', port }) }), {
+      word: 'provider_unavailable',
+      message: '"api.acme.test" refused the connection.'
+    })
   })
 
   await t.test('to a host that has no address', async (t) => {
-    has(t, await missing({ resolve: () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' })) }), { word: 'provider_unavailable', message: '"api.acme.test" cannot be found, or has no address that may be reached from here.' })
+    has(t, await missing({ resolve: () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' })) }), {
+      word: 'provider_unavailable',
+      message: '"api.acme.test" cannot be found, or has no address that may be reached from here.'
+    })
   })
 
   await t.test('to a host whose certificate is not trusted, or of another name', async (t) => {
-    has(t, await missing({ route: vendor.route, ca: [(await createAuthority()).ca] }), { word: 'provider_unavailable', message: /has no valid TLS certificate/ })
+    has(t, await missing({ route: vendor.route, ca: [(await createAuthority()).ca] }), {
+      word: 'provider_unavailable',
+      message: /has no valid TLS certificate/
+    })
     has(t, await missing({ route: () => ({ host: 'localhost', port: vendor.port }), ca: [] }), { word: 'provider_unavailable' })
   })
 
@@ -249,29 +395,47 @@ await t.test('nothing is sent', async (t) => {
     const http = httpOf(guarded, { targets: { provider: 'acme', declared: [], chosen } })
     for (const host of [...chosen, '2130706433', '0x7f000001', '0177.1', '１２７.0.0.1']) {
       const literal = { word: 'provider_unavailable', message: /may not be reached: its address is not public/, ours: true }
-      const name = { word: 'provider_unavailable', message: '"api.acme.test" cannot be found, or has no address that may be reached from here.', ours: undefined }
+      const name = {
+        word: 'provider_unavailable',
+        message: '"api.acme.test" cannot be found, or has no address that may be reached from here.',
+        ours: undefined
+      }
       has(t, await failed(http.post(`https://${host}:${vendor.port}/`, {}, Sent)), host === 'api.acme.test' ? name : literal, host)
     }
     const real = createNetwork({ ca: [vendor.ca] })
     t.teardown(() => real.close())
-    const localhost = httpOf(real, { targets: { provider: 'acme', declared: [], chosen: ['localhost'] } }).post(`https://localhost:${vendor.port}/`, {}, Sent)
-    has(t, await failed(localhost), { message: /^"localhost" cannot be found, or has no address/ }, 'a name that the system\'s resolver knows')
+    const localhost = httpOf(real, { targets: { provider: 'acme', declared: [], chosen: ['localhost'] } }).post(
+      `https://localhost:${vendor.port}/`,
+      {},
+      Sent
+    )
+    has(t, await failed(localhost), { message: /^"localhost" cannot be found, or has no address/ },
+      'a name that the system\'s resolver knows')
     t.equal(vendor.requests.length, before)
   })
 
   await t.test('to a host that is neither declared nor chosen, without TLS, or with a user name', async (t) => {
     const before = vendor.requests.length
     const http = httpOf(network, { targets: { provider: 'acme', declared: ['api.acme.test', '*.files.acme.test'], chosen: ['mine.test'] } })
-    const wrong = ['https://evil.test/', 'https://acme.test/', 'https://xapi.acme.test/', 'https://api.acme.test.evil.test/', 'https://files.acme.test/', 'https://evilfiles.acme.test/', 'https://a.mine.test/', 'http://api.acme.test/', 'ftp://api.acme.test/', 'https://user@api.acme.test/', 'https://u:p@api.acme.test/', '/v1', 'https://']
-    for (const url of wrong) has(t, await failed(http.post(url, {}, Sent)), { word: 'provider_unavailable', message: /^The provider "acme" /, ours: true }, url)
+    const wrong = ['https://evil.test/', 'https://acme.test/', 'https://xapi.acme.test/', 'https://api.acme.test.evil.test/',
+      'https://files.acme.test/', 'https://evilfiles.acme.test/', 'https://a.mine.test/', 'http://api.acme.test/', 'ftp://api.acme.test/',
+      'https://user@api.acme.test/', 'https://u:p@api.acme.test/', '/v1', 'https://']
+    for (const url of wrong) {
+      has(t, await failed(http.post(url, {}, Sent)), { word: 'provider_unavailable', message: /^The provider "acme" /, ours: true }, url)
+    }
     t.equal(vendor.requests.length, before)
     vendor.answer({ json: { id: '1' } })
-    for (const url of ['https://a.files.acme.test/', 'https://a.b.files.acme.test/', 'https://mine.test:8443/', 'https://API.acme.test/']) t.strictSame(await http.post(url, {}, Sent), { id: '1' }, url)
+    for (const url of ['https://a.files.acme.test/', 'https://a.b.files.acme.test/', 'https://mine.test:8443/', 'https://API.acme.test/']) {
+      t.strictSame(await http.post(url, {}, Sent), { id: '1' }, url)
+    }
   })
 
   await t.test('once the call has ended', async (t) => {
     const before = vendor.requests.length
-    has(t, await failed(httpOf(network, { ended: AbortSignal.abort() }).post(url, {}, Sent)), { word: 'provider_unavailable', message: 'The provider "acme" sent a request after its call had ended.' })
+    has(t, await failed(httpOf(network, { ended: AbortSignal.abort() }).post(url, {}, Sent)), {
+      word: 'provider_unavailable',
+      message: 'The provider "acme" sent a request after its call had ended.'
+    })
     t.equal(vendor.requests.length, before)
   })
 })
@@ -297,7 +461,11 @@ await t.test('nothing leaves for a caller that has lost what it calls for', asyn
     }).listen(0, '127.0.0.1')
     await once(slow, 'listening')
     t.teardown(() => slow.close())
-    const network = createNetwork({ ca: [vendor.ca], loopback: 'allowed', route: () => ({ host: '127.0.0.1', port: (slow.address() as AddressInfo).port }) })
+    const network = createNetwork({
+      ca: [vendor.ca],
+      loopback: 'allowed',
+      route: () => ({ host: '127.0.0.1', port: (slow.address() as AddressInfo).port })
+    })
     t.teardown(() => network.close())
     let holds = true
     const sent = failed(httpOf(network, { holds: () => holds }).post(url, { json: {} }, Sent))
@@ -315,13 +483,19 @@ await t.test('nothing leaves for a caller that has lost what it calls for', asyn
     const requests = vendor.requests.length
     let pieces = 0
     const read = (): Promise<Readable> => Promise.resolve(Readable.from([Buffer.from('%PDF'), Buffer.from('-2.0')]))
-    has(t, await failed(httpOf(network, { documents: { ...documents, read }, holds: () => pieces++ < 2 }).post(url, { document: pdf }, Sent)), lost)
+    has(t,
+      await failed(httpOf(network, { documents: { ...documents, read }, holds: () => pieces++ < 2 }).post(url, { document: pdf }, Sent)),
+      lost)
     t.equal(vendor.requests.length, requests)
   })
 })
 
 await t.test('settings name hosts as URLs, with a port or alone', (t) => {
-  t.strictSame(chosenHosts(['https://Platform.example/api', 'smtp.example.com', 'smtp.example.com:587', '::1', '127.1', 'not a host', '', 7, undefined]), ['platform.example', 'smtp.example.com', 'smtp.example.com', '[::1]', '127.0.0.1'])
+  t.strictSame(
+    chosenHosts(['https://Platform.example/api', 'smtp.example.com', 'smtp.example.com:587', '::1', '127.1', 'not a host', '', 7,
+      undefined]),
+    ['platform.example', 'smtp.example.com', 'smtp.example.com', '[::1]', '127.0.0.1']
+  )
   t.end()
 })
 
@@ -339,7 +513,13 @@ await t.test('how far a call has come decides', async (t) => {
   const good: VendorBehaviour = { json: { id: '1' } }
 
   await t.test('before the point of no return everything may be repeated', async (t) => {
-    t.strictSame(await outcome(false, good, { status: 500 }, { cut: 'after-body' }, { status: 400 }), [undefined, 'provider_unavailable', 'provider_unavailable', 'provider_error', undefined])
+    t.strictSame(await outcome(false, good, { status: 500 }, { cut: 'after-body' }, { status: 400 }), [
+      undefined,
+      'provider_unavailable',
+      'provider_unavailable',
+      'provider_error',
+      undefined
+    ])
   })
 
   await t.test('a refusal or a pause at it leaves nothing accepted', async (t) => {
@@ -358,17 +538,35 @@ await t.test('how far a call has come decides', async (t) => {
 
 await t.test('a download is kept, with its type', async (t) => {
   vendor.answer({ body: Buffer.from('%PDF-2.0'), headers: { 'content-type': 'application/pdf' } })
-  const keep = async (bytes: Readable, about: { filename: string, contentType: string }): Promise<DocumentHandle> => ({ ...pdf, ...about, size: (await buffer(bytes)).byteLength })
-  t.strictSame(await httpOf(network, { documents: { ...documents, keep } }).download(url, { filename: 'signed.pdf' }), { ...pdf, filename: 'signed.pdf' })
+  const keep = async (bytes: Readable, about: { filename: string, contentType: string }): Promise<DocumentHandle> => ({
+    ...pdf,
+    ...about,
+    size: (await buffer(bytes)).byteLength
+  })
+  t.strictSame(await httpOf(network, { documents: { ...documents, keep } }).download(url, { filename: 'signed.pdf' }), {
+    ...pdf,
+    filename: 'signed.pdf'
+  })
   has(t, last(), { method: 'GET', headers: { accept: '*/*' } })
   vendor.answer({ cut: 'in-reply' })
-  has(t, await failed(httpOf(network, { documents: { ...documents, keep } }).download(url, { filename: 'x' })), { word: 'provider_unavailable', message: /cannot be kept: it cut the connection/ })
+  has(t, await failed(httpOf(network, { documents: { ...documents, keep } }).download(url, { filename: 'x' })), {
+    word: 'provider_unavailable',
+    message: /cannot be kept: it cut the connection/
+  })
 })
 
 await t.test('a call is one line of the log: where, how long, and nothing that was said', async (t) => {
   vendor.answer({ json: { id: 'canary-reply' } })
   const log = memoryLog()
-  await httpOf(network, { log }).post(`${url}?token=canary-query`, { basic: ['canary-user', 'canary-password'], json: 'canary-body', headers: { 'x-key': 'canary-header' } }, Sent)
-  has(t, log.lines, [{ level: 'debug', message: 'vendor called', facts: { method: 'POST', host: 'api.acme.test', path: '/v1/messages', status: 200, ms: Number } }])
+  await httpOf(network, { log }).post(`${url}?token=canary-query`, {
+    basic: ['canary-user', 'canary-password'],
+    json: 'canary-body',
+    headers: { 'x-key': 'canary-header' }
+  }, Sent)
+  has(t, log.lines, [{
+    level: 'debug',
+    message: 'vendor called',
+    facts: { method: 'POST', host: 'api.acme.test', path: '/v1/messages', status: 200, ms: Number }
+  }])
   lacks(t, JSON.stringify(log.lines), /canary/)
 })

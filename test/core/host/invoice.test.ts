@@ -1,8 +1,8 @@
 import t from 'tap'
-import type { JsonObject } from '../../../core/packages/common/json.ts'
-import { Money } from '../../../core/packages/common/money.ts'
 import { failureOf } from '../../../core/host/call/failure.ts'
 import { invoiceOf, minorUnits } from '../../../core/host/manifest/invoice.ts'
+import type { JsonObject } from '../../../core/packages/common/json.ts'
+import { Money } from '../../../core/packages/common/money.ts'
 import { has } from '../../support/matching.ts'
 
 const line = { description: 'Workshop', quantity: 2, unitPrice: '980.10' }
@@ -16,12 +16,24 @@ const refusal = (act: () => unknown): unknown => {
 }
 
 await t.test('an invoice is read as its vocabulary has it: texts as they are, amounts exact', (t) => {
-  const { lines, total, adjustments, prepaid, rounding, due, ...texts } = invoiceOf({ number: 7, currency: 'EUR', notes: 'Thank you', customer: { name: 'Ada', vatId: 'DE1', age: 36 }, lines: [line], total: '1960.20', colour: 'red' })
+  const { lines, total, adjustments, prepaid, rounding, due, ...texts } = invoiceOf({
+    number: 7,
+    currency: 'EUR',
+    notes: 'Thank you',
+    customer: { name: 'Ada', vatId: 'DE1', age: 36 },
+    lines: [line],
+    total: '1960.20',
+    colour: 'red'
+  })
   t.strictSame(texts, { number: '7', currency: 'EUR', notes: 'Thank you', customer: { name: 'Ada', vatId: 'DE1' } })
   t.strictSame([total, prepaid, rounding, due].map((amount) => amount.toFixed()), ['1960.2', '0', '0', '1960.2'])
   t.strictSame(adjustments, [])
   has(t, lines, [{ description: 'Workshop' }])
-  t.strictSame(lines.map(({ quantity, unitPrice, total }) => [quantity, unitPrice, total].map((amount) => amount.toFixed())), [['2', '980.1', '1960.2']])
+  t.strictSame(lines.map(({ quantity, unitPrice, total }) => [quantity, unitPrice, total].map((amount) => amount.toFixed())), [[
+    '2',
+    '980.1',
+    '1960.2'
+  ]])
   t.strictSame(invoiceOf({ total: 0 }).lines, [])
   t.strictSame(invoiceOf({ total: 0, lines: 'none', customer: 'Ada' }).customer, {})
   t.end()
@@ -48,15 +60,22 @@ await t.test('what is due and what is prepaid follow from each other', (t) => {
 
 await t.test('allowances are negative charges; what has a percent alone is computed of its base, or of the whole', (t) => {
   const adjusted = invoiceOf({
-    currency: 'EUR', total: 1, taxRate: 20,
-    lines: [{ ...line, allowances: [{ percent: '2.5', reason: 'Early' }], charges: [{ amount: 3, reasonCode: 'FC' }] }, { description: 'Paper', quantity: 250, unitPrice: '9.00', priceQuantity: 100 }],
+    currency: 'EUR',
+    total: 1,
+    taxRate: 20,
+    lines: [
+      { ...line, allowances: [{ percent: '2.5', reason: 'Early' }], charges: [{ amount: 3, reasonCode: 'FC' }] },
+      { description: 'Paper', quantity: 250, unitPrice: '9.00', priceQuantity: 100 }
+    ],
     allowances: [{ percent: 10, reason: 'Loyalty', taxRate: '5.5' }, { percent: 10, base: 50 }],
     charges: [{ amount: '12.50', reason: 'Freight' }]
   })
   // 1960.20 less 2.5 % (49.005, rounded) and 3 more; 250 of 9.00 a hundred.
   t.strictSame(adjusted.lines.map(({ total, isPlain }) => [total.toFixed(), isPlain]), [['1914.19', false], ['22.5', false]])
   t.strictSame(adjusted.adjustments.map(({ reason, amount, taxRate }) => [reason, amount.toFixed(), taxRate.toFixed()]), [
-    ['Loyalty (10 %)', '-193.67', '5.5'], ['Allowance (10 %)', '-5', '20'], ['Freight', '12.5', '20']
+    ['Loyalty (10 %)', '-193.67', '5.5'],
+    ['Allowance (10 %)', '-5', '20'],
+    ['Freight', '12.5', '20']
   ])
   has(t, refusal(() => invoiceOf({ total: 1, charges: [{ reason: 'Freight' }] })), { code: 'invalid_amount', at: '/data/charges/0/amount' })
   t.end()
@@ -72,13 +91,29 @@ await t.test('an amount that is missing or no number is refused with its place',
     [{ total: 1, lines: [{ ...line, total: null }] }, '/lines/0/total'],
     [{ total: 1, lines: ['one'] }, '/lines/0/quantity']
   ]
-  for (const [data, place] of cases) has(t, refusal(() => invoiceOf(data)), { code: 'invalid_amount', message: `There is no number at ${place} of the data.` }, place)
+  for (const [data, place] of cases) {
+    has(t, refusal(() => invoiceOf(data)), { code: 'invalid_amount', message: `There is no number at ${place} of the data.` }, place)
+  }
   t.end()
 })
 
 await t.test('minor units are those of ISO 4217, unless the vendor counts otherwise', (t) => {
-  const cases: [string, string | undefined, string][] = [['19.99', 'EUR', '1999'], ['0.001', 'EUR', '0.1'], ['500', 'JPY', '500'], ['5.124', 'KWD', '5124'], ['5', 'ISK', '500'], ['5', 'XXY', '500'], ['5', undefined, '500']]
-  for (const [amount, currency, minor] of cases) t.equal(minorUnits(new Money(amount), currency, { ISK: 2 }).toFixed(), minor, `${amount} ${currency ?? ''}`)
+  const cases: [string, string | undefined, string][] = [
+    ['19.99', 'EUR', '1999'],
+    ['0.001', 'EUR', '0.1'],
+    ['500', 'JPY', '500'],
+    [
+      '5.124',
+      'KWD',
+      '5124'
+    ],
+    ['5', 'ISK', '500'],
+    ['5', 'XXY', '500'],
+    ['5', undefined, '500']
+  ]
+  for (const [amount, currency, minor] of cases) {
+    t.equal(minorUnits(new Money(amount), currency, { ISK: 2 }).toFixed(), minor, `${amount} ${currency ?? ''}`)
+  }
   t.equal(minorUnits(new Money(5), 'ISK').toFixed(), '5')
   t.end()
 })

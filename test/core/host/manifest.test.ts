@@ -1,7 +1,7 @@
 import t from 'tap'
-import { Host, Secret, Type } from '../../../core/provider.ts'
 import { deriveManifest } from '../../../core/host/manifest/derive.ts'
 import { readManifest } from '../../../core/host/manifest/manifest.ts'
+import { Host, Secret, Type } from '../../../core/provider.ts'
 import { has } from '../../support/matching.ts'
 
 const sample = {
@@ -35,7 +35,10 @@ const expected = {
   settings: {
     type: 'object',
     required: ['token', 'server'],
-    properties: { token: { type: 'string', minLength: 1, title: 'Token', 'x-secret': true }, server: { type: 'string', minLength: 1, title: 'Server', 'x-destination': true } },
+    properties: {
+      token: { type: 'string', minLength: 1, title: 'Token', 'x-secret': true },
+      server: { type: 'string', minLength: 1, title: 'Server', 'x-destination': true }
+    },
     additionalProperties: false
   },
   requestSettings: { type: 'object', properties: { label: { type: 'string' } }, additionalProperties: false },
@@ -65,8 +68,14 @@ await t.test('a manifest that went through JSON is the same manifest', (t) => {
 
 await t.test('what a definition leaves out is empty', (t) => {
   const { code, name, settings, services } = sample
-  has(t, deriveManifest({ code, name, settings, services }, '1.2.3'), { ok: true, value: { requestSettings: { properties: {}, additionalProperties: false }, errors: { map: {} }, hosts: [] } })
-  has(t, deriveManifest({ code, name, settings, services, errors: { at: '/code' } }, '1.2.3'), { ok: true, value: { errors: { at: '/code', map: {} } } })
+  has(t, deriveManifest({ code, name, settings, services }, '1.2.3'), {
+    ok: true,
+    value: { requestSettings: { properties: {}, additionalProperties: false }, errors: { map: {} }, hosts: [] }
+  })
+  has(t, deriveManifest({ code, name, settings, services, errors: { at: '/code' } }, '1.2.3'), {
+    ok: true,
+    value: { errors: { at: '/code', map: {} } }
+  })
   t.end()
 })
 
@@ -79,31 +88,91 @@ const refused: [string, object, string][] = [
   ['services as a list', { services: [] }, '/services Expected object, got array.'],
   ['no settings', { settings: undefined }, '/settings The field "settings" is required.'],
   ['documentation that is not a web page', { docs: 'http://docs.example' }, '/docs Does not match the pattern ^https://.'],
-  ['an unknown kind of idempotency', withInvoicing({ idempotency: { kind: 'keys' } }), '/services/invoicing/idempotency/kind Expected one of "key", "lookup", "none" (did you mean "key"?).'],
-  ['a look-up without its delay', withInvoicing({ idempotency: { kind: 'lookup' } }), '/services/invoicing/idempotency/visibleAfter The field "visibleAfter" is required.'],
-  ['a key that never lives', withInvoicing({ idempotency: { kind: 'key', ttl: 0 } }), '/services/invoicing/idempotency/ttl Must be more than 0.'],
+  [
+    'an unknown kind of idempotency',
+    withInvoicing({ idempotency: { kind: 'keys' } }),
+    '/services/invoicing/idempotency/kind Expected one of "key", "lookup", "none" (did you mean "key"?).'
+  ],
+  [
+    'a look-up without its delay',
+    withInvoicing({ idempotency: { kind: 'lookup' } }),
+    '/services/invoicing/idempotency/visibleAfter The field "visibleAfter" is required.'
+  ],
+  [
+    'a key that never lives',
+    withInvoicing({ idempotency: { kind: 'key', ttl: 0 } }),
+    '/services/invoicing/idempotency/ttl Must be more than 0.'
+  ],
   ['a time limit beyond ten minutes', withInvoicing({ timeLimit: 601 }), '/services/invoicing/timeLimit Must be at most 600.'],
   ['no document type', withInvoicing({ documentTypes: [] }), '/services/invoicing/capabilities/documentTypes Must not be empty.'],
-  ['a misspelt capability', withInvoicing({ sendByMail: true }), '/services/invoicing/capabilities/sendByMail Unknown field "sendByMail" (did you mean "sendByEmail"?).'],
+  [
+    'a misspelt capability',
+    withInvoicing({ sendByMail: true }),
+    '/services/invoicing/capabilities/sendByMail Unknown field "sendByMail" (did you mean "sendByEmail"?).'
+  ],
   ['a verb that is no function', withInvoicing({ lookup: {} }), '/services/invoicing/capabilities/lookup Unknown field "lookup".'],
-  ['statuses of nobody who can be asked', withInvoicing({ statuses: { settled: 'paid' } }), '/services/invoicing/verbs The verb "status" is required.'],
-  ['delivery statuses of an invoice', withInvoicing({ statuses: { paid: 'delivered' }, status: () => undefined }), '/services/invoicing/statuses/paid Expected one of'],
-  ...['*', '*.com', 'https://api.acme.example', 'api.acme.example:8443', 'api.acme.example/v1', '127.0.0.1', 'localhost', 'API.acme.example', 'a.*.example', ''].map((host): [string, object, string] =>
-    [`"${host}" as a host`, { hosts: [host] }, '/hosts/0 ']),
+  [
+    'statuses of nobody who can be asked',
+    withInvoicing({ statuses: { settled: 'paid' } }),
+    '/services/invoicing/verbs The verb "status" is required.'
+  ],
+  [
+    'delivery statuses of an invoice',
+    withInvoicing({ statuses: { paid: 'delivered' }, status: () => undefined }),
+    '/services/invoicing/statuses/paid Expected one of'
+  ],
+  ...['*', '*.com', 'https://api.acme.example', 'api.acme.example:8443', 'api.acme.example/v1', '127.0.0.1', 'localhost',
+    'API.acme.example', 'a.*.example', ''].map((host): [string, object, string] => [`"${host}" as a host`, { hosts: [host] }, '/hosts/0 ']),
   ['a limit that is no pointer', withInvoicing({ limits: [{ at: 'number', fits: {} }] }), '/services/invoicing/limits/0/at '],
-  ['a limit whose schema is none', withInvoicing({ limits: [{ at: '/data/number', fits: { maxLenght: 5 } }] }), '/services/invoicing/limits/0/fits Not a JSON Schema'],
-  ['a sandbox told by the key of no setting', { sandbox: { kind: 'configuration', key: { setting: 'kee', test: '^test_' } } }, '/sandbox There is no setting "kee".'],
+  [
+    'a limit whose schema is none',
+    withInvoicing({ limits: [{ at: '/data/number', fits: { maxLenght: 5 } }] }),
+    '/services/invoicing/limits/0/fits Not a JSON Schema'
+  ],
+  [
+    'a sandbox told by the key of no setting',
+    { sandbox: { kind: 'configuration', key: { setting: 'kee', test: '^test_' } } },
+    '/sandbox There is no setting "kee".'
+  ],
   ['something that no operator can give', { needs: ['moon'] }, '/needs/0 Expected "disk".'],
   ['an error pointer that is none', { errors: { at: 'code' } }, '/errors/at '],
   ['a checkpoint that is neither there nor not', withInvoicing({ checkpoint: 'yes' }), '/services/invoicing/checkpoint '],
   ['a success that is not processed', withInvoicing({ notProcessed: [200] }), '/services/invoicing/notProcessed/0 Must be at least 400.'],
-  ['a secret that is no text', { settings: Type.Object({ pin: Type.Number({ 'x-secret': true }) }) }, '/settings/properties/pin A secret or a destination is a string.'],
-  ['a destination that is no text', { settings: Type.Object({ port: Type.Number({ 'x-destination': true }) }) }, '/settings/properties/port A secret or a destination is a string.'],
-  ['a secret inside another field', { settings: Type.Object({ login: Type.Object({ password: Secret() }) }) }, '/settings/properties/login Secrets and destinations stand at the top of the settings, not inside another field.'],
-  ['a destination in a list', { settings: Type.Object({ servers: Type.Array(Host()) }) }, '/settings/properties/servers Secrets and destinations stand at the top of the settings, not inside another field.'],
-  ['a schema with an unknown keyword', { settings: Type.Object({ a: Type.String({ maxLenght: 5 }) }) }, '/settings Not a JSON Schema: strict mode: unknown keyword: "maxLenght"'],
-  ['a secret in request settings', { requestSettings: Type.Object({ pin: Secret() }) }, '/requestSettings/properties/pin A secret stands in the settings of a configuration, which are sealed, never in those of a request.'],
-  ['request settings that are no schema', { requestSettings: Type.Object({ a: Type.String({ pattern: '(' }) }) }, '/requestSettings Not a JSON Schema: '],
+  [
+    'a secret that is no text',
+    { settings: Type.Object({ pin: Type.Number({ 'x-secret': true }) }) },
+    '/settings/properties/pin A secret or a destination is a string.'
+  ],
+  [
+    'a destination that is no text',
+    { settings: Type.Object({ port: Type.Number({ 'x-destination': true }) }) },
+    '/settings/properties/port A secret or a destination is a string.'
+  ],
+  [
+    'a secret inside another field',
+    { settings: Type.Object({ login: Type.Object({ password: Secret() }) }) },
+    '/settings/properties/login Secrets and destinations stand at the top of the settings, not inside another field.'
+  ],
+  [
+    'a destination in a list',
+    { settings: Type.Object({ servers: Type.Array(Host()) }) },
+    '/settings/properties/servers Secrets and destinations stand at the top of the settings, not inside another field.'
+  ],
+  [
+    'a schema with an unknown keyword',
+    { settings: Type.Object({ a: Type.String({ maxLenght: 5 }) }) },
+    '/settings Not a JSON Schema: strict mode: unknown keyword: "maxLenght"'
+  ],
+  [
+    'a secret in request settings',
+    { requestSettings: Type.Object({ pin: Secret() }) },
+    '/requestSettings/properties/pin A secret stands in the settings of a configuration, which are sealed, never in those of a request.'
+  ],
+  [
+    'request settings that are no schema',
+    { requestSettings: Type.Object({ a: Type.String({ pattern: '(' }) }) },
+    '/requestSettings Not a JSON Schema: '
+  ],
   ['a schema that claims a name for itself', { settings: Type.Object({}, { $id: 'acme' }) }, '/settings/$id ']
 ]
 

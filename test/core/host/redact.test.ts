@@ -4,7 +4,9 @@ import { createRedactor } from '../../../core/host/call/redact.ts'
 import { contains } from '../../support/matching.ts'
 
 /** Long enough to count, and nothing of the mark that replaces it. */
-const secret = fc.string({ minLength: 4, maxLength: 40, unit: 'binary' }).filter((text) => !'[redacted]'.includes(text) && !/redacted|[[\]]/.test(text))
+const secret = fc.string({ minLength: 4, maxLength: 40, unit: 'binary' }).filter((text) =>
+  !'[redacted]'.includes(text) && !/redacted|[[\]]/.test(text)
+)
 
 await t.test('no secret remains in a text, wherever it stands', (t) => {
   fc.assert(fc.property(fc.array(secret, { minLength: 1, maxLength: 4 }), fc.array(fc.string()), (secrets, between) => {
@@ -16,7 +18,12 @@ await t.test('no secret remains in a text, wherever it stands', (t) => {
 
 await t.test('no secret remains in JSON, in keys, texts or numbers', (t) => {
   const { json } = createRedactor(['12345', 'pass"word'])
-  t.strictSame(json({ 'a pass"word': [12345, 1234, { b: 'pass"word12345' }], c: null, d: true, e: 0.12345 }), { 'a [redacted]': ['[redacted]', 1234, { b: '[redacted][redacted]' }], c: null, d: true, e: '0.[redacted]' })
+  t.strictSame(json({ 'a pass"word': [12345, 1234, { b: 'pass"word12345' }], c: null, d: true, e: 0.12345 }), {
+    'a [redacted]': ['[redacted]', 1234, { b: '[redacted][redacted]' }],
+    c: null,
+    d: true,
+    e: '0.[redacted]'
+  })
   t.end()
 })
 

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap'
 import { callDispatch, type Outcome } from '../../../core/host/call/call.ts'
 import type { Context } from '../../../core/host/call/context.ts'
-import type { JsonObject } from '../../../core/packages/common/json.ts'
 import { deriveManifest } from '../../../core/host/manifest/derive.ts'
+import type { JsonObject } from '../../../core/packages/common/json.ts'
 import { refused, Type, unavailable } from '../../../core/provider.ts'
 import { callContext, invoice, memoryLog, outside } from '../../fixtures/providers/call.ts'
 import { has } from '../../support/matching.ts'
@@ -12,19 +12,44 @@ type Call = Context<JsonObject, JsonObject>
 const api = 'https://api.acme.example/v1'
 
 /** Dispatches by a verb, to a vendor that answers all; what it was asked, and what came of it. */
-async function dispatched (t: Test, dispatch: (call: Call) => Promise<unknown>): Promise<{ outcome: Outcome, asked: string[], logged: string[] }> {
+async function dispatched (
+  t: Test,
+  dispatch: (call: Call) => Promise<unknown>
+): Promise<{ outcome: Outcome, asked: string[], logged: string[] }> {
   const { vendor, network } = await vendorOf(t)
   vendor.on('DELETE /v1/a', { json: {} })
   vendor.on('DELETE /v1/b', { json: {} })
   const log = memoryLog()
-  const fit = deriveManifest({ code: 'acme', name: 'Acme', hosts: ['api.acme.example'], settings: Type.Object({}), services: { invoicing: { documentTypes: ['INVOICE'], idempotency: { kind: 'none' }, dispatch } } }, '1.0.0')
+  const fit = deriveManifest({
+    code: 'acme',
+    name: 'Acme',
+    hosts: ['api.acme.example'],
+    settings: Type.Object({}),
+    services: { invoicing: { documentTypes: ['INVOICE'], idempotency: { kind: 'none' }, dispatch } }
+  }, '1.0.0')
   if (!fit.ok) throw new Error(JSON.stringify(fit))
-  const installed = { state: 'installed', folder: '/', code: 'acme', version: '1.0.0', digest: '', checks: {}, eventReaders: {}, manifest: fit.value, verbs: { invoicing: { dispatch: (_request: unknown, call: Call) => dispatch(call) } } } as const
+  const installed = {
+    state: 'installed',
+    folder: '/',
+    code: 'acme',
+    version: '1.0.0',
+    digest: '',
+    checks: {},
+    eventReaders: {},
+    manifest: fit.value,
+    verbs: { invoicing: { dispatch: (_request: unknown, call: Call) => dispatch(call) } }
+  } as const
   const outcome = await callDispatch(installed, 'invoicing', invoice(), callContext({ log, resources: outside({ network }) }))
-  return { outcome, asked: vendor.requests.map(({ method, path }) => `${method} ${path}`), logged: log.lines.flatMap(({ message }) => message.includes('left at the vendor') ? [message] : []) }
+  return {
+    outcome,
+    asked: vendor.requests.map(({ method, path }) => `${method} ${path}`),
+    logged: log.lines.flatMap(({ message }) => message.includes('left at the vendor') ? [message] : [])
+  }
 }
 
-const making = (name: string) => ({ onRefusal }: Call): void => { onRefusal((http) => http.delete(`${api}/${name}`, {}, Type.Unknown())) }
+const making = (name: string) => ({ onRefusal }: Call): void => {
+  onRefusal((http) => http.delete(`${api}/${name}`, {}, Type.Unknown()))
+}
 
 await t.test('what a refused dispatch has made is taken back, the last thing first', async (t) => {
   const { outcome, asked, logged } = await dispatched(t, (call) => {
@@ -40,8 +65,18 @@ await t.test('what a refused dispatch has made is taken back, the last thing fir
 await t.test('nothing is taken back of what was accepted, may have been, or will be tried again', async (t) => {
   const ends: [string, () => unknown][] = [
     ['accepted', () => ({ id: '1', status: 'sent' })],
-    ['unavailable', () => { throw unavailable('Later.') }],
-    ['uncertain', () => { throw new Error('A fault of the provider.') }]
+    [
+      'unavailable',
+      () => {
+        throw unavailable('Later.')
+      }
+    ],
+    [
+      'uncertain',
+      () => {
+        throw new Error('A fault of the provider.')
+      }
+    ]
   ]
   for (const [expected, end] of ends) {
     const { outcome, asked } = await dispatched(t, async (call) => {

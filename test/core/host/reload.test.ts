@@ -26,7 +26,8 @@ await t.test('a provider added to the directory is usable after a reload', async
 await t.test('a change in any module of the folder counts, however deep it is imported', async (t) => {
   const root = await directory(t)
   const folder = await provide(root, 'acme', {
-    'index.js': source('acme', 'return { id: "1", status: text + (await import("./lazy.js")).default }', 'import text from "./lib/text.js"'),
+    'index.js': source('acme', 'return { id: "1", status: text + (await import("./lazy.js")).default }',
+      'import text from "./lib/text.js"'),
     'lib/text.js': 'import { word } from "./word.js"\nexport default word',
     'lib/word.js': 'export const word = "old"',
     'lazy.js': 'export default "-lazy"'
@@ -44,7 +45,13 @@ await t.test('a change in a CommonJS module counts too', async (t) => {
   const root = await directory(t)
   const folder = await provide(root, 'acme', {
     'package.json': { type: 'commonjs', exports: './index.cjs' },
-    'index.cjs': `const { word } = require('./word.cjs')\n${source('acme', 'return { id: "1", status: word }').replace(/import (.*) from (.*)/, 'const $1 = require($2)').replace('export default', 'module.exports =')}`,
+    'index.cjs': 'const { word } = ' +
+      `require('./word.cjs')\n${
+        source('acme', 'return { id: "1", status: word }').replace(/import (.*) from (.*)/, 'const $1 = require($2)').replace(
+          'export default',
+          'module.exports ='
+        )
+      }`,
     'word.cjs': 'exports.word = "old"'
   })
   const host = await hostOf(root)
@@ -66,7 +73,8 @@ await t.test('an unchanged folder stays what it is, whatever happens beside it',
 
 await t.test('a request in flight finishes on the provider that it began with', async (t) => {
   const root = await directory(t)
-  const waiting = (word: string): string => source('acme', `while (await context.state.get("go") === undefined) await context.wait(0.001)\nreturn { id: "1", status: "${word}" }`)
+  const waiting = (word: string): string =>
+    source('acme', `while (await context.state.get("go") === undefined) await context.wait(0.001)\nreturn { id: "1", status: "${word}" }`)
   await provide(root, 'acme', { 'index.js': waiting('old') })
   const host = await hostOf(root)
   const old = host.find('acme')!

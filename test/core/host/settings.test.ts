@@ -2,11 +2,10 @@ import fc from 'fast-check'
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import { createKeyring } from '../../../core/access/keyring.ts'
-import type { JsonObject } from '../../../core/packages/common/json.ts'
 import type { SettingsSchema } from '../../../core/host/settings/settings-schema.ts'
-import {
-  changeSettings, checkSettings, maskSettings, mergeSettings, openSecrets, openSettings, sealSecrets, splitSecrets, type StoredSettings, type Vault
-} from '../../../core/host/settings/settings.ts'
+import { changeSettings, checkSettings, maskSettings, mergeSettings, openSecrets, openSettings, sealSecrets, splitSecrets,
+  type StoredSettings, type Vault } from '../../../core/host/settings/settings.ts'
+import type { JsonObject } from '../../../core/packages/common/json.ts'
 import { contains, has, lacks } from '../../support/matching.ts'
 
 const text = { type: 'string', minLength: 1 }
@@ -41,7 +40,10 @@ function store (incoming: JsonObject, before = nothing, now = first): StoredSett
 await t.test('what is wrong with settings is told at its place, with the nearest name', (t) => {
   t.strictSame(checkSettings(form, complete), [])
   const problems = checkSettings(form, { user: '', password: 'x', sever: 'x', server: 'x' }, { base: '/settings' })
-  t.strictSame(problems.map(({ path, code }) => ({ path, code })), [{ path: '/settings/sever', code: 'unknown_field' }, { path: '/settings/user', code: 'too_short' }])
+  t.strictSame(problems.map(({ path, code }) => ({ path, code })), [
+    { path: '/settings/sever', code: 'unknown_field' },
+    { path: '/settings/user', code: 'too_short' }
+  ])
   contains(t, problems[0]?.message, 'did you mean "server"?')
   t.end()
 })
@@ -55,14 +57,24 @@ await t.test('nothing of a secret stands in what is stored or shown', (t) => {
   const stored = store(complete)
   const shown = maskSettings(form, stored)
   t.strictSame(shown, {
-    user: 'ada', server: 'mail.example', ports: [25], password: { set: true, updatedAt: first.toISOString() }, apiKey: { set: true, updatedAt: first.toISOString() }
+    user: 'ada',
+    server: 'mail.example',
+    ports: [25],
+    password: { set: true, updatedAt: first.toISOString() },
+    apiKey: { set: true, updatedAt: first.toISOString() }
   })
   for (const secret of [complete.password, complete.apiKey]) lacks(t, JSON.stringify([stored, shown]), secret)
   t.end()
 })
 
 await t.test('what is stored opens to what was given', (t) => {
-  t.strictSame(openSettings(store(complete), vault), { user: 'ada', server: 'mail.example', ports: [25], password: 'old password', apiKey: 'old key' })
+  t.strictSame(openSettings(store(complete), vault), {
+    user: 'ada',
+    server: 'mail.example',
+    ports: [25],
+    password: 'old password',
+    apiKey: 'old key'
+  })
   t.end()
 })
 
@@ -87,29 +99,47 @@ await t.test('a secret left out is kept, with the time when it was given; a new 
 await t.test('null deletes a secret', (t) => {
   const after = store({ user: 'ada', server: 'mail.example', apiKey: null }, store(complete))
   t.notOk('apiKey' in openSettings(after, vault))
-  has(t, changeSettings(form, after, { user: 'ada', server: 'mail.example', password: null }, { vault, now: later }), { ok: false, problems: [{ path: '/password', code: 'required' }] })
+  has(t, changeSettings(form, after, { user: 'ada', server: 'mail.example', password: null }, { vault, now: later }), {
+    ok: false,
+    problems: [{ path: '/password', code: 'required' }]
+  })
   t.end()
 })
 
 await t.test('null is no value of anything else', (t) => {
-  has(t, changeSettings(form, nothing, { ...complete, ports: null }, { vault, now: first, base: '/settings' }), { ok: false, problems: [{ path: '/settings/ports', code: 'type' }] })
+  has(t, changeSettings(form, nothing, { ...complete, ports: null }, { vault, now: first, base: '/settings' }), {
+    ok: false,
+    problems: [{ path: '/settings/ports', code: 'type' }]
+  })
   t.end()
 })
 
 await t.test('a destination that changes, appears or goes drops the kept secrets', (t) => {
   const before = store({ ...complete, proxy: 'proxy.example' })
   const rest = { user: 'ada' }
-  for (const destinations of [{ server: 'evil.example', proxy: 'proxy.example' }, { server: 'mail.example', proxy: 'evil.example' }, { server: 'mail.example' }]) {
-    has(t, changeSettings(form, before, { ...rest, ...destinations }, { vault, now: later }), { ok: false, problems: [{ path: '/password', code: 'required' }] })
+  for (const destinations of [
+    { server: 'evil.example', proxy: 'proxy.example' },
+    { server: 'mail.example', proxy: 'evil.example' },
+    { server: 'mail.example' }
+  ]) {
+    has(t, changeSettings(form, before, { ...rest, ...destinations }, { vault, now: later }), {
+      ok: false,
+      problems: [{ path: '/password', code: 'required' }]
+    })
     const after = store({ ...rest, ...destinations, password: 'new password' }, before, later)
     t.strictSame(openSecrets(after.secrets, vault), { password: 'new password' }, 'the optional secret is gone')
   }
-  has(t, changeSettings(form, store(complete), { ...rest, server: 'mail.example', proxy: 'evil.example' }, { vault, now: later }), { ok: false })
+  has(t, changeSettings(form, store(complete), { ...rest, server: 'mail.example', proxy: 'evil.example' }, { vault, now: later }), {
+    ok: false
+  })
   t.end()
 })
 
 await t.test('a secret that is no text is refused, and not stored in the clear', (t) => {
-  has(t, changeSettings(form, nothing, { ...complete, password: { set: true } }, { vault, now: first }), { ok: false, problems: [{ path: '/password', code: 'type' }] })
+  has(t, changeSettings(form, nothing, { ...complete, password: { set: true } }, { vault, now: first }), {
+    ok: false,
+    problems: [{ path: '/password', code: 'type' }]
+  })
   t.end()
 })
 
@@ -126,7 +156,13 @@ await t.test('a secret that a newer version of the provider does not know is not
   t.end()
 })
 
-const settings = fc.record({ user: fc.string(), password: fc.string({ minLength: 1 }), apiKey: fc.string({ minLength: 1 }), server: fc.string(), ports: fc.array(fc.nat()) }, { requiredKeys: [] })
+const settings = fc.record({
+  user: fc.string(),
+  password: fc.string({ minLength: 1 }),
+  apiKey: fc.string({ minLength: 1 }),
+  server: fc.string(),
+  ports: fc.array(fc.nat())
+}, { requiredKeys: [] })
 
 await t.test('splitting loses nothing, and leaves no secret with the rest', (t) => {
   fc.assert(fc.property(settings, (given) => {
@@ -146,12 +182,16 @@ await t.test('sealed secrets open to themselves, whatever they are', (t) => {
 
 await t.test('of two changes, each field is the last given; secrets survive exactly while the destination stays', (t) => {
   const shape = fc.record({ user: fc.constantFrom('ada', 'grace'), server: fc.constantFrom('a.example', 'b.example') })
-  const secrets = fc.record({ password: fc.constantFrom('x1', 'x2', null), apiKey: fc.constantFrom('y1', 'y2', null) }, { requiredKeys: [] })
+  const secrets = fc.record({ password: fc.constantFrom('x1', 'x2', null), apiKey: fc.constantFrom('y1', 'y2', null) }, {
+    requiredKeys: []
+  })
   fc.assert(fc.property(shape, secrets, shape, secrets, (one, oneSecrets, two, twoSecrets) => {
     const before = mergeSettings(form, nothing, { ...one, ...oneSecrets })
     const stored = { plain: before.plain, secrets: sealSecrets(before.fresh, vault, first) }
     const { plain, fresh, kept } = mergeSettings(form, stored, { ...two, ...twoSecrets })
-    const expected = Object.entries({ ...(one.server === two.server ? oneSecrets : {}), ...twoSecrets }).filter(([, value]) => value !== null)
+    const expected = Object.entries({ ...(one.server === two.server ? oneSecrets : {}), ...twoSecrets }).filter(([, value]) =>
+      value !== null
+    )
     t.strictSame({ ...plain }, { ...two })
     t.strictSame({ ...openSecrets(kept, vault), ...fresh }, Object.fromEntries(expected))
   }))

@@ -1,14 +1,14 @@
-import { generateKeyPairSync, hash, type KeyObject } from 'node:crypto'
 import { jwtVerify } from 'jose'
+import { generateKeyPairSync, hash, type KeyObject } from 'node:crypto'
 import t from 'tap'
-import { failureOf, type Failure } from '../../../core/host/call/failure.ts'
-import type { HttpOptions } from '../../../core/host/http/client.ts'
-import type { HttpCall } from '../../../core/host/http/call.ts'
-import { createAccessTokenCache, type Assertion, type OAuth2 } from '../../../core/host/http/oauth.ts'
+import { type Failure, failureOf } from '../../../core/host/call/failure.ts'
 import { createProgress } from '../../../core/host/call/request-outcome.ts'
+import type { HttpCall } from '../../../core/host/http/call.ts'
+import type { HttpOptions } from '../../../core/host/http/client.ts'
+import { type Assertion, createAccessTokenCache, type OAuth2 } from '../../../core/host/http/oauth.ts'
 import { signRequest } from '../../../core/host/http/sigv4.ts'
-import { Type } from '../../../core/provider.ts'
 import type { VendorBehaviour, VendorReply } from '../../../core/packages/conformance/vendor/vendor.ts'
+import { Type } from '../../../core/provider.ts'
 import { has } from '../../support/matching.ts'
 import { httpOf, vendorOf } from '../../support/vendor.ts'
 
@@ -18,7 +18,8 @@ const tokenUrl = 'https://api.acme.test/oauth/token'
 const Anything = Type.Unknown()
 const grant: OAuth2 = { grant: 'client_credentials', tokenUrl, clientId: 'me:1', clientSecret: 's/ecret+' }
 
-const failed = (request: Promise<unknown>): Promise<Failure | undefined> => request.then(() => undefined, (error: unknown) => failureOf(error) ?? Promise.reject(error as Error))
+const failed = (request: Promise<unknown>): Promise<Failure | undefined> =>
+  request.then(() => undefined, (error: unknown) => failureOf(error) ?? Promise.reject(error as Error))
 const requestsTo = (path: string) => vendor.requests.filter((request) => request.path === path)
 
 /** A clock that stands still until it is set, tokens that follow it, and an API that takes every call. */
@@ -36,7 +37,9 @@ function begin (more: Partial<HttpOptions> = {}) {
 /** A new token each time. */
 function issue (expiresIn?: number | string): VendorBehaviour {
   let count = 0
-  return (): VendorReply => ({ json: { access_token: `token-${++count}`, token_type: 'Bearer', ...(expiresIn !== undefined && { expires_in: expiresIn }) } })
+  return (): VendorReply => ({
+    json: { access_token: `token-${++count}`, token_type: 'Bearer', ...(expiresIn !== undefined && { expires_in: expiresIn }) }
+  })
 }
 
 const simple: [string, HttpCall, Record<string, string>][] = [
@@ -69,7 +72,10 @@ await t.test('client credentials', async (t) => {
     await http().get(url, { oauth2: { ...grant, scope: 'a b', audience: 'https://aud', parameters: { tenant: 'x' } } }, Anything)
     await http().get(url, { oauth2: { ...grant, clientAuth: 'body' } }, Anything)
     has(t, requestsTo('/oauth/token').map(({ headers, form }) => ({ authorization: headers['authorization'], form })), [
-      { authorization: `Basic ${Buffer.from('me%3A1:s%2Fecret%2B').toString('base64')}`, form: { grant_type: 'client_credentials', scope: 'a b', audience: 'https://aud', tenant: 'x' } },
+      {
+        authorization: `Basic ${Buffer.from('me%3A1:s%2Fecret%2B').toString('base64')}`,
+        form: { grant_type: 'client_credentials', scope: 'a b', audience: 'https://aud', tenant: 'x' }
+      },
       { authorization: undefined, form: { grant_type: 'client_credentials', client_id: 'me:1', client_secret: 's/ecret+' } }
     ])
   })
@@ -80,7 +86,11 @@ await t.test('client credentials', async (t) => {
     await http('company 1').get(url, { oauth2: grant }, Anything)
     await http('company 2').get(url, { oauth2: grant }, Anything)
     await http('company 1').get(url, { oauth2: { ...grant, clientSecret: 'changed' } }, Anything)
-    t.strictSame(requestsTo('/v1/me').map(({ headers }) => headers['authorization']), ['Bearer token-1', 'Bearer token-2', 'Bearer token-3'])
+    t.strictSame(requestsTo('/v1/me').map(({ headers }) => headers['authorization']), [
+      'Bearer token-1',
+      'Bearer token-2',
+      'Bearer token-3'
+    ])
   })
 })
 
@@ -100,14 +110,20 @@ for (const [lifetime, expiresIn, still, over] of lifetimes) {
       clock.now = new Date(start + seconds * 1000)
       await http().get(url, { oauth2: grant }, Anything)
     }
-    t.strictSame(requestsTo('/v1/me').map(({ headers }) => headers['authorization']), ['Bearer token-1', 'Bearer token-1', 'Bearer token-2'])
+    t.strictSame(requestsTo('/v1/me').map(({ headers }) => headers['authorization']), [
+      'Bearer token-1',
+      'Bearer token-1',
+      'Bearer token-2'
+    ])
   })
 }
 
 await t.test('the password grant sends user and client', async (t) => {
   vendor.on('POST /oauth/token', issue(3600))
   const { http } = begin()
-  await http().get(url, { oauth2: { grant: 'password', tokenUrl, username: 'ada', password: 'pw', clientId: 'c', clientSecret: 's', clientAuth: 'body' } }, Anything)
+  await http().get(url, {
+    oauth2: { grant: 'password', tokenUrl, username: 'ada', password: 'pw', clientId: 'c', clientSecret: 's', clientAuth: 'body' }
+  }, Anything)
   await http().get(url, { oauth2: { grant: 'password', tokenUrl, username: 'ada', password: 'pw', clientId: 'public' } }, Anything)
   t.strictSame(requestsTo('/oauth/token').map(({ form }) => form), [
     { grant_type: 'password', username: 'ada', password: 'pw', client_id: 'c', client_secret: 's' },
@@ -130,11 +146,24 @@ for (const { algorithm, key, publicKey } of assertions) {
   await t.test(`a JWT bearer assertion by ${algorithm} is one that its receiver can verify`, async (t) => {
     vendor.on('POST /oauth/token', issue(3600))
     const { http, clock } = begin()
-    const assertion: Assertion = { algorithm, key, keyId: 'k1', issuer: 'client', subject: 'user', audience: 'account.acme.test', claims: { scope: 'signature impersonation' } }
+    const assertion: Assertion = {
+      algorithm,
+      key,
+      keyId: 'k1',
+      issuer: 'client',
+      subject: 'user',
+      audience: 'account.acme.test',
+      claims: { scope: 'signature impersonation' }
+    }
     await http().get(url, { oauth2: { grant: 'jwt_bearer', tokenUrl, assertion } }, Anything)
     const form = requestsTo('/oauth/token')[0]!.form!
     t.equal(form['grant_type'], 'urn:ietf:params:oauth:grant-type:jwt-bearer')
-    const { payload, protectedHeader } = await jwtVerify(form['assertion']!, publicKey, { issuer: 'client', subject: 'user', audience: 'account.acme.test', currentDate: clock.now })
+    const { payload, protectedHeader } = await jwtVerify(form['assertion']!, publicKey, {
+      issuer: 'client',
+      subject: 'user',
+      audience: 'account.acme.test',
+      currentDate: clock.now
+    })
     has(t, payload, { scope: 'signature impersonation', iat: 1773480600, exp: 1773480900, jti: String })
     t.strictSame(protectedHeader, { alg: algorithm, typ: 'JWT', kid: 'k1' })
   })
@@ -146,7 +175,11 @@ await t.test('a token that the vendor does not take is dropped, and the request 
   await http().get(url, { oauth2: grant }, Anything)
   vendor.on('POST /v1/me', [{ status: 401 }, { json: { ok: true } }])
   t.strictSame(await http().post(url, { oauth2: grant, json: { n: 1 } }, Anything), { ok: true })
-  t.strictSame(requestsTo('/v1/me').map(({ headers, json }) => [headers['authorization'], json]), [['Bearer token-1', undefined], ['Bearer token-1', { n: 1 }], ['Bearer token-2', { n: 1 }]])
+  t.strictSame(requestsTo('/v1/me').map(({ headers, json }) => [headers['authorization'], json]), [
+    ['Bearer token-1', undefined],
+    ['Bearer token-1', { n: 1 }],
+    ['Bearer token-2', { n: 1 }]
+  ])
 })
 
 await t.test('a new token that is not taken either is the vendor\'s refusal', async (t) => {
@@ -172,8 +205,16 @@ await t.test('only a 401 makes a request be sent again', async (t) => {
 })
 
 const refusals: [string, VendorBehaviour, Partial<Failure>][] = [
-  ['is refused', { status: 400, json: { error: 'invalid_grant', error_description: 'Wrong password.' } }, { word: 'authentication_error', code: 'invalid_grant', message: '"api.acme.test" refused to sign in: Wrong password.' }],
-  ['is refused without a word', { status: 401 }, { word: 'authentication_error', code: '401', message: '"api.acme.test" refused to sign in: 401' }],
+  [
+    'is refused',
+    { status: 400, json: { error: 'invalid_grant', error_description: 'Wrong password.' } },
+    { word: 'authentication_error', code: 'invalid_grant', message: '"api.acme.test" refused to sign in: Wrong password.' }
+  ],
+  [
+    'is refused without a word',
+    { status: 401 },
+    { word: 'authentication_error', code: '401', message: '"api.acme.test" refused to sign in: 401' }
+  ],
   ['is asked to wait', { status: 429 }, { word: 'provider_unavailable' }],
   ['meets a fault', { status: 500 }, { word: 'provider_unavailable' }],
   ['is cut off', { cut: 'after-body' }, { word: 'provider_unavailable' }],
@@ -202,14 +243,25 @@ await t.test('a sign-in that fails after something was accepted leaves the outco
 
 await t.test('a token is asked for at declared hosts only, and a key must be one', async (t) => {
   const { http } = begin()
-  has(t, await failed(http().get(url, { oauth2: { ...grant, tokenUrl: 'https://evil.test/token' } }, Anything)), { word: 'provider_unavailable', message: /may not reach "evil.test"/ })
-  has(t, await failed(http().get(url, { oauth2: { grant: 'jwt_bearer', tokenUrl, assertion: { algorithm: 'RS256', key: 'nonsense', issuer: 'a', audience: 'b' } } }, Anything)), { word: 'authentication_error', message: /^The private key of the settings cannot be read/ })
+  has(t, await failed(http().get(url, { oauth2: { ...grant, tokenUrl: 'https://evil.test/token' } }, Anything)), {
+    word: 'provider_unavailable',
+    message: /may not reach "evil.test"/
+  })
+  has(t, await failed(
+    http().get(url, {
+      oauth2: { grant: 'jwt_bearer', tokenUrl, assertion: { algorithm: 'RS256', key: 'nonsense', issuer: 'a', audience: 'b' } }
+    }, Anything)
+  ), { word: 'authentication_error', message: /^The private key of the settings cannot be read/ })
   t.equal(vendor.requests.length, 0)
 })
 
 await t.test('a token is told of, so that it can be kept out of sight', async (t) => {
   const secrets: string[] = []
-  const { http } = begin({ conceal: (secret) => { secrets.push(secret) } })
+  const { http } = begin({
+    conceal: (secret) => {
+      secrets.push(secret)
+    }
+  })
   vendor.on('POST /oauth/token', issue(3600))
   await http().get(url, { oauth2: grant }, Anything)
   t.strictSame(secrets, ['token-1'])
@@ -217,25 +269,77 @@ await t.test('a token is told of, so that it can be kept out of sight', async (t
 
 /** "Signature Calculations for the Authorization Header", Amazon S3 API Reference: the published examples with their signatures. */
 const sha256 = (text: string): string => hash('sha256', text)
-const s3 = { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY', region: 'us-east-1', service: 's3' }
+const s3 = {
+  accessKeyId: 'AKIAIOSFODNN7EXAMPLE',
+  secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
+  region: 'us-east-1',
+  service: 's3'
+}
 const examples: [string, string, string, Record<string, string>, string, string, string][] = [
-  ['an object', 'GET', '/test.txt', { range: 'bytes=0-9' }, '', 'host;range;x-amz-content-sha256;x-amz-date', 'f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41'],
-  ['an upload', 'PUT', '/test%24file.text', { date: 'Fri, 24 May 2013 00:00:00 GMT', 'x-amz-storage-class': 'REDUCED_REDUNDANCY' }, 'Welcome to Amazon S3.', 'date;host;x-amz-content-sha256;x-amz-date;x-amz-storage-class', '98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd'],
-  ['a setting of the bucket', 'GET', '/?lifecycle', {}, '', 'host;x-amz-content-sha256;x-amz-date', 'fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543'],
-  ['a list', 'GET', '/?max-keys=2&prefix=J', {}, '', 'host;x-amz-content-sha256;x-amz-date', '34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7']
+  [
+    'an object',
+    'GET',
+    '/test.txt',
+    { range: 'bytes=0-9' },
+    '',
+    'host;range;x-amz-content-sha256;x-amz-date',
+    'f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41'
+  ],
+  [
+    'an upload',
+    'PUT',
+    '/test%24file.text',
+    { date: 'Fri, 24 May 2013 00:00:00 GMT', 'x-amz-storage-class': 'REDUCED_REDUNDANCY' },
+    'Welcome to Amazon S3.',
+    'date;host;x-amz-content-sha256;x-amz-date;x-amz-storage-class',
+    '98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd'
+  ],
+  [
+    'a setting of the bucket',
+    'GET',
+    '/?lifecycle',
+    {},
+    '',
+    'host;x-amz-content-sha256;x-amz-date',
+    'fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543'
+  ],
+  [
+    'a list',
+    'GET',
+    '/?max-keys=2&prefix=J',
+    {},
+    '',
+    'host;x-amz-content-sha256;x-amz-date',
+    '34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7'
+  ]
 ]
 
 for (const [what, method, path, headers, body, signed, signature] of examples) {
   await t.test(`SigV4: the published signature of ${what}`, async (t) => {
-    const request = { method, url: new URL(`https://examplebucket.s3.amazonaws.com${path}`), headers, body: { sha256: () => sha256(body), open: () => undefined } }
+    const request = {
+      method,
+      url: new URL(`https://examplebucket.s3.amazonaws.com${path}`),
+      headers,
+      body: { sha256: () => sha256(body), open: () => undefined }
+    }
     const answer = await signRequest(s3, request, new Date('2013-05-24T00:00:00Z'))
-    t.equal(answer['authorization'], `AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request, SignedHeaders=${signed}, Signature=${signature}`)
+    t.equal(answer['authorization'],
+      `AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request, SignedHeaders=${signed}, ` +
+        `Signature=${signature}`)
   })
 }
 
 await t.test('SigV4 signs what is sent, and says so when a body is not covered', async (t) => {
   await begin().http().post(url, { sigv4: { ...s3, sessionToken: 'session' }, json: { a: 1 } }, Anything)
-  has(t, vendor.requests.at(-1), { headers: { 'x-amz-content-sha256': sha256('{"a":1}'), 'x-amz-date': '20260314T093000Z', 'x-amz-security-token': 'session', authorization: /^AWS4-HMAC-SHA256 .*SignedHeaders=accept;content-type;host;user-agent;x-amz-content-sha256;x-amz-date;x-amz-security-token, / } })
+  has(t, vendor.requests.at(-1), {
+    headers: {
+      'x-amz-content-sha256': sha256('{"a":1}'),
+      'x-amz-date': '20260314T093000Z',
+      'x-amz-security-token': 'session',
+      authorization:
+        /^AWS4-HMAC-SHA256 .*SignedHeaders=accept;content-type;host;user-agent;x-amz-content-sha256;x-amz-date;x-amz-security-token, /
+    }
+  })
   await begin().http().post(url, { sigv4: s3, multipart: { a: 1 } }, Anything)
   has(t, vendor.requests.at(-1), { headers: { 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD' } })
 })

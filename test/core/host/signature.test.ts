@@ -1,13 +1,17 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { signatureHeaders, verifyBasic, verifyHmac, verifyJws } from '../../../core/host/webhook/signature.ts'
 import { createKeySources } from '../../../core/host/webhook/keys.ts'
+import { signatureHeaders, verifyBasic, verifyHmac, verifyJws } from '../../../core/host/webhook/signature.ts'
 import { basic, hmac, vendorKey } from '../work/support.ts'
 
 const at = new Date('2026-03-14T09:30:00.000Z')
 const time = String(at.getTime() / 1000)
 const key = vendorKey('k1')
-const keys = createKeySources({ fetchJson: () => Promise.reject(new Error('Nothing is fetched.')), now: () => at, onError: () => undefined }).of({ keys: [key.jwk] })
+const keys = createKeySources({
+  fetchJson: () => Promise.reject(new Error('Nothing is fetched.')),
+  now: () => at,
+  onError: () => undefined
+}).of({ keys: [key.jwk] })
 const jws = { kind: 'jws', header: 'X-JWS-Signature', algorithm: 'PS256', jwks: '' } as const
 const judge = (body: Buffer, signature: string) => verifyJws(jws, keys.find, { headers: { 'x-jws-signature': signature }, body })
 
@@ -17,27 +21,36 @@ await t.test('a JWS holds for its body to the bit, and for no other', async (t) 
     const signature = key.sign(body)
     const altered = Buffer.from(body)
     altered[place % body.length]! ^= 1
-    return await judge(body, signature) === 'verified' && await judge(altered, signature) === 'wrong_signature' && await judge(Buffer.concat([body, Buffer.from('\n')]), signature) === 'wrong_signature'
+    return await judge(body, signature) === 'verified' && await judge(altered, signature) === 'wrong_signature' &&
+      await judge(Buffer.concat([body, Buffer.from('\n')]), signature) === 'wrong_signature'
   }), { numRuns: 30 })
   t.equal(await judge(Buffer.alloc(0), key.sign('')), 'verified')
 })
 
 await t.test('a header of any shape is a verdict, never an error, and never the right one', async (t) => {
   const body = Buffer.from('{}')
-  const segment = fc.oneof(fc.string(), fc.json().map((text) => Buffer.from(text).toString('base64url')), fc.constantFrom('', key.sign(body).split('.')[0] ?? ''))
-  await fc.assert(fc.asyncProperty(fc.array(segment, { maxLength: 5 }), async (segments) => await judge(body, segments.join('.')) !== 'verified'), { numRuns: 300 })
+  const segment = fc.oneof(fc.string(), fc.json().map((text) => Buffer.from(text).toString('base64url')),
+    fc.constantFrom('', key.sign(body).split('.')[0] ?? ''))
+  await fc.assert(
+    fc.asyncProperty(fc.array(segment, { maxLength: 5 }), async (segments) => await judge(body, segments.join('.')) !== 'verified'),
+    { numRuns: 300 }
+  )
   t.equal(await judge(body, ''), 'no_signature')
 })
 
 await t.test('a key that the vendor does not have is unknown, and a symmetric or short one is of no use', async (t) => {
   const body = Buffer.from('{}')
   t.equal(await judge(body, vendorKey('k2').sign(body)), 'unknown_key')
-  const odd = createKeySources({ fetchJson: () => Promise.resolve(null), now: () => at, onError: () => undefined }).of({ keys: [{ kty: 'oct', k: 'c2VjcmV0', kid: 'k1', alg: 'PS256' }] })
+  const odd = createKeySources({ fetchJson: () => Promise.resolve(null), now: () => at, onError: () => undefined }).of({
+    keys: [{ kty: 'oct', k: 'c2VjcmV0', kid: 'k1', alg: 'PS256' }]
+  })
   t.equal(await verifyJws(jws, odd.find, { headers: { 'x-jws-signature': key.sign(body) }, body }), 'unknown_key')
 })
 
 await t.test('Basic: the same bytes and nothing else', (t) => {
-  const credentials = fc.tuple(fc.string({ minLength: 1 }).filter((user) => !user.includes(':')), fc.string({ minLength: 1 })).map((pair) => pair.join(':'))
+  const credentials = fc.tuple(fc.string({ minLength: 1 }).filter((user) => !user.includes(':')), fc.string({ minLength: 1 })).map((pair) =>
+    pair.join(':')
+  )
   fc.assert(fc.property(credentials, credentials, (right, other) => {
     const verdict = (given: string) => verifyBasic(right, { headers: basic(given), body: Buffer.alloc(0) })
     return verdict(right) === 'verified' && (other === right || verdict(other) === 'wrong_signature')
@@ -45,10 +58,19 @@ await t.test('Basic: the same bytes and nothing else', (t) => {
   t.end()
 })
 
-const secretless: [string, string | undefined][] = [['none', undefined], ['empty', ''], ['a name alone', 'user'], ['no password', 'user:'], ['no name', ':password'], ['nothing on either side', ':']]
+const secretless: [string, string | undefined][] = [
+  ['none', undefined],
+  ['empty', ''],
+  ['a name alone', 'user'],
+  ['no password', 'user:'],
+  ['no name', ':password'],
+  ['nothing on either side', ':']
+]
 for (const [name, expected] of secretless) {
   await t.test(`Basic credentials that are not whole accept nobody: ${name}`, (t) => {
-    for (const given of ['', ':', 'user', 'user:', ':password', 'user:password', 'undefined']) t.equal(verifyBasic(expected, { headers: basic(given), body: Buffer.alloc(0) }), 'no_secret')
+    for (const given of ['', ':', 'user', 'user:', ':password', 'user:password', 'undefined']) {
+      t.equal(verifyBasic(expected, { headers: basic(given), body: Buffer.alloc(0) }), 'no_secret')
+    }
     t.end()
   })
 }
@@ -58,9 +80,11 @@ const mac = { kind: 'hmac', header: 'X-Signature', algorithm: 'sha256', encoding
 await t.test('an HMAC holds for its secret and body, in the encoding that was declared', (t) => {
   fc.assert(fc.property(fc.string({ minLength: 1 }), fc.string({ minLength: 1 }), fc.string(), (secret, other, body) => {
     const right = hmac(secret, body)
-    const verdict = (given: string, by = secret, encoding: 'hex' | 'base64' = 'hex') => verifyHmac({ ...mac, encoding }, by, { headers: { 'x-signature': given }, body: Buffer.from(body) }, at)
+    const verdict = (given: string, by = secret, encoding: 'hex' | 'base64' = 'hex') =>
+      verifyHmac({ ...mac, encoding }, by, { headers: { 'x-signature': given }, body: Buffer.from(body) }, at)
     return verdict(right) === 'verified' && verdict(Buffer.from(right, 'hex').toString('base64'), secret, 'base64') === 'verified' &&
-      (other === secret || verdict(right, other) === 'wrong_signature') && verdict(right.slice(2)) === 'wrong_signature' && verdict('') === 'wrong_signature'
+      (other === secret || verdict(right, other) === 'wrong_signature') && verdict(right.slice(2)) === 'wrong_signature' &&
+      verdict('') === 'wrong_signature'
   }))
   t.equal(verifyHmac(mac, '', { headers: { 'x-signature': hmac('', '{}') }, body: Buffer.from('{}') }, at), 'no_secret')
   t.equal(verifyHmac(mac, undefined, { headers: { 'x-signature': hmac('undefined', '{}') }, body: Buffer.from('{}') }, at), 'no_secret')
@@ -70,7 +94,8 @@ await t.test('an HMAC holds for its secret and body, in the encoding that was de
 
 await t.test('what is declared to stand before a signature stands there, and nothing else', (t) => {
   const right = hmac('secret', '{}')
-  const verdict = (given: string) => verifyHmac({ ...mac, prefix: 'sha256=' }, 'secret', { headers: { 'x-signature': given }, body: Buffer.from('{}') }, at)
+  const verdict = (given: string) =>
+    verifyHmac({ ...mac, prefix: 'sha256=' }, 'secret', { headers: { 'x-signature': given }, body: Buffer.from('{}') }, at)
   t.equal(verdict(`sha256=${right}`), 'verified')
   for (const given of [right, `sha512=${right}`, `SHA256=${right}`, ` sha256=${right}`]) t.equal(verdict(given), 'wrong_signature', given)
   t.end()
@@ -78,7 +103,10 @@ await t.test('what is declared to stand before a signature stands there, and not
 
 await t.test('a signed time may differ by the tolerance, in seconds or milliseconds, and is part of what is signed', (t) => {
   const verdict = (given: string, timestamp: { header: string, unit?: 'seconds' | 'milliseconds', tolerance?: number }, signed = given) =>
-    verifyHmac({ ...mac, timestamp }, 'secret', { headers: { 'x-signature': hmac('secret', '{}', signed), 'x-time': given }, body: Buffer.from('{}') }, at)
+    verifyHmac({ ...mac, timestamp }, 'secret', {
+      headers: { 'x-signature': hmac('secret', '{}', signed), 'x-time': given },
+      body: Buffer.from('{}')
+    }, at)
   const seconds = at.getTime() / 1000
   t.equal(verdict(String(seconds - 300), { header: 'X-Time' }), 'verified')
   t.equal(verdict(String(seconds + 300), { header: 'X-Time' }), 'verified')
@@ -99,7 +127,13 @@ await t.test('any one of numbered headers suffices, up to the hundredth', (t) =>
   t.equal(verdict({ 'x-sign-1': 'ff', 'x-sign-100': right }), 'verified')
   t.equal(verdict({ 'x-sign-101': right, 'x-sign-0': right, 'x-sign-': right }), 'no_signature')
   t.equal(verdict({ 'x-sign-1': 'ff', 'x-sign-2': '' }), 'wrong_signature')
-  t.same(signatureHeaders([{ ...numbered, timestamp: { header: 'X-Time' } }], { headers: { 'x-sign-2': right, 'x-time': time, cookie: 'c', authorization: 'a' } }), { 'x-sign-2': right, 'x-time': time })
-  t.same(signatureHeaders([{ kind: 'basic' }, { ...mac, header: 'X-Mac' }], { headers: { authorization: 'a', cookie: 'c', 'x-mac': 'm' } }), { authorization: 'a', 'x-mac': 'm' })
+  t.same(
+    signatureHeaders([{ ...numbered, timestamp: { header: 'X-Time' } }], {
+      headers: { 'x-sign-2': right, 'x-time': time, cookie: 'c', authorization: 'a' }
+    }),
+    { 'x-sign-2': right, 'x-time': time }
+  )
+  t.same(signatureHeaders([{ kind: 'basic' }, { ...mac, header: 'X-Mac' }], { headers: { authorization: 'a', cookie: 'c', 'x-mac': 'm' } }),
+    { authorization: 'a', 'x-mac': 'm' })
   t.end()
 })

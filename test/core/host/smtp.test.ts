@@ -1,26 +1,38 @@
 import { createHash, createVerify, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type AddressInfo, type Socket } from 'node:net'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { createServer as createTlsServer } from 'node:tls'
 import type { SMTPServerOptions } from 'smtp-server'
 import t, { type Test } from 'tap'
 import type { DocumentHandle } from '../../../core/contract/common.ts'
-import { failureOf, type Failure } from '../../../core/host/call/failure.ts'
-import type { Route } from '../../../core/host/http/transport.ts'
-import { createNetwork, type Network, type NetworkOptions } from '../../../core/host/http/network.ts'
+import { type Failure, failureOf } from '../../../core/host/call/failure.ts'
 import { createProgress } from '../../../core/host/call/request-outcome.ts'
-import { createSmtp, type SmtpOptions } from '../../../core/host/smtp/smtp.ts'
+import { createNetwork, type Network, type NetworkOptions } from '../../../core/host/http/network.ts'
+import type { Route } from '../../../core/host/http/transport.ts'
 import type { Smtp, SmtpMessage, SmtpTransport } from '../../../core/host/smtp/message.ts'
+import { createSmtp, type SmtpOptions } from '../../../core/host/smtp/smtp.ts'
 import { createAuthority } from '../../../core/packages/conformance/vendor/certificates.ts'
 import { memoryLog } from '../../fixtures/providers/call.ts'
 import { contains, has, lacks } from '../../support/matching.ts'
-import { answer, mailServer, type MailServer } from '../../support/smtp.ts'
+import { answer, type MailServer, mailServer } from '../../support/smtp.ts'
 
 const transport: SmtpTransport = { host: 'mail.acme.test', user: 'user', password: 'password' }
-const pdf: DocumentHandle = { id: '01960000-0000-7000-8000-000000000001', filename: 'Facture é.pdf', contentType: 'application/pdf', size: 8, sha256: 'c'.repeat(64) }
+const pdf: DocumentHandle = {
+  id: '01960000-0000-7000-8000-000000000001',
+  filename: 'Facture é.pdf',
+  contentType: 'application/pdf',
+  size: 8,
+  sha256: 'c'.repeat(64)
+}
 const documents = { read: () => Promise.resolve(Readable.from([Buffer.from('%PDF-2.0')])) }
-const message = (more: Partial<SmtpMessage> = {}): SmtpMessage => ({ from: 'Acme <billing@acme.test>', to: ['ada@example.com'], subject: 'Your invoice', text: 'Hello.', ...more })
+const message = (more: Partial<SmtpMessage> = {}): SmtpMessage => ({
+  from: 'Acme <billing@acme.test>',
+  to: ['ada@example.com'],
+  subject: 'Your invoice',
+  text: 'Hello.',
+  ...more
+})
 
 function networkOf (t: Test, options: NetworkOptions): Network {
   const network = createNetwork({ loopback: 'allowed', ...options })
@@ -43,7 +55,11 @@ function smtpOf ({ mailers }: Network, more: Partial<SmtpOptions> = {}): Smtp {
 }
 
 /** A server, and the `smtp` that reaches it. */
-async function begin (t: Test, options: (cut: () => void) => SMTPServerOptions = () => ({}), more: Partial<SmtpOptions> = {}): Promise<{ server: MailServer, smtp: Smtp, network: Network }> {
+async function begin (
+  t: Test,
+  options: (cut: () => void) => SMTPServerOptions = () => ({}),
+  more: Partial<SmtpOptions> = {}
+): Promise<{ server: MailServer, smtp: Smtp, network: Network }> {
   const server = await mailServer(t, options)
   const network = networkOf(t, { ca: [server.ca], route: server.route })
   return { server, network, smtp: smtpOf(network, more) }
@@ -80,30 +96,71 @@ async function abruptServer (t: Test, at: string, extensions: readonly string[])
 }
 
 /** The DKIM signature of a message (RFC 6376, relaxed/relaxed), and whether it is one of a message. */
-function signatureIn (source: string, key: KeyObject): { tags: Partial<Record<'h' | 'bh' | 'b', string>>, valid: (message: string) => boolean } {
+function signatureIn (
+  source: string,
+  key: KeyObject
+): { tags: Partial<Record<'h' | 'bh' | 'b', string>>, valid: (message: string) => boolean } {
   const [, field = ''] = /^DKIM-Signature: ((?:.*\r\n)(?:[ \t].*\r\n)*)/m.exec(source) ?? []
-  const tags: Partial<Record<'h' | 'bh' | 'b', string>> = Object.fromEntries(field.split(';').map((tag) => tag.trim().split(/=(.*)/s, 2).map((part) => part.replaceAll(/\s/g, ''))))
+  const tags: Partial<Record<'h' | 'bh' | 'b', string>> = Object.fromEntries(
+    field.split(';').map((tag) => tag.trim().split(/=(.*)/s, 2).map((part) => part.replaceAll(/\s/g, '')))
+  )
   const relaxed = (text: string): string => text.replaceAll('\r\n', '').replaceAll(/[ \t]+/g, ' ').trim()
   const valid = (message: string): boolean => {
     const [, head = '', body = ''] = /^(.*?\r\n)\r\n(.*)$/s.exec(message) ?? []
     const fields = head.split(/\r\n(?![ \t])/).map((line) => line.split(/:(.*)/s, 2))
     const valueOf = (name: string): string => relaxed(fields.findLast(([other = '']) => other.toLowerCase() === name)?.[1] ?? '')
     const canonical = `${body.replaceAll(/[ \t]+/g, ' ').replaceAll(' \r\n', '\r\n').replace(/(\r\n)+$/, '')}\r\n`
-    const signed = [...(tags.h ?? '').split(':').map((name) => `${name}:${valueOf(name)}`), `dkim-signature:${relaxed(field.replace(/b=[^;=]+=*\s*$/, 'b='))}`].join('\r\n')
-    return createHash('sha256').update(canonical).digest('base64') === tags.bh && createVerify('RSA-SHA256').update(signed).verify(key, tags.b ?? '', 'base64')
+    const signed = [
+      ...(tags.h ?? '').split(':').map((name) => `${name}:${valueOf(name)}`),
+      `dkim-signature:${relaxed(field.replace(/b=[^;=]+=*\s*$/, 'b='))}`
+    ].join('\r\n')
+    return createHash('sha256').update(canonical).digest('base64') === tags.bh &&
+      createVerify('RSA-SHA256').update(signed).verify(key, tags.b ?? '', 'base64')
   }
   return { tags, valid }
 }
 
-const failed = (sending: Promise<unknown>): Promise<Failure | undefined> => sending.then(() => undefined, (error: unknown) => failureOf(error) ?? Promise.reject(error as Error))
+const failed = (sending: Promise<unknown>): Promise<Failure | undefined> =>
+  sending.then(() => undefined, (error: unknown) => failureOf(error) ?? Promise.reject(error as Error))
 
 await t.test('a message is sent over TLS, signed in, with its attachments', async (t) => {
   const { server, smtp } = await begin(t)
-  const receipt = await smtp.send(message({ to: ['Ada <ada@example.com>', 'bob@example.com'], cc: ['cc@example.com'], bcc: ['bcc@example.com'], replyTo: 'reply@acme.test', subject: 'Facture n° 1', html: '<p>Bonjour</p>', attachments: [pdf], headers: { 'X-Step': 'step-1' } }), transport)
-  has(t, receipt, { messageId: /^<[0-9a-f-]{36}@acme\.test>$/, response: /^250 .*Queued\.$/, accepted: ['ada@example.com', 'bob@example.com', 'cc@example.com', 'bcc@example.com'], rejected: [] })
+  const receipt = await smtp.send(
+    message({
+      to: ['Ada <ada@example.com>', 'bob@example.com'],
+      cc: ['cc@example.com'],
+      bcc: ['bcc@example.com'],
+      replyTo: 'reply@acme.test',
+      subject: 'Facture n° 1',
+      html: '<p>Bonjour</p>',
+      attachments: [pdf],
+      headers: { 'X-Step': 'step-1' }
+    }),
+    transport
+  )
+  has(t, receipt, {
+    messageId: /^<[0-9a-f-]{36}@acme\.test>$/,
+    response: /^250 .*Queued\.$/,
+    accepted: ['ada@example.com', 'bob@example.com', 'cc@example.com', 'bcc@example.com'],
+    rejected: []
+  })
   const [mail] = server.mails
-  has(t, mail, { from: 'billing@acme.test', to: ['ada@example.com', 'bob@example.com', 'cc@example.com', 'bcc@example.com'], secure: true, user: 'user' })
-  for (const line of [/^From: Acme <billing@acme\.test>/m, /^To: Ada <ada@example\.com>, bob@example\.com/m, /^Reply-To: reply@acme\.test/m, /^Subject: =\?UTF-8\?/m, /^X-Step: step-1/m, /text\/html/, /text\/plain/, /application\/pdf/]) contains(t, mail?.source, line)
+  has(t, mail, {
+    from: 'billing@acme.test',
+    to: ['ada@example.com', 'bob@example.com', 'cc@example.com', 'bcc@example.com'],
+    secure: true,
+    user: 'user'
+  })
+  for (const line of [
+    /^From: Acme <billing@acme\.test>/m,
+    /^To: Ada <ada@example\.com>, bob@example\.com/m,
+    /^Reply-To: reply@acme\.test/m,
+    /^Subject: =\?UTF-8\?/m,
+    /^X-Step: step-1/m,
+    /text\/html/,
+    /text\/plain/,
+    /application\/pdf/
+  ]) contains(t, mail?.source, line)
   contains(t, mail?.source, Buffer.from('%PDF-2.0').toString('base64'))
   contains(t, mail?.source, `Message-ID: ${receipt.messageId}`)
   lacks(t, mail?.source, /bcc@example\.com/, 'the hidden recipients stay hidden')
@@ -117,8 +174,15 @@ await t.test('TLS from the first byte works too, and no login where there is non
 
 await t.test('the ports are those of the protocol unless told', async (t) => {
   const asked: number[] = []
-  const network = networkOf(t, { route: (_host, port) => { asked.push(port); return { host: '127.0.0.1', port: 1 } } })
-  for (const more of [{}, { security: 'tls' }, { port: 2525 }] as const) await failed(smtpOf(network).send(message(), { ...transport, ...more }))
+  const network = networkOf(t, {
+    route: (_host, port) => {
+      asked.push(port)
+      return { host: '127.0.0.1', port: 1 }
+    }
+  })
+  for (const more of [{}, { security: 'tls' }, { port: 2525 }] as const) {
+    await failed(smtpOf(network).send(message(), { ...transport, ...more }))
+  }
   t.strictSame(asked, [587, 465, 2525])
 })
 
@@ -133,18 +197,63 @@ await t.test('connections are kept for one account and its settings', async (t) 
   t.equal(server.connections(), 3)
 })
 
-const refuse = (code: number, text: string) => (_: unknown, _session: unknown, callback: (error: Error) => void): void => callback(answer(code, text))
+const refuse = (code: number, text: string) => (_: unknown, _session: unknown, callback: (error: Error) => void): void =>
+  callback(answer(code, text))
 
 const refusals: [what: string, options: SMTPServerOptions, failure: Failure][] = [
-  ['a sender for good', { onMailFrom: refuse(550, 'Not you.') }, { word: 'distant_service_error', code: '550', message: '"mail.acme.test" answered: 550 Not you.' }],
-  ['a sender for now', { onMailFrom: refuse(451, 'Later.') }, { word: 'provider_unavailable', code: '451', message: '"mail.acme.test" answered: 451 Later.' }],
-  ['the only recipient for good', { onRcptTo: refuse(550, '5.1.1 No such user') }, { word: 'distant_service_error', code: '550', message: '"mail.acme.test" answered: 550 5.1.1 No such user' }],
-  ['the only recipient for now', { onRcptTo: refuse(450, 'Mailbox busy') }, { word: 'provider_unavailable', code: '450', message: '"mail.acme.test" answered: 450 Mailbox busy' }],
-  ['the message for good', { onData (stream, _session, callback) { stream.resume().once('end', () => callback(answer(554, 'Spam.'))) } }, { word: 'distant_service_error', code: '554', message: '"mail.acme.test" answered: 554 Spam.' }],
-  ['the message for now', { onData (stream, _session, callback) { stream.resume().once('end', () => callback(answer(452, 'Full.'))) } }, { word: 'provider_unavailable', code: '452', message: '"mail.acme.test" answered: 452 Full.' }],
-  ['the connection', { onConnect: (_session, callback) => callback(answer(554, 'Go away.')) }, { word: 'distant_service_error', code: '554', message: '"mail.acme.test" answered: 554 Go away.' }],
-  ['the connection for now', { onConnect: (_session, callback) => callback(answer(421, 'Busy.')) }, { word: 'provider_unavailable', code: '421', message: '"mail.acme.test" answered: 421 Busy.' }],
-  ['the login for now', { onAuth: (_auth, _session, callback) => callback(answer(454, 'Try later.')) }, { word: 'provider_unavailable', code: '454', message: '"mail.acme.test" answered: 454 Try later.' }]
+  [
+    'a sender for good',
+    { onMailFrom: refuse(550, 'Not you.') },
+    { word: 'distant_service_error', code: '550', message: '"mail.acme.test" answered: 550 Not you.' }
+  ],
+  [
+    'a sender for now',
+    { onMailFrom: refuse(451, 'Later.') },
+    { word: 'provider_unavailable', code: '451', message: '"mail.acme.test" answered: 451 Later.' }
+  ],
+  [
+    'the only recipient for good',
+    { onRcptTo: refuse(550, '5.1.1 No such user') },
+    { word: 'distant_service_error', code: '550', message: '"mail.acme.test" answered: 550 5.1.1 No such user' }
+  ],
+  [
+    'the only recipient for now',
+    { onRcptTo: refuse(450, 'Mailbox busy') },
+    { word: 'provider_unavailable', code: '450', message: '"mail.acme.test" answered: 450 Mailbox busy' }
+  ],
+  [
+    'the message for good',
+    {
+      onData (stream, _session, callback) {
+        stream.resume().once('end', () => callback(answer(554, 'Spam.')))
+      }
+    },
+    { word: 'distant_service_error', code: '554', message: '"mail.acme.test" answered: 554 Spam.' }
+  ],
+  [
+    'the message for now',
+    {
+      onData (stream, _session, callback) {
+        stream.resume().once('end', () => callback(answer(452, 'Full.')))
+      }
+    },
+    { word: 'provider_unavailable', code: '452', message: '"mail.acme.test" answered: 452 Full.' }
+  ],
+  [
+    'the connection',
+    { onConnect: (_session, callback) => callback(answer(554, 'Go away.')) },
+    { word: 'distant_service_error', code: '554', message: '"mail.acme.test" answered: 554 Go away.' }
+  ],
+  [
+    'the connection for now',
+    { onConnect: (_session, callback) => callback(answer(421, 'Busy.')) },
+    { word: 'provider_unavailable', code: '421', message: '"mail.acme.test" answered: 421 Busy.' }
+  ],
+  [
+    'the login for now',
+    { onAuth: (_auth, _session, callback) => callback(answer(454, 'Try later.')) },
+    { word: 'provider_unavailable', code: '454', message: '"mail.acme.test" answered: 454 Try later.' }
+  ]
 ]
 
 for (const [what, options, failure] of refusals) {
@@ -157,22 +266,39 @@ for (const [what, options, failure] of refusals) {
 
 await t.test('a bad login is the company\'s', async (t) => {
   const { smtp } = await begin(t)
-  has(t, await failed(smtp.send(message(), { ...transport, password: 'wrong' })), { word: 'authentication_error', code: '535', message: '"mail.acme.test" answered: 535 Wrong user or password.' })
+  has(t, await failed(smtp.send(message(), { ...transport, password: 'wrong' })), {
+    word: 'authentication_error',
+    code: '535',
+    message: '"mail.acme.test" answered: 535 Wrong user or password.'
+  })
   has(t, await failed(smtp.send(message(), { host: 'mail.acme.test' })), { word: 'distant_service_error', code: '530' })
 })
 
 await t.test('a recipient that is refused beside an accepted one is told, and is no error', async (t) => {
   const { server, smtp } = await begin(t, () => ({
-    onRcptTo ({ address }, _session, callback) { callback(address.startsWith('no') ? answer(550, '5.1.1 No such user') : null) }
+    onRcptTo ({ address }, _session, callback) {
+      callback(address.startsWith('no') ? answer(550, '5.1.1 No such user') : null)
+    }
   }))
   const receipt = await smtp.send(message({ to: ['ada@example.com', 'nobody@example.com'], cc: ['none@example.com'] }), transport)
-  has(t, receipt, { accepted: ['ada@example.com'], rejected: [{ address: 'nobody@example.com', code: 550, message: '550 5.1.1 No such user' }, { address: 'none@example.com', code: 550, message: '550 5.1.1 No such user' }] })
+  has(t, receipt, {
+    accepted: ['ada@example.com'],
+    rejected: [
+      { address: 'nobody@example.com', code: 550, message: '550 5.1.1 No such user' },
+      { address: 'none@example.com', code: 550, message: '550 5.1.1 No such user' }
+    ]
+  })
   has(t, server.mails, [{ to: ['ada@example.com'] }])
 })
 
 await t.test('this service tells its name', async (t) => {
   const names: string[] = []
-  const server = await mailServer(t, () => ({ onMailFrom (_address, { hostNameAppearsAs }, callback) { names.push(hostNameAppearsAs); callback() } }))
+  const server = await mailServer(t, () => ({
+    onMailFrom (_address, { hostNameAppearsAs }, callback) {
+      names.push(hostNameAppearsAs)
+      callback()
+    }
+  }))
   await smtpOf(networkOf(t, { ca: [server.ca], route: server.route, mailName: 'dispatch.acme.test' })).send(message(), transport)
   t.same(names, ['dispatch.acme.test'])
 })
@@ -181,7 +307,13 @@ await t.test('the Message-ID is in ASCII, whatever the domain of the sender, and
   const { server, smtp } = await begin(t)
   has(t, await smtp.send(message({ from: 'Bücher <post@bücher.test>' }), transport), { messageId: /^<[0-9a-f-]{36}@xn--bcher-kva\.test>$/ })
   has(t, await smtp.send(message({ id: 'step-7' }), transport), { messageId: '<step-7@acme.test>' })
-  has(t, server.mails.map(({ from, source }) => [from, /^Message-ID: (.*)\r$/m.exec(source)?.[1]]), [['post@bücher.test', /^<[!-~]+@xn--bcher-kva\.test>$/], ['billing@acme.test', '<step-7@acme.test>']])
+  has(t, server.mails.map(({ from, source }) => [from, /^Message-ID: (.*)\r$/m.exec(source)?.[1]]), [
+    [
+      'post@bücher.test',
+      /^<[!-~]+@xn--bcher-kva\.test>$/
+    ],
+    ['billing@acme.test', '<step-7@acme.test>']
+  ])
 })
 
 await t.test('addresses beyond ASCII go to a server that offers to take them, and to no other', async (t) => {
@@ -193,7 +325,11 @@ await t.test('addresses beyond ASCII go to a server that offers to take them, an
   const sent = { from: 'zoë@acme.test', to: ['ada@example.com', 'jürgen@bücher.example'] }
   has(t, server.mails, [sent, sent])
   const { server: other, smtp: unwilling } = await begin(t, () => ({ hideSMTPUTF8: true }))
-  has(t, await failed(unwilling.send(beyond, transport)), { word: 'distant_service_error', code: 'smtputf8', message: '"mail.acme.test" takes no address beyond ASCII, such as zoë@acme.test: it does not offer SMTPUTF8.' })
+  has(t, await failed(unwilling.send(beyond, transport)), {
+    word: 'distant_service_error',
+    code: 'smtputf8',
+    message: '"mail.acme.test" takes no address beyond ASCII, such as zoë@acme.test: it does not offer SMTPUTF8.'
+  })
   t.same(other.mails, [])
   await unwilling.send(message({ to: ['ada@bücher.example'] }), transport)
   has(t, other.mails, [{ source: /^To: ada@xn--bcher-kva\.example\r$/m }], 'a domain is written in ASCII')
@@ -204,7 +340,11 @@ await t.test('a server that refuses and hangs up is understood: its words count'
     for (const extensions of [[], ['PIPELINING']]) {
       const { ca, route } = await abruptServer(t, at, extensions)
       const network = networkOf(t, { ca: [ca], route })
-      has(t, await failed(smtpOf(network).send(message(), { ...transport, security: 'tls' })), { word: 'distant_service_error', code: '550', message: '"mail.acme.test" answered: 550 5.7.1 Go away' }, [at, ...extensions].join(' '))
+      has(t, await failed(smtpOf(network).send(message(), { ...transport, security: 'tls' })), {
+        word: 'distant_service_error',
+        code: '550',
+        message: '"mail.acme.test" answered: 550 5.7.1 Go away'
+      }, [at, ...extensions].join(' '))
     }
   }
 })
@@ -213,7 +353,14 @@ await t.test('messages are signed where there is a key, with the headers that a 
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const dkim = { domain: 'acme.test', selector: 'k1', privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }) }
   const { server, smtp } = await begin(t)
-  await smtp.send(message({ html: '<p>Bonjour é</p>', attachments: [pdf], headers: { 'List-Unsubscribe': '<https://acme.test/u>', 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' } }), { ...transport, dkim })
+  await smtp.send(
+    message({
+      html: '<p>Bonjour é</p>',
+      attachments: [pdf],
+      headers: { 'List-Unsubscribe': '<https://acme.test/u>', 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' }
+    }),
+    { ...transport, dkim }
+  )
   const source = server.mails[0]?.source ?? ''
   const { tags, valid } = signatureIn(source, publicKey)
   has(t, tags, { d: 'acme.test', s: 'k1', a: 'rsa-sha256', h: /from:.*subject:.*list-unsubscribe:list-unsubscribe-post/ })
@@ -237,23 +384,53 @@ await t.test('cuts', async (t) => {
   }
 
   await t.test('in the middle of the message: nothing was accepted, a message ends with its dot', async (t) => {
-    const { smtp } = await begin(t, (cut) => ({ onData (stream) { stream.once('data', cut) } }), {
-      documents: { read: () => Promise.resolve(Readable.from((function * () { for (let piece = 0; piece < 64; piece++) yield Buffer.alloc(1024 * 1024) })())) }
+    const { smtp } = await begin(t, (cut) => ({
+      onData (stream) {
+        stream.once('data', cut)
+      }
+    }), {
+      documents: {
+        read: () =>
+          Promise.resolve(Readable.from((function* () {
+            for (let piece = 0; piece < 64; piece++) yield Buffer.alloc(1024 * 1024)
+          })()))
+      }
     })
-    has(t, await failed(smtp.send(message({ attachments: [{ ...pdf, size: 64 * 1024 * 1024 }] }), transport)), { word: 'provider_unavailable' })
+    has(t, await failed(smtp.send(message({ attachments: [{ ...pdf, size: 64 * 1024 * 1024 }] }), transport)), {
+      word: 'provider_unavailable'
+    })
   })
 
   await t.test('in the middle of a signed message: nothing was accepted', async (t) => {
-    const dkim = { domain: 'acme.test', selector: 'k1', privateKey: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' }) }
-    const { smtp } = await begin(t, (cut) => ({ onData (stream) { stream.once('data', cut) } }), {
-      documents: { read: () => Promise.resolve(Readable.from((function * () { for (let piece = 0; piece < 8; piece++) yield Buffer.alloc(1024 * 1024) })())) }
+    const dkim = {
+      domain: 'acme.test',
+      selector: 'k1',
+      privateKey: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' })
+    }
+    const { smtp } = await begin(t, (cut) => ({
+      onData (stream) {
+        stream.once('data', cut)
+      }
+    }), {
+      documents: {
+        read: () =>
+          Promise.resolve(Readable.from((function* () {
+            for (let piece = 0; piece < 8; piece++) yield Buffer.alloc(1024 * 1024)
+          })()))
+      }
     })
-    has(t, await failed(smtp.send(message({ attachments: [{ ...pdf, size: 8 * 1024 * 1024 }] }), { ...transport, dkim })), { word: 'provider_unavailable' })
+    has(t, await failed(smtp.send(message({ attachments: [{ ...pdf, size: 8 * 1024 * 1024 }] }), { ...transport, dkim })), {
+      word: 'provider_unavailable'
+    })
   })
 
   await t.test('after the message: it may have been accepted', async (t) => {
     const progress = createProgress({ passed: true })
-    const { smtp } = await begin(t, (cut) => ({ onData (stream) { stream.resume().once('end', cut) } }), { progress })
+    const { smtp } = await begin(t, (cut) => ({
+      onData (stream) {
+        stream.resume().once('end', cut)
+      }
+    }), { progress })
     has(t, await failed(smtp.send(message(), transport)), { word: 'outcome_unknown' })
     has(t, progress.doubt, { word: 'outcome_unknown' })
   })
@@ -272,7 +449,11 @@ await t.test('cuts', async (t) => {
 await t.test('a call that is given up while the server decides leaves a doubt', async (t) => {
   const progress = createProgress({ passed: true })
   const call = new AbortController()
-  const { smtp } = await begin(t, () => ({ onData (stream) { stream.resume().once('end', () => call.abort()) } }), { progress, ended: call.signal })
+  const { smtp } = await begin(t, () => ({
+    onData (stream) {
+      stream.resume().once('end', () => call.abort())
+    }
+  }), { progress, ended: call.signal })
   has(t, await failed(smtp.send(message(), transport)), { word: 'outcome_unknown' })
 })
 
@@ -281,7 +462,8 @@ await t.test('the end of a message, with which it is taken, is not told for a ca
   for (const asked of [0, 1, 2]) {
     let times = 0
     const { server, network } = await begin(t)
-    has(t, await failed(smtpOf(network, { holds: () => times++ < asked }).send(message({ attachments: [pdf] }), transport)), lost, `lost after ${asked} times`)
+    has(t, await failed(smtpOf(network, { holds: () => times++ < asked }).send(message({ attachments: [pdf] }), transport)), lost,
+      `lost after ${asked} times`)
     t.strictSame(server.mails, [])
     await smtpOf(network).send(message(), transport)
     t.equal(server.mails.length, 1, 'the next one goes out')
@@ -300,9 +482,16 @@ await t.test('nobody is connected to', async (t) => {
   await t.test('whose certificate is not trusted, or of another name', async (t) => {
     const server = await mailServer(t)
     const { ca } = await createAuthority()
-    has(t, await failed(smtpOf(networkOf(t, { ca: [ca], route: server.route })).send(message(), transport)), { word: 'provider_unavailable', message: /certificate/ })
+    has(t, await failed(smtpOf(networkOf(t, { ca: [ca], route: server.route })).send(message(), transport)), {
+      word: 'provider_unavailable',
+      message: /certificate/
+    })
     const other = { ...transport, host: 'other.acme.test' }
-    has(t, await failed(smtpOf(networkOf(t, { ca: [server.ca], route: server.route }), { targets: { provider: 'mail', declared: [], chosen: [other.host] } }).send(message(), other)), { word: 'provider_unavailable', message: /other\.acme\.test/ })
+    has(t, await failed(
+      smtpOf(networkOf(t, { ca: [server.ca], route: server.route }), {
+        targets: { provider: 'mail', declared: [], chosen: [other.host] }
+      }).send(message(), other)
+    ), { word: 'provider_unavailable', message: /other\.acme\.test/ })
     t.strictSame(server.mails, [])
   })
 
@@ -313,13 +502,19 @@ await t.test('nobody is connected to', async (t) => {
   })
 
   await t.test('who refuses the connection, hangs up or talks nonsense', async (t) => {
-    for (const greet of [undefined, (socket: Socket) => socket.destroy(), (socket: Socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')]) {
+    for (const greet of [
+      undefined,
+      (socket: Socket) => socket.destroy(),
+      (socket: Socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')
+    ]) {
       const strange = createServer(greet).listen(0, '127.0.0.1')
       await once(strange, 'listening')
       const { port } = strange.address() as AddressInfo
       if (greet === undefined) strange.close()
       else t.teardown(() => strange.close())
-      has(t, await failed(smtpOf(networkOf(t, { route: () => ({ host: '127.0.0.1', port }) })).send(message(), transport)), { word: 'provider_unavailable' })
+      has(t, await failed(smtpOf(networkOf(t, { route: () => ({ host: '127.0.0.1', port }) })).send(message(), transport)), {
+        word: 'provider_unavailable'
+      })
     }
   })
 
@@ -327,22 +522,38 @@ await t.test('nobody is connected to', async (t) => {
     const hosts = ['127.0.0.1', '::1', '2130706433', '0x7f.1', '169.254.169.254']
     const network = createNetwork({ resolve: () => Promise.resolve(['93.184.215.14', '10.0.0.1']) })
     t.teardown(() => network.close())
-    const smtp = smtpOf(network, { targets: { provider: 'mail', declared: [], chosen: ['127.0.0.1', '[::1]', 'mail.acme.test', '169.254.169.254'] } })
-    for (const host of hosts) has(t, await failed(smtp.send(message(), { ...transport, host })), { word: 'provider_unavailable', message: /may not be reached: its address is not public/, ours: true }, host)
+    const smtp = smtpOf(network, {
+      targets: { provider: 'mail', declared: [], chosen: ['127.0.0.1', '[::1]', 'mail.acme.test', '169.254.169.254'] }
+    })
+    for (const host of hosts) {
+      has(t, await failed(smtp.send(message(), { ...transport, host })), {
+        word: 'provider_unavailable',
+        message: /may not be reached: its address is not public/,
+        ours: true
+      }, host)
+    }
     const inside = await failed(smtp.send(message(), { ...transport, host: 'mail.acme.test' }))
     const unknown = smtpOf(networkOf(t, { resolve: () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' })) }))
-    t.strictSame(await failed(unknown.send(message(), { ...transport, host: 'mail.acme.test' })), inside, 'a name inside is not told from one that there is not')
+    t.strictSame(await failed(unknown.send(message(), { ...transport, host: 'mail.acme.test' })), inside,
+      'a name inside is not told from one that there is not')
     const server = await mailServer(t)
     const real = createNetwork({ ca: [server.ca] })
     t.teardown(() => real.close())
-    const localhost = smtpOf(real, { targets: { provider: 'mail', declared: [], chosen: ['localhost'] } }).send(message(), { ...transport, host: 'localhost', port: server.port })
-    has(t, await failed(localhost), { word: 'provider_unavailable', message: /^"localhost" cannot be found, or has no address/ }, 'a name that the system\'s resolver knows')
+    const localhost = smtpOf(real, { targets: { provider: 'mail', declared: [], chosen: ['localhost'] } }).send(message(), {
+      ...transport,
+      host: 'localhost',
+      port: server.port
+    })
+    has(t, await failed(localhost), { word: 'provider_unavailable', message: /^"localhost" cannot be found, or has no address/ },
+      'a name that the system\'s resolver knows')
     t.equal(server.connections(), 0)
   })
 
   await t.test('whom the configuration does not name, or who is no host', async (t) => {
     const { server, smtp } = await begin(t)
-    for (const host of ['evil.test', 'mail.acme.test/x', 'user@mail.acme.test', '']) has(t, await failed(smtp.send(message(), { ...transport, host })), { word: 'provider_unavailable', ours: true }, host)
+    for (const host of ['evil.test', 'mail.acme.test/x', 'user@mail.acme.test', '']) {
+      has(t, await failed(smtp.send(message(), { ...transport, host })), { word: 'provider_unavailable', ours: true }, host)
+    }
     t.equal(server.connections(), 0)
   })
 

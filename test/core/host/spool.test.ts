@@ -24,7 +24,10 @@ await t.test('nothing is left of a document that is too large or breaks off', as
   const folder = await directory(t)
   const spool = createDocumentSpool({ folder, newId: () => 'one', limit: 8 })
   await t.rejects(spool.keep(Readable.from([Buffer.alloc(8), Buffer.alloc(1)]), about), { message: 'The document is larger than 8 bytes.' })
-  await t.rejects(spool.keep(Readable.from((async function * () { yield Buffer.alloc(1); await Promise.reject(new Error('cut')) })()), about), { message: 'cut' })
+  await t.rejects(spool.keep(Readable.from((async function* () {
+    yield Buffer.alloc(1)
+    await Promise.reject(new Error('cut'))
+  })()), about), { message: 'cut' })
   t.strictSame(await readdir(folder), [])
   t.equal((await spool.keep(Readable.from([Buffer.alloc(8)]), about)).size, 8)
 })

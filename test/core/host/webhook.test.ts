@@ -3,10 +3,10 @@
  * mistakes, made in plain JavaScript, are refused when the provider is loaded.
  */
 import t from 'tap'
-import { deriveManifest } from '../../../core/host/manifest/derive.ts'
 import { loadProvider } from '../../../core/host/load/load.ts'
+import { deriveManifest } from '../../../core/host/manifest/derive.ts'
 import { readEvent } from '../../../core/host/webhook/read.ts'
-import { defineProvider, Secret, Type, type Accepted } from '../../../core/provider.ts'
+import { type Accepted, defineProvider, Secret, Type } from '../../../core/provider.ts'
 import { directory, provide } from '../../fixtures/providers/folders.ts'
 import { has } from '../../support/matching.ts'
 
@@ -16,7 +16,13 @@ const facts = {
   code: 'acme',
   name: 'Acme',
   settings,
-  services: { postal: { mailTypes: ['SIMPLE' as const], idempotency: { kind: 'none' as const }, dispatch: (): Promise<Accepted> => Promise.resolve({ id: '1', status: 'sent' }) } }
+  services: {
+    postal: {
+      mailTypes: ['SIMPLE' as const],
+      idempotency: { kind: 'none' as const },
+      dispatch: (): Promise<Accepted> => Promise.resolve({ id: '1', status: 'sent' })
+    }
+  }
 }
 const basic = { kind: 'basic' } as const
 const read = () => ({ remoteId: '1', type: 'sent' })
@@ -32,7 +38,14 @@ await t.test('a webhook becomes plain data of the manifest; what reads its event
     ...facts,
     webhooks: {
       postal: {
-        verify: { kind: 'hmac', header: 'x-signature', algorithm: 'sha256', encoding: 'hex', secret: 'token', timestamp: { header: 'x-time', tolerance: 60 } },
+        verify: {
+          kind: 'hmac',
+          header: 'x-signature',
+          algorithm: 'sha256',
+          encoding: 'hex',
+          secret: 'token',
+          timestamp: { header: 'x-time', tolerance: 60 }
+        },
         body: Event,
         read: ({ id, letter, type }) => ({ eventId: id, remoteId: letter.id, type }),
         events: { sent: 'mailed', back: 'returned' },
@@ -65,25 +78,59 @@ await t.test('a webhook without a verifier', (t) => {
 
 await t.test('a verifier that does not exist', (t) => {
   // @ts-expect-error no such kind
-  t.same(refusedAt(defineProvider({ ...facts, webhooks: { postal: { verify: { kind: 'none' }, body: Event, read, events } } })), ['/webhooks/postal/verify/kind'])
+  t.same(refusedAt(defineProvider({ ...facts, webhooks: { postal: { verify: { kind: 'none' }, body: Event, read, events } } })), [
+    '/webhooks/postal/verify/kind'
+  ])
   t.end()
 })
 
 await t.test('another algorithm than the one that is safe', (t) => {
-  // @ts-expect-error PS256 only
-  t.same(refusedAt(defineProvider({ ...facts, webhooks: { postal: { verify: { kind: 'jws', header: 'x-jws', algorithm: 'RS256', jwks: 'https://acme.example/keys' }, body: Event, read, events } } })), ['/webhooks/postal/verify/algorithm'])
+  t.same(
+    refusedAt(
+      defineProvider({
+        ...facts,
+        webhooks: {
+          postal: {
+            // @ts-expect-error PS256 only
+            verify: { kind: 'jws', header: 'x-jws', algorithm: 'RS256', jwks: 'https://acme.example/keys' },
+            body: Event,
+            read,
+            events
+          }
+        }
+      })
+    ),
+    ['/webhooks/postal/verify/algorithm']
+  )
   t.end()
 })
 
 await t.test('a secret that is no setting', (t) => {
-  // @ts-expect-error no such setting
-  t.same(refusedAt(defineProvider({ ...facts, webhooks: { postal: { verify: { kind: 'hmac', header: 'x-mac', algorithm: 'sha256', encoding: 'hex', secret: 'tokn' }, body: Event, read, events } } })), ['/webhooks/postal/verify/secret'])
+  t.same(
+    refusedAt(
+      defineProvider({
+        ...facts,
+        webhooks: {
+          postal: {
+            // @ts-expect-error no such setting
+            verify: { kind: 'hmac', header: 'x-mac', algorithm: 'sha256', encoding: 'hex', secret: 'tokn' },
+            body: Event,
+            read,
+            events
+          }
+        }
+      })
+    ),
+    ['/webhooks/postal/verify/secret']
+  )
   t.end()
 })
 
 await t.test('a delivery status that the service does not have', (t) => {
   // @ts-expect-error letters are not signed
-  t.same(refusedAt(defineProvider({ ...facts, webhooks: { postal: { verify: basic, body: Event, read, events: { sent: 'signed' } } } })), ['/webhooks/postal/events/sent'])
+  t.same(refusedAt(defineProvider({ ...facts, webhooks: { postal: { verify: basic, body: Event, read, events: { sent: 'signed' } } } })), [
+    '/webhooks/postal/events/sent'
+  ])
   t.end()
 })
 
@@ -100,26 +147,55 @@ await t.test('a reader that does not say what the event is about', (t) => {
 })
 
 await t.test('a reader that looks for what the schema does not have', (t) => {
-  // @ts-expect-error no such field
-  defineProvider({ ...facts, webhooks: { postal: { verify: basic, body: Event, read: ({ parcel, type }) => ({ remoteId: parcel.id, type }), events } } })
+  defineProvider({
+    ...facts,
+    // @ts-expect-error no such field
+    webhooks: { postal: { verify: basic, body: Event, read: ({ parcel, type }) => ({ remoteId: parcel.id, type }), events } }
+  })
   t.end()
 })
 
 await t.test('statuses without the verb that asks for them', (t) => {
   // @ts-expect-error `status` is missing
-  t.same(refusedAt(defineProvider({ ...facts, services: { postal: { ...facts.services.postal, statuses: { sent: 'mailed' } } } })), ['/services/postal/verbs'])
+  t.same(refusedAt(defineProvider({ ...facts, services: { postal: { ...facts.services.postal, statuses: { sent: 'mailed' } } } })), [
+    '/services/postal/verbs'
+  ])
   t.end()
 })
 
 const faults: [string, object, string][] = [
-  ['a webhook of a service that the provider does not offer', { esign: { verify: basic, body: Event, read, events: {} } }, '/webhooks/esign'],
+  [
+    'a webhook of a service that the provider does not offer',
+    { esign: { verify: basic, body: Event, read, events: {} } },
+    '/webhooks/esign'
+  ],
   ['a webhook of a service that has none', { sms: { verify: basic, body: Event, read, events: {} } }, '/webhooks/sms'],
-  ['keys over plain HTTP', { postal: { verify: { kind: 'jws', header: 'x-jws', algorithm: 'PS256', jwks: 'http://acme.example/keys' }, body: Event, read, events } }, '/webhooks/postal/verify/jwks'],
-  ['a secret that would be shown', { postal: { verify: { kind: 'hmac', header: 'x-mac', algorithm: 'sha256', encoding: 'hex', secret: 'user' }, body: Event, read, events } }, '/webhooks/postal/verify/secret'],
+  [
+    'keys over plain HTTP',
+    {
+      postal: { verify: { kind: 'jws', header: 'x-jws', algorithm: 'PS256', jwks: 'http://acme.example/keys' }, body: Event, read, events }
+    },
+    '/webhooks/postal/verify/jwks'
+  ],
+  [
+    'a secret that would be shown',
+    {
+      postal: { verify: { kind: 'hmac', header: 'x-mac', algorithm: 'sha256', encoding: 'hex', secret: 'user' }, body: Event, read, events }
+    },
+    '/webhooks/postal/verify/secret'
+  ],
   ['a user without a password', { postal: { verify: { ...basic, user: 'user' }, body: Event, read, events } }, '/webhooks/postal/verify'],
-  ['confirmation without a way to ask', { postal: { verify: basic, body: Event, read, events, confirm: true } }, '/webhooks/postal/confirm'],
+  [
+    'confirmation without a way to ask',
+    { postal: { verify: basic, body: Event, read, events, confirm: true } },
+    '/webhooks/postal/confirm'
+  ],
   ['a schema that is none', { postal: { verify: basic, body: Type.String({ pattern: '(' }), read, events } }, '/webhooks/postal/body'],
-  ['a schema that claims a name', { postal: { verify: basic, body: Type.Object({}, { $id: 'acme' }), read, events } }, '/webhooks/postal/body/$id'],
+  [
+    'a schema that claims a name',
+    { postal: { verify: basic, body: Type.Object({}, { $id: 'acme' }), read, events } },
+    '/webhooks/postal/body/$id'
+  ],
   ['a misspelt fact', { postal: { verify: basic, body: Event, read, events, acknowlege: {} } }, '/webhooks/postal/acknowlege']
 ]
 for (const [fault, webhooks, path] of faults) {

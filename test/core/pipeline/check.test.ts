@@ -1,7 +1,7 @@
 import t from 'tap'
 import { serviceNames } from '../../../core/contract/service-names.ts'
-import { judge, template } from './support.ts'
 import { has } from '../../support/matching.ts'
+import { judge, template } from './support.ts'
 
 const sms = { phoneNumber: '+33612345678', message: 'Hello' }
 const signers = [{ email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace' }]
@@ -9,7 +9,13 @@ const recipient = { name: 'Ada', address: '1 rue', city: 'Paris', postalCode: '7
 const callbackUrl = 'https://hooks.example.com/dispatch?a=b'
 
 await t.test('a callback is for what goes on after it was answered: esign, postal, and what nobody waits for', (t) => {
-  for (const [name, body] of [['esign', { template, signers, callbackUrl }], ['postal', { template, postal: { recipient }, callbackUrl }]] as const) {
+  for (const [name, body] of [
+    ['esign', { template, signers, callbackUrl }],
+    [
+      'postal',
+      { template, postal: { recipient }, callbackUrl }
+    ]
+  ] as const) {
     has(t, judge(name, body), { problems: [], warnings: [], plan: { request: { callbackUrl } } }, name)
   }
   for (const [name, body] of [['sms', { sms, callbackUrl }], ['file', { template, callbackUrl }]] as const) {
@@ -20,7 +26,9 @@ await t.test('a callback is for what goes on after it was answered: esign, posta
 })
 
 await t.test('a callback goes to an https URL without credentials', (t) => {
-  for (const url of ['http://hooks.example.com', 'ftp://hooks.example.com', 'hooks.example.com', 'https://', 'https://user:password@hooks.example.com', 'https://hooks.example.com/a b', '']) {
+  for (const url of ['http://hooks.example.com', 'ftp://hooks.example.com', 'hooks.example.com', 'https://',
+    'https://user:password@hooks.example.com', 'https://hooks.example.com/a b', ''])
+  {
     has(t, judge('esign', { template, signers, callbackUrl: url }), { word: 'validation_error', problems: ['/callbackUrl format'] }, url)
   }
   t.end()
@@ -35,7 +43,10 @@ await t.test('the settings of the request are those that the provider declares',
 
 await t.test('a missing configuration is told alone only when nothing else is wrong', (t) => {
   has(t, judge('sms', { sms }, { settings: null }), { word: 'configuration_missing', problems: ['/providerName configuration_missing'] })
-  has(t, judge('sms', { sms: { ...sms, phoneNumber: '+3361234' } }, { settings: null }), { word: 'validation_failed', problems: ['/providerName configuration_missing', '/sms/phoneNumber impossible_number'] })
+  has(t, judge('sms', { sms: { ...sms, phoneNumber: '+3361234' } }, { settings: null }), {
+    word: 'validation_failed',
+    problems: ['/providerName configuration_missing', '/sms/phoneNumber impossible_number']
+  })
   t.end()
 })
 
@@ -47,7 +58,15 @@ await t.test('what costs nothing can be given a price, and a step without a prov
 })
 
 await t.test('a template of the invoice vocabulary has its rules, whatever service it is for', (t) => {
-  const data = { number: 'F-1', date: '2026-03-14', dueDate: '2026-03-01', customer: { name: 'Ada' }, subtotal: 10, taxAmount: 2, total: 13 }
+  const data = {
+    number: 'F-1',
+    date: '2026-03-14',
+    dueDate: '2026-03-01',
+    customer: { name: 'Ada' },
+    subtotal: 10,
+    taxAmount: 2,
+    total: 13
+  }
   const world = { source: { vocabulary: 'invoice' as const } }
   const found = (path: string): string[] => [`${path}/dueDate due_date_before_date`, `${path}/total total`]
   t.same(judge('postal', { template: { id: 1, data }, postal: { recipient } }, world).problems, found('/template/data'))
@@ -60,7 +79,10 @@ await t.test('a template of the invoice vocabulary has its rules, whatever servi
 
 await t.test('an invoice\'s own due date is held against the date of its data', (t) => {
   const data = { date: '2026-03-14', customer: { name: 'Ada' } }
-  const judgeDue = (dueDate: string, vocabulary?: 'invoice') => judge('invoicing', { template: { id: 1, data }, documentType: 'INVOICE', invoicing: { dueDate } }, { source: vocabulary === undefined ? {} : { vocabulary } })
+  const judgeDue = (dueDate: string, vocabulary?: 'invoice') =>
+    judge('invoicing', { template: { id: 1, data }, documentType: 'INVOICE', invoicing: { dueDate } }, {
+      source: vocabulary === undefined ? {} : { vocabulary }
+    })
   t.same(judgeDue('2026-03-13', 'invoice').problems, ['/invoicing/dueDate due_date_before_date'])
   t.same(judgeDue('2026-03-14', 'invoice').problems, [])
   t.same(judgeDue('2026-03-13').problems, [])
@@ -69,13 +91,21 @@ await t.test('an invoice\'s own due date is held against the date of its data', 
 
 await t.test('an invoice that the provider e-mails needs the customer\'s address', (t) => {
   const body = { template: { id: 1, data: { customer: { name: 'Ada' } } }, documentType: 'INVOICE', sendByEmail: true }
-  t.same(judge('invoicing', body, { source: { vocabulary: 'invoice' }, capabilities: { sendByEmail: true } }).problems, ['/template/data/customer/email required'])
-  t.same(judge('invoicing', body, { source: { vocabulary: 'invoice' } }).problems, ['/sendByEmail not_supported_by_provider', '/template/data/customer/email required'])
+  t.same(judge('invoicing', body, { source: { vocabulary: 'invoice' }, capabilities: { sendByEmail: true } }).problems, [
+    '/template/data/customer/email required'
+  ])
+  t.same(judge('invoicing', body, { source: { vocabulary: 'invoice' } }).problems, [
+    '/sendByEmail not_supported_by_provider',
+    '/template/data/customer/email required'
+  ])
   t.end()
 })
 
 await t.test('the facts of a plan are what the dispatch can be found by', (t) => {
-  t.same(judge('postal', { template: { id: 1, data: { number: 'L-7' } }, postal: { recipient } }).plan?.facts, { documentNumber: 'L-7', recipient: 'Ada' })
+  t.same(judge('postal', { template: { id: 1, data: { number: 'L-7' } }, postal: { recipient } }).plan?.facts, {
+    documentNumber: 'L-7',
+    recipient: 'Ada'
+  })
   t.same(judge('sms', { sms }).plan?.facts, { recipient: '+33612345678' })
   t.equal(serviceNames.length, 7)
   t.end()

@@ -2,7 +2,7 @@ import t from 'tap'
 import type { Actor } from '../../../core/access/account.ts'
 import type { ServiceName } from '../../../core/contract/service-names.ts'
 import { createHost } from '../../../core/host/host.ts'
-import { resolveRequest, type ResolveDependencies } from '../../../core/pipeline/plan/resolve.ts'
+import { type ResolveDependencies, resolveRequest } from '../../../core/pipeline/plan/resolve.ts'
 import { createRequestReader } from '../../../core/services/request.ts'
 import { createConfigurations } from '../../../core/store/configuration/configurations.ts'
 import { openDatabase } from '../../../core/store/db/database.ts'
@@ -17,19 +17,33 @@ t.teardown(() => database.close())
 const freshness = createFreshness(database)
 await freshness.check()
 const templates = createTemplates(database, freshness)
-const catalogs: ResolveDependencies = { templates, configurations: createConfigurations(database, freshness), host: await createHost({ directories: [], log: memoryLog() }), problemsOf: () => [] }
+const catalogs: ResolveDependencies = {
+  templates,
+  configurations: createConfigurations(database, freshness),
+  host: await createHost({ directories: [], log: memoryLog() }),
+  problemsOf: () => []
+}
 
 const [platform, demo] = [1, 2]
 const actorOf = (companyId: number): Actor => ({ companyId, userId: companyId, email: 'a@example.com', role: 'admin', services: ['*'] })
-const resolved = (name: ServiceName, body: object, companyId = demo) => resolveRequest(catalogs, actorOf(companyId), createRequestReader([name])(body))
+const resolved = (name: ServiceName, body: object, companyId = demo) =>
+  resolveRequest(catalogs, actorOf(companyId), createRequestReader([name])(body))
 
 /** Gives a company a template of a name. */
 async function own (companyId: number, id: number, name: string): Promise<void> {
   const now = new Date()
   const source = { name, service: 'file', locale: 'en-GB', body: [{ paragraph: 'Own' }] }
-  await database.owner.insertInto('templates').values({ template_id: id, company_id: companyId, name, version: 1, updated_at: now }).execute()
+  await database.owner.insertInto('templates').values({ template_id: id, company_id: companyId, name, version: 1, updated_at: now })
+    .execute()
   await database.owner.insertInto('template_versions').values({
-    template_id: id, version: 1, company_id: companyId, digest: name, source: JSON.stringify(source), schema: '{}', sample: '{}', created_at: now
+    template_id: id,
+    version: 1,
+    company_id: companyId,
+    digest: name,
+    source: JSON.stringify(source),
+    schema: '{}',
+    sample: '{}',
+    created_at: now
   }).execute()
 }
 
@@ -40,14 +54,17 @@ const templateOf = async (...request: Parameters<typeof resolved>) => (await res
 const named = (templateName: string) => ({ fileContent: { templateName, data: {} } })
 
 await t.test('a template is found by its name, the company\'s own before a shared one', async (t) => {
-  has(t, (await templateOf('file', named('Invoice'))), { name: 'Invoice', companyId: null })
-  has(t, (await templateOf('file', named('Quote'))), { id: 1001, companyId: demo })
-  has(t, (await templateOf('file', named('Quote'), platform)), { name: 'Quote', companyId: null })
+  has(t, await templateOf('file', named('Invoice')), { name: 'Invoice', companyId: null })
+  has(t, await templateOf('file', named('Quote')), { id: 1001, companyId: demo })
+  has(t, await templateOf('file', named('Quote'), platform), { name: 'Quote', companyId: null })
 })
 
 await t.test('a name that nobody has given, or another company, is not found', async (t) => {
   for (const [name, hint] of [['Unheard', ''], ['Secret', ''], ['invoice', ' (did you mean "Invoice"?)']] as const) {
-    await t.rejects(resolved('file', named(name)), { word: 'template_not_found', message: `There is no template "${name}"${hint}: GET /api/v1/templates lists those that you may use.` }, name)
+    await t.rejects(resolved('file', named(name)), {
+      word: 'template_not_found',
+      message: `There is no template "${name}"${hint}: GET /api/v1/templates lists those that you may use.`
+    }, name)
   }
   t.equal((await templateOf('file', named('Secret'), platform))?.id, 1002)
 })
@@ -55,5 +72,10 @@ await t.test('a name that nobody has given, or another company, is not found', a
 await t.test('a request without a template needs none, and a file needs no provider', async (t) => {
   const { steps } = await resolved('sms', { sms: { phoneNumber: '+33612345678', message: 'Hello' } })
   has(t, steps, [{ template: undefined, choice: { chosen: false } }])
-  has(t, (await resolved('file', named('Invoice'))).steps, [{ service: 'file', fields: {}, template: { path: '/fileContent/data' }, choice: undefined }])
+  has(t, (await resolved('file', named('Invoice'))).steps, [{
+    service: 'file',
+    fields: {},
+    template: { path: '/fileContent/data' },
+    choice: undefined
+  }])
 })

@@ -6,26 +6,41 @@ import { TemplateWorkersBusy } from '../../../core/packages/documents/threads/te
 import { createPipeline } from '../../../core/pipeline/pipeline.ts'
 import { settlementOf, settlementOfFailure } from '../../../core/pipeline/run/settle.ts'
 import type { Database } from '../../../core/store/db/database.ts'
-import { has, lacks } from '../../support/matching.ts'
 import { quickRenderer } from '../../plugins/support/parts.ts'
 import { accepts, testProviders } from '../../plugins/support/providers.ts'
+import { has, lacks } from '../../support/matching.ts'
 import { invoiceRequest, startService, type TestService } from '../../support/service.ts'
 
 await t.test('a vendor\'s own code stands in the details', (t) => {
   const response = { id: '1', status: 'sent' }
   t.strictSame(settlementOf({ outcome: 'accepted', response }), { outcome: 'accepted', response })
-  t.strictSame(settlementOf({ outcome: 'rejected', error: { word: 'provider_error', code: 'E-1', message: 'No.' } }), { outcome: 'rejected', error: { word: 'provider_error', message: 'No.', details: [{ path: '', code: 'E-1', message: 'No.' }] } })
-  t.strictSame(settlementOf({ outcome: 'uncertain', error: { word: 'outcome_unknown', message: 'Late.' } }), { outcome: 'uncertain', error: { word: 'outcome_unknown', message: 'Late.' } })
+  t.strictSame(settlementOf({ outcome: 'rejected', error: { word: 'provider_error', code: 'E-1', message: 'No.' } }), {
+    outcome: 'rejected',
+    error: { word: 'provider_error', message: 'No.', details: [{ path: '', code: 'E-1', message: 'No.' }] }
+  })
+  t.strictSame(settlementOf({ outcome: 'uncertain', error: { word: 'outcome_unknown', message: 'Late.' } }), {
+    outcome: 'uncertain',
+    error: { word: 'outcome_unknown', message: 'Late.' }
+  })
   t.end()
 })
 
 await t.test('what fails before the call was not sent: the data\'s fault is final, ours may pass', (t) => {
   const faulty = new RenderError([{ path: '/lines/0', code: 'missing', message: 'Nothing there.' }])
-  has(t, settlementOfFailure(faulty), { outcome: 'rejected', error: { word: 'validation_failed', details: [{ path: '/template/data/lines/0', code: 'missing' }] } })
+  has(t, settlementOfFailure(faulty), {
+    outcome: 'rejected',
+    error: { word: 'validation_failed', details: [{ path: '/template/data/lines/0', code: 'missing' }] }
+  })
   for (const busy of [new RendererBusy(), new TemplateWorkersBusy()]) {
-    t.same(settlementOfFailure(busy), { outcome: 'unavailable', error: { word: 'provider_unavailable', message: `${busy.message} Nothing was sent.` } })
+    t.same(settlementOfFailure(busy), {
+      outcome: 'unavailable',
+      error: { word: 'provider_unavailable', message: `${busy.message} Nothing was sent.` }
+    })
   }
-  has(t, settlementOfFailure(new DispatchError('provider_unavailable', 'Gone.')), { outcome: 'unavailable', error: { word: 'provider_unavailable', message: 'Gone.' } })
+  has(t, settlementOfFailure(new DispatchError('provider_unavailable', 'Gone.')), {
+    outcome: 'unavailable',
+    error: { word: 'provider_unavailable', message: 'Gone.' }
+  })
   const { outcome, error } = settlementOfFailure(new Error('a secret')) as { outcome: string, error: object }
   t.equal(outcome, 'unavailable')
   has(t, error, { word: 'internal_error' })
@@ -53,7 +68,12 @@ async function dispatchOn ({ house }: TestService, database: Database): Promise<
     database,
     renderer: quickRenderer
   }, { prices: {}, publicUrl: 'https://dispatch.example.com', synchronousLimit: 120 })
-  const { result } = await pipeline.dispatch({ actor, services: ['invoicing'], body: invoiceRequest({}, { providerName: 'accepting' }), requestId: '1' })
+  const { result } = await pipeline.dispatch({
+    actor,
+    services: ['invoicing'],
+    body: invoiceRequest({}, { providerName: 'accepting' }),
+    requestId: '1'
+  })
   return result.status
 }
 

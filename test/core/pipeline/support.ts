@@ -2,14 +2,14 @@ import { Type } from 'typebox'
 import { sampleLink } from '../../../core/access/document-links.ts'
 import { deliveryStatusesOf, isDeliveryService } from '../../../core/contract/delivery.ts'
 import { DispatchError } from '../../../core/contract/errors.ts'
-import type { JsonObject, Problem } from '../../../core/packages/common/json.ts'
 import type { ServiceName } from '../../../core/contract/service-names.ts'
 import type { Mode } from '../../../core/contract/states.ts'
+import type { InstalledProvider } from '../../../core/host/load/load.ts'
 import { deriveManifest } from '../../../core/host/manifest/derive.ts'
 import type { AnyProviderCheck } from '../../../core/host/manifest/provider-check.ts'
-import type { InstalledProvider } from '../../../core/host/load/load.ts'
+import type { JsonObject, Problem } from '../../../core/packages/common/json.ts'
 import { checkAndPlan } from '../../../core/pipeline/plan/check.ts'
-import type { ResolvedStep, DispatchPlan } from '../../../core/pipeline/plan/plan.ts'
+import type { DispatchPlan, ResolvedStep } from '../../../core/pipeline/plan/plan.ts'
 import { createSharedChecks } from '../../../core/pipeline/plan/template-checks.ts'
 import { needsProvider } from '../../../core/services/index.ts'
 import { createRequestReader, type DispatchRequest, type RequestReader, type RequestStep } from '../../../core/services/request.ts'
@@ -68,13 +68,26 @@ export function readerFor (path: readonly ServiceName[]): RequestReader {
 const readers = new Map<string, RequestReader>()
 
 /** Checks the request that `read` gives. */
-export function judgeRequest (read: () => DispatchRequest, { source = {}, schema = {}, prices = {}, mode = 'synchronous', ...world }: World = {}): Judgement {
+export function judgeRequest (
+  read: () => DispatchRequest,
+  { source = {}, schema = {}, prices = {}, mode = 'synchronous', ...world }: World = {}
+): Judgement {
   try {
     const request = read()
-    const draft = <Step extends RequestStep>({ template, ...step }: Step) => ({ ...step, ...choiceOf(step, world), ...(template === undefined ? {} : { template: { ...template, template: templateOf(source, schema) } }) })
+    const draft = <Step extends RequestStep>({ template, ...step }: Step) => ({
+      ...step,
+      ...choiceOf(step, world),
+      ...(template === undefined ? {} : { template: { ...template, template: templateOf(source, schema) } })
+    })
     const steps = request.steps.map(draft)
     const deferred = request.deferred.map(draft)
-    const plan = checkAndPlan({ request, test: false, steps, deferred }, { templateFindings: createSharedChecks(), prices, mode, link: sampleLink(publicUrl), now: () => new Date('2026-03-14T09:30:00.000Z') })
+    const plan = checkAndPlan({ request, test: false, steps, deferred }, {
+      templateFindings: createSharedChecks(),
+      prices,
+      mode,
+      link: sampleLink(publicUrl),
+      now: () => new Date('2026-03-14T09:30:00.000Z')
+    })
     return { problems: [], details: [], warnings: plan.warnings.map(shown), plan }
   } catch (error) {
     if (!(error instanceof DispatchError)) throw error
@@ -87,11 +100,29 @@ function shown ({ path, code }: Problem): string {
   return `${path} ${code}`
 }
 
-function choiceOf ({ service, at }: Pick<RequestStep, 'service' | 'at'>, { capabilities = {}, byService = {}, foreseeing, settings = { allowedSenders: ['@example.com'] } }: World): Pick<ResolvedStep, 'choice'> {
+function choiceOf (
+  { service, at }: Pick<RequestStep, 'service' | 'at'>,
+  { capabilities = {}, byService = {}, foreseeing, settings = { allowedSenders: ['@example.com'] } }: World
+): Pick<ResolvedStep, 'choice'> {
   if (!needsProvider(service)) return {}
   const provider = providerOf(service, { ...least[service], ...capabilities, ...byService[service] }, foreseeing)
-  if (settings === null) return { choice: { chosen: false, provider, problem: { path: at('providerName'), code: 'configuration_missing', message: 'The provider "acme" has no configuration.' } } }
-  const configuration = { userId: null, providerCode: 'acme', settings: { plain: settings, secrets: {} }, sandbox: false, updatedAt: new Date(0), account: '00000000-0000-4000-8000-000000000000' }
+  if (settings === null) {
+    return {
+      choice: {
+        chosen: false,
+        provider,
+        problem: { path: at('providerName'), code: 'configuration_missing', message: 'The provider "acme" has no configuration.' }
+      }
+    }
+  }
+  const configuration = {
+    userId: null,
+    providerCode: 'acme',
+    settings: { plain: settings, secrets: {} },
+    sandbox: false,
+    updatedAt: new Date(0),
+    account: '00000000-0000-4000-8000-000000000000'
+  }
   return { choice: { chosen: true, chosenBy: 'company', provider, configuration } }
 }
 
@@ -101,7 +132,17 @@ function providerOf (service: ServiceName, { document, ...capabilities }: JsonOb
     name: 'Acme',
     settings: Type.Object({ allowedSenders: Type.Optional(Type.Array(Type.String())) }),
     requestSettings: Type.Object({ label: Type.Optional(Type.String()) }),
-    services: { [service]: { ...tellingAll(service), ...capabilities, ...(document === 'theirs' ? { document: () => undefined } : {}), idempotency: { kind: 'none' }, dispatch: () => undefined } }
+    services: {
+      [service]: {
+        ...tellingAll(service),
+        ...capabilities,
+        ...(document === 'theirs'
+          ? { document: () => undefined }
+          : {}),
+        idempotency: { kind: 'none' },
+        dispatch: () => undefined
+      }
+    }
   }, '1.0.0')
   if (!fit.ok) throw new Error(JSON.stringify(fit.problems))
   return { code: 'acme', manifest: fit.value, checks: { [service]: check } } as unknown as InstalledProvider

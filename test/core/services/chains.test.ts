@@ -1,17 +1,20 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { serviceNames, type ServiceName } from '../../../core/contract/service-names.ts'
+import { type ServiceName, serviceNames } from '../../../core/contract/service-names.ts'
 import { chainBeginners, chainFault, chainFollowers, chains, isPath, longestChain, whatMayFollow } from '../../../core/services/chains.ts'
 
 /** Every path of two to five services, with repetitions. */
-const paths = [2, 3, 4, 5].flatMap((length) => Array.from({ length }).reduce<ServiceName[][]>((shorter) => shorter.flatMap((path) => serviceNames.map((name) => [...path, name])), [[]]))
+const paths = [2, 3, 4, 5].flatMap((length) =>
+  Array.from({ length }).reduce<ServiceName[][]>((shorter) => shorter.flatMap((path) => serviceNames.map((name) => [...path, name])), [[]])
+)
 
 const [makers, takers] = [['invoicing', 'esign', 'postal', 'file'], ['esign', 'postal', 'sms', 'email', 'upload']]
 
 /** The rule as the contract has it, beside the declarations of the services. */
 function isAllowed (path: readonly ServiceName[]): boolean {
   const [first = 'sms', ...later] = path
-  return path.length <= 4 && makers.includes(first) && later.every((name) => takers.includes(name)) && new Set(path).size === path.length && !path.slice(0, -1).includes('upload')
+  return path.length <= 4 && makers.includes(first) && later.every((name) => takers.includes(name)) && new Set(path).size === path.length &&
+    !path.slice(0, -1).includes('upload')
 }
 
 await t.test('a document is made first, then something is done with it', (t) => {
@@ -50,12 +53,17 @@ await t.test('an invalid path is told from a valid one, with what may follow in 
     return wrong !== undefined && !(isPath(before.split('/') as ServiceName[]) && `${path.join('/')}/`.startsWith(`${before}/${wrong}/`))
   })
   t.strictSame(misplaced, [])
-  t.equal(chainFault(['file', 'email', 'invoicing']), '"invoicing" cannot follow "file/email": there may follow esign, postal, sms, upload.')
-  t.equal(chainFault(['sms', 'email']), '"email" cannot follow "sms": nothing may follow it; a chain begins with invoicing, esign, postal, file, and has 4 services at most.')
+  t.equal(chainFault(['file', 'email', 'invoicing']),
+    '"invoicing" cannot follow "file/email": there may follow esign, postal, sms, upload.')
+  t.equal(chainFault(['sms', 'email']),
+    '"email" cannot follow "sms": nothing may follow it; a chain begins with invoicing, esign, postal, file, and has 4 services at most.')
   t.end()
 })
 
 await t.test('however long a path is, its fault is told briefly', (t) => {
-  fc.assert(fc.property(fc.array(fc.constantFrom(...serviceNames), { minLength: 5, maxLength: 50 }), (path) => (chainFault(path)?.length ?? 999) < 250))
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...serviceNames), { minLength: 5, maxLength: 50 }),
+      (path) => (chainFault(path)?.length ?? 999) < 250)
+  )
   t.end()
 })

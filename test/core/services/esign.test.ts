@@ -1,28 +1,42 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { esign } from '../../../core/services/esign.ts'
-import { judge, template, type World } from '../pipeline/support.ts'
 import { has } from '../../support/matching.ts'
+import { judge, template, type World } from '../pipeline/support.ts'
 
 const ada = { email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace' }
 const grace = { email: 'grace@example.com', firstName: 'Grace', lastName: 'Hopper' }
 const alan = { email: 'alan@example.com', firstName: 'Alan', lastName: 'Turing' }
 
-const problems = (esign: object, world?: World): string[] => judge('esign', { template, esign: { signers: [ada], ...esign } }, world).problems
-const ordered = (...orders: (number | undefined)[]): object[] => orders.map((order, index) => ({ ...ada, email: `signer${index}@example.com`, ...(order === undefined ? {} : { order }) }))
+const problems = (esign: object, world?: World): string[] =>
+  judge('esign', { template, esign: { signers: [ada], ...esign } }, world).problems
+const ordered = (...orders: (number | undefined)[]): object[] =>
+  orders.map((order, index) => ({ ...ada, email: `signer${index}@example.com`, ...(order === undefined ? {} : { order }) }))
 
 await t.test('signers may stand at the top or inside, and must not say two things', (t) => {
   has(t, judge('esign', { template, signers: [ada] }).plan?.steps, [{ fields: { signers: [ada] } }])
   has(t, judge('esign', { template, esign: { signers: [ada] } }).plan?.steps, [{ fields: { signers: [ada] } }])
-  t.same(judge('esign', { template, signers: [ada], esign: { signers: [{ lastName: 'Lovelace', firstName: 'Ada', email: 'ada@example.com' }] } }).problems, [], 'the order of the keys says nothing')
-  has(t, judge('esign', { template, signers: [ada], esign: { signers: [grace] } }), { word: 'validation_error', problems: ['/esign/signers contradiction'] })
+  t.same(
+    judge('esign', { template, signers: [ada], esign: { signers: [{ lastName: 'Lovelace', firstName: 'Ada', email: 'ada@example.com' }] } })
+      .problems,
+    [],
+    'the order of the keys says nothing'
+  )
+  has(t, judge('esign', { template, signers: [ada], esign: { signers: [grace] } }), {
+    word: 'validation_error',
+    problems: ['/esign/signers contradiction']
+  })
   has(t, judge('esign', { template }), { word: 'validation_error', problems: ['/signers required'] })
   t.end()
 })
 
 await t.test('there is at least one signer, each with an e-mail address and both names', (t) => {
   t.same(problems({ signers: [] }), ['/esign/signers too_few'])
-  t.same(problems({ signers: [{}] }), ['/esign/signers/0/email required', '/esign/signers/0/firstName required', '/esign/signers/0/lastName required'])
+  t.same(problems({ signers: [{}] }), [
+    '/esign/signers/0/email required',
+    '/esign/signers/0/firstName required',
+    '/esign/signers/0/lastName required'
+  ])
   t.same(problems({ signers: [{ ...ada, email: 'ada' }] }), ['/esign/signers/0/email format'])
   t.same(problems({ signers: [{ ...ada, firstName: ' ' }] }), ['/esign/signers/0/firstName pattern'])
   t.same(problems({ signers: [{ ...ada, lastName: 'Lovelace\r\nBcc: x@example.com' }] }), ['/esign/signers/0/lastName pattern'])
@@ -63,9 +77,22 @@ await t.test('nobody signs twice, whatever the case of the address', (t) => {
 await t.test('the address of a signer is one as in an e-mail; the provider gets its domain in ASCII', (t) => {
   const signers = [{ ...ada, email: 'ada@bücher.example' }]
   t.same(problems({ signers }), [])
-  for (const email of ['Ada <ada@example.com>', '"a b"@example.com', 'ada@exa\u200fmple.com']) t.same(problems({ signers: [{ ...ada, email }] }), ['/esign/signers/0/email format'], email)
+  for (const email of ['Ada <ada@example.com>', '"a b"@example.com', 'ada@exa\u200fmple.com']) {
+    t.same(problems({ signers: [{ ...ada, email }] }), ['/esign/signers/0/email format'], email)
+  }
   t.same(problems({ signers: [...signers, { ...grace, email: 'ada@xn--bcher-kva.example' }] }), ['/esign/signers/1/email duplicate_signer'])
-  has(t, esign.request({ signers }, { document: { id: '01960000-0000-7000-8000-000000000001', filename: 'a.pdf', contentType: 'application/pdf', size: 1, sha256: '0'.repeat(64) }, signatures: [], data: {}, metadata: {} }).esign.signers, [{ email: 'ada@xn--bcher-kva.example' }])
+  has(t, esign.request({ signers }, {
+    document: {
+      id: '01960000-0000-7000-8000-000000000001',
+      filename: 'a.pdf',
+      contentType: 'application/pdf',
+      size: 1,
+      sha256: '0'.repeat(64)
+    },
+    signatures: [],
+    data: {},
+    metadata: {}
+  }).esign.signers, [{ email: 'ada@xn--bcher-kva.example' }])
   t.end()
 })
 
@@ -78,7 +105,16 @@ await t.test('the signature type is one of three and one that the provider has; 
 })
 
 await t.test('a workflow ends after 1 to 365 days', (t) => {
-  for (const [expiresInDays, found] of [[1, []], [365, []], [0, ['/esign/expiresInDays too_small']], [366, ['/esign/expiresInDays too_large']], [1.5, ['/esign/expiresInDays type']]] as const) t.same(problems({ expiresInDays }), found)
+  for (const [expiresInDays, found] of [
+    [1, []],
+    [365, []],
+    [0, ['/esign/expiresInDays too_small']],
+    [
+      366,
+      ['/esign/expiresInDays too_large']
+    ],
+    [1.5, ['/esign/expiresInDays type']]
+  ] as const) t.same(problems({ expiresInDays }), found)
   t.end()
 })
 
@@ -112,13 +148,23 @@ await t.test('each signer has a phone number where the provider sends a code to 
   const phoned = { ...ada, phoneNumber: '+33612345678' }
   t.same(problems({}, { capabilities }), [])
   t.same(problems({ signatureType: 'ADVANCED', signers: [phoned] }, { capabilities }), [])
-  t.same(problems({ signatureType: 'ADVANCED', signers: [phoned, grace, alan] }, { capabilities }), ['/esign/signers/1/phoneNumber required', '/esign/signers/2/phoneNumber required'])
-  t.same(problems({ signatureType: 'QUALIFIED' }, { capabilities: { signatureTypes: ['QUALIFIED'] } }), [], 'no other provider asks for one')
+  t.same(problems({ signatureType: 'ADVANCED', signers: [phoned, grace, alan] }, { capabilities }), [
+    '/esign/signers/1/phoneNumber required',
+    '/esign/signers/2/phoneNumber required'
+  ])
+  t.same(problems({ signatureType: 'QUALIFIED' }, { capabilities: { signatureTypes: ['QUALIFIED'] } }), [],
+    'no other provider asks for one')
   t.end()
 })
 
 await t.test('the provider is asked with every default in its place', (t) => {
-  const document = { id: '01960000-0000-7000-8000-000000000001', filename: 'a.pdf', contentType: 'application/pdf', size: 1, sha256: '0'.repeat(64) }
+  const document = {
+    id: '01960000-0000-7000-8000-000000000001',
+    filename: 'a.pdf',
+    contentType: 'application/pdf',
+    size: 1,
+    sha256: '0'.repeat(64)
+  }
   const signatures = [{ signer: 1, page: 1, x: 10, y: 20, width: 200, height: 60 }]
   t.same(esign.request({ signers: [ada] }, { document, pages: 1, signatures, data: { number: 'C-1' }, metadata: { orderId: '1' } }), {
     esign: { signers: [ada], signatureType: 'SIMPLE', expiresInDays: 30 },
@@ -127,7 +173,13 @@ await t.test('the provider is asked with every default in its place', (t) => {
     data: { number: 'C-1' },
     metadata: { orderId: '1' }
   })
-  has(t, esign.request({ signers: [ada], signatureType: 'ADVANCED', expiresInDays: 5, locale: 'fr' }, { document, pages: 1, signatures, data: {}, metadata: {} }).esign, { signatureType: 'ADVANCED', expiresInDays: 5, locale: 'fr' })
+  has(t, esign.request({ signers: [ada], signatureType: 'ADVANCED', expiresInDays: 5, locale: 'fr' }, {
+    document,
+    pages: 1,
+    signatures,
+    data: {},
+    metadata: {}
+  }).esign, { signatureType: 'ADVANCED', expiresInDays: 5, locale: 'fr' })
   t.end()
 })
 

@@ -10,10 +10,21 @@ type Options = { fields?: { dueDate?: string, sendByEmail?: boolean }, currency?
 
 /** What the rules say on 2026-03-14: `path code` of each problem and warning, without the path of the data. */
 function check (data: JsonObject, { fields = {}, currency }: Options = {}): { problems: string[], warnings: string[] } {
-  const subject = { data: { customer: { name: 'Ada' }, ...data }, template: currency === undefined ? {} : { currency }, today: '2026-03-14' }
+  const subject = {
+    data: { customer: { name: 'Ada' }, ...data },
+    template: currency === undefined ? {} : { currency },
+    today: '2026-03-14'
+  }
   const found = [
     checkInvoice(subject),
-    invoicing.check({ ...subject, template: { ...subject.template, vocabulary: 'invoice' }, fields: { documentType: 'INVOICE', ...fields }, at: (field) => `/invoicing/${field}`, provider: undefined, otherServices: [] })
+    invoicing.check({
+      ...subject,
+      template: { ...subject.template, vocabulary: 'invoice' },
+      fields: { documentType: 'INVOICE', ...fields },
+      at: (field) => `/invoicing/${field}`,
+      provider: undefined,
+      otherServices: []
+    })
   ]
   const problems = found.flatMap((findings) => findings.problems ?? [])
   const warnings = found.flatMap((findings) => findings.warnings ?? [])
@@ -26,13 +37,26 @@ type Pairs = [name: string, data: JsonObject, problem?: string | undefined, opti
 
 function holds (pairs: Pairs): (t: Test) => void {
   return (t) => {
-    for (const [name, data, problem, options] of pairs) t.strictSame(check(data, options).problems, problem === undefined ? [] : [problem], name)
+    for (const [name, data, problem, options] of pairs) {
+      t.strictSame(check(data, options).problems, problem === undefined ? [] : [problem], name)
+    }
     t.end()
   }
 }
 
-const line = (quantity: number | string, unitPrice: number | string, total: number | string, more: JsonObject = {}): JsonObject => ({ description: 'x', quantity, unitPrice, total, ...more })
-const sums = (subtotal: number | string, taxAmount: number | string, total: number | string, more: JsonObject = {}): JsonObject => ({ subtotal, taxAmount, total, ...more })
+const line = (quantity: number | string, unitPrice: number | string, total: number | string, more: JsonObject = {}): JsonObject => ({
+  description: 'x',
+  quantity,
+  unitPrice,
+  total,
+  ...more
+})
+const sums = (subtotal: number | string, taxAmount: number | string, total: number | string, more: JsonObject = {}): JsonObject => ({
+  subtotal,
+  taxAmount,
+  total,
+  ...more
+})
 
 await t.test('a line total is quantity × unit price, to half a minor unit', holds([
   ['exact', { lines: [line(2, 450, 900)] }],
@@ -48,7 +72,11 @@ await t.test('a line total is quantity × unit price, to half a minor unit', hol
   ['the second line', { lines: [line(1, 1, 1), line(1, 1, 2)] }, '/lines/1/total line_total'],
   ['a line after what is none', { lines: [null, line(1, 1, 2)] }, '/lines/1/total line_total'],
   ['beyond what a double holds', { lines: [line('12345678901', '99999999.99', '1234567889976543210.99')] }],
-  ['beyond what a double holds, a cent off', { lines: [line('12345678901', '99999999.99', '1234567889976543211.00')] }, '/lines/0/total line_total'],
+  [
+    'beyond what a double holds, a cent off',
+    { lines: [line('12345678901', '99999999.99', '1234567889976543211.00')] },
+    '/lines/0/total line_total'
+  ],
   ['no quantity', { lines: [{ unitPrice: 1, total: 7 }] }],
   ['no total', { lines: [{ quantity: 1, unitPrice: 7 }] }],
   ['no lines', {}]
@@ -69,9 +97,20 @@ await t.test('the tax is the subtotal × the rate, to one minor unit for each li
   ['a rate with a fraction', sums(100, '8.10', '108.10', { taxRate: '8.1' })],
   ['no tax', sums(100, 0, 100, { taxRate: 0 })],
   ['one line, a cent off', { lines: [line(1, 900, 900)], ...sums(900, '180.01', '1080.01', { taxRate: 20 }) }],
-  ['one line, a hair more', { lines: [line(1, 900, 900)], ...sums(900, '180.010001', '1080.010001', { taxRate: 20 }) }, '/taxAmount tax_amount'],
-  ['three lines, three cents off', { lines: [line(1, 300, 300), line(1, 300, 300), line(1, 300, 300)], ...sums(900, '179.97', '1079.97', { taxRate: 20 }) }],
-  ['three lines, four cents off', { lines: [line(1, 300, 300), line(1, 300, 300), line(1, 300, 300)], ...sums(900, '179.96', '1079.96', { taxRate: 20 }) }, '/taxAmount tax_amount'],
+  [
+    'one line, a hair more',
+    { lines: [line(1, 900, 900)], ...sums(900, '180.010001', '1080.010001', { taxRate: 20 }) },
+    '/taxAmount tax_amount'
+  ],
+  [
+    'three lines, three cents off',
+    { lines: [line(1, 300, 300), line(1, 300, 300), line(1, 300, 300)], ...sums(900, '179.97', '1079.97', { taxRate: 20 }) }
+  ],
+  [
+    'three lines, four cents off',
+    { lines: [line(1, 300, 300), line(1, 300, 300), line(1, 300, 300)], ...sums(900, '179.96', '1079.96', { taxRate: 20 }) },
+    '/taxAmount tax_amount'
+  ],
   ['no lines: a cent as for one', sums(900, '180.01', '1080.01', { taxRate: 20 })],
   ['no lines, two cents', sums(900, '180.02', '1080.02', { taxRate: 20 }), '/taxAmount tax_amount'],
   ['no subtotal: the lines', { lines: [line(1, 100, 100)], taxRate: 20, taxAmount: 21 }, '/taxAmount tax_amount'],
@@ -81,8 +120,15 @@ await t.test('the tax is the subtotal × the rate, to one minor unit for each li
 
 await t.test('lines with rates of their own are taxed by them', holds([
   ['two rates', { lines: [line(1, 100, 100, { taxRate: 20 }), line(1, 100, 100, { taxRate: '5.5' })], ...sums(200, '25.50', '225.50') }],
-  ['two rates, three cents off', { lines: [line(1, 100, 100, { taxRate: 20 }), line(1, 100, 100, { taxRate: '5.5' })], ...sums(200, '25.53', '225.53') }, '/taxAmount tax_amount'],
-  ['the document\'s rate for the others', { lines: [line(1, 100, 100, { taxRate: 5 }), line(1, 100, 100)], ...sums(200, 25, 225, { taxRate: 20 }) }],
+  [
+    'two rates, three cents off',
+    { lines: [line(1, 100, 100, { taxRate: 20 }), line(1, 100, 100, { taxRate: '5.5' })], ...sums(200, '25.53', '225.53') },
+    '/taxAmount tax_amount'
+  ],
+  [
+    'the document\'s rate for the others',
+    { lines: [line(1, 100, 100, { taxRate: 5 }), line(1, 100, 100)], ...sums(200, 25, 225, { taxRate: 20 }) }
+  ],
   ['a line without any rate', { lines: [line(1, 100, 100, { taxRate: 5 }), line(1, 100, 100)], ...sums(200, 99, 299) }],
   ['a free line', { lines: [line(1, 100, 100, { taxRate: 0 }), line(1, 100, 100)], ...sums(200, 20, 220, { taxRate: 20 }) }]
 ]))
@@ -115,7 +161,12 @@ await t.test('the minor unit is that of the currency', holds([
   ['BHD: half a fils', { currency: 'BHD', lines: [line(1, '0.0005', '0.001')] }],
   ['BHD: a cent is too much', { currency: 'BHD', lines: [line(1, '0.005', '0.01')] }, '/lines/0/total line_total'],
   ['the template\'s, where the data have none', { lines: [line(1, '100.5', 101)] }, undefined, { currency: 'JPY' }],
-  ['an expression of the template is none', { lines: [line(1, '100.5', 101)] }, '/lines/0/total line_total', { currency: '{{ currency }}' }],
+  [
+    'an expression of the template is none',
+    { lines: [line(1, '100.5', 101)] },
+    '/lines/0/total line_total',
+    { currency: '{{ currency }}' }
+  ],
   ['none at all counts as two digits', { lines: [line(1, '0.005', '0.01')] }]
 ]))
 
@@ -143,7 +194,10 @@ await t.test('a due date in the past is a warning', (t) => {
 
 await t.test('an account that is none is a warning, because the document tells it all the same', (t) => {
   t.strictSame(check({ bankDetails: { iban: 'ie29 aibk 9311 5212 3456 78', bic: 'AIBKIE2D' } }), { problems: [], warnings: [] })
-  t.strictSame(check({ bankDetails: { iban: 'IE29AIBK93115212345679', bic: 'AIB' } }), { problems: [], warnings: ['/bankDetails/iban bad_iban', '/bankDetails/bic bad_bic'] })
+  t.strictSame(check({ bankDetails: { iban: 'IE29AIBK93115212345679', bic: 'AIB' } }), {
+    problems: [],
+    warnings: ['/bankDetails/iban bad_iban', '/bankDetails/bic bad_bic']
+  })
   t.strictSame(check({ bankDetails: { iban: ' ', bic: '' } }).warnings, [])
   t.end()
 })
@@ -154,30 +208,52 @@ await t.test('the customer has a name, an e-mail where one is sent, and an addre
   ['no e-mail, none sent', { customer: { name: 'Ada' } }],
   ['no e-mail, one sent', { customer: { name: 'Ada' } }, '/customer/email required', { fields: { sendByEmail: true } }],
   ['an e-mail, one sent', { customer: { name: 'Ada', email: 'ada@example.com' } }, undefined, { fields: { sendByEmail: true } }],
-  ...['ada', 'ada@', '@example.com', 'a b@example.com', 'ada@example', ''].map((email): Pairs[number] => [`e-mail ${email}`, { customer: { name: 'Ada', email } }, '/customer/email format']),
-  ...[['FR', '75001'], ['GB', 'SW1A 1AA'], ['DE', '10115'], ['US', '94103-1234'], ['NL', '1012 AB'], ['IE', 'D02 XY45'], ['JP', '100-0001'], ['CA', 'K1A 0B1']].map(([country = '', postalCode = '']): Pairs[number] => [country, { customer: { name: 'Ada', country, postalCode } }]),
+  ...['ada', 'ada@', '@example.com', 'a b@example.com', 'ada@example', ''].map(
+    (email): Pairs[number] => [`e-mail ${email}`, { customer: { name: 'Ada', email } }, '/customer/email format']
+  ),
+  ...[
+    ['FR', '75001'],
+    ['GB', 'SW1A 1AA'],
+    ['DE', '10115'],
+    ['US', '94103-1234'],
+    ['NL', '1012 AB'],
+    ['IE', 'D02 XY45'],
+    ['JP', '100-0001'],
+    ['CA', 'K1A 0B1']
+  ].map(([country = '', postalCode = '']): Pairs[number] => [country, { customer: { name: 'Ada', country, postalCode } }]),
   ['Northern Ireland', { customer: { name: 'Ada', country: 'XI', postalCode: 'BT1 5GS' } }],
   ['Kosovo', { customer: { name: 'Ada', country: '1A', postalCode: '10000' } }],
   ['a country without a known form', { customer: { name: 'Ada', country: 'AE', postalCode: 'whatever' } }],
   ['a postal code of no country', { customer: { name: 'Ada', postalCode: '?' } }],
-  ...['France', 'fr', 'XX', 'FRA', ''].map((country): Pairs[number] => [`country ${country}`, { customer: { name: 'Ada', country, postalCode: '75001' } }, '/customer/country unknown_country'])
+  ...['France', 'fr', 'XX', 'FRA', ''].map((country): Pairs[number] => [
+    `country ${country}`,
+    { customer: { name: 'Ada', country, postalCode: '75001' } },
+    '/customer/country unknown_country'
+  ])
 ]))
 
 await t.test('values of another type are left to the schema of the data', holds([
   ['texts that are no decimals', { lines: [line('two', '1e3', '0x10')], subtotal: ' 1', taxAmount: '1,5', total: '' }],
-  ['lists, objects, null', { lines: [null, 7, [line(1, 1, 2)]], subtotal: {}, taxAmount: null, total: [], date: 7, dueDate: false, currency: 1 }],
+  [
+    'lists, objects, null',
+    { lines: [null, 7, [line(1, 1, 2)]], subtotal: {}, taxAmount: null, total: [], date: 7, dueDate: false, currency: 1 }
+  ],
   ['lines that are none', { lines: { 0: line(1, 1, 2) } }]
 ]))
 
 const currencies = [['EUR', 2], ['JPY', 0], ['BHD', 3]] as const
-const decimal = (max: number, digits: number): fc.Arbitrary<Decimal> => fc.integer({ min: 0, max }).map((value) => new Decimal(value).div(10 ** digits))
+const decimal = (max: number, digits: number): fc.Arbitrary<Decimal> =>
+  fc.integer({ min: 0, max }).map((value) => new Decimal(value).div(10 ** digits))
 
 type Invoice = { data: JsonObject & { lines: readonly JsonObject[] }, unit: Decimal }
 
 /** Invoices as a correct program writes them: every sum rounded to the minor unit of its currency. */
 const consistent: fc.Arbitrary<Invoice> = fc.record({
   currency: fc.constantFrom(...currencies),
-  lines: fc.array(fc.record({ quantity: decimal(100_000, 3), unitPrice: decimal(1_000_000, 4), rate: fc.option(decimal(2500, 2)) }), { minLength: 1, maxLength: 20 }),
+  lines: fc.array(fc.record({ quantity: decimal(100_000, 3), unitPrice: decimal(1_000_000, 4), rate: fc.option(decimal(2500, 2)) }), {
+    minLength: 1,
+    maxLength: 20
+  }),
   rate: decimal(2500, 2),
   asText: fc.boolean()
 }).map(({ currency: [currency, digits], lines, rate, asText }) => {
@@ -193,25 +269,33 @@ const consistent: fc.Arbitrary<Invoice> = fc.record({
       subtotal: value(subtotal),
       taxAmount: value(taxAmount),
       total: value(subtotal.add(taxAmount)),
-      lines: lines.map(({ quantity, unitPrice, rate: own }, index) => line(Number(quantity), unitPrice.toFixed(4), value(totals[index] ?? subtotal), own === null ? {} : { taxRate: Number(own) }))
+      lines: lines.map(({ quantity, unitPrice, rate: own }, index) =>
+        line(Number(quantity), unitPrice.toFixed(4), value(totals[index] ?? subtotal), own === null ? {} : { taxRate: Number(own) })
+      )
     }
   }
 })
 
 await t.test('an invoice whose sums are right always passes', (t) => {
-  fc.assert(fc.property(consistent, ({ data }) => { t.strictSame(check(data).problems, []) }), { numRuns: 300 })
+  fc.assert(fc.property(consistent, ({ data }) => {
+    t.strictSame(check(data).problems, [])
+  }), { numRuns: 300 })
   t.end()
 })
 
 await t.test('one sum that is wrong by more than its tolerance always fails at its pointer', (t) => {
-  const perturbed = fc.tuple(consistent, fc.constantFrom('subtotal', 'taxAmount', 'total', 'line'), fc.nat(), fc.integer({ min: 2, max: 1_000_000 }), fc.boolean())
+  const perturbed = fc.tuple(consistent, fc.constantFrom('subtotal', 'taxAmount', 'total', 'line'), fc.nat(),
+    fc.integer({ min: 2, max: 1_000_000 }), fc.boolean())
   fc.assert(fc.property(perturbed, ([{ data, unit }, what, pick, units, up]) => {
     // The tax may be off by one unit for each line, and by its own rounding.
     const error = unit.mul(what === 'taxAmount' ? data.lines.length + units : units).mul(up ? 1 : -1)
     const wrong = (value: unknown): string => new Decimal(value as string | number).add(error).toFixed()
     const index = pick % data.lines.length
     const [path, changed] = what === 'line'
-      ? [`/lines/${index}/total`, { ...data, lines: data.lines.map((item, at) => at === index ? { ...item, total: wrong(item['total']) } : item) }]
+      ? [
+        `/lines/${index}/total`,
+        { ...data, lines: data.lines.map((item, at) => at === index ? { ...item, total: wrong(item['total']) } : item) }
+      ]
       : [`/${what}`, { ...data, [what]: wrong(data[what as 'total']) }]
     t.ok(check(changed).problems.some((problem) => problem.startsWith(`${path} `)), path)
   }), { numRuns: 300 })
@@ -220,10 +304,32 @@ await t.test('one sum that is wrong by more than its tolerance always fails at i
 
 await t.test('a postal code that the customer\'s country does not have is a warning', (t) => {
   const warned = (country: string, postalCode: string): string[] => check({ customer: { name: 'Ada', country, postalCode } }).warnings
-  for (const [country, postalCode] of [['FR', '7500'], ['GB', '75001'], ['DE', '1011'], ['US', '9410'], ['NL', '1012'], ['FR', '']] as const) {
+  for (const [country, postalCode] of [
+    ['FR', '7500'],
+    ['GB', '75001'],
+    ['DE', '1011'],
+    ['US', '9410'],
+    ['NL', '1012'],
+    [
+      'FR',
+      ''
+    ]
+  ] as const) {
     t.strictSame(warned(country, postalCode), ['/customer/postalCode format'], `${country} ${postalCode}`)
   }
-  for (const [country, postalCode] of [['LU', 'L-1234'], ['GB', 'BFPO 57'], ['CH', 'CH-8000'], ['FR', '75008 CEDEX'], ['FR', '75008 CEDEX 08'], ['LV', '1010'], ['LV', 'LV-1010'], ['DE', 'D-10115']] as const) {
+  for (const [country, postalCode] of [
+    ['LU', 'L-1234'],
+    ['GB', 'BFPO 57'],
+    ['CH', 'CH-8000'],
+    ['FR', '75008 CEDEX'],
+    [
+      'FR',
+      '75008 CEDEX 08'
+    ],
+    ['LV', '1010'],
+    ['LV', 'LV-1010'],
+    ['DE', 'D-10115']
+  ] as const) {
     t.strictSame(warned(country, postalCode), [], `${country} ${postalCode}`)
   }
   t.end()
@@ -231,8 +337,19 @@ await t.test('a postal code that the customer\'s country does not have is a warn
 
 await t.test('an e-invoice may be due before its date, with a warning', (t) => {
   const data = { date: '2026-04-14', dueDate: '2026-04-13', customer: { name: 'Ada' } }
-  has(t, checkEInvoiceWords({ data, today: '2026-03-14' }), { problems: [], warnings: [{ path: '/template/data/dueDate', code: 'due_date_before_date' }] })
-  const { problems = [], warnings = [] } = invoicing.check({ data, template: { vocabulary: 'invoice' }, fields: { documentType: 'E_INVOICE', dueDate: '2026-04-13' }, at: (field) => `/invoicing/${field}`, provider: undefined, otherServices: [], today: '2026-03-14' })
+  has(t, checkEInvoiceWords({ data, today: '2026-03-14' }), {
+    problems: [],
+    warnings: [{ path: '/template/data/dueDate', code: 'due_date_before_date' }]
+  })
+  const { problems = [], warnings = [] } = invoicing.check({
+    data,
+    template: { vocabulary: 'invoice' },
+    fields: { documentType: 'E_INVOICE', dueDate: '2026-04-13' },
+    at: (field) => `/invoicing/${field}`,
+    provider: undefined,
+    otherServices: [],
+    today: '2026-03-14'
+  })
   t.notOk(problems.some(({ path }) => path === '/invoicing/dueDate'))
   t.ok(warnings.some(({ path, code }) => path === '/invoicing/dueDate' && code === 'due_date_before_date'))
   t.end()

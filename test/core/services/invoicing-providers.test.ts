@@ -1,25 +1,34 @@
 import t from 'tap'
 import type { Problem } from '../../../core/packages/common/json.ts'
-import { invoicing, type DocumentType, type InvoicingCapabilities } from '../../../core/services/invoicing.ts'
+import { type DocumentType, invoicing, type InvoicingCapabilities } from '../../../core/services/invoicing.ts'
 
 /** The problems of a document that a provider is to e-mail. */
-const mailed = (documentType: DocumentType, sendByEmail: InvoicingCapabilities['sendByEmail']): Problem[] => invoicing.check({
-  fields: { documentType, sendByEmail: true },
-  at: (field) => `/${field}`,
-  data: {},
-  template: {},
-  provider: { code: 'acme', capabilities: { documentTypes: ['INVOICE', 'QUOTE'], ...(sendByEmail !== undefined && { sendByEmail }) } },
-  today: '2026-03-14',
-  otherServices: []
-}).problems ?? []
+const mailed = (documentType: DocumentType, sendByEmail: InvoicingCapabilities['sendByEmail']): Problem[] =>
+  invoicing.check({
+    fields: { documentType, sendByEmail: true },
+    at: (field) => `/${field}`,
+    data: {},
+    template: {},
+    provider: { code: 'acme', capabilities: { documentTypes: ['INVOICE', 'QUOTE'], ...(sendByEmail !== undefined && { sendByEmail }) } },
+    today: '2026-03-14',
+    otherServices: []
+  }).problems ?? []
 
 await t.test('a provider e-mails the document types that it declares', (t) => {
-  for (const sendByEmail of [true, ['INVOICE'], ['QUOTE', 'INVOICE']] satisfies InvoicingCapabilities['sendByEmail'][]) t.same(mailed('INVOICE', sendByEmail), [])
+  for (const sendByEmail of [true, ['INVOICE'], ['QUOTE', 'INVOICE']] satisfies InvoicingCapabilities['sendByEmail'][]) {
+    t.same(mailed('INVOICE', sendByEmail), [])
+  }
   t.end()
 })
 
 await t.test('it is not asked to e-mail any other', (t) => {
-  const problem = { path: '/sendByEmail', code: 'not_supported_by_provider', message: 'The provider "acme" cannot send QUOTE documents by e-mail.' }
-  for (const sendByEmail of [undefined, false, ['INVOICE']] satisfies InvoicingCapabilities['sendByEmail'][]) t.same(mailed('QUOTE', sendByEmail), [problem])
+  const problem = {
+    path: '/sendByEmail',
+    code: 'not_supported_by_provider',
+    message: 'The provider "acme" cannot send QUOTE documents by e-mail.'
+  }
+  for (const sendByEmail of [undefined, false, ['INVOICE']] satisfies InvoicingCapabilities['sendByEmail'][]) {
+    t.same(mailed('QUOTE', sendByEmail), [problem])
+  }
   t.end()
 })

@@ -1,9 +1,14 @@
 import t from 'tap'
 import type { JsonObject, Problem } from '../../../core/packages/common/json.ts'
 import { invoicing, type InvoicingCapabilities, type InvoicingFields } from '../../../core/services/invoicing.ts'
-import type { Findings, CheckInput } from '../../../core/services/service.ts'
+import type { CheckInput, Findings } from '../../../core/services/service.ts'
 
-type Asked = { fields?: Partial<InvoicingFields>, data?: JsonObject, template?: CheckInput<InvoicingFields, InvoicingCapabilities>['template'], capabilities?: InvoicingCapabilities | undefined }
+type Asked = {
+  fields?: Partial<InvoicingFields>
+  data?: JsonObject
+  template?: CheckInput<InvoicingFields, InvoicingCapabilities>['template']
+  capabilities?: InvoicingCapabilities | undefined
+}
 
 type Told = { problems: string[], warnings: string[] }
 
@@ -13,7 +18,9 @@ const told = ({ problems = [], warnings = [] }: Findings): Told => {
 }
 
 const check = ({ fields = {}, data = {}, template = {}, ...rest }: Asked): Told => {
-  const capabilities = 'capabilities' in rest ? rest.capabilities : { documentTypes: ['INVOICE', 'QUOTE', 'CREDIT'] as const satisfies InvoicingCapabilities['documentTypes'] }
+  const capabilities = 'capabilities' in rest
+    ? rest.capabilities
+    : { documentTypes: ['INVOICE', 'QUOTE', 'CREDIT'] as const satisfies InvoicingCapabilities['documentTypes'] }
   return told(invoicing.check({
     fields: { documentType: 'INVOICE', ...fields },
     at: (field) => `/${field}`,
@@ -29,9 +36,16 @@ const nothing = { problems: [], warnings: [] }
 
 await t.test('a document type must be one that can be made and that the provider supports', (t) => {
   t.strictSame(check({}), nothing)
-  t.strictSame(check({ fields: { documentType: 'E_INVOICE' } }).problems, ['/documentType not_supported', '/documentType not_supported_by_provider'])
-  t.strictSame(check({ fields: { documentType: 'E_INVOICE' }, capabilities: { documentTypes: ['E_INVOICE'] } }).problems, ['/documentType not_supported'])
-  t.strictSame(check({ fields: { documentType: 'QUOTE' }, capabilities: { documentTypes: ['INVOICE'] } }).problems, ['/documentType not_supported_by_provider'])
+  t.strictSame(check({ fields: { documentType: 'E_INVOICE' } }).problems, [
+    '/documentType not_supported',
+    '/documentType not_supported_by_provider'
+  ])
+  t.strictSame(check({ fields: { documentType: 'E_INVOICE' }, capabilities: { documentTypes: ['E_INVOICE'] } }).problems, [
+    '/documentType not_supported'
+  ])
+  t.strictSame(check({ fields: { documentType: 'QUOTE' }, capabilities: { documentTypes: ['INVOICE'] } }).problems, [
+    '/documentType not_supported_by_provider'
+  ])
   t.strictSame(check({ fields: { documentType: 'QUOTE' }, capabilities: undefined }), nothing, 'no provider: nothing is asked of it')
   t.end()
 })
@@ -46,9 +60,13 @@ await t.test('the provider sends e-mails only where it can', (t) => {
 
 await t.test('data that the provider cannot do without are asked for', (t) => {
   const capabilities = { documentTypes: ['INVOICE' as const], requires: ['/number', '/customer/vatId', '/lines/0'] }
-  t.strictSame(check({ capabilities, data: { number: 'F-1', customer: {} } }).problems, ['/template/data/customer/vatId required_by_provider', '/template/data/lines/0 required_by_provider'])
+  t.strictSame(check({ capabilities, data: { number: 'F-1', customer: {} } }).problems, [
+    '/template/data/customer/vatId required_by_provider',
+    '/template/data/lines/0 required_by_provider'
+  ])
   t.strictSame(check({ capabilities, data: { number: 'F-1', customer: { vatId: 'x' }, lines: [{}] } }), nothing)
-  t.strictSame(check({ capabilities: { documentTypes: ['INVOICE'], requires: ['/constructor', '/toString'] }, data: {} }).problems.length, 2, 'only own fields count')
+  t.strictSame(check({ capabilities: { documentTypes: ['INVOICE'], requires: ['/constructor', '/toString'] }, data: {} }).problems.length,
+    2, 'only own fields count')
   t.end()
 })
 
@@ -59,14 +77,21 @@ await t.test('a template made for another document type is a warning', (t) => {
 })
 
 await t.test('a dispatch is found later by type, number and recipient, as far as the data have them', (t) => {
-  t.strictSame(invoicing.facts({ documentType: 'CREDIT' }, { number: 'F-1', customer: { name: 'Ada' } }), { documentType: 'CREDIT', documentNumber: 'F-1', recipient: 'Ada' })
+  t.strictSame(invoicing.facts({ documentType: 'CREDIT' }, { number: 'F-1', customer: { name: 'Ada' } }), {
+    documentType: 'CREDIT',
+    documentNumber: 'F-1',
+    recipient: 'Ada'
+  })
   t.strictSame(invoicing.facts({ documentType: 'INVOICE' }, { number: 17 }), { documentType: 'INVOICE', documentNumber: '17' })
   t.strictSame(invoicing.facts({ documentType: 'INVOICE' }, { number: {}, customer: null }), { documentType: 'INVOICE' })
   t.end()
 })
 
 await t.test('what is found later has a bounded length, whatever a template allows', (t) => {
-  const { documentNumber = '', recipient = '' } = invoicing.facts({ documentType: 'INVOICE' }, { number: 'x'.repeat(300), customer: { name: '🙂'.repeat(300) } })
+  const { documentNumber = '', recipient = '' } = invoicing.facts({ documentType: 'INVOICE' }, {
+    number: 'x'.repeat(300),
+    customer: { name: '🙂'.repeat(300) }
+  })
   t.equal(documentNumber, 'x'.repeat(200))
   t.equal(recipient, '🙂'.repeat(200))
   t.end()

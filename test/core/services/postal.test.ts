@@ -1,17 +1,21 @@
 import t from 'tap'
 import { withoutPostalCodes } from '../../../core/services/address.ts'
 import { checkPages, postal } from '../../../core/services/postal.ts'
-import { judge, template, type Judgement, type World } from '../pipeline/support.ts'
 import { has } from '../../support/matching.ts'
+import { judge, type Judgement, template, type World } from '../pipeline/support.ts'
 
 const recipient = { name: 'Ada Lovelace', address: '12 rue de la Paix', city: 'Paris', postalCode: '75002', country: 'FR' }
 const without = (field: string): object => Object.fromEntries(Object.entries(recipient).filter(([name]) => name !== field))
-const judgeTo = (changes: object, world?: World): Judgement => judge('postal', { template, postal: { recipient: { ...recipient, ...changes } } }, world)
+const judgeTo = (changes: object, world?: World): Judgement =>
+  judge('postal', { template, postal: { recipient: { ...recipient, ...changes } } }, world)
 const judgeMail = (fields: object, world?: World): Judgement => judge('postal', { template, postal: { recipient, ...fields } }, world)
 
 await t.test('an address is complete', (t) => {
   for (const field of ['name', 'address', 'city', 'postalCode', 'country']) {
-    has(t, judge('postal', { template, postal: { recipient: without(field) } }), { word: 'validation_error', problems: [`/postal/recipient/${field} required`] }, field)
+    has(t, judge('postal', { template, postal: { recipient: without(field) } }), {
+      word: 'validation_error',
+      problems: [`/postal/recipient/${field} required`]
+    }, field)
     has(t, judgeTo({ [field]: '' }), { word: 'validation_error', problems: [new RegExp(`^/postal/recipient/${field} `)] }, `empty ${field}`)
   }
   t.same(judgeTo({ city: '  ' }).problems, ['/postal/recipient/city pattern'])
@@ -25,7 +29,9 @@ await t.test('a state may be given, and in the US it is one', (t) => {
   const inTheUs = { city: 'San Francisco', postalCode: '94107', country: 'US' }
   t.same(judgeTo(inTheUs).problems, [], 'nobody needs one')
   for (const state of ['CA', 'DC', 'PR', 'AE']) t.same(judgeTo({ ...inTheUs, state }).problems, [], state)
-  for (const state of ['XX', 'California', 'ca']) has(t, judgeTo({ ...inTheUs, state }), { word: 'validation_failed', problems: ['/postal/recipient/state unknown_state'] }, state)
+  for (const state of ['XX', 'California', 'ca']) {
+    has(t, judgeTo({ ...inTheUs, state }), { word: 'validation_failed', problems: ['/postal/recipient/state unknown_state'] }, state)
+  }
   t.same(judgeTo({ state: 'Île-de-France' }).problems, [])
   t.same(judgeTo({ city: 'Toronto', state: 'ON', postalCode: 'M5V 2T6', country: 'CA' }).problems, [])
   t.same(judgeTo({ state: ' ' }).problems, ['/postal/recipient/state pattern'])
@@ -49,23 +55,39 @@ await t.test('a country is an ISO 3166-1 alpha-2 code', (t) => {
 
 await t.test('a postal code has the form of its country', (t) => {
   const forms = [
-    ['FR', '75002', '7500'], ['DE', '10115', '1011'], ['GB', 'SW1A 1AA', '12345'], ['US', '10001-1234', '1000'], ['CA', 'K1A 0B1', '12345'],
-    ['NL', '1012 AB', '10125'], ['BE', '1000', '10000'], ['CH', '8001', '80010'], ['PL', '00-001', '00001'], ['JP', '100-0001', '10'], ['IE', 'D02 X285', '12345']
+    ['FR', '75002', '7500'],
+    ['DE', '10115', '1011'],
+    ['GB', 'SW1A 1AA', '12345'],
+    ['US', '10001-1234', '1000'],
+    ['CA', 'K1A 0B1', '12345'],
+    ['NL', '1012 AB', '10125'],
+    ['BE', '1000', '10000'],
+    ['CH', '8001', '80010'],
+    ['PL', '00-001', '00001'],
+    ['JP', '100-0001', '10'],
+    ['IE', 'D02 X285', '12345']
   ] as const
   for (const [country, good, bad] of forms) {
     t.same(judgeTo({ country, postalCode: good }).problems, [], `${country} ${good}`)
-    has(t, judgeTo({ country, postalCode: bad }), { word: 'validation_failed', problems: ['/postal/recipient/postalCode format'] }, `${country} ${bad}`)
+    has(t, judgeTo({ country, postalCode: bad }), { word: 'validation_failed', problems: ['/postal/recipient/postalCode format'] },
+      `${country} ${bad}`)
   }
-  for (const [country, postalCode] of [['LU', 'L-1234'], ['GB', 'BFPO 57'], ['CH', 'CH-8000'], ['FR', '75008 CEDEX 08']] as const) t.same(judgeTo({ country, postalCode }).problems, [], `${country} ${postalCode}`)
-  for (const [country, postalCode] of [['LU', 'B-1234'], ['FR', 'BFPO 57'], ['CH', '8000 CEDEX'], ['FR', '7500 CEDEX 08']] as const) t.same(judgeTo({ country, postalCode }).problems, ['/postal/recipient/postalCode format'], `${country} ${postalCode}`)
-  t.same(judgeTo({ country: 'XI', postalCode: 'BT1 5GS' }).problems, ['/postal/recipient/country unknown_country'], 'the post knows Northern Ireland as GB')
+  for (const [country, postalCode] of [['LU', 'L-1234'], ['GB', 'BFPO 57'], ['CH', 'CH-8000'], ['FR', '75008 CEDEX 08']] as const) {
+    t.same(judgeTo({ country, postalCode }).problems, [], `${country} ${postalCode}`)
+  }
+  for (const [country, postalCode] of [['LU', 'B-1234'], ['FR', 'BFPO 57'], ['CH', '8000 CEDEX'], ['FR', '7500 CEDEX 08']] as const) {
+    t.same(judgeTo({ country, postalCode }).problems, ['/postal/recipient/postalCode format'], `${country} ${postalCode}`)
+  }
+  t.same(judgeTo({ country: 'XI', postalCode: 'BT1 5GS' }).problems, ['/postal/recipient/country unknown_country'],
+    'the post knows Northern Ireland as GB')
   t.same(judgeTo({ country: 'VN', postalCode: '700000' }).problems, [], 'a form that is not known is not checked')
   t.end()
 })
 
 await t.test('where there are no postal codes none is asked for, and one that is given is a warning', (t) => {
   for (const country of ['AE', 'HK', 'QA']) {
-    has(t, judge('postal', { template, postal: { recipient: { ...without('postalCode'), country } } }), { problems: [], warnings: [] }, country)
+    has(t, judge('postal', { template, postal: { recipient: { ...without('postalCode'), country } } }), { problems: [], warnings: [] },
+      country)
     has(t, judgeTo({ country }), { problems: [], warnings: ['/postal/recipient/postalCode no_postal_codes'] }, country)
   }
   t.same(judgeTo({}).warnings, [], 'where there are some, they are no warning')
@@ -98,12 +120,22 @@ await t.test('the country is one that the provider delivers to', (t) => {
   t.end()
 })
 
-const document = { id: '01960000-0000-7000-8000-000000000001', filename: 'a.pdf', contentType: 'application/pdf', size: 1, sha256: '0'.repeat(64) }
+const document = {
+  id: '01960000-0000-7000-8000-000000000001',
+  filename: 'a.pdf',
+  contentType: 'application/pdf',
+  size: 1,
+  sha256: '0'.repeat(64)
+}
 
 await t.test('a letter has no more pages than the provider takes, known once it is made', (t) => {
   const acme = { code: 'acme', capabilities: { mailTypes: ['SIMPLE' as const], maxPages: 3 } }
   t.same(checkPages(3, acme), [])
-  t.same(checkPages(4, acme), [{ path: '/template', code: 'not_supported_by_provider', message: 'The provider "acme" takes at most 3 pages, and this has 4.' }])
+  t.same(checkPages(4, acme), [{
+    path: '/template',
+    code: 'not_supported_by_provider',
+    message: 'The provider "acme" takes at most 3 pages, and this has 4.'
+  }])
   t.same(checkPages(4, { code: 'acme', capabilities: { mailTypes: ['SIMPLE'] } }), [])
   t.equal(postal.checkContent?.({ recipient }, { document, pages: 4, signatures: [], data: {}, metadata: {} }, acme).length, 1)
   t.end()
@@ -114,16 +146,30 @@ await t.test('a provider that declares its papers prints upright pages of these,
   const why = (page: object, by = acme): string | undefined => postal.paper?.check(page, by)
   t.equal(why({ size: 'auto' }), undefined)
   t.equal(why({ size: 'Letter' }), undefined)
-  for (const page of [{}, { size: 'A4' }]) t.equal(why(page), 'The provider "acme" prints on Letter alone, upright, and the pages of this template are A4: with "page: { size: auto }" they become what is printed.')
-  t.equal(why({ size: 'auto', orientation: 'landscape' }), 'The provider "acme" prints on Letter alone, upright, and the pages of this template lie on their side (landscape).')
-  t.equal(postal.paper?.check({ size: 'A4', orientation: 'landscape' }, { code: 'acme', capabilities: { mailTypes: ['SIMPLE'] } }), undefined)
+  for (const page of [{}, { size: 'A4' }]) {
+    t.equal(why(page),
+      'The provider "acme" prints on Letter alone, upright, and the pages of this template are A4: with "page: { size: auto }" ' +
+        'they become what is printed.')
+  }
+  t.equal(why({ size: 'auto', orientation: 'landscape' }),
+    'The provider "acme" prints on Letter alone, upright, and the pages of this template lie on their side (landscape).')
+  t.equal(postal.paper?.check({ size: 'A4', orientation: 'landscape' }, { code: 'acme', capabilities: { mailTypes: ['SIMPLE'] } }),
+    undefined)
   t.end()
 })
 
 await t.test('the provider is asked with every default in its place', (t) => {
   const made = { document, pages: 1, signatures: [], data: {}, metadata: { orderId: '1' } }
-  t.same(postal.request({ recipient }, made), { postal: { recipient, mailType: 'SIMPLE', color: false, duplex: false }, document, metadata: { orderId: '1' } })
-  has(t, postal.request({ recipient, mailType: 'REGISTERED', color: true, duplex: true }, made).postal, { mailType: 'REGISTERED', color: true, duplex: true })
+  t.same(postal.request({ recipient }, made), {
+    postal: { recipient, mailType: 'SIMPLE', color: false, duplex: false },
+    document,
+    metadata: { orderId: '1' }
+  })
+  has(t, postal.request({ recipient, mailType: 'REGISTERED', color: true, duplex: true }, made).postal, {
+    mailType: 'REGISTERED',
+    color: true,
+    duplex: true
+  })
   t.end()
 })
 

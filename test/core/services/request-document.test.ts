@@ -1,6 +1,6 @@
 import t from 'tap'
+import { type ServiceName, serviceNames } from '../../../core/contract/service-names.ts'
 import { compileJsonSchema } from '../../../core/packages/common/schema.ts'
-import { serviceNames, type ServiceName } from '../../../core/contract/service-names.ts'
 import { chains } from '../../../core/services/chains.ts'
 import { documentedChain, documentedRequest } from '../../../core/services/request-document.ts'
 import { createRequestReader } from '../../../core/services/request.ts'
@@ -16,21 +16,30 @@ const alone: Partial<Record<ServiceName, Body>> = {
   sms: { sms: { phoneNumber: '+33612345678', message: 'Hello' } }
 }
 const deferred = [
-  { on: 'esign.completed', service: 'upload' }, { on: 'esign.completed', service: 'email', ...email, template },
-  { on: 'esign.viewed', service: 'sms', phoneNumber: '+33612345678', message: 'Seen' }, { on: 'esign.declined', service: 'postal', ...postal }
+  { on: 'esign.completed', service: 'upload' },
+  { on: 'esign.completed', service: 'email', ...email, template },
+  { on: 'esign.viewed', service: 'sms', phoneNumber: '+33612345678', message: 'Seen' },
+  { on: 'esign.declined', service: 'postal', ...postal }
 ]
 
 type Body = Record<string, unknown>
 
 /** Bodies that lack a part, have it elsewhere, or have too much: what each becomes at every place. */
-function * variants (body: Body): Generator<Body> {
+function* variants (body: Body): Generator<Body> {
   for (const [name, value] of Object.entries(body)) {
     const rest = Object.fromEntries(Object.entries(body).filter(([other]) => other !== name))
     yield rest
     yield { ...body, [name]: 7 }
-    for (const service of ['invoicing', 'esign', 'email'] as const) yield { ...rest, [service]: { ...rest[service] as Body | undefined, [name]: value } }
-    if (Array.isArray(value)) for (const [index, item] of value.entries()) for (const other of variants(item as Body)) yield { ...body, [name]: value.with(index, other) }
-    else if (typeof value === 'object' && value !== null && name !== 'data') for (const other of variants(value as Body)) yield { ...body, [name]: other }
+    for (const service of ['invoicing', 'esign', 'email'] as const) {
+      yield { ...rest, [service]: { ...rest[service] as Body | undefined, [name]: value } }
+    }
+    if (Array.isArray(value)) {
+      for (const [index, item] of value.entries()) {
+        for (const other of variants(item as Body)) yield { ...body, [name]: value.with(index, other) }
+      }
+    } else if (typeof value === 'object' && value !== null && name !== 'data') {
+      for (const other of variants(value as Body)) yield { ...body, [name]: other }
+    }
   }
   yield { ...body, fileContent: { templateName: 'Letter', data: {} } }
   yield { ...body, body: 'Hello' }
@@ -46,9 +55,13 @@ const readBy = (read: (body: unknown) => unknown, body: unknown): boolean => {
   }
 }
 
-const paths = [...serviceNames.filter((name) => name !== 'upload').map((name) => [name]), ...chains.filter(({ length }) => length === 2)] as const
+const paths = [
+  ...serviceNames.filter((name) => name !== 'upload').map((name) => [name]),
+  ...chains.filter(({ length }) => length === 2)
+] as const
 
-await t.test('what the documentation says of a body is what its reader reads: what must be there, in which of its places, and nothing else', (t) => {
+await t.test('what the documentation says of a body is what its reader reads: what must be there, in which of its ' +
+  'places, and nothing else', (t) => {
   let [read, refused] = [0, 0]
   for (const path of paths) {
     const name = path.join('/')
@@ -77,6 +90,11 @@ await t.test('the body of longer chains is documented as wide as the widest', (t
     t.same(fits(body), { ok: true, value: body }, path.join('/'))
     t.ok(readBy(createRequestReader(path), body))
   }
-  for (const body of [{}, { template, fileContent: { templateName: 'Letter', data: {} } }, { template, email: { from: email.from } }, { template, unknown: 1 }]) has(t, fits(body), { ok: false })
+  for (const body of [
+    {},
+    { template, fileContent: { templateName: 'Letter', data: {} } },
+    { template, email: { from: email.from } },
+    { template, unknown: 1 }
+  ]) has(t, fits(body), { ok: false })
   t.end()
 })

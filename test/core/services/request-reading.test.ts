@@ -18,7 +18,12 @@ await t.test('a request is read with every field in its one place, and what was 
     settings: {},
     at: undefined
   })
-  t.strictSame(['documentType', 'sendByEmail', 'reference', 'dueDate'].map((field) => step?.at(field)), ['/documentType', '/sendByEmail', '/invoicing/reference', '/invoicing/dueDate'])
+  t.strictSame(['documentType', 'sendByEmail', 'reference', 'dueDate'].map((field) => step?.at(field)), [
+    '/documentType',
+    '/sendByEmail',
+    '/invoicing/reference',
+    '/invoicing/dueDate'
+  ])
   t.end()
 })
 
@@ -31,16 +36,45 @@ await t.test('a field is pointed at where the client wrote it', (t) => {
 })
 
 await t.test('the bounds of the fields hold exactly', (t) => {
-  const bounds: [string, string, number][] = [['invoicing', 'paymentTerms', 500], ['invoicing', 'customerId', 200], ['invoicing', 'reference', 200]]
+  const bounds: [string, string, number][] = [
+    ['invoicing', 'paymentTerms', 500],
+    ['invoicing', 'customerId', 200],
+    [
+      'invoicing',
+      'reference',
+      200
+    ]
+  ]
   for (const [object, field, most] of bounds) {
     for (const [length, ok] of [[0, false], [1, true], [most, true], [most + 1, false]] as const) {
       t.equal(passes(body({ [object]: { [field]: 'x'.repeat(length) } })), ok, `${field} of ${length}`)
     }
   }
-  for (const [id, ok] of [[1, true], [2_147_483_647, true], [0, false], [-1, false], [2_147_483_648, false], [1.5, false], ['1', false], [null, false]] as const) {
+  for (const [id, ok] of [
+    [1, true],
+    [2_147_483_647, true],
+    [0, false],
+    [-1, false],
+    [2_147_483_648, false],
+    [1.5, false],
+    ['1', false],
+    [null, false]
+  ] as const) {
     t.equal(passes(body({ template: { id, data: {} } })), ok, `template ${String(id)}`)
   }
-  for (const [code, ok] of [['ab', true], [`a${'b'.repeat(40)}`, true], ['a', false], [`a${'b'.repeat(41)}`, false], ['Ab', false], ['1a', false], ['a_b', false], ['a-1', true]] as const) {
+  for (const [code, ok] of [
+    ['ab', true],
+    [`a${'b'.repeat(40)}`, true],
+    ['a', false],
+    [`a${'b'.repeat(41)}`, false],
+    ['Ab', false],
+    [
+      '1a',
+      false
+    ],
+    ['a_b', false],
+    ['a-1', true]
+  ] as const) {
     t.equal(passes(body({ providerName: code })), ok, `provider ${code}`)
   }
   t.end()

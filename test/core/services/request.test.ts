@@ -1,14 +1,14 @@
 import t from 'tap'
-import { Type, type TObject } from 'typebox'
+import { type TObject, Type } from 'typebox'
 import { serviceNames } from '../../../core/contract/service-names.ts'
 import type { ServiceContracts } from '../../../core/host/manifest/contracts.ts'
 import type { ProviderDefinition } from '../../../core/host/manifest/definition.ts'
 import { deriveManifest } from '../../../core/host/manifest/derive.ts'
-import { needsProvider, providedNames, services, type ProvidedName } from '../../../core/services/index.ts'
-import { createRequestReader } from '../../../core/services/request.ts'
+import { needsProvider, type ProvidedName, providedNames, services } from '../../../core/services/index.ts'
 import { requestSchema } from '../../../core/services/request-schema.ts'
-import { judge, judgeRequest, template } from '../pipeline/support.ts'
+import { createRequestReader } from '../../../core/services/request.ts'
 import { has } from '../../support/matching.ts'
+import { judge, judgeRequest, template } from '../pipeline/support.ts'
 
 /** A body of each service that is read from JSON, with what it cannot do without. */
 const bodies = {
@@ -39,8 +39,14 @@ for (const name of serviceNames) {
   })
 
   await t.test(`${name}: unknown fields are refused wherever they stand, with the nearest known name`, (t) => {
-    has(t, judge(name, { ...bodies[name], metadatas: {} }).details, [{ path: '/metadatas', message: 'Unknown field "metadatas" (did you mean "metadata"?).' }])
-    has(t, judge(name, { ...bodies[name], [name]: { ...fields[name], unheard: 1 } }), { word: 'validation_error', problems: [`/${name}/unheard unknown_field`] })
+    has(t, judge(name, { ...bodies[name], metadatas: {} }).details, [{
+      path: '/metadatas',
+      message: 'Unknown field "metadatas" (did you mean "metadata"?).'
+    }])
+    has(t, judge(name, { ...bodies[name], [name]: { ...fields[name], unheard: 1 } }), {
+      word: 'validation_error',
+      problems: [`/${name}/unheard unknown_field`]
+    })
     t.end()
   })
 
@@ -67,7 +73,11 @@ await t.test('a template is required where nothing can take its place, and refus
 
 await t.test('all problems of the shape are told together', (t) => {
   t.same(judge('sms', { providerName: 'ACME', metadata: { a: 1 }, sms: { phoneNumber: '0', sender: '!' } }).problems, [
-    '/providerName pattern', '/metadata/a type', '/sms/phoneNumber pattern', '/sms/sender pattern', '/template required'
+    '/providerName pattern',
+    '/metadata/a type',
+    '/sms/phoneNumber pattern',
+    '/sms/sender pattern',
+    '/template required'
   ])
   t.end()
 })
@@ -76,20 +86,35 @@ await t.test('an e-mail\'s fields are lifted only where the e-mail is all there 
   const read = createRequestReader(['file', 'email'])
   const { from, to, subject } = bodies.email
   t.same(read({ template, email: { from, to, subject, body: 'Hello' } }).steps[1]?.fields, { from, to, subject, body: 'Hello' })
-  has(t, judgeRequest(() => read({ template, from, to, subject })), { word: 'validation_error', problems: ['/from unknown_field', '/to unknown_field', '/subject unknown_field', '/email/from required', '/email/to required', '/email/subject required', '/email/template required'] })
+  has(t, judgeRequest(() => read({ template, from, to, subject })), {
+    word: 'validation_error',
+    problems: ['/from unknown_field', '/to unknown_field', '/subject unknown_field', '/email/from required', '/email/to required',
+      '/email/subject required', '/email/template required']
+  })
   t.end()
 })
 
 await t.test('a provider cannot offer what needs none', (t) => {
-  // @ts-expect-error file is done without a provider
-  const services: ProviderDefinition<TObject, TObject>['services'] = { file: { idempotency: { kind: 'none' }, dispatch: () => Promise.resolve({ id: '1', status: 'sent' }) } }
-  has(t, deriveManifest({ code: 'acme', name: 'Acme', settings: Type.Object({}), services }, '1.0.0'), { ok: false, problems: [{ path: '/services/file', code: 'unknown_field' }] })
+  const services: ProviderDefinition<TObject, TObject>['services'] = {
+    // @ts-expect-error file is done without a provider
+    file: { idempotency: { kind: 'none' }, dispatch: () => Promise.resolve({ id: '1', status: 'sent' }) }
+  }
+  has(t, deriveManifest({ code: 'acme', name: 'Acme', settings: Type.Object({}), services }, '1.0.0'), {
+    ok: false,
+    problems: [{ path: '/services/file', code: 'unknown_field' }]
+  })
   t.end()
 })
 
 await t.test('what each service asks of its provider is what its contract says', (t) => {
   // Compiles only while it holds: the pipeline needs no switch over services.
-  const ask = (name: ProvidedName, ...given: Parameters<typeof services[ProvidedName]['request']>): ServiceContracts[ProvidedName]['dispatch'] => services[name].request(...given)
-  t.same(ask('sms', { phoneNumber: '+33612345678' }, { data: {}, metadata: {}, text: 'Hello' }), { sms: { phoneNumber: '+33612345678', message: 'Hello' }, metadata: {} })
+  const ask = (
+    name: ProvidedName,
+    ...given: Parameters<typeof services[ProvidedName]['request']>
+  ): ServiceContracts[ProvidedName]['dispatch'] => services[name].request(...given)
+  t.same(ask('sms', { phoneNumber: '+33612345678' }, { data: {}, metadata: {}, text: 'Hello' }), {
+    sms: { phoneNumber: '+33612345678', message: 'Hello' },
+    metadata: {}
+  })
   t.end()
 })

@@ -1,9 +1,10 @@
 import t from 'tap'
 import { checkMessage, sms } from '../../../core/services/sms.ts'
-import { judge, template, type Judgement, type World } from '../pipeline/support.ts'
 import { contains, has } from '../../support/matching.ts'
+import { judge, type Judgement, template, type World } from '../pipeline/support.ts'
 
-const judgeSms = (fields: object, world?: World): Judgement => judge('sms', { sms: { phoneNumber: '+33612345678', message: 'Hello', ...fields } }, world)
+const judgeSms = (fields: object, world?: World): Judgement =>
+  judge('sms', { sms: { phoneNumber: '+33612345678', message: 'Hello', ...fields } }, world)
 const problems = (fields: object, world?: World): string[] => judgeSms(fields, world).problems
 const made = { data: {}, metadata: {} }
 
@@ -20,13 +21,18 @@ await t.test('the text is the message, or that of a template; one of them is the
 
 await t.test('the message wins over the text of a template', (t) => {
   const phoneNumber = '+33612345678'
-  t.same(sms.request({ phoneNumber, message: 'Mine', sender: 'ACME' }, { ...made, text: 'Made' }), { sms: { phoneNumber, message: 'Mine', sender: 'ACME' }, metadata: {} })
+  t.same(sms.request({ phoneNumber, message: 'Mine', sender: 'ACME' }, { ...made, text: 'Made' }), {
+    sms: { phoneNumber, message: 'Mine', sender: 'ACME' },
+    metadata: {}
+  })
   t.same(sms.request({ phoneNumber }, { ...made, text: 'Made' }), { sms: { phoneNumber, message: 'Made' }, metadata: {} })
   t.end()
 })
 
 await t.test('the number has the form of E.164', (t) => {
-  for (const phoneNumber of ['0612345678', '+0612345678', '33612345678', '+33 6 12 34 56 78', '+1234567890123456', '+', '', '+33612345678\n', '+٣٣٦١٢٣٤٥٦٧٨']) {
+  for (const phoneNumber of ['0612345678', '+0612345678', '33612345678', '+33 6 12 34 56 78', '+1234567890123456', '+', '',
+    '+33612345678\n', '+٣٣٦١٢٣٤٥٦٧٨'])
+  {
     has(t, judgeSms({ phoneNumber }), { word: 'validation_error', problems: ['/sms/phoneNumber pattern'] }, JSON.stringify(phoneNumber))
   }
   has(t, judge('sms', { sms: { message: 'Hello' } }), { word: 'validation_error', problems: ['/sms/phoneNumber required'] })
@@ -42,7 +48,9 @@ await t.test('a number that no country has is refused', (t) => {
 
 await t.test('a number in no known range is a warning: numbering plans change', (t) => {
   has(t, judgeSms({ phoneNumber: '+33000000000' }), { problems: [], warnings: ['/sms/phoneNumber unassigned_number'] })
-  for (const phoneNumber of ['+33612345678', '+447797712345', '+14165550123', '+15005550001', '+77011234567']) has(t, judgeSms({ phoneNumber }), { problems: [], warnings: [] }, phoneNumber)
+  for (const phoneNumber of ['+33612345678', '+447797712345', '+14165550123', '+15005550001', '+77011234567']) {
+    has(t, judgeSms({ phoneNumber }), { problems: [], warnings: [] }, phoneNumber)
+  }
   t.end()
 })
 
@@ -59,7 +67,8 @@ await t.test('the number lies where the provider sends to', (t) => {
     ['+15551234567', []],
     ['+80012345678', ['/sms/phoneNumber not_supported_by_provider']]
   ] as const) t.same(problems({ phoneNumber }, { capabilities: { countries } }), found, phoneNumber)
-  contains(t, judgeSms({ phoneNumber: '+80012345678' }, { capabilities: { countries } }).details[0]?.message, 'does not send to +800; it sends to FR, US, GB.')
+  contains(t, judgeSms({ phoneNumber: '+80012345678' }, { capabilities: { countries } }).details[0]?.message,
+    'does not send to +800; it sends to FR, US, GB.')
   t.end()
 })
 
@@ -85,7 +94,9 @@ await t.test('more than four segments are a warning', (t) => {
 await t.test('a sender is 1 to 11 letters and digits with a letter among them', (t) => {
   const world = { capabilities: { alphanumericSender: true } }
   for (const sender of ['A', 'ACME', 'Acme2026abc', '1800Acme']) t.same(problems({ sender }, world), [], sender)
-  for (const sender of ['', 'Acme2026abcd', '12345', '+33612345678', 'Ac me', 'Ac-me', 'Café', 'A\n']) t.same(problems({ sender }, world), ['/sms/sender pattern'], sender)
+  for (const sender of ['', 'Acme2026abcd', '12345', '+33612345678', 'Ac me', 'Ac-me', 'Café', 'A\n']) {
+    t.same(problems({ sender }, world), ['/sms/sender pattern'], sender)
+  }
   t.end()
 })
 

@@ -1,11 +1,17 @@
 import t from 'tap'
-import { checkFileSize, upload } from '../../../core/services/upload.ts'
 import { readUploadFields } from '../../../core/services/upload-fields.ts'
-import { judgeRequest, type Judgement, type World } from '../pipeline/support.ts'
+import { checkFileSize, upload } from '../../../core/services/upload.ts'
 import { has } from '../../support/matching.ts'
+import { type Judgement, judgeRequest, type World } from '../pipeline/support.ts'
 
 const judgeFields = (fields: Record<string, string>, world?: World): Judgement => judgeRequest(() => readUploadFields(fields), world)
-const document = { id: '01960000-0000-7000-8000-000000000001', filename: 'a.pdf', contentType: 'application/pdf', size: 5, sha256: '0'.repeat(64) }
+const document = {
+  id: '01960000-0000-7000-8000-000000000001',
+  filename: 'a.pdf',
+  contentType: 'application/pdf',
+  size: 5,
+  sha256: '0'.repeat(64)
+}
 
 await t.test('a file needs no fields, and no template', (t) => {
   has(t, judgeFields({}), { problems: [], plan: { request: { services: ['upload'], metadata: {}, steps: [{ settings: {} }] } } })
@@ -39,7 +45,11 @@ await t.test('metadata is flat, with texts as values', (t) => {
 await t.test('a file is not larger than the provider takes', (t) => {
   const acme = { code: 'acme', capabilities: { maxSize: 5 } }
   t.same(checkFileSize(5, acme), [])
-  t.same(checkFileSize(6, acme), [{ path: '/file', code: 'not_supported_by_provider', message: 'The provider "acme" takes at most 5 bytes a file, and this has 6.' }])
+  t.same(checkFileSize(6, acme), [{
+    path: '/file',
+    code: 'not_supported_by_provider',
+    message: 'The provider "acme" takes at most 5 bytes a file, and this has 6.'
+  }])
   t.same(checkFileSize(6, { code: 'acme', capabilities: {} }), [])
   t.equal(upload.checkContent?.({}, { document: { ...document, size: 6 }, data: {}, metadata: {} }, acme).length, 1)
   t.end()

@@ -1,15 +1,16 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { createOperator, type Database, migrate, openDatabase, seedDemo } from '@dispatch/core'
 import { sql } from 'kysely'
+import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import { createOperator, migrate, openDatabase, seedDemo, type Database } from '@dispatch/core'
+import { prepareDatabase } from '../../../plugins/config/prepare-database.ts'
 import { createApp } from '../../../plugins/container.ts'
 import { createLogger } from '../../../plugins/hooks/logging.ts'
-import { prepareDatabase } from '../../../plugins/config/prepare-database.ts'
 import { quickRenderer } from '../../plugins/support/parts.ts'
 import { testDatabase } from '../../support/postgres.ts'
 import { testConfig } from '../../support/service.ts'
 
-const open = (url: string): Database => openDatabase({ connectionString: url }, { connections: 2, onError: (error) => t.fail(error.message) })
+const open = (url: string): Database =>
+  openDatabase({ connectionString: url }, { connections: 2, onError: (error) => t.fail(error.message) })
 
 /** What `npm start` does before it listens. */
 async function firstStart (url: string, folder: string): Promise<void> {
@@ -73,12 +74,23 @@ await t.test('works that are done alone do not overlap; one that fails is over',
 for (const round of [0, 1, 2]) {
   await t.test(`two first starts beside two makings of an operator: all end well (${round})`, async (t) => {
     const { url } = await testDatabase(t)
-    const begins = [() => firstStart(url, t.testdir()), () => createsOperator(url, 'ada@example.org'), () => firstStart(url, t.testdir()), () => createsOperator(url, 'grace@example.org')]
+    const begins = [
+      () => firstStart(url, t.testdir()),
+      () => createsOperator(url, 'ada@example.org'),
+      () => firstStart(url, t.testdir()),
+      () => createsOperator(url, 'grace@example.org')
+    ]
     // Each begins at another point of the others.
-    const ends = await Promise.allSettled(begins.map(async (begin, index) => { await pause(index * round * 50); await begin() }))
+    const ends = await Promise.allSettled(begins.map(async (begin, index) => {
+      await pause(index * round * 50)
+      await begin()
+    }))
     t.strictSame(ends.map((end) => end.status === 'rejected' ? String(end.reason) : 'well'), ['well', 'well', 'well', 'well'])
     const database = open(url)
-    const [companies, users] = [await database.owner.selectFrom('companies').select('name').orderBy('company_id').execute(), await database.owner.selectFrom('users').select('email').orderBy('email').execute()]
+    const [companies, users] = [
+      await database.owner.selectFrom('companies').select('name').orderBy('company_id').execute(),
+      await database.owner.selectFrom('users').select('email').orderBy('email').execute()
+    ]
     await database.close()
     t.strictSame(companies.map(({ name }) => name), ['Platform', 'Demo'])
     t.strictSame(users.map(({ email }) => email), ['ada@example.org', 'demo@example.com', 'grace@example.org', 'operator@example.com'])

@@ -1,17 +1,17 @@
-import { randomUUIDv7 } from 'node:crypto'
 import { sql } from 'kysely'
+import { randomUUIDv7 } from 'node:crypto'
 import t from 'tap'
-import { createCompanies } from '../../../core/store/tenants/accounts.ts'
 import { createDatabaseFunctions } from '../../../core/store/db/database-functions.ts'
-import { addCredits, updateSettings } from '../../../core/store/tenants/companies.ts'
-import { readCredits } from '../../../core/store/tenants/credits.ts'
 import { openDatabase } from '../../../core/store/db/database.ts'
+import type { PreparedJobs } from '../../../core/store/db/jobs.ts'
 import { findDispatch } from '../../../core/store/dispatch/dispatch-views.ts'
 import { openDispatch } from '../../../core/store/dispatch/dispatches.ts'
-import type { PreparedJobs } from '../../../core/store/db/jobs.ts'
 import type { DispatchStart } from '../../../core/store/dispatch/lease.ts'
 import { cancelDispatch, resumeDispatch } from '../../../core/store/dispatch/runs.ts'
 import { beginAttempt, settleStep } from '../../../core/store/dispatch/steps.ts'
+import { createCompanies } from '../../../core/store/tenants/accounts.ts'
+import { addCredits, updateSettings } from '../../../core/store/tenants/companies.ts'
+import { readCredits } from '../../../core/store/tenants/credits.ts'
 import { has } from '../../support/matching.ts'
 import { seededDatabase } from '../../support/service.ts'
 
@@ -26,39 +26,70 @@ type Owner = { companyId: number, userId: number }
 let companies = 0
 async function company (credits = 10): Promise<Owner> {
   const email = `user-${++companies}@example.com`
-  const [companyId = 0] = await createCompanies(database, [{ name: email, credits, users: [{ email, role: 'member', services: [], passwordHash: '' }] }], new Date())
-  const { user_id: userId } = await database.owner.selectFrom('users').select('user_id').where('email', '=', email).executeTakeFirstOrThrow()
+  const [companyId = 0] = await createCompanies(database, [{
+    name: email,
+    credits,
+    users: [{ email, role: 'member', services: [], passwordHash: '' }]
+  }], new Date())
+  const { user_id: userId } = await database.owner.selectFrom('users').select('user_id').where('email', '=', email)
+    .executeTakeFirstOrThrow()
   return { companyId, userId }
 }
 
 type Of = { companyId: number, dispatchId: string, stepId: string, runId: string }
 
 /** A dispatch of one step, at a price in credits. */
-async function open ({ companyId, userId }: Owner, { price = 3, key, jobs }: { price?: number, key?: string, jobs?: readonly PreparedJobs[] } = {}): Promise<Of> {
+async function open (
+  { companyId, userId }: Owner,
+  { price = 3, key, jobs }: { price?: number, key?: string, jobs?: readonly PreparedJobs[] } = {}
+): Promise<Of> {
   const of: Of = { companyId, dispatchId: randomUUIDv7(), stepId: randomUUIDv7(), runId: randomUUIDv7() }
   const beginning: DispatchStart = jobs === undefined ? { lease: { runId: of.runId, seconds: 15 } } : { jobs }
   await openDispatch(database, {
-    dispatchId: of.dispatchId, companyId, actor: { kind: 'user', userId }, requestId: 'r', services: ['invoicing'], metadata: {},
-    steps: [{ stepId: of.stepId, service: 'invoicing', by: { providerCode: 'simulator', providerVersion: '1.0.0', chosenBy: 'company', configuredBy: 'company' }, sandbox: false, fields: {}, requestSettings: {}, content: { template: { id: 1, version: 1 }, data: {} }, price }],
+    dispatchId: of.dispatchId,
+    companyId,
+    actor: { kind: 'user', userId },
+    requestId: 'r',
+    services: ['invoicing'],
+    metadata: {},
+    steps: [{
+      stepId: of.stepId,
+      service: 'invoicing',
+      by: { providerCode: 'simulator', providerVersion: '1.0.0', chosenBy: 'company', configuredBy: 'company' },
+      sandbox: false,
+      fields: {},
+      requestSettings: {},
+      content: { template: { id: 1, version: 1 }, data: {} },
+      price
+    }],
     ...(key === undefined ? {} : { idempotency: { key, fingerprint: 'f' } })
   }, beginning)
   return of
 }
 
 const attempt = (of: Of): Promise<number> => beginAttempt(database, { ...of, provider: { code: 'simulator', version: '1.0.0' } })
-const accept = (of: Of, following: Parameters<typeof settleStep>[3] = { status: 'succeeded' }): Promise<void> => settleStep(database, { ...of, actor: { kind: 'system' } }, { outcome: 'accepted', response: { id: 'remote', status: 'sent' } }, following)
+const accept = (of: Of, following: Parameters<typeof settleStep>[3] = { status: 'succeeded' }): Promise<void> =>
+  settleStep(database, { ...of, actor: { kind: 'system' } }, { outcome: 'accepted', response: { id: 'remote', status: 'sent' } }, following)
 const creditsOf = async ({ companyId }: { companyId: number }) => {
   const { balance, held } = await readCredits(database, companyId, { limit: 1 })
   return { balance, held }
 }
 const note = (text: string): PreparedJobs => ({ statement: 'insert into noted values ($1)', rows: text })
-const noted = async (): Promise<string[]> => (await sql<{ text: string }>`select text from noted order by text`.execute(database.owner)).rows.map(({ text }) => text)
+const noted = async (): Promise<string[]> =>
+  (await sql<{ text: string }>`select text from noted order by text`.execute(database.owner)).rows.map(({ text }) => text)
 
-const [conflict, short, unknownUser, missingTable, forbidden] = [{ message: /another run/ }, { message: /costs 11 credits/ }, { code: '23503' }, { code: '42P01' }, { code: '42501' }]
+const [conflict, short, unknownUser, missingTable, forbidden] = [
+  { message: /another run/ },
+  { message: /costs 11 credits/ },
+  { code: '23503' },
+  { code: '42P01' },
+  { code: '42501' }
+]
 
 await t.test('a call leaves neither its role nor its company on the connection', async (t) => {
   await accept(await open(await company()))
-  const found = await database.callFunction(0, sql<{ role: string, company: string }>`select current_user = session_user as role, current_setting('app.company', true) as company`)
+  const found = await database.callFunction(0,
+    sql<{ role: string, company: string }>`select current_user = session_user as role, current_setting('app.company', true) as company`)
   t.strictSame(found, { role: true, company: '' })
 })
 
@@ -77,7 +108,9 @@ await t.test('a call sees its own company\'s rows alone', async (t) => {
 await t.test('a call works under row-level security: even a statement that names no company sees and writes its own alone', async (t) => {
   const [owner, stranger] = [await company(), await company()]
   const of = await open(owner)
-  const { rows: [schema] } = await sql<{ name: string }>`select nspname as name from pg_namespace where nspname like 'calls\\_%'`.execute(database.owner)
+  const { rows: [schema] } = await sql<{ name: string }>`select nspname as name from pg_namespace where nspname like 'calls\\_%'`.execute(
+    database.owner
+  )
   const become = (companyId: number) => sql`select ${sql.id(schema?.name ?? '', 'become')}(${companyId}, now())`
   for (const [who, seen] of [[owner, 1], [stranger, 0]] as const) {
     const { rows } = await database.owner.transaction().execute(async (queries) => {
@@ -88,7 +121,8 @@ await t.test('a call works under row-level security: even a statement that names
   }
   await t.rejects(database.owner.transaction().execute(async (queries) => {
     await become(stranger.companyId).execute(queries)
-    await sql`insert into ledger (company_id, kind, amount, balance, reason, at) values (${owner.companyId}, 'grant', 1, 1, 'x', now())`.execute(queries)
+    await sql`insert into ledger (company_id, kind, amount, balance, reason, at) values (${owner.companyId}, 'grant', 1, 1, 'x', now())`
+      .execute(queries)
   }), forbidden)
 })
 
@@ -110,10 +144,18 @@ await t.test('credits that two take at the same moment are taken once', async (t
   const many = openDatabase({ connectionString }, { connections: 10, onError: (error) => t.fail(error.message) })
   t.teardown(() => many.close())
   // Held by the commit: until then, each finds all of them free.
-  const steps = [await open(owner, { price: 0 }), await open(owner, { price: 0 }), await open(owner, { price: 0 }), await open(owner, { price: 0 }), await open(owner, { price: 0 })]
-  const opening = steps.map((of) => many.company(owner.companyId, async (queries) => {
-    await sql`update steps set held = 3 where step_id = ${of.stepId} and company_id = ${owner.companyId}`.execute(queries)
-  }))
+  const steps = [
+    await open(owner, { price: 0 }),
+    await open(owner, { price: 0 }),
+    await open(owner, { price: 0 }),
+    await open(owner, { price: 0 }),
+    await open(owner, { price: 0 })
+  ]
+  const opening = steps.map((of) =>
+    many.company(owner.companyId, async (queries) => {
+      await sql`update steps set held = 3 where step_id = ${of.stepId} and company_id = ${owner.companyId}`.execute(queries)
+    })
+  )
   const ends = await Promise.allSettled(opening)
   t.equal(ends.filter(({ status }) => status === 'fulfilled').length, 3)
   for (const end of ends) if (end.status === 'rejected') has(t, end.reason, { code: 'DC402' })
@@ -129,9 +171,14 @@ async function isFree (companyId: number): Promise<boolean> {
 await t.test('a transaction of several messages locks its company\'s credits by its commit alone', async (t) => {
   const owner = await company()
   const free: boolean[] = []
-  const also = async (): Promise<void> => { free.push(await isFree(owner.companyId)) }
+  const also = async (): Promise<void> => {
+    free.push(await isFree(owner.companyId))
+  }
   const of = await open(owner)
-  await settleStep(database, { ...of, actor: { kind: 'system' } }, { outcome: 'rejected', error: { word: 'provider_error', message: 'No.' } }, { status: 'failed', also })
+  await settleStep(database, { ...of, actor: { kind: 'system' } }, {
+    outcome: 'rejected',
+    error: { word: 'provider_error', message: 'No.' }
+  }, { status: 'failed', also })
   await resumeDispatch(database, { ...of, actor: { kind: 'system' }, beginning: { jobs: [] }, also })
   t.strictSame(await creditsOf(owner), { balance: 10, held: 3 })
   await cancelDispatch(database, { ...of, actor: { kind: 'system' }, also })
@@ -146,16 +193,25 @@ await t.test('a transaction of several messages locks its company\'s credits by 
 await t.test('credits that operators give, and what a company decides of them, are one message each', async (t) => {
   const { companyId } = await company()
   const signature = { author: null, at: new Date() }
-  const made = await Promise.all(['a', 'a', 'b'].map((idempotencyKey) => addCredits(database, companyId, { amount: 5, reason: 'More', idempotencyKey }, signature)))
+  const made = await Promise.all(
+    ['a', 'a', 'b'].map((idempotencyKey) => addCredits(database, companyId, { amount: 5, reason: 'More', idempotencyKey }, signature))
+  )
   t.strictSame(made.map((one) => typeof one === 'object' && one.replayed).sort(), [false, false, true])
   t.equal(await addCredits(database, companyId, { amount: 6, reason: 'More', idempotencyKey: 'a' }, signature), 'reused')
   t.equal(await addCredits(database, companyId, { amount: -21, reason: 'Less' }, signature), 'short')
   t.equal(await addCredits(database, 0, { amount: 1, reason: 'More' }, signature), undefined)
   await updateSettings(database, companyId, { lowCredit: 30, addresses: ['192.0.2.0/24'] }, signature)
   await updateSettings(database, companyId, { notifyUrl: 'https://a.example/' }, signature)
-  const row = await database.owner.selectFrom('credits').innerJoin('companies', 'companies.company_id', 'credits.company_id').select(['balance', 'low_credit', 'warning', 'addresses', 'notify_url']).where('credits.company_id', '=', companyId).executeTakeFirst()
+  const row = await database.owner.selectFrom('credits').innerJoin('companies', 'companies.company_id', 'credits.company_id').select([
+    'balance',
+    'low_credit',
+    'warning',
+    'addresses',
+    'notify_url'
+  ]).where('credits.company_id', '=', companyId).executeTakeFirst()
   t.strictSame(row, { balance: '20', low_credit: '30', warning: 'due', addresses: ['192.0.2.0/24'], notify_url: 'https://a.example/' })
-  const audit = await database.owner.selectFrom('audit').select(['action', 'facts']).where('company_id', '=', companyId).where('action', 'like', 'credits.%').orderBy('audit_id').execute()
+  const audit = await database.owner.selectFrom('audit').select(['action', 'facts']).where('company_id', '=', companyId).where('action',
+    'like', 'credits.%').orderBy('audit_id').execute()
   t.strictSame(audit.map(({ facts }) => facts), [{ amount: 5, reason: 'More', balance: 15 }, { amount: 5, reason: 'More', balance: 20 }])
 })
 
@@ -169,7 +225,8 @@ await t.test('a process of an older version moves credits itself, and is not hel
 await t.test('the functions of other versions stay, and those of this one are made once', async (t) => {
   await sql`create schema calls_0123456789abcdef`.execute(database.owner)
   await createDatabaseFunctions(database)
-  const { rows } = await sql<{ name: string }>`select nspname as name from pg_namespace where nspname like 'calls\_%' order by nspname`.execute(database.owner)
+  const { rows } = await sql<{ name: string }>`select nspname as name from pg_namespace where nspname like 'calls\_%' order by nspname`
+    .execute(database.owner)
   t.equal(rows.length, 2)
   t.equal(rows[0]?.name, 'calls_0123456789abcdef')
 })

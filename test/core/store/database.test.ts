@@ -1,11 +1,11 @@
+import { type RawBuilder, sql } from 'kysely'
 import { setTimeout as pause } from 'node:timers/promises'
-import { sql, type RawBuilder } from 'kysely'
 import t from 'tap'
 import type { TimeLimits } from '../../../core/store/db/connections.ts'
 import { openDatabase } from '../../../core/store/db/database.ts'
 import { DatabaseUnavailable } from '../../../core/store/db/unavailable.ts'
-import { has } from '../../support/matching.ts'
 import { outageOf } from '../../plugins/support/outage.ts'
+import { has } from '../../support/matching.ts'
 import { withClient } from '../../support/postgres-server.ts'
 import { seededDatabase } from '../../support/service.ts'
 import { silentProxy } from '../../support/silent-proxy.ts'
@@ -15,7 +15,8 @@ await t.test('a connection that is lost fails the work on it, is told of once, a
   const outage = outageOf(url)
   const lost: Error[] = []
   const database = openDatabase({ connectionString: url }, { connections: 4, onError: (error) => lost.push(error) })
-  const name = (companyId: number): Promise<unknown> => database.company(companyId, (queries) => queries.selectFrom('companies').select('name').execute())
+  const name = (companyId: number): Promise<unknown> =>
+    database.company(companyId, (queries) => queries.selectFrom('companies').select('name').execute())
 
   await Promise.all([name(1), name(2), name(2)])
   // One connection is in use and waits for its next statement, the others are idle.
@@ -31,9 +32,17 @@ await t.test('a connection that is lost fails the work on it, is told of once, a
 })
 
 await t.test('a transaction of a company works under the role of companies, and leaves nothing of it behind', async (t) => {
-  const database = openDatabase({ connectionString: await seededDatabase(t) }, { connections: 1, onError: (error) => t.fail(error.message) })
-  const whoami = sql<{ role: string, company: string | null }>`select current_user as role, nullif(current_setting('app.company', true), '') as company`
-  t.strictSame(await database.company(2, async (queries) => (await whoami.execute(queries)).rows), [{ role: 'dispatch_company', company: '2' }])
+  const database = openDatabase({ connectionString: await seededDatabase(t) }, {
+    connections: 1,
+    onError: (error) => t.fail(error.message)
+  })
+  const whoami = sql<
+    { role: string, company: string | null }
+  >`select current_user as role, nullif(current_setting('app.company', true), '') as company`
+  t.strictSame(await database.company(2, async (queries) => (await whoami.execute(queries)).rows), [{
+    role: 'dispatch_company',
+    company: '2'
+  }])
   has(t, (await whoami.execute(database.owner)).rows, [{ role: /^(?!dispatch_company)/, company: null }])
   await t.rejects(database.company(2, () => Promise.reject(new Error('undone'))), { message: 'undone' })
   has(t, (await whoami.execute(database.owner)).rows, [{ role: /^(?!dispatch_company)/, company: null }])
@@ -41,9 +50,18 @@ await t.test('a transaction of a company works under the role of companies, and 
 })
 
 await t.test('work that fails leaves nothing of its transaction', async (t) => {
-  const database = openDatabase({ connectionString: await seededDatabase(t) }, { connections: 1, onError: (error) => t.fail(error.message) })
+  const database = openDatabase({ connectionString: await seededDatabase(t) }, {
+    connections: 1,
+    onError: (error) => t.fail(error.message)
+  })
   await t.rejects(database.company(2, async (queries) => {
-    await queries.insertInto('choices').values({ company_id: 2, user_id: 2, service: 'invoicing', provider_code: 'other', updated_at: new Date() }).execute()
+    await queries.insertInto('choices').values({
+      company_id: 2,
+      user_id: 2,
+      service: 'invoicing',
+      provider_code: 'other',
+      updated_at: new Date()
+    }).execute()
     throw new Error('undone')
   }))
   t.strictSame(await database.owner.selectFrom('choices').select('provider_code').where('user_id', 'is not', null).execute(), [])
@@ -58,7 +76,10 @@ await t.test('a snapshot sees one moment of its company, and writes nothing', as
     await database.company(2, (others) => others.updateTable('credits').set({ held: '7' }).where('company_id', '=', 2).execute())
     t.strictSame(await held(), [0])
   })
-  await t.rejects(database.snapshot(2, (queries) => queries.updateTable('credits').set({ held: '8' }).where('company_id', '=', 2).execute()), { code: '25006' })
+  await t.rejects(
+    database.snapshot(2, (queries) => queries.updateTable('credits').set({ held: '8' }).where('company_id', '=', 2).execute()),
+    { code: '25006' }
+  )
   t.strictSame(await database.snapshot(2, (queries) => queries.selectFrom('credits').select('held').execute()), [{ held: '7' }])
   await database.close()
 })
@@ -78,9 +99,12 @@ async function holding (url: string, companyId: number, work: () => Promise<void
 await t.test('a company has half of the connections at most: the others work on while all of its own wait', async (t) => {
   const url = await seededDatabase(t)
   const database = openDatabase({ connectionString: url }, { connections: 4, limits: quick, onError: (error) => t.fail(error.message) })
-  const locked = (companyId: number): Promise<unknown> => database.company(companyId, (queries) => queries.updateTable('credits').set({ held: '0' }).where('company_id', '=', companyId).execute())
+  const locked = (companyId: number): Promise<unknown> =>
+    database.company(companyId, (queries) =>
+      queries.updateTable('credits').set({ held: '0' }).where('company_id', '=', companyId).execute())
   await holding(url, 2, async () => {
-    const waiting = Array.from({ length: 12 }, () => locked(2).then(() => 'done', (error: unknown) => error instanceof DatabaseUnavailable ? error.reason : error))
+    const waiting = Array.from({ length: 12 },
+      () => locked(2).then(() => 'done', (error: unknown) => error instanceof DatabaseUnavailable ? error.reason : error))
     const begun = performance.now()
     for (let turn = 0; turn < 10; turn++) await locked(1)
     await database.ping()
@@ -92,14 +116,16 @@ await t.test('a company has half of the connections at most: the others work on 
   await database.close()
 })
 
-await t.test('no limit of time is without an end: a lock, a statement, a transaction that says nothing, a server that does not answer', async (t) => {
+await t.test('no limit of time is without an end: a lock, a statement, a transaction that says nothing, a ' +
+  'server that does not answer', async (t) => {
   const url = await seededDatabase(t)
   const lost: Error[] = []
   const proxy = await silentProxy(t, url)
   const database = openDatabase({ connectionString: proxy.url }, { connections: 2, limits: quick, onError: (error) => lost.push(error) })
   const asked = async (work: () => Promise<unknown>): Promise<object> => {
     const begun = performance.now()
-    const { reason, doubtful } = await work().then(() => ({ reason: 'done', doubtful: false }), (error: unknown) => error as DatabaseUnavailable)
+    const { reason, doubtful } = await work().then(() => ({ reason: 'done', doubtful: false }),
+      (error: unknown) => error as DatabaseUnavailable)
     return { reason, doubtful, inTime: performance.now() - begun < 2 * quick.answer }
   }
   const company = (statement: RawBuilder<unknown>) => () => database.company(2, (queries) => statement.execute(queries))
@@ -107,14 +133,18 @@ await t.test('no limit of time is without an end: a lock, a statement, a transac
     t.strictSame(await asked(company(sql`update credits set held = 0`)), { reason: 'busy', doubtful: false, inTime: true }, 'a lock')
   })
   t.strictSame(await asked(company(sql`select pg_sleep(20)`)), { reason: 'busy', doubtful: false, inTime: true }, 'a statement')
-  t.strictSame(await asked(() => database.company(2, async (queries) => {
-    await sql`select from credits for update`.execute(queries)
-    await pause(3 * quick.idle)
-    await sql`select 1`.execute(queries)
-  })), { reason: 'away', doubtful: true, inTime: true }, 'a transaction')
-  t.strictSame(await asked(company(sql`update credits set held = 0`)), { reason: 'done', doubtful: false, inTime: true }, 'has left its lock')
+  t.strictSame(await asked(() =>
+    database.company(2, async (queries) => {
+      await sql`select from credits for update`.execute(queries)
+      await pause(3 * quick.idle)
+      await sql`select 1`.execute(queries)
+    })
+  ), { reason: 'away', doubtful: true, inTime: true }, 'a transaction')
+  t.strictSame(await asked(company(sql`update credits set held = 0`)), { reason: 'done', doubtful: false, inTime: true },
+    'has left its lock')
   proxy.silence()
-  t.strictSame(await asked(company(sql`update credits set held = 0`)), { reason: 'away', doubtful: true, inTime: true }, 'an open connection')
+  t.strictSame(await asked(company(sql`update credits set held = 0`)), { reason: 'away', doubtful: true, inTime: true },
+    'an open connection')
   has(t, await asked(() => database.ping()), { reason: 'away' }, 'and a new one')
   proxy.speak()
   t.strictSame(await asked(company(sql`update credits set held = 0`)), { reason: 'done', doubtful: false, inTime: true }, 'and works again')
@@ -123,8 +153,15 @@ await t.test('no limit of time is without an end: a lock, a statement, a transac
 
 await t.test('every connection is asked after when it is silent, by both sides', async (t) => {
   const database = openDatabase({ connectionString: await seededDatabase(t) }, { onError: (error) => t.fail(error.message) })
-  const settings = sql<{ statement: string, lock: string, idle: string }>`select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock, current_setting('idle_in_transaction_session_timeout') as idle`
-  t.strictSame(await database.company(2, async (queries) => (await settings.execute(queries)).rows), [{ statement: '10s', lock: '3s', idle: '5s' }])
+  const settings = sql<
+    { statement: string, lock: string, idle: string }
+  >`select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock,
+    current_setting('idle_in_transaction_session_timeout') as idle`
+  t.strictSame(await database.company(2, async (queries) => (await settings.execute(queries)).rows), [{
+    statement: '10s',
+    lock: '3s',
+    idle: '5s'
+  }])
   t.strictSame((await settings.execute(database.owner)).rows, [{ statement: '30s', lock: '3s', idle: '5s' }])
   t.strictSame((await settings.execute(database.vital)).rows, [{ statement: '1500ms', lock: '500ms', idle: '1500ms' }])
   await database.close()

@@ -1,25 +1,34 @@
 import { randomUUIDv7 } from 'node:crypto'
 import t from 'tap'
-import { createCompanies } from '../../../core/store/tenants/accounts.ts'
-import { readCredits } from '../../../core/store/tenants/credits.ts'
 import { openDatabase } from '../../../core/store/db/database.ts'
 import { findDispatch, listEvents } from '../../../core/store/dispatch/dispatch-views.ts'
-import { IdempotencyKeyTaken, openDispatch, type NewDispatch } from '../../../core/store/dispatch/dispatches.ts'
+import { IdempotencyKeyTaken, type NewDispatch, openDispatch } from '../../../core/store/dispatch/dispatches.ts'
 import { detachDispatch, holdStep, postponeReconciliation, resumeDispatch } from '../../../core/store/dispatch/runs.ts'
-import { beginAttempt, settleStep, type Settlement } from '../../../core/store/dispatch/steps.ts'
+import { beginAttempt, type Settlement, settleStep } from '../../../core/store/dispatch/steps.ts'
+import { createCompanies } from '../../../core/store/tenants/accounts.ts'
+import { readCredits } from '../../../core/store/tenants/credits.ts'
 import { has } from '../../support/matching.ts'
 import { seededDatabase } from '../../support/service.ts'
 
 const now = new Date('2026-03-14T09:30:00Z')
-const database = openDatabase({ connectionString: await seededDatabase(t) }, { connections: 4, onError: (error) => t.fail(error.message), time: () => now })
+const database = openDatabase({ connectionString: await seededDatabase(t) }, {
+  connections: 4,
+  onError: (error) => t.fail(error.message),
+  time: () => now
+})
 t.teardown(() => database.close())
 
 let companies = 0
 /** A company with 10 credits and one user. */
 async function newCompany (): Promise<{ companyId: number, userId: number }> {
   const email = `user-${++companies}@example.com`
-  const [companyId = 0] = await createCompanies(database, [{ name: email, credits: 10, users: [{ email, role: 'member', services: [], passwordHash: '' }] }], now)
-  const { user_id: userId } = await database.owner.selectFrom('users').select('user_id').where('email', '=', email).executeTakeFirstOrThrow()
+  const [companyId = 0] = await createCompanies(database, [{
+    name: email,
+    credits: 10,
+    users: [{ email, role: 'member', services: [], passwordHash: '' }]
+  }], now)
+  const { user_id: userId } = await database.owner.selectFrom('users').select('user_id').where('email', '=', email)
+    .executeTakeFirstOrThrow()
   return { companyId, userId }
 }
 
@@ -38,7 +47,16 @@ async function opened (more: Partial<NewDispatch> = {}): Promise<Opened> {
     requestId: 'request-1',
     services: ['invoicing'],
     metadata: { a: 'b' },
-    steps: [{ stepId, service: 'invoicing', by: { providerCode: 'simulator', providerVersion: '1.0.0', chosenBy: 'company', configuredBy: 'company' }, sandbox: false, fields: { documentType: 'INVOICE' }, requestSettings: {}, content: { template: { id: 1, version: 1 }, data: { number: 'F-1' } }, price: 3 }],
+    steps: [{
+      stepId,
+      service: 'invoicing',
+      by: { providerCode: 'simulator', providerVersion: '1.0.0', chosenBy: 'company', configuredBy: 'company' },
+      sandbox: false,
+      fields: { documentType: 'INVOICE' },
+      requestSettings: {},
+      content: { template: { id: 1, version: 1 }, data: { number: 'F-1' } },
+      price: 3
+    }],
     ...more
   }
   const runId = randomUUIDv7()
@@ -46,26 +64,46 @@ async function opened (more: Partial<NewDispatch> = {}): Promise<Opened> {
   return { ...dispatch, stepId, runId }
 }
 
-const begin = ({ companyId, dispatchId, stepId, runId }: Opened): Promise<number> => beginAttempt(database, { companyId, dispatchId, stepId, runId, provider: { code: 'simulator', version: '1.0.1' } })
-const settle = ({ companyId, dispatchId, stepId, runId }: Opened, settlement: Settlement, status: 'succeeded' | 'failed' | 'uncertain'): Promise<void> =>
+const begin = ({ companyId, dispatchId, stepId, runId }: Opened): Promise<number> =>
+  beginAttempt(database, { companyId, dispatchId, stepId, runId, provider: { code: 'simulator', version: '1.0.1' } })
+const settle = (
+  { companyId, dispatchId, stepId, runId }: Opened,
+  settlement: Settlement,
+  status: 'succeeded' | 'failed' | 'uncertain'
+): Promise<void> =>
   settleStep(database, { companyId, dispatchId, stepId, runId, actor: { kind: 'provider', code: 'simulator' } }, settlement, { status })
-const resume = ({ companyId, dispatchId, actor, runId }: Opened): Promise<boolean> => resumeDispatch(database, { companyId, dispatchId, actor, beginning: leaseOf(runId) })
+const resume = ({ companyId, dispatchId, actor, runId }: Opened): Promise<boolean> =>
+  resumeDispatch(database, { companyId, dispatchId, actor, beginning: leaseOf(runId) })
 const credits = async ({ companyId }: Opened): Promise<{ balance: number, held: number }> => {
   const { balance, held } = await readCredits(database, companyId, { limit: 1 })
   return { balance, held }
 }
 const accepted: Settlement = { outcome: 'accepted', response: { id: 'remote-1', status: 'created' } }
-const failing = (outcome: 'rejected' | 'unavailable' | 'uncertain'): Settlement => ({ outcome, error: { word: 'provider_error', message: outcome } })
+const failing = (outcome: 'rejected' | 'unavailable' | 'uncertain'): Settlement => ({
+  outcome,
+  error: { word: 'provider_error', message: outcome }
+})
 const conflict = { word: 'conflict' }
 
 await t.test('a dispatch is recorded with its price held, then called, then settled', async (t) => {
   const dispatch = await opened()
-  has(t, await findDispatch(database, dispatch.companyId, dispatch.dispatchId), { status: 'running', finished_at: null, steps: [{ status: 'planned', held: 3, charged: 0 }] })
+  has(t, await findDispatch(database, dispatch.companyId, dispatch.dispatchId), {
+    status: 'running',
+    finished_at: null,
+    steps: [{ status: 'planned', held: 3, charged: 0 }]
+  })
   t.strictSame(await credits(dispatch), { balance: 10, held: 3 })
   t.equal(await begin(dispatch), 1)
-  has(t, await findDispatch(database, dispatch.companyId, dispatch.dispatchId), { status: 'running', steps: [{ status: 'calling', provider_version: '1.0.1' }] })
+  has(t, await findDispatch(database, dispatch.companyId, dispatch.dispatchId), {
+    status: 'running',
+    steps: [{ status: 'calling', provider_version: '1.0.1' }]
+  })
   await settle(dispatch, accepted, 'succeeded')
-  has(t, await findDispatch(database, dispatch.companyId, dispatch.dispatchId), { status: 'succeeded', finished_at: now, steps: [{ status: 'accepted', held: 0, charged: 3, remote_id: 'remote-1', error: null }] })
+  has(t, await findDispatch(database, dispatch.companyId, dispatch.dispatchId), {
+    status: 'succeeded',
+    finished_at: now,
+    steps: [{ status: 'accepted', held: 0, charged: 3, remote_id: 'remote-1', error: null }]
+  })
   t.strictSame(await credits(dispatch), { balance: 7, held: 0 })
 })
 
@@ -91,7 +129,11 @@ await t.test('of two runners one calls the provider', async (t) => {
 await t.test('a step is settled once, and charged once, whoever tries', async (t) => {
   const dispatch = await opened()
   await begin(dispatch)
-  const all = await Promise.allSettled([settle(dispatch, accepted, 'succeeded'), settle(dispatch, accepted, 'succeeded'), settle(dispatch, failing('rejected'), 'failed')])
+  const all = await Promise.allSettled([
+    settle(dispatch, accepted, 'succeeded'),
+    settle(dispatch, accepted, 'succeeded'),
+    settle(dispatch, failing('rejected'), 'failed')
+  ])
   t.equal(all.filter(({ status }) => status === 'fulfilled').length, 1)
   for (const result of all) if (result.status === 'rejected') has(t, result.reason, conflict)
   const ledger = await database.owner.selectFrom('ledger').selectAll().where('step_id', '=', dispatch.stepId).execute()
@@ -121,7 +163,10 @@ await t.test('only a dispatch that failed is taken up again, by one runner, with
 await t.test('what the credits do not cover is not recorded at all', async (t) => {
   const [dispatchId, stepId] = [randomUUIDv7(), randomUUIDv7()]
   const { steps: [step] } = await opened()
-  await t.rejects(opened({ dispatchId, steps: [{ ...step!, stepId, price: 11 }] }), { word: 'insufficient_credits', message: 'The dispatch costs 11 credits; 10 of 10 are free, 0 are held by dispatches under way.' })
+  await t.rejects(opened({ dispatchId, steps: [{ ...step!, stepId, price: 11 }] }), {
+    word: 'insufficient_credits',
+    message: 'The dispatch costs 11 credits; 10 of 10 are free, 0 are held by dispatches under way.'
+  })
   t.strictSame(await database.owner.selectFrom('dispatches').select('dispatch_id').where('dispatch_id', '=', dispatchId).execute(), [])
   t.strictSame(await database.owner.selectFrom('steps').select('step_id').where('step_id', '=', stepId).execute(), [])
 })
@@ -145,7 +190,14 @@ await t.test('a deferred step that is looked at no more holds nothing, and takes
   t.strictSame(await credits(dispatch), { balance: 10, held: 5 })
   const giveUp = async (given: string): Promise<void> => {
     await database.owner.updateTable('dispatches').set({ run_id: runId, leased_until: now }).where('dispatch_id', '=', dispatchId).execute()
-    await postponeReconciliation(database, { companyId, dispatchId, stepId: given, runId, error: { word: 'outcome_unknown', message: 'Unknown.' }, look: { after: 0, last: 0 } })
+    await postponeReconciliation(database, {
+      companyId,
+      dispatchId,
+      stepId: given,
+      runId,
+      error: { word: 'outcome_unknown', message: 'Unknown.' },
+      look: { after: 0, last: 0 }
+    })
   }
   await giveUp(deferredId)
   t.strictSame(await credits(dispatch), { balance: 10, held: 3 })
@@ -158,7 +210,14 @@ await t.test('a retry puts right no step that was done meanwhile, and takes up n
   const { companyId, dispatchId, actor, stepId, runId } = dispatch
   await begin(dispatch)
   await settle(dispatch, failing('rejected'), 'failed')
-  const retried = (): Promise<boolean> => resumeDispatch(database, { companyId, dispatchId, actor, replacement: { stepId, fields: { documentType: 'QUOTE' }, requestSettings: {} }, beginning: leaseOf(runId) })
+  const retried = (): Promise<boolean> =>
+    resumeDispatch(database, {
+      companyId,
+      dispatchId,
+      actor,
+      replacement: { stepId, fields: { documentType: 'QUOTE' }, requestSettings: {} },
+      beginning: leaseOf(runId)
+    })
   await database.owner.updateTable('steps').set({ status: 'accepted' }).where('step_id', '=', stepId).execute()
   has(t, await retried().catch((error: unknown) => error), conflict)
   has(t, await findDispatch(database, companyId, dispatchId), { status: 'failed', steps: [{ fields: { documentType: 'INVOICE' } }] })
@@ -172,11 +231,16 @@ await t.test('whoever no longer waits is told of the end once, in whichever orde
     const dispatch = await opened()
     const { companyId, dispatchId, stepId, runId } = dispatch
     const told: string[] = []
-    const detach = (): Promise<void> => detachDispatch(database, dispatch, { runId, tell: (_queries, status) => Promise.resolve(void told.push(`late ${status}`)) })
+    const detach = (): Promise<void> =>
+      detachDispatch(database, dispatch, { runId, tell: (_queries, status) => Promise.resolve(void told.push(`late ${status}`)) })
     await begin(dispatch)
     if (before) await detach()
     const tell = (): Promise<void> => Promise.resolve(void told.push('at the end'))
-    await settleStep(database, { companyId, dispatchId, stepId, runId, actor: { kind: 'provider', code: 'simulator' } }, accepted, { status: 'succeeded', detached: known, tell })
+    await settleStep(database, { companyId, dispatchId, stepId, runId, actor: { kind: 'provider', code: 'simulator' } }, accepted, {
+      status: 'succeeded',
+      detached: known,
+      tell
+    })
     if (!before) await detach()
     return told
   }

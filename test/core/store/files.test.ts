@@ -4,8 +4,8 @@ import { once } from 'node:events'
 import { appendFile, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { setTimeout as pause } from 'node:timers/promises'
 import { buffer, text } from 'node:stream/consumers'
+import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { createLocalFiles, type FileStore, type StoredFile } from '../../../core/store/db/files.ts'
@@ -20,7 +20,8 @@ async function begin (t: Test): Promise<{ folder: string, path: string, files: F
   return { folder, path: join(folder, file.key), files: createLocalFiles(folder) }
 }
 
-const filesIn = async (folder: string): Promise<string[]> => (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => !entry.isDirectory()).map(({ name }) => name).sort()
+const filesIn = async (folder: string): Promise<string[]> =>
+  (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => !entry.isDirectory()).map(({ name }) => name).sort()
 const failed = (work: Promise<unknown>): Promise<unknown> => work.then(() => undefined, (error: unknown) => error)
 
 await t.test('what is put or received is read again, and nobody else on the machine reads it', async (t) => {
@@ -28,7 +29,11 @@ await t.test('what is put or received is read again, and nobody else on the mach
   await files.put(file.key, bytes)
   t.same(await buffer(await files.stream(file)), bytes)
   const received = await files.receive('documents/7/2026-03-14/b', Readable.from([bytes.subarray(0, 3), bytes.subarray(3)]))
-  t.strictSame({ ...received, head: Buffer.from(received.head).toString() }, { size: file.size, sha256: file.sha256, head: bytes.subarray(0, 4100).toString() })
+  t.strictSame({ ...received, head: Buffer.from(received.head).toString() }, {
+    size: file.size,
+    sha256: file.sha256,
+    head: bytes.subarray(0, 4100).toString()
+  })
   t.same(await buffer(await files.stream({ ...file, key: 'documents/7/2026-03-14/b' })), bytes)
   t.equal((await stat(path)).mode & 0o077, 0)
   t.strictSame(await files.list('documents/7/2026-03-14'), ['documents/7/2026-03-14/a', 'documents/7/2026-03-14/b'])
@@ -90,7 +95,10 @@ for (const way of ['put', 'receive'] as const) {
 
 await t.test('what breaks off leaves nothing behind', async (t) => {
   const { folder, files } = await begin(t)
-  const broken = Readable.from((function * () { yield bytes; throw new Error('broken off') })())
+  const broken = Readable.from((function* () {
+    yield bytes
+    throw new Error('broken off')
+  })())
   has(t, await failed(files.receive(file.key, broken)), { message: 'broken off' })
   t.strictSame(await filesIn(folder), [])
 })

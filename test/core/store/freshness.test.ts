@@ -11,7 +11,8 @@ t.teardown(() => database.close())
 const freshness = createFreshness(database)
 
 /** Something of a company changes: here the name of company 1 ("Platform") or 2 ("Demo"). */
-const change = (companyId: number): Promise<unknown> => database.owner.updateTable('companies').set({ name: crypto.randomUUID() }).where('company_id', '=', companyId).execute()
+const change = (companyId: number): Promise<unknown> =>
+  database.owner.updateTable('companies').set({ name: crypto.randomUUID() }).where('company_id', '=', companyId).execute()
 
 /** A cache of company ids that counts its reads. */
 function countingCache (max?: number): { get: (companyId: number) => Promise<number>, reads: number[] } {
@@ -19,10 +20,11 @@ function countingCache (max?: number): { get: (companyId: number) => Promise<num
   const cache = createFreshCache<number, number>(freshness, (_key, value) => value, max === undefined ? {} : { max })
   return {
     reads,
-    get: (companyId) => cache.get(companyId, () => {
-      reads.push(companyId)
-      return Promise.resolve(companyId)
-    })
+    get: (companyId) =>
+      cache.get(companyId, () => {
+        reads.push(companyId)
+        return Promise.resolve(companyId)
+      })
   }
 }
 

@@ -1,9 +1,9 @@
+import { createKnownClients, openDatabase } from '@dispatch/core'
 import { sql } from 'kysely'
 import t from 'tap'
-import { createKnownClients, openDatabase } from '@dispatch/core'
 import { forgetClients } from '../../../core/store/db/retention.ts'
-import { seededDatabase } from '../../support/service.ts'
 import { clockAt } from '../../plugins/support/parts.ts'
+import { seededDatabase } from '../../support/service.ts'
 
 const database = openDatabase({ connectionString: await seededDatabase(t) }, { onError: (error) => t.fail(error.message) })
 t.teardown(database.close)
@@ -11,7 +11,8 @@ const clock = clockAt('2026-03-14T09:30:00.000Z')
 const { amongKnown, remember } = createKnownClients(database, clock.now)
 const isKnown = async (userId: number, client: string): Promise<boolean> => (await amongKnown([userId, 77], client)).includes(userId)
 const day = 24 * 3600
-const lastAt = async (): Promise<unknown> => (await sql<{ last_at: Date }>`select last_at from known_clients`.execute(database.owner)).rows[0]?.last_at
+const lastAt = async (): Promise<unknown> =>
+  (await sql<{ last_at: Date }>`select last_at from known_clients`.execute(database.owner)).rows[0]?.last_at
 
 await t.test('a client is known to its user for 30 days after the last login from it', async (t) => {
   t.notOk(await isKnown(1, '192.0.2.1'))

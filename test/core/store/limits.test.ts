@@ -1,9 +1,9 @@
-import { setTimeout as pause } from 'node:timers/promises'
-import { sql } from 'kysely'
-import t from 'tap'
 import { createRateLimiter, migrate, openDatabase } from '@dispatch/core'
-import { has } from '../../support/matching.ts'
+import { sql } from 'kysely'
+import { setTimeout as pause } from 'node:timers/promises'
+import t from 'tap'
 import { outageOf } from '../../plugins/support/outage.ts'
+import { has } from '../../support/matching.ts'
 import { testDatabase } from '../../support/postgres.ts'
 
 const { url } = await testDatabase(t)
@@ -21,7 +21,10 @@ await t.test('processes that count together let exactly so many pass', async (t)
 })
 
 await t.test('limits of different names count apart', async (t) => {
-  const [one, other] = [createRateLimiter(here, { name: 'one', quota: 1, window: 60 }), createRateLimiter(here, { name: 'other', quota: 1, window: 60 })]
+  const [one, other] = [
+    createRateLimiter(here, { name: 'one', quota: 1, window: 60 }),
+    createRateLimiter(here, { name: 'other', quota: 1, window: 60 })
+  ]
   await one.take('ada')
   has(t, await one.take('ada'), { exceeded: true, remaining: 0 })
   has(t, await other.take('ada'), { exceeded: false })

@@ -1,12 +1,13 @@
-import { readdir, readFile } from 'node:fs/promises'
 import { sql } from 'kysely'
+import { readdir, readFile } from 'node:fs/promises'
 import t from 'tap'
 import { openDatabase } from '../../../core/store/db/database.ts'
 import { migrate } from '../../../core/store/db/migrate.ts'
 import { testDatabase } from '../../support/postgres.ts'
 
 const { url } = await testDatabase(t)
-const open = (): ReturnType<typeof openDatabase> => openDatabase({ connectionString: url }, { connections: 2, onError: (error) => t.fail(error.message) })
+const open = (): ReturnType<typeof openDatabase> =>
+  openDatabase({ connectionString: url }, { connections: 2, onError: (error) => t.fail(error.message) })
 
 await t.test('processes that start together migrate once, and later ones not again', async (t) => {
   const databases = [open(), open(), open()]
@@ -26,7 +27,10 @@ async function written (): Promise<Record<string, Column[]>> {
   const [, tables = ''] = /export type Tables = \{\n([\s\S]*?)\n\}/.exec(source) ?? []
   return Object.fromEntries([...tables.matchAll(/^ {2}(\w+): \{([^{}]*)\}/gm)].map(([, table = '', columns = '']) => [
     table,
-    [...columns.matchAll(/(\w+): ((?:<(?:[^<>]|<[^<>]*>)*>|[^,<])+)/g)].map(([, name = '', type = '']) => ({ name, nullable: type.includes('| null') })).sort(byName)
+    [...columns.matchAll(/(\w+): ((?:<(?:[^<>]|<[^<>]*>)*>|[^,<\n])+)/g)].map(([, name = '', type = '']) => ({
+      name,
+      nullable: type.includes('| null')
+    })).sort(byName)
   ]))
 }
 

@@ -1,11 +1,11 @@
-import { randomBytes } from 'node:crypto'
-import { checkMasterKeys, createKeyring, rewrapSecrets, countSecretsByMasterKey, type Envelope, type Keyring } from '@dispatch/core'
+import { checkMasterKeys, countSecretsByMasterKey, createKeyring, type Envelope, type Keyring, rewrapSecrets } from '@dispatch/core'
 import { sql } from 'kysely'
+import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import { dump } from '../../hostile/support.ts'
-import { contains, has } from '../../support/matching.ts'
 import { quickRenderer } from '../../plugins/support/parts.ts'
 import { testProviders } from '../../plugins/support/providers.ts'
+import { contains, has } from '../../support/matching.ts'
 import { invoiceRequest, seededDatabase, startService, type TestService } from '../../support/service.ts'
 
 const [before, after] = [randomBytes(32), randomBytes(32)]
@@ -20,20 +20,26 @@ await providers.add('vendor', { settings: '{ kid: Secret(), token: Secret() }' }
   tokens.push(settings['token'])
   return Promise.resolve({ id: String(tokens.length), status: 'created' })
 })
-const start = (keys: object): Promise<TestService> => startService(t, { databaseUrl, config: { providerDirectories: providers.directories, ...keys }, parts: { renderer: quickRenderer } })
+const start = (keys: object): Promise<TestService> =>
+  startService(t, { databaseUrl, config: { providerDirectories: providers.directories, ...keys }, parts: { renderer: quickRenderer } })
 const { house } = await startService(t, { databaseUrl })
 const { owner } = house.get('database')
 await sql`truncate signing_keys`.execute(owner)
 
 const service = await start(base64(before))
-const put = (at: TestService, token: string) => at.send('PUT', '/api/v1/company/providers/vendor', { body: { settings: { kid: 'a setting of this name', token } } })
+const put = (at: TestService, token: string) =>
+  at.send('PUT', '/api/v1/company/providers/vendor', { body: { settings: { kid: 'a setting of this name', token } } })
 const dispatch = (at: TestService) => at.send('POST', '/api/invoicing', { body: invoiceRequest({}, { providerName: 'vendor' }) })
 
 await put(service, 'token-1')
-await service.send('PUT', '/api/v1/my/providers/vendor', { body: { settings: { kid: 'k', token: 'own' } } }, { email: 'operator@example.com', password: 'operator-password' })
+await service.send('PUT', '/api/v1/my/providers/vendor', { body: { settings: { kid: 'k', token: 'own' } } }, {
+  email: 'operator@example.com',
+  password: 'operator-password'
+})
 await service.send('POST', '/api/v1/company/callback-secret')
 await sql`insert into inbound (inbound_id, service, provider_code, parked, body, received_at, state)
-  select gen_random_uuid(), 'esign', 'nobody', ${JSON.stringify(old.seal('{}', 'webhook headers'))}::jsonb, '', now(), 'held' from generate_series(1, 250)`.execute(owner)
+  select gen_random_uuid(), 'esign', 'nobody',
+    ${JSON.stringify(old.seal('{}', 'webhook headers'))}::jsonb, '', now(), 'held' from generate_series(1, 250)`.execute(owner)
 
 /** Whether a row anywhere in the database names the key. */
 const names = async ({ kid }: Keyring): Promise<boolean> => JSON.stringify(await dump(house)).includes(kid)
@@ -45,14 +51,22 @@ await t.test('every secret of the service is under the master key', async (t) =>
 })
 
 await t.test('a service with another master key does not start, and says in one sentence what is wrong and what to do', async (t) => {
-  const sentence = `The database holds 257 secrets under the master key ${old.kid}, but DISPATCH_MASTER_KEY is ${next.kid}: start with the key that sealed them or, to replace it, give that one as DISPATCH_MASTER_KEY_PREVIOUS and run \`npm run dispatch -- keys rotate\`.`
+  const sentence =
+    `The database holds 257 secrets under the master key ${old.kid}, but DISPATCH_MASTER_KEY is ${next.kid}: start with the key ` +
+    `that sealed them or, to replace it, give that one as DISPATCH_MASTER_KEY_PREVIOUS and run \`npm run dispatch -- keys rotate\`.`
   await t.rejects(start(base64(after)), { name: 'SealError', message: sentence })
   await t.rejects(checkMasterKeys(house.get('database'), next), { message: sentence })
 })
 
 await t.test('a rotation that is killed leaves everything readable, and the next one ends it', async (t) => {
   let rewrapped = 0
-  const dying: Keyring = { ...both, rewrap: (envelope) => { if (++rewrapped > 150) throw new Error('killed'); return both.rewrap(envelope) } }
+  const dying: Keyring = {
+    ...both,
+    rewrap: (envelope) => {
+      if (++rewrapped > 150) throw new Error('killed')
+      return both.rewrap(envelope)
+    }
+  }
   await t.rejects(rewrapSecrets(house.get('database'), dying), { message: 'killed' })
   t.ok(await names(old), 'some are under the key before')
   t.ok(await names(next), 'some are under the new one')
@@ -83,7 +97,8 @@ await t.test('afterwards the new key alone opens everything, and the one before 
   const service = await start(base64(after))
   has(t, await dispatch(service), { status: 200 })
   t.equal(tokens.at(-1), 'token-11')
-  const { body: { data } } = await service.send('POST', '/auth', { body: { username: 'demo@example.com', password: 'demo-password' } }, null)
+  const { body: { data } } = await service.send('POST', '/auth', { body: { username: 'demo@example.com', password: 'demo-password' } },
+    null)
   t.equal((await fetch(`${service.url}/healthz`, { headers: { authorization: `Bearer ${String(data.token)}` } })).status, 200)
   has(t, await service.house.get('callbackSigning').sign(2, { id: 'a', body: 'b' }), { 'webhook-signature': /^v1,/ })
   const { rows } = await sql<{ parked: Envelope }>`select parked from inbound`.execute(owner)
@@ -92,14 +107,23 @@ await t.test('afterwards the new key alone opens everything, and the one before 
 })
 
 await t.test('what is being changed meanwhile is rewrapped as it becomes', async (t) => {
-  const row = owner.selectFrom('configurations').select(['account', 'secrets']).where('provider_code', '=', 'vendor').where('user_id', 'is', null)
+  const row = owner.selectFrom('configurations').select(['account', 'secrets']).where('provider_code', '=', 'vendor').where('user_id', 'is',
+    null)
   const { account } = await row.executeTakeFirstOrThrow()
   const changed = next.seal('given meanwhile', 'a')
   const rewrapping = await owner.transaction().execute(async (queries) => {
-    await sql`update configurations set secrets = ${JSON.stringify({ token: { sealed: changed } })}::jsonb where account = ${account}`.execute(queries)
+    await sql`update configurations set secrets = ${JSON.stringify({ token: { sealed: changed } })}::jsonb where account = ${account}`
+      .execute(queries)
     const work = rewrapSecrets(house.get('database'), createKeyring(randomBytes(32), after))
     // Until it stands at the row that is locked here.
-    for (let waiting = 0; waiting === 0;) waiting = Number((await sql<{ waiting: string }>`select count(*) as waiting from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(owner)).rows[0]?.waiting)
+    for (let waiting = 0; waiting === 0;) {
+      waiting = Number(
+        (await sql<
+          { waiting: string }
+        >`select count(*) as waiting from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(owner))
+          .rows[0]?.waiting
+      )
+    }
     return { work }
   })
   await rewrapping.work

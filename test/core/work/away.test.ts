@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import t from 'tap'
-import { startEmbedded, type Embedded } from '../../../core/packages/embedded-postgres/embedded.ts'
+import { type Embedded, startEmbedded } from '../../../core/packages/embedded-postgres/embedded.ts'
+import { prepareDatabase } from '../../../plugins/config/prepare-database.ts'
 import { createApp } from '../../../plugins/container.ts'
 import { createLogger } from '../../../plugins/hooks/logging.ts'
-import { prepareDatabase } from '../../../plugins/config/prepare-database.ts'
 import { testConfig } from '../../support/service.ts'
 import { basic, hmac, hookService, paths, serverAuth, until, vendorKey } from './support.ts'
 
@@ -26,7 +26,10 @@ const key = vendorKey('scd_1')
 const service = await hookService(t, { databaseUrl: server.url })
 const { post, accepted, delivery, inbound, vendor } = service
 vendor.on('GET /jwks.json', { json: { keys: [key.jwk] } })
-/** Seconds: a job whose handing-over was cut comes again after its heartbeat (10), when the queue looks after its jobs (every 5) and its retry is due (1), by the next look (2). */
+/**
+ * Seconds: a job whose handing-over was cut comes again after its heartbeat (10), when the queue looks after its jobs (every 5) and its
+ * retry is due (1), by the next look (2).
+ */
 const cutJob = 25
 const spooled = () => readdirSync(join(service.house.get('config').dataDirectory, 'webhooks')).filter((name) => name.endsWith('.jsonl'))
 
@@ -35,7 +38,8 @@ const sealed = (event: object, { sign }: Pick<typeof key, 'sign'> = key) => {
   return post(paths.seal, body, { 'x-jws-signature': sign(body) })
 }
 
-await t.test('events that come while the database is away are kept on the disk and applied when it is back, each once and in their order', async (t) => {
+await t.test('events that come while the database is away are kept on the disk and applied when it is back, each ' +
+  'once and in their order', async (t) => {
   const signed = await accepted({ provider: 'seal-one', service: 'esign', remoteId: 'tx_1' })
   const letter = await accepted({ provider: 'post-one', service: 'postal', remoteId: 'l_1' })
   const private_ = await accepted({ provider: 'mac-one', service: 'postal', remoteId: 'm_1' })
@@ -54,13 +58,17 @@ await t.test('events that come while the database is away are kept on the disk a
     await post(paths.post, { transaction: 'l_1', type: 'back' }, basic('hook-user:wrong')),
     // Whose secret it is cannot be read now: these two are told apart later.
     await post(paths.mac + search, macBody, { 'x-mac-1': `sha256=${hmac('secret', macBody, time)}`, 'x-mac-time': time }),
-    await post(paths.mac + search, macBody.replace('posted', 'back'), { 'x-mac-1': `sha256=${hmac('wrong', macBody, time)}`, 'x-mac-time': time })
+    await post(paths.mac + search, macBody.replace('posted', 'back'), {
+      'x-mac-1': `sha256=${hmac('wrong', macBody, time)}`,
+      'x-mac-time': time
+    })
   ]
   t.same(new Set(answers.map(({ status }) => status)), new Set([200]))
   t.ok(spooled().length > 0)
 
   server = await start()
-  await until('all is applied', async () => (await delivery(signed.dispatchId).catch(() => ({ status: null }))).status === 'signed' &&
+  await until('all is applied', async () =>
+    (await delivery(signed.dispatchId).catch(() => ({ status: null }))).status === 'signed' &&
     (await delivery(letter.dispatchId)).status === 'printed' && (await delivery(private_.dispatchId)).status === 'mailed', cutJob)
   await until('the disk is empty', () => spooled().length === 0)
   await until('the forged one is gone', async () => (await inbound()).every(({ parked }) => parked === null))
@@ -80,7 +88,9 @@ await t.test('connections that are cut in the middle lose nothing', async (t) =>
   const posts = Array.from({ length: 60 }, (_, nth) => sealed({ transaction: 'tx_3', type: 'viewed', nth }))
   const killer = new pg.Client({ connectionString: server.url })
   await killer.connect()
-  await killer.query('select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname = current_database()')
+  await killer.query(
+    'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and datname = current_database()'
+  )
   await killer.end()
   t.same(new Set((await Promise.all(posts)).map(({ status }) => status)), new Set([200]))
   // A connection that was cut may be the next one taken from the pool.
@@ -90,14 +100,34 @@ await t.test('connections that are cut in the middle lose nothing', async (t) =>
 await t.test('a file of the spool that cannot be read is set aside and keeps no other one back', async (t) => {
   const { dispatchId } = await accepted({ provider: 'seal-one', service: 'esign', remoteId: 'tx_5' })
   writeFileSync(join(service.house.get('config').dataDirectory, 'webhooks', '00000000000000000-broken.jsonl'), '{"inboundId":')
-  await service.house.get('eventSpool').put({ inboundId: '0199a000-0000-7000-8000-000000000002', service: 'esign', providerCode: 'seal-one', account: null, scope: null, sandbox: null, parked: null, body: Buffer.from(JSON.stringify({ transaction: 'tx_5', type: 'viewed' })), receivedAt: new Date() })
+  await service.house.get('eventSpool').put({
+    inboundId: '0199a000-0000-7000-8000-000000000002',
+    service: 'esign',
+    providerCode: 'seal-one',
+    account: null,
+    scope: null,
+    sandbox: null,
+    parked: null,
+    body: Buffer.from(JSON.stringify({ transaction: 'tx_5', type: 'viewed' })),
+    receivedAt: new Date()
+  })
   await until('the other one is applied', async () => (await delivery(dispatchId)).status === 'viewed')
   t.same(readdirSync(join(service.house.get('config').dataDirectory, 'webhooks')), ['00000000000000000-broken.jsonl.unreadable'])
 })
 
 await t.test('what a dead process left on the disk is taken up by the next one, once', async (t) => {
   const { dispatchId } = await accepted({ provider: 'seal-one', service: 'esign', remoteId: 'tx_4' })
-  const arrival = { inboundId: '0199a000-0000-7000-8000-000000000001', service: 'esign' as const, providerCode: 'seal-one', account: null, scope: null, sandbox: null, parked: null, body: Buffer.from(JSON.stringify({ transaction: 'tx_4', type: 'viewed' })), receivedAt: new Date() }
+  const arrival = {
+    inboundId: '0199a000-0000-7000-8000-000000000001',
+    service: 'esign' as const,
+    providerCode: 'seal-one',
+    account: null,
+    scope: null,
+    sandbox: null,
+    parked: null,
+    body: Buffer.from(JSON.stringify({ transaction: 'tx_4', type: 'viewed' })),
+    receivedAt: new Date()
+  }
   const spool = service.house.get('eventSpool')
   await spool.put(arrival)
   await spool.put(arrival)

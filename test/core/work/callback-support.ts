@@ -1,15 +1,15 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { Test } from 'tap'
 import { createKeyring } from '../../../core/access/keyring.ts'
-import type { AuditAuthor } from '../../../core/store/tenants/audit.ts'
 import type { CallbackType } from '../../../core/contract/callbacks.ts'
 import { createNetwork, type Network, type NetworkOptions } from '../../../core/host/http/network.ts'
-import { listCallbacks, noteCallback, type CallbackRecord } from '../../../core/store/vendor/callbacks.ts'
-import { createCompanies } from '../../../core/store/tenants/accounts.ts'
-import { openDatabase, type Database } from '../../../core/store/db/database.ts'
+import { type Database, openDatabase } from '../../../core/store/db/database.ts'
 import { openDispatch } from '../../../core/store/dispatch/dispatches.ts'
-import { createCallbackSigning, type CallbackSigning } from '../../../core/work/outbox/callback-secrets.ts'
-import { createCallbacks, enqueueCallback, type Callbacks } from '../../../core/work/outbox/callbacks.ts'
+import { createCompanies } from '../../../core/store/tenants/accounts.ts'
+import type { AuditAuthor } from '../../../core/store/tenants/audit.ts'
+import { type CallbackRecord, listCallbacks, noteCallback } from '../../../core/store/vendor/callbacks.ts'
+import { type CallbackSigning, createCallbackSigning } from '../../../core/work/outbox/callback-secrets.ts'
+import { type Callbacks, createCallbacks, enqueueCallback } from '../../../core/work/outbox/callbacks.ts'
 import type { Job, Queue } from '../../../core/work/queue/queue.ts'
 import { memoryLog } from '../../fixtures/providers/call.ts'
 import { seededDatabase } from '../../support/service.ts'
@@ -45,12 +45,22 @@ export async function desk (t: Test): Promise<Desk> {
   const database = openDatabase({ connectionString: databaseUrl }, { connections: 6, onError: (error) => t.fail(error.message), time: now })
   t.teardown(() => database.close())
   const jobs: Job<'callback'>[] = []
-  const queue = { send: (_name: string, added: readonly unknown[]) => { jobs.push(...added as Job<'callback'>[]); return Promise.resolve() } } as Pick<Queue, 'send'>
+  const queue = {
+    send: (_name: string, added: readonly unknown[]) => {
+      jobs.push(...added as Job<'callback'>[])
+      return Promise.resolve()
+    }
+  } as Pick<Queue, 'send'>
   const signing = createCallbackSigning({ database, keyring, now, newId: randomUUIDv7 })
   const log = memoryLog()
   let companies = 0
   return {
-    database, databaseUrl, signing, clock, log, jobs,
+    database,
+    databaseUrl,
+    signing,
+    clock,
+    log,
+    jobs,
     process (options) {
       const network = createNetwork(options)
       t.teardown(() => network.close())
@@ -58,20 +68,40 @@ export async function desk (t: Test): Promise<Desk> {
     },
     async company () {
       const email = `user-${++companies}@callbacks.example.com`
-      const [companyId = 0] = await createCompanies(database, [{ name: email, credits: 10, users: [{ email, role: 'member', services: [], passwordHash: '' }] }], now())
-      const { user_id: userId } = await database.owner.selectFrom('users').select('user_id').where('email', '=', email).executeTakeFirstOrThrow()
+      const [companyId = 0] = await createCompanies(database, [{
+        name: email,
+        credits: 10,
+        users: [{ email, role: 'member', services: [], passwordHash: '' }]
+      }], now())
+      const { user_id: userId } = await database.owner.selectFrom('users').select('user_id').where('email', '=', email)
+        .executeTakeFirstOrThrow()
       return { companyId, userId, address: '127.0.0.1', requestId: 'r' }
     },
     async dispatch ({ companyId, userId }) {
       const dispatchId = randomUUIDv7()
       await openDispatch(database, {
-        dispatchId, companyId, actor: { kind: 'user', userId }, requestId: 'r', services: ['file'], metadata: {},
+        dispatchId,
+        companyId,
+        actor: { kind: 'user', userId },
+        requestId: 'r',
+        services: ['file'],
+        metadata: {},
         steps: [{ stepId: randomUUIDv7(), service: 'file', sandbox: false, fields: {}, requestSettings: {}, price: 0 }]
       }, { lease: { runId: randomUUIDv7(), seconds: 15 } })
       return dispatchId
     },
-    note: ({ companyId, dispatchId, url, type = 'dispatch.succeeded' }) => database.company(companyId, (queries) =>
-      noteCallback(queries, { companyId, dispatchId, type, url, data: { dispatchId, note: 'Zoë' }, now: now(), due: database.now, newId: randomUUIDv7 }, enqueueCallback(queue))),
+    note: ({ companyId, dispatchId, url, type = 'dispatch.succeeded' }) =>
+      database.company(companyId, (queries) =>
+        noteCallback(queries, {
+          companyId,
+          dispatchId,
+          type,
+          url,
+          data: { dispatchId, note: 'Zoë' },
+          now: now(),
+          due: database.now,
+          newId: randomUUIDv7
+        }, enqueueCallback(queue))),
     read: (companyId, dispatchId) => listCallbacks(database, companyId, dispatchId, { limit: 100 })
   }
 }

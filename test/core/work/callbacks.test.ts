@@ -12,9 +12,9 @@ import { createAuthority } from '../../../core/packages/conformance/vendor/certi
 import type { ReceivedRequest } from '../../../core/packages/conformance/vendor/requests.ts'
 import { createVendor } from '../../../core/packages/conformance/vendor/vendor.ts'
 import { callbackLimits, callbackRetryDelays } from '../../../core/work/outbox/callbacks.ts'
+import { contains, has, lacks } from '../../support/matching.ts'
 import { desk } from './callback-support.ts'
 import { until } from './support.ts'
-import { contains, has, lacks } from '../../support/matching.ts'
 
 const authority = await createAuthority()
 const { database, databaseUrl, signing, clock, log, jobs, process: open, company, dispatch, note, read } = await desk(t)
@@ -39,7 +39,14 @@ async function begun () {
   jobs.length = 0
   receiver.requests.length = 0
   receiver.answer({ status: 200 })
-  return { ...owner, owner, dispatchId, secret, webhook: new Webhook(secret), state: async () => (await read(owner.companyId, dispatchId))[0]! }
+  return {
+    ...owner,
+    owner,
+    dispatchId,
+    secret,
+    webhook: new Webhook(secret),
+    state: async () => (await read(owner.companyId, dispatchId))[0]!
+  }
 }
 
 const verified = (webhook: Webhook, { body, headers }: ReceivedRequest): any => webhook.verify(body.toString(), headers)
@@ -50,13 +57,29 @@ await t.test('a callback is what the published library of Standard Webhooks veri
   has(t, jobs, [{ data: { companyId }, group: String(companyId) }])
   await deliver({ companyId })
   const [request] = receiver.requests
-  has(t, request, { method: 'POST', host: 'hooks.acme.test', path: '/dispatch', query: { token: 'in-the-address' }, headers: { 'content-type': 'application/json', 'webhook-id': callbackId } })
-  t.strictSame(verified(webhook, request!), { type: 'dispatch.succeeded', timestamp: new Date(clock.time).toISOString(), sequence: 1, data: { dispatchId, note: 'Zoë' } })
-  has(t, await state(), { state: 'delivered', next_at: null, attemptRows: [{ number: 1, outcome: 'delivered', status: 200, reason: null }] })
+  has(t, request, {
+    method: 'POST',
+    host: 'hooks.acme.test',
+    path: '/dispatch',
+    query: { token: 'in-the-address' },
+    headers: { 'content-type': 'application/json', 'webhook-id': callbackId }
+  })
+  t.strictSame(verified(webhook, request!), {
+    type: 'dispatch.succeeded',
+    timestamp: new Date(clock.time).toISOString(),
+    sequence: 1,
+    data: { dispatchId, note: 'Zoë' }
+  })
+  has(t, await state(), {
+    state: 'delivered',
+    next_at: null,
+    attemptRows: [{ number: 1, outcome: 'delivered', status: 200, reason: null }]
+  })
   await deliver({ companyId })
   t.equal(receiver.requests.length, 1, 'and it is sent once')
   t.throws(() => verified(new Webhook(`whsec_${Buffer.alloc(32, 1).toString('base64')}`), request!), 'another secret does not verify it')
-  t.throws(() => verified(webhook, { ...request!, body: Buffer.from(request!.body.toString().replace('Zoë', 'Zoe')) }), 'nor does another body')
+  t.throws(() => verified(webhook, { ...request!, body: Buffer.from(request!.body.toString().replace('Zoë', 'Zoe')) }),
+    'nor does another body')
 })
 
 await t.test('while a secret is being replaced both verify, for a day; nobody sees one twice', async (t) => {
@@ -70,7 +93,12 @@ await t.test('while a secret is being replaced both verify, for a day; nobody se
   const { headers, body } = receiver.requests[0]!
   t.equal(headers['webhook-signature']?.split(' ').length, 2)
   for (const each of [webhook, new Webhook(second.secret)]) t.ok(each.verify(body.toString(), headers))
-  t.strictSame(await signing.list(companyId), { secrets: [{ createdAt: second.createdAt, expiresAt: null }, { createdAt: new Date(clock.time - 1000).toISOString(), expiresAt: second.previousUntil }] })
+  t.strictSame(await signing.list(companyId), {
+    secrets: [
+      { createdAt: second.createdAt, expiresAt: null },
+      { createdAt: new Date(clock.time - 1000).toISOString(), expiresAt: second.previousUntil }
+    ]
+  })
 
   clock.time += 24 * 3_600_000
   await note({ companyId, dispatchId, url })
@@ -96,12 +124,13 @@ await t.test('a company that has never asked for a secret has one all the same, 
 
 await t.test('callbacks of a dispatch are numbered without gaps, whatever becomes of their transactions', async (t) => {
   const { companyId, dispatchId } = await begun()
-  const tries = await Promise.allSettled(Array.from({ length: 12 }, (_, index) => index % 3 === 0
-    ? database.company(companyId, async (queries) => {
-      await queries.updateTable('dispatches').set({ recipient: 'Ada' }).where('dispatch_id', '=', dispatchId).execute()
-      throw new Error('undone')
-    })
-    : note({ companyId, dispatchId, url })))
+  const tries = await Promise.allSettled(Array.from({ length: 12 }, (_, index) =>
+    index % 3 === 0
+      ? database.company(companyId, async (queries) => {
+        await queries.updateTable('dispatches').set({ recipient: 'Ada' }).where('dispatch_id', '=', dispatchId).execute()
+        throw new Error('undone')
+      })
+      : note({ companyId, dispatchId, url })))
   t.equal(tries.filter(({ status }) => status === 'fulfilled').length, 8)
   const found = await read(companyId, dispatchId)
   t.strictSame(found.map(({ sequence }) => sequence), [1, 2, 3, 4, 5, 6, 7, 8])
@@ -124,7 +153,16 @@ await t.test('what is not delivered is tried ten times over three days, with wha
     t.equal(receiver.requests.length, index + 1)
   }
   t.equal(clock.time - began, 1000 * callbackRetryDelays.reduce((sum, pause) => sum + pause))
-  has(t, await state(), { state: 'failed', next_at: null, attemptRows: callbackRetryDelays.map((_, index) => ({ number: index + 1, outcome: 'failed', status: 500, reason: 'It answered 500 instead of 200.' })) })
+  has(t, await state(), {
+    state: 'failed',
+    next_at: null,
+    attemptRows: callbackRetryDelays.map((_, index) => ({
+      number: index + 1,
+      outcome: 'failed',
+      status: 500,
+      reason: 'It answered 500 instead of 200.'
+    }))
+  })
   clock.time += 100 * 24 * 3_600_000
   await deliver({ companyId })
   t.equal(receiver.requests.length, 10, 'and then no more')
@@ -152,11 +190,17 @@ await t.test('each try that follows has its job, after its pause', async (t) => 
 await t.test('410 ends it; every other answer but 2xx is a failure, and redirects are not followed', async (t) => {
   for (const [answer, expected] of [
     [{ status: 410 }, { state: 'stopped', attemptRows: [{ outcome: 'stopped', status: 410 }] }],
-    [{ status: 302, headers: { location: 'https://hooks.acme.test/elsewhere' } }, { state: 'pending', attemptRows: [{ outcome: 'failed', status: 302, reason: 'It answered 302; redirects are not followed.' }] }],
+    [
+      { status: 302, headers: { location: 'https://hooks.acme.test/elsewhere' } },
+      { state: 'pending', attemptRows: [{ outcome: 'failed', status: 302, reason: 'It answered 302; redirects are not followed.' }] }
+    ],
     [{ status: 307, headers: { location: 'https://169.254.169.254/' } }, { state: 'pending', attemptRows: [{ status: 307 }] }],
     [{ status: 404 }, { state: 'pending', attemptRows: [{ status: 404 }] }],
     [{ status: 202 }, { state: 'delivered', attemptRows: [{ status: 202 }] }],
-    [{ cut: 'after-body' }, { state: 'pending', attemptRows: [{ outcome: 'failed', status: null, reason: '"hooks.acme.test" cut the connection.' }] }],
+    [
+      { cut: 'after-body' },
+      { state: 'pending', attemptRows: [{ outcome: 'failed', status: null, reason: '"hooks.acme.test" cut the connection.' }] }
+    ],
     [{ cut: 'in-reply' }, { state: 'delivered', attemptRows: [{ status: 200 }] }]
   ] as const) {
     const { companyId, dispatchId, state } = await begun()
@@ -180,16 +224,24 @@ await t.test('addresses', async (t) => {
     return attemptRows[0]?.reason
   }
 
-  const literal = ['127.0.0.1', '10.0.0.1', '172.16.0.1', '192.168.1.1', '100.64.0.1', '169.254.169.254', '0.0.0.0', '2130706433', '0x7f.1', '0177.0.0.1', '127.1', '[::1]', '[::]', '[fe80::1]', '[fd00:ec2::254]', '[::ffff:10.0.0.1]', '[64:ff9b::7f00:1]', '[2002:7f00:1::]']
-  for (const host of literal) await t.test(`an address that is not public is refused: ${host}`, async (t) => {
-    contains(t, await reason(`https://${host}:${receiver.port}/`, { ca: [receiver.ca] }), /may not be reached: its address is not public\.$/)
-  })
+  const literal = ['127.0.0.1', '10.0.0.1', '172.16.0.1', '192.168.1.1', '100.64.0.1', '169.254.169.254', '0.0.0.0', '2130706433', '0x7f.1',
+    '0177.0.0.1', '127.1', '[::1]', '[::]', '[fe80::1]', '[fd00:ec2::254]', '[::ffff:10.0.0.1]', '[64:ff9b::7f00:1]', '[2002:7f00:1::]']
+  for (const host of literal) {
+    await t.test(`an address that is not public is refused: ${host}`, async (t) => {
+      contains(t, await reason(`https://${host}:${receiver.port}/`, { ca: [receiver.ca] }),
+        /may not be reached: its address is not public\.$/)
+    })
+  }
 
   await t.test('a name that leads to such an address is refused when it is connected to, and also one of several', async (t) => {
     for (const addresses of [['10.0.0.1'], ['127.0.0.1'], ['93.184.215.14', '127.0.0.1'], ['::ffff:127.0.0.1']]) {
-      contains(t, await reason(`https://hooks.acme.test:${receiver.port}/`, { ca: [receiver.ca], resolve: () => Promise.resolve(addresses) }), /"hooks\.acme\.test" cannot be found, or has no address that may be reached from here\.$/)
+      contains(t, await reason(`https://hooks.acme.test:${receiver.port}/`, {
+        ca: [receiver.ca],
+        resolve: () => Promise.resolve(addresses)
+      }), /"hooks\.acme\.test" cannot be found, or has no address that may be reached from here\.$/)
     }
-    contains(t, await reason(`https://localhost:${receiver.port}/`, { ca: [receiver.ca] }), /cannot be found, or has no address/, 'with the real resolver')
+    contains(t, await reason(`https://localhost:${receiver.port}/`, { ca: [receiver.ca] }), /cannot be found, or has no address/,
+      'with the real resolver')
   })
 
   await t.test('a name that changes its address after the first look is judged anew at each connection', async (t) => {
@@ -207,9 +259,11 @@ await t.test('addresses', async (t) => {
   await t.test('only https, without a user name, with a certificate that is trusted and is the host\'s', async (t) => {
     t.equal(await reason(`http://hooks.acme.test:${receiver.port}/`, internet), 'The address is no https:// URL.')
     t.equal(await reason('https://user:password@hooks.acme.test/', internet), 'The address has a user name or a password.')
-    contains(t, await reason(url, { route: receiver.route, loopback: 'allowed' }), /no valid TLS certificate/, 'an authority that nobody knows')
+    contains(t, await reason(url, { route: receiver.route, loopback: 'allowed' }), /no valid TLS certificate/,
+      'an authority that nobody knows')
     contains(t, await reason('https://hooks.acme.test/', { ...internet, route: () => otherName }), /no valid TLS certificate/)
-    contains(t, await reason('https://hooks.acme.test/', { ...internet, route: () => ({ host: '127.0.0.1', port: 1 }) }), /refused the connection/)
+    contains(t, await reason('https://hooks.acme.test/', { ...internet, route: () => ({ host: '127.0.0.1', port: 1 }) }),
+      /refused the connection/)
   })
 })
 
@@ -223,7 +277,10 @@ await t.test('a receiver of 100 MB costs neither memory nor time', async (t) => 
     const write = (): void => {
       while (written < 100 && !response.destroyed) {
         written++
-        if (!response.write(piece)) { response.once('drain', write); return }
+        if (!response.write(piece)) {
+          response.once('drain', write)
+          return
+        }
       }
       response.end()
     }
@@ -236,7 +293,8 @@ await t.test('a receiver of 100 MB costs neither memory nor time', async (t) => 
   await note({ companyId, dispatchId, url: 'https://big.test/' })
   await open({ ca: [authority.ca], route: () => ({ host: '127.0.0.1', port }), loopback: 'allowed' }).deliver({ companyId })
   has(t, await state(), { state: 'delivered' })
-  await until('the connection is cut', async () => await new Promise((resolve) => server.getConnections((_, count) => resolve(count === 0))))
+  await until('the connection is cut',
+    async () => await new Promise((resolve) => server.getConnections((_, count) => resolve(count === 0))))
   t.ok(written < 20, `${String(written)} MB were taken`)
 })
 
@@ -277,7 +335,8 @@ await t.test('what a killed process had begun is sent again, once its time is ov
   has(t, await state(), { state: 'delivered', attemptRows: [{ number: 1, outcome: null }, { number: 2, outcome: 'delivered' }] })
   held.resolve({ status: 500 })
   await lost
-  has(t, await state(), { state: 'delivered', attemptRows: [{ outcome: 'failed', status: 500 }, { outcome: 'delivered' }] }, 'what is learnt of it later does not undo that')
+  has(t, await state(), { state: 'delivered', attemptRows: [{ outcome: 'failed', status: 500 }, { outcome: 'delivered' }] },
+    'what is learnt of it later does not undo that')
 })
 
 await t.test('a callback whose job was lost is found again', async (t) => {
@@ -328,7 +387,11 @@ await t.test('a process of its own, whose authorities are the system\'s', async 
 
   /** Runs a process until the company has nothing due. */
   async function run (test: Test, companyId: number, env: NodeJS.ProcessEnv): Promise<void> {
-    const child = spawn(process.execPath, [fileURLToPath(new URL('./fixtures/deliverer.ts', import.meta.url)), databaseUrl, String(companyId)], { env: { ...process.env, ...env }, stdio: ['ignore', 'inherit', 'inherit'] })
+    const child = spawn(process.execPath, [
+      fileURLToPath(new URL('./fixtures/deliverer.ts', import.meta.url)),
+      databaseUrl,
+      String(companyId)
+    ], { env: { ...process.env, ...env }, stdio: ['ignore', 'inherit', 'inherit'] })
     const [code] = await once(child, 'exit') as [number]
     test.equal(code, 0)
   }
@@ -346,7 +409,10 @@ await t.test('a process of its own, whose authorities are the system\'s', async 
     received.length = 0
     await note({ companyId, dispatchId, url: address })
     await run(t, companyId, { NODE_EXTRA_CA_CERTS: '' })
-    has(t, await read(companyId, dispatchId), [{ state: 'pending', attemptRows: [{ outcome: 'failed', status: null, reason: /no valid TLS certificate/ }] }])
+    has(t, await read(companyId, dispatchId), [{
+      state: 'pending',
+      attemptRows: [{ outcome: 'failed', status: null, reason: /no valid TLS certificate/ }]
+    }])
     t.strictSame(received, [])
   })
 

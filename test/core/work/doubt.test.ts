@@ -1,26 +1,26 @@
+import { createBreakers, DispatchError } from '@dispatch/core'
 import { syncBuiltinESMExports } from 'node:module'
 import { Readable } from 'node:stream'
 import { mock } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { createBreakers, DispatchError } from '@dispatch/core'
 import t from 'tap'
-import { runDeferredAction } from '../../../core/pipeline/run/deferred.ts'
 import { createPipeline } from '../../../core/pipeline/pipeline.ts'
 import { reconcile } from '../../../core/pipeline/recover/reconcile.ts'
+import { runDeferredAction } from '../../../core/pipeline/run/deferred.ts'
 import type { Run, RunStep } from '../../../core/pipeline/run/run.ts'
 import { settle } from '../../../core/pipeline/run/settle.ts'
-import { findIdempotencyKey } from '../../../core/store/dispatch/dispatch-views.ts'
 import { forgetIdempotencyKeys } from '../../../core/store/db/retention.ts'
+import { findIdempotencyKey } from '../../../core/store/dispatch/dispatch-views.ts'
 import { acquireLease } from '../../../core/store/dispatch/runs.ts'
 import { sweepDispatches } from '../../../core/work/queue/dispatch-worker.ts'
 import type { Queue } from '../../../core/work/queue/queue.ts'
-import { has } from '../../support/matching.ts'
 import { clockAt, quickRenderer } from '../../plugins/support/parts.ts'
 import { testProviders } from '../../plugins/support/providers.ts'
 import { chainBody } from '../../support/chains.ts'
+import { has } from '../../support/matching.ts'
 import { readingOf } from '../../support/reading.ts'
-import { invoiceRequest, startService, type Answer } from '../../support/service.ts'
-import { stageVendor, timeLimit, visibleAfter, type Kind } from './staged-vendor.ts'
+import { type Answer, invoiceRequest, startService } from '../../support/service.ts'
+import { type Kind, stageVendor, timeLimit, visibleAfter } from './staged-vendor.ts'
 
 const day = 24 * 3600
 /** That of a lease. */
@@ -31,13 +31,21 @@ const vendor = await stageVendor(providers)
 
 /** What an e-mail provider was handed, which takes what it is sent and answers nothing the first time. */
 const mailed: { key: string, attached: string[] }[] = []
-await providers.add('post-office', { of: 'email', settings: '{ allowedSenders: Type.Array(Type.String()) }', service: 'idempotency: { kind: \'key\', ttl: 3600 }' }, async (request: any, { idempotencyKey: key }) => {
+await providers.add('post-office', {
+  of: 'email',
+  settings: '{ allowedSenders: Type.Array(Type.String()) }',
+  service: 'idempotency: { kind: \'key\', ttl: 3600 }'
+}, async (request: any, { idempotencyKey: key }) => {
   mailed.push({ key, attached: request.attachments.map(({ filename }: { filename: string }) => filename) })
   if (mailed.length === 1) throw new Error('The line went dead.')
   return Promise.resolve({ id: key, status: 'sent' })
 })
 const notary = 'signatureTypes: [\'SIMPLE\'], idempotency: { kind: \'none\' }, statuses: { started: \'started\', completed: \'completed\' }'
-await providers.add('notary', { of: 'esign', service: notary }, (_request, { reference }) => Promise.resolve({ id: reference, status: 'started' }), { status: () => Promise.resolve({ status: 'started' }), document: () => parts.spool.keep(Readable.from([Buffer.from('signed')]), { filename: 'signed.pdf', contentType: 'application/pdf' }) })
+await providers.add('notary', { of: 'esign', service: notary },
+  (_request, { reference }) => Promise.resolve({ id: reference, status: 'started' }), {
+  status: () => Promise.resolve({ status: 'started' }),
+  document: () => parts.spool.keep(Readable.from([Buffer.from('signed')]), { filename: 'signed.pdf', contentType: 'application/pdf' })
+})
 
 const service = await startService(t, {
   config: { providerDirectories: providers.directories, works: false },
@@ -50,19 +58,33 @@ const [database, parts, pipeline] = [house.get('database'), house.get('running')
 house.get('leases').close()
 for (const code of ['mute', 'draft-found', 'notary']) await send('PUT', `/api/v1/company/providers/${code}`, { body: { settings: {} } })
 await send('PUT', '/api/v1/company/providers/post-office', { body: { settings: { allowedSenders: ['demo@example.com'] } } })
-const { company_id: companyId } = await database.owner.selectFrom('users').select('company_id').where('email', '=', 'demo@example.com').executeTakeFirstOrThrow()
+const { company_id: companyId } = await database.owner.selectFrom('users').select('company_id').where('email', '=', 'demo@example.com')
+  .executeTakeFirstOrThrow()
 
-const invoice = (providerName: Kind, { query = '', headers = {}, ...more }: { query?: string, headers?: Record<string, string>, callbackUrl?: string } = {}): Promise<Answer> =>
-  send('POST', `/api/invoicing${query}`, { headers, body: invoiceRequest({}, { providerName, ...more }) })
-const stepOf = (dispatchId: string, position = 0) => database.owner.selectFrom('steps').selectAll().where('dispatch_id', '=', dispatchId).where('position', '=', position).executeTakeFirstOrThrow()
+const invoice = (
+  providerName: Kind,
+  { query = '', headers = {}, ...more }: { query?: string, headers?: Record<string, string>, callbackUrl?: string } = {}
+): Promise<Answer> => send('POST', `/api/invoicing${query}`, { headers, body: invoiceRequest({}, { providerName, ...more }) })
+const stepOf = (dispatchId: string, position = 0) =>
+  database.owner.selectFrom('steps').selectAll().where('dispatch_id', '=', dispatchId).where('position', '=', position)
+    .executeTakeFirstOrThrow()
 const attemptsOf = (stepId: string) => database.owner.selectFrom('attempts').selectAll().where('step_id', '=', stepId).execute()
 
 /** A sweep, and what it finds done. */
 async function after (seconds: number, with_ = parts): Promise<void> {
   clock.advance(seconds)
   const jobs: (() => Promise<void>)[] = []
-  const handlers: Record<string, (data: any) => Promise<void>> = { look: (data) => reconcile(parts, data), deferred: (data) => runDeferredAction(parts, data), dispatch: pipeline.runQueued }
-  const queue = { send: (name: string, added: readonly { data: unknown }[]) => { jobs.push(...added.map(({ data }) => async () => handlers[name]?.(data))); return Promise.resolve() } } as Pick<Queue, 'send'> as Queue
+  const handlers: Record<string, (data: any) => Promise<void>> = {
+    look: (data) => reconcile(parts, data),
+    deferred: (data) => runDeferredAction(parts, data),
+    dispatch: pipeline.runQueued
+  }
+  const queue = {
+    send: (name: string, added: readonly { data: unknown }[]) => {
+      jobs.push(...added.map(({ data }) => async () => handlers[name]?.(data)))
+      return Promise.resolve()
+    }
+  } as Pick<Queue, 'send'> as Queue
   await sweepDispatches(with_, queue)
   for (const job of jobs) await job()
 }
@@ -122,7 +144,9 @@ await t.test('a call that is repeated renews its doubt: that the vendor has noth
     if (act === 'hang first, close') {
       await vendor.hanging()
       clock.advance(leaseSeconds + 5)
-      await sweepDispatches({ ...parts, leases: { ...parts.leases, heldRuns: () => [] } }, { send: () => Promise.resolve() } as Pick<Queue, 'send'> as Queue)
+      await sweepDispatches({ ...parts, leases: { ...parts.leases, heldRuns: () => [] } }, {
+        send: () => Promise.resolve()
+      } as Pick<Queue, 'send'> as Queue)
       // The lease had ended before the sweep.
       clock.advance(-5)
       vendor.release()
@@ -140,8 +164,18 @@ await t.test('a call that is repeated renews its doubt: that the vendor has noth
 })
 
 await t.test('an e-mail whose event has come is sent again with what was signed', async (t) => {
-  const deferred = [{ on: 'esign.completed', service: 'email', providerName: 'post-office', from: 'demo@example.com', to: 'ada@example.com', subject: 'Signed', body: 'Here it is.' }]
-  const { body: { dispatchId } } = await send('POST', '/api/esign', { body: chainBody(['esign'], invoiceRequest()['template'], { providerName: 'notary', deferred }) })
+  const deferred = [{
+    on: 'esign.completed',
+    service: 'email',
+    providerName: 'post-office',
+    from: 'demo@example.com',
+    to: 'ada@example.com',
+    subject: 'Signed',
+    body: 'Here it is.'
+  }]
+  const { body: { dispatchId } } = await send('POST', '/api/esign', {
+    body: chainBody(['esign'], invoiceRequest()['template'], { providerName: 'notary', deferred })
+  })
   const { step_id: stepId } = await stepOf(dispatchId, 1)
   await database.owner.updateTable('steps').set({ status: 'planned', next_try_at: clock.now() }).where('step_id', '=', stepId).execute()
   await after(0)
@@ -155,16 +189,26 @@ await t.test('a person\'s word counts also when the data of the request are kept
   vendor.acts = ['lose']
   const { body: { dispatchId } } = await invoice('mute')
   await database.owner.updateTable('dispatches').set({ data: null }).where('dispatch_id', '=', dispatchId).execute()
-  has(t, await send('POST', `/api/v1/dispatches/${dispatchId}/resolve`, { body: { outcome: 'accepted', reason: 'It is in their list.' } }), { status: 200, body: { status: 'succeeded', creditsCharged: 1 } })
+  has(t, await send('POST', `/api/v1/dispatches/${dispatchId}/resolve`, { body: { outcome: 'accepted', reason: 'It is in their list.' } }),
+    { status: 200, body: { status: 'succeeded', creditsCharged: 1 } })
 })
 
 await t.test('a client whose process has lost the dispatch is told that it goes on', async (t) => {
   vendor.acts = ['hang accepted']
   const answer = invoice('mute')
   await vendor.hanging()
-  await t.rejects(sweepDispatches({ ...parts, leases: { ...parts.leases, heldRuns: () => { throw new Error('Not asked.') } } }, {} as Queue), /Not asked/)
+  await t.rejects(sweepDispatches({
+    ...parts,
+    leases: {
+      ...parts.leases,
+      heldRuns: () => {
+        throw new Error('Not asked.')
+      }
+    }
+  }, {} as Queue), /Not asked/)
   clock.advance(16)
-  await sweepDispatches({ ...parts, leases: { ...parts.leases, heldRuns: () => [] } }, { send: () => Promise.resolve() } as Pick<Queue, 'send'> as Queue)
+  await sweepDispatches({ ...parts, leases: { ...parts.leases, heldRuns: () => [] } },
+    { send: () => Promise.resolve() } as Pick<Queue, 'send'> as Queue)
   vendor.release()
   has(t, await answer, { status: 504, body: { error: 'timeout', dispatchId: String } })
 })
@@ -178,7 +222,10 @@ await t.test('a dispatch that cannot be recovered keeps no other from it', async
     return dispatchId
   }
   const [first, second] = [await lose(), await lose()]
-  const notices: typeof parts.outbox = { enqueue: (queries, dispatch, type) => dispatch.dispatchId === first ? Promise.reject(new Error('No note.')) : parts.outbox.enqueue(queries, dispatch, type) }
+  const notices: typeof parts.outbox = {
+    enqueue: (queries, dispatch, type) =>
+      dispatch.dispatchId === first ? Promise.reject(new Error('No note.')) : parts.outbox.enqueue(queries, dispatch, type)
+  }
   await after(16, { ...parts, outbox: notices })
   has(t, await read(first), { status: 'running' })
   has(t, await read(second), { status: 'uncertain' })
@@ -193,7 +240,9 @@ await t.test('a process that ends waits for the dispatches that it took from the
   const taken = pipeline.runQueued({ companyId, dispatchId })
   await vendor.hanging()
   let over = false
-  const drained = pipeline.drain().then(() => { over = true })
+  const drained = pipeline.drain().then(() => {
+    over = true
+  })
   has(t, await read(dispatchId), { status: 'running' })
   t.equal(over, false)
   vendor.release()
@@ -204,14 +253,38 @@ await t.test('a process that ends waits for the dispatches that it took from the
 await t.test('a file is removed where its dispatch was refused, and stays where it may have been recorded', async (t) => {
   const actor = { userId: 2, companyId, email: 'demo@example.com', role: 'admin', services: ['*'] } as const
   let discarded = 0
-  const file = { document: { documentId: crypto.randomUUID(), filename: 'a.txt', contentType: 'text/plain', size: 1, sha256: 'a', storageKey: 'a', expiresAt: clock.now() }, discard: () => { discarded++; return Promise.resolve() } }
+  const file = {
+    document: {
+      documentId: crypto.randomUUID(),
+      filename: 'a.txt',
+      contentType: 'text/plain',
+      size: 1,
+      sha256: 'a',
+      storageKey: 'a',
+      expiresAt: clock.now()
+    },
+    discard: () => {
+      discarded++
+      return Promise.resolve()
+    }
+  }
   const uploading = (error: Error): Promise<unknown> => {
     const call: typeof database.callFunction = async (id, statement) => {
       await database.callFunction(id, statement)
       throw error
     }
-    return createPipeline({ ...parts, database: { ...database, callFunction: call } }, { prices: {}, publicUrl: 'https://dispatch.example.com', synchronousLimit: 120 })
-      .dispatch({ actor, services: ['upload'], body: {}, requestId: '1', file: { ...file, document: { ...file.document, documentId: crypto.randomUUID() } } })
+    return createPipeline({ ...parts, database: { ...database, callFunction: call } }, {
+      prices: {},
+      publicUrl: 'https://dispatch.example.com',
+      synchronousLimit: 120
+    })
+      .dispatch({
+        actor,
+        services: ['upload'],
+        body: {},
+        requestId: '1',
+        file: { ...file, document: { ...file.document, documentId: crypto.randomUUID() } }
+      })
   }
   await t.rejects(uploading(new Error('Connection terminated unexpectedly')), /terminated/)
   t.equal(discarded, 0)
@@ -220,8 +293,39 @@ await t.test('a file is removed where its dispatch was refused, and stays where 
 })
 
 await t.test('what cannot be recorded is told as in doubt, even a refusal: another run goes on with it', async (t) => {
-  const step: RunStep = { stepId: crypto.randomUUID(), service: 'upload', fields: {}, requestSettings: {}, price: 0, content: {}, tries: 0, generation: 0, looks: 0, result: { service: 'upload', providerName: 'mute', sandbox: false, status: 'planned', response: null, document: null, error: null, charged: 0 } }
-  const run: Run = { runId: crypto.randomUUID(), dispatchId: crypto.randomUUID(), companyId, actor: { kind: 'user', userId: 2 }, metadata: {}, test: false, detached: false, createdAt: clock.now(), steps: [step], deferred: [] }
+  const step: RunStep = {
+    stepId: crypto.randomUUID(),
+    service: 'upload',
+    fields: {},
+    requestSettings: {},
+    price: 0,
+    content: {},
+    tries: 0,
+    generation: 0,
+    looks: 0,
+    result: {
+      service: 'upload',
+      providerName: 'mute',
+      sandbox: false,
+      status: 'planned',
+      response: null,
+      document: null,
+      error: null,
+      charged: 0
+    }
+  }
+  const run: Run = {
+    runId: crypto.randomUUID(),
+    dispatchId: crypto.randomUUID(),
+    companyId,
+    actor: { kind: 'user', userId: 2 },
+    metadata: {},
+    test: false,
+    detached: false,
+    createdAt: clock.now(),
+    steps: [step],
+    deferred: []
+  }
   const away = { ...parts, database: { ...database, call: () => Promise.reject(new Error('The database is away.')) } }
   // What was imported by name follows only when told.
   mock.timers.enable({ apis: ['setTimeout'] })
@@ -231,7 +335,10 @@ await t.test('what cannot be recorded is told as in doubt, even a refusal: anoth
     syncBuiltinESMExports()
   })
   for (const outcome of ['rejected', 'unavailable', 'uncertain'] as const) {
-    const settled = settle(away, run, step, { outcome, error: { word: 'provider_unavailable', message: 'Not now.' } }, { actor: { kind: 'system' }, results: [] }).catch((error: unknown) => error)
+    const settled = settle(away, run, step, { outcome, error: { word: 'provider_unavailable', message: 'Not now.' } }, {
+      actor: { kind: 'system' },
+      results: []
+    }).catch((error: unknown) => error)
     for (let tries = 0; tries < 8; tries++) {
       await setImmediate()
       mock.timers.tick(8_000)

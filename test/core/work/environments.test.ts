@@ -11,7 +11,8 @@ const told = (event: object, { sign }: typeof real, search = '') => {
   const body = JSON.stringify(event)
   return post(`${paths.twice}${search}`, body, { 'x-jws-signature': sign(body) })
 }
-const applied = (times: number) => until(`${String(times)} are applied`, async () => (await inbound()).filter(({ state }) => state === 'applied').length === times)
+const applied = (times: number) =>
+  until(`${String(times)} are applied`, async () => (await inbound()).filter(({ state }) => state === 'applied').length === times)
 
 await t.test('an event touches dispatches of the environment alone whose keys have signed it', async (t) => {
   const step = { provider: 'seal-two', service: 'esign', remoteId: 'tx_1' } as const

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { hookService, paths, until, vendorKey } from './support.ts'
 import { lacks } from '../../support/matching.ts'
+import { hookService, paths, until, vendorKey } from './support.ts'
 
 const clock = { time: Date.parse('2026-03-14T09:00:00.000Z') }
 const [first, second, stranger] = [vendorKey('scd_1'), vendorKey('scd_2'), vendorKey('scd_9')]
@@ -23,7 +23,8 @@ const settled = async () => {
 await t.test('a storm of unknown keys reads the vendor\'s keys once a minute, and leaves nothing behind', async (t) => {
   t.equal(readings(), 0, 'nothing is read before the first event')
   for (let minute = 1; minute <= 2; minute++) {
-    const storm = Array.from({ length: 50 }, (_, nth) => sealed({ transaction: 'tx_0', type: 'done', nth }, stranger, { kid: `scd_${String(minute)}_${String(nth)}` }))
+    const storm = Array.from({ length: 50 }, (_, nth) =>
+      sealed({ transaction: 'tx_0', type: 'done', nth }, stranger, { kid: `scd_${String(minute)}_${String(nth)}` }))
     t.same(new Set((await Promise.all(storm)).map(({ status }) => status)), new Set([200]))
     await settled()
     t.equal(readings(), minute)
@@ -48,7 +49,11 @@ await t.test('a forged event that waits for keys does not keep the true one with
   clock.time += 61_000
   vendor.on('GET /jwks.json', { json: { keys: [second.jwk] }, delay: 300 })
   const { dispatchId } = await accepted({ provider: 'seal-one', service: 'esign', remoteId: 'tx_2' })
-  await Promise.all([sealed({ transaction: 'tx_2', type: 'viewed' }, stranger), sealed({ transaction: 'tx_2', type: 'viewed' }, second), sealed({ transaction: 'tx_2', type: 'viewed' }, second)])
+  await Promise.all([
+    sealed({ transaction: 'tx_2', type: 'viewed' }, stranger),
+    sealed({ transaction: 'tx_2', type: 'viewed' }, second),
+    sealed({ transaction: 'tx_2', type: 'viewed' }, second)
+  ])
   await until('it is applied', async () => (await delivery(dispatchId)).status === 'viewed')
   await settled()
   t.equal((await delivery(dispatchId)).events.length, 1)
@@ -79,7 +84,8 @@ await t.test('an event whose dispatch is not recorded within a day is dropped, w
   const held = (await inbound()).find(({ state }) => state === 'held')
   clock.time += 24 * 3_600_000 + 1
   await service.house.get('queue').send('webhook', [{ data: { inboundId: held?.inbound_id ?? '' } }])
-  await until('it is dropped', async () => (await inbound()).some(({ state, note }) => state === 'dropped' && note === 'No dispatch has the vendor\'s id yet.'))
+  await until('it is dropped',
+    async () => (await inbound()).some(({ state, note }) => state === 'dropped' && note === 'No dispatch has the vendor\'s id yet.'))
   const { dispatchId } = await accepted({ provider: 'seal-one', service: 'esign', remoteId: 'tx_never' })
   t.equal((await delivery(dispatchId)).status, null)
 })

@@ -1,16 +1,16 @@
+import { refused, unavailable } from '@dispatch/core/provider'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { refused, unavailable } from '@dispatch/core/provider'
 import t, { type Test } from 'tap'
 import type { LateOutcome } from '../../../core/pipeline/recover/outcome-spool.ts'
 import { reconcile } from '../../../core/pipeline/recover/reconcile.ts'
-import { recoverDispatch, acquireLease } from '../../../core/store/dispatch/runs.ts'
+import { acquireLease, recoverDispatch } from '../../../core/store/dispatch/runs.ts'
 import { beginAttempt } from '../../../core/store/dispatch/steps.ts'
-import { contains, has } from '../../support/matching.ts'
-import { createGate, quickRenderer } from '../../plugins/support/parts.ts'
 import { outageOf } from '../../plugins/support/outage.ts'
-import { accepts, testProviders, type Handler } from '../../plugins/support/providers.ts'
+import { createGate, quickRenderer } from '../../plugins/support/parts.ts'
+import { accepts, type Handler, testProviders } from '../../plugins/support/providers.ts'
+import { contains, has } from '../../support/matching.ts'
 import { readingOf } from '../../support/reading.ts'
 import { invoiceRequest, seededDatabase, startService } from '../../support/service.ts'
 import { until } from './support.ts'
@@ -34,26 +34,45 @@ const handlers: Record<string, Handler> = {
 }
 for (const [code, handler] of Object.entries(handlers)) await providers.add(code, {}, handler)
 let looks = 0
-await providers.add('found', { service: 'documentTypes: [\'INVOICE\'], idempotency: { kind: \'lookup\', visibleAfter: 0 }, timeLimit: 1' }, accepts, { lookup: () => { looks++; return Promise.resolve({ found: 'absent' }) } })
+await providers.add('found', { service: 'documentTypes: [\'INVOICE\'], idempotency: { kind: \'lookup\', visibleAfter: 0 }, timeLimit: 1' },
+  accepts, {
+  lookup: () => {
+    looks++
+    return Promise.resolve({ found: 'absent' })
+  }
+})
 
 const dataDirectory = mkdtempSync(join(tmpdir(), 'dispatch-outcomes-'))
 const spool = join(dataDirectory, 'outcomes')
-const start = (t: Test, works: boolean) => startService(t, { databaseUrl, config: { providerDirectories: providers.directories, dataDirectory, works }, parts: { renderer: quickRenderer } })
+const start = (t: Test, works: boolean) =>
+  startService(t, {
+    databaseUrl,
+    config: { providerDirectories: providers.directories, dataDirectory, works },
+    parts: { renderer: quickRenderer }
+  })
 // It only serves: whoever keeps an outcome records it, too.
 const service = await start(t, false)
-t.teardown(() => { rmSync(dataDirectory, { recursive: true }) })
+t.teardown(() => {
+  rmSync(dataDirectory, { recursive: true })
+})
 const { house, send } = service
 const { dispatch: read, timeline, events, credits, callbacks } = readingOf(service)
 const [database, parts] = [house.get('database'), house.get('running')]
 for (const code of [...Object.keys(handlers), 'found']) await send('PUT', `/api/v1/company/providers/${code}`, { body: { settings: {} } })
-const { company_id: companyId } = await database.owner.selectFrom('users').select('company_id').where('email', '=', 'demo@example.com').executeTakeFirstOrThrow()
+const { company_id: companyId } = await database.owner.selectFrom('users').select('company_id').where('email', '=', 'demo@example.com')
+  .executeTakeFirstOrThrow()
 const outbox = { callbackUrl: 'https://client.example/done' }
-const invoice = (providerName: string, { path = '/api/invoicing', ...more }: Record<string, unknown> = {}) => send('POST', String(path), { body: invoiceRequest({}, { providerName, ...more }) })
+const invoice = (providerName: string, { path = '/api/invoicing', ...more }: Record<string, unknown> = {}) =>
+  send('POST', String(path), { body: invoiceRequest({}, { providerName, ...more }) })
 
 /** A dispatch whose process has died in the call, and what it was answered. */
-async function left (providerName: string, settlement: LateOutcome['settlement'] = { outcome: 'accepted', response: { id: 'kept', status: 'created' } }): Promise<LateOutcome> {
+async function left (
+  providerName: string,
+  settlement: LateOutcome['settlement'] = { outcome: 'accepted', response: { id: 'kept', status: 'created' } }
+): Promise<LateOutcome> {
   const { body: { dispatchId } } = await invoice(providerName, { path: '/api/invoicing?async=true' })
-  const { step_id: stepId } = await database.owner.selectFrom('steps').select('step_id').where('dispatch_id', '=', dispatchId).executeTakeFirstOrThrow()
+  const { step_id: stepId } = await database.owner.selectFrom('steps').select('step_id').where('dispatch_id', '=', dispatchId)
+    .executeTakeFirstOrThrow()
   const runId = crypto.randomUUID()
   await acquireLease(database, { companyId, dispatchId }, { lease: { runId, seconds: 15 }, from: ['queued'], becomes: 'running' })
   const attempt = await beginAttempt(database, { companyId, dispatchId, stepId, runId, provider: { code: providerName, version: '1.0.0' } })
@@ -63,12 +82,20 @@ async function left (providerName: string, settlement: LateOutcome['settlement']
 /** Its lease runs out, and is taken away. */
 async function recover ({ dispatchId }: LateOutcome): Promise<void> {
   await database.owner.updateTable('dispatches').set({ leased_until: new Date(0) }).where('dispatch_id', '=', dispatchId).execute()
-  await recoverDispatch(database, { companyId, dispatchId, error: { word: 'outcome_unknown', message: 'In doubt.' }, lookAfter: 0, jobs: { statement: 'select $1::text', rows: '' }, tell: () => Promise.resolve() })
+  await recoverDispatch(database, {
+    companyId,
+    dispatchId,
+    error: { word: 'outcome_unknown', message: 'In doubt.' },
+    lookAfter: 0,
+    jobs: { statement: 'select $1::text', rows: '' },
+    tell: () => Promise.resolve()
+  })
 }
 
 const isEmpty = (): boolean => readdirSync(spool).length === 0
 
-await t.test('what vendors answered while the database was away for longer than 15 s is sealed on the disk, and recorded once when it is back', async (t) => {
+await t.test('what vendors answered while the database was away for longer than 15 s is sealed on the disk, and ' +
+  'recorded once when it is back', async (t) => {
   const before = await credits()
   const asked = ['accepting', 'accepting', 'accepting', 'refusing', 'closing', 'accepting']
   const sent = asked.map((code, index) => invoice(code, index === 5 ? { path: '/api/invoicing/upload', ...outbox } : outbox))
@@ -79,17 +106,33 @@ await t.test('what vendors answered while the database was away for longer than 
   for (const { status, body } of answers) has(t, { status, body }, { status: 504, body: { error: 'outcome_unknown', dispatchId: String } })
   const files = readdirSync(spool)
   t.equal(files.length, asked.length)
-  for (const name of files) contains(t, readFileSync(join(spool, name), 'utf8'), /^\{"v":1,"kid":"\w+","wrappedKey":"[\w+/=]+","sealed":"[\w+/=]+"\}$/, 'sealed')
+  for (const name of files) {
+    contains(t, readFileSync(join(spool, name), 'utf8'), /^\{"v":1,"kid":"\w+","wrappedKey":"[\w+/=]+","sealed":"[\w+/=]+"\}$/, 'sealed')
+  }
 
   await outage.end()
   await until('the disk is empty', isEmpty)
   const ids = answers.map(({ body }) => body.dispatchId as string)
-  const became = (await Promise.all(ids.map(read))).map(({ status, creditsCharged, steps }) => [status, creditsCharged, ...steps.map((step: any) => step.status)].join(' '))
-  t.strictSame(became, [...[1, 2, 3].map(() => 'succeeded 1 accepted'), 'failed 0 rejected', 'failed 0 unavailable', 'queued 1 accepted planned'])
+  const became = (await Promise.all(ids.map(read))).map(({ status, creditsCharged, steps }) =>
+    [status, creditsCharged, ...steps.map((step: any) => step.status)].join(' ')
+  )
+  t.strictSame(became, [
+    ...[1, 2, 3].map(() => 'succeeded 1 accepted'),
+    'failed 0 rejected',
+    'failed 0 unavailable',
+    'queued 1 accepted planned'
+  ])
   has(t, (await read(ids[0]!)).steps[0], { providerResponse: { id: /^accepted-/ } })
   t.strictSame(await credits(), { balance: before.balance - 4, held: before.held })
-  for (const id of ids.slice(0, 5)) t.strictSame(await timeline(id), ['planned', 'rendered invoicing', 'calling invoicing', 'answered invoicing'])
-  t.strictSame(await Promise.all(ids.map(callbacks)), [...[1, 2, 3].map(() => ['dispatch.succeeded']), ['dispatch.failed'], ['dispatch.failed'], []], 'who waited was told that it is not known, and is called back')
+  for (const id of ids.slice(0, 5)) {
+    t.strictSame(await timeline(id), ['planned', 'rendered invoicing', 'calling invoicing', 'answered invoicing'])
+  }
+  t.strictSame(await Promise.all(ids.map(callbacks)), [
+    ...[1, 2, 3].map(() => ['dispatch.succeeded']),
+    ['dispatch.failed'],
+    ['dispatch.failed'],
+    []
+  ], 'who waited was told that it is not known, and is called back')
 })
 
 await t.test('what a dead process has kept is recorded by the next one, once, whoever else is at it', async (t) => {
@@ -128,7 +171,8 @@ await t.test('a dispatch that another run has is corrected when that run has end
   await new Promise((resolve) => setTimeout(resolve, 1_500))
   t.notOk(isEmpty())
   has(t, await read(one.dispatchId), { status: 'uncertain' })
-  await database.owner.updateTable('dispatches').set({ run_id: null, leased_until: null }).where('dispatch_id', '=', one.dispatchId).execute()
+  await database.owner.updateTable('dispatches').set({ run_id: null, leased_until: null }).where('dispatch_id', '=', one.dispatchId)
+    .execute()
   await until('it is recorded', isEmpty)
   has(t, await read(one.dispatchId), { status: 'succeeded' })
 })
@@ -147,7 +191,8 @@ await t.test('while its outcome lies on the disk, a step is not asked after: no 
   has(t, await read(one.dispatchId), { status: 'succeeded' })
 })
 
-await t.test('an outcome that cannot be opened is set aside, and so is one that the database does not know; neither keeps others back', async (t) => {
+await t.test('an outcome that cannot be opened is set aside, and so is one that the database does not know; ' +
+  'neither keeps others back', async (t) => {
   writeFileSync(join(spool, '0-broken.json'), '{"v":1')
   writeFileSync(join(spool, '0-strange.json'), JSON.stringify({ v: 1, kid: 'strange', wrappedKey: '', sealed: '' }))
   const strange = { ...await left('accepting'), stepId: crypto.randomUUID() }

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { refusalOf } from '../../../core/contract/delivery.ts'
 import { createPollSweep } from '../../../core/work/status/poll.ts'
-import { hookService, until } from './support.ts'
 import { has } from '../../support/matching.ts'
+import { hookService, until } from './support.ts'
 
 const hour = 3_600_000
 const clock = { time: Date.parse('2026-03-14T09:00:00.000Z') }
@@ -12,19 +12,38 @@ await service.configure('seal-one', {})
 
 const questions = (id: string) => vendor.requests.filter(({ path }) => path === `/status/${id}`).length
 const idle = { ask: () => Promise.reject(new Error('The sweep asks nobody.')) }
-const sweep = createPollSweep({ database: house.get('database'), host: house.get('host'), queue: house.get('queue'), log: house.get('log'), ...idle })
-const polledAt = async (stepId: string) => (await house.get('database').owner.selectFrom('steps').select('polled_at').where('step_id', '=', stepId).executeTakeFirstOrThrow()).polled_at?.getTime()
+const sweep = createPollSweep({
+  database: house.get('database'),
+  host: house.get('host'),
+  queue: house.get('queue'),
+  log: house.get('log'),
+  ...idle
+})
+const polledAt = async (stepId: string) =>
+  (await house.get('database').owner.selectFrom('steps').select('polled_at').where('step_id', '=', stepId).executeTakeFirstOrThrow())
+    .polled_at?.getTime()
 
 await t.test('a step whose events never come is asked after an hour, then every six, until it is settled', async (t) => {
   const { dispatchId, stepId } = await accepted({ provider: 'seal-one', service: 'esign', remoteId: 'p_1' })
-  vendor.on('GET /status/p_1', [{ json: { status: 'open' } }, { status: 500 }, { json: { status: 'odd' } }, { json: { status: 'finished' } }])
+  vendor.on('GET /status/p_1', [
+    { json: { status: 'open' } },
+    { status: 500 },
+    { json: { status: 'odd' } },
+    { json: { status: 'finished' } }
+  ])
   let before = 0
   const asked = async (after: number, times: number) => {
     clock.time += after
     await sweep()
     await sweep()
-    // A job that is not quite done keeps another one about its step out: the next sweep adds it. What was asked is noted before the clock goes on.
-    if (times > before) await until(`question ${String(times)}`, async () => { await sweep(); return await polledAt(stepId) === clock.time })
+    // A job that is not quite done keeps another one about its step out: the next sweep adds it. What was asked is noted before the clock
+    // goes on.
+    if (times > before) {
+      await until(`question ${String(times)}`, async () => {
+        await sweep()
+        return await polledAt(stepId) === clock.time
+      })
+    }
     t.equal(questions('p_1'), times)
     before = times
   }
@@ -69,8 +88,13 @@ await t.test('a step whose configuration has gone is not asked after with anothe
 await t.test('an event whose job was lost is found again', async () => {
   const { dispatchId } = await accepted({ provider: 'seal-one', service: 'esign', remoteId: 'p_3' })
   await house.get('database').owner.insertInto('inbound').values({
-    inbound_id: '0199a000-0000-7000-8000-000000000003', service: 'esign', provider_code: 'seal-one', digest: 'd', body: Buffer.from('{"transaction":"p_3","type":"viewed"}'),
-    received_at: new Date(clock.time - 3 * hour), state: 'waiting'
+    inbound_id: '0199a000-0000-7000-8000-000000000003',
+    service: 'esign',
+    provider_code: 'seal-one',
+    digest: 'd',
+    body: Buffer.from('{"transaction":"p_3","type":"viewed"}'),
+    received_at: new Date(clock.time - 3 * hour),
+    state: 'waiting'
   }).execute()
   await sweep()
   await until('it is applied', async () => (await delivery(dispatchId)).status === 'viewed')
@@ -80,18 +104,35 @@ await t.test('what a vendor says of an invoice stands in the answer and in the t
   await service.configure('bill-one', {})
   const { dispatchId, stepId } = await accepted({ provider: 'bill-one', service: 'invoicing', remoteId: 'f_1' })
   const details = [{ reasonCode: 'InvalidSchema' }]
-  vendor.on('GET /status/f_1', [{ json: { id: 'f_1', status: 'Pending' } }, { status: 500 }, { json: { id: 'f_1', status: 'Pending' } }, { json: { id: 'other', status: 'Error', details } }])
+  vendor.on('GET /status/f_1', [
+    { json: { id: 'f_1', status: 'Pending' } },
+    { status: 500 },
+    { json: { id: 'f_1', status: 'Pending' } },
+    { json: { id: 'other', status: 'Error', details } }
+  ])
   for (const [minutes, times] of [[0.5, 0], [1, 1], [9, 1], [2, 2], [11, 3], [11, 4], [60, 4]] as const) {
     clock.time += minutes * 60_000
     const before = questions('f_1')
     await sweep()
-    if (times > before) await until(`question ${String(times)}`, async () => { await sweep(); return await polledAt(stepId) === clock.time })
+    if (times > before) {
+      await until(`question ${String(times)}`, async () => {
+        await sweep()
+        return await polledAt(stepId) === clock.time
+      })
+    }
     t.equal(questions('f_1'), times)
   }
   const { body } = await service.send('GET', `/api/v1/dispatches/${dispatchId}`)
-  has(t, body, { status: 'succeeded', steps: [{ status: 'accepted', deliveryStatus: 'rejected', providerResponse: { id: 'f_1', status: 'Error', details } }] })
+  has(t, body, {
+    status: 'succeeded',
+    steps: [{ status: 'accepted', deliveryStatus: 'rejected', providerResponse: { id: 'f_1', status: 'Error', details } }]
+  })
   t.strictSame((await delivery(dispatchId)).events, [
     { kind: 'polled', actor: { kind: 'provider', code: 'bill-one' }, facts: { type: 'Pending', status: 'received', changed: true } },
-    { kind: 'polled', actor: { kind: 'provider', code: 'bill-one' }, facts: { type: 'Error', status: 'rejected', before: 'received', changed: true, details, message: refusalOf('invoicing', 'rejected') } }
+    {
+      kind: 'polled',
+      actor: { kind: 'provider', code: 'bill-one' },
+      facts: { type: 'Error', status: 'rejected', before: 'received', changed: true, details, message: refusalOf('invoicing', 'rejected') }
+    }
   ])
 })

@@ -1,20 +1,20 @@
-import { mock } from 'node:test'
 import { createBreakers } from '@dispatch/core'
+import { mock } from 'node:test'
 import t from 'tap'
+import { reconcile, uncertainError } from '../../../core/pipeline/recover/reconcile.ts'
 import { runDeferredAction } from '../../../core/pipeline/run/deferred.ts'
 import { createLeases } from '../../../core/pipeline/run/leases.ts'
-import { uncertainError, reconcile } from '../../../core/pipeline/recover/reconcile.ts'
-import { recoverDispatch, acquireLease } from '../../../core/store/dispatch/runs.ts'
+import { acquireLease, recoverDispatch } from '../../../core/store/dispatch/runs.ts'
 import { beginAttempt } from '../../../core/store/dispatch/steps.ts'
 import { sweepDispatches } from '../../../core/work/queue/dispatch-worker.ts'
 import type { Queue } from '../../../core/work/queue/queue.ts'
-import { has } from '../../support/matching.ts'
 import { clockAt, quickRenderer } from '../../plugins/support/parts.ts'
 import { testProviders } from '../../plugins/support/providers.ts'
 import { chainBody } from '../../support/chains.ts'
+import { has } from '../../support/matching.ts'
 import { readingOf } from '../../support/reading.ts'
-import { invoiceRequest, startService, type Answer } from '../../support/service.ts'
-import { kindsOfProviders, stageVendor, timeLimit, ttl, visibleAfter, type Act, type Kind } from './staged-vendor.ts'
+import { type Answer, invoiceRequest, startService } from '../../support/service.ts'
+import { type Act, type Kind, kindsOfProviders, stageVendor, timeLimit, ttl, visibleAfter } from './staged-vendor.ts'
 
 const [minute, hour, day] = [60, 3600, 24 * 3600]
 const clock = clockAt('2026-03-14T09:30:00Z')
@@ -32,23 +32,41 @@ const leases = createLeases({ database, newId: house.get('newId'), now: clock.no
 const parts = { ...house.get('running'), leases }
 for (const { close } of [leases, house.get('leases')]) close()
 for (const code of kindsOfProviders) await send('PUT', `/api/v1/company/providers/${code}`, { body: { settings: {} } })
-const { company_id: companyId } = await database.owner.selectFrom('users').select('company_id').where('email', '=', 'demo@example.com').executeTakeFirstOrThrow()
+const { company_id: companyId } = await database.owner.selectFrom('users').select('company_id').where('email', '=', 'demo@example.com')
+  .executeTakeFirstOrThrow()
 
-const invoice = (providerName: Kind | 'simulator', query = '', more: Record<string, unknown> = {}): Promise<Answer> => send('POST', `/api/invoicing${query}`, { body: invoiceRequest({}, { providerName, ...more }) })
-const queued = async (providerName: Kind | 'simulator', more?: Record<string, unknown>): Promise<string> => (await invoice(providerName, '?async=true', more)).body.dispatchId
-const stepOf = (dispatchId: string) => database.owner.selectFrom('steps').selectAll().where('dispatch_id', '=', dispatchId).where('position', '=', 0).executeTakeFirstOrThrow()
+const invoice = (providerName: Kind | 'simulator', query = '', more: Record<string, unknown> = {}): Promise<Answer> =>
+  send('POST', `/api/invoicing${query}`, { body: invoiceRequest({}, { providerName, ...more }) })
+const queued = async (providerName: Kind | 'simulator', more?: Record<string, unknown>): Promise<string> =>
+  (await invoice(providerName, '?async=true', more)).body.dispatchId
+const stepOf = (dispatchId: string) =>
+  database.owner.selectFrom('steps').selectAll().where('dispatch_id', '=', dispatchId).where('position', '=', 0).executeTakeFirstOrThrow()
 
 /** What a dispatch holds, in credits. */
-const heldFor = async (dispatchId: string): Promise<number> => Number((await database.owner.selectFrom('steps').select(({ fn }) => fn.sum('held').as('held')).where('dispatch_id', '=', dispatchId).executeTakeFirstOrThrow()).held)
+const heldFor = async (dispatchId: string): Promise<number> =>
+  Number(
+    (await database.owner.selectFrom('steps').select(({ fn }) => fn.sum('held').as('held')).where('dispatch_id', '=', dispatchId)
+      .executeTakeFirstOrThrow()).held
+  )
 
 /** What a worker does: a sweep, and the jobs of all that is due. */
 async function sweep (): Promise<void> {
   const jobs: { name: string, data: any }[] = []
-  const queue = { send: (name: string, added: readonly { data: unknown }[]) => { jobs.push(...added.map(({ data }) => ({ name, data }))); return Promise.resolve() } } as Pick<Queue, 'send'> as Queue
+  const queue = {
+    send: (name: string, added: readonly { data: unknown }[]) => {
+      jobs.push(...added.map(({ data }) => ({ name, data })))
+      return Promise.resolve()
+    }
+  } as Pick<Queue, 'send'> as Queue
   await sweepDispatches(parts, queue)
-  const handlers: Record<string, (data: any) => Promise<void>> = { look: (data) => reconcile(parts, data), deferred: (data) => runDeferredAction(parts, data), dispatch: pipeline.runQueued }
+  const handlers: Record<string, (data: any) => Promise<void>> = {
+    look: (data) => reconcile(parts, data),
+    deferred: (data) => runDeferredAction(parts, data),
+    dispatch: pipeline.runQueued
+  }
   for (const { name, data } of jobs) await handlers[name]?.(data)
-  const due = await database.owner.selectFrom('dispatches').select('dispatch_id').where('status', '=', 'queued').where('next_try_at', '<=', clock.now()).execute()
+  const due = await database.owner.selectFrom('dispatches').select('dispatch_id').where('status', '=', 'queued').where('next_try_at', '<=',
+    clock.now()).execute()
   for (const { dispatch_id: dispatchId } of due) await pipeline.runQueued({ companyId, dispatchId })
 }
 
@@ -77,7 +95,11 @@ t.teardown(() => vendor.release())
 
 await t.test('a dispatch of which nothing was called goes on by itself when its process is gone', async (t) => {
   const dispatchId = await queued('mute')
-  await acquireLease(database, { companyId, dispatchId }, { lease: { runId: crypto.randomUUID(), seconds: 15 }, from: ['queued'], becomes: 'running' })
+  await acquireLease(database, { companyId, dispatchId }, {
+    lease: { runId: crypto.randomUUID(), seconds: 15 },
+    from: ['queued'],
+    becomes: 'running'
+  })
   await after(14)
   has(t, await read(dispatchId), { status: 'running' }, 'its lease holds')
   await after(2)
@@ -91,7 +113,10 @@ await t.test('what is done here is done again when its process was killed meanwh
   await acquireLease(database, { companyId, dispatchId }, { lease: { runId, seconds: 15 }, from: ['queued'], becomes: 'running' })
   await beginAttempt(database, { companyId, dispatchId, stepId: (await stepOf(dispatchId)).step_id, runId })
   await after(16)
-  has(t, await read(dispatchId), { status: 'succeeded', steps: [{ status: 'accepted', generatedDocument: { contentType: 'application/pdf' } }] })
+  has(t, await read(dispatchId), {
+    status: 'succeeded',
+    steps: [{ status: 'accepted', generatedDocument: { contentType: 'application/pdf' } }]
+  })
 })
 
 /** How a step ends whose process was killed, by the kind of its provider: after the first look, and after a day. */
@@ -113,7 +138,8 @@ const ends: { kind: Kind, act: Act, first: string, later: string, calls: number,
 ]
 
 for (const { kind, act, first, later, calls, taken } of ends) {
-  await t.test(`killed in the call (${act}), a step of a provider of the kind "${kind}" is uncertain, then ${first}, at last ${later}; nothing is sent twice`, async (t) => {
+  await t.test(`killed in the call (${act}), a step of a provider of the kind "${kind}" is uncertain, then ${first}, at last ` +
+    `${later}; nothing is sent twice`, async (t) => {
     const before = await credits()
     const dispatchId = await queued(kind)
     await kill(dispatchId, act)
@@ -144,7 +170,10 @@ await t.test('a run that has lost its lease records no checkpoint, and what anot
   has(t, await dead, { word: 'conflict' })
   t.strictSame(await read(dispatchId), before)
   t.equal(takenOf((await stepOf(dispatchId)).step_id), 1, 'taken once')
-  has(t, (await events(dispatchId, 'corrected')).map(({ actor, facts }) => ({ actor, facts })), [{ actor: { kind: 'provider', code: 'draft' }, facts: { attempt: 1, outcome: 'unavailable', changed: false } }])
+  has(t, (await events(dispatchId, 'corrected')).map(({ actor, facts }) => ({ actor, facts })), [{
+    actor: { kind: 'provider', code: 'draft' },
+    facts: { attempt: 1, outcome: 'unavailable', changed: false }
+  }])
 })
 
 /** What an answer makes of a dispatch that was lost meanwhile, by how the vendor ends and how long that takes. */
@@ -168,7 +197,10 @@ for (const { kind, act, seconds, before, status, charged } of lateAnswers) {
     vendor.release()
     has(t, await dead, { word: 'conflict' })
     has(t, await read(dispatchId), { status, creditsCharged: charged })
-    has(t, (await events(dispatchId, 'corrected')).map(({ actor, facts }) => ({ actor, facts })), [{ actor: { kind: 'provider', code: kind }, facts: { attempt: 1, outcome: String } }])
+    has(t, (await events(dispatchId, 'corrected')).map(({ actor, facts }) => ({ actor, facts })), [{
+      actor: { kind: 'provider', code: kind },
+      facts: { attempt: 1, outcome: String }
+    }])
     t.equal(balance - (await credits()).balance, charged)
     t.equal(await heldFor(dispatchId), status === 'queued' ? 1 : 0)
     await after(3 * hour)
@@ -182,7 +214,15 @@ await t.test('a late answer that a later attempt has overtaken changes nothing, 
     const dispatchId = await queued('mute')
     const { dead } = await kill(dispatchId, act)
     const { step_id: stepId } = await stepOf(dispatchId)
-    await database.owner.insertInto('attempts').values({ step_id: stepId, number: 2, company_id: companyId, provider_version: '1.0.0', started_at: clock.now(), outcome: 'uncertain', answered_at: clock.now() }).execute()
+    await database.owner.insertInto('attempts').values({
+      step_id: stepId,
+      number: 2,
+      company_id: companyId,
+      provider_version: '1.0.0',
+      started_at: clock.now(),
+      outcome: 'uncertain',
+      answered_at: clock.now()
+    }).execute()
     vendor.release()
     has(t, await dead, { word: 'conflict' })
     has(t, await read(dispatchId), { status }, act)
@@ -219,7 +259,9 @@ await t.test('a lease is renewed for as long as the call takes, also when nobody
   const leases = createLeases({ database, newId: parts.newId, now: clock.now, log: parts.log })
   t.teardown(() => leases.close())
   const dispatchId = await queued('mute')
-  const leasedUntil = async () => (await database.owner.selectFrom('dispatches').select('leased_until').where('dispatch_id', '=', dispatchId).executeTakeFirstOrThrow()).leased_until?.getTime()
+  const leasedUntil = async () =>
+    (await database.owner.selectFrom('dispatches').select('leased_until').where('dispatch_id', '=', dispatchId).executeTakeFirstOrThrow())
+      .leased_until?.getTime()
   /** Whether five seconds later the lease has been renewed, looked at so many times. */
   const renewed = async (times: number): Promise<boolean> => {
     clock.advance(5)
@@ -251,7 +293,15 @@ await t.test('a lease that was renewed after it was found lost is not taken away
   vendor.acts.push('hang first')
   void pipeline.runQueued({ companyId, dispatchId }).catch(() => undefined)
   await vendor.hanging()
-  const recover = (): Promise<unknown> => recoverDispatch(database, { companyId, dispatchId, error: uncertainError, lookAfter: 10, jobs: parts.jobs.dispatch({ companyId, dispatchId }), tell: () => Promise.resolve() })
+  const recover = (): Promise<unknown> =>
+    recoverDispatch(database, {
+      companyId,
+      dispatchId,
+      error: uncertainError,
+      lookAfter: 10,
+      jobs: parts.jobs.dispatch({ companyId, dispatchId }),
+      tell: () => Promise.resolve()
+    })
   t.equal(await recover(), undefined)
   has(t, await read(dispatchId), { status: 'running', steps: [{ status: 'calling' }] })
   clock.advance(16)
@@ -268,7 +318,8 @@ async function looksAt (dispatchId: string): Promise<number[]> {
   return times
 }
 
-await t.test('a step in doubt is looked at after 10 s, 1 min, 5 min, 1 h, then daily for 7 days; then it holds nothing, and a person\'s word is still charged', async (t) => {
+await t.test('a step in doubt is looked at after 10 s, 1 min, 5 min, 1 h, then daily for 7 days; then it holds nothing, and a ' +
+  'person\'s word is still charged', async (t) => {
   const before = await credits()
   vendor.acts = ['lose']
   vendor.look = () => Promise.reject(new Error('Come back later.'))
@@ -280,7 +331,8 @@ await t.test('a step in doubt is looked at after 10 s, 1 min, 5 min, 1 h, then d
   has(t, await read(dispatchId), { status: 'uncertain' })
   t.equal(await heldFor(dispatchId), 0)
 
-  has(t, (await send('POST', `/api/v1/dispatches/${dispatchId}/resolve`, { body: { outcome: 'accepted', reason: 'It is in their list.' } })).body, { status: 'succeeded', creditsCharged: 1 })
+  has(t, (await send('POST', `/api/v1/dispatches/${dispatchId}/resolve`, { body: { outcome: 'accepted', reason: 'It is in their list.' } }))
+    .body, { status: 'succeeded', creditsCharged: 1 })
   t.equal((await credits()).balance, before.balance - 1)
 })
 
@@ -291,8 +343,12 @@ await t.test('a late acceptance is charged even to a company that has nothing le
   const body = invoiceRequest({}, { providerName: 'mute' })
   const { body: { dispatchId } } = await send('POST', '/api/invoicing', { body }, poor.admin)
   await looksAt(dispatchId)
-  has(t, await send('POST', '/api/invoicing', { body: invoiceRequest({}, { providerName: 'mute' }) }, poor.admin), { status: 200 }, 'what is held no more can be spent')
-  t.equal((await send('POST', `/api/v1/dispatches/${dispatchId}/resolve`, { body: { outcome: 'accepted', reason: 'Seen.' } }, poor.admin)).status, 200)
+  has(t, await send('POST', '/api/invoicing', { body: invoiceRequest({}, { providerName: 'mute' }) }, poor.admin), { status: 200 },
+    'what is held no more can be spent')
+  t.equal(
+    (await send('POST', `/api/v1/dispatches/${dispatchId}/resolve`, { body: { outcome: 'accepted', reason: 'Seen.' } }, poor.admin)).status,
+    200
+  )
   t.strictSame(await readingOf(service, poor.admin).credits(), { balance: -1, held: 0 })
 })
 
@@ -300,7 +356,10 @@ await t.test('a miss counts only once everything accepted can be seen', async (t
   vendor.acts = ['drop']
   const { body: { dispatchId } } = await invoice('found')
   t.strictSame(await looksAt(dispatchId), [10, minute, timeLimit + visibleAfter])
-  has(t, await read(dispatchId), { status: 'failed', steps: [{ status: 'unavailable', error: { error: 'provider_unavailable', message: /safe to send it again/ } }] })
+  has(t, await read(dispatchId), {
+    status: 'failed',
+    steps: [{ status: 'unavailable', error: { error: 'provider_unavailable', message: /safe to send it again/ } }]
+  })
   vendor.looks = []
   await after(day)
   t.equal(callsOf((await stepOf(dispatchId)).step_id).length, 1, 'its client waited for it: it is not sent again by itself')
@@ -313,7 +372,10 @@ await t.test('what is refused after all costs nothing', async (t) => {
   vendor.look = () => Promise.resolve({ found: 'rejected', code: 'E1', message: 'No such customer.' })
   const { body: { dispatchId } } = await invoice('found')
   await after(10)
-  has(t, await read(dispatchId), { status: 'failed', steps: [{ status: 'rejected', error: { error: 'provider_error', message: 'No such customer.', details: [{ code: 'E1' }] } }] })
+  has(t, await read(dispatchId), {
+    status: 'failed',
+    steps: [{ status: 'rejected', error: { error: 'provider_error', message: 'No such customer.', details: [{ code: 'E1' }] } }]
+  })
   t.strictSame(await credits(), before)
 })
 
@@ -363,7 +425,9 @@ await t.test('what is sent again under its key says nothing of before when it is
 })
 
 const chain = async (providerName: Kind, more: Record<string, unknown> = {}): Promise<string> =>
-  (await send('POST', '/api/invoicing/sms', { body: chainBody(['invoicing', 'sms'], invoiceRequest()['template'], { providerName, ...more }) })).body.dispatchId
+  (await send('POST', '/api/invoicing/sms', {
+    body: chainBody(['invoicing', 'sms'], invoiceRequest()['template'], { providerName, ...more })
+  })).body.dispatchId
 
 await t.test('a chain goes on by itself when its step in doubt turns out accepted within a day', async (t) => {
   vendor.acts = ['lose']
@@ -386,33 +450,48 @@ await t.test('found accepted later, the chain is partial and waits for a retry',
 
 await t.test('what is not found out within 7 days holds nothing of the chain any more', async (t) => {
   const priced = await startService(t, {
-    config: { providerDirectories: providers.directories, works: false, prices: { sms: 2 } }, parts: { renderer: quickRenderer, now: clock.now, breakers: createBreakers({ now: clock.now, failures: 1000 }) }
+    config: { providerDirectories: providers.directories, works: false, prices: { sms: 2 } },
+    parts: { renderer: quickRenderer, now: clock.now, breakers: createBreakers({ now: clock.now, failures: 1000 }) }
   })
   priced.house.get('leases').close()
   const { credits: left } = readingOf(priced)
   await priced.send('PUT', '/api/v1/company/providers/mute', { body: { settings: {} } })
   vendor.acts = ['lose']
-  const { body: { dispatchId } } = await priced.send('POST', '/api/invoicing/sms', { body: chainBody(['invoicing', 'sms'], invoiceRequest()['template'], { providerName: 'mute' }) })
+  const { body: { dispatchId } } = await priced.send('POST', '/api/invoicing/sms', {
+    body: chainBody(['invoicing', 'sms'], invoiceRequest()['template'], { providerName: 'mute' })
+  })
   t.strictSame(await left(), { balance: 100, held: 3 })
   clock.advance(7 * day)
   const running = priced.house.get('running')
-  const { step_id: stepId } = await running.database.owner.selectFrom('steps').select('step_id').where('dispatch_id', '=', dispatchId).where('position', '=', 0).executeTakeFirstOrThrow()
+  const { step_id: stepId } = await running.database.owner.selectFrom('steps').select('step_id').where('dispatch_id', '=', dispatchId)
+    .where('position', '=', 0).executeTakeFirstOrThrow()
   await reconcile(running, { companyId, dispatchId, stepId })
   t.strictSame(await left(), { balance: 100, held: 0 })
-  t.equal((await priced.send('POST', `/api/v1/dispatches/${dispatchId}/resolve`, { body: { outcome: 'accepted', reason: 'Seen.' } })).status, 200)
+  t.equal(
+    (await priced.send('POST', `/api/v1/dispatches/${dispatchId}/resolve`, { body: { outcome: 'accepted', reason: 'Seen.' } })).status,
+    200
+  )
   has(t, (await priced.send('GET', `/api/v1/dispatches/${dispatchId}`)).body, { status: 'partial', creditsCharged: 1 })
 })
 
-await t.test('a person\'s word stands in the timeline with its reason; the chain goes on, or has failed and may be tried again under another key', async (t) => {
+await t.test('a person\'s word stands in the timeline with its reason; the chain goes on, or has failed and may be tried ' +
+  'again under another key', async (t) => {
   const { member } = await service.company('word')
-  const say = (id: string, outcome: string, login?: typeof member): Promise<Answer> => send('POST', `/api/v1/dispatches/${id}/resolve`, { body: { outcome, reason: 'They say so.' } }, login)
+  const say = (id: string, outcome: string, login?: typeof member): Promise<Answer> =>
+    send('POST', `/api/v1/dispatches/${id}/resolve`, { body: { outcome, reason: 'They say so.' } }, login)
   vendor.acts = ['lose', 'drop']
   const [taken, lost] = [await chain('mute'), await chain('mute')]
   t.equal((await say(taken, 'accepted', member)).status, 403)
-  has(t, await say(taken, 'accepted'), { status: 200, body: { status: 'queued', steps: [{ status: 'accepted', providerResponse: null }, { status: 'planned' }] } })
+  has(t, await say(taken, 'accepted'), {
+    status: 200,
+    body: { status: 'queued', steps: [{ status: 'accepted', providerResponse: null }, { status: 'planned' }] }
+  })
   await sweep()
   has(t, await read(taken), { status: 'succeeded', creditsCharged: 1 })
-  has(t, await events(taken, 'resolved'), [{ actor: { kind: 'user', userId: Number }, facts: { outcome: 'accepted', reason: 'They say so.' } }])
+  has(t, await events(taken, 'resolved'), [{
+    actor: { kind: 'user', userId: Number },
+    facts: { outcome: 'accepted', reason: 'They say so.' }
+  }])
 
   has(t, await say(lost, 'rejected'), { status: 200, body: { status: 'failed', creditsCharged: 0 } })
   has(t, await say(lost, 'accepted'), { status: 409, body: { error: 'conflict' } }, 'once')
@@ -422,8 +501,14 @@ await t.test('a person\'s word stands in the timeline with its reason; the chain
 
 await t.test('a deferred step whose process was killed is found like any other, and the dispatch stays what it is', async (t) => {
   const template = invoiceRequest()['template']
-  const { body: { dispatchId } } = await send('POST', '/api/esign', { body: chainBody(['esign'], template, { deferred: [{ on: 'esign.completed', service: 'upload' }] }) })
-  const { step_id: stepId } = await database.owner.selectFrom('steps').select('step_id').where('dispatch_id', '=', dispatchId).where('service', '=', 'upload').executeTakeFirstOrThrow()
+  const { body: { dispatchId } } = await send('POST', '/api/esign', {
+    body: chainBody(['esign'], template, { deferred: [{ on: 'esign.completed', service: 'upload' }] })
+  })
+  const { step_id: stepId } = await database.owner.selectFrom('steps').select('step_id').where('dispatch_id', '=', dispatchId).where(
+    'service',
+    '=',
+    'upload'
+  ).executeTakeFirstOrThrow()
   await database.owner.updateTable('steps').set({ status: 'planned', next_try_at: clock.now() }).where('step_id', '=', stepId).execute()
   const runId = crypto.randomUUID()
   await acquireLease(database, { companyId, dispatchId }, { lease: { runId, seconds: 15 }, from: ['succeeded'] })
@@ -431,26 +516,51 @@ await t.test('a deferred step whose process was killed is found like any other, 
   await after(16)
   has(t, await read(dispatchId), { status: 'succeeded', steps: [{ status: 'accepted' }, { status: 'uncertain' }] })
   await after(10)
-  has(t, await read(dispatchId), { status: 'succeeded', steps: [{ status: 'accepted' }, { status: 'uncertain' }] }, 'a miss does not count yet')
+  has(t, await read(dispatchId), { status: 'succeeded', steps: [{ status: 'accepted' }, { status: 'uncertain' }] },
+    'a miss does not count yet')
   await after(timeLimit - 10)
-  has(t, await read(dispatchId), { status: 'succeeded', steps: [{ status: 'accepted' }, { status: 'unavailable', nextTryAt: String }] }, 'nobody waits for it: it is tried again')
+  has(t, await read(dispatchId), { status: 'succeeded', steps: [{ status: 'accepted' }, { status: 'unavailable', nextTryAt: String }] },
+    'nobody waits for it: it is tried again')
 })
 
 await t.test('a dispatch that waits for its next try keeps its turn while a deferred step of it is done', async (t) => {
   const deferred = [{ on: 'esign.completed', service: 'upload' }]
-  const { body: { dispatchId } } = await send('POST', '/api/esign/sms?async=true', { body: chainBody(['esign', 'sms'], invoiceRequest()['template'], { deferred, sms: { phoneNumber: '+15005550002', message: 'Hello' } }) })
+  const { body: { dispatchId } } = await send('POST', '/api/esign/sms?async=true', {
+    body: chainBody(['esign', 'sms'], invoiceRequest()['template'], { deferred, sms: { phoneNumber: '+15005550002', message: 'Hello' } })
+  })
   await pipeline.runQueued({ companyId, dispatchId })
   const { nextTryAt } = await read(dispatchId)
-  const { step_id: stepId } = await database.owner.updateTable('steps').set({ status: 'planned', next_try_at: clock.now() }).where('dispatch_id', '=', dispatchId).where('service', '=', 'upload').returning('step_id').executeTakeFirstOrThrow()
+  const { step_id: stepId } = await database.owner.updateTable('steps').set({ status: 'planned', next_try_at: clock.now() }).where(
+    'dispatch_id',
+    '=',
+    dispatchId
+  ).where('service', '=', 'upload').returning('step_id').executeTakeFirstOrThrow()
   await runDeferredAction(parts, { companyId, dispatchId, stepId })
-  has(t, await read(dispatchId), { status: 'queued', nextTryAt, steps: [{ status: 'accepted' }, { status: 'unavailable' }, { status: 'unavailable', error: { message: /Not everybody has signed/ }, nextTryAt: String }] })
+  has(t, await read(dispatchId), {
+    status: 'queued',
+    nextTryAt,
+    steps: [
+      { status: 'accepted' },
+      { status: 'unavailable' },
+      { status: 'unavailable', error: { message: /Not everybody has signed/ }, nextTryAt: String }
+    ]
+  })
   await runDeferredAction(parts, { companyId, dispatchId, stepId })
-  has(t, await read(dispatchId), { status: 'queued', nextTryAt, steps: [{ status: 'accepted' }, { status: 'unavailable' }, { status: 'unavailable', nextTryAt: String }] }, 'again and again')
+  has(t, await read(dispatchId), {
+    status: 'queued',
+    nextTryAt,
+    steps: [{ status: 'accepted' }, { status: 'unavailable' }, { status: 'unavailable', nextTryAt: String }]
+  }, 'again and again')
 })
 
-await t.test('whatever became of them, what the company holds is what its steps hold, and its ledger is what they were charged', async (t) => {
-  const { held, charged } = await database.owner.selectFrom('steps').select(({ fn }) => [fn.sum('held').as('held'), fn.sum('charged').as('charged')]).where('company_id', '=', companyId).executeTakeFirstOrThrow()
-  const ledger = await database.owner.selectFrom('ledger').select(({ fn }) => [fn.sum('amount').as('amount'), fn.count('step_id').distinct().as('steps')]).where('company_id', '=', companyId).where('kind', '=', 'debit').executeTakeFirstOrThrow()
+await t.test('whatever became of them, what the company holds is what its steps hold, and its ledger is ' +
+  'what they were charged', async (t) => {
+  const { held, charged } = await database.owner.selectFrom('steps').select(
+    ({ fn }) => [fn.sum('held').as('held'), fn.sum('charged').as('charged')]
+  ).where('company_id', '=', companyId).executeTakeFirstOrThrow()
+  const ledger = await database.owner.selectFrom('ledger').select(
+    ({ fn }) => [fn.sum('amount').as('amount'), fn.count('step_id').distinct().as('steps')]
+  ).where('company_id', '=', companyId).where('kind', '=', 'debit').executeTakeFirstOrThrow()
   t.equal((await credits()).held, Number(held))
   t.strictSame([Number(ledger.amount), Number(ledger.steps)], [-Number(charged), Number(charged)])
 })

@@ -1,10 +1,10 @@
+import { sql } from 'kysely'
 import { randomUUIDv7 } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { sql } from 'kysely'
 import t from 'tap'
-import { findIdempotencyKey } from '../../../core/store/dispatch/dispatch-views.ts'
 import { createLocalFiles, type FileStore } from '../../../core/store/db/files.ts'
+import { findIdempotencyKey } from '../../../core/store/dispatch/dispatch-views.ts'
 import { openDispatch } from '../../../core/store/dispatch/dispatches.ts'
 import { beginAttempt, settleStep } from '../../../core/store/dispatch/steps.ts'
 import { createRetention } from '../../../core/work/retention.ts'
@@ -25,18 +25,57 @@ const now = () => new Date(clock.time)
 type Kept = { dispatchId: string, documentId: string, storageKey: string }
 
 /** A dispatch of now that has a document and has used everything. */
-async function kept ({ companyId, userId }: { companyId: number, userId: number }, { key, ended = true }: { key?: string, ended?: boolean } = {}): Promise<Kept> {
+async function kept (
+  { companyId, userId }: { companyId: number, userId: number },
+  { key, ended = true }: { key?: string, ended?: boolean } = {}
+): Promise<Kept> {
   const [dispatchId, stepId, documentId, runId] = [randomUUIDv7(), randomUUIDv7(), randomUUIDv7(), randomUUIDv7()]
   const storageKey = `documents/${String(companyId)}/${now().toISOString().slice(0, 10)}/${documentId}`
   await files.put(storageKey, Buffer.from('%PDF'))
   await openDispatch(database, {
-    dispatchId, companyId, actor: { kind: 'user', userId }, requestId: 'r', services: ['sms'], metadata: { note: 'kept' }, recipient: 'Ada',
-    steps: [{ stepId, service: 'sms', by: { providerCode: 'simulator', providerVersion: '1.0.0', chosenBy: 'company', configuredBy: 'company' }, sandbox: false, fields: { message: 'canary-fields' }, requestSettings: { a: 'canary-settings' }, content: { template: { id: 1, version: 1 }, data: { secret: 'canary-data' } }, price: 1 }],
+    dispatchId,
+    companyId,
+    actor: { kind: 'user', userId },
+    requestId: 'r',
+    services: ['sms'],
+    metadata: { note: 'kept' },
+    recipient: 'Ada',
+    steps: [{
+      stepId,
+      service: 'sms',
+      by: { providerCode: 'simulator', providerVersion: '1.0.0', chosenBy: 'company', configuredBy: 'company' },
+      sandbox: false,
+      fields: { message: 'canary-fields' },
+      requestSettings: { a: 'canary-settings' },
+      content: { template: { id: 1, version: 1 }, data: { secret: 'canary-data' } },
+      price: 1
+    }],
     ...(key === undefined ? {} : { idempotency: { key, fingerprint: 'f' } })
   }, { lease: { runId, seconds: 15 } })
-  const document = { documentId, filename: 'F-1.pdf', contentType: 'application/pdf', size: 4, sha256: '0'.repeat(64), storageKey, expiresAt: new Date(clock.time + 30 * day) }
-  await beginAttempt(database, { companyId, dispatchId, stepId, runId, provider: { code: 'simulator', version: '1.0.0' }, document, made: { text: 'canary-made' } })
-  if (ended) await settleStep(database, { companyId, dispatchId, stepId, runId, actor: { kind: 'system' } }, { outcome: 'accepted', response: { id: 'remote-1', status: 'sent' } }, { status: 'succeeded' })
+  const document = {
+    documentId,
+    filename: 'F-1.pdf',
+    contentType: 'application/pdf',
+    size: 4,
+    sha256: '0'.repeat(64),
+    storageKey,
+    expiresAt: new Date(clock.time + 30 * day)
+  }
+  await beginAttempt(database, {
+    companyId,
+    dispatchId,
+    stepId,
+    runId,
+    provider: { code: 'simulator', version: '1.0.0' },
+    document,
+    made: { text: 'canary-made' }
+  })
+  if (ended) {
+    await settleStep(database, { companyId, dispatchId, stepId, runId, actor: { kind: 'system' } }, {
+      outcome: 'accepted',
+      response: { id: 'remote-1', status: 'sent' }
+    }, { status: 'succeeded' })
+  }
   return { dispatchId, documentId, storageKey }
 }
 
@@ -44,7 +83,12 @@ async function kept ({ companyId, userId }: { companyId: number, userId: number 
 async function retain (batch = 1000, over: Pick<FileStore, 'remove' | 'list'> = files): Promise<number> {
   let runs = 0
   let waiting: readonly unknown[] = [{}]
-  const queue = { send: (_name: string, jobs: readonly unknown[]) => { waiting = jobs; return Promise.resolve() } }
+  const queue = {
+    send: (_name: string, jobs: readonly unknown[]) => {
+      waiting = jobs
+      return Promise.resolve()
+    }
+  }
   while (waiting.length > 0) {
     waiting = []
     runs++
@@ -54,7 +98,8 @@ async function retain (batch = 1000, over: Pick<FileStore, 'remove' | 'list'> = 
 }
 
 const lies = ({ storageKey }: Kept): boolean => existsSync(join(folder, storageKey))
-const documentOf = ({ documentId }: Kept) => database.owner.selectFrom('documents').selectAll().where('document_id', '=', documentId).executeTakeFirstOrThrow()
+const documentOf = ({ documentId }: Kept) =>
+  database.owner.selectFrom('documents').selectAll().where('document_id', '=', documentId).executeTakeFirstOrThrow()
 
 await t.test('the bytes of a document are gone after its thirty days; its row says what it was', async (t) => {
   const document = await kept(await company())
@@ -85,21 +130,30 @@ await t.test('what was asked for is forgotten after ninety days; ledger, timelin
   await retain()
   const after = await dump(service, owner.companyId)
   for (const table of ['ledger', 'events', 'credits', 'callback_attempts']) t.same(after[table], before[table], table)
-  const dispatches = await database.owner.selectFrom('dispatches').selectAll().where('company_id', '=', owner.companyId).orderBy('created_at').orderBy('dispatch_id').execute()
-  has(t, dispatches, [{ dispatch_id: dispatchId, data: null, metadata: { note: 'kept' }, recipient: 'Ada', status: 'succeeded' }, { dispatch_id: running.dispatchId, data: { secret: 'canary-data' } }], 'not of one that is under way')
+  const dispatches = await database.owner.selectFrom('dispatches').selectAll().where('company_id', '=', owner.companyId).orderBy(
+    'created_at'
+  ).orderBy('dispatch_id').execute()
+  has(t, dispatches, [
+    { dispatch_id: dispatchId, data: null, metadata: { note: 'kept' }, recipient: 'Ada', status: 'succeeded' },
+    { dispatch_id: running.dispatchId, data: { secret: 'canary-data' } }
+  ], 'not of one that is under way')
   const steps = await database.owner.selectFrom('steps').selectAll().where('dispatch_id', '=', dispatchId).execute()
   has(t, steps, [{ fields: {}, request_settings: {}, made: null, response: { id: 'remote-1' }, charged: 1 }])
   t.strictSame([steps[0]?.fields, steps[0]?.request_settings], [{}, {}])
-  const callbacks = await database.owner.selectFrom('callbacks').selectAll().where('dispatch_id', '=', dispatchId).orderBy('sequence').execute()
-  has(t, callbacks, [{ state: 'delivered', body: null }, { callback_id: waiting, state: 'pending', body: /sequence/ }], 'nor what is still to be sent')
+  const callbacks = await database.owner.selectFrom('callbacks').selectAll().where('dispatch_id', '=', dispatchId).orderBy('sequence')
+    .execute()
+  has(t, callbacks, [{ state: 'delivered', body: null }, { callback_id: waiting, state: 'pending', body: /sequence/ }],
+    'nor what is still to be sent')
   t.equal(await open({}).replay(owner, callbacks[0]!.callback_id), 'forgotten')
 })
 
 await t.test('a deferred step that waits for its event keeps what it needs, a year longer', async (t) => {
   const owner = await company()
   const { dispatchId } = await kept(owner)
-  await database.owner.updateTable('steps').set({ status: 'waiting', deferred_on: 'esign.completed' }).where('dispatch_id', '=', dispatchId).execute()
-  const fields = async () => (await database.owner.selectFrom('steps').select('fields').where('dispatch_id', '=', dispatchId).executeTakeFirstOrThrow()).fields
+  await database.owner.updateTable('steps').set({ status: 'waiting', deferred_on: 'esign.completed' }).where('dispatch_id', '=', dispatchId)
+    .execute()
+  const fields = async () =>
+    (await database.owner.selectFrom('steps').select('fields').where('dispatch_id', '=', dispatchId).executeTakeFirstOrThrow()).fields
   clock.time += (90 + 366) * day
   await retain()
   t.strictSame(await fields(), { message: 'canary-fields' })
@@ -109,9 +163,17 @@ await t.test('a deferred step that waits for its event keeps what it needs, a ye
 })
 
 await t.test('raw events of vendors are forgotten ninety days after they were handled', async (t) => {
-  const arrived = (inboundId: string, handledAt: Date | null) => database.owner.insertInto('inbound').values({
-    inbound_id: inboundId, service: 'esign', provider_code: 'seal-one', digest: inboundId, body: Buffer.from('{}'), received_at: now(), state: handledAt === null ? 'waiting' : 'applied', handled_at: handledAt
-  }).execute()
+  const arrived = (inboundId: string, handledAt: Date | null) =>
+    database.owner.insertInto('inbound').values({
+      inbound_id: inboundId,
+      service: 'esign',
+      provider_code: 'seal-one',
+      digest: inboundId,
+      body: Buffer.from('{}'),
+      received_at: now(),
+      state: handledAt === null ? 'waiting' : 'applied',
+      handled_at: handledAt
+    }).execute()
   const [handled, open] = [randomUUIDv7(), randomUUIDv7()]
   await arrived(handled, now())
   await arrived(open, null)
@@ -128,7 +190,9 @@ await t.test('an idempotency key is forgotten a day after the end of its dispatc
   const owner = await company()
   await kept(owner, { key: 'ended' })
   await kept(owner, { key: 'running', ended: false })
-  const keys = async () => (await database.owner.selectFrom('idempotency_keys').select('key').where('company_id', '=', owner.companyId).orderBy('key').execute()).map(({ key }) => key)
+  const keys = async () =>
+    (await database.owner.selectFrom('idempotency_keys').select('key').where('company_id', '=', owner.companyId).orderBy('key').execute())
+      .map(({ key }) => key)
   clock.time += day
   await retain()
   t.strictSame(await keys(), ['ended', 'running'])
@@ -170,7 +234,10 @@ await t.test('a file that cannot be removed does not keep the others, and its do
   const owner = await company()
   const [first, second] = [await kept(owner), await kept(owner)]
   clock.time += 31 * day
-  t.equal(await retain(1000, { ...files, remove: (key) => key === first.storageKey ? Promise.reject(new Error('disk')) : files.remove(key) }), 1)
+  t.equal(
+    await retain(1000, { ...files, remove: (key) => key === first.storageKey ? Promise.reject(new Error('disk')) : files.remove(key) }),
+    1
+  )
   has(t, [(await documentOf(first)).removed_at, (await documentOf(second)).removed_at], [null, Date])
   await retain()
   t.notOk(lies(first))

@@ -3,28 +3,45 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { createKeyring } from '../../../core/access/keyring.ts'
 import type { Log } from '../../../core/host/call/log.ts'
-import { openOutcomeSpool, type LateOutcome } from '../../../core/pipeline/recover/outcome-spool.ts'
-import type { InboundEvent } from '../../../core/store/vendor/inbound.ts'
-import { DatabaseUnavailable } from '../../../core/store/db/unavailable.ts'
+import { type LateOutcome, openOutcomeSpool } from '../../../core/pipeline/recover/outcome-spool.ts'
 import { draftLifetime } from '../../../core/store/db/atomic-files.ts'
+import { DatabaseUnavailable } from '../../../core/store/db/unavailable.ts'
+import type { InboundEvent } from '../../../core/store/vendor/inbound.ts'
 import { openEventSpool } from '../../../core/work/inbox/event-spool.ts'
 import { directory } from '../../fixtures/providers/folders.ts'
 
 /** A spool with things by their names; `drain` answers the names in the order in which they were handed over. */
-type Tried = { folder: string, ending: string, lines: { level: string, facts: any }[], put: (name: string) => Promise<void>, drain: (during?: (name: string) => void) => Promise<string[]> }
+type Tried = {
+  folder: string
+  ending: string
+  lines: { level: string, facts: any }[]
+  put: (name: string) => Promise<void>
+  drain: (during?: (name: string) => void) => Promise<string[]>
+}
 
 function logged (): { log: Log, lines: Tried['lines'] } {
   const lines: Tried['lines'] = []
-  const at = (level: string) => (facts: object): void => { lines.push({ level, facts }) }
+  const at = (level: string) => (facts: object): void => {
+    lines.push({ level, facts })
+  }
   return { lines, log: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') } }
 }
 
 async function outcomes (t: Test): Promise<Tried> {
   const [folder, { log, lines }] = [await directory(t), logged()]
   const spool = await openOutcomeSpool({ folder, keyring: createKeyring(Buffer.alloc(32)), log })
-  const late: Omit<LateOutcome, 'stepId'> = { companyId: 1, dispatchId: 'd', runId: 'r', attempt: 1, actor: { kind: 'system' }, settlement: { outcome: 'accepted', response: null } }
+  const late: Omit<LateOutcome, 'stepId'> = {
+    companyId: 1,
+    dispatchId: 'd',
+    runId: 'r',
+    attempt: 1,
+    actor: { kind: 'system' },
+    settlement: { outcome: 'accepted', response: null }
+  }
   return {
-    folder, ending: '.json', lines,
+    folder,
+    ending: '.json',
+    lines,
     put: (name) => spool.keep({ ...late, stepId: name }),
     async drain (during) {
       const names: string[] = []
@@ -41,9 +58,20 @@ async function outcomes (t: Test): Promise<Tried> {
 async function events (t: Test): Promise<Tried> {
   const [folder, { log, lines }] = [await directory(t), logged()]
   const spool = await openEventSpool({ folder, now: () => new Date(), newId: () => crypto.randomUUID(), log })
-  const arrival: Omit<InboundEvent, 'inboundId'> = { service: 'esign', providerCode: 'seal-one', account: null, scope: null, sandbox: null, parked: null, body: Buffer.from('{}'), receivedAt: new Date() }
+  const arrival: Omit<InboundEvent, 'inboundId'> = {
+    service: 'esign',
+    providerCode: 'seal-one',
+    account: null,
+    scope: null,
+    sandbox: null,
+    parked: null,
+    body: Buffer.from('{}'),
+    receivedAt: new Date()
+  }
   return {
-    folder, ending: '.jsonl', lines,
+    folder,
+    ending: '.jsonl',
+    lines,
     put: (name) => spool.put({ ...arrival, inboundId: name }),
     async drain (during) {
       const names: string[] = []
@@ -80,7 +108,11 @@ for (const [what, open] of Object.entries({ outcomes, events })) {
     await put('b')
     t.strictSame(await drain(), ['b'])
     t.strictSame(readdirSync(folder), [`0-folder${ending}`])
-    t.strictSame(lines.map(({ level, facts: { file, err } }) => [level, file, err.code]), [['error', join(folder, `0-folder${ending}`), 'EISDIR']])
+    t.strictSame(lines.map(({ level, facts: { file, err } }) => [level, file, err.code]), [[
+      'error',
+      join(folder, `0-folder${ending}`),
+      'EISDIR'
+    ]])
   })
 
   await t.test(`${what}: what is whole and says nothing is set aside, wherever its reading fails, and told`, async (t) => {
@@ -99,7 +131,9 @@ for (const [what, open] of Object.entries({ outcomes, events })) {
     const { folder, lines, put, drain } = await open(t)
     for (const name of ['a', 'b', 'c']) await put(name)
     const [, second = ''] = readdirSync(folder).sort()
-    t.strictSame(await drain((name) => { if (name === 'a') rmSync(join(folder, second)) }), ['a', 'c'])
+    t.strictSame(await drain((name) => {
+      if (name === 'a') rmSync(join(folder, second))
+    }), ['a', 'c'])
     t.strictSame(readdirSync(folder), [])
     t.strictSame(lines, [])
   })
@@ -121,7 +155,13 @@ for (const [what, open] of Object.entries({ outcomes, events })) {
 await t.test('a file that two processes find unreadable is set aside by one of them', async (t) => {
   const [folder, { log, lines }] = [await directory(t), logged()]
   // The other process is faster, between the reading and the setting aside.
-  const keyring = { ...createKeyring(Buffer.alloc(32)), open: (): never => { rmSync(join(folder, '0-a.json')); throw new Error('altered') } }
+  const keyring = {
+    ...createKeyring(Buffer.alloc(32)),
+    open: (): never => {
+      rmSync(join(folder, '0-a.json'))
+      throw new Error('altered')
+    }
+  }
   const spool = await openOutcomeSpool({ folder, keyring, log })
   writeFileSync(join(folder, '0-a.json'), '{}')
   await spool.drain(() => Promise.resolve('done'))
@@ -131,7 +171,9 @@ await t.test('a file that two processes find unreadable is set aside by one of t
 await t.test('events that the database refuses stay, are told of, and keep no others back', async (t) => {
   const { folder, lines, put, drain } = await events(t)
   for (const name of ['a', 'b']) await put(name)
-  t.strictSame(await drain((name) => { if (name === 'a') throw new Error('invalid byte sequence') }), ['a', 'b'])
+  t.strictSame(await drain((name) => {
+    if (name === 'a') throw new Error('invalid byte sequence')
+  }), ['a', 'b'])
   t.equal(readdirSync(folder).length, 1)
   t.strictSame(lines.map(({ level, facts }) => [level, facts.err.message, facts.events]), [['error', 'invalid byte sequence', ['a']]])
   t.strictSame(await drain(), ['a'])

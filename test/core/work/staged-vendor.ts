@@ -1,8 +1,19 @@
-import { outcomeUnknown, refused, unavailable, type Context, type JsonObject } from '@dispatch/core/provider'
+import { type Context, type JsonObject, outcomeUnknown, refused, unavailable } from '@dispatch/core/provider'
 import type { TestProviders } from '../../plugins/support/providers.ts'
 
 /** What a vendor does with a request, and whether the answer comes. `hang …`: it never does, and the process may die meanwhile. */
-export type Act = 'hang first, refuse' | 'hang first, close' | 'accept' | 'refuse' | 'shut out' | 'close' | 'lose' | 'drop' | 'hang first' | 'hang after checkpoint' | 'hang accepted'
+export type Act =
+  | 'hang first, refuse'
+  | 'hang first, close'
+  | 'accept'
+  | 'refuse'
+  | 'shut out'
+  | 'close'
+  | 'lose'
+  | 'drop'
+  | 'hang first'
+  | 'hang after checkpoint'
+  | 'hang accepted'
 
 /** Providers of all kinds, before one vendor that counts what it has taken. */
 export type StagedVendor = {
@@ -91,7 +102,10 @@ export async function stageVendor (providers: TestProviders): Promise<StagedVend
       if (stage.taken.includes(reference)) return { found: 'accepted', response: { id: `${code}-${reference}`, status: 'found' } }
       return { found: checkpoint === undefined ? 'absent' : 'draft' }
     }
-    await providers.add(code, { errors: '{ map: { key: \'authentication_error\' } }', service: `documentTypes: ['INVOICE'], ${kinds[code]}` }, dispatch, code.endsWith('found') ? { lookup } : {})
+    await providers.add(code, {
+      errors: '{ map: { key: \'authentication_error\' } }',
+      service: `documentTypes: ['INVOICE'], ${kinds[code]}`
+    }, dispatch, code.endsWith('found') ? { lookup } : {})
   }
   return stage
 }

@@ -1,14 +1,14 @@
-import { fork, type ChildProcess } from 'node:child_process'
+import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { createVendor } from '../../../core/packages/conformance/vendor/vendor.ts'
 import { sweepDispatches } from '../../../core/work/queue/dispatch-worker.ts'
-import { contains, has } from '../../support/matching.ts'
-import { quickRenderer } from '../../plugins/support/parts.ts'
 import { directory } from '../../fixtures/providers/folders.ts'
+import { quickRenderer } from '../../plugins/support/parts.ts'
+import { contains, has } from '../../support/matching.ts'
 import { readingOf } from '../../support/reading.ts'
 import { invoiceRequest, seededDatabase, startService } from '../../support/service.ts'
 import { mailServer } from '../../support/smtp.ts'
@@ -21,7 +21,8 @@ const databaseUrl = await seededDatabase(t)
 const service = await startService(t, { databaseUrl, config: { works: false }, parts: { renderer: quickRenderer, leaseTimes } })
 const { house, send } = service
 const { dispatch: read, events } = readingOf(service)
-const { company_id: companyId } = await house.get('database').owner.selectFrom('users').select('company_id').where('email', '=', 'demo@example.com').executeTakeFirstOrThrow()
+const { company_id: companyId } = await house.get('database').owner.selectFrom('users').select('company_id').where('email', '=',
+  'demo@example.com').executeTakeFirstOrThrow()
 const vendor = await createVendor()
 t.teardown(() => vendor.close())
 const mail = await mailServer(t)
@@ -49,11 +50,19 @@ async function wayTo (t: Test, port: number): Promise<Way> {
 }
 
 /** A process of its own. `tell` resolves with what it says about the order. */
-async function worker (t: Test, setting: Pick<Setting, 'ports' | 'ahead'>): Promise<{ child: ChildProcess, tell: (order: Order) => Promise<string> }> {
+async function worker (
+  t: Test,
+  setting: Pick<Setting, 'ports' | 'ahead'>
+): Promise<{ child: ChildProcess, tell: (order: Order) => Promise<string> }> {
   const given: Setting = { databaseUrl, folder: await directory(t), ca: [vendor.ca, mail.ca], leaseTimes, ...setting }
   // As it runs for real, with nothing of the test runner's.
-  const child = fork(fileURLToPath(new URL('./fixtures/worker.ts', import.meta.url)), [JSON.stringify(given)], { execArgv: [], env: { ...process.env, NODE_OPTIONS: '' } })
-  t.teardown(() => { child.kill('SIGKILL') })
+  const child = fork(fileURLToPath(new URL('./fixtures/worker.ts', import.meta.url)), [JSON.stringify(given)], {
+    execArgv: [],
+    env: { ...process.env, NODE_OPTIONS: '' }
+  })
+  t.teardown(() => {
+    child.kill('SIGKILL')
+  })
   t.equal(await wordOf(child), 'ready')
   return {
     child,
@@ -68,15 +77,21 @@ async function worker (t: Test, setting: Pick<Setting, 'ports' | 'ahead'>): Prom
 /** What a process says next; the test runner's own messages are no words. */
 function wordOf (child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
-    child.on('message', (message) => { if (typeof message === 'string') resolve(message) })
+    child.on('message', (message) => {
+      if (typeof message === 'string') resolve(message)
+    })
   })
 }
 
 const sweep = (): Promise<void> => sweepDispatches(house.get('running'), house.get('queue'))
 
 const account = `AC${'0'.repeat(32)}`
-await send('PUT', '/api/v1/company/providers/twilio', { body: { settings: { accountSid: account, authToken: 'token', from: '+15005550006' } } })
-await send('PUT', '/api/v1/company/providers/smtp', { body: { settings: { host: 'mail.acme.test', user: 'user', password: 'password', allowedSenders: ['demo@example.com'] } } })
+await send('PUT', '/api/v1/company/providers/twilio', {
+  body: { settings: { accountSid: account, authToken: 'token', from: '+15005550006' } }
+})
+await send('PUT', '/api/v1/company/providers/smtp', {
+  body: { settings: { host: 'mail.acme.test', user: 'user', password: 'password', allowedSenders: ['demo@example.com'] } }
+})
 vendor.answer({ status: 201, json: { sid: 'SM1', status: 'queued' } })
 
 /** The root test would end while it waits for a process. */
@@ -88,12 +103,25 @@ await t.test('with processes of their own', async (t) => {
   ])
 
   const kinds = [
-    { what: 'a text message', path: '/api/sms', body: { providerName: 'twilio', sms: { phoneNumber: '+33612345678', message: 'Hello.' } }, way: ways['api.twilio.com'], got: () => vendor.requests.length },
-    { what: 'an e-mail', path: '/api/email', body: { providerName: 'smtp', from: 'demo@example.com', to: 'ada@example.com', subject: 'Hello', body: 'Hello.' }, way: ways['mail.acme.test'], got: () => mail.mails.length }
+    {
+      what: 'a text message',
+      path: '/api/sms',
+      body: { providerName: 'twilio', sms: { phoneNumber: '+33612345678', message: 'Hello.' } },
+      way: ways['api.twilio.com'],
+      got: () => vendor.requests.length
+    },
+    {
+      what: 'an e-mail',
+      path: '/api/email',
+      body: { providerName: 'smtp', from: 'demo@example.com', to: 'ada@example.com', subject: 'Hello', body: 'Hello.' },
+      way: ways['mail.acme.test'],
+      got: () => mail.mails.length
+    }
   ]
 
   for (const { what, path, body, way, got } of kinds) {
-    await t.test(`a process that is stopped before ${what} has left sends it no more when it wakes after its lease, and says so`, async (t) => {
+    await t.test(`a process that is stopped before ${what} has left sends it no more when it wakes after ` +
+      'its lease, and says so', async (t) => {
       const { body: { dispatchId } } = await send('POST', `${path}?async=true`, { body })
       const ended = tell({ take: { companyId, dispatchId } })
       await way.reached
@@ -118,7 +146,8 @@ await t.test('with processes of their own', async (t) => {
 
   /** Queues an invoice for the simulator, which does with it as its reference says. */
   const queued = async (reference: string): Promise<string> =>
-    (await send('POST', '/api/invoicing?async=true', { body: invoiceRequest({}, { providerName: 'simulator', invoicing: { reference } }) })).body.dispatchId
+    (await send('POST', '/api/invoicing?async=true', { body: invoiceRequest({}, { providerName: 'simulator', invoicing: { reference } }) }))
+      .body.dispatchId
 
   await t.test('a process whose clock is 30 seconds ahead takes no dispatch over that is being worked on', async (t) => {
     const dispatchId = await queued('slow')
@@ -133,7 +162,8 @@ await t.test('with processes of their own', async (t) => {
   await t.test('a process whose clock is 30 seconds ahead puts nothing off by so much', async (t) => {
     const dispatchId = await queued('unavailable')
     t.equal(await ahead.tell({ take: { companyId, dispatchId } }), 'done')
-    const { next_try_at: next } = await house.get('database').owner.selectFrom('dispatches').select('next_try_at').where('dispatch_id', '=', dispatchId).executeTakeFirstOrThrow()
+    const { next_try_at: next } = await house.get('database').owner.selectFrom('dispatches').select('next_try_at').where('dispatch_id', '=',
+      dispatchId).executeTakeFirstOrThrow()
     t.ok(next !== null && next.getTime() < Date.now() + 5_000, 'it is tried again in seconds, by everybody\'s clock')
   })
 })

@@ -1,11 +1,11 @@
-import { createPrivateKey, generateKeyPairSync, sign, constants, createHmac, randomUUID, type KeyObject } from 'node:crypto'
-import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from 'kysely'
+import { constants, createHmac, createPrivateKey, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Test } from 'tap'
+import { createVendor, type Vendor, vendorNetwork } from '../../../core/packages/conformance/vendor/vendor.ts'
+import type { InboundState } from '../../../core/store/db/schema.ts'
 import { openDispatch } from '../../../core/store/dispatch/dispatches.ts'
 import { beginAttempt, settleStep } from '../../../core/store/dispatch/steps.ts'
-import type { InboundState } from '../../../core/store/db/schema.ts'
-import { createVendor, vendorNetwork, type Vendor } from '../../../core/packages/conformance/vendor/vendor.ts'
 import type { Config } from '../../../plugins/config/config.ts'
 import type { AppDependencies } from '../../../plugins/container.ts'
 import { directory, provide } from '../../fixtures/providers/folders.ts'
@@ -34,13 +34,19 @@ export function jws (header: object, body: string | Buffer, signature: (input: s
 }
 
 function pss (key: KeyObject, input: string): Buffer {
-  return sign('sha256', Buffer.from(input), { key: createPrivateKey(key.export({ format: 'pem', type: 'pkcs8' })), padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 })
+  return sign('sha256', Buffer.from(input), {
+    key: createPrivateKey(key.export({ format: 'pem', type: 'pkcs8' })),
+    padding: constants.RSA_PKCS1_PSS_PADDING,
+    saltLength: 32
+  })
 }
 
-export const hmac = (secret: string, body: string, time?: string): string => createHmac('sha256', secret).update(time === undefined ? body : `${time}.${body}`).digest('hex')
+export const hmac = (secret: string, body: string, time?: string): string =>
+  createHmac('sha256', secret).update(time === undefined ? body : `${time}.${body}`).digest('hex')
 
 /** One provider that has each kind of verifier, on its own services. */
-const source = (code: string, webhooks: string, more = '') => `import { defineProvider, Secret, Type } from '@dispatch/core/provider'
+const source = (code: string, webhooks: string, more = '') =>
+  `import { defineProvider, Secret, Type } from '@dispatch/core/provider'
 const Event = Type.Object({ id: Type.Optional(Type.String()), transaction: Type.String(), type: Type.String() })
 const read = ({ id, transaction, type, ...rest }) => ({ ...(id === undefined ? {} : { eventId: id }), remoteId: transaction, type, ...rest })
 const events = { started: 'started', viewed: 'viewed', signed: 'signed', done: 'completed', refused: 'declined' }
@@ -57,22 +63,35 @@ export default defineProvider({
 })
 `
 
-const status = `async status ({ id }, { http }) { return http.get('https://api.vendor.example/status/' + id, {}, Type.Object({ status: Type.String() })) },
+const status =
+  `async status ({ id }, { http }) { return http.get('https://api.vendor.example/status/' + id, {}, Type.Object({ status: Type.String() })) },
     statuses: { open: 'started', finished: 'completed' }, poll: { after: 3600, every: 21600, until: 864000 }`
 
 export const jwksUrl = 'https://keys.vendor.example/jwks.json'
 const trialKeys = 'https://keys.trial.example/trial-jwks.json'
 
-const signedBy = (jwks: string, sandbox?: boolean): string => `{ kind: 'jws', header: 'x-jws-signature', algorithm: 'PS256', jwks: '${jwks}'${sandbox === undefined ? '' : `, sandbox: ${String(sandbox)}`} }`
+const signedBy = (jwks: string, sandbox?: boolean): string =>
+  `{ kind: 'jws', header: 'x-jws-signature', algorithm: 'PS256', jwks: ` +
+  `'${jwks}'${sandbox === undefined ? '' : `, sandbox: ${String(sandbox)}`} }`
 
 const providers: Record<string, string> = {
-  'seal-one': source('seal-one', `esign: { verify: ${signedBy(jwksUrl)}, body: Event, read, events, acknowledge: { received: true } }`, `services: { esign: { ...sign, ${status} } },`),
-  'seal-two': source('seal-two', `esign: { verify: [${signedBy(jwksUrl, false)}, ${signedBy(trialKeys, true)}], body: Event, read, events }`, 'sandbox: { kind: \'configuration\' }, services: { esign: sign },'),
-  'bill-one': source('bill-one', '', `services: { invoicing: { documentTypes: ['E_INVOICE'], idempotency, dispatch, statuses: { Pending: 'received', Ok: 'accepted', Error: 'rejected' }, poll: { after: 60, every: 600, until: 86400 },
+  'seal-one': source('seal-one', `esign: { verify: ${signedBy(jwksUrl)}, body: Event, read, events, acknowledge: { received: true } }`,
+    `services: { esign: { ...sign, ${status} } },`),
+  'seal-two': source('seal-two',
+    `esign: { verify: [${signedBy(jwksUrl, false)}, ${signedBy(trialKeys, true)}], body: Event, read, events }`,
+    'sandbox: { kind: \'configuration\' }, services: { esign: sign },'),
+  'bill-one': source('bill-one', '',
+    `services: { invoicing: { documentTypes: ['E_INVOICE'], idempotency, dispatch, statuses: { Pending: 'received', Ok: 'accepted', Error: 'rejected' }, poll: { after: 60, every: 600, until: 86400 },
     async status ({ id }, { http }) { return http.get('https://api.vendor.example/status/' + id, {}, Type.Unsafe({ type: 'object' })) } } },`),
-  'post-one': source('post-one', 'postal: { verify: { kind: \'basic\', user: \'hookUser\', password: \'hookPassword\' }, body: Event, read, events: letters, acknowledge: \'OK\' }', 'services: { postal: post },'),
-  'mac-one': source('mac-one', 'postal: { verify: { kind: \'hmac\', header: \'x-mac-*\', algorithm: \'sha256\', encoding: \'hex\', prefix: \'sha256=\', secret: \'hookSecret\', timestamp: { header: \'x-mac-time\' } }, body: Event, read, events: letters }', 'services: { postal: post },'),
-  'ask-one': source('ask-one', 'esign: { verify: { kind: \'basic\' }, body: Event, read, events, confirm: true }', `services: { esign: { ...sign, ${status} } },`)
+  'post-one': source('post-one',
+    'postal: { verify: { kind: \'basic\', user: \'hookUser\', password: \'hookPassword\' }, body: Event, read, events: letters, ' +
+      'acknowledge: \'OK\' }', 'services: { postal: post },'),
+  'mac-one': source('mac-one',
+    'postal: { verify: { kind: \'hmac\', header: \'x-mac-*\', algorithm: \'sha256\', encoding: \'hex\', prefix: \'sha256=\', ' +
+      'secret: \'hookSecret\', timestamp: { header: \'x-mac-time\' } }, body: Event, read, events: letters }',
+    'services: { postal: post },'),
+  'ask-one': source('ask-one', 'esign: { verify: { kind: \'basic\' }, body: Event, read, events, confirm: true }',
+    `services: { esign: { ...sign, ${status} } },`)
 }
 
 export const serverAuth = 'hook-user:hook-password'
@@ -83,16 +102,36 @@ export type HookService = TestService & {
   /** Posts an event and answers what came back; a body that is no text is sent as JSON. */
   post: (path: string, body: unknown, headers?: Record<string, string>) => Promise<{ status: number, text: string, type: string | null }>
   /** Records a step of the company that its provider accepted under this id. */
-  accepted: (step: { provider: string, service: 'esign' | 'postal' | 'invoicing', remoteId: string, companyId?: number, userId?: number, configuredBy?: 'user' | 'company', sandbox?: boolean, at?: Date }) => Promise<{ dispatchId: string, stepId: string }>
+  accepted: (step: {
+    provider: string
+    service: 'esign' | 'postal' | 'invoicing'
+    remoteId: string
+    companyId?: number
+    userId?: number
+    configuredBy?: 'user' | 'company'
+    sandbox?: boolean
+    at?: Date
+  }) => Promise<{ dispatchId: string, stepId: string }>
   /** How the step of a dispatch stands, and what its timeline says of it. */
   delivery: (dispatchId: string) => Promise<{ status: string | null, events: { kind: string, actor: any, facts: any }[] }>
   /** All events that are kept. */
-  inbound: () => Promise<{ inbound_id: string, state: InboundState, note: string | null, parked: unknown, body: Buffer, company_id: number | null }[]>
-  configure: (code: string, settings: object, scope?: 'company' | 'my', login?: { email: string, password: string }, sandbox?: boolean) => Promise<string>
+  inbound: () => Promise<
+    { inbound_id: string, state: InboundState, note: string | null, parked: unknown, body: Buffer, company_id: number | null }[]
+  >
+  configure: (
+    code: string,
+    settings: object,
+    scope?: 'company' | 'my',
+    login?: { email: string, password: string },
+    sandbox?: boolean
+  ) => Promise<string>
 }
 
 /** A service with those providers, a vendor behind every host name, and server-wide credentials for two of them. */
-export async function hookService (t: Test, { config = {}, parts = {}, databaseUrl }: { config?: Partial<Config>, parts?: Partial<AppDependencies>, databaseUrl?: string } = {}): Promise<HookService> {
+export async function hookService (
+  t: Test,
+  { config = {}, parts = {}, databaseUrl }: { config?: Partial<Config>, parts?: Partial<AppDependencies>, databaseUrl?: string } = {}
+): Promise<HookService> {
   const folder = await directory(t)
   for (const [name, text] of Object.entries(providers)) await provide(folder, name, { 'index.js': text })
   const vendor = await createVendor()
@@ -103,32 +142,70 @@ export async function hookService (t: Test, { config = {}, parts = {}, databaseU
     parts: { network: vendorNetwork(vendor), ...parts }
   })
   const database = service.house.get('database')
-  const { company_id: companyId, user_id: userId } = await database.owner.selectFrom('users').select(['company_id', 'user_id']).where('email', '=', 'demo@example.com').executeTakeFirstOrThrow()
+  const { company_id: companyId, user_id: userId } = await database.owner.selectFrom('users').select(['company_id', 'user_id']).where(
+    'email',
+    '=',
+    'demo@example.com'
+  ).executeTakeFirstOrThrow()
   return {
     ...service,
     vendor,
     companyId,
     async post (path, body, headers = {}) {
-      const response = await fetch(`${service.url}/api/webhooks/${path}`, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: typeof body === 'string' || body instanceof Uint8Array ? body as string : JSON.stringify(body) })
+      const response = await fetch(`${service.url}/api/webhooks/${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: typeof body === 'string' || body instanceof Uint8Array ? body as string : JSON.stringify(body)
+      })
       return { status: response.status, text: await response.text(), type: response.headers.get('content-type') }
     },
-    async accepted ({ provider, service: name, remoteId, companyId: company = companyId, userId: user = userId, configuredBy = 'company', sandbox = false, at }) {
+    async accepted ({
+      provider,
+      service: name,
+      remoteId,
+      companyId: company = companyId,
+      userId: user = userId,
+      configuredBy = 'company',
+      sandbox = false,
+      at
+    }) {
       const then = at === undefined ? database : { ...database, now: sql<Date>`${at}::timestamptz` }
       const [dispatchId, stepId, runId] = [randomUUID(), randomUUID(), randomUUID()]
       await openDispatch(then, {
-        dispatchId, companyId: company, actor: { kind: 'user', userId: user }, requestId: 'r', services: [name], metadata: {},
-        steps: [{ stepId, service: name, by: { providerCode: provider, providerVersion: '1.0.0', chosenBy: 'request', configuredBy }, sandbox, fields: {}, requestSettings: {}, content: { template: { id: 1, version: 1 }, data: {} }, price: 0 }]
+        dispatchId,
+        companyId: company,
+        actor: { kind: 'user', userId: user },
+        requestId: 'r',
+        services: [name],
+        metadata: {},
+        steps: [{
+          stepId,
+          service: name,
+          by: { providerCode: provider, providerVersion: '1.0.0', chosenBy: 'request', configuredBy },
+          sandbox,
+          fields: {},
+          requestSettings: {},
+          content: { template: { id: 1, version: 1 }, data: {} },
+          price: 0
+        }]
       }, { lease: { runId, seconds: 15 } })
       await beginAttempt(then, { companyId: company, dispatchId, stepId, runId, provider: { code: provider, version: '1.0.0' } })
-      await settleStep(then, { companyId: company, dispatchId, stepId, runId, actor: { kind: 'system' } }, { outcome: 'accepted', response: { id: remoteId, status: 'sent' } }, { status: 'succeeded' })
+      await settleStep(then, { companyId: company, dispatchId, stepId, runId, actor: { kind: 'system' } }, {
+        outcome: 'accepted',
+        response: { id: remoteId, status: 'sent' }
+      }, { status: 'succeeded' })
       return { dispatchId, stepId }
     },
     async delivery (dispatchId) {
-      const step = await database.owner.selectFrom('steps').select('delivery_status').where('dispatch_id', '=', dispatchId).executeTakeFirstOrThrow()
-      const events = await database.owner.selectFrom('events').select(['kind', 'actor', 'facts']).where('dispatch_id', '=', dispatchId).where('kind', 'in', ['webhook', 'polled']).orderBy('event_id').execute()
+      const step = await database.owner.selectFrom('steps').select('delivery_status').where('dispatch_id', '=', dispatchId)
+        .executeTakeFirstOrThrow()
+      const events = await database.owner.selectFrom('events').select(['kind', 'actor', 'facts']).where('dispatch_id', '=', dispatchId)
+        .where('kind', 'in', ['webhook', 'polled']).orderBy('event_id').execute()
       return { status: step.delivery_status, events }
     },
-    inbound: () => database.owner.selectFrom('inbound').select(['inbound_id', 'state', 'note', 'parked', 'body', 'company_id']).orderBy('received_at').execute(),
+    inbound: () =>
+      database.owner.selectFrom('inbound').select(['inbound_id', 'state', 'note', 'parked', 'body', 'company_id']).orderBy('received_at')
+        .execute(),
     async configure (code, settings, scope = 'company', login, sandbox = false) {
       const answer = await service.send('PUT', `/api/v1/${scope}/providers/${code}`, { body: { settings, sandbox } }, login)
       if (answer.status !== 200) throw new Error(JSON.stringify(answer.body))

@@ -1,4 +1,4 @@
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, chownSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -45,7 +45,8 @@ export async function startPostgresql (t: Test, bin: string): Promise<Postgresql
 
   let server: ChildProcess | undefined
   async function start (): Promise<void> {
-    server = spawn(join(bin, 'postgres'), ['-D', data, '-p', String(port), '-c', 'listen_addresses=localhost', '-k', '', '-c', 'fsync=off'], { ...nobody, cwd: '/', stdio: 'ignore' })
+    server = spawn(join(bin, 'postgres'), ['-D', data, '-p', String(port), '-c', 'listen_addresses=localhost', '-k', '', '-c', 'fsync=off'],
+      { ...nobody, cwd: '/', stdio: 'ignore' })
     while (server.exitCode === null && !await run('select 1').then(() => true, () => false)) await pause(50)
   }
   async function stop (): Promise<void> {

@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -49,7 +49,9 @@ export function dataDirectory (t: Test): string {
   const folder = mkdtempSync(join(tmpdir(), 'dispatch-e2e-'))
   chmodSync(folder, 0o711)
   const path = join(folder, 'data')
-  const abandon = (): void => { kill(databasePid(path), 'SIGQUIT') }
+  const abandon = (): void => {
+    kill(databasePid(path), 'SIGQUIT')
+  }
   process.once('exit', abandon)
   t.teardown(async () => {
     const left = readPostmaster(clusterOf(path))
@@ -61,7 +63,10 @@ export function dataDirectory (t: Test): string {
 }
 
 /** Starts the service on any free port, in a process group of its own, with nothing of the tests' environment. */
-export function startProcess (t: Test, { dataDirectory, env = {}, command = [process.execPath, 'scripts/serve.ts'], asNobody, cwd = root }: Starting): ServiceProcess {
+export function startProcess (
+  t: Test,
+  { dataDirectory, env = {}, command = [process.execPath, 'scripts/serve.ts'], asNobody, cwd = root }: Starting
+): ServiceProcess {
   const [program, ...args] = command
   const told = env['NODE_ENV'] === 'production' ? address.production : address.development
   const child = spawn(program, args, {
@@ -73,8 +78,12 @@ export function startProcess (t: Test, { dataDirectory, env = {}, command = [pro
   })
   endWithTest(t, child)
   const output = { stdout: '', stderr: '' }
-  child.stdout.setEncoding('utf8').on('data', (text: string) => { output.stdout += text })
-  child.stderr.setEncoding('utf8').on('data', (text: string) => { output.stderr += text })
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output.stdout += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    output.stderr += text
+  })
   const ended = once(child, 'close').then(() => child.exitCode ?? child.signalCode)
   const ready = async (): Promise<void> => {
     while (!told.test(output.stdout)) {
@@ -83,9 +92,14 @@ export function startProcess (t: Test, { dataDirectory, env = {}, command = [pro
     }
   }
   return {
-    pid: Number(child.pid), url: () => told.exec(output.stdout)?.[1] ?? '', ready, ended,
+    pid: Number(child.pid),
+    url: () => told.exec(output.stdout)?.[1] ?? '',
+    ready,
+    ended,
     closeOutput: () => child.stdout.destroy(),
-    stdout: () => output.stdout, stderr: () => output.stderr, log: () => linesOf(output.stdout)
+    stdout: () => output.stdout,
+    stderr: () => output.stderr,
+    log: () => linesOf(output.stdout)
   }
 }
 
@@ -103,14 +117,26 @@ export async function refusalOf (t: Test, starting: Starting): Promise<{ code: u
 }
 
 /** Sends JSON as the admin of "Demo", or as another. */
-export async function send (url: string, method: string, path: string, body?: unknown, { email, password }: Login = admin): Promise<{ status: number, body: any }> {
+export async function send (
+  url: string,
+  method: string,
+  path: string,
+  body?: unknown,
+  { email, password }: Login = admin
+): Promise<{ status: number, body: any }> {
   const response = await fetch(url + path, {
     method,
-    headers: { authorization: `Basic ${Buffer.from(`${email}:${password}`).toString('base64')}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    headers: {
+      authorization: `Basic ${Buffer.from(`${email}:${password}`).toString('base64')}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' })
+    },
     ...(body === undefined ? {} : { body: JSON.stringify(body) })
   })
   const text = await response.text()
-  return { status: response.status, body: response.headers.get('content-type')?.startsWith('application/json') === true ? JSON.parse(text) : text }
+  return {
+    status: response.status,
+    body: response.headers.get('content-type')?.startsWith('application/json') === true ? JSON.parse(text) : text
+  }
 }
 
 /** The process number of the service's own database server; undefined when none runs. */
@@ -146,7 +172,9 @@ function pathOutside (): string {
 /** A test that crashes or runs out of time leaves nothing running either. */
 function endWithTest (t: Test, child: ChildProcess): void {
   const closed = once(child, 'close')
-  const end = (): void => { kill(-Number(child.pid), 'SIGKILL') }
+  const end = (): void => {
+    kill(-Number(child.pid), 'SIGKILL')
+  }
   process.once('exit', end)
   t.teardown(async () => {
     end()

@@ -3,8 +3,8 @@ import type { Test } from 'tap'
 import { createVendor, vendorNetwork } from '../../../core/packages/conformance/vendor/vendor.ts'
 import { until } from '../../core/work/support.ts'
 import { chainBody } from '../../support/chains.ts'
-import { readingOf, type Reading } from '../../support/reading.ts'
-import { invoiceRequest, startService, type Answer, type TestService } from '../../support/service.ts'
+import { type Reading, readingOf } from '../../support/reading.ts'
+import { type Answer, invoiceRequest, startService, type TestService } from '../../support/service.ts'
 import { quickRenderer } from './parts.ts'
 import { testProviders } from './providers.ts'
 
@@ -28,7 +28,14 @@ export type DeferredStage = TestService & Reading & {
 
 /** What is deferred: an upload to the archive, or an e-mail of the simulator's. */
 export const upload = (on: string): object => ({ on, service: 'upload', providerName: 'archive' })
-export const mail = (on: string, to: string): object => ({ on, service: 'email', from: 'demo@example.com', to, subject: on, body: 'See {{ generatedDocument.url }}' })
+export const mail = (on: string, to: string): object => ({
+  on,
+  service: 'email',
+  from: 'demo@example.com',
+  to,
+  subject: on,
+  body: 'See {{ generatedDocument.url }}'
+})
 
 export async function deferredStage (t: Test): Promise<DeferredStage> {
   const providers = await testProviders(t)
@@ -43,12 +50,17 @@ export async function deferredStage (t: Test): Promise<DeferredStage> {
   const receiver = await createVendor()
   t.teardown(receiver.close)
   receiver.answer({ status: 200 })
-  const service = await startService(t, { config: { providerDirectories: providers.directories, prices: { upload: 2 } }, parts: { renderer: quickRenderer, network: vendorNetwork(receiver) } })
+  const service = await startService(t, {
+    config: { providerDirectories: providers.directories, prices: { upload: 2 } },
+    parts: { renderer: quickRenderer, network: vendorNetwork(receiver) }
+  })
   const { send } = service
   await send('PUT', '/api/v1/company/providers/archive', { body: { settings: {} } })
   const reading = readingOf(service)
   const ask: DeferredStage['ask'] = (path, deferred, more = {}) =>
-    send('POST', `/api/${path.join('/')}`, { body: chainBody(path, invoiceRequest()['template'], { deferred, callbackUrl: 'https://receiver.example.com/hook', ...more }) })
+    send('POST', `/api/${path.join('/')}`, {
+      body: chainBody(path, invoiceRequest()['template'], { deferred, callbackUrl: 'https://receiver.example.com/hook', ...more })
+    })
   const lastStep = async (dispatchId: string): Promise<any> => (await reading.dispatch(dispatchId)).steps.at(-1)
   return {
     ...service,

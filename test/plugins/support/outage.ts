@@ -12,7 +12,9 @@ export function outageOf (databaseUrl: string): Outage {
     await client.end()
   }
   return {
-    begin: () => run(`alter database ${name} with allow_connections false`, `select pg_terminate_backend(pid, 10000) from pg_stat_activity where datname = '${name}'`),
+    begin: () =>
+      run(`alter database ${name} with allow_connections false`,
+        `select pg_terminate_backend(pid, 10000) from pg_stat_activity where datname = '${name}'`),
     end: () => run(`alter database ${name} with allow_connections true`)
   }
 }

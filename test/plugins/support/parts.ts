@@ -4,7 +4,9 @@ import type { AppDependencies } from '../../../plugins/container.ts'
 const quick: Rendered<'pdf'> = { bytes: Buffer.from('%PDF-1.7 quick'), contentType: 'application/pdf', pages: 1, signatures: [] }
 
 /** Makes the smallest document at once, for tests about everything but documents. */
-export const quickRenderer: Pick<AppDependencies['renderer'], 'close'> & { render: <F extends Format>(job: RenderJob<F>) => Promise<Rendered<F>> } = {
+export const quickRenderer: Pick<AppDependencies['renderer'], 'close'> & {
+  render: <F extends Format>(job: RenderJob<F>) => Promise<Rendered<F>>
+} = {
   render: <F extends Format>() => Promise.resolve(quick as unknown as Rendered<F>),
   close: () => Promise.resolve()
 }
@@ -14,7 +16,12 @@ export type Clock = { now: () => Date, advance: (seconds: number) => void }
 
 export function clockAt (start: string): Clock {
   let time = Date.parse(start)
-  return { now: () => new Date(time), advance: (seconds) => { time += seconds * 1000 } }
+  return {
+    now: () => new Date(time),
+    advance: (seconds) => {
+      time += seconds * 1000
+    }
+  }
 }
 
 /** Holds whoever passes back until it is opened. */

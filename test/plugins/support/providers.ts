@@ -9,15 +9,33 @@ export type Handler = (request: ServiceContracts['invoicing']['dispatch'], call:
 /** Any other verb. */
 export type Verb = (request: any, call: Context<JsonObject, JsonObject>) => Promise<unknown>
 
-/** What a provider of a test says about itself, as source text. `of`: its one service, invoicing unless told; `more`: whatever else stands beside its code. */
-export type Facts = { of?: ServiceName, settings?: string, requestSettings?: string, service?: string, errors?: string, version?: string, more?: string }
+/**
+ * What a provider of a test says about itself, as source text. `of`: its one service, invoicing unless told; `more`: whatever else stands
+ * beside its code.
+ */
+export type Facts = {
+  of?: ServiceName
+  settings?: string
+  requestSettings?: string
+  service?: string
+  errors?: string
+  version?: string
+  more?: string
+}
 
 /** Where the providers, which run in the test's own process, find their handlers. */
 const shared = Symbol.for('handlers of test providers')
 const handlers = new Map<string, Record<string, Verb>>()
 Reflect.set(globalThis, shared, handlers)
 
-const defaults = { of: 'invoicing', settings: '{}', requestSettings: '{}', errors: '{ map: {} }', more: '', service: 'documentTypes: [\'INVOICE\'], idempotency: { kind: \'none\' }' }
+const defaults = {
+  of: 'invoicing',
+  settings: '{}',
+  requestSettings: '{}',
+  errors: '{ map: {} }',
+  more: '',
+  service: 'documentTypes: [\'INVOICE\'], idempotency: { kind: \'none\' }'
+}
 
 /** The verbs are taken when the provider is loaded: another version of it has its own. */
 function source (code: string, facts: Facts): string {

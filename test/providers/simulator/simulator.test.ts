@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import t, { type Test } from 'tap'
 import { deliveryServices, deliveryStatuses, deliveryStatusesOf, isEventService } from '../../../core/contract/delivery.ts'
-import { callDispatch, type CallContext, type Outcome } from '../../../core/host/call/call.ts'
-import { createHost } from '../../../core/host/host.ts'
+import { type CallContext, callDispatch, type Outcome } from '../../../core/host/call/call.ts'
 import { invoke } from '../../../core/host/call/invoke.ts'
+import { createHost } from '../../../core/host/host.ts'
 import { checkSettings } from '../../../core/host/settings/settings.ts'
 import type { InvoicingDispatch } from '../../../core/services/invoicing.ts'
 import simulator from '../../../providers/simulator/index.ts'
@@ -19,11 +19,14 @@ if (provider === undefined) throw new Error(JSON.stringify(host.entries()))
 const contextOf = (reference: string, company = memoryState(), more: Partial<CallContext> = {}): CallContext =>
   callContext({ reference, state: company, settings: { slowSeconds: 0 }, ...more })
 
-const dispatch = (request: InvoicingDispatch, context: CallContext): Promise<Outcome> => callDispatch(provider, 'invoicing', request, context)
+const dispatch = (request: InvoicingDispatch, context: CallContext): Promise<Outcome> =>
+  callDispatch(provider, 'invoicing', request, context)
 
-const lookup = (context: CallContext): unknown => provider.verbs.invoicing?.lookup?.({ reference: context.reference }, { ...context, ...nowhere(), wait: () => Promise.resolve() })
+const lookup = (context: CallContext): unknown =>
+  provider.verbs.invoicing?.lookup?.({ reference: context.reference }, { ...context, ...nowhere(), wait: () => Promise.resolve() })
 
-const numbered = (number: unknown, more: Partial<InvoicingDispatch> = {}): InvoicingDispatch => invoice({ ...more, data: { number: number as string } })
+const numbered = (number: unknown, more: Partial<InvoicingDispatch> = {}): InvoicingDispatch =>
+  invoice({ ...more, data: { number: number as string } })
 const saying = (word: string): InvoicingDispatch => invoice({ invoicing: { documentType: 'INVOICE', reference: word } })
 
 const sentBy = (company: ReturnType<typeof memoryState>): string[] => [...company.entries.keys()].filter((key) => key.startsWith('outbox:'))
@@ -47,30 +50,52 @@ await t.test('it needs no settings, and every one that it has is a titled field 
   const { settings, requestSettings } = provider.manifest
   t.strictSame(checkSettings(settings, {}), [])
   t.strictSame(checkSettings(requestSettings, {}), [])
-  for (const field of [...Object.values(settings.properties), ...Object.values(requestSettings.properties)]) has(t, field, { title: String, description: String })
-  has(t, checkSettings(requestSettings, { includePaymentCollectionLinks: true }), [{ message: /did you mean "includePaymentCollectionLink"/ }])
+  for (const field of [...Object.values(settings.properties), ...Object.values(requestSettings.properties)]) {
+    has(t, field, { title: String, description: String })
+  }
+  has(t, checkSettings(requestSettings, { includePaymentCollectionLinks: true }), [{
+    message: /did you mean "includePaymentCollectionLink"/
+  }])
   t.end()
 })
 
 await t.test('an accepted document is answered for and stands in the outbox', async (t) => {
   const company = memoryState()
   const request = invoice({ metadata: { order: 'A-1' } })
-  const response = { id: 'sim-step-1', status: 'created', url: 'https://simulator.invalid/documents/sim-step-1', documentType: 'INVOICE', number: 'F-1' }
-  t.strictSame(await dispatch(request, contextOf('step-1', company, { sandbox: true, requestSettings: { paymentCollectionLabel: 'F-1' } })), { outcome: 'accepted', response })
+  const response = {
+    id: 'sim-step-1',
+    status: 'created',
+    url: 'https://simulator.invalid/documents/sim-step-1',
+    documentType: 'INVOICE',
+    number: 'F-1'
+  }
+  t.strictSame(await dispatch(request, contextOf('step-1', company, { sandbox: true, requestSettings: { paymentCollectionLabel: 'F-1' } })),
+    { outcome: 'accepted', response })
   t.strictSame(company.entries.get('outbox:step-1'), {
-    at: '2026-03-14T09:30:00.000Z', reference: 'step-1', sandbox: true, service: 'invoicing', ...request, requestSettings: { paymentCollectionLabel: 'F-1' }, response
+    at: '2026-03-14T09:30:00.000Z',
+    reference: 'step-1',
+    sandbox: true,
+    service: 'invoicing',
+    ...request,
+    requestSettings: { paymentCollectionLabel: 'F-1' },
+    response
   })
 })
 
 await t.test('with sendByEmail the document is sent, not only created', async (t) => {
-  has(t, await dispatch(invoice({ invoicing: { documentType: 'QUOTE', sendByEmail: true } }), contextOf('1')), { response: { status: 'sent', documentType: 'QUOTE' } })
+  has(t, await dispatch(invoice({ invoicing: { documentType: 'QUOTE', sendByEmail: true } }), contextOf('1')), {
+    response: { status: 'sent', documentType: 'QUOTE' }
+  })
 })
 
 for (const eInvoiceFormat of ['FACTUR_X', 'UBL', 'CII'] as const) {
   await t.test(`an e-invoice as ${eInvoiceFormat} is taken once`, async (t) => {
     const company = memoryState()
     const request = invoice({ invoicing: { documentType: 'E_INVOICE', eInvoiceFormat } })
-    has(t, await dispatch(request, contextOf('1', company)), { outcome: 'accepted', response: { documentType: 'E_INVOICE', number: 'F-1' } })
+    has(t, await dispatch(request, contextOf('1', company)), {
+      outcome: 'accepted',
+      response: { documentType: 'E_INVOICE', number: 'F-1' }
+    })
     has(t, await dispatch(request, contextOf('2', company)), { outcome: 'rejected', error: { code: 'duplicate_number' } })
     has(t, company.entries.get('outbox:1'), { invoicing: { eInvoiceFormat } })
   })
@@ -80,7 +105,11 @@ const payments: [string, CallContext['requestSettings'], string | undefined][] =
   ['no payment link unless asked for', { paymentCollectionLabel: 'Rent' }, undefined],
   ['no payment link when refused', { includePaymentCollectionLink: false }, undefined],
   ['a payment link', { includePaymentCollectionLink: true }, 'https://simulator.invalid/pay/sim-1?'],
-  ['a payment link with beneficiary and label', { includePaymentCollectionLink: true, paymentCollectionBeneficiaryName: 'Ada & Co', paymentCollectionLabel: 'Rent 3/26' }, 'https://simulator.invalid/pay/sim-1?beneficiary=Ada+%26+Co&label=Rent+3%2F26']
+  [
+    'a payment link with beneficiary and label',
+    { includePaymentCollectionLink: true, paymentCollectionBeneficiaryName: 'Ada & Co', paymentCollectionLabel: 'Rent 3/26' },
+    'https://simulator.invalid/pay/sim-1?beneficiary=Ada+%26+Co&label=Rent+3%2F26'
+  ]
 ]
 for (const [name, requestSettings, paymentUrl] of payments) {
   await t.test(name, async (t) => {
@@ -99,7 +128,10 @@ for (const [place, saying] of Object.entries(places)) {
   await t.test(`magic words in ${place}`, async (t: Test) => {
     await t.test('reject: refused, nothing is sent', async (t) => {
       const company = memoryState()
-      has(t, await dispatch(saying('reject'), contextOf('1', company)), { outcome: 'rejected', error: { word: 'provider_error', code: 'declined' } })
+      has(t, await dispatch(saying('reject'), contextOf('1', company)), {
+        outcome: 'rejected',
+        error: { word: 'provider_error', code: 'declined' }
+      })
       t.same(company.entries.size, 0)
     })
 
@@ -107,7 +139,11 @@ for (const [place, saying] of Object.entries(places)) {
       const company = memoryState()
       const attempts = async (step: string): Promise<string[]> => {
         const context = contextOf(step, company)
-        return [await dispatch(saying('unavailable'), context), await dispatch(saying('unavailable'), context), await dispatch(saying('unavailable'), context)].map(({ outcome }) => outcome)
+        return [
+          await dispatch(saying('unavailable'), context),
+          await dispatch(saying('unavailable'), context),
+          await dispatch(saying('unavailable'), context)
+        ].map(({ outcome }) => outcome)
       }
       t.same(await attempts('1'), ['unavailable', 'unavailable', 'accepted'])
       t.same(await attempts('2'), ['unavailable', 'unavailable', 'rejected'], 'the number is the first step\'s')
@@ -123,7 +159,9 @@ for (const [place, saying] of Object.entries(places)) {
     await t.test('slow: waits before it accepts, and can be given up while it waits', async (t) => {
       const company = memoryState()
       has(t, await dispatch(saying('slow'), contextOf('1', company)), { outcome: 'accepted' })
-      const given = await callDispatch(provider, 'invoicing', saying('slow'), contextOf('2', memoryState(), { settings: {} }), { limit: 10 })
+      const given = await callDispatch(provider, 'invoicing', saying('slow'), contextOf('2', memoryState(), { settings: {} }), {
+        limit: 10
+      })
       has(t, given, { outcome: 'uncertain' })
     })
   })
@@ -131,8 +169,13 @@ for (const [place, saying] of Object.entries(places)) {
 
 await t.test('slow takes five seconds unless the settings say otherwise', async (t) => {
   const waits: number[] = []
-  const wait = (seconds: number): Promise<void> => { waits.push(seconds); return Promise.resolve() }
-  for (const settings of [{}, { slowSeconds: 0.5 }]) await provider.verbs.invoicing?.dispatch?.(saying('slow'), { ...contextOf('1'), ...nowhere(), settings, wait })
+  const wait = (seconds: number): Promise<void> => {
+    waits.push(seconds)
+    return Promise.resolve()
+  }
+  for (const settings of [{}, { slowSeconds: 0.5 }]) {
+    await provider.verbs.invoicing?.dispatch?.(saying('slow'), { ...contextOf('1'), ...nowhere(), settings, wait })
+  }
   t.same(waits, [5, 0.5])
 })
 
@@ -150,7 +193,10 @@ await t.test('the reference counts before the e-mail address, and that before th
 })
 
 await t.test('document numbers', async (t) => {
-  const duplicate = { outcome: 'rejected', error: { word: 'provider_error', code: 'duplicate_number', message: 'The number "F-1" of a document of type INVOICE is taken.' } }
+  const duplicate = {
+    outcome: 'rejected',
+    error: { word: 'provider_error', code: 'duplicate_number', message: 'The number "F-1" of a document of type INVOICE is taken.' }
+  }
 
   await t.test('a number is accepted once for a company and document type', async (t) => {
     const company = memoryState()
@@ -171,7 +217,10 @@ await t.test('document numbers', async (t) => {
 
   await t.test('a step that comes back with its own number is no duplicate: the same answer, sent once', async (t) => {
     const company = memoryState()
-    const [first, again] = [await dispatch(numbered('F-1'), contextOf('1', company)), await dispatch(numbered('F-1'), contextOf('1', company))]
+    const [first, again] = [
+      await dispatch(numbered('F-1'), contextOf('1', company)),
+      await dispatch(numbered('F-1'), contextOf('1', company))
+    ]
     t.strictSame(again, first)
     t.same(sentBy(company), ['outbox:1'])
   })
@@ -203,7 +252,10 @@ await t.test('document numbers', async (t) => {
 
   await t.test('a document without a number is refused', async (t) => {
     for (const number of [undefined, null, '', true, {}]) {
-      has(t, await dispatch(numbered(number), contextOf('1')), { outcome: 'rejected', error: { word: 'provider_error', code: 'missing_number' } })
+      has(t, await dispatch(numbered(number), contextOf('1')), {
+        outcome: 'rejected',
+        error: { word: 'provider_error', code: 'missing_number' }
+      })
     }
     has(t, await dispatch(numbered(0), contextOf('1')), { outcome: 'accepted', response: { number: '0' } })
   })
@@ -217,8 +269,19 @@ await t.test('what becomes of what was accepted', async (t) => {
   const company = memoryState()
   const document = invoice().document
   const signer = { email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace', order: 1 }
-  const letter = { recipient: { name: 'Ada', address: '12 rue de la Paix', city: 'Paris', postalCode: '75002', country: 'FR' }, mailType: 'SIMPLE' as const, color: false, duplex: false }
-  await callDispatch(provider, 'esign', { esign: { signers: [signer], signatureType: 'SIMPLE', expiresInDays: 30 }, document, signatures: [], data: {}, metadata: {} }, contextOf('contract', company))
+  const letter = {
+    recipient: { name: 'Ada', address: '12 rue de la Paix', city: 'Paris', postalCode: '75002', country: 'FR' },
+    mailType: 'SIMPLE' as const,
+    color: false,
+    duplex: false
+  }
+  await callDispatch(provider, 'esign', {
+    esign: { signers: [signer], signatureType: 'SIMPLE', expiresInDays: 30 },
+    document,
+    signatures: [],
+    data: {},
+    metadata: {}
+  }, contextOf('contract', company))
   await callDispatch(provider, 'postal', { postal: letter, document, metadata: {} }, contextOf('letter', company))
   const ask = async (service: 'esign' | 'postal', verb: 'status' | 'cancel' | 'document', id: string): Promise<unknown> => {
     const called = await invoke(provider, service, verb, { id }, contextOf('', company))
@@ -227,7 +290,10 @@ await t.test('what becomes of what was accepted', async (t) => {
   const tell = (id: string, word: string): Promise<void> => company.put(`delivery:${id}`, word)
 
   await t.test('is what was answered first, until an event says otherwise', async (t) => {
-    t.strictSame([await ask('esign', 'status', 'sim-contract'), await ask('postal', 'status', 'sim-letter')], [{ status: 'started' }, { status: 'accepted' }])
+    t.strictSame([await ask('esign', 'status', 'sim-contract'), await ask('postal', 'status', 'sim-letter')], [
+      { status: 'started' },
+      { status: 'accepted' }
+    ])
     await tell('sim-letter', 'printed')
     t.strictSame(await ask('postal', 'status', 'sim-letter'), { status: 'printed' })
     t.equal(await ask('esign', 'status', 'sim-nothing'), 'not_found')
@@ -279,6 +345,16 @@ await t.test('its README names every service, magic word, setting and status', a
   const readme = await readFile(`${directory}/simulator/README.md`, 'utf8')
   const { services, settings, requestSettings } = provider.manifest
   const numbers = ['+15005550001', '+15005550002', '+15005550003', '+15005550004']
-  const names = [...Object.keys(services), 'reject', 'unavailable', 'uncertain', 'slow', ...numbers, ...Object.keys(settings.properties), ...Object.keys(requestSettings.properties), ...deliveryStatuses]
+  const names = [
+    ...Object.keys(services),
+    'reject',
+    'unavailable',
+    'uncertain',
+    'slow',
+    ...numbers,
+    ...Object.keys(settings.properties),
+    ...Object.keys(requestSettings.properties),
+    ...deliveryStatuses
+  ]
   for (const name of names) t.ok(readme.includes(`\`${name}\``), name)
 })

@@ -15,14 +15,13 @@ await t.test('a mailbox is an address, or a name and an address in angle bracket
   t.end()
 })
 
-const refused = [
-  '', ' ', 'ada', 'ada@', '@example.com', 'ada@example', 'ada @example.com', 'ada@example.com ', 'ada@example..com', '"a b"@example.com',
-  'ada\u2028b@example.com', 'ada\u202eb@example.com', 'ada\u00a0b@example.com', 'ada\u200bb@example.com', 'ada\u0085b@example.com',
-  'ada@xn--ü.com', 'ada@exam\u200fple.com',
-  'ada@example.com, grace@example.com', 'ada@example.com;grace@example.com', 'Lovelace, Ada <ada@example.com>', 'grace@example.com <ada@example.com>',
-  'Ada <ada@example.com> <grace@example.com>', 'Ada <ada@example.com', 'Ada ada@example.com', '"Ada" Lovelace <ada@example.com>', 'Friends: <ada@example.com>',
-  'Ada\r\nBcc: grace@example.com <ada@example.com>', '"Ada\r\nBcc: grace@example.com" <ada@example.com>', '"a\nb"@example.com', 'ada@example.com\r\nBcc: grace@example.com', 'Ada\0 <ada@example.com>'
-]
+const refused = ['', ' ', 'ada', 'ada@', '@example.com', 'ada@example', 'ada @example.com', 'ada@example.com ', 'ada@example..com',
+  '"a b"@example.com', 'ada\u2028b@example.com', 'ada\u202eb@example.com', 'ada\u00a0b@example.com', 'ada\u200bb@example.com',
+  'ada\u0085b@example.com', 'ada@xn--ü.com', 'ada@exam\u200fple.com', 'ada@example.com, grace@example.com',
+  'ada@example.com;grace@example.com', 'Lovelace, Ada <ada@example.com>', 'grace@example.com <ada@example.com>',
+  'Ada <ada@example.com> <grace@example.com>', 'Ada <ada@example.com', 'Ada ada@example.com', '"Ada" Lovelace <ada@example.com>',
+  'Friends: <ada@example.com>', 'Ada\r\nBcc: grace@example.com <ada@example.com>', '"Ada\r\nBcc: grace@example.com" <ada@example.com>',
+  '"a\nb"@example.com', 'ada@example.com\r\nBcc: grace@example.com', 'Ada\0 <ada@example.com>']
 
 await t.test('anything else, more than one of them, and whatever could begin another header is none', (t) => {
   for (const text of refused) t.equal(isMailbox(text), false, encodeURI(text))
@@ -30,10 +29,14 @@ await t.test('anything else, more than one of them, and whatever could begin ano
 })
 
 await t.test('no text with a line break or another control character is a mailbox', (t) => {
-  const piece = fc.constantFrom('Ada', ' ', '"', '\\', '<', '>', ',', '@', 'ada@example.com', '<ada@example.com>', '\r\n', '\n', '\r', '\0', '\u0085', '\u007f', 'Bcc: ', 'x')
+  const piece = fc.constantFrom('Ada', ' ', '"', '\\', '<', '>', ',', '@', 'ada@example.com', '<ada@example.com>', '\r\n', '\n', '\r', '\0',
+    '\u0085', '\u007f', 'Bcc: ', 'x')
   fc.assert(fc.property(fc.string({ unit: piece, maxLength: 8 }), (text) => !isMailbox(text) || !/\p{Cc}/u.test(text)), { numRuns: 2000 })
-  fc.assert(fc.property(fc.string(), fc.constantFrom('\r\n', '\n', '\r', '\0'), fc.string(), (before, control, after) =>
-    !isMailbox(`${before}${control}${after} <ada@example.com>`) && !isMailbox(`"${before}${control}${after}"@example.com`)))
+  fc.assert(
+    fc.property(fc.string(), fc.constantFrom('\r\n', '\n', '\r', '\0'), fc.string(),
+      (before, control, after) =>
+        !isMailbox(`${before}${control}${after} <ada@example.com>`) && !isMailbox(`"${before}${control}${after}"@example.com`))
+  )
   t.end()
 })
 
@@ -55,7 +58,9 @@ await t.test('a text of a million characters is judged like any other', (t) => {
 
 await t.test('a plain address is one without a name, and goes to those who know no other domains in ASCII', (t) => {
   for (const text of ['ada@example.com', 'ada@bücher.example', 'zoë@example.com']) t.equal(isPlainAddress(text), true, text)
-  for (const text of ['Ada <ada@example.com>', '<ada@example.com>', 'ada', 'ada@example.com, grace@example.com']) t.equal(isPlainAddress(text), false, text)
+  for (const text of ['Ada <ada@example.com>', '<ada@example.com>', 'ada', 'ada@example.com, grace@example.com']) {
+    t.equal(isPlainAddress(text), false, text)
+  }
   t.equal(asciiDomain('ada@bücher.example'), 'ada@xn--bcher-kva.example')
   t.end()
 })

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { Type } from 'typebox'
-import { compile, compileJsonSchema } from '../schema.ts'
-import { didYouMean } from '../problems.ts'
 import { has } from '../../../../test/support/matching.ts'
+import { didYouMean } from '../problems.ts'
+import { compile, compileJsonSchema } from '../schema.ts'
 
 const problems = (schema: object, value: unknown): unknown => {
   const fit = compileJsonSchema(schema)(value, '/base')
@@ -13,9 +13,21 @@ await t.test('each thing that can be wrong has its code, its place and a sentenc
   const named = { properties: { name: {} }, additionalProperties: false }
   const cases: [object, unknown, string, string, string | RegExp][] = [
     [{ required: ['name'] }, {}, '/base/name', 'required', 'The field "name" is required.'],
-    [{ dependentRequired: { user: ['password'], key: ['password'] } }, { user: 'a', key: 'b' }, '/base/password', 'required', 'The field "password" is required where "user" is given.'],
+    [
+      { dependentRequired: { user: ['password'], key: ['password'] } },
+      { user: 'a', key: 'b' },
+      '/base/password',
+      'required',
+      'The field "password" is required where "user" is given.'
+    ],
     [named, { nmae: 1 }, '/base/nmae', 'unknown_field', 'Unknown field "nmae" (did you mean "name"?).'],
-    [{ ...named, additionalProperties: undefined, unevaluatedProperties: false }, { x: 1 }, '/base/x', 'unknown_field', 'Unknown field "x".'],
+    [
+      { ...named, additionalProperties: undefined, unevaluatedProperties: false },
+      { x: 1 },
+      '/base/x',
+      'unknown_field',
+      'Unknown field "x".'
+    ],
     [named, { 'a/b~c': 1 }, '/base/a~1b~0c', 'unknown_field', /a\/b~c/],
     [{ type: 'string' }, 7, '/base', 'type', 'Expected string, got number.'],
     [{ type: 'integer' }, 1.5, '/base', 'type', 'Expected integer, got a number with a fraction.'],
@@ -53,7 +65,11 @@ await t.test('each thing that can be wrong has its code, its place and a sentenc
 })
 
 await t.test('all problems are told at once', (t) => {
-  t.strictSame((problems({ required: ['a', 'b'], properties: { c: { type: 'string' } } }, { c: 1 }) as { path: string }[]).map(({ path }) => path).sort(), ['/base/a', '/base/b', '/base/c'])
+  t.strictSame(
+    (problems({ required: ['a', 'b'], properties: { c: { type: 'string' } } }, { c: 1 }) as { path: string }[]).map(({ path }) => path)
+      .sort(),
+    ['/base/a', '/base/b', '/base/c']
+  )
   t.end()
 })
 
@@ -66,17 +82,28 @@ await t.test('a value that fits keeps its type', (t) => {
 await t.test('a day and a time are told from what only looks like one', (t) => {
   const isTime = compileJsonSchema({ format: 'iso-8601' })
   for (const text of ['2026-03-14', '2028-02-29', '2026-03-14T09:30:00Z', '2026-03-14T09:30:00.123+02:00']) t.ok(isTime(text).ok, text)
-  for (const text of ['', '2026', '2026-3-14', '2026-02-29', '2026-13-01', '14.03.2026', '2026-03-14T25:00:00Z', '2026-03-14T09:30', 'now']) t.notOk(isTime(text).ok, text)
+  for (const text of ['', '2026', '2026-3-14', '2026-02-29', '2026-13-01', '14.03.2026', '2026-03-14T25:00:00Z', '2026-03-14T09:30',
+    'now'])
+  {
+    t.notOk(isTime(text).ok, text)
+  }
   t.end()
 })
 
 await t.test('the nearest word is offered only when it is near', (t) => {
   const known = ['providerName', 'template', 'metadata', 'id']
   const offered: [string, string | undefined][] = [
-    ['providername', 'providerName'], ['provider', 'providerName'], ['tempalte', 'template'], ['METADATA', 'metadata'], ['ib', 'id'],
-    ['zzzzzzzz', undefined], ['x'.repeat(51), undefined]
+    ['providername', 'providerName'],
+    ['provider', 'providerName'],
+    ['tempalte', 'template'],
+    ['METADATA', 'metadata'],
+    ['ib', 'id'],
+    ['zzzzzzzz', undefined],
+    ['x'.repeat(51), undefined]
   ]
-  for (const [word, nearest] of offered) t.equal(didYouMean(word, known), nearest === undefined ? '' : ` (did you mean "${nearest}"?)`, word)
+  for (const [word, nearest] of offered) {
+    t.equal(didYouMean(word, known), nearest === undefined ? '' : ` (did you mean "${nearest}"?)`, word)
+  }
   t.equal(didYouMean('a', []), '')
   t.equal(didYouMean('x', ['id', 'ab']), '')
   t.end()

@@ -1,26 +1,39 @@
-import { isDeepStrictEqual } from 'node:util'
 import { copyJson } from '@dispatch/core/host'
+import { isDeepStrictEqual } from 'node:util'
+import { type Prepared, prepareSend } from '../fixtures/prepare.ts'
+import { type Case, judged, skipped } from '../report.ts'
 import { reveals } from '../run/canary.ts'
-import { prepareSend, type Prepared } from '../fixtures/prepare.ts'
-import { judged, skipped, type Case } from '../report.ts'
 import type { Watch } from '../run/watch.ts'
 import { compareRun, inTurn } from './replay.ts'
-import type { RecordedRun, ProviderUnderTest } from './subject.ts'
+import type { ProviderUnderTest, RecordedRun } from './subject.ts'
 
 /** How the provider behaved in all that was tried before. */
 export function conductCases ({ installed: { code }, recorded }: ProviderUnderTest, watch: Watch): Case[] {
-  const faults = (find: (one: RecordedRun) => readonly string[]): string[] => [...new Set(recorded.flatMap((one) => find(one).map((fault) => `${one.name}: ${fault}`)))]
-  const console = [...new Set(recorded.flatMap(({ canaries }) => canaries))].filter(({ is }) => reveals(watch.printed(), is)).map(({ field }) => `"${field}" was printed.`)
+  const faults = (find: (one: RecordedRun) => readonly string[]): string[] => [
+    ...new Set(recorded.flatMap((one) => find(one).map((fault) => `${one.name}: ${fault}`)))
+  ]
+  const console = [...new Set(recorded.flatMap(({ canaries }) => canaries))].filter(({ is }) => reveals(watch.printed(), is)).map(
+    ({ field }) => `"${field}" was printed.`
+  )
   return [
     judged('plain', 'every answer', faults(plainFaults)),
     judged('arguments', 'every call', faults(({ run }) => run.seen.changed ? ['The request or the settings were changed.'] : [])),
-    judged('ends', 'every call', faults(({ run }) => run.seen.ended ? [] : ['It went on after its call had ended: wait with context.wait(), and let errors pass.'])),
-    judged('secrets', 'in the log', faults(({ run, canaries }) => run.lines.filter(({ message }) => !hostLines.has(message)).flatMap((line) => shownIn('a log line', line, canaries)))),
-    judged('secrets', 'in errors', faults(({ run, canaries }) => 'error' in run.result ? shownIn('an error', [run.result.error, String(run.seen.thrown)], canaries) : [])),
-    judged('secrets', 'in answers', faults(({ run, canaries }) => run.result.outcome === 'accepted' ? shownIn('an answer', run.result.response, canaries) : [])),
+    judged('ends', 'every call',
+      faults(({ run }) => run.seen.ended ? [] : ['It went on after its call had ended: wait with context.wait(), and let errors pass.'])),
+    judged('secrets', 'in the log',
+      faults(({ run, canaries }) =>
+        run.lines.filter(({ message }) => !hostLines.has(message)).flatMap((line) => shownIn('a log line', line, canaries))
+      )),
+    judged('secrets', 'in errors',
+      faults(({ run, canaries }) =>
+        'error' in run.result ? shownIn('an error', [run.result.error, String(run.seen.thrown)], canaries) : []
+      )),
+    judged('secrets', 'in answers',
+      faults(({ run, canaries }) => run.result.outcome === 'accepted' ? shownIn('an answer', run.result.response, canaries) : [])),
     judged('secrets', 'on the console', [...new Set(console)]),
     judged('hosts', 'by the context', faults(({ run }) => run.seen.refused)),
-    judged('hosts', 'past the context', [...new Set(watch.connected())].map((host) => `The provider "${code}" connected to "${host}" by itself: use context.http.`))
+    judged('hosts', 'past the context',
+      [...new Set(watch.connected())].map((host) => `The provider "${code}" connected to "${host}" by itself: use context.http.`))
   ]
 }
 
@@ -46,7 +59,11 @@ const large = 8 * 1024 * 1024
 /** The documents of a dispatch, replaced by large ones. */
 export async function documentCases (subject: ProviderUnderTest, fit: readonly Prepared[]): Promise<Case[]> {
   const { installed, fixtures: { sends } } = subject
-  const names = new Set(fit.filter(({ call: { exchange } }) => exchange.some(({ expect }) => JSON.stringify(expect).includes('"document":'))).map(({ name }) => name))
+  const names = new Set(
+    fit.filter(({ call: { exchange } }) => exchange.some(({ expect }) => JSON.stringify(expect).includes('"document":'))).map(({ name }) =>
+      name
+    )
+  )
   const [named] = sends.filter(({ name, fixture }) => names.has(name) && fixture.result.outcome === 'accepted')
   if (named === undefined) return [skipped('documents', 'a large document', 'No accepted fixture sends a document.')]
   return await inTurn([named], async (fixture) => {

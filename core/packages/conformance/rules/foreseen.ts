@@ -1,20 +1,38 @@
 import { destinationNames, problemsForeseen, sandboxFaults, splitSecrets } from '@dispatch/core/host'
 import type { Prepared } from '../fixtures/prepare.ts'
-import { judged, type Case } from '../report.ts'
+import { type Case, judged } from '../report.ts'
 import { now } from '../run/vendor-double.ts'
 import type { ProviderUnderTest } from './subject.ts'
 
-/** What a provider refuses by itself, it must have declared: nobody learns at a dispatch what a validation could have said. One without a vendor is its own. */
+/**
+ * What a provider refuses by itself, it must have declared: nobody learns at a dispatch what a validation could have said. One without a
+ * vendor is its own.
+ */
 export function foreseenCases ({ installed }: ProviderUnderTest, sends: readonly Prepared[]): Case[] {
   return sends.flatMap(({ name, call, result }) => {
     if (call.verb !== 'dispatch') return []
     const { manifest } = installed
     const { plain: settings } = splitSecrets(manifest.settings, call.settings)
-    const problems = [...sandboxFaults(manifest, call.settings, call.sandbox), ...problemsForeseen(installed, call.service, call.request, { settings, requestSettings: call.requestSettings, sandbox: call.sandbox, now: now() })]
+    const problems = [
+      ...sandboxFaults(manifest, call.settings, call.sandbox),
+      ...problemsForeseen(installed, call.service, call.request, {
+        settings,
+        requestSettings: call.requestSettings,
+        sandbox: call.sandbox,
+        now: now()
+      })
+    ]
     const found = problems.map(({ path, message }) => `${path} ${message}`.trim())
-    if (result['outcome'] === 'accepted') return [judged('foreseen', name, found.map((problem) => `Accepted, but refused by validation: ${problem}`))]
+    if (result['outcome'] === 'accepted') {
+      return [judged('foreseen', name, found.map((problem) => `Accepted, but refused by validation: ${problem}`))]
+    }
     const hasVendor = manifest.hosts.length > 0 || destinationNames(manifest.settings).length > 0
     const isSilent = hasVendor && result['outcome'] === 'rejected' && call.exchange.length === 0 && call.mail === undefined
-    return isSilent ? [judged('foreseen', name, found.length > 0 ? [] : ['It is refused before anything is sent: declare it in "limits", or say it in "check".'])] : []
+    return isSilent
+      ? [
+        judged('foreseen', name,
+          found.length > 0 ? [] : ['It is refused before anything is sent: declare it in "limits", or say it in "check".'])
+      ]
+      : []
   })
 }

@@ -1,11 +1,11 @@
-import { isSignIn, isUnsafe } from '../run/fault-injection.ts'
-import { idempotencyKeys, prepareSend, references, type Attempt, type Prepared } from '../fixtures/prepare.ts'
-import type { ReceivedRequest } from '../vendor/requests.ts'
-import { judged, skipped, type Case } from '../report.ts'
-import type { CallRun } from '../run/run.ts'
-import { memoryState } from '../run/memory.ts'
 import type { DispatchFixture } from '../fixtures/fixture.ts'
 import type { Named } from '../fixtures/fixtures.ts'
+import { type Attempt, idempotencyKeys, type Prepared, prepareSend, references } from '../fixtures/prepare.ts'
+import { type Case, judged, skipped } from '../report.ts'
+import { isSignIn, isUnsafe } from '../run/fault-injection.ts'
+import { memoryState } from '../run/memory.ts'
+import type { CallRun } from '../run/run.ts'
+import type { ReceivedRequest } from '../vendor/requests.ts'
 import { inTurn } from './replay.ts'
 import type { ProviderUnderTest } from './subject.ts'
 
@@ -13,7 +13,9 @@ import type { ProviderUnderTest } from './subject.ts'
 export async function idempotencyCases (subject: ProviderUnderTest, fit: readonly Prepared[]): Promise<Case[]> {
   const { installed: { manifest }, fixtures: { sends } } = subject
   const cases = await inTurn(Object.entries(manifest.services), async ([service, { idempotency: { kind } }]) => {
-    const first = fit.find(({ call, result }) => call.service === service && call.checkpointed === undefined && result['outcome'] === 'accepted')
+    const first = fit.find(({ call, result }) =>
+      call.service === service && call.checkpointed === undefined && result['outcome'] === 'accepted'
+    )
     const named = sends.find(({ name }) => name === first?.name)
     if (first === undefined || named === undefined) return [skipped('key', service, 'No accepted fixture could be replayed.')]
     if (kind === 'key') return [await keyCase(subject, named)]
@@ -29,8 +31,14 @@ export async function idempotencyCases (subject: ProviderUnderTest, fit: readonl
 async function keyCase (subject: ProviderUnderTest, named: Named<DispatchFixture>): Promise<Case> {
   const attempt = async (more: Attempt): Promise<string[]> => keyedOf(await subject.play(prepareSend(subject.installed, named, more)))
   const [once, again, other] = [await attempt({}), await attempt({}), await attempt({ idempotencyKey: idempotencyKeys[1] })]
-  const changed = once.flatMap((request, index) => request === again[index] ? [] : [`Request ${index + 1} of those that change something is another when it is sent again under the same key.`])
-  const keyless = once.flatMap((request, index) => request === other[index] ? [`Request ${index + 1} of those that change something has no key: send context.idempotencyKey with it.`] : [])
+  const changed = once.flatMap((request, index) =>
+    request === again[index]
+      ? []
+      : [`Request ${index + 1} of those that change something is another when it is sent again under the same key.`]
+  )
+  const keyless = once.flatMap((request, index) =>
+    request === other[index] ? [`Request ${index + 1} of those that change something has no key: send context.idempotencyKey with it.`] : []
+  )
   return judged('key', `${named.name}: sent again with the same key, and with another`, [...changed, ...keyless])
 }
 
@@ -52,12 +60,16 @@ async function lookupCase (subject: ProviderUnderTest, named: Named<DispatchFixt
   const name = `${named.name}: looked up by its reference`
   const unsafe = first.call.exchange.filter((entry) => isUnsafe(entry) && !isSignIn(entry))
   if (unsafe.length === 0) return await rememberedCase(subject, named, name)
-  const sent = async (reference: string): Promise<string> => (await subject.play(prepareSend(subject.installed, named, { reference }))).requests.map(({ request }) => textOf(request)).join('\n')
+  const sent = async (reference: string): Promise<string> =>
+    (await subject.play(prepareSend(subject.installed, named, { reference }))).requests.map(({ request }) => textOf(request)).join('\n')
   const [one, other] = [await sent(references[0]), await sent(references[1])]
-  const lookups = subject.fixtures.questions.filter(({ fixture: { verb, service } }) => verb === 'lookup' && service === first.call.service).map(({ fixture }) => fixture.result['found'])
+  const lookups = subject.fixtures.questions.filter(({ fixture: { verb, service } }) => verb === 'lookup' && service === first.call.service)
+    .map(({ fixture }) => fixture.result['found'])
   return judged('found', name, [
     ...one === other ? ['The vendor is not told our reference: send context.reference with the dispatch.'] : [],
-    ...['accepted', 'absent'].filter((found) => !lookups.includes(found)).map((found) => `There is no fixture of a look-up that finds "${found}": write fixtures/lookup.${found}.json.`)
+    ...['accepted', 'absent'].filter((found) => !lookups.includes(found)).map((found) =>
+      `There is no fixture of a look-up that finds "${found}": write fixtures/lookup.${found}.json.`
+    )
   ])
 }
 
@@ -67,7 +79,10 @@ async function rememberedCase (subject: ProviderUnderTest, named: Named<Dispatch
   const dispatched = prepareSend(subject.installed, named)
   const { result } = await subject.play(dispatched, { state })
   const ask = async (reference: string): Promise<unknown> => {
-    const answer = await subject.play({ ...dispatched, call: { ...dispatched.call, exchange: [], verb: 'lookup', reference, query: { reference } } }, { state })
+    const answer = await subject.play({
+      ...dispatched,
+      call: { ...dispatched.call, exchange: [], verb: 'lookup', reference, query: { reference } }
+    }, { state })
     return answer.result.outcome === 'answered' ? answer.result.value : answer.result
   }
   const [known, unknown] = [await ask(references[0]), await ask(references[1])]

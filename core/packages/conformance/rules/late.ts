@@ -1,8 +1,8 @@
-import { missCountsAfter, usualTimeLimit, type ProvidedName, type ServiceManifest } from '@dispatch/core/host'
-import { injectedFaults, conflict, positionOf, type InjectedFault } from '../run/fault-injection.ts'
+import { missCountsAfter, type ProvidedName, type ServiceManifest, usualTimeLimit } from '@dispatch/core/host'
 import { differs } from '../fixtures/compare.ts'
 import type { Prepared } from '../fixtures/prepare.ts'
-import { judged, skipped, type Case } from '../report.ts'
+import { type Case, judged, skipped } from '../report.ts'
+import { conflict, type InjectedFault, injectedFaults, positionOf } from '../run/fault-injection.ts'
 import { ownFaults, passedFrom, type Played } from './outcomes.ts'
 import { inTurn } from './replay.ts'
 import type { ProviderUnderTest } from './subject.ts'
@@ -10,7 +10,9 @@ import type { ProviderUnderTest } from './subject.ts'
 type Offered = ServiceManifest<ProvidedName>
 
 /** What a vendor says that is at work on a request and accepts it later. */
-const evasions = injectedFaults.filter((attack) => attack.status === conflict || ('script' in attack && 'cut' in attack.script && attack.script.cut === 'after-body'))
+const evasions = injectedFaults.filter((attack) =>
+  attack.status === conflict || ('script' in attack && 'cut' in attack.script && attack.script.cut === 'after-body')
+)
 
 /** The first accepted dispatch of each service, by a vendor that accepts it after it has given another answer, or none. */
 export async function lateCases (subject: ProviderUnderTest, fit: readonly Played[], questions: readonly Prepared[]): Promise<Case[]> {
@@ -18,7 +20,9 @@ export async function lateCases (subject: ProviderUnderTest, fit: readonly Playe
   const cases = await inTurn(Object.entries(manifest.services), async ([service, offered]) => {
     const { idempotency: { kind } } = offered
     if (kind === 'none') return [skipped('late', service, 'The service declares { kind: \'none\' }: a person tells what became of it.')]
-    const late = fit.map((played) => ({ ...played, at: pointOf(subject, played) })).find(({ at, prepared: { call, result } }) => at >= 0 && call.service === service && call.checkpointed === undefined && result['outcome'] === 'accepted')
+    const late = fit.map((played) => ({ ...played, at: pointOf(subject, played) })).find(({ at, prepared: { call, result } }) =>
+      at >= 0 && call.service === service && call.checkpointed === undefined && result['outcome'] === 'accepted'
+    )
     if (late === undefined) return [skipped('late', service, 'No accepted fixture sends a request that changes something.')]
     const asked = questions.filter(({ call }) => call.verb === 'lookup' && call.service === service)
     const played = await inTurn(evasions.filter(({ status }) => kind === 'key' || status === undefined), async (attack) => {
@@ -42,13 +46,20 @@ type Late = { prepared: Prepared, at: number, attack: InjectedFault, offered: Of
 async function lateFaults (subject: ProviderUnderTest, { prepared, at, attack, offered, asked }: Late): Promise<string[]> {
   const { manifest } = subject.installed
   const unseen = asked.find(({ result }) => result['found'] === 'absent')?.call.exchange ?? []
-  const { result, seen, saved } = await subject.play({ ...prepared, call: { ...prepared.call, exchange: [...prepared.call.exchange, ...unseen] } }, { attack: { at, how: attack } })
-  const called = result.outcome === 'uncertain' ? [] : [`It is called ${result.outcome}; the vendor may be at work on it: it must be uncertain.`]
+  const { result, seen, saved } = await subject.play({
+    ...prepared,
+    call: { ...prepared.call, exchange: [...prepared.call.exchange, ...unseen] }
+  }, { attack: { at, how: attack } })
+  const called = result.outcome === 'uncertain'
+    ? []
+    : [`It is called ${result.outcome}; the vendor may be at work on it: it must be uncertain.`]
   const made = called.length > 0 ? called : ownFaults(manifest, ['uncertain'], seen.thrown)
   if (made.length > 0 || offered.idempotency.kind !== 'key') return made
   const reached = saved.at(-1)?.id
   const again = await subject.play({ ...prepared, call: { ...prepared.call, ...(reached !== undefined && { checkpointed: reached }) } })
-  if (again.result.outcome !== 'accepted') return [`Repeated under its key, when the vendor has accepted it, it is called ${again.result.outcome}.`]
+  if (again.result.outcome !== 'accepted') {
+    return [`Repeated under its key, when the vendor has accepted it, it is called ${again.result.outcome}.`]
+  }
   return differs('response', prepared.result['response'], again.result.response)
 }
 

@@ -1,6 +1,6 @@
-import type { InjectedMailFault } from '../vendor/mail-fault.ts'
 import type { Prepared } from '../fixtures/prepare.ts'
-import { judged, type Case } from '../report.ts'
+import { type Case, judged } from '../report.ts'
+import type { InjectedMailFault } from '../vendor/mail-fault.ts'
 import { inTurn } from './replay.ts'
 import type { ProviderUnderTest } from './subject.ts'
 
@@ -27,8 +27,13 @@ export async function mailCases (subject: ProviderUnderTest, fit: readonly Prepa
   const signsIn = prepared.call.mail?.expect.user !== undefined
   return await inTurn(mailAttacks.filter(({ needs }) => needs === undefined || signsIn), async (mailAttack) => {
     const { result } = await subject.play(prepared, { mailAttack })
-    const wrong = result.outcome === mailAttack.outcome ? [] : [`It is called ${result.outcome}${'error' in result ? ` (${result.error.word}: ${result.error.message})` : ''}; it must be ${mailAttack.outcome}.`]
-    const signIn = mailAttack.needs === 'sign-in' && 'error' in result && result.error.word !== 'authentication_error' ? [`A wrong sign-in is an authentication_error, not ${result.error.word}.`] : []
+    const wrong = result.outcome === mailAttack.outcome ?
+      [] :
+      [`It is called ${result.outcome}${'error' in result ? ` (${result.error.word}: ${result.error.message})` : ''}; it must be ` +
+        `${mailAttack.outcome}.`]
+    const signIn = mailAttack.needs === 'sign-in' && 'error' in result && result.error.word !== 'authentication_error'
+      ? [`A wrong sign-in is an authentication_error, not ${result.error.word}.`]
+      : []
     return judged('outcome', `${prepared.name}: the mail server ${mailAttack.name}`, [...wrong, ...signIn])
   })
 }

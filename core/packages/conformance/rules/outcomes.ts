@@ -1,9 +1,9 @@
 import type { Json, JsonObject } from '@dispatch/common'
-import { failureOf, providerErrors, type Manifest } from '@dispatch/core/host'
-import { allowed, injectedFaults, isSignIn, isUnsafe, positionOf, type InjectedFault, type Position } from '../run/fault-injection.ts'
+import { failureOf, type Manifest, providerErrors } from '@dispatch/core/host'
 import { differs } from '../fixtures/compare.ts'
 import type { Prepared } from '../fixtures/prepare.ts'
-import { judged, skipped, type Case } from '../report.ts'
+import { type Case, judged, skipped } from '../report.ts'
+import { allowed, type InjectedFault, injectedFaults, isSignIn, isUnsafe, type Position, positionOf } from '../run/fault-injection.ts'
 import type { CallRun } from '../run/run.ts'
 import { inTurn } from './replay.ts'
 import type { ProviderUnderTest } from './subject.ts'
@@ -12,7 +12,14 @@ import type { ProviderUnderTest } from './subject.ts'
 export type Played = { prepared: Prepared, run: CallRun }
 
 /** One request of one fixture, and how one attack on it may end. */
-type Trial = { prepared: Prepared, at: number, position: Position, passed: boolean, attack: InjectedFault, words: ReturnType<typeof allowed> }
+type Trial = {
+  prepared: Prepared
+  at: number
+  position: Position
+  passed: boolean
+  attack: InjectedFault
+  words: ReturnType<typeof allowed>
+}
 
 /** Spoils every request of every accepted dispatch, in every way; where fixtures begin with the same requests, these are spoilt once. */
 export async function outcomeCases (subject: ProviderUnderTest, fit: readonly Played[]): Promise<Case[]> {
@@ -30,9 +37,13 @@ export async function outcomeCases (subject: ProviderUnderTest, fit: readonly Pl
   return [...points, ...cases.flat(), ...(await inTurn(services, (played) => mappedCases(subject, played))).flat()]
 }
 
-/** What makes a trial another one: the attack, and all that is sent until then; a part of a path that has a digit in it is somebody's id. */
+/**
+ * What makes a trial another one: the attack, and all that is sent until then; a part of a path that has a digit in it is somebody's id.
+ */
 function shapeOf ({ attack, at, prepared: { call: { service, exchange, checkpointed } } }: Trial): string {
-  const sent = exchange.slice(0, at + 1).map(({ expect: { method, url } }) => `${method} ${url.replace(/\?.*/, '').replaceAll(/[^/]*\d[^/]*/g, '*')}`)
+  const sent = exchange.slice(0, at + 1).map(({ expect: { method, url } }) =>
+    `${method} ${url.replace(/\?.*/, '').replaceAll(/[^/]*\d[^/]*/g, '*')}`
+  )
   return JSON.stringify([service, checkpointed !== undefined, attack.name, sent])
 }
 
@@ -42,13 +53,29 @@ function trialsOf ({ services }: Manifest, { prepared, run }: Played): Trial[] {
   const passedAt = passedFrom(services, prepared, run)
   return exchange.flatMap((entry, at) => {
     const position = positionOf(exchange, at, passedAt)
-    const facts = { notProcessed: isSignIn(entry) ? [] : notProcessed, keyed: !isSignIn(entry) && idempotency?.kind === 'key', passed: at >= passedAt, safe: !isUnsafe(entry) }
-    return injectedFaults.map((attack) => ({ prepared, at, position, passed: facts.passed, attack, words: allowed(attack, position, facts) }))
+    const facts = {
+      notProcessed: isSignIn(entry) ? [] : notProcessed,
+      keyed: !isSignIn(entry) && idempotency?.kind === 'key',
+      passed: at >= passedAt,
+      safe: !isUnsafe(entry)
+    }
+    return injectedFaults.map((attack) => ({
+      prepared,
+      at,
+      position,
+      passed: facts.passed,
+      attack,
+      words: allowed(attack, position, facts)
+    }))
   })
 }
 
 /** From which request on nothing can be repeated. */
-export function passedFrom (services: Manifest['services'], { call: { service, exchange, checkpointed } }: Prepared, { saved }: CallRun): number {
+export function passedFrom (
+  services: Manifest['services'],
+  { call: { service, exchange, checkpointed } }: Prepared,
+  { saved }: CallRun
+): number {
   return services[service]?.checkpoint !== true || checkpointed !== undefined ? 0 : saved.at(-1)?.after ?? exchange.length
 }
 
@@ -56,31 +83,48 @@ function checkpointCase ({ services }: Manifest, { prepared, run }: Played): Cas
   const { name, call: { service, exchange } } = prepared
   if (services[service]?.checkpoint !== true) return []
   const from = passedFrom(services, prepared, run)
-  return [judged('checkpoint', name, exchange.slice(from).some(isUnsafe) ? [] : ['Nothing that changes something is sent after checkpoint(id): call it before the request that makes the dispatch real.'])]
+  return [
+    judged('checkpoint', name, exchange.slice(from).some(isUnsafe)
+      ? []
+      : ['Nothing that changes something is sent after checkpoint(id): call it before the request that makes the dispatch real.'])
+  ]
 }
 
 function nameOf ({ prepared: { name, call: { exchange } }, at, attack, position }: Trial): string {
   const { method = '', url = '' } = exchange[at]?.expect ?? {}
   const where = { before: 'before the point of no return', at: 'at the point of no return', after: 'after the point of no return' }
-  return `${name}: request ${at + 1} of ${exchange.length} (${method} ${URL.parse(url)?.pathname ?? url}, ${where[position]}) ${attack.name}`
+  return `${name}: request ${at + 1} of ${exchange.length} (${method} ${URL.parse(url)?.pathname ?? url}, ${
+    where[position]
+  }) ${attack.name}`
 }
 
 function outcomeFaults (manifest: Manifest, { prepared, attack, words }: Trial, { result, seen }: CallRun): string[] {
   if (result.outcome === 'answered') return []
-  if (result.outcome === 'accepted') return words.includes('accepted') && differs('response', prepared.result['response'], result.response).length === 0 ? [] : [`It is called accepted; ${expectedOf(words)}.`]
+  if (result.outcome === 'accepted') {
+    return words.includes('accepted') && differs('response', prepared.result['response'], result.response).length === 0
+      ? []
+      : [`It is called accepted; ${expectedOf(words)}.`]
+  }
   const { word, message } = result.error
   const wrong = words.includes(result.outcome) ? [] : [`It is called ${result.outcome} (${word}: ${message}); ${expectedOf(words)}.`]
-  const signIn = attack.status === 401 && result.outcome === 'rejected' && word !== 'authentication_error' ? [`A 401 is an authentication_error, not ${word}.`] : []
+  const signIn = attack.status === 401 && result.outcome === 'rejected' && word !== 'authentication_error'
+    ? [`A 401 is an authentication_error, not ${word}.`]
+    : []
   return [...wrong, ...signIn, ...wrong.length > 0 || 'silent' in attack ? [] : ownFaults(manifest, words, seen.thrown)]
 }
 
 /** The host keeps a doubt, whatever a provider makes of it. The provider must not rely on that. */
 export function ownFaults ({ errors: { map } }: Manifest, words: Trial['words'], thrown: unknown): string[] {
   const failure = failureOf(thrown)
-  if (failure === undefined) return [`The provider throws what is no failure: ${String(thrown)}. Let the host's error pass, or throw refused(), unavailable() or outcomeUnknown().`]
+  if (failure === undefined) {
+    return [`The provider throws what is no failure: ${String(thrown)}. Let the host's error pass, or throw refused(), unavailable() or ` +
+      'outcomeUnknown().']
+  }
   const { word = failure.code !== undefined && Object.hasOwn(map, failure.code) ? map[failure.code] : undefined } = failure
   const outcome = providerErrors[word ?? 'provider_error']
-  return words.includes(outcome) ? [] : [`The provider makes ${outcome} of it (${failure.message}); ${expectedOf(words)}. The host put that right.`]
+  return words.includes(outcome)
+    ? []
+    : [`The provider makes ${outcome} of it (${failure.message}); ${expectedOf(words)}. The host put that right.`]
 }
 
 function expectedOf (words: Trial['words']): string {
@@ -107,9 +151,12 @@ async function mappedCases (subject: ProviderUnderTest, { prepared }: Played): P
   const [pointer = ''] = [at].flat()
   return await inTurn(codes, async ([code, word]) => {
     const status = word === 'authentication_error' ? 401 : 400
-    const { result } = await subject.play(prepared, { attack: { at: first, how: { name: code, means: 'refused', status, script: { status, json: bodyAt(pointer, code) } } } })
+    const { result } = await subject.play(prepared, {
+      attack: { at: first, how: { name: code, means: 'refused', status, script: { status, json: bodyAt(pointer, code) } } }
+    })
     const told = 'error' in result ? result.error.word : result.outcome
-    return judged('mapped', `${name}: answered ${status} with ${pointer} ${code}`, told === word ? [] : [`It is called ${told}; errors.map says ${word}.`])
+    return judged('mapped', `${name}: answered ${status} with ${pointer} ${code}`,
+      told === word ? [] : [`It is called ${told}; errors.map says ${word}.`])
   })
 }
 

@@ -1,11 +1,11 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { Json, JsonObject } from '@dispatch/common'
 import { providedNames } from '@dispatch/core/host'
-import { injectedFaults } from '../run/fault-injection.ts'
+import { isDeepStrictEqual } from 'node:util'
 import { compareMail } from '../fixtures/compare-mail.ts'
 import { compareRequest, differs } from '../fixtures/compare.ts'
-import { prepareQuestion, prepareSend, type Prepared } from '../fixtures/prepare.ts'
-import { judged, skipped, type Case } from '../report.ts'
+import { type Prepared, prepareQuestion, prepareSend } from '../fixtures/prepare.ts'
+import { type Case, judged, skipped } from '../report.ts'
+import { injectedFaults } from '../run/fault-injection.ts'
 import type { CallRun } from '../run/run.ts'
 import { attempted, type ProviderUnderTest } from './subject.ts'
 
@@ -16,16 +16,24 @@ export function fixtureCases ({ installed, fixtures }: ProviderUnderTest): Case[
     ...fixtures.questions.map((named) => ({ name: named.name, prepared: attempted(() => prepareQuestion(installed, named)) }))
   ]
   const offered = providedNames.filter((service) => installed.manifest.services[service] !== undefined)
-  const asked = offered.filter((service) => !fixtures.sends.some(({ fixture }) => fixture.service === service && fixture.result.outcome === 'accepted'))
+  const asked = offered.filter((service) =>
+    !fixtures.sends.some(({ fixture }) => fixture.service === service && fixture.result.outcome === 'accepted')
+  )
   return [
     ...fixtures.faults.map(({ name, why }) => judged('fixtures', name, [why])),
     ...unfit.map(({ name, prepared }) => judged('fixtures', name, prepared.ok ? [] : [prepared.why])),
-    ...offered.map((service) => judged('fixtures', `an accepted dispatch of "${service}"`, asked.includes(service) ? [`There is none: write fixtures/send.${service}.json.`] : []))
+    ...offered.map((service) =>
+      judged('fixtures', `an accepted dispatch of "${service}"`,
+        asked.includes(service) ? [`There is none: write fixtures/send.${service}.json.`] : [])
+    )
   ]
 }
 
 /** Plays every dispatch. `fit` are those that went as their fixture says, with the run that they made. */
-export async function replayCases (subject: ProviderUnderTest, sends: readonly Prepared[]): Promise<{ cases: Case[], fit: { prepared: Prepared, run: CallRun }[] }> {
+export async function replayCases (
+  subject: ProviderUnderTest,
+  sends: readonly Prepared[]
+): Promise<{ cases: Case[], fit: { prepared: Prepared, run: CallRun }[] }> {
   const played = await inTurn(sends, async (prepared) => {
     const run = await subject.play(prepared)
     return { prepared, run, faults: compareRun(prepared, run) }
@@ -36,38 +44,63 @@ export async function replayCases (subject: ProviderUnderTest, sends: readonly P
 
 function sandboxCases ({ fixtures: { sends }, installed: { manifest } }: ProviderUnderTest): Case[] {
   const shown = sends.some(({ fixture }) => fixture.sandbox === true)
-  if (!shown && manifest.sandbox?.kind === 'flag') return [judged('sandbox', 'a fixture shows the sandbox', ['The provider declares a sandbox for the flag "sandbox", and no fixture says "sandbox": true.'])]
-  return shown ? [judged('sandbox', 'a fixture shows the sandbox', [])] : [skipped('sandbox', 'a fixture shows the sandbox', 'No fixture says "sandbox": true. Where the vendor knows a sandbox only by its credentials, there is none to write.')]
+  if (!shown && manifest.sandbox?.kind === 'flag') {
+    return [
+      judged('sandbox', 'a fixture shows the sandbox', [
+        'The provider declares a sandbox for the flag "sandbox", and no fixture says "sandbox": true.'
+      ])
+    ]
+  }
+  return shown
+    ? [judged('sandbox', 'a fixture shows the sandbox', [])]
+    : [
+      skipped('sandbox', 'a fixture shows the sandbox',
+        'No fixture says "sandbox": true. Where the vendor knows a sandbox only by its credentials, there is none to write.')
+    ]
 }
 
 /** Plays every question to the vendor. */
 export async function questionCases (subject: ProviderUnderTest, questions: readonly Prepared[]): Promise<Case[]> {
   const { installed: { manifest, code } } = subject
-  const played = await inTurn(questions, async (prepared) => judged('question', prepared.name, compareRun(prepared, await subject.play(prepared))))
-  const needed = Object.entries(manifest.services).flatMap(([service, { verbs }]) => verbs.filter((verb) => verb === 'status').map((verb) => ({ service, verb })))
+  const played = await inTurn(questions,
+    async (prepared) => judged('question', prepared.name, compareRun(prepared, await subject.play(prepared))))
+  const needed = Object.entries(manifest.services).flatMap(([service, { verbs }]) =>
+    verbs.filter((verb) => verb === 'status').map((verb) => ({ service, verb }))
+  )
   const missing = needed.filter(({ service, verb }) => !questions.some(({ call }) => call.service === service && call.verb === verb))
-  return [...played, ...missing.map(({ service, verb }) => judged('question', `the verb "${verb}" of "${service}"`, [`"${code}" has no fixture of it: write fixtures/${verb}.….json.`]))]
+  return [
+    ...played,
+    ...missing.map(({ service, verb }) =>
+      judged('question', `the verb "${verb}" of "${service}"`, [`"${code}" has no fixture of it: write fixtures/${verb}.….json.`])
+    )
+  ]
 }
 
 /** Spoils every request of every look-up. */
 export async function blindCases (subject: ProviderUnderTest, questions: readonly Prepared[]): Promise<Case[]> {
   const lookups = questions.filter(({ call: { verb, exchange } }) => verb === 'lookup' && exchange.length > 0)
   if (lookups.length === 0) return [skipped('blind', 'a look-up that fails', 'No fixture of a look-up asks the vendor.')]
-  const trials = lookups.flatMap((prepared) => prepared.call.exchange.flatMap((_, at) => injectedFaults.map((how) => ({ prepared, attack: { at, how } }))))
+  const trials = lookups.flatMap((prepared) =>
+    prepared.call.exchange.flatMap((_, at) => injectedFaults.map((how) => ({ prepared, attack: { at, how } })))
+  )
   return await inTurn(trials, async ({ prepared, attack }) => {
     const { result } = await subject.play(prepared, { attack })
     // Not to be found is what a look-up may be told so.
     const told = result.outcome === 'answered' && attack.how.status !== 404
-    return judged('blind', `${prepared.name}: request ${attack.at + 1} ${attack.how.name}`, told ? [`It answers ${JSON.stringify(result.value)}.`] : [])
+    return judged('blind', `${prepared.name}: request ${attack.at + 1} ${attack.how.name}`,
+      told ? [`It answers ${JSON.stringify(result.value)}.`] : [])
   })
 }
 
 /** How a run differs from its fixture. */
 export function compareRun ({ call: { exchange, mail }, filling, result }: Prepared, run: CallRun): string[] {
-  const numbered = (index: number, differences: readonly string[]): string[] => differences.map((difference) => `Request ${index + 1}: ${difference}`)
+  const numbered = (index: number, differences: readonly string[]): string[] =>
+    differences.map((difference) => `Request ${index + 1}: ${difference}`)
   const sent = run.requests.flatMap(({ request }, index) => {
     const expected = exchange[index]?.expect
-    return numbered(index, expected === undefined ? [`${request.method} https://${request.host}${request.path} is one more than expected.`] : compareRequest(expected, request, filling))
+    return numbered(index, expected === undefined
+      ? [`${request.method} https://${request.host}${request.path} is one more than expected.`]
+      : compareRequest(expected, request, filling))
   })
   const left = exchange.slice(run.requests.length).map(({ expect: { method, url } }) => `${method} ${url} was not sent.`)
   return [...sent, ...left, ...mail === undefined ? [] : compareMail(mail.expect, run.mails, filling), ...compareResult(result, run)]
@@ -76,12 +109,27 @@ export function compareRun ({ call: { exchange, mail }, filling, result }: Prepa
 function compareResult ({ checkpoint, ...expected }: JsonObject, { result, saved }: CallRun): string[] {
   const points = differs('checkpoint', checkpoint, saved.at(-1)?.id)
   if (result.outcome === 'answered') return [...differs('answer', expected, result.value), ...points]
-  if (result.outcome === 'accepted') return [...differs('outcome', expected['outcome'], 'accepted'), ...expected['outcome'] === 'accepted' ? differs('response', expected['response'], result.response) : [], ...points]
+  if (result.outcome === 'accepted') {
+    return [
+      ...differs('outcome', expected['outcome'], 'accepted'),
+      ...expected['outcome'] === 'accepted' ? differs('response', expected['response'], result.response) : [],
+      ...points
+    ]
+  }
   const { word, code, message } = result.error
   const wanted = isObject(expected['error']) ? expected['error'] : {}
   const told = { word, ...(code !== undefined && { code }), message }
-  const shown = isDeepStrictEqual(expected['outcome'], result.outcome) ? [] : [`The outcome is ${JSON.stringify(result.outcome)} (${word}: ${message}); expected ${JSON.stringify(expected['outcome'] ?? 'an answer')}.`]
-  return [...shown, ...shown.length > 0 ? [] : Object.entries(wanted).flatMap(([field, value]) => differs(`error's ${field}`, value, (told as JsonObject)[field])), ...points]
+  const shown = isDeepStrictEqual(expected['outcome'], result.outcome) ?
+    [] :
+    [`The outcome is ${JSON.stringify(result.outcome)} (${word}: ${message}); expected ` +
+      `${JSON.stringify(expected['outcome'] ?? 'an answer')}.`]
+  return [
+    ...shown,
+    ...shown.length > 0
+      ? []
+      : Object.entries(wanted).flatMap(([field, value]) => differs(`error's ${field}`, value, (told as JsonObject)[field])),
+    ...points
+  ]
 }
 
 function isObject (value: Json | undefined): value is JsonObject {

@@ -1,18 +1,24 @@
 import type { JsonObject } from '@dispatch/common'
 import { checkSettings, secretNames } from '@dispatch/core/host'
-import { judged, skipped, type Case } from '../report.ts'
+import { type Case, judged, skipped } from '../report.ts'
 import type { ProviderUnderTest } from './subject.ts'
 
 /** The forms of a provider, on the settings of its fixtures. */
 export function settingsCases ({ installed: { manifest }, fixtures }: Pick<ProviderUnderTest, 'installed' | 'fixtures'>): Case[] {
   const { settings: form, requestSettings } = manifest
   const untitled = Object.entries({ settings: form, requestSettings }).flatMap(([where, { properties }]) =>
-    Object.entries(properties).filter(([, field]) => field.title === undefined).map(([name]) => `${where}: "${name}" has no title.`))
+    Object.entries(properties).filter(([, field]) => field.title === undefined).map(([name]) => `${where}: "${name}" has no title.`)
+  )
   const samples = [...fixtures.sends, ...fixtures.events].map(({ fixture }) => fixture.settings)
   const refusedWithout = (name: string): boolean => samples.every((settings) => checkSettings(form, without(settings, name)).length > 0)
   const refusedEmpty = (name: string): boolean => samples.every((settings) => checkSettings(form, { ...settings, [name]: '' }).length > 0)
-  const required = (form.required ?? []).map((name) => judged('required', `settings without "${name}"`, refusedWithout(name) ? [] : [`They are taken without "${name}".`]))
-  const secrets = secretNames(form).map((name) => judged('secret', `settings with "${name}" empty`, refusedEmpty(name) ? [] : [`They are taken with "${name}" empty: declare it as Secret(), which refuses that.`]))
+  const required = (form.required ?? []).map((name) =>
+    judged('required', `settings without "${name}"`, refusedWithout(name) ? [] : [`They are taken without "${name}".`])
+  )
+  const secrets = secretNames(form).map((name) =>
+    judged('secret', `settings with "${name}" empty`,
+      refusedEmpty(name) ? [] : [`They are taken with "${name}" empty: declare it as Secret(), which refuses that.`])
+  )
   return [
     judged('titles', 'the settings are a form', untitled),
     ...required.length > 0 ? required : [skipped('required', 'settings without a required field', 'No field is required.')],

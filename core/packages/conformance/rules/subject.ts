@@ -1,8 +1,8 @@
 import { errorMessageOf, type InstalledProvider } from '@dispatch/core/host'
-import type { Canaries } from '../run/canary.ts'
 import type { Fixtures } from '../fixtures/fixtures.ts'
 import type { Prepared } from '../fixtures/prepare.ts'
-import { run, type FixtureCall, type CallTimeouts, type CallRun } from '../run/run.ts'
+import type { Canaries } from '../run/canary.ts'
+import { type CallRun, type CallTimeouts, type FixtureCall, run } from '../run/run.ts'
 import type { VendorDouble } from '../run/vendor-double.ts'
 
 /** A run that was made on the way, with the secrets that were in it. */
@@ -15,10 +15,19 @@ export type ProviderUnderTest = {
   stages: readonly [VendorDouble, VendorDouble]
   recorded: RecordedRun[]
   /** Makes a call and remembers what was seen. */
-  play: (prepared: Prepared, changes?: Partial<Pick<FixtureCall, 'attack' | 'mailAttack' | 'meet' | 'state' | 'sandbox'>>, stage?: VendorDouble) => Promise<CallRun>
+  play: (
+    prepared: Prepared,
+    changes?: Partial<Pick<FixtureCall, 'attack' | 'mailAttack' | 'meet' | 'state' | 'sandbox'>>,
+    stage?: VendorDouble
+  ) => Promise<CallRun>
 }
 
-export function createSubject (installed: InstalledProvider, fixtures: Fixtures, stages: ProviderUnderTest['stages'], limits: CallTimeouts): ProviderUnderTest {
+export function createSubject (
+  installed: InstalledProvider,
+  fixtures: Fixtures,
+  stages: ProviderUnderTest['stages'],
+  limits: CallTimeouts
+): ProviderUnderTest {
   const recorded: RecordedRun[] = []
   return {
     installed,
@@ -34,7 +43,10 @@ export function createSubject (installed: InstalledProvider, fixtures: Fixtures,
 }
 
 /** The fixtures that can be played; those that cannot are a case of their own elsewhere. */
-export function ready<Fixture extends { name: string }> (fixtures: readonly Fixture[], prepare: (fixture: Fixture) => Prepared): Prepared[] {
+export function ready<Fixture extends { name: string }> (
+  fixtures: readonly Fixture[],
+  prepare: (fixture: Fixture) => Prepared
+): Prepared[] {
   return fixtures.flatMap((fixture) => {
     const prepared = attempted(() => prepare(fixture))
     return prepared.ok ? [prepared.value] : []

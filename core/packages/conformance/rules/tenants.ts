@@ -1,6 +1,6 @@
-import { prepareSend, idempotencyKeys, references, type Prepared } from '../fixtures/prepare.ts'
+import { idempotencyKeys, type Prepared, prepareSend, references } from '../fixtures/prepare.ts'
+import { type Case, judged, skipped } from '../report.ts'
 import { reveals } from '../run/canary.ts'
-import { judged, skipped, type Case } from '../report.ts'
 import type { CallRun } from '../run/run.ts'
 import { compareRun, inTurn } from './replay.ts'
 import type { ProviderUnderTest } from './subject.ts'
@@ -15,7 +15,8 @@ export async function tenantCases (subject: ProviderUnderTest, fit: readonly Pre
     const first = prepareSend(installed, fixture, { seed: 1 })
     const second = prepareSend(installed, fixture, { seed: 2, reference: references[1], idempotencyKey: idempotencyKeys[1] })
     const meet = createMeeting()
-    const play = (prepared: Prepared, stage: typeof one): Promise<CallRun> => subject.play(prepared, { meet: meet.at }, stage).finally(meet.leave)
+    const play = (prepared: Prepared, stage: typeof one): Promise<CallRun> =>
+      subject.play(prepared, { meet: meet.at }, stage).finally(meet.leave)
     const runs = await Promise.all([play(first, one), play(second, other)])
     return judged('tenants', `${fixture.name}: for two tenants at once`, [
       ...mixed('first', first, runs[0], second),
@@ -25,8 +26,12 @@ export async function tenantCases (subject: ProviderUnderTest, fit: readonly Pre
 }
 
 function mixed (whose: string, own: Prepared, run: CallRun, { canaries }: Prepared): string[] {
-  const sent = run.requests.map(({ request: { path, headers, body } }) => `${path} ${JSON.stringify(headers)} ${body.toString()}`).join('\n')
-  const foreign = canaries.filter(({ is }) => !own.canaries.some((canary) => canary.is === is) && reveals(sent, is)).map(({ field }) => `The ${whose} tenant's requests have the other's "${field}".`)
+  const sent = run.requests.map(({ request: { path, headers, body } }) => `${path} ${JSON.stringify(headers)} ${body.toString()}`).join(
+    '\n'
+  )
+  const foreign = canaries.filter(({ is }) => !own.canaries.some((canary) => canary.is === is) && reveals(sent, is)).map(({ field }) =>
+    `The ${whose} tenant's requests have the other's "${field}".`
+  )
   return foreign.length > 0 ? foreign : compareRun(own, run).map((difference) => `The ${whose} tenant: ${difference}`)
 }
 

@@ -1,15 +1,23 @@
-import { createKeySources, createVendorSigningKey, eventServices, isConfigured, verifyWebhook, mapTexts, readEvent, signDelivery, statusOf, verifiersOf, type WebhookRequest, type EventService, type ReadEvent, type SignWith, type Verifier, type WebhookManifest } from '@dispatch/core/host'
 import type { Json, JsonObject } from '@dispatch/common'
+import { createKeySources, createVendorSigningKey, type EventService, eventServices, isConfigured, mapTexts, type ReadEvent, readEvent,
+  signDelivery, type SignWith, statusOf, type Verifier, verifiersOf, verifyWebhook, type WebhookManifest,
+  type WebhookRequest } from '@dispatch/core/host'
 import { differs } from '../fixtures/compare.ts'
 import type { EventFixture } from '../fixtures/fixture.ts'
 import { prepareSettings } from '../fixtures/prepare.ts'
-import { judged, skipped, type Case } from '../report.ts'
+import { type Case, judged, skipped } from '../report.ts'
 import { now } from '../run/vendor-double.ts'
 import { inTurn } from './replay.ts'
 import { attempted, type ProviderUnderTest } from './subject.ts'
 
 /** One webhook of the provider, with keys of the kit's in place of the vendor's, and the events that can be sent to it. */
-type Hook = { subject: ProviderUnderTest, service: EventService, webhook: WebhookManifest, verifiers: readonly Verifier[], events: { name: string, fixture: EventFixture, signed: SignWith, body: Buffer }[] }
+type Hook = {
+  subject: ProviderUnderTest
+  service: EventService
+  webhook: WebhookManifest
+  verifiers: readonly Verifier[]
+  events: { name: string, fixture: EventFixture, signed: SignWith, body: Buffer }[]
+}
 
 const endpoint = 'kit-endpoint:kit-password-of-the-endpoint'
 const strange = 'kit-endpoint:another-password'
@@ -17,13 +25,27 @@ const strange = 'kit-endpoint:another-password'
 /** Each webhook with the events of its fixtures, true and forged. */
 export async function webhookCases (subject: ProviderUnderTest): Promise<Case[]> {
   const { installed: { manifest }, fixtures } = subject
-  const declared = eventServices.flatMap((service) => manifest.webhooks?.[service] === undefined ? [] : [{ service, webhook: manifest.webhooks[service] }])
-  const strays = fixtures.events.filter(({ fixture: { service } }) => manifest.webhooks?.[service] === undefined).map(({ name, fixture }) => judged('webhook', name, [`The provider has no webhook for "${fixture.service}".`]))
+  const declared = eventServices.flatMap((service) =>
+    manifest.webhooks?.[service] === undefined ? [] : [{ service, webhook: manifest.webhooks[service] }]
+  )
+  const strays = fixtures.events.filter(({ fixture: { service } }) => manifest.webhooks?.[service] === undefined).map(({ name, fixture }) =>
+    judged('webhook', name, [`The provider has no webhook for "${fixture.service}".`])
+  )
   const cases = await inTurn(declared, async ({ service, webhook }) => {
     const { hook, unfit } = hookOf(subject, service, webhook)
-    if (hook.events.length === 0) return [...unfit, judged('webhook', `the webhook of "${service}"`, ['There is no event to send: write fixtures/webhook.….json.'])]
-    const verified = await inTurn(waysOf(hook), async ({ way, missing }) => [...missing, ...await trueCases(way), ...await forgedCases(way)])
-    return [...unfit, ...verified.flat(), ...await partlyCases(hook), ...await wordCases(hook), ...await repeatedCases(hook), ...await malformedCases(hook)]
+    if (hook.events.length === 0) {
+      return [...unfit, judged('webhook', `the webhook of "${service}"`, ['There is no event to send: write fixtures/webhook.….json.'])]
+    }
+    const verified = await inTurn(waysOf(hook),
+      async ({ way, missing }) => [...missing, ...await trueCases(way), ...await forgedCases(way)])
+    return [
+      ...unfit,
+      ...verified.flat(),
+      ...await partlyCases(hook),
+      ...await wordCases(hook),
+      ...await repeatedCases(hook),
+      ...await malformedCases(hook)
+    ]
   })
   return [...strays, ...cases.flat()]
 }
@@ -37,7 +59,13 @@ function waysOf (hook: Hook): { way: Hook, missing: Case[] }[] {
     const name = `verifier ${index}, ${verify.kind}`
     return {
       way: { ...hook, verifiers: [verify], events: own.map((event) => ({ ...event, name: `${event.name} (${name})` })) },
-      missing: own.length > 0 ? [] : [judged('webhook', `the webhook of "${service}" (${name})`, ['No event has its secret: write a fixtures/webhook.….json whose settings have it.'])]
+      missing: own.length > 0
+        ? []
+        : [
+          judged('webhook', `the webhook of "${service}" (${name})`, [
+            'No event has its secret: write a fixtures/webhook.….json whose settings have it.'
+          ])
+        ]
     }
   })
 }
@@ -45,9 +73,20 @@ function waysOf (hook: Hook): { way: Hook, missing: Case[] }[] {
 function hookOf (subject: ProviderUnderTest, service: EventService, webhook: WebhookManifest): { hook: Hook, unfit: Case[] } {
   const key = createVendorSigningKey('kit-1')
   const verifiers = verifiersOf(webhook).map((verify) => verify.kind === 'jws' ? { ...verify, jwks: key.jwks } : verify)
-  const found = subject.fixtures.events.filter(({ fixture }) => fixture.service === service).map((named) => ({ named, settings: attempted(() => prepareSettings(subject.installed, named.fixture, 1)) }))
+  const found = subject.fixtures.events.filter(({ fixture }) => fixture.service === service).map((named) => ({
+    named,
+    settings: attempted(() => prepareSettings(subject.installed, named.fixture, 1))
+  }))
   return {
-    hook: { subject, service, webhook, verifiers, events: found.flatMap(({ named: { name, fixture }, settings }) => settings.ok ? [{ name, fixture, body: bytesOf(fixture.body), signed: { key, settings: settings.value, endpoint } }] : []) },
+    hook: {
+      subject,
+      service,
+      webhook,
+      verifiers,
+      events: found.flatMap(({ named: { name, fixture }, settings }) =>
+        settings.ok ? [{ name, fixture, body: bytesOf(fixture.body), signed: { key, settings: settings.value, endpoint } }] : []
+      )
+    },
     unfit: found.flatMap(({ named: { name }, settings }) => settings.ok ? [] : [judged('fixtures', name, [settings.why])])
   }
 }
@@ -76,7 +115,11 @@ function readingFaults ({ webhook }: Hook, read: ReadEvent, { remoteId, type, ev
 }
 
 /** What the host makes of an event for the configuration that it is addressed to. */
-async function deliver ({ verifiers }: Hook, delivery: WebhookRequest, { settings, endpoint: expected }: Pick<SignWith, 'settings' | 'endpoint'>): Promise<string> {
+async function deliver (
+  { verifiers }: Hook,
+  delivery: WebhookRequest,
+  { settings, endpoint: expected }: Pick<SignWith, 'settings' | 'endpoint'>
+): Promise<string> {
   const keys = createKeySources({ fetchJson: () => Promise.reject(new Error('The kit has the keys.')), now, onError: () => undefined })
   return (await verifyWebhook(verifiers, delivery, { settings: () => settings, endpoint: expected, keys }, now())).verdict
 }
@@ -86,7 +129,8 @@ const unknownWord = 'kit.a-word-that-nobody-knows'
 /** Every word of the vendor's, and one that nobody knows, in the place where a fixture has one. */
 async function wordCases (hook: Hook): Promise<Case[]> {
   const { webhook: { events }, service } = hook
-  const readings = await inTurn(hook.events, async ({ name, body }) => ({ name, body, read: await readEvent(hook.subject.installed, service, body) }))
+  const readings = await inTurn(hook.events,
+    async ({ name, body }) => ({ name, body, read: await readEvent(hook.subject.installed, service, body) }))
   const shown = new Set(readings.flatMap(({ read }) => read.ok ? [read.reading.type] : []))
   const base = readings.find(({ read, body }) => read.ok && changed(body, read.reading.type, unknownWord) !== undefined)
   const become = async (word: string): Promise<ReadEvent | undefined> => {
@@ -96,13 +140,28 @@ async function wordCases (hook: Hook): Promise<Case[]> {
   const words = await inTurn(Object.entries(events), async ([word, status]) => {
     if (shown.has(word)) return judged('words', `"${word}"`, [])
     const read = await become(word)
-    if (read === undefined) return judged('words', `"${word}"`, ['No fixture has it, and it stands in none where another word stands: write fixtures/webhook.….json for it.'])
-    return judged('words', `"${word}"`, read.ok ? differs('status', status, statusOf(events, read.reading.type) ?? 'unknown') : [read.reason])
+    if (read === undefined) {
+      return judged('words', `"${word}"`, [
+        'No fixture has it, and it stands in none where another word stands: write fixtures/webhook.….json for it.'
+      ])
+    }
+    return judged('words', `"${word}"`,
+      read.ok ? differs('status', status, statusOf(events, read.reading.type) ?? 'unknown') : [read.reason])
   })
   const read = await become(unknownWord)
   const bySelf = hook.events.some(({ fixture }) => fixture.expect.status === 'unknown')
-  if (read === undefined) return [...words, judged('unknown', 'an unknown word', bySelf ? [] : ['No word stands literally in the body of a fixture: write fixtures/webhook.unknown.json with "status": "unknown".'])]
-  return [...words, judged('unknown', `${base?.name ?? ''} with an unknown word`, read.ok ? differs('status', 'unknown', statusOf(events, read.reading.type) ?? 'unknown') : [`It is an error: ${read.reason}`])]
+  if (read === undefined) {
+    return [
+      ...words,
+      judged('unknown', 'an unknown word',
+        bySelf ? [] : ['No word stands literally in the body of a fixture: write fixtures/webhook.unknown.json with "status": "unknown".'])
+    ]
+  }
+  return [
+    ...words,
+    judged('unknown', `${base?.name ?? ''} with an unknown word`,
+      read.ok ? differs('status', 'unknown', statusOf(events, read.reading.type) ?? 'unknown') : [`It is an error: ${read.reason}`])
+  ]
 }
 
 /** The event with one word for another; undefined where that word does not stand by itself. */
@@ -119,7 +178,8 @@ async function partlyCases (hook: Hook): Promise<Case[]> {
     const own = hook.verifiers.filter((verify) => isConfigured(verify, signed.settings))
     return own.length < 2 ? [] : await inTurn(own, async (left) => {
       const verdict = await deliver(hook, signDelivery(own.filter((verify) => verify !== left), body, signed, now()), signed)
-      return judged('forged', `${name}: without its ${left.kind}, though there is a secret for it`, verdict === 'verified' ? ['It is taken for the vendor\'s.'] : [])
+      return judged('forged', `${name}: without its ${left.kind}, though there is a secret for it`,
+        verdict === 'verified' ? ['It is taken for the vendor\'s.'] : [])
     })
   })
   return cases.flat()
@@ -137,7 +197,9 @@ async function forgedCases (hook: Hook): Promise<Case[]> {
     return judged('forged', `${name}: ${what}`, verdict === 'verified' ? ['It is taken for the vendor\'s.'] : [])
   }
   const others = prepareSettings(installed, fixture, 2)
-  const emptied = Object.fromEntries(Object.entries(signed.settings).map(([field, value]) => [field, typeof value === 'string' ? '' : value]))
+  const emptied = Object.fromEntries(
+    Object.entries(signed.settings).map(([field, value]) => [field, typeof value === 'string' ? '' : value])
+  )
   const stranger: SignWith = { key: createVendorSigningKey('kit-1'), settings: others, endpoint: strange }
   const headers = Object.entries(good.headers)
   const altered = Buffer.from(body)
@@ -146,12 +208,29 @@ async function forgedCases (hook: Hook): Promise<Case[]> {
     await refused('unsigned', { body, headers: {} }),
     await refused('signed with nothing', { body, headers: Object.fromEntries(headers.map(([header]) => [header, ''])) }),
     await refused('signed with another secret', signDelivery(verifiers, body, stranger, now())),
-    await refused('with one byte of its signature altered', { body, headers: Object.fromEntries(headers.map(([header, value = '']) => [header, alteredText(value)])) }),
-    verify.kind === 'basic' ? skipped('forged', `${name}: with one byte of its body altered`, 'Basic credentials do not cover the body.') : await refused('with one byte of its body altered', { ...good, body: altered }),
-    await refused('while no secret is configured', good, { settings: verify.kind === 'jws' ? signed.settings : {}, endpoint: '' }).then((one) => verify.kind === 'jws' ? skipped('forged', one.name, 'A jws needs no secret.') : one),
-    verify.kind === 'jws' ? skipped('forged', `${name}: while the secret is empty`, 'A jws needs no secret.') : await refused('while the secret is empty', signDelivery(verifiers, body, { ...signed, settings: emptied, endpoint: ':' }, now()), { settings: emptied, endpoint: ':' }),
-    verify.kind === 'jws' || JSON.stringify(others) === JSON.stringify(signed.settings) ? skipped('forged', `${name}: for another company`, 'All companies share the vendor\'s keys; the event is matched by the vendor\'s id.') : await refused('for another company', good, { settings: others, endpoint: strange }),
-    verify.kind === 'hmac' && verify.timestamp !== undefined ? await refused('an hour old', signDelivery(verifiers, body, signed, new Date(now().getTime() - 2 * 3600_000))) : skipped('forged', `${name}: an hour old`, 'What is signed has no time.')
+    await refused('with one byte of its signature altered', {
+      body,
+      headers: Object.fromEntries(headers.map(([header, value = '']) => [header, alteredText(value)]))
+    }),
+    verify.kind === 'basic'
+      ? skipped('forged', `${name}: with one byte of its body altered`, 'Basic credentials do not cover the body.')
+      : await refused('with one byte of its body altered', { ...good, body: altered }),
+    await refused('while no secret is configured', good, { settings: verify.kind === 'jws' ? signed.settings : {}, endpoint: '' }).then(
+      (one) => verify.kind === 'jws' ? skipped('forged', one.name, 'A jws needs no secret.') : one
+    ),
+    verify.kind === 'jws'
+      ? skipped('forged', `${name}: while the secret is empty`, 'A jws needs no secret.')
+      : await refused('while the secret is empty', signDelivery(verifiers, body, { ...signed, settings: emptied, endpoint: ':' }, now()), {
+        settings: emptied,
+        endpoint: ':'
+      }),
+    verify.kind === 'jws' || JSON.stringify(others) === JSON.stringify(signed.settings)
+      ? skipped('forged', `${name}: for another company`,
+        'All companies share the vendor\'s keys; the event is matched by the vendor\'s id.')
+      : await refused('for another company', good, { settings: others, endpoint: strange }),
+    verify.kind === 'hmac' && verify.timestamp !== undefined
+      ? await refused('an hour old', signDelivery(verifiers, body, signed, new Date(now().getTime() - 2 * 3600_000)))
+      : skipped('forged', `${name}: an hour old`, 'What is signed has no time.')
   ]
 }
 
@@ -163,15 +242,20 @@ function alteredText (text: string): string {
 
 async function repeatedCases (hook: Hook): Promise<Case[]> {
   const { subject: { installed }, service, events } = hook
-  const read = async (list: Hook['events']): Promise<string[]> => (await inTurn(list, async ({ name, body, fixture }) =>
-    readingFaults(hook, await readEvent(installed, service, body), fixture.expect).map((fault) => `${name}: ${fault}`))).flat()
+  const read = async (list: Hook['events']): Promise<string[]> =>
+    (await inTurn(list, async ({ name, body, fixture }) =>
+      readingFaults(hook, await readEvent(installed, service, body), fixture.expect).map((fault) =>
+        `${name}: ${fault}`
+      ))).flat()
   const different = [...new Map(events.map(({ body }) => [body.toString(), body])).values()]
   const readings = await inTurn(different, (body) => readEvent(installed, service, body))
   const ids = readings.flatMap((one) => one.ok && one.reading.eventId !== undefined ? [one.reading.eventId] : [])
   return [
     judged('repeated', 'each event once more', await read(events)),
     judged('repeated', 'the last event first', await read(events.toReversed())),
-    judged('repeated', 'different events', new Set(ids).size < ids.length ? [`Two of them have the same eventId, so that the second would be taken for the first: ${ids.join(', ')}.`] : [])
+    judged('repeated', 'different events', new Set(ids).size < ids.length
+      ? [`Two of them have the same eventId, so that the second would be taken for the first: ${ids.join(', ')}.`]
+      : [])
   ]
 }
 
@@ -181,12 +265,18 @@ async function malformedCases ({ subject: { installed }, service, events: [event
   const { name, body } = event
   const read = async (what: string, text: string): Promise<Case> => {
     const result = await readEvent(installed, service, Buffer.from(text))
-    return judged('malformed', `${name}: ${what}`, result.ok || !result.reason.startsWith(thrown) ? [] : [`It fits "body", and then "read" throws (${result.reason.slice(thrown.length).trim()}): require in the schema what is read.`])
+    return judged('malformed', `${name}: ${what}`, result.ok || !result.reason.startsWith(thrown)
+      ? []
+      : [`It fits "body", and then "read" throws (${result.reason.slice(thrown.length).trim()}): require in the schema what is read.`])
   }
   const parsed = attempted(() => JSON.parse(body.toString()) as Json)
   const spoiled = parsed.ok ? spoil(parsed.value) : []
   return await inTurn([
-    ['that is not JSON', 'This is not JSON.'], ['that is empty', ''], ['that is null', 'null'], ['that is a list', '[]'], ['that is an empty object', '{}'],
+    ['that is not JSON', 'This is not JSON.'],
+    ['that is empty', ''],
+    ['that is null', 'null'],
+    ['that is a list', '[]'],
+    ['that is an empty object', '{}'],
     ['that is huge', JSON.stringify({ huge: 'x'.repeat(2 * 1024 * 1024) })],
     ...spoiled
   ] as const, ([what, text]) => read(what, text))

@@ -1,6 +1,6 @@
-import { hash } from 'node:crypto'
 import type { Json, JsonObject } from '@dispatch/common'
 import { checkSettings, mapTexts, secretNames, type SettingsSchema } from '@dispatch/core/host'
+import { hash } from 'node:crypto'
 
 /** The secrets of a fixture by the field that they stand in, and what stands there instead when it is replayed. */
 export type Canaries = readonly { field: string, was: string, is: string }[]
@@ -24,7 +24,9 @@ export function canariesOf (form: SettingsSchema, settings: JsonObject, seed: nu
 /** The JSON with every secret of the fixture replaced, wherever it stands. */
 export function withCanaries<Value extends Json> (value: Value, canaries: Canaries): Value {
   const longestFirst = canaries.toSorted((a, b) => b.was.length - a.was.length)
-  return longestFirst.length === 0 ? value : mapTexts(value, (text) => longestFirst.reduce((changed, { was, is }) => changed.replaceAll(was, is), text))
+  return longestFirst.length === 0
+    ? value
+    : mapTexts(value, (text) => longestFirst.reduce((changed, { was, is }) => changed.replaceAll(was, is), text))
 }
 
 /** The second half of a text with every letter and digit moved on within its kind, each by another step. */

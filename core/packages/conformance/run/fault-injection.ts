@@ -5,20 +5,26 @@ import type { VendorReply } from '../vendor/vendor.ts'
 type Word = Outcome['outcome']
 
 /** What can go wrong with one request. `means`: what it says about the request, whatever the provider makes of it. */
-export type InjectedFault = { name: string, means: 'refused' | 'not done' | 'doubtful', status?: number } & (
-  | { script: VendorReply }
-  /** There is no connection. */
-  | { link: 'refused' | 'unknown name' | 'untrusted' }
-  /** The vendor has the request and says nothing until the call is given up. */
-  | { silent: true }
-)
+export type InjectedFault =
+  & { name: string, means: 'refused' | 'not done' | 'doubtful', status?: number }
+  & (
+    | { script: VendorReply }
+    /** There is no connection. */
+    | { link: 'refused' | 'unknown name' | 'untrusted' }
+    /** The vendor has the request and says nothing until the call is given up. */
+    | { silent: true }
+  )
 
 /** Said of an idempotency key whose first request is still at work, too. */
 export const conflict = 409
 
-const answers = (means: InjectedFault['means'], ...statuses: readonly number[]): InjectedFault[] => statuses.map((status) => ({
-  name: `answered ${status}`, means, status, script: { status, json: { message: `The kit answers ${status}.` } }
-}))
+const answers = (means: InjectedFault['means'], ...statuses: readonly number[]): InjectedFault[] =>
+  statuses.map((status) => ({
+    name: `answered ${status}`,
+    means,
+    status,
+    script: { status, json: { message: `The kit answers ${status}.` } }
+  }))
 
 /** Every way in which one request of an exchange is made to fail. */
 export const injectedFaults: readonly InjectedFault[] = [

@@ -25,6 +25,8 @@ export type LogLine = { level: keyof Log, facts: object, message: string }
 /** A log that keeps its lines. */
 export function memoryLog (): Log & { lines: LogLine[] } {
   const lines: LogLine[] = []
-  const write = (level: keyof Log) => (facts: object, message: string): void => { lines.push({ level, facts, message }) }
+  const write = (level: keyof Log) => (facts: object, message: string): void => {
+    lines.push({ level, facts, message })
+  }
   return { lines, debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }
 }

@@ -1,3 +1,7 @@
+import type { JsonObject } from '@dispatch/common'
+import { type CallContext, callDispatch, type CallLimits, copyJson, type DocumentHandle, type FailedCall, failureOf, type Http,
+  type HttpVerb, type InstalledProvider, invoke, type Log, type Outcome, type ProvidedName, type ServiceContracts, type State, type Verb,
+  type VerbName, withTimeLimit } from '@dispatch/core/host'
 import { hash } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -5,10 +9,8 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { isDeepStrictEqual } from 'node:util'
-import { callDispatch, copyJson, failureOf, invoke, withTimeLimit, type CallContext, type CallLimits, type DocumentHandle, type FailedCall, type Http, type HttpVerb, type InstalledProvider, type Log, type Outcome, type ProvidedName, type ServiceContracts, type State, type Verb, type VerbName } from '@dispatch/core/host'
-import type { JsonObject } from '@dispatch/common'
-import { memoryLog, memoryState, type LogLine } from './memory.ts'
-import { now, type ExchangeScript, type ExchangeSession, type VendorDouble } from './vendor-double.ts'
+import { type LogLine, memoryLog, memoryState } from './memory.ts'
+import { type ExchangeScript, type ExchangeSession, now, type VendorDouble } from './vendor-double.ts'
 
 /** A call as a fixture describes it, everything in it filled in. */
 export type FixtureCall = ExchangeScript & {
@@ -41,7 +43,12 @@ export type CallRun = {
 export type CallTimeouts = { limit: number, endLimit: number }
 
 /** Calls a verb of the provider on the real host, against the vendor of the stage. */
-export async function run (installed: InstalledProvider, stage: VendorDouble, call: FixtureCall, { limit, endLimit }: CallTimeouts): Promise<CallRun> {
+export async function run (
+  installed: InstalledProvider,
+  stage: VendorDouble,
+  call: FixtureCall,
+  { limit, endLimit }: CallTimeouts
+): Promise<CallRun> {
   const disk = await mkdtemp(join(tmpdir(), 'dispatch-'))
   const playing = await stage.play(call)
   const log = memoryLog()
@@ -51,7 +58,9 @@ export async function run (installed: InstalledProvider, stage: VendorDouble, ca
   const watched = observed(installed, call, seen, () => done.resolve(undefined))
   try {
     // A request for an access token is not given up with one call, as others may wait for it; it ends with its connection.
-    const result = await ask(watched, call, contextOf(call, playing, { disk, log, saved }), { limit, signal: playing.givenUp }).finally(playing.close)
+    const result = await ask(watched, call, contextOf(call, playing, { disk, log, saved }), { limit, signal: playing.givenUp }).finally(
+      playing.close
+    )
     if (!seen.ended) await withTimeLimit(endLimit, done.promise).catch(() => undefined)
     return { result, requests: playing.requests, mails: playing.mails, saved, lines: log.lines, seen }
   } finally {
@@ -59,7 +68,11 @@ export async function run (installed: InstalledProvider, stage: VendorDouble, ca
   }
 }
 
-function contextOf (call: FixtureCall, { network, requests }: ExchangeSession, { disk, log, saved }: { disk: string, log: Log, saved: CallRun['saved'] }): CallContext {
+function contextOf (
+  call: FixtureCall,
+  { network, requests }: ExchangeSession,
+  { disk, log, saved }: { disk: string, log: Log, saved: CallRun['saved'] }
+): CallContext {
   const save = (id: string): Promise<void> => {
     saved.push({ id, after: requests.length })
     return Promise.resolve()
@@ -80,7 +93,10 @@ function contextOf (call: FixtureCall, { network, requests }: ExchangeSession, {
 }
 
 async function ask (installed: InstalledProvider, call: FixtureCall, context: CallContext, limits: CallLimits): Promise<CallRun['result']> {
-  if (call.verb === 'dispatch') return await callDispatch(installed, call.service, call.request as unknown as ServiceContracts[ProvidedName]['dispatch'], context, limits)
+  if (call.verb === 'dispatch') {
+    return await callDispatch(installed, call.service, call.request as unknown as ServiceContracts[ProvidedName]['dispatch'], context,
+      limits)
+  }
   const called = await invoke(installed, call.service, call.verb, call.query, context, limits)
   if ('outcome' in called) return called
   const copied = copyJson(called.returned)
@@ -88,7 +104,12 @@ async function ask (installed: InstalledProvider, call: FixtureCall, context: Ca
 }
 
 /** The same provider, with its verb watched. */
-function observed (installed: InstalledProvider, { service, verb }: FixtureCall, seen: VerbObservation, done: () => void): InstalledProvider {
+function observed (
+  installed: InstalledProvider,
+  { service, verb }: FixtureCall,
+  seen: VerbObservation,
+  done: () => void
+): InstalledProvider {
   const own = installed.verbs[service]?.[verb]
   if (own === undefined) return installed
   const verbSeen: Verb = async (request, context) => {
@@ -119,7 +140,11 @@ function listened (http: Http, seen: VerbObservation): Http {
   }
   const verb = (send: HttpVerb): HttpVerb => (url, call, reply) => send(url, call, reply).catch(tell)
   return {
-    get: verb(http.get), post: verb(http.post), put: verb(http.put), patch: verb(http.patch), delete: verb(http.delete),
+    get: verb(http.get),
+    post: verb(http.post),
+    put: verb(http.put),
+    patch: verb(http.patch),
+    delete: verb(http.delete),
     download: (url, call) => http.download(url, call).catch(tell)
   }
 }
@@ -129,7 +154,9 @@ function documentsOf ({ documents }: FixtureCall): CallContext['resources']['doc
   return {
     read: ({ id, sha256 }: DocumentHandle) => {
       const bytes = known.get(sha256)
-      return bytes === undefined ? Promise.reject(new Error(`There is no document ${id}.`)) : Promise.resolve(Readable.from([bytes], { objectMode: false }))
+      return bytes === undefined
+        ? Promise.reject(new Error(`There is no document ${id}.`))
+        : Promise.resolve(Readable.from([bytes], { objectMode: false }))
     },
     async keep (content, about) {
       const bytes = await buffer(content)

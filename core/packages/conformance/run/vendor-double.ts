@@ -1,12 +1,12 @@
 import { createNetwork, type Network } from '@dispatch/core/host'
-import type { InjectedFault } from './fault-injection.ts'
-import { createAuthority, type Authority } from '../vendor/certificates.ts'
 import { isMeant } from '../fixtures/compare.ts'
 import type { Exchange, MailExchange } from '../fixtures/fixture.ts'
+import { type Authority, createAuthority } from '../vendor/certificates.ts'
+import type { InjectedMailFault } from '../vendor/mail-fault.ts'
 import { createMailServer, type MailServer, type ReceivedMail } from '../vendor/mail-server.ts'
 import type { ReceivedRequest } from '../vendor/requests.ts'
-import type { InjectedMailFault } from '../vendor/mail-fault.ts'
-import { createVendor, type VendorReply, type Vendor } from '../vendor/vendor.ts'
+import { createVendor, type Vendor, type VendorReply } from '../vendor/vendor.ts'
+import type { InjectedFault } from './fault-injection.ts'
 
 /** A vendor that follows exchanges, and one whose certificates nobody trusts. */
 export type VendorDouble = {
@@ -51,15 +51,29 @@ export async function createVendorDouble (): Promise<VendorDouble> {
       const mailServer = play.mail === undefined ? undefined : await openMail(post, play.mail, play.mailAttack, () => giveUp.abort())
       return begin({ vendor, stranger, post, mailServer, giveUp }, play)
     },
-    async close () { await Promise.all([vendor.close(), stranger.close()]) }
+    async close () {
+      await Promise.all([vendor.close(), stranger.close()])
+    }
   }
 }
 
 /** The mail server of a play: its certificate is one for the host that the fixture names, or another when it is attacked so. */
-async function openMail (post: Authority, { expect: { host, port, user }, answer = {} }: MailExchange, attack: InjectedMailFault | undefined, heard: () => void): Promise<MailServer> {
+async function openMail (
+  post: Authority,
+  { expect: { host, port, user }, answer = {} }: MailExchange,
+  attack: InjectedMailFault | undefined,
+  heard: () => void
+): Promise<MailServer> {
   const untrusted = attack !== undefined && 'link' in attack && attack.link === 'untrusted'
   const certificate = await post.issue(untrusted ? noName : host)
-  return await createMailServer({ certificate, tls: port === implicitTls, signsIn: user !== undefined, answer, script: attack !== undefined && 'script' in attack ? attack.script : undefined, heard })
+  return await createMailServer({
+    certificate,
+    tls: port === implicitTls,
+    signsIn: user !== undefined,
+    answer,
+    script: attack !== undefined && 'script' in attack ? attack.script : undefined,
+    heard
+  })
 }
 
 const implicitTls = 465
@@ -67,7 +81,10 @@ const https = 443
 
 type Actors = { vendor: Vendor, stranger: Vendor, post: Authority, mailServer: MailServer | undefined, giveUp: AbortController }
 
-function begin ({ vendor, stranger, post, mailServer, giveUp }: Actors, { exchange, attack, mailAttack, meet = () => Promise.resolve() }: ExchangeScript): ExchangeSession {
+function begin (
+  { vendor, stranger, post, mailServer, giveUp }: Actors,
+  { exchange, attack, mailAttack, meet = () => Promise.resolve() }: ExchangeScript
+): ExchangeSession {
   const requests: ExchangeSession['requests'] = []
   const over = Promise.withResolvers<undefined>()
   const link = attack !== undefined && 'link' in attack.how ? attack.how.link : undefined
@@ -87,7 +104,12 @@ function begin ({ vendor, stranger, post, mailServer, giveUp }: Actors, { exchan
     answered++
     const { status = 200, headers = {}, json, text } = exchange[index]?.answer ?? {}
     // Every request of a call whose connection is attacked makes its own.
-    return { status, headers: { ...headers, ...(link !== undefined && { connection: 'close' }) }, ...(json !== undefined && { json }), ...(text !== undefined && { text }) }
+    return {
+      status,
+      headers: { ...headers, ...(link !== undefined && { connection: 'close' }) },
+      ...(json !== undefined && { json }),
+      ...(text !== undefined && { text })
+    }
   })
 
   const elsewhere = { refused: nobody, 'unknown name': { host: noName, port: 443 }, untrusted: { host: '127.0.0.1', port: stranger.port } }

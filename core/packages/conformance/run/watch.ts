@@ -30,7 +30,9 @@ export function watchProcess (): Watch {
 
 function install (): () => void {
   const undo = [overhear(process.stdout), overhear(process.stderr), guardConnections()]
-  return () => { for (const one of undo) one() }
+  return () => {
+    for (const one of undo) one()
+  }
 }
 
 function overhear (stream: NodeJS.WriteStream): () => void {
@@ -57,7 +59,9 @@ function guardConnections (): () => void {
     for (const tap of taps) tap.connect(String(options.host))
     return connect.call(this, { ...options, ...nobody }, ...rest.filter((value) => typeof value === 'function'))
   }
-  return () => { if (own !== undefined) Object.defineProperty(Socket.prototype, 'connect', own) }
+  return () => {
+    if (own !== undefined) Object.defineProperty(Socket.prototype, 'connect', own)
+  }
 }
 
 /** Node calls the method with options, or with a port and a host, each way also as a list. */

@@ -1,7 +1,7 @@
+import { runConformance } from '@dispatch/conformance'
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { runConformance } from '@dispatch/conformance'
 import t from 'tap'
 import { directory } from '../../../../test/fixtures/providers/folders.ts'
 
@@ -12,15 +12,51 @@ const event = JSON.parse(await readFile(join(healthy, 'fixtures/webhook.mailed.j
 /** Fixtures that cannot be used, and the sentence that says why. */
 const unusable: Record<string, { file: string, content: unknown, why: RegExp }> = {
   'is no JSON': { file: 'send.bad.json', content: '{ "service":', why: /fixtures\/send\.bad\.json: .*JSON/ },
-  'is called after nothing': { file: 'sned.bad.json', content: good, why: /A fixture is called send\.….json, webhook\.….json or after a verb: lookup\.….json, status/ },
-  'has a field that there is not': { file: 'send.bad.json', content: { ...good, reqest: {} }, why: /\/reqest Unknown field "reqest" \(did you mean "request"\?\)/ },
-  'expects a request without an address': { file: 'send.bad.json', content: { ...good, exchange: [{ expect: { method: 'POST' }, answer: {} }] }, why: /\/exchange\/0\/expect\/url The field "url" is required/ },
-  'has settings that do not fit': { file: 'send.bad.json', content: { ...good, settings: { apiKey: 'zoo_test_5f2b8c91d04e7a63' } }, why: /\/settings\/webhookSecret The field "webhookSecret" is required/ },
-  'has a secret that is too short to be found': { file: 'send.bad.json', content: { ...good, settings: { ...good.settings, apiKey: 'key' } }, why: /at least 8 characters.*: apiKey/ },
-  'asks for a service that is not offered': { file: 'send.bad.json', content: { ...good, service: 'upload', request: {} }, why: /does not offer "upload"/ },
-  'has a request that does not fit the service': { file: 'send.bad.json', content: { ...good, request: { sms: { phoneNumber: '0612', message: 'Hello' } } }, why: /\/sms\/phoneNumber Expected: an E\.164 phone number/ },
-  'has an outcome that there is not': { file: 'send.bad.json', content: { ...good, result: { outcome: 'sent' } }, why: /\/result\/outcome Expected one of "accepted", "rejected"/ },
-  'is an event of no status': { file: 'webhook.bad.json', content: { ...event, expect: { remoteId: 'ltr_1', status: 'posted' } }, why: /\/expect\/status Expected one of .*unknown/ }
+  'is called after nothing': {
+    file: 'sned.bad.json',
+    content: good,
+    why: /A fixture is called send\.….json, webhook\.….json or after a verb: lookup\.….json, status/
+  },
+  'has a field that there is not': {
+    file: 'send.bad.json',
+    content: { ...good, reqest: {} },
+    why: /\/reqest Unknown field "reqest" \(did you mean "request"\?\)/
+  },
+  'expects a request without an address': {
+    file: 'send.bad.json',
+    content: { ...good, exchange: [{ expect: { method: 'POST' }, answer: {} }] },
+    why: /\/exchange\/0\/expect\/url The field "url" is required/
+  },
+  'has settings that do not fit': {
+    file: 'send.bad.json',
+    content: { ...good, settings: { apiKey: 'zoo_test_5f2b8c91d04e7a63' } },
+    why: /\/settings\/webhookSecret The field "webhookSecret" is required/
+  },
+  'has a secret that is too short to be found': {
+    file: 'send.bad.json',
+    content: { ...good, settings: { ...good.settings, apiKey: 'key' } },
+    why: /at least 8 characters.*: apiKey/
+  },
+  'asks for a service that is not offered': {
+    file: 'send.bad.json',
+    content: { ...good, service: 'upload', request: {} },
+    why: /does not offer "upload"/
+  },
+  'has a request that does not fit the service': {
+    file: 'send.bad.json',
+    content: { ...good, request: { sms: { phoneNumber: '0612', message: 'Hello' } } },
+    why: /\/sms\/phoneNumber Expected: an E\.164 phone number/
+  },
+  'has an outcome that there is not': {
+    file: 'send.bad.json',
+    content: { ...good, result: { outcome: 'sent' } },
+    why: /\/result\/outcome Expected one of "accepted", "rejected"/
+  },
+  'is an event of no status': {
+    file: 'webhook.bad.json',
+    content: { ...event, expect: { remoteId: 'ltr_1', status: 'posted' } },
+    why: /\/expect\/status Expected one of .*unknown/
+  }
 }
 
 for (const [fault, { file, content, why }] of Object.entries(unusable)) {
@@ -35,7 +71,8 @@ for (const [fault, { file, content, why }] of Object.entries(unusable)) {
   })
 }
 
-await t.test('a service without an accepted fixture, a webhook without an event and a verb without a question are failed cases', async (t) => {
+await t.test('a service without an accepted fixture, a webhook without an event and a verb without a ' +
+  'question are failed cases', async (t) => {
   const folder = await directory(t)
   await cp(healthy, folder, { recursive: true })
   await rm(join(folder, 'fixtures'), { recursive: true })

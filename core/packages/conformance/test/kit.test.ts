@@ -1,17 +1,18 @@
+import { countOf, formatReport, runConformance } from '@dispatch/conformance'
+import fc from 'fast-check'
 import { readFile, writeFile } from 'node:fs/promises'
 import { Socket } from 'node:net'
 import { join } from 'node:path'
-import { countOf, formatReport, runConformance } from '@dispatch/conformance'
-import fc from 'fast-check'
 import t from 'tap'
-import { Host, Secret } from '../../../host/settings/fields.ts'
-import type { SettingsSchema } from '../../../host/settings/settings-schema.ts'
-import { canariesOf, reveals, withCanaries } from '../run/canary.ts'
-import { Type } from '../../../provider.ts'
 import { directory, provide } from '../../../../test/fixtures/providers/folders.ts'
 import { contains, has } from '../../../../test/support/matching.ts'
+import { Host, Secret } from '../../../host/settings/fields.ts'
+import type { SettingsSchema } from '../../../host/settings/settings-schema.ts'
+import { Type } from '../../../provider.ts'
+import { canariesOf, reveals, withCanaries } from '../run/canary.ts'
 
-const formOf = (properties: Record<string, object>): SettingsSchema => ({ ...Type.Object(properties as never), additionalProperties: false }) as unknown as SettingsSchema
+const formOf = (properties: Record<string, object>): SettingsSchema =>
+  ({ ...Type.Object(properties as never), additionalProperties: false }) as unknown as SettingsSchema
 
 await t.test('a secret is replaced by another of the same shape, wherever it stands', (t) => {
   const form = formOf({ key: Secret({ pattern: '^sk_(test|live)_[0-9a-f]{16}$' }), server: Host() })
@@ -36,8 +37,12 @@ await t.test('a secret that must stay what it is stays', (t) => {
 await t.test('a secret is found in every text that gives it away', (t) => {
   const secret = fc.stringMatching(/^[A-Za-z0-9]{16,40}$/)
   const ways: ((secret: string) => string)[] = [
-    (text) => text, (text) => Buffer.from(text).toString('hex'), (text) => `Basic ${Buffer.from(`${text}:x`).toString('base64')}`,
-    (text) => text.slice(-8), (text) => Array.from(text).reverse().join(''), (text) => JSON.stringify({ key: text })
+    (text) => text,
+    (text) => Buffer.from(text).toString('hex'),
+    (text) => `Basic ${Buffer.from(`${text}:x`).toString('base64')}`,
+    (text) => text.slice(-8),
+    (text) => Array.from(text).reverse().join(''),
+    (text) => JSON.stringify({ key: text })
   ]
   fc.assert(fc.property(secret, fc.constantFrom(...ways), (text, way) => reveals(`before ${way(text)} after`, text)))
   fc.assert(fc.property(secret, (text) => !reveals('Nothing of it shows in this sentence, nor in 1234567.', text)))
@@ -47,7 +52,9 @@ await t.test('a secret is found in every text that gives it away', (t) => {
 await t.test('a connection to another machine is told and not made; afterwards the process is as it was', async (t) => {
   const connect = () => Object.getOwnPropertyDescriptor(Socket.prototype, 'connect')
   const before = connect()
-  const folder = await provide(await directory(t), 'caller', { 'index.js': 'await fetch(\'https://elsewhere.test\').catch(() => undefined)\nexport default {}' })
+  const folder = await provide(await directory(t), 'caller', {
+    'index.js': 'await fetch(\'https://elsewhere.test\').catch(() => undefined)\nexport default {}'
+  })
   const report = await runConformance(folder)
   contains(t, formatReport(report), /✗ quiet: .*\n {4}✗ while it is loaded\n {8}It connects to "elsewhere.test"\./)
   has(t, report.cases.find(({ rule }) => rule === 'manifest'), { status: 'failed', why: /Invalid manifest/ })
@@ -61,6 +68,7 @@ await t.test('the kit reads a folder afresh each time', async (t) => {
   const title = async () => (await runConformance(folder, { only: ['titles'] })).cases.map(({ status }) => status)
   t.strictSame(await title(), ['failed'])
   const source = await readFile(join(folder, 'index.js'), 'utf8')
-  await writeFile(join(folder, 'index.js'), source.replace('Secret()', 'Secret({ title: \'Token\' })').replace('Type.String()', 'Type.String({ title: \'Region\' })'))
+  await writeFile(join(folder, 'index.js'),
+    source.replace('Secret()', 'Secret({ title: \'Token\' })').replace('Type.String()', 'Type.String({ title: \'Region\' })'))
   t.strictSame(await title(), ['passed'])
 })

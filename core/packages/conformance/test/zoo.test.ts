@@ -1,10 +1,10 @@
+import { type Case, runConformance } from '@dispatch/conformance'
 import { cp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { runConformance, type Case } from '@dispatch/conformance'
 import t from 'tap'
 import { directory } from '../../../../test/fixtures/providers/folders.ts'
-import { animals, type Animal } from '../../../../test/fixtures/zoo/animals.ts'
+import { type Animal, animals } from '../../../../test/fixtures/zoo/animals.ts'
 
 const healthy = fileURLToPath(new URL('../../../../test/fixtures/zoo/healthy', import.meta.url))
 
@@ -32,7 +32,10 @@ await t.test('the healthy provider of the zoo passes everything', async (t) => {
 
 for (const animal of animals) {
   await t.test(`a provider that ${animal.name} fails "${animal.caught}"`, async (t) => {
-    const { cases } = await runConformance(await breed(await directory(t), animal), { only: [animal.caught], ...(animal.limit !== undefined && { limit: animal.limit }) })
+    const { cases } = await runConformance(await breed(await directory(t), animal), {
+      only: [animal.caught],
+      ...(animal.limit !== undefined && { limit: animal.limit })
+    })
     const caught = failed(cases)
     t.ok(caught.some((text) => animal.why.test(text)), `${String(animal.why)} in ${JSON.stringify(caught)}`)
   })

@@ -22,7 +22,10 @@ export async function createAuthority (): Promise<Authority> {
   // Clients find an authority by its name: each has its own.
   const root = await generate([{ name: 'commonName', value: `Test authority ${randomUUID()}` }], {
     ...keys,
-    extensions: [{ name: 'basicConstraints', cA: true, critical: true }, { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true }]
+    extensions: [
+      { name: 'basicConstraints', cA: true, critical: true },
+      { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true }
+    ]
   })
   const contexts = new Map<string, Promise<SecureContext>>()
 
@@ -30,7 +33,10 @@ export async function createAuthority (): Promise<Authority> {
     const { private: key, cert } = await generate([{ name: 'commonName', value: names[0] }], {
       ...keys,
       ca: { key: root.private, cert: root.cert },
-      extensions: [{ name: 'subjectAltName', altNames: names.map((name) => isIP(name) === 0 ? { type: 2, value: name } : { type: 7, ip: name }) }]
+      extensions: [{
+        name: 'subjectAltName',
+        altNames: names.map((name) => isIP(name) === 0 ? { type: 2, value: name } : { type: 7, ip: name })
+      }]
     })
     return { key, cert }
   }
@@ -44,6 +50,8 @@ export async function createAuthority (): Promise<Authority> {
   return {
     ca: root.cert,
     issue,
-    serveAnyName: (name, callback) => { contextOf(name).then((context) => callback(null, context), callback) }
+    serveAnyName: (name, callback) => {
+      contextOf(name).then((context) => callback(null, context), callback)
+    }
   }
 }

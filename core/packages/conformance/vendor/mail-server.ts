@@ -2,26 +2,40 @@ import { once } from 'node:events'
 import type { AddressInfo, Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
-import type { Certificate } from './certificates.ts'
 import type { MailAnswer } from '../fixtures/fixture.ts'
+import type { Certificate } from './certificates.ts'
 
 /** A message as the server got it, and who signed in with what. */
 export type ReceivedMail = { from: string, to: string[], source: string, user?: string, password?: string }
 
 /** At what point of a session it is ended: with a reply, or by a cut. */
-export type MailScript = { at: 'sign-in' | 'sender' | 'recipient' | 'message', reply: string } | { at: 'greeting' | 'sender' | 'message', cut: true } | { at: 'message', silent: true }
+export type MailScript = { at: 'sign-in' | 'sender' | 'recipient' | 'message', reply: string } | {
+  at: 'greeting' | 'sender' | 'message'
+  cut: true
+} | { at: 'message', silent: true }
 
 /** A real SMTP server, with STARTTLS or TLS from the first byte; what it takes stands in `mails`. */
 export type MailServer = { port: number, mails: ReceivedMail[], close: () => Promise<void> }
 
-/** `answer` tells what it says to a message; `script` spoils its sessions; `heard` is called when it has a whole message and says nothing. */
-export type MailServerOptions = { certificate: Certificate, tls: boolean, signsIn: boolean, answer: MailAnswer, script?: MailScript | undefined, heard: () => void }
+/**
+ * `answer` tells what it says to a message; `script` spoils its sessions; `heard` is called when it has a whole message and says nothing.
+ */
+export type MailServerOptions = {
+  certificate: Certificate
+  tls: boolean
+  signsIn: boolean
+  answer: MailAnswer
+  script?: MailScript | undefined
+  heard: () => void
+}
 
 export async function createMailServer ({ certificate, tls, signsIn, answer, script, heard }: MailServerOptions): Promise<MailServer> {
   const sockets = new Set<Socket>()
   const mails: ReceivedMail[] = []
   const login: Pick<ReceivedMail, 'user' | 'password'> = {}
-  const cut = (): void => { for (const socket of sockets) socket.destroy() }
+  const cut = (): void => {
+    for (const socket of sockets) socket.destroy()
+  }
   const end = (at: MailScript['at'], callback: (error?: Error) => void): boolean => {
     if (script?.at !== at) return false
     if ('reply' in script) callback(replyOf(script.reply))
@@ -35,12 +49,16 @@ export async function createMailServer ({ certificate, tls, signsIn, answer, scr
     secure: tls,
     authOptional: !signsIn,
     authMethods: ['PLAIN', 'LOGIN'],
-    onConnect (_session, callback) { if (!end('greeting', callback)) callback() },
+    onConnect (_session, callback) {
+      if (!end('greeting', callback)) callback()
+    },
     onAuth ({ username, password }, _session, callback) {
       Object.assign(login, { user: username, password })
       if (!end('sign-in', callback)) callback(null, { user: username })
     },
-    onMailFrom (_address, _session, callback) { if (!end('sender', callback)) callback() },
+    onMailFrom (_address, _session, callback) {
+      if (!end('sender', callback)) callback()
+    },
     onRcptTo ({ address }, _session, callback) {
       const refusal = answer.refused?.[address]
       if (!end('recipient', callback)) callback(refusal === undefined ? undefined : replyOf(refusal))
@@ -62,10 +80,11 @@ export async function createMailServer ({ certificate, tls, signsIn, answer, scr
   return {
     port,
     mails,
-    close: () => new Promise((resolve) => {
-      server.close(() => resolve())
-      cut()
-    })
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        cut()
+      })
   }
 }
 

@@ -1,13 +1,17 @@
-import { hash } from 'node:crypto'
-import { Type, type Static } from 'typebox'
-import { AnyJsonObject, services, type DocumentHandle, type ProvidedName } from '@dispatch/core/host'
 import { compile, compileJsonSchema, type JsonObject } from '@dispatch/common'
+import { AnyJsonObject, type DocumentHandle, type ProvidedName, services } from '@dispatch/core/host'
+import { hash } from 'node:crypto'
+import { type Static, Type } from 'typebox'
 
 /** A request as a provider gets it, and the bytes of its documents by where they stand in it (JSON pointer). */
 export type FixtureRequest = { request: JsonObject, documents: ReadonlyMap<string, Buffer> }
 
 const closed = { additionalProperties: false }
-const Document = Type.Object({ filename: Type.Optional(Type.String({ minLength: 1 })), contentType: Type.Optional(Type.String({ minLength: 1 })), content: Type.Optional(Type.String({ minLength: 1 })) }, closed)
+const Document = Type.Object({
+  filename: Type.Optional(Type.String({ minLength: 1 })),
+  contentType: Type.Optional(Type.String({ minLength: 1 })),
+  content: Type.Optional(Type.String({ minLength: 1 }))
+}, closed)
 type Document = Static<typeof Document>
 
 /** What stands in the request of a fixture beside the service's own object. */
@@ -17,10 +21,25 @@ const fitBesides = compile(Type.Object({
   document: Type.Optional(Document),
   inline: Type.Optional(Type.Array(Type.Object({ contentId: Type.String({ minLength: 1 }), ...Document.properties }, closed))),
   attachments: Type.Optional(Type.Array(Document)),
-  signatures: Type.Optional(Type.Array(Type.Object({ signer: Type.Number(), page: Type.Number(), x: Type.Number(), y: Type.Number(), width: Type.Number(), height: Type.Number() }, closed)))
+  signatures: Type.Optional(
+    Type.Array(
+      Type.Object({
+        signer: Type.Number(),
+        page: Type.Number(),
+        x: Type.Number(),
+        y: Type.Number(),
+        width: Type.Number(),
+        height: Type.Number()
+      }, closed)
+    )
+  )
 }, closed))
 
-const usual = { filename: 'document.pdf', contentType: 'application/pdf', content: '%PDF-1.7\n% A document of the conformance kit.\n' } as const
+const usual = {
+  filename: 'document.pdf',
+  contentType: 'application/pdf',
+  content: '%PDF-1.7\n% A document of the conformance kit.\n'
+} as const
 const picture = { filename: 'picture.png', contentType: 'image/png', content: 'A picture of the conformance kit.\n' } as const
 const place = { signer: 1, page: 1, x: 72, y: 680, width: 200, height: 60 }
 
@@ -33,23 +52,51 @@ export function materialOf (service: ProvidedName, written: JsonObject, content?
   const { html, text, ...fields } = (typeof own === 'object' && own !== null && !Array.isArray(own) ? own : {}) as JsonObject
   const message = service === 'email' ? { ...(html !== undefined && { html }), ...(text !== undefined && { text }) } : {}
   const besides = fitting(fitBesides(others))
-  fitting(compileJsonSchema({ ...services[service].fields, required: services[service].required })(service === 'email' ? fields : own, `/${service}`))
+  fitting(
+    compileJsonSchema({ ...services[service].fields, required: services[service].required })(service === 'email' ? fields : own,
+      `/${service}`)
+  )
   const { data = {}, metadata = {}, document = {}, inline = [], attachments = [], signatures = [place] } = besides
   const whole = handleOf(document, 0, content)
   const attached = attachments.map((one, index) => handleOf(one, index + 1, content))
-  const pictures = inline.map(({ contentId, ...one }, index) => ({ contentId, ...handleOf({ ...picture, ...one }, attached.length + 1 + index, content) }))
-  const made = { data, metadata, document: whole.handle, pages: 1, signatures, inline: pictures.map(({ contentId, handle }) => ({ ...handle, contentId })), attachments: attached.map(({ handle }) => handle), ...message }
+  const pictures = inline.map(({ contentId, ...one }, index) => ({
+    contentId,
+    ...handleOf({ ...picture, ...one }, attached.length + 1 + index, content)
+  }))
+  const made = {
+    data,
+    metadata,
+    document: whole.handle,
+    pages: 1,
+    signatures,
+    inline: pictures.map(({ contentId, handle }) => ({ ...handle, contentId })),
+    attachments: attached.map(({ handle }) => handle),
+    ...message
+  }
   const request = services[service].request(service === 'email' ? fields : own as JsonObject, made) as JsonObject
   return {
     request,
-    documents: new Map([...'document' in request ? [['/document', whole.bytes] as const] : [], ...attached.map(({ bytes }, index) => [`/attachments/${index}`, bytes] as const), ...pictures.map(({ bytes }, index) => [`/inline/${index}`, bytes] as const)])
+    documents: new Map([
+      ...'document' in request ? [['/document', whole.bytes] as const] : [],
+      ...attached.map(({ bytes }, index) => [`/attachments/${index}`, bytes] as const),
+      ...pictures.map(({ bytes }, index) => [`/inline/${index}`, bytes] as const)
+    ])
   }
 }
 
 function handleOf (document: Document, index: number, other?: Buffer): { handle: DocumentHandle, bytes: Buffer } {
   const { filename, contentType, content } = { ...usual, ...document }
   const bytes = other ?? Buffer.from(content)
-  return { bytes, handle: { id: `01960000-0000-7000-8000-${String(index).padStart(12, '0')}`, filename, contentType, size: bytes.byteLength, sha256: hash('sha256', bytes) } }
+  return {
+    bytes,
+    handle: {
+      id: `01960000-0000-7000-8000-${String(index).padStart(12, '0')}`,
+      filename,
+      contentType,
+      size: bytes.byteLength,
+      sha256: hash('sha256', bytes)
+    }
+  }
 }
 
 function fitting<Value> (fit: { ok: true, value: Value } | { ok: false, problems: readonly { path: string, message: string }[] }): Value {

@@ -1,11 +1,14 @@
+import type { Json } from '@dispatch/common'
 import type { IncomingMessage } from 'node:http'
 import { TLSSocket } from 'node:tls'
-import type { Json } from '@dispatch/common'
 
 /** A part of a multipart body. */
 export type ReceivedPart = { name: string, filename?: string, contentType?: string, body: Buffer }
 
-/** A request as a vendor got it; `json`, `form` and `parts` where the body is such. Of a key in `query` or `form` the last value counts; `search` and `pairs` have all. */
+/**
+ * A request as a vendor got it; `json`, `form` and `parts` where the body is such. Of a key in `query` or `form` the last value counts;
+ * `search` and `pairs` have all.
+ */
 export type ReceivedRequest = {
   method: string
   host: string
@@ -64,6 +67,11 @@ function partsOf (body: Buffer, boundary: string): ReceivedPart[] {
     const name = /name="([^"]*)"/.exec(head)?.[1] ?? ''
     const filename = /filename="([^"]*)"/.exec(head)?.[1]
     const contentType = /^content-type: *(.+)$/im.exec(head)?.[1]?.trim()
-    return { name, ...(filename !== undefined && { filename }), ...(contentType !== undefined && { contentType }), body: Buffer.from(section.slice(end + 4, -2), 'latin1') }
+    return {
+      name,
+      ...(filename !== undefined && { filename }),
+      ...(contentType !== undefined && { contentType }),
+      body: Buffer.from(section.slice(end + 4, -2), 'latin1')
+    }
   })
 }

@@ -1,10 +1,10 @@
+import type { Json } from '@dispatch/common'
+import { createNetwork, type Network, type NetworkOptions, type Route } from '@dispatch/core/host'
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Json } from '@dispatch/common'
-import { createNetwork, type Network, type NetworkOptions, type Route } from '@dispatch/core/host'
 import { createAuthority } from './certificates.ts'
 import { receive, type ReceivedRequest } from './requests.ts'
 
@@ -17,7 +17,10 @@ export type VendorReply =
   | { cut: 'before-body' | 'after-body' | 'in-reply' }
 
 /** One script, one after the other (the last stays), or what a function makes of the request. */
-export type VendorBehaviour = VendorReply | readonly [VendorReply, ...VendorReply[]] | ((request: ReceivedRequest) => VendorReply | Promise<VendorReply>)
+export type VendorBehaviour =
+  | VendorReply
+  | readonly [VendorReply, ...VendorReply[]]
+  | ((request: ReceivedRequest) => VendorReply | Promise<VendorReply>)
 
 /** An HTTPS server that stands in for any vendor, with a certificate for every name that it is called by. */
 export type Vendor = {
@@ -68,8 +71,12 @@ export async function createVendor (): Promise<Vendor> {
     port,
     requests,
     route: () => ({ host: '127.0.0.1', port }),
-    answer (answer) { otherwise = turns(answer) },
-    on (what, answer) { scripts.set(what, turns(answer)) },
+    answer (answer) {
+      otherwise = turns(answer)
+    },
+    on (what, answer) {
+      scripts.set(what, turns(answer))
+    },
     async close () {
       const closed = once(server, 'close')
       server.close()

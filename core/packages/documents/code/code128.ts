@@ -34,7 +34,9 @@ export function code128Modules (text: string): Modules | string {
 
 /** The values of a text, the start first. */
 function valuesOf (text: string): number[] {
-  const segments = text.split(pairs).map((piece, index) => ({ set: index % 2 === 0 ? 'B' : 'C', piece } as const)).filter(({ piece }) => piece !== '')
+  const segments = text.split(pairs).map((piece, index) => ({ set: index % 2 === 0 ? 'B' : 'C', piece } as const)).filter(({ piece }) =>
+    piece !== ''
+  )
   return segments.flatMap(({ set, piece }, index) => [index === 0 ? starts[set] : changes[set], ...encode(piece, set)])
 }
 

@@ -33,7 +33,8 @@ export function isBic (text: string): boolean {
  */
 export function transferText ({ iban, bic, name, amount, remittance }: Transfer): string {
   const value = `EUR${new Decimal(amount).toFixed(2)}`
-  return ['BCD', '002', '1', 'SCT', compact(bic), oneLine(name).slice(0, 70).trim(), compact(iban), value, '', '', oneLine(remittance)].join('\n')
+  return ['BCD', '002', '1', 'SCT', compact(bic), oneLine(name).slice(0, 70).trim(), compact(iban), value, '', '', oneLine(remittance)]
+    .join('\n')
 }
 
 function compact (text: string): string {

@@ -1,5 +1,5 @@
-import type { CodeBlock, ImageData } from '../model/document.ts'
 import { encodePng } from '../image/png-write.ts'
+import type { CodeBlock, ImageData } from '../model/document.ts'
 
 /** Pixels of a module: a picture shown at its size stays sharp on paper and screens. */
 const scale = 8
@@ -13,7 +13,9 @@ export function pictureOf ({ modules, width: wide, height: high }: Pick<CodeBloc
   const pixels = height / modules.rows
   for (const { x, y, width: columns, height: rows } of modules.dark) {
     // A module is a whole byte of eight pixels.
-    for (let row = Math.round(y * pixels); row < Math.round((y + rows) * pixels); row++) data.fill(0, row * stride + x, row * stride + x + columns)
+    for (let row = Math.round(y * pixels); row < Math.round((y + rows) * pixels); row++) {
+      data.fill(0, row * stride + x, row * stride + x + columns)
+    }
   }
   return { format: 'png', bytes: encodePng({ width, height, color: 'bit', data }), width, height }
 }

@@ -1,18 +1,18 @@
 import type { Block } from '../model/blocks.ts'
-import { compileCode } from './code.ts'
-import { compileCondition } from './condition.ts'
-import { compileImage, type Assets } from './image.ts'
-import { compileHeading, compileKeyValues, compileText, splitLines } from './text.ts'
-import { compileButton, compileSignature } from './marks.ts'
-import { compileTable } from './table.ts'
 import type { ResolvedBlock, ResolvedStyle } from '../model/document.ts'
 import { renderLimits } from '../model/limits.ts'
-import { compileLoop } from './loop.ts'
-import { compileProse } from './prose.ts'
-import { spend, type Scope } from './scope.ts'
-import { contextBelow, reportFault, type CompileContext } from '../source/compile-context.ts'
 import { points } from '../model/paper.ts'
 import { colorOf } from '../model/style.ts'
+import { type CompileContext, contextBelow, reportFault } from '../source/compile-context.ts'
+import { compileCode } from './code.ts'
+import { compileCondition } from './condition.ts'
+import { type Assets, compileImage } from './image.ts'
+import { compileLoop } from './loop.ts'
+import { compileButton, compileSignature } from './marks.ts'
+import { compileProse } from './prose.ts'
+import { type Scope, spend } from './scope.ts'
+import { compileTable } from './table.ts'
+import { compileHeading, compileKeyValues, compileText, splitLines } from './text.ts'
 
 /** What is the same for all blocks of a template. */
 export type BlockResources = { readonly style: ResolvedStyle, readonly assets: Assets }
@@ -72,7 +72,9 @@ function compileLeaf (block: Leaf, site: CompileContext, setting: BlockResources
   if ('button' in block) return compileButton(block.button, contextBelow(site, 'button'))
   if ('signature' in block) return compileSignature(block.signature, contextBelow(site, 'signature'))
   if ('spacer' in block) return always({ kind: 'spacer', height: points(block.spacer) })
-  if ('rule' in block) return always({ kind: 'rule', color: colorOf(block.rule.color ?? 'muted', setting.style), thickness: block.rule.thickness ?? 0.5 })
+  if ('rule' in block) {
+    return always({ kind: 'rule', color: colorOf(block.rule.color ?? 'muted', setting.style), thickness: block.rule.thickness ?? 0.5 })
+  }
   return always({ kind: 'pageBreak' })
 }
 
@@ -84,7 +86,9 @@ function compileIf (block: Extract<Block, { if: string }>, site: CompileContext,
   const holds = compileCondition(block.if, contextBelow(site, 'if'))
   const then = compileBlocks(block.then, contextBelow(site, 'then'), setting)
   const otherwise = compileBlocks(block.else ?? [], contextBelow(site, 'else'), setting)
-  return (scope, out) => { (holds(scope) ? then : otherwise)(scope, out) }
+  return (scope, out) => {
+    ;(holds(scope) ? then : otherwise)(scope, out)
+  }
 }
 
 function compileEach (block: Extract<Block, { each: string }>, site: CompileContext, setting: BlockResources): CompiledBlock {
@@ -107,10 +111,18 @@ function compileEach (block: Extract<Block, { each: string }>, site: CompileCont
 }
 
 function compileColumns (source: Extract<Leaf, { columns: unknown }>['columns'], site: CompileContext, setting: BlockResources): Resolve {
-  const columns = source.items.map((item, index) => ({ width: item.width ?? 1, blocks: compileInside(item.do, contextBelow(site, 'items', index, 'do'), setting) }))
+  const columns = source.items.map((item, index) => ({
+    width: item.width ?? 1,
+    blocks: compileInside(item.do, contextBelow(site, 'items', index, 'do'), setting)
+  }))
   const gap = points(source.gap ?? 5)
   const height = points(source.height ?? 0)
-  return (scope) => ({ kind: 'columns', gap, height, columns: columns.map(({ width, blocks }) => ({ width, blocks: resolveBlocks(blocks, scope) })) })
+  return (scope) => ({
+    kind: 'columns',
+    gap,
+    height,
+    columns: columns.map(({ width, blocks }) => ({ width, blocks: resolveBlocks(blocks, scope) }))
+  })
 }
 
 function compileGroup (source: readonly Block[], site: CompileContext, setting: BlockResources): Resolve {
@@ -123,9 +135,17 @@ function compileGroup (source: readonly Block[], site: CompileContext, setting: 
 
 /** An address stands in the body, not inside of other blocks: its place is the page's, and not the text's. */
 function compileAddress (source: Extract<Leaf, { address: unknown }>['address'], site: CompileContext, setting: BlockResources): Resolve {
-  if (site.pageFields || site.isInside) reportFault(site, 'An address stands directly in the body: behind a window, its place is a place on the page.')
+  if (site.pageFields || site.isInside) {
+    reportFault(site, 'An address stands directly in the body: behind a window, its place is a place on the page.')
+  }
   const text = compileProse(source.text, contextBelow(site, 'text'))
   const sender = compileProse(source.sender ?? '', contextBelow(site, 'sender'))
   const beside = compileInside(source.beside ?? [], contextBelow(site, 'beside'), setting)
-  return (scope) => ({ kind: 'address', window: source.window, lines: splitLines(text(scope)), sender: sender(scope), beside: resolveBlocks(beside, scope) })
+  return (scope) => ({
+    kind: 'address',
+    window: source.window,
+    lines: splitLines(text(scope)),
+    sender: sender(scope),
+    beside: resolveBlocks(beside, scope)
+  })
 }

@@ -1,12 +1,12 @@
 import type { CellSource, ValueType } from '../model/blocks.ts'
 import type { Cell } from '../model/document.ts'
-import { compileExpression, type CompiledExpression } from './expression.ts'
 import { renderError } from '../model/errors.ts'
+import { isDate, isDecimal } from '../model/values.ts'
+import { type CompileContext, contextBelow, reportFault } from '../source/compile-context.ts'
+import { type CompiledExpression, compileExpression } from './expression.ts'
 import { liquidText } from './liquid.ts'
 import { compileProse } from './prose.ts'
-import { spend, type Scope } from './scope.ts'
-import { contextBelow, reportFault, type CompileContext } from '../source/compile-context.ts'
-import { isDate, isDecimal } from '../model/values.ts'
+import { type Scope, spend } from './scope.ts'
 
 /** Compiles what a cell shows. A value that the data do not have leaves the cell empty. */
 export function compileCell (source: CellSource, site: CompileContext): (scope: Scope) => Cell {
@@ -20,7 +20,9 @@ export function compileCell (source: CellSource, site: CompileContext): (scope: 
   const read = readers[type]
   return (scope) => {
     const found = expression.find(scope)
-    return found === undefined || found === null || found === '' ? { type: 'empty' } : read(found, expression, scope, digits === undefined ? {} : { digits })
+    return found === undefined || found === null || found === ''
+      ? { type: 'empty' }
+      : read(found, expression, scope, digits === undefined ? {} : { digits })
   }
 }
 
@@ -32,7 +34,12 @@ const readers: Record<ValueType, Reader> = {
     spend(scope, 'characters', text.length)
     return { type: 'text', runs: [{ text }] }
   },
-  money: (value, expression, scope, digits) => ({ type: 'money', value: decimal(value, expression, scope), currency: scope.currency, ...digits }),
+  money: (value, expression, scope, digits) => ({
+    type: 'money',
+    value: decimal(value, expression, scope),
+    currency: scope.currency,
+    ...digits
+  }),
   number: (value, expression, scope, digits) => ({ type: 'number', value: decimal(value, expression, scope), ...digits }),
   percent: (value, expression, scope, digits) => ({ type: 'percent', value: decimal(value, expression, scope), ...digits }),
   date (value, expression, scope) {

@@ -1,19 +1,23 @@
-import type { Code } from '../model/blocks.ts'
 import { code128Modules } from '../code/code128.ts'
 import { ean13Modules } from '../code/ean13.ts'
 import { qrModules } from '../code/qr.ts'
-import { compilePayment, type CodeText } from './payment.ts'
+import type { Code } from '../model/blocks.ts'
 import type { CodeBlock, Modules, Symbology } from '../model/document.ts'
 import { renderError } from '../model/errors.ts'
+import { points } from '../model/paper.ts'
+import { type CompileContext, contextBelow, reportFault } from '../source/compile-context.ts'
 import { compileExpression } from './expression.ts'
 import { liquidText } from './liquid.ts'
+import { type CodeText, compilePayment } from './payment.ts'
 import { compileProse, plainText } from './prose.ts'
-import { spend, type Scope } from './scope.ts'
-import { contextBelow, reportFault, type CompileContext } from '../source/compile-context.ts'
-import { points } from '../model/paper.ts'
+import { type Scope, spend } from './scope.ts'
 
 /** How a symbology is drawn, with its size in millimetres unless given: of barcodes a module is 0.33 mm wide. */
-type Drawing = { modules: (text: string) => Modules | string, size: (modules: Modules) => { width: number, height: number }, isLabelled: boolean }
+type Drawing = {
+  modules: (text: string) => Modules | string
+  size: (modules: Modules) => { width: number, height: number }
+  isLabelled: boolean
+}
 const drawings: Readonly<Record<Symbology, Drawing>> = {
   qr: { modules: qrModules, size: () => ({ width: 30, height: 30 }), isLabelled: false },
   code128: { modules: code128Modules, size: ({ columns }) => ({ width: columns * 0.33, height: 15 }), isLabelled: true },

@@ -1,18 +1,18 @@
 import { isCurrency } from '@dispatch/common'
-import { compileBlocks, resolveBlocks } from './blocks.ts'
-import { decodeAssets } from './image.ts'
 import type { ResolvedDocument } from '../model/document.ts'
-import { renderError, TemplateError, type Fault } from '../model/errors.ts'
+import { type Fault, renderError, TemplateError } from '../model/errors.ts'
 import { compileLanguage } from '../model/language.ts'
 import { renderLimits } from '../model/limits.ts'
 import type { TemplateSource } from '../model/model.ts'
-import { usualPaper, type PaperSize } from '../model/paper.ts'
-import { compileProse, plainText } from './prose.ts'
+import { type PaperSize, usualPaper } from '../model/paper.ts'
 import { isRecord } from '../model/records.ts'
-import { newScope, type Scope } from './scope.ts'
-import { contextBelow, type CompileContext } from '../source/compile-context.ts'
 import { pageOf, styleOf } from '../model/style.ts'
-import { emptyFieldUsage, type Read, type FieldUsage } from '../source/field-usage.ts'
+import { type CompileContext, contextBelow } from '../source/compile-context.ts'
+import { emptyFieldUsage, type FieldUsage, type Read } from '../source/field-usage.ts'
+import { compileBlocks, resolveBlocks } from './blocks.ts'
+import { decodeAssets } from './image.ts'
+import { compileProse, plainText } from './prose.ts'
+import { newScope, type Scope } from './scope.ts'
 
 /** A template ready for any number of documents. */
 export type CompiledTemplate = {
@@ -36,7 +36,18 @@ export function compileTemplate (source: TemplateSource): CompiledTemplate {
 
 /** Compiles a template as far as it goes: with its faults, and with what it reads all the same. */
 export function examineTemplate (source: TemplateSource): CompiledTemplate & { readonly faults: readonly Fault[] } {
-  const site: CompileContext = { at: '', names: {}, texts: source.texts ?? {}, pageFields: false, isInside: false, depth: 0, uses: emptyFieldUsage(), reads: [], signers: new Set(), faults: [] }
+  const site: CompileContext = {
+    at: '',
+    names: {},
+    texts: source.texts ?? {},
+    pageFields: false,
+    isInside: false,
+    depth: 0,
+    uses: emptyFieldUsage(),
+    reads: [],
+    signers: new Set(),
+    faults: []
+  }
   const resolve = compileDocument(source, site)
   return {
     faults: distinct(site.faults),
@@ -94,7 +105,9 @@ function compileWatermark (text: string, site: CompileContext): (scope: Scope) =
   const watermark = compileText(text, site)
   return (scope) => {
     const word = watermark(scope)
-    if (word.length > renderLimits.watermark) throw renderError('', 'too_large', `A watermark has at most ${renderLimits.watermark} characters: it stands on every page.`)
+    if (word.length > renderLimits.watermark) {
+      throw renderError('', 'too_large', `A watermark has at most ${renderLimits.watermark} characters: it stands on every page.`)
+    }
     return word
   }
 }

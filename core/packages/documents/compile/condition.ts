@@ -1,8 +1,11 @@
+import type { CompileContext } from '../source/compile-context.ts'
 import { compileExpression } from './expression.ts'
 import type { Scope } from './scope.ts'
-import type { CompileContext } from '../source/compile-context.ts'
 
-/** Compiles `if`: whether it holds. What the data do not have, null, false, the empty text and the empty list do not; no condition always does. */
+/**
+ * Compiles `if`: whether it holds. What the data do not have, null, false, the empty text and the empty list do not; no condition always
+ * does.
+ */
 export function compileCondition (text: string | undefined, site: CompileContext): (scope: Scope) => boolean {
   if (text === undefined) return () => true
   const expression = compileExpression(text, site, 'test')

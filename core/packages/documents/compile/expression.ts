@@ -1,11 +1,11 @@
-import { Context, LiquidError, toValueSync, TypeGuards, UndefinedVariableError, Value } from 'liquidjs'
 import { didYouMean } from '@dispatch/common'
+import { Context, LiquidError, toValueSync, TypeGuards, UndefinedVariableError, Value } from 'liquidjs'
 import { RenderError, renderError } from '../model/errors.ts'
+import { type CompileContext, recordRead, reportFault } from '../source/compile-context.ts'
+import type { Path, Read } from '../source/field-usage.ts'
 import { withFallbacks } from './fallback.ts'
 import { engine, pageFields, settingNames } from './liquid.ts'
 import { environment, lookUp, pointerOf, type Scope } from './scope.ts'
-import { reportFault, recordRead, type CompileContext } from '../source/compile-context.ts'
-import type { Path, Read } from '../source/field-usage.ts'
 
 /** A compiled expression. */
 export type CompiledExpression = {
@@ -48,9 +48,16 @@ function compileLiquid (text: string, site: CompileContext, as: Read['as']): Com
   const { parsed, places } = parseValue(text, site)
   const sources = places.map((place) => recordRead(site, fieldPathOf(place), as))
   const pointer: Pointer = (scope, variable = places[0]) => pointerOf(scope, variable)
-  const evaluate = (scope: Scope, lenience: Lenience): unknown => withRenderErrors(scope, site, pointer, () =>
-    parsed === undefined ? undefined : toValueSync(parsed.value(liquidContext(scope, site, lenience), lenience === 'lenient')))
-  return { value: (scope) => evaluate(scope, 'strict'), find: (scope) => evaluate(scope, 'lenient'), pointer, source: sources[0] ?? [], isPath: false }
+  const evaluate = (scope: Scope, lenience: Lenience): unknown =>
+    withRenderErrors(scope, site, pointer, () =>
+      parsed === undefined ? undefined : toValueSync(parsed.value(liquidContext(scope, site, lenience), lenience === 'lenient')))
+  return {
+    value: (scope) => evaluate(scope, 'strict'),
+    find: (scope) => evaluate(scope, 'lenient'),
+    pointer,
+    source: sources[0] ?? [],
+    isPath: false
+  }
 }
 
 /** What an expression is and reads; nothing, and a fault, when it is none. */
@@ -90,7 +97,9 @@ export type VariablePath = readonly (string | number)[]
 export function variablePathsOf (template: string): VariablePath[] {
   return engine.globalVariableSegmentsSync(template).map((segments) => {
     const dynamic = segments.findIndex((segment) => Array.isArray(segment))
-    const fixed = (dynamic === -1 ? segments : segments.slice(0, dynamic)).filter((segment): segment is string | number => !Array.isArray(segment))
+    const fixed = (dynamic === -1 ? segments : segments.slice(0, dynamic)).filter((segment): segment is string | number =>
+      !Array.isArray(segment)
+    )
     return fixed.filter((segment, index) => index === 0 || typeof segment === 'number' || !liquidWords.test(segment))
   })
 }
@@ -107,7 +116,8 @@ type Lenience = 'strict' | 'lenient'
 export function liquidContext (scope: Scope, site: CompileContext, lenience: Lenience): Context {
   const globals = { [settingNames.locale]: scope.locale, [settingNames.currency]: scope.currency }
   const fields = site.pageFields ? pageFields : {}
-  return new Context({ ...environment(scope), ...fields }, engine.options, { sync: true, globals, strictVariables: lenience === 'strict' }, { liquid: engine })
+  return new Context({ ...environment(scope), ...fields }, engine.options, { sync: true, globals, strictVariables: lenience === 'strict' },
+    { liquid: engine })
 }
 
 /** Where the data are that an error speaks of: of the variable that it names, or of the first one that is read. */
@@ -124,14 +134,19 @@ export function withRenderErrors<T> (scope: Scope, site: CompileContext, pointer
 
 function translated (error: unknown, scope: Scope, site: CompileContext, pointer: Pointer): unknown {
   const cause: unknown = LiquidError.is(error) && 'originalError' in error ? error.originalError : error
-  if (cause instanceof RenderError) return new RenderError(cause.problems.map((problem) => problem.path === '' ? { ...problem, path: pointer(scope) } : problem), { cause: error })
+  if (cause instanceof RenderError) {
+    return new RenderError(cause.problems.map((problem) => problem.path === '' ? { ...problem, path: pointer(scope) } : problem), {
+      cause: error
+    })
+  }
   if (error instanceof UndefinedVariableError) {
     const name = /undefined variable: ([^,]*)/.exec(error.message)?.[1] ?? ''
     return missing(name, plainPath.test(name) ? pointer(scope, name.split('.')) : pointer(scope), site)
   }
   if (!(error instanceof Error)) return error
   const code = error.message.includes('limit exceeded') ? 'too_large' : 'template_error'
-  return renderError(pointer(scope), code, `The template's expression at ${site.at} failed: ${error.message.split(', line:')[0] ?? error.message}.`, error)
+  return renderError(pointer(scope), code,
+    `The template's expression at ${site.at} failed: ${error.message.split(', line:')[0] ?? error.message}.`, error)
 }
 
 function missing (name: string, at: string, site: CompileContext): RenderError {

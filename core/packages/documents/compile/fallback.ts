@@ -1,4 +1,4 @@
-import { toValueSync, Value, type Context, type Filter, type Template } from 'liquidjs'
+import { type Context, type Filter, type Template, toValueSync, Value } from 'liquidjs'
 
 /**
  * Liquid forgives that the value before `default` is missing, and asks for what stands behind it, needed or not. Here it is
@@ -6,7 +6,9 @@ import { toValueSync, Value, type Context, type Filter, type Template } from 'li
  */
 export function withFallbacks<V extends Value> (value: V): V {
   for (const [index, filter] of value.filters.entries()) {
-    if (filter.name === 'default') filter.render = renderFallback(filter, value.filters[index + 1]?.name === 'default' ? 'another follows' : 'last')
+    if (filter.name === 'default') {
+      filter.render = renderFallback(filter, value.filters[index + 1]?.name === 'default' ? 'another follows' : 'last')
+    }
   }
   return value
 }
@@ -21,18 +23,18 @@ export function withFallbacksInside (templates: readonly Template[]): void {
 
 function renderFallback (filter: Filter, place: 'another follows' | 'last'): Filter['render'] {
   const render = filter.render.bind(filter)
-  return function * (value: unknown, context: Context) {
-    const found: unknown = yield * leniently(context, () => render(value, context))
+  return function* (value: unknown, context: Context) {
+    const found: unknown = yield* leniently(context, () => render(value, context))
     // Nothing is left to show: the strict way tells what is missing.
-    return found === undefined && place === 'last' ? (yield * render(value, context)) as unknown : found
+    return found === undefined && place === 'last' ? (yield* render(value, context)) as unknown : found
   }
 }
 
-function * leniently (context: Context, run: () => IterableIterator<unknown>): Generator<unknown, unknown> {
+function* leniently (context: Context, run: () => IterableIterator<unknown>): Generator<unknown, unknown> {
   const { strictVariables } = context
   context.strictVariables = false
   try {
-    return (yield * run()) as unknown
+    return (yield* run()) as unknown
   } finally {
     context.strictVariables = strictVariables
   }

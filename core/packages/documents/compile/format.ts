@@ -13,12 +13,18 @@ export function isDateStyle (style: unknown): style is DateStyle {
 /** The text of a cell for formats without typed values, in the words of the locale; numbers are rounded half away from zero. */
 export function formatCell (cell: Cell, locale: string): TextRun[] {
   switch (cell.type) {
-    case 'empty': return []
-    case 'text': return cell.runs
-    case 'money': return [{ text: formatMoney(cell.value, cell.currency, locale, cell.digits) }]
-    case 'number': return [{ text: formatNumber(cell.value, locale, cell.digits) }]
-    case 'percent': return [{ text: formatPercent(cell.value, locale, cell.digits) }]
-    case 'date': return [{ text: formatDate(cell.value, locale) }]
+    case 'empty':
+      return []
+    case 'text':
+      return cell.runs
+    case 'money':
+      return [{ text: formatMoney(cell.value, cell.currency, locale, cell.digits) }]
+    case 'number':
+      return [{ text: formatNumber(cell.value, locale, cell.digits) }]
+    case 'percent':
+      return [{ text: formatPercent(cell.value, locale, cell.digits) }]
+    case 'date':
+      return [{ text: formatDate(cell.value, locale) }]
   }
 }
 
@@ -54,7 +60,12 @@ const moneyFormat = memoizeLru(500, (key) => {
   // Not those of Intl, which leaves out decimals that a country's people seldom write.
   const least = minorDigits(currency)
   const most = digits === '' ? least : Number(digits)
-  return new Intl.NumberFormat(locale, { style: 'currency', currency, minimumFractionDigits: Math.min(most, least), maximumFractionDigits: most })
+  return new Intl.NumberFormat(locale, {
+    style: 'currency',
+    currency,
+    minimumFractionDigits: Math.min(most, least),
+    maximumFractionDigits: most
+  })
 })
 
 const numberFormat = memoizeLru(200, (key) => {

@@ -1,13 +1,13 @@
 import { didYouMean } from '@dispatch/common'
+import { readImage } from '../image/read.ts'
 import type { Image } from '../model/blocks.ts'
 import type { ImageBlock, ImageData } from '../model/document.ts'
 import { renderError } from '../model/errors.ts'
-import { compileExpression } from './expression.ts'
-import { readImage } from '../image/read.ts'
-import { compileProse, plainText } from './prose.ts'
-import { spend, type Scope } from './scope.ts'
-import { contextBelow, reportFault, type CompileContext } from '../source/compile-context.ts'
 import { points } from '../model/paper.ts'
+import { type CompileContext, contextBelow, reportFault } from '../source/compile-context.ts'
+import { compileExpression } from './expression.ts'
+import { compileProse, plainText } from './prose.ts'
+import { type Scope, spend } from './scope.ts'
 
 /** The pictures of a template, read once. */
 export type Assets = Readonly<Record<string, ImageData>>
@@ -35,7 +35,9 @@ export function compileImage (source: Image, site: CompileContext, assets: Asset
 }
 
 function compilePicture ({ asset, value }: Image, site: CompileContext, assets: Assets): (scope: Scope) => ImageData | undefined {
-  if ((asset === undefined) === (value === undefined)) reportFault(site, 'Expected either "asset" (a name of "assets") or "value" (an expression that gives a data URI).')
+  if ((asset === undefined) === (value === undefined)) {
+    reportFault(site, 'Expected either "asset" (a name of "assets") or "value" (an expression that gives a data URI).')
+  }
   if (value !== undefined) return compileValue(value, contextBelow(site, 'value'))
   return asset === undefined ? () => undefined : compileAsset(asset, contextBelow(site, 'asset'), assets)
 }

@@ -1,16 +1,19 @@
-import { Liquid, type Context } from 'liquidjs'
 import { isCurrency } from '@dispatch/common'
+import { type Context, Liquid } from 'liquidjs'
 import type { Decimal, PageField } from '../model/document.ts'
 import { renderError } from '../model/errors.ts'
+import { isDate, isDecimal } from '../model/values.ts'
 import { formatCountry, formatDate, formatMoney, formatNumber, formatPercent, isDateStyle } from './format.ts'
 import { escapeMarkup, pageMark } from './markup.ts'
-import { isDate, isDecimal } from '../model/values.ts'
 
 /** Tags that neither read files nor define templates of their own. */
 const allowedTags = new Set(['if', 'unless', 'case', 'for', 'break', 'continue', 'assign', 'comment', '#'])
 
 /** What `page` and `pages` hold in a header or footer: the number is known only once the pages are made. */
-export const pageFields = { page: Object.freeze({ field: 'page' }), pages: Object.freeze({ field: 'pages' }) } as const satisfies Record<PageField, object>
+export const pageFields = { page: Object.freeze({ field: 'page' }), pages: Object.freeze({ field: 'pages' }) } as const satisfies Record<
+  PageField,
+  object
+>
 
 /** Names that no expression can spell, under which the filters find the document's locale and currency. */
 export const settingNames = { locale: ' locale', currency: ' currency' } as const
@@ -31,11 +34,21 @@ function makeEngine (): Liquid {
     outputEscape: escapeOutput
   })
   for (const name of Object.keys(liquid.tags)) if (!allowedTags.has(name)) Reflect.deleteProperty(liquid.tags, name)
-  liquid.registerFilter('money', function (value: unknown, currency?: unknown) { return money(value, currency ?? setting(this.context, 'currency'), setting(this.context, 'locale')) })
-  liquid.registerFilter('number', function (value: unknown, digits?: unknown) { return formatNumber(decimal(value), setting(this.context, 'locale'), count(digits)) })
-  liquid.registerFilter('percent', function (value: unknown, digits?: unknown) { return formatPercent(decimal(value), setting(this.context, 'locale'), count(digits)) })
-  liquid.registerFilter('date', function (value: unknown, style?: unknown) { return date(value, style ?? 'medium', setting(this.context, 'locale')) })
-  liquid.registerFilter('country', function (value: unknown) { return formatCountry(liquidText(value, ''), setting(this.context, 'locale')) })
+  liquid.registerFilter('money', function (value: unknown, currency?: unknown) {
+    return money(value, currency ?? setting(this.context, 'currency'), setting(this.context, 'locale'))
+  })
+  liquid.registerFilter('number', function (value: unknown, digits?: unknown) {
+    return formatNumber(decimal(value), setting(this.context, 'locale'), count(digits))
+  })
+  liquid.registerFilter('percent', function (value: unknown, digits?: unknown) {
+    return formatPercent(decimal(value), setting(this.context, 'locale'), count(digits))
+  })
+  liquid.registerFilter('date', function (value: unknown, style?: unknown) {
+    return date(value, style ?? 'medium', setting(this.context, 'locale'))
+  })
+  liquid.registerFilter('country', function (value: unknown) {
+    return formatCountry(liquidText(value, ''), setting(this.context, 'locale'))
+  })
   return liquid
 }
 
@@ -58,7 +71,9 @@ function setting (context: Context, name: keyof typeof settingNames): string {
 }
 
 function money (value: unknown, currency: unknown, locale: string): string {
-  if (typeof currency !== 'string' || !isCurrency(currency)) throw renderError('', 'unknown_currency', 'Expected an ISO 4217 currency code, such as EUR.')
+  if (typeof currency !== 'string' || !isCurrency(currency)) {
+    throw renderError('', 'unknown_currency', 'Expected an ISO 4217 currency code, such as EUR.')
+  }
   return formatMoney(decimal(value), currency, locale)
 }
 

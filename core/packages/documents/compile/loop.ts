@@ -1,8 +1,8 @@
 import { pointer } from '@dispatch/common'
-import { compileExpression } from './expression.ts'
 import { renderError } from '../model/errors.ts'
-import { spend, withVariable, type Scope } from './scope.ts'
-import { contextBelow, reportFault, hasTexts, type CompileContext } from '../source/compile-context.ts'
+import { type CompileContext, contextBelow, hasTexts, reportFault } from '../source/compile-context.ts'
+import { compileExpression } from './expression.ts'
+import { type Scope, spend, withVariable } from './scope.ts'
 
 /** The turns of a loop: one scope for each item of its list. */
 export type Loop = { readonly turns: (scope: Scope) => Iterable<Scope>, readonly inside: CompileContext }
@@ -15,7 +15,7 @@ export function compileLoop ({ each, as }: { each: string, as: string }, site: C
   const inside: CompileContext = { ...site, names: { ...site.names, [as]: list.source } }
   return {
     inside,
-    * turns (scope) {
+    *turns (scope) {
       const items = list.find(scope) ?? []
       const at = list.pointer(scope)
       if (!Array.isArray(items)) throw renderError(at, 'not_a_list', `The template goes through "${each}" item by item: expected a list.`)

@@ -1,12 +1,12 @@
 import type { Button, Signature } from '../model/blocks.ts'
 import type { ButtonBlock, SignatureBlock } from '../model/document.ts'
 import { renderError } from '../model/errors.ts'
+import { points } from '../model/paper.ts'
+import { type CompileContext, contextBelow, reportFault } from '../source/compile-context.ts'
 import { compileExpression } from './expression.ts'
 import { safeLinkOf } from './links.ts'
 import { compileProse, plainText } from './prose.ts'
 import type { Scope } from './scope.ts'
-import { contextBelow, reportFault, type CompileContext } from '../source/compile-context.ts'
-import { points } from '../model/paper.ts'
 
 /** Compiles a button. One whose address the data do not have is left out; an address that is no safe link is a RenderError. */
 export function compileButton (source: Button, site: CompileContext): (scope: Scope) => ButtonBlock | undefined {
@@ -16,7 +16,9 @@ export function compileButton (source: Button, site: CompileContext): (scope: Sc
     const found = address.find(scope)
     if (found === undefined || found === null || found === '') return undefined
     const url = typeof found === 'string' ? safeLinkOf(found) : undefined
-    if (url === undefined) throw renderError(address.pointer(scope), 'bad_link', 'Expected an address that begins with https://, http://, mailto: or tel:.')
+    if (url === undefined) {
+      throw renderError(address.pointer(scope), 'bad_link', 'Expected an address that begins with https://, http://, mailto: or tel:.')
+    }
     return { kind: 'button', text: plainText(text(scope)), url }
   }
 }

@@ -22,9 +22,12 @@ export function hasMarkup (text: string): boolean {
   return text.search(special) !== -1
 }
 
-const token = /\\\{(?<field>pages?)\}|\\(?<escaped>[\s\S])|(?<mark>\*\*?)|\[(?<label>(?:\\[\s\S]|[^\]\\])+)\]\((?<url>(?:\\[\s\S]|[^)\\\s])+)\)/g
+const token =
+  /\\\{(?<field>pages?)\}|\\(?<escaped>[\s\S])|(?<mark>\*\*?)|\[(?<label>(?:\\[\s\S]|[^\]\\])+)\]\((?<url>(?:\\[\s\S]|[^)\\\s])+)\)/g
 
-/** Reads markup. Marks without their other half are characters like any other, and so are links to anything but the web, mail or telephone. */
+/**
+ * Reads markup. Marks without their other half are characters like any other, and so are links to anything but the web, mail or telephone.
+ */
 export function parseMarkup (source: string): TextRun[] {
   return parse(withoutEmptyLines(source), {})
 }
@@ -71,6 +74,7 @@ function plain (escaped: string): string {
 function add (runs: TextRun[], text: string, style: Emphasis): void {
   if (text === '') return
   const last = runs.at(-1)
-  if (last !== undefined && 'text' in last && last.bold === style.bold && last.italic === style.italic && last.link === style.link) last.text += text
-  else runs.push({ text, ...style })
+  if (last !== undefined && 'text' in last && last.bold === style.bold && last.italic === style.italic && last.link === style.link) {
+    last.text += text
+  } else runs.push({ text, ...style })
 }

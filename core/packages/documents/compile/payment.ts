@@ -1,9 +1,9 @@
-import { isPayable, transferText, type Transfer } from '../code/epc.ts'
+import { isPayable, type Transfer, transferText } from '../code/epc.ts'
+import { isDecimal } from '../model/values.ts'
+import { type CompileContext, recordRead } from '../source/compile-context.ts'
+import { markUsed, type Path } from '../source/field-usage.ts'
 import { liquidText } from './liquid.ts'
 import { lookUp, pointerOf, type Scope } from './scope.ts'
-import { recordRead, type CompileContext } from '../source/compile-context.ts'
-import { markUsed, type Path } from '../source/field-usage.ts'
-import { isDecimal } from '../model/values.ts'
 
 /** What a code holds, and where in the data that stands; undefined when it is to be left out. */
 export type CodeText = (scope: Scope) => { text: string, at: string } | undefined
@@ -35,5 +35,11 @@ export function compilePayment (site: CompileContext): CodeText {
 
 function transferOf (scope: Scope): Transfer {
   const text = (path: Path): string => liquidText(lookUp(scope, path), pointerOf(scope, path))
-  return { iban: text(paths.iban), bic: text(paths.bic), name: text(paths.name) || text(seller), amount: text(due) || text(paths.amount), remittance: text(paths.remittance) }
+  return {
+    iban: text(paths.iban),
+    bic: text(paths.bic),
+    name: text(paths.name) || text(seller),
+    amount: text(due) || text(paths.amount),
+    remittance: text(paths.remittance)
+  }
 }

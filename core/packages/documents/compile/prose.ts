@@ -1,13 +1,14 @@
 import type { Template } from 'liquidjs'
 import type { TextRun } from '../model/document.ts'
-import { compileExpression, withRenderErrors, liquidContext, parseMessage, fieldPathOf, variablePathsOf, type CompiledExpression, type VariablePath } from './expression.ts'
-import { withFallbacksInside } from './fallback.ts'
 import { renderLimits } from '../model/limits.ts'
+import { type CompileContext, recordRead, reportFault } from '../source/compile-context.ts'
+import { markUsed } from '../source/field-usage.ts'
+import { type CompiledExpression, compileExpression, fieldPathOf, liquidContext, parseMessage, type VariablePath, variablePathsOf,
+  withRenderErrors } from './expression.ts'
+import { withFallbacksInside } from './fallback.ts'
 import { engine, liquidText } from './liquid.ts'
 import { escapeMarkup, hasMarkup, pageMark, parseMarkup } from './markup.ts'
-import { pointerOf, spend, type Scope } from './scope.ts'
-import { reportFault, recordRead, type CompileContext } from '../source/compile-context.ts'
-import { markUsed } from '../source/field-usage.ts'
+import { pointerOf, type Scope, spend } from './scope.ts'
 
 /** Compiled prose: the runs of text that it comes to. */
 export type CompiledProse = (scope: Scope) => TextRun[]
@@ -50,7 +51,9 @@ type Part = { text: string } | { field: 'page' | 'pages' } | { expression: Compi
 /** Text and outputs alone need no Liquid: the usual case, and much faster. */
 function compileOutputs (source: string, site: CompileContext): CompiledProse {
   const parts = source.split(output).map((piece, index) => index % 2 === 0 ? { text: piece } : compileOutput(piece, site))
-  if (parts.some((part) => 'text' in part && /\{\{|\}\}/.test(part.text))) reportFault(site, 'An expression is not closed: expected {{ … }}.')
+  if (parts.some((part) => 'text' in part && /\{\{|\}\}/.test(part.text))) {
+    reportFault(site, 'An expression is not closed: expected {{ … }}.')
+  }
   const marked = parts.some((part) => 'field' in part || ('text' in part && hasMarkup(part.text)))
   if (marked) return (scope) => parseMarkup(join(parts, scope, escapeMarkup))
   return (scope) => {
@@ -79,7 +82,9 @@ const loopedOver = /\{%-?\s*for\s+(\w+)\s+in\s+([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)
 
 function compileTags (source: string, site: CompileContext): CompiledProse {
   const templates = parseTags(source, site)
-  const places = templates === undefined ? [] : variablePathsOf(source).filter(([name = '']) => !(site.pageFields && /^pages?$/.test(String(name))))
+  const places = templates === undefined
+    ? []
+    : variablePathsOf(source).filter(([name = '']) => !(site.pageFields && /^pages?$/.test(String(name))))
   const loops = new Map(Array.from(source.matchAll(loopedOver), ([, variable = '', list = '']) => [variable, list]))
   const lists = new Set(loops.values())
   for (const path of places.map(fieldPathOf)) {
@@ -88,9 +93,11 @@ function compileTags (source: string, site: CompileContext): CompiledProse {
     else recordRead(site, path, 'whole')
   }
   // Which item a loop of text is at is not known: its list is.
-  const pointer = (scope: Scope, variable: VariablePath = places[0] ?? []): string => pointerOf(scope, loops.get(String(variable[0]))?.split('.') ?? variable)
+  const pointer = (scope: Scope, variable: VariablePath = places[0] ?? []): string =>
+    pointerOf(scope, loops.get(String(variable[0]))?.split('.') ?? variable)
   return (scope) => {
-    const text = withRenderErrors(scope, site, pointer, () => String(engine.renderSync(templates ?? [], liquidContext(scope, site, 'strict'))))
+    const text = withRenderErrors(scope, site, pointer,
+      () => String(engine.renderSync(templates ?? [], liquidContext(scope, site, 'strict'))))
     spend(scope, 'characters', text.length)
     return parseMarkup(text)
   }

@@ -25,7 +25,15 @@ export type Budget = { characters: number, blocks: number, pixels: number }
 
 /** The scope in which a document begins: without a language of its own until its locale is known. */
 export function newScope (data: Record<string, unknown>): Scope {
-  return { data, variables: {}, locale: 'en', currency: 'EUR', language: '', budget: { characters: renderLimits.characters, blocks: renderLimits.blocks, pixels: renderLimits.pixels }, pictures: new Map() }
+  return {
+    data,
+    variables: {},
+    locale: 'en',
+    currency: 'EUR',
+    language: '',
+    budget: { characters: renderLimits.characters, blocks: renderLimits.blocks, pixels: renderLimits.pixels },
+    pictures: new Map()
+  }
 }
 
 /** The scope of one turn of a loop. */

@@ -1,11 +1,11 @@
 import type { Align, Column, Table, Total } from '../model/blocks.ts'
+import type { Cell, ResolvedColumn, ResolvedTotal, TableBlock, TableSection, TextRun } from '../model/document.ts'
+import { type CompileContext, contextBelow } from '../source/compile-context.ts'
 import { compileCell } from './cell.ts'
 import { compileCondition } from './condition.ts'
-import type { Cell, ResolvedColumn, ResolvedTotal, TextRun, TableBlock, TableSection } from '../model/document.ts'
 import { compileLoop } from './loop.ts'
 import { compileProse } from './prose.ts'
 import type { Scope } from './scope.ts'
-import { contextBelow, type CompileContext } from '../source/compile-context.ts'
 
 type When = { holds: (scope: Scope) => boolean }
 type CompiledColumn = When & { header: (scope: Scope) => TextRun[], width: number, align: Align, cell: (scope: Scope) => Cell }
@@ -14,7 +14,9 @@ type CompiledTotal = When & { label: (scope: Scope) => TextRun[], strong: boolea
 /** Compiles a table: a row for each item of its list, the columns and totals whose `if` holds. Without any column it is left out. */
 export function compileTable (table: Table, site: CompileContext): (scope: Scope) => TableBlock | undefined {
   const { sections, inside } = compileSections(table, site)
-  const columns = table.columns.map((column, index) => compileColumn(column, contextBelow(site, 'columns', index), contextBelow(inside, 'columns', index)))
+  const columns = table.columns.map((column, index) =>
+    compileColumn(column, contextBelow(site, 'columns', index), contextBelow(inside, 'columns', index))
+  )
   const totals = (table.totals ?? []).map((total, index) => compileTotal(total, contextBelow(site, 'totals', index)))
   return (scope) => {
     const shown = columns.filter(({ holds }) => holds(scope))
@@ -47,7 +49,7 @@ function compileSections ({ groups, ...table }: Table, site: CompileContext): Se
   const { turns, inside } = compileLoop(table, { ...outer.inside, at: site.at })
   return {
     inside,
-    * sections (scope) {
+    *sections (scope) {
       for (const turn of outer.turns(scope)) yield { heading: heading(turn), turns: turns(turn), totals: resolveTotals(totals, turn) }
     }
   }

@@ -1,11 +1,11 @@
 import type { Block, KeyValues } from '../model/blocks.ts'
+import type { ResolvedBlock, ResolvedStyle, TextRun } from '../model/document.ts'
+import { colorOf } from '../model/style.ts'
+import { type CompileContext, contextBelow } from '../source/compile-context.ts'
 import { compileCell } from './cell.ts'
 import { compileCondition } from './condition.ts'
-import type { ResolvedBlock, ResolvedStyle, TextRun } from '../model/document.ts'
 import { compileProse } from './prose.ts'
 import type { Scope } from './scope.ts'
-import { contextBelow, type CompileContext } from '../source/compile-context.ts'
-import { colorOf } from '../model/style.ts'
 
 type Resolve = (scope: Scope) => ResolvedBlock | undefined
 type TextSource = Extract<Block, { heading: unknown }>['heading'] | Extract<Block, { paragraph: unknown }>['paragraph']
@@ -35,7 +35,11 @@ export function compileText (source: TextSource, site: CompileContext, style: Re
 export function compileKeyValues (source: KeyValues, site: CompileContext): Resolve {
   const entries = source.entries.map((entry, index) => {
     const place = contextBelow(site, 'entries', index)
-    return { holds: compileCondition(entry.if, contextBelow(place, 'if')), label: compileProse(entry.label, contextBelow(place, 'label')), cell: compileCell(entry, place) }
+    return {
+      holds: compileCondition(entry.if, contextBelow(place, 'if')),
+      label: compileProse(entry.label, contextBelow(place, 'label')),
+      cell: compileCell(entry, place)
+    }
   })
   return (scope) => {
     const shown = entries.filter(({ holds }) => holds(scope)).map(({ label, cell }) => ({ label: label(scope), cell: cell(scope) }))

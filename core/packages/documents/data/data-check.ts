@@ -1,10 +1,10 @@
-import type { Validator, Problem } from '@dispatch/common'
+import type { Problem, Validator } from '@dispatch/common'
 import type { CompiledTemplate } from '../compile/compile.ts'
 import { RenderError } from '../model/errors.ts'
 import type { Format } from '../render/job.ts'
-import { templateDataOf, showsPage } from './template-data.ts'
-import { lastSigner } from './signers.ts'
 import { unreadFields } from '../source/field-usage.ts'
+import { lastSigner } from './signers.ts'
+import { showsPage, templateDataOf } from './template-data.ts'
 
 /**
  * What a template says about data: what keeps them from becoming its document, and the fields that it never shows. `signers`: how
@@ -24,7 +24,11 @@ export type DataCheck = {
 export function dataCheck (fits: Validator<unknown>, template: Pick<CompiledTemplate, 'uses' | 'resolve' | 'source'>): DataCheck {
   function fit (data: object, at: string): DataFindings {
     const result = fits(data, at)
-    const warnings = unreadFields(template.uses, data).map((path) => ({ path: at + path, code: 'unused_field', message: 'The template does not show this field.' }))
+    const warnings = unreadFields(template.uses, data).map((path) => ({
+      path: at + path,
+      code: 'unused_field',
+      message: 'The template does not show this field.'
+    }))
     return { problems: result.ok ? [] : result.problems, warnings, signers: 0 }
   }
   return {
@@ -36,7 +40,12 @@ export function dataCheck (fits: Validator<unknown>, template: Pick<CompiledTemp
   }
 }
 
-function evaluated (template: Pick<CompiledTemplate, 'resolve' | 'source'>, data: object, at: string, format: Format): Pick<DataFindings, 'problems' | 'signers'> {
+function evaluated (
+  template: Pick<CompiledTemplate, 'resolve' | 'source'>,
+  data: object,
+  at: string,
+  format: Format
+): Pick<DataFindings, 'problems' | 'signers'> {
   try {
     return { problems: [], signers: lastSigner(template.resolve(templateDataOf(template.source, data, format)).body) }
   } catch (error) {

@@ -17,7 +17,8 @@ export function withSigners (document: ResolvedDocument, names: readonly string[
 export const tooFewSigners = 'too_few_signers'
 
 export function needsSigners (last: number, given: number): string {
-  return `With these data, the template has a place for signer ${last} to sign; the request has ${given} ${given === 1 ? 'signer' : 'signers'}.`
+  return `With these data, the template has a place for signer ${last} to sign; the request has ${given} ` +
+    `${given === 1 ? 'signer' : 'signers'}.`
 }
 
 /** The highest number of a signer who has a place in a document; 0 where nobody has. */
@@ -34,7 +35,9 @@ function insideOf (block: ResolvedBlock): readonly ResolvedBlock[] {
 /** The blocks with the names of signers in their places; `placed` takes up the signers that have one. */
 function labelled (blocks: readonly ResolvedBlock[], names: readonly string[], placed: Set<number>): ResolvedBlock[] {
   return blocks.map((block) => {
-    if (block.kind === 'columns') return { ...block, columns: block.columns.map((column) => ({ ...column, blocks: labelled(column.blocks, names, placed) })) }
+    if (block.kind === 'columns') {
+      return { ...block, columns: block.columns.map((column) => ({ ...column, blocks: labelled(column.blocks, names, placed) })) }
+    }
     if (block.kind === 'group') return { ...block, blocks: labelled(block.blocks, names, placed) }
     if (block.kind === 'address') return { ...block, beside: labelled(block.beside, names, placed) }
     if (block.kind !== 'signature') return block

@@ -1,7 +1,7 @@
 import { currencyOf, pageDataOf, type Reading } from '@dispatch/einvoice'
 import { eInvoiceFileFormats } from '../model/file-formats.ts'
-import type { Format } from '../render/job.ts'
 import type { TemplateSource } from '../model/model.ts'
+import type { Format } from '../render/job.ts'
 
 /** How the data of an e-invoice are read for this format; undefined for any other document. */
 export function readingOf ({ currency }: Pick<TemplateSource, 'currency'>, format: Format): Reading | undefined {

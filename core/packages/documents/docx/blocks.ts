@@ -1,17 +1,18 @@
 import { pictureOf } from '../code/picture.ts'
 import { sideOf } from '../compile/direction.ts'
-import type { ButtonBlock, CodeBlock, ColumnsBlock, ImageBlock, KeyValuesBlock, ResolvedBlock, ResolvedStyle, SignatureBlock, TextBlock } from '../model/document.ts'
 import { inFlow } from '../compile/flow.ts'
-import { shares } from '../layout/widths.ts'
-import { all, none, type Xml } from '../office/xml.ts'
 import { plainText } from '../compile/prose.ts'
+import { shares } from '../layout/widths.ts'
+import type { ButtonBlock, CodeBlock, ColumnsBlock, ImageBlock, KeyValuesBlock, ResolvedBlock, ResolvedStyle, SignatureBlock,
+  TextBlock } from '../model/document.ts'
 import { headingSize } from '../model/style.ts'
-import { flow, blockSpacing, type FlowItem, type FlowContainer } from './flow.ts'
-import { paragraph, type Paragraph } from './paragraph.ts'
+import { all, none, type Xml } from '../office/xml.ts'
+import type { DocxContext, StyleId } from './context.ts'
+import { blockSpacing, flow, type FlowContainer, type FlowItem } from './flow.ts'
+import { layoutTable } from './grid.ts'
+import { type Paragraph, paragraph } from './paragraph.ts'
 import { picture } from './picture.ts'
 import { lineBreak, runs, type RunStyle } from './runs.ts'
-import type { DocxContext, StyleId } from './context.ts'
-import { layoutTable } from './grid.ts'
 import { docxTable, valueCell } from './table.ts'
 
 /** Blocks below each other in a column of a width (points). */
@@ -19,34 +20,50 @@ export function docxBlocks (blocks: readonly ResolvedBlock[], width: number, pla
   return flow(items(blocks, width, setting), place, setting)
 }
 
-function * items (blocks: readonly ResolvedBlock[], width: number, setting: DocxContext): Generator<FlowItem> {
+function* items (blocks: readonly ResolvedBlock[], width: number, setting: DocxContext): Generator<FlowItem> {
   for (const block of blocks) {
-    if (block.kind === 'group') yield * group(block.blocks, width, setting)
-    else if (block.kind === 'address') yield * items(inFlow(block, setting.style), width, setting)
+    if (block.kind === 'group') yield* group(block.blocks, width, setting)
+    else if (block.kind === 'address') yield* items(inFlow(block, setting.style), width, setting)
     else yield itemOf(block, width, setting)
   }
 }
 
 /** Each stays with the next one. */
-function * group (blocks: readonly ResolvedBlock[], width: number, setting: DocxContext): Generator<FlowItem> {
-  for (const item of items(blocks.slice(0, -1), width, { ...setting, keepNext: true })) yield 'paragraph' in item ? { paragraph: { ...item.paragraph, keepNext: true } } : item
-  yield * items(blocks.slice(-1), width, setting)
+function* group (blocks: readonly ResolvedBlock[], width: number, setting: DocxContext): Generator<FlowItem> {
+  for (const item of items(blocks.slice(0, -1), width, { ...setting, keepNext: true })) {
+    yield 'paragraph' in item
+      ? { paragraph: { ...item.paragraph, keepNext: true } }
+      : item
+  }
+  yield* items(blocks.slice(-1), width, setting)
 }
 
 function itemOf (block: Exclude<ResolvedBlock, { kind: 'group' | 'address' }>, width: number, setting: DocxContext): FlowItem {
   switch (block.kind) {
-    case 'heading': return { paragraph: heading(block, setting) }
-    case 'paragraph': return { paragraph: textParagraph(block, setting.paragraph, setting.style.size, setting) }
-    case 'columns': return { table: columns(block, width, setting) }
-    case 'keyValues': return { table: keyValues(block, width, setting) }
-    case 'table': return { table: docxTable(block, width, setting) }
-    case 'image': return { paragraph: image(block, width, setting) }
-    case 'code': return { paragraph: code(block, width, setting) }
-    case 'button': return { paragraph: button(block, setting) }
-    case 'signature': return { paragraph: signature(block, width, setting) }
-    case 'rule': return { paragraph: { style: setting.paragraph, content: none, height: 1, border: { side: 'bottom', ...block } } }
-    case 'spacer': return { room: block.height }
-    case 'pageBreak': return { pageBreak: true }
+    case 'heading':
+      return { paragraph: heading(block, setting) }
+    case 'paragraph':
+      return { paragraph: textParagraph(block, setting.paragraph, setting.style.size, setting) }
+    case 'columns':
+      return { table: columns(block, width, setting) }
+    case 'keyValues':
+      return { table: keyValues(block, width, setting) }
+    case 'table':
+      return { table: docxTable(block, width, setting) }
+    case 'image':
+      return { paragraph: image(block, width, setting) }
+    case 'code':
+      return { paragraph: code(block, width, setting) }
+    case 'button':
+      return { paragraph: button(block, setting) }
+    case 'signature':
+      return { paragraph: signature(block, width, setting) }
+    case 'rule':
+      return { paragraph: { style: setting.paragraph, content: none, height: 1, border: { side: 'bottom', ...block } } }
+    case 'spacer':
+      return { room: block.height }
+    case 'pageBreak':
+      return { pageBreak: true }
   }
 }
 

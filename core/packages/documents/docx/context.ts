@@ -6,7 +6,25 @@ import type { Media, Relations } from './relations.ts'
  * What all blocks of a part share: `paragraph` is the style of its paragraphs, `media` and `relations` take up what it refers to.
  * `keepNext`: what is made stays on one page with what follows it.
  */
-export type DocxContext = { style: ResolvedStyle, locale: string, direction: Direction, paragraph: StyleId, media: Media, relations: Relations, keepNext?: true }
+export type DocxContext = {
+  style: ResolvedStyle
+  locale: string
+  direction: Direction
+  paragraph: StyleId
+  media: Media
+  relations: Relations
+  keepNext?: true
+}
 
 /** The styles of a document, as it names them. */
-export type StyleId = 'Normal' | 'Heading1' | 'Heading2' | 'Heading3' | 'Header' | 'Footer' | 'TableText' | 'TableHeading' | 'Label' | 'Signature'
+export type StyleId =
+  | 'Normal'
+  | 'Heading1'
+  | 'Heading2'
+  | 'Heading3'
+  | 'Header'
+  | 'Footer'
+  | 'TableText'
+  | 'TableHeading'
+  | 'Label'
+  | 'Signature'

@@ -1,6 +1,6 @@
 import { none, type Xml } from '../office/xml.ts'
-import { paragraph, type Paragraph } from './paragraph.ts'
 import type { DocxContext } from './context.ts'
+import { type Paragraph, paragraph } from './paragraph.ts'
 
 /** What a block becomes: a paragraph, the pieces of a table, room (points), or the end of a page. */
 export type FlowItem = { paragraph: Paragraph } | { table: Iterable<Xml> } | { room: number } | { pageBreak: true }
@@ -12,7 +12,7 @@ export type FlowContainer = 'body' | 'edge' | 'cell'
  * Items below each other. Distances are room before a paragraph, and after the one above a table, for a table has none of its
  * own. Between two tables stands an empty paragraph, or they would become one; and a paragraph is the last.
  */
-export function * flow (items: Iterable<FlowItem>, place: FlowContainer, setting: DocxContext): Generator<Xml> {
+export function* flow (items: Iterable<FlowItem>, place: FlowContainer, setting: DocxContext): Generator<Xml> {
   /** The paragraph above, until it is known what follows it. */
   let above: Paragraph | undefined
   let isFirst = true
@@ -24,21 +24,27 @@ export function * flow (items: Iterable<FlowItem>, place: FlowContainer, setting
     else if ('pageBreak' in item) breakBefore ||= place === 'body' && !isFirst
     else {
       if ('table' in item) {
-        yield * aboveTable(above, { distance: room ?? blockSpacing(setting), breakBefore, isFirst }, setting)
-        yield * item.table
+        yield* aboveTable(above, { distance: room ?? blockSpacing(setting), breakBefore, isFirst }, setting)
+        yield* item.table
         above = undefined
       } else {
         if (above !== undefined) yield paragraph(above, setting)
         above = { ...item.paragraph, breakBefore, ...(room === undefined ? {} : { before: room + (item.paragraph.before ?? 0) }) }
       }
-      [isFirst, room, breakBefore] = [false, undefined, false]
+      ;[isFirst, room, breakBefore] = [false, undefined, false]
     }
   }
-  yield above === undefined ? empty({ height: room ?? 0 }, setting) : paragraph({ ...above, ...(room === undefined ? {} : { after: room }) }, setting)
+  yield above === undefined
+    ? empty({ height: room ?? 0 }, setting)
+    : paragraph({ ...above, ...(room === undefined ? {} : { after: room }) }, setting)
 }
 
 /** What ends above a table, with the distance to it. */
-function aboveTable (above: Paragraph | undefined, { distance, breakBefore, isFirst }: { distance: number, breakBefore: boolean, isFirst: boolean }, setting: DocxContext): Xml[] {
+function aboveTable (
+  above: Paragraph | undefined,
+  { distance, breakBefore, isFirst }: { distance: number, breakBefore: boolean, isFirst: boolean },
+  setting: DocxContext
+): Xml[] {
   if (above !== undefined && !breakBefore) return [paragraph({ ...above, after: distance }, setting)]
   const own = above === undefined ? [] : [paragraph(above, setting)]
   return isFirst && distance === 0 ? own : [...own, empty({ height: distance, breakBefore }, setting)]

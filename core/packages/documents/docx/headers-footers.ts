@@ -4,9 +4,9 @@ import { relationships } from '../office/package.ts'
 import { all, element, xmlPart } from '../office/xml.ts'
 import type { ZipEntries } from '../office/zip.ts'
 import { docxBlocks } from './blocks.ts'
+import type { DocxContext } from './context.ts'
 import { namespaces } from './namespaces.ts'
 import { createRelations, type Media } from './relations.ts'
-import type { DocxContext } from './context.ts'
 import { docxWatermark } from './watermark.ts'
 
 /** What stands at the top or the bottom of pages, as a part of the package of this name. */
@@ -18,8 +18,12 @@ const gap = 10
 /** Those that the document has. Where the first page has a header of its own, it has its own footer too, which is the same. */
 export function headersAndFootersOf ({ header, firstHeader, footer, watermark: word }: ResolvedDocument): HeaderFooter[] {
   const room: ResolvedBlock = { kind: 'spacer', height: gap }
-  const headers = (name: string, pages: HeaderFooter['pages'], blocks: readonly ResolvedBlock[]): HeaderFooter[] => blocks.length === 0 && word === undefined && firstHeader === undefined ? [] : [{ name, kind: 'header', pages, blocks: blocks.length === 0 ? [] : [...blocks, room] }]
-  const footers = (name: string, pages: HeaderFooter['pages']): HeaderFooter[] => footer.length === 0 ? [] : [{ name, kind: 'footer', pages, blocks: [room, ...footer] }]
+  const headers = (name: string, pages: HeaderFooter['pages'], blocks: readonly ResolvedBlock[]): HeaderFooter[] =>
+    blocks.length === 0 && word === undefined && firstHeader === undefined
+      ? []
+      : [{ name, kind: 'header', pages, blocks: blocks.length === 0 ? [] : [...blocks, room] }]
+  const footers = (name: string, pages: HeaderFooter['pages']): HeaderFooter[] =>
+    footer.length === 0 ? [] : [{ name, kind: 'footer', pages, blocks: [room, ...footer] }]
   const first = firstHeader === undefined ? [] : [...headers('header-first', 'first', firstHeader), ...footers('footer-first', 'first')]
   return [...headers('header', 'default', header), ...footers('footer', 'default'), ...first]
 }
@@ -30,9 +34,18 @@ export function headerFooterParts (edges: readonly HeaderFooter[], document: Res
   const width = page.width - page.left - page.right
   return Object.fromEntries(edges.flatMap(({ name, kind, blocks }) => {
     const relations = createRelations(media)
-    const setting: DocxContext = { style, locale, direction: directionOf(locale), paragraph: kind === 'header' ? 'Header' : 'Footer', media, relations }
+    const setting: DocxContext = {
+      style,
+      locale,
+      direction: directionOf(locale),
+      paragraph: kind === 'header' ? 'Header' : 'Footer',
+      media,
+      relations
+    }
     const word = kind === 'header' && document.watermark !== undefined ? [docxWatermark(document.watermark, document, setting)] : []
-    const text = xmlPart(element(kind === 'header' ? 'w:hdr' : 'w:ftr', namespaces, ...word, all(...docxBlocks(blocks, width, 'edge', setting))))
+    const text = xmlPart(
+      element(kind === 'header' ? 'w:hdr' : 'w:ftr', namespaces, ...word, all(...docxBlocks(blocks, width, 'edge', setting)))
+    )
     return [[`word/${name}.xml`, text], [`word/_rels/${name}.xml.rels`, relationships(relations.all())]] as const
   }))
 }

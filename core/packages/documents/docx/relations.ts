@@ -1,11 +1,16 @@
 import type { ImageData } from '../model/document.ts'
-import { relationType, type Relation } from '../office/package.ts'
+import { type Relation, relationType } from '../office/package.ts'
 
 /** The pictures of a document, each once; `next` numbers the places where they are shown. */
 export type Media = { path: (image: ImageData) => string, next: () => number, parts: () => Record<string, Uint8Array> }
 
 /** What a part of the document (its body, a header, a footer) refers to; each gives the id that stands in the text. */
-export type Relations = { id: (target: string) => string, link: (url: string) => string, picture: (image: ImageData) => string, all: () => Relation[] }
+export type Relations = {
+  id: (target: string) => string
+  link: (url: string) => string
+  picture: (image: ImageData) => string
+  all: () => Relation[]
+}
 
 export function createMedia (): Media {
   const paths = new Map<Uint8Array, string>()

@@ -1,8 +1,8 @@
-import type { TextRun } from '../model/document.ts'
 import { safeLinkOf } from '../compile/links.ts'
-import { all, element, none, xmlText, type Xml } from '../office/xml.ts'
-import { halves, hex } from './measure.ts'
+import type { TextRun } from '../model/document.ts'
+import { all, element, none, type Xml, xmlText } from '../office/xml.ts'
 import type { DocxContext } from './context.ts'
+import { halves, hex } from './measure.ts'
 
 /** What differs from the style of the paragraph: `size` in points, `color` as `#rrggbb`. */
 export type RunStyle = { size?: number, color?: string, bold?: boolean }
@@ -11,7 +11,9 @@ export type RunStyle = { size?: number, color?: string, bold?: boolean }
 export function runs (runs: readonly TextRun[], look: RunStyle, setting: DocxContext): Xml {
   return all(...runs.map((run) => {
     const href = run.link === undefined ? undefined : safeLinkOf(run.link)
-    const content = 'text' in run ? piece(run.text, (isRtl) => propertiesOf(run, look, href, isRtl)) : field(run.field, propertiesOf(run, look, href))
+    const content = 'text' in run
+      ? piece(run.text, (isRtl) => propertiesOf(run, look, href, isRtl))
+      : field(run.field, propertiesOf(run, look, href))
     return href === undefined ? content : element('w:hyperlink', { 'r:id': setting.relations.link(href) }, content)
   }))
 }
@@ -20,13 +22,10 @@ export function runs (runs: readonly TextRun[], look: RunStyle, setting: DocxCon
 function propertiesOf ({ bold, italic }: TextRun, look: RunStyle, href: string | undefined, isRtl = false): Xml {
   const isBold = bold === true || look.bold === true
   if (!isBold && italic !== true && href === undefined && look.size === undefined && look.color === undefined && !isRtl) return none
-  return element('w:rPr', {},
-    href === undefined ? none : element('w:rStyle', { 'w:val': 'Hyperlink' }),
-    isBold ? bolds : none,
+  return element('w:rPr', {}, href === undefined ? none : element('w:rStyle', { 'w:val': 'Hyperlink' }), isBold ? bolds : none,
     italic === true ? italics : none,
     look.color === undefined || href !== undefined ? none : element('w:color', { 'w:val': hex(look.color) }),
-    look.size === undefined ? none : sizes(look.size),
-    isRtl ? element('w:rtl') : none)
+    look.size === undefined ? none : sizes(look.size), isRtl ? element('w:rtl') : none)
 }
 
 const bolds = all(element('w:b'), element('w:bCs'))
@@ -42,12 +41,15 @@ const breaking = element('w:br')
 export const lineBreak = element('w:r', {}, breaking)
 
 /** Words of scripts that run from right to left, with the spaces between them: Word wants to be told. */
-const rightToLeft = /([\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]+(?:\s+[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]+)*)/u
+const rightToLeft =
+  /([\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]+(?:\s+[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]+)*)/u
 
 function piece (content: string, propertiesFor: (isRtl: boolean) => Xml): Xml {
   if (!rightToLeft.test(content)) return element('w:r', {}, propertiesFor(false), lines(content))
   // Split by what it captures, a text has that in every second place.
-  return all(...content.split(rightToLeft).map((part, index) => part === '' ? none : element('w:r', {}, propertiesFor(index % 2 === 1), lines(part))))
+  return all(
+    ...content.split(rightToLeft).map((part, index) => part === '' ? none : element('w:r', {}, propertiesFor(index % 2 === 1), lines(part)))
+  )
 }
 
 function lines (content: string): Xml {
@@ -62,5 +64,6 @@ function words (line: string): Xml {
 
 /** The number is counted by whoever shows the page; until then, it is 1. */
 function field (name: 'page' | 'pages', properties: Xml): Xml {
-  return element('w:fldSimple', { 'w:instr': name === 'page' ? ' PAGE ' : ' NUMPAGES ' }, element('w:r', {}, properties, element('w:t', {}, xmlText('1'))))
+  return element('w:fldSimple', { 'w:instr': name === 'page' ? ' PAGE ' : ' NUMPAGES ' },
+    element('w:r', {}, properties, element('w:t', {}, xmlText('1'))))
 }

@@ -1,12 +1,12 @@
-import type { FontFamily, ResolvedDocument, ResolvedStyle } from '../model/document.ts'
 import { memoizeLru } from '../compile/memoize.ts'
-import { all, element, none, xmlPart, type Xml } from '../office/xml.ts'
+import type { FontFamily, ResolvedDocument, ResolvedStyle } from '../model/document.ts'
 import { headingSize } from '../model/style.ts'
+import { all, element, none, type Xml, xmlPart } from '../office/xml.ts'
 import { border, hairline } from './border.ts'
+import type { StyleId } from './context.ts'
 import { hex, twips } from './measure.ts'
 import { namespaces } from './namespaces.ts'
 import { sizes } from './runs.ts'
-import type { StyleId } from './context.ts'
 import { columnGap } from './table.ts'
 
 /** Fonts that all systems of readers have, or have a twin of. */
@@ -21,8 +21,11 @@ const rowPadding = 3.5
 type ParagraphStyle = { name: string, base?: StyleId, next?: StyleId, paragraph?: readonly Xml[], run?: readonly Xml[] }
 
 /** The part of a document that says how it is to be read: as Word 2013 and later do. */
-export const settings = xmlPart(element('w:settings', { 'xmlns:w': namespaces['xmlns:w'] },
-  element('w:compat', {}, element('w:compatSetting', { 'w:name': 'compatibilityMode', 'w:uri': 'http://schemas.microsoft.com/office/word', 'w:val': 15 }))))
+export const settings = xmlPart(
+  element('w:settings', { 'xmlns:w': namespaces['xmlns:w'] },
+    element('w:compat', {},
+      element('w:compatSetting', { 'w:name': 'compatibilityMode', 'w:uri': 'http://schemas.microsoft.com/office/word', 'w:val': 15 })))
+)
 
 /** The part of a document that says how its text looks. */
 export function styles ({ style, locale }: Pick<ResolvedDocument, 'style' | 'locale'>): string {
@@ -33,18 +36,23 @@ export function styles ({ style, locale }: Pick<ResolvedDocument, 'style' | 'loc
 const remembered = memoizeLru(100, (key) => ({ part: make(JSON.parse(key) as Pick<ResolvedDocument, 'style' | 'locale'>) }))
 
 function make ({ style, locale }: Pick<ResolvedDocument, 'style' | 'locale'>): string {
-  return xmlPart(element('w:styles', { 'xmlns:w': namespaces['xmlns:w'] },
-    element('w:docDefaults', {},
-      element('w:rPrDefault', {}, element('w:rPr', {}, fontsOf(style), sizes(style.size), element('w:lang', { 'w:val': locale, 'w:eastAsia': locale, 'w:bidi': locale }))),
-      element('w:pPrDefault')),
-    ...Object.entries(paragraphStyles(style)).map(([id, own]) => paragraphStyle(id, own)),
-    element('w:style', { 'w:type': 'character', 'w:default': 1, 'w:styleId': 'DefaultParagraphFont' }, named('Default Paragraph Font')),
-    element('w:style', { 'w:type': 'character', 'w:styleId': 'Hyperlink' }, named('Hyperlink'),
-      element('w:rPr', {}, colorOf(style.accent), element('w:u', { 'w:val': 'single' }))),
-    element('w:style', { 'w:type': 'table', 'w:default': 1, 'w:styleId': 'TableNormal' }, named('Normal Table'),
-      element('w:tblPr', {}, element('w:tblInd', { 'w:w': 0, 'w:type': 'dxa' }), margins(0, 0))),
-    element('w:style', { 'w:type': 'table', 'w:customStyle': 1, 'w:styleId': 'DataTable' }, named('Data Table'), element('w:basedOn', { 'w:val': 'TableNormal' }),
-      element('w:tblPr', {}, element('w:tblBorders', {}, border('bottom', hairline), border('insideH', hairline)), margins(rowPadding, columnGap)))))
+  return xmlPart(
+    element('w:styles', { 'xmlns:w': namespaces['xmlns:w'] },
+      element('w:docDefaults', {},
+        element('w:rPrDefault', {},
+          element('w:rPr', {}, fontsOf(style), sizes(style.size),
+            element('w:lang', { 'w:val': locale, 'w:eastAsia': locale, 'w:bidi': locale }))), element('w:pPrDefault')),
+      ...Object.entries(paragraphStyles(style)).map(([id, own]) => paragraphStyle(id, own)),
+      element('w:style', { 'w:type': 'character', 'w:default': 1, 'w:styleId': 'DefaultParagraphFont' }, named('Default Paragraph Font')),
+      element('w:style', { 'w:type': 'character', 'w:styleId': 'Hyperlink' }, named('Hyperlink'),
+        element('w:rPr', {}, colorOf(style.accent), element('w:u', { 'w:val': 'single' }))),
+      element('w:style', { 'w:type': 'table', 'w:default': 1, 'w:styleId': 'TableNormal' }, named('Normal Table'),
+        element('w:tblPr', {}, element('w:tblInd', { 'w:w': 0, 'w:type': 'dxa' }), margins(0, 0))),
+      element('w:style', { 'w:type': 'table', 'w:customStyle': 1, 'w:styleId': 'DataTable' }, named('Data Table'),
+        element('w:basedOn', { 'w:val': 'TableNormal' }),
+        element('w:tblPr', {}, element('w:tblBorders', {}, border('bottom', hairline), border('insideH', hairline)),
+          margins(rowPadding, columnGap))))
+  )
 }
 
 function paragraphStyles (style: ResolvedStyle): Record<StyleId, ParagraphStyle> {
@@ -57,7 +65,12 @@ function paragraphStyles (style: ResolvedStyle): Record<StyleId, ParagraphStyle>
     Header: { name: 'header', base: 'Normal' },
     Footer: { name: 'footer', base: 'Normal' },
     TableText: { name: 'Table Text', base: 'Normal', paragraph: [spacing(0)] },
-    TableHeading: { name: 'Table Heading', base: 'TableText', paragraph: [keepNext], run: [bold, colorOf(style.accent), sizes(style.size * 0.92)] },
+    TableHeading: {
+      name: 'Table Heading',
+      base: 'TableText',
+      paragraph: [keepNext],
+      run: [bold, colorOf(style.accent), sizes(style.size * 0.92)]
+    },
     Label: { name: 'Label', base: 'TableText', run: [colorOf(style.muted)] },
     Signature: { name: 'Signature', base: 'Normal', run: small }
   }
@@ -84,13 +97,15 @@ function spacing (before: number, lineHeight?: number): Xml {
 }
 
 function paragraphStyle (id: string, { name, base, next, paragraph = [], run = [] }: ParagraphStyle): Xml {
-  return element('w:style', { 'w:type': 'paragraph', 'w:styleId': id, ...(base === undefined ? { 'w:default': 1 } : {}), ...(builtIn.test(name) ? {} : { 'w:customStyle': 1 }) },
-    named(name),
-    base === undefined ? none : element('w:basedOn', { 'w:val': base }),
+  return element('w:style', {
+    'w:type': 'paragraph',
+    'w:styleId': id,
+    ...(base === undefined ? { 'w:default': 1 } : {}),
+    ...(builtIn.test(name) ? {} : { 'w:customStyle': 1 })
+  }, named(name), base === undefined ? none : element('w:basedOn', { 'w:val': base }),
     next === undefined ? none : element('w:next', { 'w:val': next }),
     base === undefined || next !== undefined ? element('w:qFormat') : none,
-    paragraph.length === 0 ? none : element('w:pPr', {}, ...paragraph),
-    run.length === 0 ? none : element('w:rPr', {}, ...run))
+    paragraph.length === 0 ? none : element('w:pPr', {}, ...paragraph), run.length === 0 ? none : element('w:rPr', {}, ...run))
 }
 
 /** The styles that Word has of its own. */
@@ -119,4 +134,3 @@ function margins (padding: number, left: number): Xml {
   const margin = (side: string, points: number): Xml => element(`w:${side}`, { 'w:w': twips(points), 'w:type': 'dxa' })
   return element('w:tblCellMar', {}, margin('top', padding), margin('left', left), margin('bottom', padding), margin('right', 0))
 }
-

@@ -1,14 +1,14 @@
-import type { Align } from '../model/blocks.ts'
-import type { Cell, ResolvedColumn, ResolvedTotal, TextRun, TableBlock, TableSection } from '../model/document.ts'
 import { formatCell } from '../compile/format.ts'
-import { shares } from '../layout/widths.ts'
-import { element, none, type Xml } from '../office/xml.ts'
 import { plainText } from '../compile/prose.ts'
+import { shares } from '../layout/widths.ts'
+import type { Align } from '../model/blocks.ts'
+import type { Cell, ResolvedColumn, ResolvedTotal, TableBlock, TableSection, TextRun } from '../model/document.ts'
+import { element, none, type Xml } from '../office/xml.ts'
 import { border, noBorder } from './border.ts'
-import { cell, cellProperties, gridOf, tableRow, tableAround, cantSplit, type CellFrame } from './grid.ts'
+import type { DocxContext, StyleId } from './context.ts'
+import { cantSplit, cell, type CellFrame, cellProperties, gridOf, tableAround, tableRow } from './grid.ts'
 import { paragraph } from './paragraph.ts'
 import { runs, type RunStyle } from './runs.ts'
-import type { DocxContext, StyleId } from './context.ts'
 
 /** Points between two columns: the table's style has it at the left of every cell. */
 export const columnGap = 10
@@ -17,7 +17,7 @@ export const columnGap = 10
 type Grid = { columns: readonly ResolvedColumn[], frames: readonly CellFrame[], widths: readonly number[], setting: DocxContext }
 
 /** A table of the data: its header stands on every page, a row on one, and totals stay with the row above them. */
-export function * docxTable ({ columns, sections, totals }: TableBlock, width: number, setting: DocxContext): Generator<Xml> {
+export function* docxTable ({ columns, sections, totals }: TableBlock, width: number, setting: DocxContext): Generator<Xml> {
   const own = gridOf(shares(columns, width, columnGap, 'ltr'), columnGap)
   // A total has a label and a value: a table of one column becomes two.
   const [widths, span] = own.length === 1 ? [[width / 2, width / 2], 2] : [own, 1]
@@ -26,8 +26,8 @@ export function * docxTable ({ columns, sections, totals }: TableBlock, width: n
   const [start, end] = tableAround(widths, setting, 'DataTable')
   yield start
   yield headerRow(grid)
-  for (const [index, section] of sections.entries()) yield * sectionRows(section, index === sections.length - 1 && totals.length > 0, grid)
-  yield * totalRows(totals, false, grid)
+  for (const [index, section] of sections.entries()) yield* sectionRows(section, index === sections.length - 1 && totals.length > 0, grid)
+  yield* totalRows(totals, false, grid)
   yield end
 }
 
@@ -36,49 +36,74 @@ const repeated = element('w:tblHeader')
 function headerRow ({ columns, frames, setting }: Grid): Xml {
   const borders = [border('bottom', { thickness: 1, color: setting.style.accent })]
   return tableRow([cantSplit, repeated], columns.map(({ header, align }, index) =>
-    cell({ width: 0, ...frames[index], borders }, [paragraph({ style: 'TableHeading', content: runs(header, {}, setting), align }, setting)])))
+    cell({ width: 0, ...frames[index], borders }, [
+      paragraph({ style: 'TableHeading', content: runs(header, {}, setting), align }, setting)
+    ])
+  ))
 }
 
 /** `isKept`: its last row stays with what follows. What is the same in all rows is made once: there may be a hundred thousand of them. */
-function * sectionRows ({ heading, rows, totals }: TableSection, isKept: boolean, grid: Grid): Generator<Xml> {
+function* sectionRows ({ heading, rows, totals }: TableSection, isKept: boolean, grid: Grid): Generator<Xml> {
   const { columns, frames, setting } = grid
   const properties = frames.map(cellProperties)
   if (heading.length > 0) yield headingRow(heading, grid)
   for (const [number, cells] of rows.entries()) {
     const keepNext = (isKept || totals.length > 0) && number === rows.length - 1
     yield tableRow([cantSplit], cells.map((value, index) =>
-      element('w:tc', {}, properties[index] ?? none, valueCell(value, { style: 'TableText', align: columns[index]?.align ?? 'start', keepNext }, setting))))
+      element('w:tc', {}, properties[index] ?? none,
+        valueCell(value, { style: 'TableText', align: columns[index]?.align ?? 'start', keepNext }, setting))
+    ))
   }
-  yield * totalRows(totals, isKept, grid)
+  yield* totalRows(totals, isKept, grid)
 }
 
 /** The heading of a group stands over all columns, and with its first row. */
 function headingRow (heading: readonly TextRun[], { widths, setting }: Grid): Xml {
   const frame = { width: widths.reduce((sum, width) => sum + width, 0), span: widths.length, left: 0 }
-  return tableRow([cantSplit], [cell(frame, [paragraph({ style: 'TableText', content: runs(heading, { bold: true }, setting), keepNext: true }, setting)])])
+  return tableRow([cantSplit], [
+    cell(frame, [paragraph({ style: 'TableText', content: runs(heading, { bold: true }, setting), keepNext: true }, setting)])
+  ])
 }
 
 /** What a cell shows, as a paragraph; the spaces inside a number or a date do not break. */
-export function valueCell (value: Cell, { look = {}, ...rest }: { style: StyleId, align?: Align, keepNext?: boolean, look?: RunStyle }, setting: DocxContext): Xml {
+export function valueCell (
+  value: Cell,
+  { look = {}, ...rest }: { style: StyleId, align?: Align, keepNext?: boolean, look?: RunStyle },
+  setting: DocxContext
+): Xml {
   const shown = formatCell(value, setting.locale)
-  const whole = value.type === 'text' ? shown : shown.map((run) => 'text' in run ? { ...run, text: run.text.replaceAll(' ', '\u00a0') } : run)
+  const whole = value.type === 'text'
+    ? shown
+    : shown.map((run) => 'text' in run ? { ...run, text: run.text.replaceAll(' ', '\u00a0') } : run)
   return paragraph({ ...rest, content: runs(whole, look, setting), text: value.type === 'text' ? plainText(whole) : '' }, setting)
 }
 
 /** `align`: of the labels, which stand at the values where their room is wide. */
 type TotalFrames = { before?: CellFrame, label: CellFrame, value: CellFrame, align: Align }
 
-/** The totals stand in the last half of the table: the labels where it begins, the values under the last column, a fifth of the table wide at least. */
+/**
+ * The totals stand in the last half of the table: the labels where it begins, the values under the last column, a fifth of the table wide
+ * at least.
+ */
 function totalFrames (widths: readonly number[]): TotalFrames {
   const edges = widths.reduce<number[]>((all, width) => [...all, (all.at(-1) ?? 0) + width], [0])
   const width = edges.at(-1) ?? 0
   const value = Math.max(1, edges.findLastIndex((edge, index) => index < widths.length && edge <= width * 0.8))
   const label = Math.max(0, edges.findLastIndex((edge, index) => index < value && edge <= width * 0.56))
-  const between = (from: number, to: number): CellFrame => ({ width: (edges[to] ?? 0) - (edges[from] ?? 0), span: to - from, ...(from === 0 ? { left: 0 } : {}) })
-  return { ...(label === 0 ? {} : { before: between(0, label) }), label: { ...between(label, value), left: 0 }, value: between(value, widths.length), align: (edges[label] ?? 0) < width * 0.4 ? 'end' : 'start' }
+  const between = (from: number, to: number): CellFrame => ({
+    width: (edges[to] ?? 0) - (edges[from] ?? 0),
+    span: to - from,
+    ...(from === 0 ? { left: 0 } : {})
+  })
+  return {
+    ...(label === 0 ? {} : { before: between(0, label) }),
+    label: { ...between(label, value), left: 0 },
+    value: between(value, widths.length),
+    align: (edges[label] ?? 0) < width * 0.4 ? 'end' : 'start'
+  }
 }
 
-function * totalRows (totals: readonly ResolvedTotal[], isKept: boolean, grid: Grid): Generator<Xml> {
+function* totalRows (totals: readonly ResolvedTotal[], isKept: boolean, grid: Grid): Generator<Xml> {
   const frames = totalFrames(grid.widths)
   for (const [index, total] of totals.entries()) yield totalRow(total, frames, isKept || index < totals.length - 1, grid)
 }
@@ -89,8 +114,14 @@ function totalRow ({ label, cell: value, strong }: ResolvedTotal, frames: TotalF
   const plain = [noBorder('top'), noBorder('bottom')]
   const borders = strong ? [border('top', { thickness: 1, color: style.accent }), noBorder('bottom')] : plain
   return tableRow([cantSplit], [
-    ...(frames.before === undefined ? [] : [cell({ ...frames.before, borders: plain }, [paragraph({ style: 'TableText', content: none, keepNext }, setting)])]),
-    cell({ ...frames.label, borders }, [paragraph({ style: 'TableText', content: runs(label, look, setting), align: frames.align, keepNext }, setting)]),
-    cell({ ...frames.value, borders }, [valueCell(value, { style: 'TableText', align: columns.at(-1)?.align ?? 'end', keepNext, look }, setting)])
+    ...(frames.before === undefined
+      ? []
+      : [cell({ ...frames.before, borders: plain }, [paragraph({ style: 'TableText', content: none, keepNext }, setting)])]),
+    cell({ ...frames.label, borders }, [
+      paragraph({ style: 'TableText', content: runs(label, look, setting), align: frames.align, keepNext }, setting)
+    ]),
+    cell({ ...frames.value, borders }, [
+      valueCell(value, { style: 'TableText', align: columns.at(-1)?.align ?? 'end', keepNext, look }, setting)
+    ])
   ])
 }

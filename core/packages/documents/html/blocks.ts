@@ -1,13 +1,13 @@
 import { pictureOf } from '../code/picture.ts'
 import { sideOf, turned } from '../compile/direction.ts'
-import type { ButtonBlock, CodeBlock, ColumnsBlock, ImageBlock, ResolvedBlock, SignatureBlock, TextBlock } from '../model/document.ts'
 import { inFlow } from '../compile/flow.ts'
 import { safeLinkOf } from '../compile/links.ts'
 import { plainText } from '../compile/prose.ts'
+import type { ButtonBlock, CodeBlock, ColumnsBlock, ImageBlock, ResolvedBlock, SignatureBlock, TextBlock } from '../model/document.ts'
 import { headingSize } from '../model/style.ts'
-import { htmlElement, type Element, type Node } from './element.ts'
+import { type HtmlContext, pixels, typeface } from './context.ts'
+import { type Element, htmlElement, type Node } from './element.ts'
 import { inline } from './inline.ts'
-import { pixels, typeface, type HtmlContext } from './context.ts'
 import { htmlKeyValues, htmlTable } from './table.ts'
 
 /** Tables that are there for the layout only. */
@@ -30,26 +30,41 @@ function distance (block: ResolvedBlock, last: ResolvedBlock | undefined, { styl
 
 function blockOf (block: ResolvedBlock, width: number, setting: HtmlContext): Node[] {
   switch (block.kind) {
-    case 'heading': return [heading(block, setting)]
-    case 'paragraph': return [paragraph(block, setting)]
-    case 'columns': return [columns(block, width, setting)]
-    case 'keyValues': return [htmlKeyValues(block, setting)]
-    case 'table': return [htmlTable(block, setting)]
-    case 'image': return [image(block, width, setting)]
-    case 'code': return [code(block, width, setting)]
-    case 'group': return htmlBlocks(block.blocks, width, setting)
-    case 'address': return htmlBlocks(inFlow(block, setting.style), width, setting)
-    case 'button': return [button(block, setting)]
-    case 'signature': return [signature(block, width, setting)]
-    case 'spacer': return [room(pixels(block.height))]
-    case 'pageBreak': return [line(1, setting.style.muted)]
-    case 'rule': return [line(Math.max(1, pixels(block.thickness)), block.color)]
+    case 'heading':
+      return [heading(block, setting)]
+    case 'paragraph':
+      return [paragraph(block, setting)]
+    case 'columns':
+      return [columns(block, width, setting)]
+    case 'keyValues':
+      return [htmlKeyValues(block, setting)]
+    case 'table':
+      return [htmlTable(block, setting)]
+    case 'image':
+      return [image(block, width, setting)]
+    case 'code':
+      return [code(block, width, setting)]
+    case 'group':
+      return htmlBlocks(block.blocks, width, setting)
+    case 'address':
+      return htmlBlocks(inFlow(block, setting.style), width, setting)
+    case 'button':
+      return [button(block, setting)]
+    case 'signature':
+      return [signature(block, width, setting)]
+    case 'spacer':
+      return [room(pixels(block.height))]
+    case 'pageBreak':
+      return [line(1, setting.style.muted)]
+    case 'rule':
+      return [line(Math.max(1, pixels(block.thickness)), block.color)]
   }
 }
 
 function paragraph (block: TextBlock, setting: HtmlContext): Element {
   const { attributes, side } = place(block, setting)
-  return htmlElement('p', { ...attributes, style: { margin: 0, ...typeface(setting, block), 'text-align': side } }, inline(block.runs, setting))
+  return htmlElement('p', { ...attributes, style: { margin: 0, ...typeface(setting, block), 'text-align': side } },
+    inline(block.runs, setting))
 }
 
 /** A text that is read the other way than the document says so. */
@@ -61,7 +76,13 @@ function place ({ runs, align }: TextBlock, setting: HtmlContext): { attributes:
 function heading (block: TextBlock & { level: number }, setting: HtmlContext): Element {
   const size = block.size ?? headingSize(block.level, setting.style)
   const { attributes, side } = place(block, setting)
-  const style = { margin: 0, ...typeface(setting, { size, color: block.color }), 'line-height': pixels(size * 1.25), 'font-weight': 'bold', 'text-align': side }
+  const style = {
+    margin: 0,
+    ...typeface(setting, { size, color: block.color }),
+    'line-height': pixels(size * 1.25),
+    'font-weight': 'bold',
+    'text-align': side
+  }
   return htmlElement(block.level === 1 ? 'h1' : block.level === 2 ? 'h2' : 'h3', { ...attributes, style }, inline(block.runs, setting))
 }
 
@@ -71,18 +92,25 @@ function columns ({ columns, gap, height }: ColumnsBlock, width: number, setting
     const share = column.width / total
     const left = index === 0 ? 0 : pixels(gap)
     const extent = { width: `${Math.round(share * 100)}%`, ...(height > 0 ? { height: pixels(height) } : {}) }
-    return htmlElement('td', { ...extent, valign: 'top', style: { padding: `0 0 0 ${left}px` } }, htmlBlocks(column.blocks, width * share - left, setting))
+    return htmlElement('td', { ...extent, valign: 'top', style: { padding: `0 0 0 ${left}px` } },
+      htmlBlocks(column.blocks, width * share - left, setting))
   })
   return htmlElement('table', layoutTableAttributes, [htmlElement('tr', {}, cells)])
 }
 
 /** A picture is as wide as asked for, or as its pixels; never wider than its column. */
-function image ({ image, alt, align, ...size }: Omit<ImageBlock, 'kind'>, columnWidth: number, { pictures, direction }: HtmlContext): Element {
+function image (
+  { image, alt, align, ...size }: Omit<ImageBlock, 'kind'>,
+  columnWidth: number,
+  { pictures, direction }: HtmlContext
+): Element {
   const ratio = image.width / image.height
   const asked = size.width === undefined ? size.height === undefined ? image.width : pixels(size.height) * ratio : pixels(size.width)
   const width = Math.max(1, Math.round(Math.min(asked, columnWidth)))
   const style = { display: 'inline-block', width, 'max-width': '100%', height: 'auto', border: 0 }
-  return htmlElement('div', { style: { 'text-align': sideOf(align, direction) } }, [htmlElement('img', { src: `cid:${pictures.add(image).cid}`, width, alt, style })])
+  return htmlElement('div', { style: { 'text-align': sideOf(align, direction) } }, [
+    htmlElement('img', { src: `cid:${pictures.add(image).cid}`, width, alt, style })
+  ])
 }
 
 /** A code is a picture, and what it says to people stands under it. */
@@ -91,12 +119,21 @@ function code (block: CodeBlock, columnWidth: number, setting: HtmlContext): Ele
   const picture = image({ image: pictureOf(block), alt: alt === '' ? label : alt, align, width }, columnWidth, setting)
   if (label === '') return picture
   const small = typeface(setting, { size: setting.style.size * 0.8 })
-  return htmlElement('div', { style: { 'text-align': sideOf(align, setting.direction) } }, [picture, htmlElement('p', { style: { margin: 0, ...small } }, inline([{ text: label }], setting))])
+  return htmlElement('div', { style: { 'text-align': sideOf(align, setting.direction) } }, [
+    picture,
+    htmlElement('p', { style: { margin: 0, ...small } }, inline([{ text: label }], setting))
+  ])
 }
 
 function button ({ text, url }: ButtonBlock, setting: HtmlContext): Element {
   const { style } = setting
-  const look = { ...typeface(setting, { color: '#ffffff' }), display: 'inline-block', padding: '10px 22px', 'font-weight': 'bold', 'text-decoration': 'none' }
+  const look = {
+    ...typeface(setting, { color: '#ffffff' }),
+    display: 'inline-block',
+    padding: '10px 22px',
+    'font-weight': 'bold',
+    'text-decoration': 'none'
+  }
   const href = safeLinkOf(url)
   const cell = { bgcolor: style.accent, style: { background: style.accent, 'border-radius': 4 } }
   return htmlElement('table', { role: 'presentation', cellpadding: 0, cellspacing: 0, border: 0 }, [htmlElement('tr', {}, [

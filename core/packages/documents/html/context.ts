@@ -8,8 +8,8 @@ export type HtmlContext = { style: ResolvedStyle, locale: string, direction: Dir
 
 /** Fonts that the systems of readers have. */
 const fonts: Record<FontFamily, string> = {
-  sans: "-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif",
-  serif: "Georgia,'Times New Roman',serif",
+  sans: '-apple-system,\'Segoe UI\',Roboto,Helvetica,Arial,sans-serif',
+  serif: 'Georgia,\'Times New Roman\',serif',
   mono: 'Menlo,Consolas,monospace'
 }
 

@@ -1,5 +1,5 @@
-import type { ResolvedBlock, ResolvedDocument } from '../model/document.ts'
 import { inFlow } from '../compile/flow.ts'
+import type { ResolvedBlock, ResolvedDocument } from '../model/document.ts'
 
 /** What stands behind everything, and what the text stands on, in the light and in the dark. */
 export const canvas = { light: '#eef1f4', dark: '#11151a' } as const
@@ -14,7 +14,8 @@ export const hair = { light: '#d5dbe1', dark: '#3b444e' } as const
 export function darkStyles (document: ResolvedDocument): string {
   const grounds = [canvas, paper].map(({ light, dark }) => `[bgcolor="${light}"]{background:${dark}!important}`)
   const texts = [...colorsOf(document)].map((color) => `[style*="color:${color}"]{color:${lightened(color)}!important}`)
-  return `@media (prefers-color-scheme:dark){${[...grounds, ...texts, `[style*="${hair.light}"]{border-color:${hair.dark}!important}`].join('')}}`
+  return '@media ' +
+    `(prefers-color-scheme:dark){${[...grounds, ...texts, `[style*="${hair.light}"]{border-color:${hair.dark}!important}`].join('')}}`
 }
 
 /** The colours of text; that of a button stands on its own ground. */
@@ -27,11 +28,16 @@ function blockColors (block: ResolvedBlock, style: ResolvedDocument['style']): s
   const deep = (blocks: readonly ResolvedBlock[]): string[] => blocks.flatMap((inner) => blockColors(inner, style))
   switch (block.kind) {
     case 'heading':
-    case 'paragraph': return [block.color]
-    case 'columns': return deep(block.columns.flatMap(({ blocks }) => blocks))
-    case 'group': return deep(block.blocks)
-    case 'address': return deep(inFlow(block, style))
-    default: return []
+    case 'paragraph':
+      return [block.color]
+    case 'columns':
+      return deep(block.columns.flatMap(({ blocks }) => blocks))
+    case 'group':
+      return deep(block.blocks)
+    case 'address':
+      return deep(inFlow(block, style))
+    default:
+      return []
   }
 }
 

@@ -3,7 +3,30 @@ import { readable } from '../render/output.ts'
 /** HTML as a tree: text is text, whatever it holds, until {@link serialize} writes it. */
 export type Node = string | Element
 export type Element = { tag: Tag, attributes: HtmlAttributes, children: Iterable<Node> }
-export type Tag = 'a' | 'b' | 'body' | 'br' | 'div' | 'h1' | 'h2' | 'h3' | 'head' | 'html' | 'i' | 'img' | 'meta' | 'p' | 'style' | 'table' | 'tbody' | 'td' | 'tfoot' | 'th' | 'thead' | 'title' | 'tr'
+export type Tag =
+  | 'a'
+  | 'b'
+  | 'body'
+  | 'br'
+  | 'div'
+  | 'h1'
+  | 'h2'
+  | 'h3'
+  | 'head'
+  | 'html'
+  | 'i'
+  | 'img'
+  | 'meta'
+  | 'p'
+  | 'style'
+  | 'table'
+  | 'tbody'
+  | 'td'
+  | 'tfoot'
+  | 'th'
+  | 'thead'
+  | 'title'
+  | 'tr'
 
 /** `style` is written as inline CSS. */
 export type HtmlAttributes = Readonly<Record<string, string | number | Css>>
@@ -19,7 +42,7 @@ export function htmlElement (tag: Tag, attributes: HtmlAttributes, children: Ite
 const empty: ReadonlySet<Tag> = new Set<Tag>(['br', 'img', 'meta'])
 
 /** Writes a tree, piece by piece: the only place where text becomes HTML. */
-export function * serialize (node: Node): Generator<string> {
+export function* serialize (node: Node): Generator<string> {
   if (typeof node === 'string') {
     yield escape(node)
     return
@@ -27,7 +50,7 @@ export function * serialize (node: Node): Generator<string> {
   const { tag, attributes, children } = node
   yield `<${tag}${Object.entries(attributes).map(attribute).join('')}>`
   if (empty.has(tag)) return
-  for (const child of children) yield * tag === 'style' && typeof child === 'string' ? raw(child) : serialize(child)
+  for (const child of children) yield* tag === 'style' && typeof child === 'string' ? raw(child) : serialize(child)
   yield `</${tag}>`
   if (endsLine.has(tag)) yield '\n'
 }
@@ -45,7 +68,8 @@ function attribute ([name, value]: [string, string | number | Css]): string {
 }
 
 function inline (css: Css): string {
-  return Object.entries(css).map(([property, value]) => `${property}:${typeof value === 'number' && value !== 0 ? `${value}px` : value}`).join(';')
+  return Object.entries(css).map(([property, value]) => `${property}:${typeof value === 'number' && value !== 0 ? `${value}px` : value}`)
+    .join(';')
 }
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', '\'': '&#39;' }

@@ -1,7 +1,7 @@
-import type { TextRun } from '../model/document.ts'
 import { safeLinkOf } from '../compile/links.ts'
-import { htmlElement, type Css, type Node } from './element.ts'
+import type { TextRun } from '../model/document.ts'
 import type { HtmlContext } from './context.ts'
+import { type Css, htmlElement, type Node } from './element.ts'
 
 /** Runs of text as HTML: bold, italic, links and line breaks. A mail is one page: page fields are 1. */
 export function inline (runs: readonly TextRun[], { style, locale }: HtmlContext): Node[] {

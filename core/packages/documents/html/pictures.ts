@@ -12,7 +12,8 @@ export function createPictures (): Pictures {
   return {
     add ({ bytes, format }) {
       const cid = `${createHash('sha256').update(bytes).digest('hex').slice(0, 32)}@picture`
-      const part = parts.get(cid) ?? { cid, contentType: `image/${format}` as const, bytes: Uint8Array.from(bytes), filename: `picture-${parts.size + 1}.${format}` }
+      const part = parts.get(cid) ??
+        { cid, contentType: `image/${format}` as const, bytes: Uint8Array.from(bytes), filename: `picture-${parts.size + 1}.${format}` }
       parts.set(cid, part)
       return part
     },

@@ -45,7 +45,8 @@ function isOnItsSide (segment: Buffer): boolean {
   if (segment.length < 14 || segment.toString('latin1', 0, 6) !== 'Exif\0\0') return false
   const tiff = segment.subarray(6)
   const isLittle = tiff.toString('latin1', 0, 2) === 'II'
-  const read = (at: number, bytes: 2 | 4): number => at + bytes > tiff.length ? 0 : isLittle ? tiff.readUIntLE(at, bytes) : tiff.readUIntBE(at, bytes)
+  const read = (at: number, bytes: 2 | 4): number =>
+    at + bytes > tiff.length ? 0 : isLittle ? tiff.readUIntLE(at, bytes) : tiff.readUIntBE(at, bytes)
   const directory = read(4, 4)
   for (let entry = 0; entry < read(directory, 2); entry++) {
     const at = directory + 2 + entry * 12

@@ -3,7 +3,15 @@ import { renderLimits } from '../model/limits.ts'
 import { hasPixels, type Size } from './size.ts'
 
 /** A PNG (W3C PNG, 11.2): `samples` of `depth` bits make a pixel; `palette` and `transparency` are PLTE and tRNS; `data` is inflated. */
-export type PngFile = Size & { depth: number, type: number, samples: number, isInterlaced: boolean, palette: Buffer, transparency: Buffer, data: Buffer }
+export type PngFile = Size & {
+  depth: number
+  type: number
+  samples: number
+  isInterlaced: boolean
+  palette: Buffer
+  transparency: Buffer
+  data: Buffer
+}
 
 const signature = '89504e470d0a1a0a'
 
@@ -16,7 +24,10 @@ const types: Readonly<Record<number, { samples: number, depths: readonly number[
   6: { samples: 4, depths: [8, 16] }
 }
 
-/** Reads a PNG whose data inflate to what its header announces: not more (a bomb) and not less (a torso); only its size when it is too large. */
+/**
+ * Reads a PNG whose data inflate to what its header announces: not more (a bomb) and not less (a torso); only its size when it is too
+ * large.
+ */
 export function readPng (bytes: Buffer): PngFile | Size | undefined {
   if (bytes.length < 33 || bytes.toString('hex', 0, 8) !== signature || bytes.toString('latin1', 12, 16) !== 'IHDR') return undefined
   const [width, height] = [bytes.readUInt32BE(16), bytes.readUInt32BE(20)]
@@ -37,7 +48,10 @@ export type Pass = Size & { x: number, y: number, dx: number, dy: number, stride
 const adam7 = [[0, 0, 8, 8], [4, 0, 8, 8], [0, 4, 4, 8], [2, 0, 4, 4], [0, 2, 2, 4], [1, 0, 2, 2], [0, 1, 1, 2]] as const
 
 /** The passes in which the pixels stand (8.2), without empty ones. */
-export function passesOf ({ width: wide, height: high, depth, samples, isInterlaced }: Omit<PngFile, 'palette' | 'transparency' | 'data' | 'type'>): Pass[] {
+export function passesOf ({ width: wide, height: high, depth, samples, isInterlaced }: Omit<
+  PngFile,
+  'palette' | 'transparency' | 'data' | 'type'
+>): Pass[] {
   const steps = isInterlaced ? adam7 : [[0, 0, 1, 1] as const]
   return steps.map(([x, y, dx, dy]) => {
     const [width, height] = [Math.ceil((wide - x) / dx), Math.ceil((high - y) / dy)]

@@ -1,4 +1,4 @@
-import { passesOf, type Pass, type PngFile } from './png-file.ts'
+import { type Pass, passesOf, type PngFile } from './png-file.ts'
 
 /** The pixels of a PNG of any kind as RGB, on white where it is transparent; undefined when a row names a filter that there is not. */
 export function rgbOf (file: PngFile): Uint8Array | undefined {
@@ -51,8 +51,12 @@ function paintRow ({ x, y, dx, dy, width }: Pass, row: number, bytes: Uint8Array
 function painter ({ type, depth, samples, palette, transparency }: PngFile, pixels: Uint8Array): Paint {
   const most = 2 ** depth - 1
   // A colour that stands for transparency, sample by sample.
-  const key = type === 3 || transparency.length < samples * 2 ? [] : Array.from({ length: samples }, (_, index) => transparency.readUInt16BE(index * 2))
-  const put = (place: number, channel: number, value: number, alpha: number): void => { pixels[place * 3 + channel] = Math.round(255 - (1 - value) * 255 * alpha) }
+  const key = type === 3 || transparency.length < samples * 2
+    ? []
+    : Array.from({ length: samples }, (_, index) => transparency.readUInt16BE(index * 2))
+  const put = (place: number, channel: number, value: number, alpha: number): void => {
+    pixels[place * 3 + channel] = Math.round(255 - (1 - value) * 255 * alpha)
+  }
   if (type === 3) {
     return (bytes, pixel, place) => {
       const color = sample(bytes, pixel, depth)
@@ -64,7 +68,9 @@ function painter ({ type, depth, samples, palette, transparency }: PngFile, pixe
   return (bytes, pixel, place) => {
     const isKey = key.length > 0 && key.every((value, index) => sample(bytes, pixel * samples + index, depth) === value)
     const alpha = isKey ? 0 : samples > colors ? sample(bytes, pixel * samples + colors, depth) / most : 1
-    for (let channel = 0; channel < 3; channel++) put(place, channel, sample(bytes, pixel * samples + (colors === 3 ? channel : 0), depth) / most, alpha)
+    for (let channel = 0; channel < 3; channel++) {
+      put(place, channel, sample(bytes, pixel * samples + (colors === 3 ? channel : 0), depth) / most, alpha)
+    }
   }
 }
 

@@ -14,7 +14,12 @@ export function encodePng ({ width, height, color, data }: Pixels): Uint8Array {
   header.writeUInt32BE(width, 0)
   header.writeUInt32BE(height, 4)
   header.set([colors[color].depth, colors[color].type], 8)
-  return Buffer.concat([signature, chunk('IHDR', header), chunk('IDAT', deflateSync(unfiltered(data, data.length / height))), chunk('IEND', Buffer.alloc(0))])
+  return Buffer.concat([
+    signature,
+    chunk('IHDR', header),
+    chunk('IDAT', deflateSync(unfiltered(data, data.length / height))),
+    chunk('IEND', Buffer.alloc(0))
+  ])
 }
 
 /** Rows with the byte before each that says: no filter. */

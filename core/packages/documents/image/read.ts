@@ -1,7 +1,7 @@
 import type { ImageData } from '../model/document.ts'
 import { renderLimits } from '../model/limits.ts'
 import { jpegSize } from './jpeg.ts'
-import { readPng, type PngFile } from './png-file.ts'
+import { type PngFile, readPng } from './png-file.ts'
 import { rgbOf } from './png-pixels.ts'
 import { encodePng } from './png-write.ts'
 import { hasPixels } from './size.ts'

@@ -3,9 +3,9 @@ import type { AddressBlock, PageBox } from '../model/document.ts'
 import { renderError } from '../model/errors.ts'
 import { points } from '../model/paper.ts'
 import type { Box } from './box.ts'
-import { numbered, typography, type LayoutContext } from './context.ts'
+import { type LayoutContext, numbered, typography } from './context.ts'
 import { stackBoxes } from './stack.ts'
-import { textBox, singleLineBox } from './text.ts'
+import { singleLineBox, textBox } from './text.ts'
 import type { Typography } from './words.ts'
 
 /**
@@ -13,7 +13,14 @@ import type { Typography } from './words.ts'
  * the recipient's; the sender's line ends where the recipient begins. `beside` is where the other side of the page begins,
  * and `under` the least distance at which the letter goes on.
  */
-type Place = { left: number, top: number, width: number, height: number, beside: { left?: number, right?: number, top: number }, under: number }
+type Place = {
+  left: number
+  top: number
+  width: number
+  height: number
+  beside: { left?: number, right?: number, top: number }
+  under: number
+}
 
 /**
  * DIN 5008:2020: the field is 85 by 45 mm, 20 mm from the left and 27 (form A) or 45 mm (form B) from the top; its upper 17.7 mm
@@ -42,7 +49,10 @@ const closest = 1.2
 export function address (block: AddressBlock, y: number, page: PageBox, layOut: (width: number) => Box, setting: LayoutContext): Box {
   const place = places[block.window]
   const top = points(place.top)
-  if (y > points(place.top - senderHeight) + 0.01) throw renderError('', 'no_room', 'The address of the template does not stand at the top of its page: what stands before it reaches into the window.')
+  if (y > points(place.top - senderHeight) + 0.01) {
+    throw renderError('', 'no_room',
+      'The address of the template does not stand at the top of its page: what stands before it reaches into the window.')
+  }
   const width = points(place.width)
   const sender = senderOf(block, width, setting)
   const recipient = recipientOf(block, width, points(place.height), setting)
@@ -64,15 +74,20 @@ export function address (block: AddressBlock, y: number, page: PageBox, layOut: 
 function senderOf ({ sender }: AddressBlock, width: number, setting: LayoutContext): Box {
   const runs = numbered(sender, setting)
   const type = (size: number): Typography => ({ ...typography(setting, { size, color: setting.style.muted }), lineHeight: closest })
-  return fitted((size) => textBox(runs, type(size), width, 'left'), senderSizes, points(senderHeight) - senderGap) ?? singleLineBox(runs, type(senderSizes.least), width, 'left')
+  return fitted((size) => textBox(runs, type(size), width, 'left'), senderSizes, points(senderHeight) - senderGap) ??
+    singleLineBox(runs, type(senderSizes.least), width, 'left')
 }
 
 /** The lines of the recipient, in smaller type where they would not fit behind the window. */
 function recipientOf ({ lines }: AddressBlock, width: number, height: number, setting: LayoutContext): Box {
   const lineHeight = Math.min(setting.style.lineHeight, closest)
-  const stacked = (size: number): Box => stackBoxes(lines.map((line) => textBox(numbered(line, setting), { ...typography(setting, { size }), lineHeight }, width, 'left')))
+  const stacked = (size: number): Box =>
+    stackBoxes(lines.map((line) => textBox(numbered(line, setting), { ...typography(setting, { size }), lineHeight }, width, 'left')))
   const box = fitted(stacked, { largest: setting.style.size, least: leastSize }, height)
-  if (box === undefined) throw renderError('', 'no_room', 'The address is too long for the window of the envelope: six lines of 40 letters fit, nine in the smallest type.')
+  if (box === undefined) {
+    throw renderError('', 'no_room',
+      'The address is too long for the window of the envelope: six lines of 40 letters fit, nine in the smallest type.')
+  }
   return box
 }
 

@@ -1,10 +1,12 @@
 import bidiFactory from 'bidi-js'
-import { directionIn, type Direction } from '../compile/direction.ts'
+import { type Direction, directionIn } from '../compile/direction.ts'
 import type { TextRun } from '../model/document.ts'
 import { charactersOf } from './breaks.ts'
 import { normalizeText } from './normalize-text.ts'
 
-/** A piece of a run that runs in one direction: an odd level from right to left (Unicode Annex 9); `base` is the direction of its paragraph. */
+/**
+ * A piece of a run that runs in one direction: an odd level from right to left (Unicode Annex 9); `base` is the direction of its paragraph.
+ */
 export type Span = { run: TextRun, text: string, level: number, base: Direction }
 
 /** Blocks of Hebrew and Arabic, and the marks of direction. */
@@ -20,7 +22,9 @@ const bidi = (bidiFactory as unknown as typeof bidiFactory.default)()
 /** The runs of a text as spans. A paragraph (between line breaks) runs as its first letter does, or as the document where it has none. */
 export function spansOf (runs: readonly TextRun[], direction: Direction): Span[] {
   const texts = runs.map((run) => normalizeText('text' in run ? run.text : ''))
-  if (direction === 'ltr' && !texts.some((text) => turning.test(text))) return runs.map((run, index) => ({ run, text: texts[index] ?? '', level: 0, base: 'ltr' }))
+  if (direction === 'ltr' && !texts.some((text) => turning.test(text))) {
+    return runs.map((run, index) => ({ run, text: texts[index] ?? '', level: 0, base: 'ltr' }))
+  }
   const { levels, bases } = levelsOf(texts.join(''), direction)
   let at = 0
   return runs.flatMap((run, index) => {

@@ -1,12 +1,12 @@
 import { sideOf } from '../compile/direction.ts'
-import type { ButtonBlock, ColumnsBlock, ImageBlock, KeyValuesBlock, PageBox, ResolvedBlock, TextBlock } from '../model/document.ts'
 import { inFlow } from '../compile/flow.ts'
+import type { ButtonBlock, ColumnsBlock, ImageBlock, KeyValuesBlock, PageBox, ResolvedBlock, TextBlock } from '../model/document.ts'
 import { headingSize } from '../model/style.ts'
 import { address } from './address.ts'
-import { atLeast, beside, gap, kept, pageBreak, shifted, whole, type Box } from './box.ts'
+import { atLeast, beside, type Box, gap, kept, pageBreak, shifted, whole } from './box.ts'
 import { cellBox } from './cell.ts'
 import { code } from './code.ts'
-import { numbered, typography, type LayoutContext } from './context.ts'
+import { type LayoutContext, numbered, typography } from './context.ts'
 import { signature } from './signature.ts'
 import { stackBoxes } from './stack.ts'
 import { tableBox } from './table.ts'
@@ -18,8 +18,16 @@ export function layOut (blocks: readonly ResolvedBlock[], width: number, setting
   return below(blocks, setting, (block) => layOutBlock(block, width, setting))
 }
 
-/** The blocks of the body: among them, addresses have their place on the page. `tops` is where the body begins on the first page and on later ones. */
-export function layOutBody (blocks: readonly ResolvedBlock[], page: PageBox, tops: { first: number, later: number }, setting: LayoutContext): Box {
+/**
+ * The blocks of the body: among them, addresses have their place on the page. `tops` is where the body begins on the first page and on
+ * later ones.
+ */
+export function layOutBody (
+  blocks: readonly ResolvedBlock[],
+  page: PageBox,
+  tops: { first: number, later: number },
+  setting: LayoutContext
+): Box {
   const width = page.width - page.left - page.right
   return below(blocks, setting, (block, above) => {
     if (block.kind !== 'address') return layOutBlock(block, width, setting)
@@ -49,24 +57,40 @@ function between (last: Box, block: ResolvedBlock, { style }: LayoutContext): Bo
 
 function layOutBlock (block: ResolvedBlock, width: number, setting: LayoutContext): Box {
   switch (block.kind) {
-    case 'heading': return heading(block, width, setting)
-    case 'paragraph': return textBox(numbered(block.runs, setting), typography(setting, block), width, block.align)
-    case 'columns': return columns(block, width, setting)
-    case 'keyValues': return keyValues(block, width, setting)
-    case 'table': return tableBox(block, width, setting)
-    case 'image': return image(block, width, setting)
-    case 'code': return code(block, width, setting)
-    case 'group': return whole(layOut(block.blocks, width, setting))
+    case 'heading':
+      return heading(block, width, setting)
+    case 'paragraph':
+      return textBox(numbered(block.runs, setting), typography(setting, block), width, block.align)
+    case 'columns':
+      return columns(block, width, setting)
+    case 'keyValues':
+      return keyValues(block, width, setting)
+    case 'table':
+      return tableBox(block, width, setting)
+    case 'image':
+      return image(block, width, setting)
+    case 'code':
+      return code(block, width, setting)
+    case 'group':
+      return whole(layOut(block.blocks, width, setting))
     // Only the body knows where on its page an address stands.
-    case 'address': return layOut(inFlow(block, setting.style), width, setting)
-    case 'button': return button(block, width, setting)
-    case 'signature': return signature(block, width, setting)
-    case 'spacer': return gap(block.height)
-    case 'pageBreak': return pageBreak
-    case 'rule': return {
-      height: block.thickness,
-      paint: (surface, x, y) => { surface.rule(x, y + block.thickness / 2, width, block.thickness, block.color) }
-    }
+    case 'address':
+      return layOut(inFlow(block, setting.style), width, setting)
+    case 'button':
+      return button(block, width, setting)
+    case 'signature':
+      return signature(block, width, setting)
+    case 'spacer':
+      return gap(block.height)
+    case 'pageBreak':
+      return pageBreak
+    case 'rule':
+      return {
+        height: block.thickness,
+        paint: (surface, x, y) => {
+          surface.rule(x, y + block.thickness / 2, width, block.thickness, block.color)
+        }
+      }
   }
 }
 
@@ -92,10 +116,12 @@ function button ({ text: words, url }: ButtonBlock, width: number, setting: Layo
 function keyValues (block: KeyValuesBlock, width: number, setting: LayoutContext): Box {
   const [label, value] = shares([{ width: block.labels }, { width: block.values }], width, setting.style.size, setting.direction)
   const muted = typography(setting, { color: setting.style.muted })
-  return stackBoxes(block.entries.map((entry) => beside([
-    shifted(textBox(numbered(entry.label, setting), muted, label?.width ?? 0, sideOf('start', setting.direction)), label?.x ?? 0),
-    shifted(cellBox(entry.cell, typography(setting, {}), value?.width ?? 0, 'start', setting), value?.x ?? 0)
-  ])))
+  return stackBoxes(block.entries.map((entry) =>
+    beside([
+      shifted(textBox(numbered(entry.label, setting), muted, label?.width ?? 0, sideOf('start', setting.direction)), label?.x ?? 0),
+      shifted(cellBox(entry.cell, typography(setting, {}), value?.width ?? 0, 'start', setting), value?.x ?? 0)
+    ])
+  ))
 }
 
 /** A picture is as wide as asked for, or as its pixels at 96 to the inch; never wider than the column or higher than half a page. */
@@ -106,5 +132,10 @@ function image (block: ImageBlock, columnWidth: number, setting: LayoutContext):
   const width = Math.min(asked, columnWidth, setting.pageHeight / 2 * ratio)
   const height = width / ratio
   const indent = indentOf(width, columnWidth, align, setting.direction)
-  return { height, paint: (surface, x, y) => { surface.image(image, x + indent, y, width, height) } }
+  return {
+    height,
+    paint: (surface, x, y) => {
+      surface.image(image, x + indent, y, width, height)
+    }
+  }
 }

@@ -40,7 +40,12 @@ export function whole (box: Box): Box {
 
 /** The box moved to the right. */
 export function shifted (box: Box, by: number): Box {
-  return { ...box, paint: (surface, x, y) => { box.paint(surface, x + by, y) } }
+  return {
+    ...box,
+    paint: (surface, x, y) => {
+      box.paint(surface, x + by, y)
+    }
+  }
 }
 
 /** The box with room under it, where it is lower than a height (points). */
@@ -53,7 +58,9 @@ export function beside (boxes: readonly Box[]): Box {
   const height = Math.max(0, ...boxes.map((box) => box.height))
   return {
     height,
-    paint: (surface, x, y) => { for (const box of boxes) box.paint(surface, x, y) },
+    paint: (surface, x, y) => {
+      for (const box of boxes) box.paint(surface, x, y)
+    },
     cut: (room, page) => height <= page ? undefined : cutAll(boxes, room, page)
   }
 }

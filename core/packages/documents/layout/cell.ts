@@ -1,13 +1,16 @@
-import type { Align } from '../model/blocks.ts'
 import { sideOf } from '../compile/direction.ts'
-import type { Cell } from '../model/document.ts'
 import { formatCell } from '../compile/format.ts'
+import type { Align } from '../model/blocks.ts'
+import type { Cell } from '../model/document.ts'
 import type { Box } from './box.ts'
-import { numbered, type LayoutContext } from './context.ts'
-import { textBox, singleLineBox } from './text.ts'
+import { type LayoutContext, numbered } from './context.ts'
+import { singleLineBox, textBox } from './text.ts'
 import type { Typography } from './words.ts'
 
-/** What a cell shows, in a column of a width (points): text breaks into lines, a number never does. A column keeps to one side, whatever its texts. */
+/**
+ * What a cell shows, in a column of a width (points): text breaks into lines, a number never does. A column keeps to one side, whatever its
+ * texts.
+ */
 export function cellBox (cell: Cell, type: Typography, width: number, align: Align, setting: LayoutContext): Box {
   const runs = numbered(formatCell(cell, setting.locale), setting)
   const side = sideOf(align, setting.direction)

@@ -1,6 +1,9 @@
 import { createRequire } from 'node:module'
 
-/** Fonts of Chinese, Japanese and Korean letters: packages that an operator may install, by language. They have Latin letters too, and come last. */
+/**
+ * Fonts of Chinese, Japanese and Korean letters: packages that an operator may install, by language. They have Latin letters too, and come
+ * last.
+ */
 const packages = {
   ja: { name: '@expo-google-fonts/noto-sans-jp', file: 'NotoSansJP' },
   zh: { name: '@expo-google-fonts/noto-sans-sc', file: 'NotoSansSC' },

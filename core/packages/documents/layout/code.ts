@@ -1,6 +1,6 @@
 import type { CodeBlock } from '../model/document.ts'
-import { shifted, type Box } from './box.ts'
-import { typography, type LayoutContext } from './context.ts'
+import { type Box, shifted } from './box.ts'
+import { type LayoutContext, typography } from './context.ts'
 import { stackBoxes } from './stack.ts'
 import { indentOf, textBox } from './text.ts'
 
@@ -10,7 +10,12 @@ export function code (block: CodeBlock, columnWidth: number, setting: LayoutCont
   const width = Math.min(block.width, columnWidth)
   const height = block.height * width / block.width
   const indent = indentOf(width, columnWidth, align, setting.direction)
-  const bars: Box = { height, paint: (surface, x, y) => { surface.modules(modules, x + indent, y, width, height) } }
+  const bars: Box = {
+    height,
+    paint: (surface, x, y) => {
+      surface.modules(modules, x + indent, y, width, height)
+    }
+  }
   if (label === '') return bars
   const words = textBox([{ text: label }], typography(setting, { size: setting.style.size * 0.8 }), width, 'center')
   const { height: whole, paint } = stackBoxes([bars, shifted(words, indent)])

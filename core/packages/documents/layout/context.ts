@@ -1,14 +1,24 @@
 import type { Direction } from '../compile/direction.ts'
-import type { PageField, ResolvedStyle, TextRun } from '../model/document.ts'
 import { formatNumber } from '../compile/format.ts'
+import type { PageField, ResolvedStyle, TextRun } from '../model/document.ts'
 import type { CjkLanguage } from './cjk-fonts.ts'
 import type { Typography } from './words.ts'
 
 /** What layout needs besides the blocks: `pageHeight` in points; `numbers` stand for the page fields of headers and footers. */
-export type LayoutContext = { style: ResolvedStyle, locale: string, direction: Direction, cjkLanguage: CjkLanguage, pageHeight: number, numbers: Readonly<Record<PageField, number>> }
+export type LayoutContext = {
+  style: ResolvedStyle
+  locale: string
+  direction: Direction
+  cjkLanguage: CjkLanguage
+  pageHeight: number
+  numbers: Readonly<Record<PageField, number>>
+}
 
 /** The document's type, in another size or colour. */
-export function typography ({ style, cjkLanguage: wide, direction }: LayoutContext, { size = style.size, color = style.text }: { size?: number, color?: string }): Typography {
+export function typography (
+  { style, cjkLanguage: wide, direction }: LayoutContext,
+  { size = style.size, color = style.text }: { size?: number, color?: string }
+): Typography {
   return { font: style.font, size, lineHeight: style.lineHeight, color, linkColor: style.accent, bold: false, wide, direction }
 }
 

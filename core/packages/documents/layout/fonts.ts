@@ -1,11 +1,11 @@
+import { create, type Font, type GlyphRun } from 'fontkit'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename } from 'node:path'
-import { create, type Font, type GlyphRun } from 'fontkit'
-import type { Emphasis, FontFamily } from '../model/document.ts'
 import { memoizeLru } from '../compile/memoize.ts'
-import { subsetter, type Subset } from './subset.ts'
+import type { Emphasis, FontFamily } from '../model/document.ts'
 import { cjkFonts, type CjkLanguage } from './cjk-fonts.ts'
+import { type Subset, subsetter } from './subset.ts'
 
 /** One font file, read once per process. Sizes are in thousandths of the size of the type. */
 export type Face = {
@@ -52,7 +52,7 @@ export function facesFor (family: FontFamily, { bold = false, italic = false }: 
 function chainOf (paths: readonly string[], more: () => readonly string[]): Faces {
   return {
     first: faceAt(paths[0] ?? ''),
-    * [Symbol.iterator] () {
+    *[Symbol.iterator] () {
       for (const path of paths) yield faceAt(path)
       for (const path of more()) yield faceAt(path)
     }
@@ -84,7 +84,9 @@ function load (path: string): Face {
   }
 }
 
-/** fontkit fails on a mark whose letter has no anchor for it (read in 2.0.4); such a word is set without moving its marks to their letters. */
+/**
+ * fontkit fails on a mark whose letter has no anchor for it (read in 2.0.4); such a word is set without moving its marks to their letters.
+ */
 function layoutOf (font: Font, text: string): GlyphRun {
   try {
     return font.layout(text)
@@ -94,9 +96,13 @@ function layoutOf (font: Font, text: string): GlyphRun {
   }
 }
 
-/** The font with our subsets and our memory of the layouts of words: shaping costs most of a document's time, and documents share their words. */
+/**
+ * The font with our subsets and our memory of the layouts of words: shaping costs most of a document's time, and documents share their
+ * words.
+ */
 function forPdf (font: Font, remembered: (text: string) => GlyphRun, createSubset: () => Subset): Font {
-  const layout: Font['layout'] = (text, ...settings) => settings.some((setting) => setting !== undefined) ? font.layout(text, ...settings) : copyOf(remembered(text))
+  const layout: Font['layout'] = (text, ...settings) =>
+    settings.some((setting) => setting !== undefined) ? font.layout(text, ...settings) : copyOf(remembered(text))
   return Object.assign(Object.create(font) as Font, { layout, createSubset })
 }
 

@@ -2,7 +2,7 @@ import type { Direction } from '../compile/direction.ts'
 import type { TextRun } from '../model/document.ts'
 import { visualOrder } from './bidi.ts'
 import type { ShapedText } from './surface.ts'
-import { breakAnywhere, unitsOf, type Atom, type Space, type Typography, type Unit } from './words.ts'
+import { type Atom, breakAnywhere, type Space, type Typography, type Unit, unitsOf } from './words.ts'
 
 /** A piece of a line at its distance from the left end, in points; `turned` when it runs from right to left. */
 export type PlacedPiece = ShapedText & { x: number, turned: boolean, link?: string }
@@ -70,7 +70,10 @@ function placed ({ items, width, base }: Reading, size: number): TextLine {
   return { pieces, width, base }
 }
 
-/** Puts an atom at the end of the pieces, behind a gap. One that looks like the piece before it continues that piece, unless it is turned around: a font turns words, not lines. */
+/**
+ * Puts an atom at the end of the pieces, behind a gap. One that looks like the piece before it continues that piece, unless it is turned
+ * around: a font turns words, not lines.
+ */
 function place (pieces: PlacedPiece[], { text, face, color, link, level, width }: Atom, x: number, gap: number, size: number): void {
   const last = pieces.at(-1)
   if (last?.face === face && last.color === color && last.link === link && level % 2 === 0 && !last.turned) {

@@ -3,11 +3,11 @@ import type { PageBox, ResolvedBlock, ResolvedDocument } from '../model/document
 import { renderError } from '../model/errors.ts'
 import { renderLimits } from '../model/limits.ts'
 import { layOut, layOutBody } from './blocks.ts'
-import { nothing, type Box, type Cut } from './box.ts'
+import { type Box, type Cut, nothing } from './box.ts'
+import { cjkLanguageOf } from './cjk-fonts.ts'
 import type { LayoutContext } from './context.ts'
 import type { Surface } from './surface.ts'
 import { watermarkPainter } from './watermark.ts'
-import { cjkLanguageOf } from './cjk-fonts.ts'
 
 /** A page ready to be painted. */
 export type LaidOutPage = { paint: (surface: Surface) => void }
@@ -22,17 +22,23 @@ export function layOutPages (document: ResolvedDocument): LaidOutPage[] {
   const { page, body, footer } = document
   const setting = settingOf(document)
   const footerHeight = edgeHeight(layOut(footer, widthOf(page), setting))
-  const tops = { first: page.top + edgeHeight(layOut(headerOf(document, 1), widthOf(page), setting)), later: page.top + edgeHeight(layOut(headerOf(document, 2), widthOf(page), setting)) }
+  const tops = {
+    first: page.top + edgeHeight(layOut(headerOf(document, 1), widthOf(page), setting)),
+    later: page.top + edgeHeight(layOut(headerOf(document, 2), widthOf(page), setting))
+  }
   const bottom = page.height - page.bottom - footerHeight
   const room = { first: bottom - tops.first, later: bottom - tops.later }
   const least = Math.min(room.first, room.later)
-  if (widthOf(page) < leastBody || least < leastBody) throw renderError('', 'no_room', 'The margins, header and footer of the template leave no room for the body.')
+  if (widthOf(page) < leastBody || least < leastBody) {
+    throw renderError('', 'no_room', 'The margins, header and footer of the template leave no room for the body.')
+  }
   const bodies = paginate(layOutBody(body, page, tops, { ...setting, pageHeight: least }), room)
   const under = document.watermark === undefined ? () => undefined : watermarkPainter(document.watermark, page, setting)
   return bodies.map((box, index) => ({
     paint (surface) {
       under(surface)
-      paintPage(document, box, { ...setting, numbers: { page: index + 1, pages: bodies.length } }, surface, index === 0 ? tops.first : tops.later)
+      paintPage(document, box, { ...setting, numbers: { page: index + 1, pages: bodies.length } }, surface,
+        index === 0 ? tops.first : tops.later)
     }
   }))
 }
@@ -46,7 +52,14 @@ function paintPage (document: ResolvedDocument, body: Box, setting: LayoutContex
 }
 
 function settingOf ({ page, style, locale }: ResolvedDocument): LayoutContext {
-  return { style, locale, direction: directionOf(locale), cjkLanguage: cjkLanguageOf(locale), pageHeight: page.height - page.top - page.bottom, numbers: { page: 1, pages: 1 } }
+  return {
+    style,
+    locale,
+    direction: directionOf(locale),
+    cjkLanguage: cjkLanguageOf(locale),
+    pageHeight: page.height - page.top - page.bottom,
+    numbers: { page: 1, pages: 1 }
+  }
 }
 
 function headerOf ({ header, firstHeader }: ResolvedDocument, page: number): ResolvedBlock[] {

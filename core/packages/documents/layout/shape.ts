@@ -26,7 +26,8 @@ export function characterName (character: string): string {
  * Scripts from right to left whose letters no face joins as they are to be joined, and the controls that reorder text: what
  * they make of it is not what was signed.
  */
-const refused = /[\p{Script=Adlam}\p{Script=Mandaic}\p{Script=Mende_Kikakui}\p{Script=Nko}\p{Script=Samaritan}\p{Script=Syriac}\p{Script=Thaana}\u202a-\u202e\u2066-\u2069]/u
+const refused =
+  /[\p{Script=Adlam}\p{Script=Mandaic}\p{Script=Mende_Kikakui}\p{Script=Nko}\p{Script=Samaritan}\p{Script=Syriac}\p{Script=Thaana}\u202a-\u202e\u2066-\u2069]/u
 
 /** Joiners and marks of direction, which have no shape of their own. */
 const shapeless = /^[\u061c\u200c-\u200f]$/
@@ -34,7 +35,9 @@ const shapeless = /^[\u061c\u200c-\u200f]$/
 /** The characters of a text that none of the faces can show, each once. */
 export function unshowable (text: string, faces: Faces): string[] {
   const characters = new Set(normalizeText(text).replaceAll('\n', ''))
-  return [...characters].filter((character) => refused.test(character) || (glyphOf(character, faces) === undefined && !shapeless.test(character)))
+  return [...characters].filter((character) =>
+    refused.test(character) || (glyphOf(character, faces) === undefined && !shapeless.test(character))
+  )
 }
 
 const memories = new WeakMap<Faces, (word: string) => readonly Segment[]>()
@@ -52,7 +55,9 @@ function split (word: string, faces: Faces): Segment[] {
   const segments: { text: string, face: Face }[] = []
   for (const character of word) {
     const last = segments.at(-1)
-    const glyph = last !== undefined && /[\p{M}\u200c\u200d]/u.test(character) && last.face.has(codeOf(character)) ? { face: last.face, character } : glyphOf(character, faces)
+    const glyph = last !== undefined && /[\p{M}\u200c\u200d]/u.test(character) && last.face.has(codeOf(character))
+      ? { face: last.face, character }
+      : glyphOf(character, faces)
     if (glyph === undefined) continue
     if (last?.face === glyph.face) last.text += glyph.character
     else segments.push({ text: glyph.character, face: glyph.face })

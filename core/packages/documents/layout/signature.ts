@@ -1,6 +1,6 @@
 import type { SignatureBlock } from '../model/document.ts'
-import { shifted, type Box } from './box.ts'
-import { numbered, typography, type LayoutContext } from './context.ts'
+import { type Box, shifted } from './box.ts'
+import { type LayoutContext, numbered, typography } from './context.ts'
 import { indentOf, textBox } from './text.ts'
 
 /** Points between the line and the label under it. */

@@ -24,7 +24,10 @@ function cutStack (boxes: readonly Box[], head: Box | undefined, room: number, p
   const inner = first.cut?.(room - used, page)
   if (inner !== undefined) {
     const [now, later] = inner
-    return [stackBoxes([...boxes.slice(0, count), now], head), rest([...(later === undefined ? [] : [later]), ...boxes.slice(count + 1)], head)]
+    return [
+      stackBoxes([...boxes.slice(0, count), now], head),
+      rest([...(later === undefined ? [] : [later]), ...boxes.slice(count + 1)], head)
+    ]
   }
   // On a fresh page something must be placed, even what is too high for it or was to be kept together.
   const end = endBefore(boxes, count) || (room >= page ? Math.max(count, 1) : 0)

@@ -1,4 +1,4 @@
-import { readTables, tableOf, writeTables, type FontTables } from './sfnt.ts'
+import { type FontTables, readTables, tableOf, writeTables } from './sfnt.ts'
 
 /** What pdfkit asks of a subset: a glyph's number in it, and its file. */
 export type Subset = { includeGlyph: (glyph: number) => number, encode: () => Uint8Array }

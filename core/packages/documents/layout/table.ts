@@ -1,12 +1,12 @@
 import { sideOf } from '../compile/direction.ts'
-import type { Cell, ResolvedColumn, ResolvedTotal, TextRun, TableBlock } from '../model/document.ts'
-import { beside, kept, shifted, type Box } from './box.ts'
+import type { Cell, ResolvedColumn, ResolvedTotal, TableBlock, TextRun } from '../model/document.ts'
+import { beside, type Box, kept, shifted } from './box.ts'
 import { cellBox } from './cell.ts'
+import { type LayoutContext, numbered, typography } from './context.ts'
 import { framed } from './frame.ts'
-import { numbered, typography, type LayoutContext } from './context.ts'
 import { stackBoxes } from './stack.ts'
 import { textBox } from './text.ts'
-import { inDirection, shares, type Extent } from './widths.ts'
+import { type Extent, inDirection, shares } from './widths.ts'
 
 /** Points between two columns, and above and below the text of a row. */
 const columnGap = 10
@@ -40,19 +40,27 @@ function withTotals (rows: Box[], totals: readonly ResolvedTotal[], grid: Grid):
 /** The heading of a group stands over all columns. */
 function headingRow (heading: readonly TextRun[], grid: Grid): Box {
   const type = { ...typography(grid.setting, {}), bold: true }
-  return framed(textBox(numbered(heading, grid.setting), type, grid.width, 'start'), { padding: rowPadding, width: grid.width, below: hairline })
+  return framed(textBox(numbered(heading, grid.setting), type, grid.width, 'start'), {
+    padding: rowPadding,
+    width: grid.width,
+    below: hairline
+  })
 }
 
 function headerRow (grid: Grid): Box {
   const { style } = grid.setting
   const type = { ...typography(grid.setting, { color: style.accent, size: style.size * 0.92 }), bold: true }
-  const cells = grid.columns.map(({ header, align }, index) => inPlace(index, grid, (width) => textBox(numbered(header, grid.setting), type, width, sideOf(align, grid.setting.direction))))
+  const cells = grid.columns.map(({ header, align }, index) =>
+    inPlace(index, grid, (width) => textBox(numbered(header, grid.setting), type, width, sideOf(align, grid.setting.direction)))
+  )
   return framed(beside(cells), { padding: rowPadding, width: grid.width, below: { thickness: 0.8, color: style.accent } })
 }
 
 function bodyRow (row: readonly Cell[], grid: Grid): Box {
   const type = typography(grid.setting, {})
-  const cells = row.map((cell, index) => inPlace(index, grid, (width) => cellBox(cell, type, width, grid.columns[index]?.align ?? 'start', grid.setting)))
+  const cells = row.map((cell, index) =>
+    inPlace(index, grid, (width) => cellBox(cell, type, width, grid.columns[index]?.align ?? 'start', grid.setting))
+  )
   return framed(beside(cells), { padding: rowPadding, width: grid.width, below: hairline })
 }
 
@@ -75,7 +83,11 @@ function totalExtents ({ places, width, setting }: Grid): Record<'half' | 'label
   // Labels have their room, however wide the last column is.
   const start = Math.min(width * 0.55, width * 0.82 - values - columnGap)
   const extent = (x: number, wide: number): Extent => inDirection({ x, width: wide }, width, setting.direction)
-  return { half: extent(start, width - start), labels: extent(start, Math.max(0, width - start - values - columnGap)), values: extent(width - values, values) }
+  return {
+    half: extent(start, width - start),
+    labels: extent(start, Math.max(0, width - start - values - columnGap)),
+    values: extent(width - values, values)
+  }
 }
 
 function inPlace (index: number, { places }: Grid, make: (width: number) => Box): Box {

@@ -1,5 +1,5 @@
+import { type Direction, sideOf } from '../compile/direction.ts'
 import type { Align } from '../model/blocks.ts'
-import { sideOf, type Direction } from '../compile/direction.ts'
 import type { TextRun } from '../model/document.ts'
 import type { Box } from './box.ts'
 import { facesFor } from './fonts.ts'

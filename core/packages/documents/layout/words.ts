@@ -2,17 +2,31 @@ import type { Direction } from '../compile/direction.ts'
 import type { FontFamily, TextRun } from '../model/document.ts'
 import { asFontTakes, spansOf } from './bidi.ts'
 import { charactersOf, jointsOf, partsOf } from './breaks.ts'
-import { facesFor, type Face, type Faces } from './fonts.ts'
-import { shape } from './shape.ts'
 import type { CjkLanguage } from './cjk-fonts.ts'
+import { type Face, type Faces, facesFor } from './fonts.ts'
+import { shape } from './shape.ts'
 
-/** How a text is set: size in points, line height times the size, colours `#rrggbb`; `wide` is the language whose forms Chinese, Japanese and Korean letters take. */
-export type Typography = { font: FontFamily, size: number, lineHeight: number, color: string, linkColor: string, bold: boolean, wide: CjkLanguage, direction: Direction }
+/**
+ * How a text is set: size in points, line height times the size, colours `#rrggbb`; `wide` is the language whose forms Chinese, Japanese
+ * and Korean letters take.
+ */
+export type Typography = {
+  font: FontFamily
+  size: number
+  lineHeight: number
+  color: string
+  linkColor: string
+  bold: boolean
+  wide: CjkLanguage
+  direction: Direction
+}
 
 /** Text in one face and look, of an embedding level; width in points. */
 export type Atom = { text: string, face: Face, color: string, link: string | undefined, level: number, width: number }
 
-/** What stays on one line; `space` stands behind it, `end` says whether its line ends here, `base` how its paragraph runs. Widths in points. */
+/**
+ * What stays on one line; `space` stands behind it, `end` says whether its line ends here, `base` how its paragraph runs. Widths in points.
+ */
 export type Unit = { atoms: Atom[], width: number, space: Space, end: boolean, base: Direction }
 export type Space = { width: number, level: number }
 
@@ -59,10 +73,12 @@ export function breakAnywhere (unit: Unit, width: number): Unit[] {
 
 /** A unit cut into units. */
 function pieces ({ atoms, base }: Unit, cut: (text: string) => string[]): Unit[] {
-  return atoms.flatMap((atom) => cut(atom.text).map((text) => {
-    const width = atom.face.advance(text) * atom.width / (atom.face.advance(atom.text) || 1)
-    return { ...emptyUnit(base), atoms: [{ ...atom, text, width }], width }
-  }))
+  return atoms.flatMap((atom) =>
+    cut(atom.text).map((text) => {
+      const width = atom.face.advance(text) * atom.width / (atom.face.advance(atom.text) || 1)
+      return { ...emptyUnit(base), atoms: [{ ...atom, text, width }], width }
+    })
+  )
 }
 
 type Look = { faces: Faces, color: string, link: string | undefined, level: number, space: Space }
@@ -74,7 +90,14 @@ function lookOf ({ bold = false, italic = false, link }: TextRun, type: Typograp
 }
 
 function atomsOf (text: string, { faces, color, link, level }: Look, size: number): Atom[] {
-  return shape(text, faces).map((segment) => ({ text: level % 2 === 0 ? segment.text : asFontTakes(segment.text), face: segment.face, color, link, level, width: segment.width * size / 1000 }))
+  return shape(text, faces).map((segment) => ({
+    text: level % 2 === 0 ? segment.text : asFontTakes(segment.text),
+    face: segment.face,
+    color,
+    link,
+    level,
+    width: segment.width * size / 1000
+  }))
 }
 
 function addAtom (unit: Unit, atom: Atom): void {

@@ -1,4 +1,4 @@
-import { Type, type Static } from 'typebox'
+import { type Static, Type } from 'typebox'
 
 /** Text with `{{ expressions }}`, Liquid tags and inline markup (`**bold**`, `*italic*`, `[text](url)`, line breaks). */
 export const Prose = Type.String({ maxLength: 20_000 })
@@ -51,7 +51,11 @@ const Heading = Type.Object({ text: Prose, level: Type.Optional(Type.Integer({ m
 const Paragraph = Type.Object({ text: Prose, ...TextStyle }, closed)
 
 const Entry = Type.Object({ label: Prose, if: If, ...Content }, closed)
-export const KeyValues = Type.Object({ entries: Type.Array(Entry, { minItems: 1, maxItems: 100 }), labels: Type.Optional(Share), values: Type.Optional(Share) }, closed)
+export const KeyValues = Type.Object({
+  entries: Type.Array(Entry, { minItems: 1, maxItems: 100 }),
+  labels: Type.Optional(Share),
+  values: Type.Optional(Share)
+}, closed)
 export type KeyValues = Static<typeof KeyValues>
 
 const Column = Type.Object({ header: Prose, width: Type.Optional(Share), align: Type.Optional(Align), if: If, ...Content }, closed)
@@ -61,10 +65,14 @@ const Total = Type.Object({ label: Prose, strong: Type.Optional(Type.Boolean()),
 export type Total = Static<typeof Total>
 
 /** The name of a loop's variable, or of a text. */
-export const Name = Type.String({ pattern: '^[a-z][A-Za-z0-9]{0,40}$', description: 'a name of letters and digits, beginning with a lowercase letter' })
+export const Name = Type.String({
+  pattern: '^[a-z][A-Za-z0-9]{0,40}$',
+  description: 'a name of letters and digits, beginning with a lowercase letter'
+})
 
 /** Groups of rows: one for each item of a list, with a heading over the rows and totals under them. */
-const Groups = Type.Object({ each: Expression, as: Name, heading: Prose, totals: Type.Optional(Type.Array(Total, { maxItems: 30 })) }, closed)
+const Groups = Type.Object({ each: Expression, as: Name, heading: Prose, totals: Type.Optional(Type.Array(Total, { maxItems: 30 })) },
+  closed)
 
 export const Table = Type.Object({
   each: Expression,
@@ -75,7 +83,10 @@ export const Table = Type.Object({
 }, closed)
 export type Table = Static<typeof Table>
 
-/** An asset of the template, or an expression that gives a data URI; the size in millimetres, the other side follows. `alt` says in words what it shows. */
+/**
+ * An asset of the template, or an expression that gives a data URI; the size in millimetres, the other side follows. `alt` says in words
+ * what it shows.
+ */
 export const Image = Type.Object({
   asset: Type.Optional(Type.String()),
   value: Type.Optional(Expression),
@@ -124,7 +135,10 @@ export type Signature = Static<typeof Signature>
 
 const Blocks = Type.Array(Type.Ref('Block'), { maxItems: 1000 })
 
-/** Who a letter goes to, behind the window of an envelope, with the sender in small type above; `beside` stands on the other side of the page. */
+/**
+ * Who a letter goes to, behind the window of an envelope, with the sender in small type above; `beside` stands on the other side of the
+ * page.
+ */
 const Address = Type.Object({ window: AddressWindow, text: Prose, sender: Type.Optional(Prose), beside: Type.Optional(Blocks) }, closed)
 
 /** One block of a template: an object with the one key that names its kind, beside `then`, `else`, `as` and `do`. */

@@ -1,6 +1,6 @@
-import { checkWith, createAjv, didYouMean, pointer, problemsOf, vocabularies, type Validator, type Problem } from '@dispatch/common'
+import { checkWith, createAjv, didYouMean, pointer, type Problem, problemsOf, type Validator, vocabularies } from '@dispatch/common'
 import { isRecord } from './records.ts'
-import { referent, subschemas, type Schema, type SchemaPlace } from './subschemas.ts'
+import { referent, type Schema, type SchemaPlace, subschemas } from './subschemas.ts'
 
 /** The check of data against a schema that somebody else wrote, or what is wrong with the schema. */
 export type DataSchema = { ok: true, fit: Validator<unknown> } | { ok: false, problems: Problem[] }
@@ -13,7 +13,8 @@ const refused = new Set(['$async', '$vocabulary', '$dynamicRef', '$dynamicAnchor
  * and used in threads that have one. Its problems stand below `at`.
  */
 export function readDataSchema (schema: Schema, at: string): DataSchema {
-  // An Ajv of its own: another one would keep the schema for good, and know its names when it meets the next. Kept, it can refer to itself as "#".
+  // An Ajv of its own: another one would keep the schema for good, and know its names when it meets the next. Kept, it can refer to itself
+  // as "#".
   const ajv = createAjv({ keywords: [], inlineRefs: false, logger: false, addUsedSchema: true }).addSchema([...vocabularies])
   const words = Object.keys(ajv.RULES.keywords).filter((word) => !refused.has(word))
   const rules = [wordRule(words), formatRule(Object.keys(ajv.formats)), referenceRule(schema), dialectProblems, patternProblems]
@@ -33,7 +34,14 @@ function ending (check: Validator<unknown>, at: string): Validator<unknown> {
     try {
       return check(value, base)
     } catch (error) {
-      return { ok: false, problems: [{ path: base, code: 'bad_schema', message: `The schema${at === '' ? '' : ` (${at})`} cannot be applied: ${reasonOf(error)}.` }] }
+      return {
+        ok: false,
+        problems: [{
+          path: base,
+          code: 'bad_schema',
+          message: `The schema${at === '' ? '' : ` (${at})`} cannot be applied: ${reasonOf(error)}.`
+        }]
+      }
     }
   }
 }
@@ -53,14 +61,24 @@ function firstOfEach (problems: readonly Problem[]): Problem[] {
 type Rule = (place: SchemaPlace) => Problem[]
 
 function wordRule (words: readonly string[]): Rule {
-  return ({ node, path }) => Object.keys(node).filter((word) => !words.includes(word))
-    .map((word) => ({ path: pointer(path, word.slice(0, 60)), code: 'unknown_keyword', message: `"${word.slice(0, 60)}" is no keyword that a schema of data may have${didYouMean(word, words)}.` }))
+  return ({ node, path }) =>
+    Object.keys(node).filter((word) => !words.includes(word))
+      .map((word) => ({
+        path: pointer(path, word.slice(0, 60)),
+        code: 'unknown_keyword',
+        message: `"${word.slice(0, 60)}" is no keyword that a schema of data may have${didYouMean(word, words)}.`
+      }))
 }
 
 function formatRule (formats: readonly string[]): Rule {
-  return ({ node: { format }, path }) => typeof format !== 'string' || formats.includes(format)
-    ? []
-    : [{ path: pointer(path, 'format'), code: 'unknown_format', message: `There is no format "${format.slice(0, 60)}"${didYouMean(format, formats)}; there are: ${formats.join(', ')}.` }]
+  return ({ node: { format }, path }) =>
+    typeof format !== 'string' || formats.includes(format)
+      ? []
+      : [{
+        path: pointer(path, 'format'),
+        code: 'unknown_format',
+        message: `There is no format "${format.slice(0, 60)}"${didYouMean(format, formats)}; there are: ${formats.join(', ')}.`
+      }]
 }
 
 function referenceRule (root: Schema): Rule {
@@ -68,7 +86,8 @@ function referenceRule (root: Schema): Rule {
     if (typeof $ref !== 'string' || referent($ref, root) !== undefined) return []
     const own = isRecord(root['$defs']) ? Object.keys(root['$defs']).map((name) => `#/$defs/${name}`) : []
     const known = [...vocabularies.map(({ $id }) => $id), ...own]
-    const message = `There is no ${$ref.slice(0, 60)}${didYouMean($ref, known)}: expected a part of the schema, such as #/$defs/line, or ${vocabularies.map(({ $id }) => $id).join(', ')}; nothing is fetched from elsewhere.`
+    const message = `There is no ${$ref.slice(0, 60)}${didYouMean($ref, known)}: expected a part of the schema, such as #/$defs/line, or ` +
+      `${vocabularies.map(({ $id }) => $id).join(', ')}; nothing is fetched from elsewhere.`
     return [{ path: pointer(path, '$ref'), code: 'unknown_reference', message }]
   }
 }
@@ -76,11 +95,15 @@ function referenceRule (root: Schema): Rule {
 const dialect = 'https://json-schema.org/draft/2020-12/schema'
 
 function dialectProblems ({ node: { $schema }, path }: SchemaPlace): Problem[] {
-  return $schema === undefined || $schema === dialect ? [] : [{ path: pointer(path, '$schema'), code: 'unknown_dialect', message: `Expected ${dialect}, or no $schema.` }]
+  return $schema === undefined || $schema === dialect
+    ? []
+    : [{ path: pointer(path, '$schema'), code: 'unknown_dialect', message: `Expected ${dialect}, or no $schema.` }]
 }
 
 function patternProblems ({ node: { pattern, patternProperties }, path }: SchemaPlace): Problem[] {
-  const keys = isRecord(patternProperties) ? Object.keys(patternProperties).map((key) => [key, pointer(pointer(path, 'patternProperties'), key.slice(0, 60))] as const) : []
+  const keys = isRecord(patternProperties)
+    ? Object.keys(patternProperties).map((key) => [key, pointer(pointer(path, 'patternProperties'), key.slice(0, 60))] as const)
+    : []
   return [...typeof pattern === 'string' ? [[pattern, pointer(path, 'pattern')] as const] : [], ...keys].flatMap(([text, at]) => {
     const fault = regexFault(text)
     return fault === undefined ? [] : [{ path: at, code: 'bad_pattern', message: `Not a regular expression: ${fault}.` }]

@@ -58,9 +58,19 @@ export type ColumnsBlock = { kind: 'columns', gap: number, height: number, colum
 export type KeyValuesBlock = { kind: 'keyValues', labels: number, values: number, entries: { label: TextRun[], cell: Cell }[] }
 
 /**
- * A code for machines, of this size with its quiet zone; `label` is for people to read under it, '' for nothing. Formats without vectors take its picture: {@link import('./code/picture.ts').pictureOf}.
+ * A code for machines, of this size with its quiet zone; `label` is for people to read under it, '' for nothing. Formats without vectors
+ * take its picture: {@link import('./code/picture.ts').pictureOf}.
  */
-export type CodeBlock = { kind: 'code', symbology: Symbology, modules: Modules, width: number, height: number, align: Align, alt: string, label: string }
+export type CodeBlock = {
+  kind: 'code'
+  symbology: Symbology
+  modules: Modules
+  width: number
+  height: number
+  align: Align
+  alt: string
+  label: string
+}
 export type Symbology = 'qr' | 'code128' | 'ean13'
 /** Dark rectangles on a light ground of `columns` by `rows` modules, its quiet zone included. */
 export type Modules = { columns: number, rows: number, dark: readonly Rectangle[] }
@@ -69,7 +79,10 @@ export type Rectangle = { x: number, y: number, width: number, height: number }
 /** Blocks that stay on one page while a page can hold them. */
 export type GroupBlock = { kind: 'group', blocks: ResolvedBlock[] }
 
-/** A recipient, line by line, behind the window of an envelope; `sender` is one line in small type above; `beside` stands on the other side of the page. */
+/**
+ * A recipient, line by line, behind the window of an envelope; `sender` is one line in small type above; `beside` stands on the other side
+ * of the page.
+ */
 export type AddressBlock = { kind: 'address', window: AddressWindow, lines: TextRun[][], sender: TextRun[], beside: ResolvedBlock[] }
 
 /** `url` is a safe one: see {@link import('./links.ts').linkOf}. */

@@ -11,7 +11,10 @@ export class RenderError extends Error {
   }
 }
 
-/** One fault of a template: `path` is a JSON pointer into template.yaml, `code` a word for machines; `line` and `column` (from 1) are known when it was read from text. */
+/**
+ * One fault of a template: `path` is a JSON pointer into template.yaml, `code` a word for machines; `line` and `column` (from 1) are known
+ * when it was read from text.
+ */
 export type Fault = { path: string, message: string, code?: string, file?: string, line?: number, column?: number }
 
 /** Why a template cannot be used. */

@@ -21,7 +21,10 @@ export function fileOf<F extends FileFormat> (format: F, bytes: Uint8Array<Array
 }
 
 /** The formats that are e-invoices: made of the data of an invoice, as EN 16931 has it. */
-export const eInvoiceFileFormats = { 'factur-x': 'FACTUR_X', ubl: 'UBL', cii: 'CII' } as const satisfies Partial<Record<FileFormat, EInvoiceFormat>>
+export const eInvoiceFileFormats = { 'factur-x': 'FACTUR_X', ubl: 'UBL', cii: 'CII' } as const satisfies Partial<
+  Record<FileFormat, EInvoiceFormat>
+>
 
 /** What any template can be made into, as the API names it. */
-export const templateFormats: readonly string[] = [...Object.keys(fileFormats).filter((name) => !(name in eInvoiceFileFormats)), 'html'].map((name) => name.toUpperCase())
+export const templateFormats: readonly string[] = [...Object.keys(fileFormats).filter((name) => !(name in eInvoiceFileFormats)), 'html']
+  .map((name) => name.toUpperCase())

@@ -1,13 +1,14 @@
 import { didYouMean } from '@dispatch/common'
-import { renderError } from './errors.ts'
 import { compileProse, plainText } from '../compile/prose.ts'
 import { pointerOf, type Scope } from '../compile/scope.ts'
+import { type CompileContext, contextBelow, hasExpressions, reportFault, type Texts } from '../source/compile-context.ts'
+import { renderError } from './errors.ts'
 import type { TemplateSource } from './model.ts'
-import { contextBelow, reportFault, hasExpressions, type CompileContext, type Texts } from '../source/compile-context.ts'
 
 /**
  * Compiles the locale of a template, which may be prose: it gives the scope its locale in canonical form, the language of
- * the texts that belongs to it, and these texts as `t`. A RenderError when the data give a locale that is none, or that the texts do not have.
+ * the texts that belongs to it, and these texts as `t`. A RenderError when the data give a locale that is none, or that the texts do not
+ * have.
  */
 export function compileLanguage (locale: string, site: CompileContext): (scope: Scope) => Scope {
   checkTexts(site.texts, contextBelow(site, 'texts'))
@@ -23,7 +24,9 @@ export function compileLanguage (locale: string, site: CompileContext): (scope: 
   }
 }
 
-/** What is said of a template's language without its data: the locale, the first of the languages where the data choose, and all of these. */
+/**
+ * What is said of a template's language without its data: the locale, the first of the languages where the data choose, and all of these.
+ */
 export function languagesOf ({ locale, texts = {} }: Pick<TemplateSource, 'locale' | 'texts'>): { locale: string, languages: string[] } {
   const languages = Object.keys(texts)
   return { locale: hasExpressions(locale) ? languages[0] ?? locale : locale, languages }
@@ -39,13 +42,17 @@ function withFixed (locale: string, site: CompileContext): (scope: Scope) => Sco
 
 type Choice = { locale: string, language: string }
 
-/** A locale with the language of the texts that fits best: itself, or the one without its region; or the sentence that says what is wrong. */
+/**
+ * A locale with the language of the texts that fits best: itself, or the one without its region; or the sentence that says what is wrong.
+ */
 function choose (tag: string, texts: Texts): Choice | string {
   const locale = canonical(tag)
   if (locale === undefined) return `"${tag.slice(0, 40)}" is no language tag (BCP 47), such as en-GB.`
   const languages = Object.keys(texts)
   const language = languages.find((known) => known === locale) ?? languages.find((known) => known === new Intl.Locale(locale).language)
-  if (language === undefined && languages.length > 0) return `The template has no texts for "${locale}"${didYouMean(locale, languages)}; it has them for ${languages.join(', ')}.`
+  if (language === undefined && languages.length > 0) {
+    return `The template has no texts for "${locale}"${didYouMean(locale, languages)}; it has them for ${languages.join(', ')}.`
+  }
   return { locale, language: language ?? '' }
 }
 
@@ -68,7 +75,9 @@ function checkTexts (texts: Texts, site: CompileContext): void {
   for (const [language, words] of Object.entries(texts)) {
     for (const [other, known] of Object.entries(texts)) {
       for (const name of Object.keys(known)) {
-        if (!Object.hasOwn(words, name)) reportFault(contextBelow(site, language), `The language "${language}" has no text "${name}", which "${other}" has.`)
+        if (!Object.hasOwn(words, name)) {
+          reportFault(contextBelow(site, language), `The language "${language}" has no text "${name}", which "${other}" has.`)
+        }
       }
     }
   }

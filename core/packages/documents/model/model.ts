@@ -1,4 +1,4 @@
-import { Type, type Static } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { Block, Hex, Name, Prose, TypeSize } from './blocks.ts'
 import { paperSizes } from './paper.ts'
 
@@ -10,7 +10,10 @@ const Margin = Type.Number({ minimum: 0, maximum: 100 })
 const Page = Type.Object({
   size: Type.Optional(Type.Enum([...paperSizes, 'auto'], { description: 'auto: the paper that a letter is printed on, else A4' })),
   orientation: Type.Optional(Type.Enum(['portrait', 'landscape'])),
-  margins: Type.Optional(Type.Object({ top: Type.Optional(Margin), right: Type.Optional(Margin), bottom: Type.Optional(Margin), left: Type.Optional(Margin) }, closed))
+  margins: Type.Optional(
+    Type.Object({ top: Type.Optional(Margin), right: Type.Optional(Margin), bottom: Type.Optional(Margin), left: Type.Optional(Margin) },
+      closed)
+  )
 }, closed)
 
 const Style = Type.Object({
@@ -36,7 +39,11 @@ export const TemplateSource = Type.Object({
   service: Type.Enum(['invoicing', 'esign', 'postal', 'sms', 'email', 'file']),
   documentType: Type.Optional(Type.Enum(['INVOICE', 'E_INVOICE', 'QUOTE', 'CREDIT'])),
   vocabulary: Type.Optional(Type.Literal('invoice')),
-  locale: Type.String({ minLength: 2, maxLength: 200, description: 'a BCP 47 language tag, such as en-GB, or text with an expression that gives one' }),
+  locale: Type.String({
+    minLength: 2,
+    maxLength: 200,
+    description: 'a BCP 47 language tag, such as en-GB, or text with an expression that gives one'
+  }),
   texts: Type.Optional(Texts),
   currency: Type.Optional(Prose),
   archival: Type.Optional(Type.Boolean({ description: 'true: its PDF is PDF/A-3b, for archives' })),

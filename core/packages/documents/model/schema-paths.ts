@@ -1,14 +1,20 @@
 import { didYouMean } from '@dispatch/common'
+import type { Read } from '../source/field-usage.ts'
 import type { Fault } from './errors.ts'
 import { isRecord } from './records.ts'
-import { referent, type Referent, type Schema } from './subschemas.ts'
-import type { Read } from '../source/field-usage.ts'
+import { type Referent, referent, type Schema } from './subschemas.ts'
 
 /** The paths of a template that the schema of its data does not know, or that go through what is not a list. */
 export function unknownPathFaults (schema: Schema, reads: readonly Read[]): Fault[] {
   return distinct(reads).flatMap(({ path, as, at }) => {
     const found = follow(schema, path)
-    if ('unknown' in found) return [{ path: at, code: 'unknown_path', message: `The schema of the data has no "${path.join('.')}"${didYouMean(found.unknown, found.known)}.` }]
+    if ('unknown' in found) {
+      return [{
+        path: at,
+        code: 'unknown_path',
+        message: `The schema of the data has no "${path.join('.')}"${didYouMean(found.unknown, found.known)}.`
+      }]
+    }
     const types = found.nodes.map((node) => node.schema['type'])
     if (as === 'list' && types.length > 0 && types.every((type) => typeof type === 'string' && type !== 'array')) {
       return [{ path: at, code: 'not_a_list', message: `"${path.join('.')}" is no list in the schema of the data.` }]

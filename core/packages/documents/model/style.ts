@@ -1,9 +1,12 @@
 import type { PageBox, ResolvedStyle } from './document.ts'
 import type { TemplateSource } from './model.ts'
-import { points, sheets, usualPaper, type PaperSize } from './paper.ts'
+import { type PaperSize, points, sheets, usualPaper } from './paper.ts'
 
 /** Paper and margins, in points; margins are 20 mm unless given. `paper`: what `auto` means. */
-export function pageOf ({ size = usualPaper, orientation = 'portrait', margins = {} }: NonNullable<TemplateSource['page']>, paper: PaperSize): PageBox {
+export function pageOf (
+  { size = usualPaper, orientation = 'portrait', margins = {} }: NonNullable<TemplateSource['page']>,
+  paper: PaperSize
+): PageBox {
   const [short, long] = sheets[size === 'auto' ? paper : size]
   const [width, height] = orientation === 'portrait' ? [short, long] : [long, short]
   const { top = 20, right = 20, bottom = 20, left = 20 } = margins

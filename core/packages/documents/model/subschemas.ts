@@ -8,20 +8,37 @@ export type SchemaPlace = { node: Schema, path: string }
 
 /** The keywords that hold schemas: one, a list of them, or one for each name. */
 const holders: Readonly<Record<string, 'one' | 'several'>> = {
-  items: 'one', additionalProperties: 'one', not: 'one', if: 'one', then: 'one', else: 'one', contains: 'one', propertyNames: 'one', unevaluatedItems: 'one', unevaluatedProperties: 'one', contentSchema: 'one',
-  allOf: 'several', anyOf: 'several', oneOf: 'several', prefixItems: 'several',
-  properties: 'several', patternProperties: 'several', dependentSchemas: 'several', $defs: 'several', definitions: 'several'
+  items: 'one',
+  additionalProperties: 'one',
+  not: 'one',
+  if: 'one',
+  then: 'one',
+  else: 'one',
+  contains: 'one',
+  propertyNames: 'one',
+  unevaluatedItems: 'one',
+  unevaluatedProperties: 'one',
+  contentSchema: 'one',
+  allOf: 'several',
+  anyOf: 'several',
+  oneOf: 'several',
+  prefixItems: 'several',
+  properties: 'several',
+  patternProperties: 'several',
+  dependentSchemas: 'several',
+  $defs: 'several',
+  definitions: 'several'
 }
 
 /** A schema and every schema inside it, in their order; what is no schema is passed over. */
-export function * subschemas (node: unknown, path: string): Generator<SchemaPlace> {
+export function* subschemas (node: unknown, path: string): Generator<SchemaPlace> {
   if (!isRecord(node)) return
   yield { node, path }
   for (const [word, value] of Object.entries(node)) {
     const holds = Object.hasOwn(holders, word) ? holders[word] : undefined
-    if (holds === 'one') yield * subschemas(value, pointer(path, word))
+    if (holds === 'one') yield* subschemas(value, pointer(path, word))
     if (holds === 'several' && typeof value === 'object' && value !== null) {
-      for (const [name, inner] of Object.entries(value)) yield * subschemas(inner, pointer(pointer(path, word), name))
+      for (const [name, inner] of Object.entries(value)) yield* subschemas(inner, pointer(pointer(path, word), name))
     }
   }
 }
@@ -35,6 +52,9 @@ export function referent (reference: string, here: Schema): Referent | undefined
   const root = name === '' ? here : vocabularies.find(({ $id }) => $id === name)
   if (root === undefined || !/^(\/|$)/.test(fragment)) return undefined
   const tokens = fragment.split('/').slice(1).map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'))
-  const schema = tokens.reduce<unknown>((node, token) => typeof node === 'object' && node !== null && Object.hasOwn(node, token) ? (node as Schema)[token] : undefined, root)
+  const schema = tokens.reduce<unknown>(
+    (node, token) => typeof node === 'object' && node !== null && Object.hasOwn(node, token) ? (node as Schema)[token] : undefined,
+    root
+  )
   return isRecord(schema) ? { schema, root } : undefined
 }

@@ -1,5 +1,5 @@
 import type { ResolvedDocument } from '../model/document.ts'
-import { element, xmlPart, xmlText, type Xml } from './xml.ts'
+import { element, type Xml, xmlPart, xmlText } from './xml.ts'
 import type { ZipEntries } from './zip.ts'
 
 /** What another part of the package, or (`external`) an address, is to a part. */
@@ -16,24 +16,40 @@ export function relationType (name: string): string {
 
 /** The part that tells the relations of another (ECMA-376-2, 9.3). */
 export function relationships (relations: readonly Relation[]): string {
-  return xmlPart(element('Relationships', { xmlns: `${packages}/relationships` }, ...relations.map(({ id, type, target, external }) =>
-    element('Relationship', { Id: id, Type: type, Target: target, TargetMode: external === true ? 'External' : undefined }))))
+  return xmlPart(
+    element('Relationships', { xmlns: `${packages}/relationships` },
+      ...relations.map(({ id, type, target, external }) =>
+        element('Relationship', { Id: id, Type: type, Target: target, TargetMode: external === true ? 'External' : undefined })
+      ))
+  )
 }
 
-/** The parts that every package has: what its parts are, by path (`types` below `application/vnd.openxmlformats-`), where to begin, and the properties of the document. */
+/**
+ * The parts that every package has: what its parts are, by path (`types` below `application/vnd.openxmlformats-`), where to begin, and the
+ * properties of the document.
+ */
 export function packageParts (document: ResolvedDocument, now: Date, main: string, contents: Readonly<Record<string, string>>): ZipEntries {
   return {
-    '[Content_Types].xml': xmlPart(element('Types', { xmlns: `${packages}/content-types` },
-      ...[['rels', `${types}-package.relationships+xml`], ['xml', 'application/xml'], ['png', 'image/png'], ['jpeg', 'image/jpeg']].map(([extension, type]) => element('Default', { Extension: extension, ContentType: type })),
-      ...Object.entries({ ...contents, 'docProps/core.xml': 'package.core-properties+xml', 'docProps/app.xml': 'officedocument.extended-properties+xml' })
-        .map(([path, type]) => element('Override', { PartName: `/${path}`, ContentType: `${types}-${type}` })))),
+    '[Content_Types].xml': xmlPart(
+      element('Types', { xmlns: `${packages}/content-types` },
+        ...[['rels', `${types}-package.relationships+xml`], ['xml', 'application/xml'], ['png', 'image/png'], ['jpeg', 'image/jpeg']].map(
+          ([extension, type]) => element('Default', { Extension: extension, ContentType: type })
+        ), ...Object.entries({
+          ...contents,
+          'docProps/core.xml': 'package.core-properties+xml',
+          'docProps/app.xml': 'officedocument.extended-properties+xml'
+        })
+        .map(([path, type]) => element('Override', { PartName: `/${path}`, ContentType: `${types}-${type}` })))
+    ),
     '_rels/.rels': relationships([
       { id: 'rId1', type: relationType('officeDocument'), target: main },
       { id: 'rId2', type: `${packages}/relationships/metadata/core-properties`, target: 'docProps/core.xml' },
       { id: 'rId3', type: relationType('extended-properties'), target: 'docProps/app.xml' }
     ]),
     'docProps/core.xml': xmlPart(coreProperties(document, now)),
-    'docProps/app.xml': xmlPart(element('Properties', { xmlns: `${office}/extended-properties` }, element('Application', {}, xmlText('Document Dispatch'))))
+    'docProps/app.xml': xmlPart(
+      element('Properties', { xmlns: `${office}/extended-properties` }, element('Application', {}, xmlText('Document Dispatch')))
+    )
   }
 }
 
@@ -45,10 +61,6 @@ function coreProperties ({ title, author, locale }: ResolvedDocument, now: Date)
     'xmlns:dc': 'http://purl.org/dc/elements/1.1/',
     'xmlns:dcterms': 'http://purl.org/dc/terms/',
     'xmlns:xsi': 'http://www.w3.org/2001/XMLSchema-instance'
-  },
-  element('dc:title', {}, xmlText(title)),
-  element('dc:creator', {}, xmlText(author)),
-  element('dc:language', {}, xmlText(locale)),
-  element('dcterms:created', dated, time),
-  element('dcterms:modified', dated, time))
+  }, element('dc:title', {}, xmlText(title)), element('dc:creator', {}, xmlText(author)), element('dc:language', {}, xmlText(locale)),
+    element('dcterms:created', dated, time), element('dcterms:modified', dated, time))
 }

@@ -37,9 +37,9 @@ export function xmlPart (root: Xml): string {
 }
 
 /** A whole part of a package, piece by piece. */
-export function * partPieces (pieces: Iterable<Xml>): Generator<string> {
+export function* partPieces (pieces: Iterable<Xml>): Generator<string> {
   yield declaration
-  yield * pieces
+  yield* pieces
 }
 
 /** The start and the end of an element whose content is too long to be held twice. */

@@ -1,16 +1,16 @@
 import { directionOf } from '../compile/direction.ts'
-import type { ResolvedDocument } from '../model/document.ts'
 import { docxBlocks } from '../docx/blocks.ts'
 import { headerFooterParts, headersAndFootersOf } from '../docx/headers-footers.ts'
 import { namespaces } from '../docx/namespaces.ts'
 import { createMedia, createRelations } from '../docx/relations.ts'
 import { sectionOf } from '../docx/section.ts'
 import { settings, styles } from '../docx/styles.ts'
+import type { ResolvedDocument } from '../model/document.ts'
+import { renderLimits } from '../model/limits.ts'
 import { packageParts, relationships, relationType } from '../office/package.ts'
 import { around, partPieces, type Xml } from '../office/xml.ts'
 import { zip } from '../office/zip.ts'
 import { joinBounded } from './output.ts'
-import { renderLimits } from '../model/limits.ts'
 
 /**
  * Makes a Word document as somebody would have typed it: styles, headings, tables with a header on every page, fields for the
@@ -35,13 +35,20 @@ export function renderDocx (document: ResolvedDocument, now: Date): Uint8Array<A
     ...media.parts()
   })
 
-  function * documentPieces ({ body, page, style, locale }: ResolvedDocument): Generator<Xml> {
+  function* documentPieces ({ body, page, style, locale }: ResolvedDocument): Generator<Xml> {
     const [start, end] = around('w:document', namespaces)
     const [open, close] = around('w:body')
     yield start
     yield open
     const direction = directionOf(locale)
-    yield * docxBlocks(body, page.width - page.left - page.right, 'body', { style, locale, direction, paragraph: 'Normal', media, relations })
+    yield* docxBlocks(body, page.width - page.left - page.right, 'body', {
+      style,
+      locale,
+      direction,
+      paragraph: 'Normal',
+      media,
+      relations
+    })
     yield sectionOf(page, edges.map((edge) => ({ ...edge, id: relations.id(`${edge.name}.xml`) })), direction)
     yield close
     yield end

@@ -1,11 +1,11 @@
 import { directionOf } from '../compile/direction.ts'
-import type { ResolvedBlock, ResolvedDocument } from '../model/document.ts'
 import { opening } from '../compile/flow.ts'
-import { layoutTableAttributes, htmlBlocks } from '../html/blocks.ts'
-import { canvas, darkStyles, paper } from '../html/dark.ts'
-import { htmlElement, serialize, type Element, type Node } from '../html/element.ts'
-import { createPictures, type InlinePart } from '../html/pictures.ts'
+import { htmlBlocks, layoutTableAttributes } from '../html/blocks.ts'
 import type { HtmlContext } from '../html/context.ts'
+import { canvas, darkStyles, paper } from '../html/dark.ts'
+import { type Element, htmlElement, type Node, serialize } from '../html/element.ts'
+import { createPictures, type InlinePart } from '../html/pictures.ts'
+import type { ResolvedBlock, ResolvedDocument } from '../model/document.ts'
 import { joinBounded } from './output.ts'
 import { renderAlternative } from './text.ts'
 
@@ -34,8 +34,13 @@ function page (document: ResolvedDocument, setting: HtmlContext): Element {
   const { title, locale, preheader, body, footer, style } = document
   const above = opening(document)
   const blocks = [...spaced(above, 'after'), ...body, ...spaced(footer, 'before')]
-  const content = htmlElement('td', { bgcolor: paper.light, style: { background: paper.light, 'border-top': `4px solid ${style.accent}`, padding: `${edge - 4}px ${edge}px ${edge}px` } }, htmlBlocks(blocks, widest - 2 * edge, setting))
-  const sheet = htmlElement('table', { ...layoutTableAttributes, width: widest, style: { width: '100%', 'max-width': widest } }, [htmlElement('tr', {}, [content])])
+  const content = htmlElement('td', {
+    bgcolor: paper.light,
+    style: { background: paper.light, 'border-top': `4px solid ${style.accent}`, padding: `${edge - 4}px ${edge}px ${edge}px` }
+  }, htmlBlocks(blocks, widest - 2 * edge, setting))
+  const sheet = htmlElement('table', { ...layoutTableAttributes, width: widest, style: { width: '100%', 'max-width': widest } }, [
+    htmlElement('tr', {}, [content])
+  ])
   const ground = htmlElement('table', { ...layoutTableAttributes, bgcolor: canvas.light, style: { background: canvas.light } }, [
     htmlElement('tr', {}, [htmlElement('td', { align: 'center', style: { padding: '24px 8px' } }, [sheet])])
   ])
@@ -48,14 +53,26 @@ function page (document: ResolvedDocument, setting: HtmlContext): Element {
       htmlElement('title', {}, [title]),
       htmlElement('style', {}, [darkStyles(document)])
     ]),
-    htmlElement('body', { bgcolor: canvas.light, style: { margin: 0, padding: 0, background: canvas.light } }, [...preview(preheader), ground])
+    htmlElement('body', { bgcolor: canvas.light, style: { margin: 0, padding: 0, background: canvas.light } }, [
+      ...preview(preheader),
+      ground
+    ])
   ])
 }
 
 /** Hidden text that a mailbox shows beside the subject. */
 function preview (preheader: string): Node[] {
   if (preheader === '') return []
-  const hidden = { display: 'none', 'max-height': 0, overflow: 'hidden', opacity: 0, 'font-size': 1, 'line-height': 1, color: canvas.light, 'mso-hide': 'all' }
+  const hidden = {
+    display: 'none',
+    'max-height': 0,
+    overflow: 'hidden',
+    opacity: 0,
+    'font-size': 1,
+    'line-height': 1,
+    color: canvas.light,
+    'mso-hide': 'all'
+  }
   return [htmlElement('div', { style: hidden }, [preheader])]
 }
 

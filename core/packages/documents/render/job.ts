@@ -1,8 +1,8 @@
 import type { Problem } from '@dispatch/common'
 import type { File } from '../model/file-formats.ts'
-import type { HtmlMessage } from './html.ts'
 import type { TemplateSource } from '../model/model.ts'
 import type { PaperSize } from '../model/paper.ts'
+import type { HtmlMessage } from './html.ts'
 import type { Pdf } from './pdf.ts'
 
 /** What each format gives. The bytes in it own their memory. */

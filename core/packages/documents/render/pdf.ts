@@ -1,12 +1,12 @@
 import { finished } from 'node:stream/promises'
 import PDFDocument from 'pdfkit'
-import { archiveMetadata, invoiceMetadata } from './archive.ts'
-import type { ImageData, ResolvedDocument } from '../model/document.ts'
-import { renderError } from '../model/errors.ts'
 import { isCmyk } from '../image/jpeg.ts'
 import type { Face } from '../layout/fonts.ts'
 import { layOutPages } from '../layout/pages.ts'
 import type { SignatureBox, Surface } from '../layout/surface.ts'
+import type { ImageData, ResolvedDocument } from '../model/document.ts'
+import { renderError } from '../model/errors.ts'
+import { archiveMetadata, invoiceMetadata } from './archive.ts'
 
 /** A PDF as bytes that own their memory, so that they can be moved to another thread; `signatures` in the order of the pages. */
 export type Pdf = { bytes: Uint8Array<ArrayBuffer>, pages: number, signatures: SignatureField[] }
@@ -31,7 +31,12 @@ export async function renderPdf (document: ResolvedDocument, now: Date, archive?
   for (const [index, page] of pages.entries()) {
     pdf.addPage()
     const drawing = surfaceOf(pdf, pictures)
-    page.paint({ ...archive === undefined ? drawing : inRgb(drawing), signature: (place) => { signatures.push({ page: index + 1, ...rounded(place) }) } })
+    page.paint({
+      ...archive === undefined ? drawing : inRgb(drawing),
+      signature: (place) => {
+        signatures.push({ page: index + 1, ...rounded(place) })
+      }
+    })
   }
   pdf.end()
   return { bytes: await bytes, pages: pages.length, signatures }
@@ -55,7 +60,14 @@ function openArchive (document: ResolvedDocument, now: Date, { invoice }: Archiv
     pdf.appendXML(invoiceMetadata)
     // `relationship` is what Factur-X asks for (AFRelationship); the types of pdfkit do not know it.
     const relation = { relationship: 'Alternative' }
-    pdf.file(Buffer.from(invoice), { name: 'factur-x.xml', type: 'text/xml', description: 'Factur-X', creationDate: now, modifiedDate: now, ...relation })
+    pdf.file(Buffer.from(invoice), {
+      name: 'factur-x.xml',
+      type: 'text/xml',
+      description: 'Factur-X',
+      creationDate: now,
+      modifiedDate: now,
+      ...relation
+    })
   }
   return pdf
 }
@@ -135,7 +147,10 @@ function inRgb<Drawing extends Pick<Surface, 'image'>> (drawing: Drawing): Drawi
   return {
     ...drawing,
     image (image, ...place) {
-      if (isCmyk(image)) throw renderError('', 'not_archival', 'A picture has the colours of print (CMYK), which a PDF/A of sRGB cannot have; save it as RGB.')
+      if (isCmyk(image)) {
+        throw renderError('', 'not_archival',
+          'A picture has the colours of print (CMYK), which a PDF/A of sRGB cannot have; save it as RGB.')
+      }
       drawing.image(image, ...place)
     }
   }

@@ -1,24 +1,27 @@
 import { pointer } from '@dispatch/common'
 import { eInvoiceOf } from '@dispatch/einvoice'
 import type { CompiledTemplate } from '../compile/compile.ts'
-import type { ResolvedDocument } from '../model/document.ts'
-import { renderDocx } from './docx.ts'
-import { RenderError, renderError } from '../model/errors.ts'
-import { fileOf, type File } from '../model/file-formats.ts'
-import { renderHtml } from './html.ts'
-import type { Format, Rendered, RenderJob, RenderedFormats } from './job.ts'
+import { withSigners } from '../data/signers.ts'
+import { readingOf } from '../data/template-data.ts'
+import { cjkFontPackageFor, cjkLanguageOf } from '../layout/cjk-fonts.ts'
 import { facesFor } from '../layout/fonts.ts'
 import { characterName, unshowable, UnshowableText } from '../layout/shape.ts'
-import { cjkFontPackageFor, cjkLanguageOf } from '../layout/cjk-fonts.ts'
-import { renderPdf, type Archive, type Pdf } from './pdf.ts'
+import type { ResolvedDocument } from '../model/document.ts'
+import { RenderError, renderError } from '../model/errors.ts'
+import { type File, fileOf } from '../model/file-formats.ts'
 import { isRecord } from '../model/records.ts'
-import { readingOf } from '../data/template-data.ts'
-import { withSigners } from '../data/signers.ts'
+import { renderDocx } from './docx.ts'
+import { renderHtml } from './html.ts'
+import type { Format, Rendered, RenderedFormats, RenderJob } from './job.ts'
+import { type Archive, type Pdf, renderPdf } from './pdf.ts'
 import { renderText } from './text.ts'
 import { renderXlsx } from './xlsx.ts'
 
 /** Makes the document of a template with data. Everything that is wrong with the data is a RenderError with pointers into them. */
-export async function render<F extends Format> (template: CompiledTemplate, { data: given, format, now, signers, paper }: Omit<RenderJob<F>, 'template'>): Promise<Rendered<F>> {
+export async function render<F extends Format> (
+  template: CompiledTemplate,
+  { data: given, format, now, signers, paper }: Omit<RenderJob<F>, 'template'>
+): Promise<Rendered<F>> {
   const reading = readingOf(template.source, format)
   const invoice = reading === undefined ? undefined : eInvoiceOf(given, reading)
   const data = invoice?.data ?? given
@@ -46,7 +49,12 @@ const makers: { readonly [F in Format]: Maker<F> } = {
   text: (page) => ({ text: renderText(page()) })
 }
 
-async function makePdf<F extends 'pdf' | 'factur-x'> (format: F, document: ResolvedDocument, { data, now }: Making, archive: Archive | undefined): Promise<Pdf & File<F>> {
+async function makePdf<F extends 'pdf' | 'factur-x'> (
+  format: F,
+  document: ResolvedDocument,
+  { data, now }: Making,
+  archive: Archive | undefined
+): Promise<Pdf & File<F>> {
   try {
     const { bytes, ...facts } = await renderPdf(document, now, archive)
     return { ...fileOf(format, bytes), ...facts }
@@ -62,13 +70,17 @@ function unshowableData (error: UnshowableText, data: unknown, { style, locale }
     const characters = unshowable(text, faces)
     return characters.length === 0 ? [] : [{ path: at, code: 'unsupported_characters', message: sentence(characters, locale) }]
   })
-  return problems.length > 0 ? new RenderError(problems.slice(0, 100), { cause: error }) : renderError('', 'unsupported_characters', sentence(error.characters, locale), error)
+  return problems.length > 0
+    ? new RenderError(problems.slice(0, 100), { cause: error })
+    : renderError('', 'unsupported_characters', sentence(error.characters, locale), error)
 }
 
 function sentence (characters: readonly string[], locale: string): string {
   const named = characters.slice(0, 20).map(characterName).join(', ')
   const missing = cjkFontPackageFor(characters, locale)
-  const remedy = missing === undefined ? 'its fonts have Latin, Greek, Cyrillic, Arabic and Hebrew letters' : `install the fonts for them with the package ${missing}`
+  const remedy = missing === undefined
+    ? 'its fonts have Latin, Greek, Cyrillic, Arabic and Hebrew letters'
+    : `install the fonts for them with the package ${missing}`
   return `The PDF cannot show ${named}${characters.length > 20 ? ', …' : ''}: ${remedy}.`
 }
 

@@ -1,9 +1,9 @@
-import type { ResolvedDocument } from '../model/document.ts'
 import { opening } from '../compile/flow.ts'
-import { joinBounded } from './output.ts'
+import type { ResolvedDocument } from '../model/document.ts'
 import { withPlainSpaces } from '../text/inline.ts'
 import { mailLines } from '../text/mail.ts'
 import { messageLines } from '../text/message.ts'
+import { joinBounded } from './output.ts'
 
 /** Characters of a line of mail: a reply quotes it and still stays below 78 (RFC 5322, 2.1.1). */
 const lineWidth = 74
@@ -14,12 +14,15 @@ export function renderAlternative (document: ResolvedDocument): string {
   return joinBounded(ended(mailLines([...opening(document), ...body, ...footer], lineWidth, locale)))
 }
 
-/** The text of a message, such as an SMS: the watermark and the body, each paragraph on a line of its own, however long. A RenderError when it is too large. */
+/**
+ * The text of a message, such as an SMS: the watermark and the body, each paragraph on a line of its own, however long. A RenderError when
+ * it is too large.
+ */
 export function renderText (document: ResolvedDocument): string {
   const blocks = [...opening({ ...document, header: [], firstHeader: [] }), ...document.body]
   return joinBounded(ended(messageLines(blocks, document.locale))).trimEnd()
 }
 
-function * ended (lines: Iterable<string>): Generator<string> {
+function* ended (lines: Iterable<string>): Generator<string> {
   for (const line of lines) yield `${withPlainSpaces(line).trimEnd()}\n`
 }

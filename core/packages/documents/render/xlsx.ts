@@ -1,19 +1,19 @@
 import { directionOf } from '../compile/direction.ts'
-import type { ResolvedBlock, ResolvedDocument, TextRun } from '../model/document.ts'
 import { opening } from '../compile/flow.ts'
+import type { ResolvedBlock, ResolvedDocument, TextRun } from '../model/document.ts'
 import { renderLimits } from '../model/limits.ts'
 import { packageParts, relationships, relationType } from '../office/package.ts'
-import { element, none, xmlPart, partPieces, xmlText } from '../office/xml.ts'
+import { element, none, partPieces, xmlPart, xmlText } from '../office/xml.ts'
 import { zip, type ZipEntries } from '../office/zip.ts'
-import { joinBounded } from './output.ts'
+import { plainRuns } from '../text/inline.ts'
 import { sheetNames } from '../xlsx/names.ts'
 import { namespace } from '../xlsx/namespaces.ts'
 import { printed } from '../xlsx/print.ts'
 import { createSheet, type Sheet } from '../xlsx/sheet.ts'
-import { split, type SheetSection } from '../xlsx/split.ts'
+import { type SheetSection, split } from '../xlsx/split.ts'
 import { createStyles } from '../xlsx/styles.ts'
 import { widthsOf } from '../xlsx/widths.ts'
-import { plainRuns } from '../text/inline.ts'
+import { joinBounded } from './output.ts'
 
 /**
  * Makes an Excel workbook: a sheet for each table, with the text around it; numbers, dates and amounts are values, and totals
@@ -26,9 +26,19 @@ export function renderXlsx (document: ResolvedDocument, now: Date): Uint8Array<A
   const [header, footer] = [printed(document.header, direction), printed(document.footer, direction)]
   const top = opening({ ...document, header: header.rest })
   const parts = split([...top, ...between(top), ...document.body, ...between(footer.rest), ...footer.rest], style)
-  const sheets = parts.map((own) => createSheet(own, { page, header: header.code, footer: footer.code }, { style, locale, direction, styles, columns: widthsOf(own.table, page, locale) }))
+  const sheets = parts.map((own) =>
+    createSheet(own, { page, header: header.code, footer: footer.code }, {
+      style,
+      locale,
+      direction,
+      styles,
+      columns: widthsOf(own.table, page, locale)
+    })
+  )
   const paths = sheets.map((_sheet, index) => `worksheets/sheet${index + 1}.xml`)
-  const written = sheets.map(({ pieces }, index) => [`xl/${paths[index] ?? ''}`, joinBounded(partPieces(pieces), renderLimits.markup)] as const)
+  const written = sheets.map(({ pieces }, index) =>
+    [`xl/${paths[index] ?? ''}`, joinBounded(partPieces(pieces), renderLimits.markup)] as const
+  )
   return zip({
     ...packageParts(document, now, 'xl/workbook.xml', {
       'xl/workbook.xml': 'officedocument.spreadsheetml.sheet.main+xml',
@@ -36,7 +46,10 @@ export function renderXlsx (document: ResolvedDocument, now: Date): Uint8Array<A
       ...Object.fromEntries(paths.map((path) => [`xl/${path}`, 'officedocument.spreadsheetml.worksheet+xml']))
     }),
     'xl/workbook.xml': workbook(sheetNames(parts.length === 1 ? [document.title] : parts.map((own) => nameOf(own, document))), sheets),
-    'xl/_rels/workbook.xml.rels': relationships([...paths.map((target, index) => ({ id: `rId${index + 1}`, type: relationType('worksheet'), target })), { id: `rId${paths.length + 1}`, type: relationType('styles'), target: 'styles.xml' }]),
+    'xl/_rels/workbook.xml.rels': relationships([
+      ...paths.map((target, index) => ({ id: `rId${index + 1}`, type: relationType('worksheet'), target })),
+      { id: `rId${paths.length + 1}`, type: relationType('styles'), target: 'styles.xml' }
+    ]),
     ...Object.fromEntries(written),
     ...links(sheets),
     'xl/styles.xml': styles.part()
@@ -59,14 +72,23 @@ function workbook (names: readonly string[], sheets: readonly Sheet[]): string {
   const titles = sheets.flatMap((sheet, index) => {
     const extent = sheet.titles()
     if (extent === undefined) return []
-    return [element('definedName', { name: '_xlnm.Print_Titles', localSheetId: index }, xmlText(`'${(names[index] ?? '').replaceAll("'", "''")}'!$${extent.first}:$${extent.last}`))]
+    return [
+      element('definedName', { name: '_xlnm.Print_Titles', localSheetId: index },
+        xmlText(`'${(names[index] ?? '').replaceAll('\'', '\'\'')}'!$${extent.first}:$${extent.last}`))
+    ]
   })
-  return xmlPart(element('workbook', { xmlns: namespace.main, 'xmlns:r': namespace.relations },
-    element('sheets', {}, ...names.map((name, index) => element('sheet', { name, sheetId: index + 1, 'r:id': `rId${index + 1}` }))),
-    titles.length === 0 ? none : element('definedNames', {}, ...titles)))
+  return xmlPart(
+    element('workbook', { xmlns: namespace.main, 'xmlns:r': namespace.relations },
+      element('sheets', {}, ...names.map((name, index) => element('sheet', { name, sheetId: index + 1, 'r:id': `rId${index + 1}` }))),
+      titles.length === 0 ? none : element('definedNames', {}, ...titles))
+  )
 }
 
 /** Where the cells of the sheets lead to. */
 function links (sheets: readonly Sheet[]): ZipEntries {
-  return Object.fromEntries(sheets.flatMap(({ relations }, index) => relations().length === 0 ? [] : [[`xl/worksheets/_rels/sheet${index + 1}.xml.rels`, relationships(relations())] as const]))
+  return Object.fromEntries(
+    sheets.flatMap(({ relations }, index) =>
+      relations().length === 0 ? [] : [[`xl/worksheets/_rels/sheet${index + 1}.xml.rels`, relationships(relations())] as const]
+    )
+  )
 }

@@ -1,6 +1,6 @@
 import { didYouMean, pointer } from '@dispatch/common'
 import type { Fault } from '../model/errors.ts'
-import { markUsed, type Path, type Read, type FieldUsage } from './field-usage.ts'
+import { type FieldUsage, markUsed, type Path, type Read } from './field-usage.ts'
 
 /** Prose by language and name. */
 export type Texts = Readonly<Record<string, Readonly<Record<string, string>>>>

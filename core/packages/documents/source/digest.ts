@@ -8,5 +8,6 @@ export function templateDigestOf (template: { source: object, schema: object, sa
 
 /** JSON with the fields of every object in the order of their names. */
 function canonical (value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) => isRecord(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => a < b ? -1 : 1)) : inner)
+  return JSON.stringify(value,
+    (_key, inner: unknown) => isRecord(inner) ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => a < b ? -1 : 1)) : inner)
 }

@@ -29,14 +29,26 @@ function explainNode (schema: Schema, value: unknown, at: string, definitions: S
 
 function explainUnion (branches: readonly Schema[], value: unknown, at: string, definitions: Schema): Fault[] {
   const objects = branches.filter((branch) => isRecord(branch['properties']))
-  if (!isRecord(value)) return explainNode(branches.find((branch) => branch['type'] === typeof value) ?? branches[0] ?? {}, value, at, definitions)
+  if (!isRecord(value)) {
+    return explainNode(branches.find((branch) => branch['type'] === typeof value) ?? branches[0] ?? {}, value, at, definitions)
+  }
   const chosen = objects.length === 1 ? objects[0] : objects.find((branch) => Object.hasOwn(value, kindOf(branch)))
   const kinds = objects.map(kindOf)
   const [first = '', second] = Object.keys(value).filter((key) => kinds.includes(key))
-  if (second !== undefined) return [{ path: pointer(at, second), code: 'two_kinds', message: `A block has one kind, and this one has "${first}" and "${second}": each begins with a dash of its own.` }]
+  if (second !== undefined) {
+    return [{
+      path: pointer(at, second),
+      code: 'two_kinds',
+      message: `A block has one kind, and this one has "${first}" and "${second}": each begins with a dash of its own.`
+    }]
+  }
   if (chosen !== undefined) return explainNode(chosen, value, at, definitions)
   const [name = ''] = Object.keys(value)
-  return [{ path: name === '' ? at : pointer(at, name), code: 'unknown_block', message: `Unknown block "${name}"${didYouMean(name, kinds)}; expected one of ${kinds.join(', ')}.` }]
+  return [{
+    path: name === '' ? at : pointer(at, name),
+    code: 'unknown_block',
+    message: `Unknown block "${name}"${didYouMean(name, kinds)}; expected one of ${kinds.join(', ')}.`
+  }]
 }
 
 /** The key that names the kind of a block: the first one that it requires. */
@@ -46,11 +58,19 @@ function kindOf (branch: Schema): string {
 
 function explainObject (schema: Schema, properties: Schema, value: Schema, at: string, definitions: Schema): Fault[] {
   const required = Array.isArray(schema['required']) ? schema['required'].map(String) : []
-  const missing = required.filter((name) => !Object.hasOwn(value, name)).map((name) => ({ path: at, code: 'required', message: `The field "${name}" is missing.` }))
+  const missing = required.filter((name) => !Object.hasOwn(value, name)).map((name) => ({
+    path: at,
+    code: 'required',
+    message: `The field "${name}" is missing.`
+  }))
   const wrong = Object.entries(value).flatMap(([name, field]) => {
     const known = Object.hasOwn(properties, name) ? properties[name] : undefined
     if (isRecord(known)) return explainNode(known, field, pointer(at, name), definitions)
-    return [{ path: pointer(at, name), code: 'unknown_field', message: `Unknown field "${name}"${didYouMean(name, Object.keys(properties))}.` }]
+    return [{
+      path: pointer(at, name),
+      code: 'unknown_field',
+      message: `Unknown field "${name}"${didYouMean(name, Object.keys(properties))}.`
+    }]
   })
   return [...missing, ...wrong]
 }

@@ -42,7 +42,14 @@ function visit (uses: FieldUsage, value: unknown, at: string, told: Map<FieldUsa
   }
 }
 
-function visitField (uses: FieldUsage, name: string, value: unknown, at: string, told: Map<FieldUsage, Set<string>>, found: string[]): void {
+function visitField (
+  uses: FieldUsage,
+  name: string,
+  value: unknown,
+  at: string,
+  told: Map<FieldUsage, Set<string>>,
+  found: string[]
+): void {
   const child = uses.fields.get(name)
   if (child === undefined) {
     const names = told.get(uses) ?? new Set()

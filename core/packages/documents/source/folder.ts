@@ -1,14 +1,17 @@
+import { compileJsonSchema } from '@dispatch/common'
 import { readdir, readFile } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
-import { compileJsonSchema } from '@dispatch/common'
-import { templateDigestOf } from './digest.ts'
 import { TemplateError } from '../model/errors.ts'
 import type { TemplateSource } from '../model/model.ts'
 import { isRecord } from '../model/records.ts'
+import { templateDigestOf } from './digest.ts'
 import { checkExpressions, readSource } from './source.ts'
 import type { LocateFault } from './yaml.ts'
 
-/** A template as it stands in a folder: `template.yaml`, `schema.json`, `sample.json` with any further samples, and the pictures that it names. */
+/**
+ * A template as it stands in a folder: `template.yaml`, `schema.json`, `sample.json` with any further samples, and the pictures that it
+ * names.
+ */
 export type TemplateFolder = Pick<TemplateSource, 'name' | 'service' | 'documentType' | 'vocabulary' | 'locale'> & {
   id: number
   /** The template with its assets inside, as data URIs: complete, and what the renderer takes. */
@@ -41,8 +44,17 @@ export async function readTemplateFolder (path: string): Promise<TemplateFolder>
   return { ...factsOf(source), id: source.id, source, yaml, schema, sample, samples, digest: templateDigestOf({ source, schema, sample }) }
 }
 
-function factsOf ({ name, service, documentType, vocabulary, locale }: TemplateSource): Pick<TemplateFolder, 'name' | 'service' | 'documentType' | 'vocabulary' | 'locale'> {
-  return { name, service, locale, ...(documentType === undefined ? {} : { documentType }), ...(vocabulary === undefined ? {} : { vocabulary }) }
+function factsOf ({ name, service, documentType, vocabulary, locale }: TemplateSource): Pick<
+  TemplateFolder,
+  'name' | 'service' | 'documentType' | 'vocabulary' | 'locale'
+> {
+  return {
+    name,
+    service,
+    locale,
+    ...(documentType === undefined ? {} : { documentType }),
+    ...(vocabulary === undefined ? {} : { vocabulary })
+  }
 }
 
 /** The samples beside `sample.json`. */
@@ -70,18 +82,26 @@ const mediaTypes: Readonly<Record<string, string>> = { '.png': 'image/png', '.jp
 /** The template with each asset that names a file of the folder replaced by the file's content. */
 async function withAssets (source: TemplateSource, path: string, place: LocateFault): Promise<TemplateSource> {
   if (source.assets === undefined) return source
-  const assets = await Promise.all(Object.entries(source.assets).map(async ([name, file]) => [name, await readAsset(file, path, `/assets/${name}`, place)] as const))
+  const assets = await Promise.all(
+    Object.entries(source.assets).map(async ([name, file]) => [name, await readAsset(file, path, `/assets/${name}`, place)] as const)
+  )
   return { ...source, assets: Object.fromEntries(assets) }
 }
 
 async function readAsset (file: string, path: string, at: string, place: LocateFault): Promise<string> {
   if (file.startsWith('data:')) return file
   const mediaType = mediaTypes[extname(file).toLowerCase()]
-  if (mediaType === undefined || basename(file) !== file) throw new TemplateError([place({ path: at, message: `Expected the name of a PNG or JPEG file in the template's folder, got "${file}".` })])
+  if (mediaType === undefined || basename(file) !== file) {
+    throw new TemplateError([
+      place({ path: at, message: `Expected the name of a PNG or JPEG file in the template's folder, got "${file}".` })
+    ])
+  }
   try {
     return `data:${mediaType};base64,${await readFile(join(path, file), 'base64')}`
   } catch (error) {
-    throw new TemplateError([place({ path: at, message: `The file "${file}" cannot be read from the template's folder.` })], { cause: error })
+    throw new TemplateError([place({ path: at, message: `The file "${file}" cannot be read from the template's folder.` })], {
+      cause: error
+    })
   }
 }
 
@@ -89,7 +109,9 @@ function checkSamples (schema: Record<string, unknown>, samples: TemplateFolder[
   const check = compileData(schema, join(path, 'schema.json'))
   const faults = Object.entries(samples).flatMap(([name, sample]) => {
     const fit = check(sample)
-    return fit.ok ? [] : fit.problems.map(({ path: at, message }) => ({ path: at, message: `${at} ${message}`, file: join(path, `${name}.json`) }))
+    return fit.ok
+      ? []
+      : fit.problems.map(({ path: at, message }) => ({ path: at, message: `${at} ${message}`, file: join(path, `${name}.json`) }))
   })
   if (faults.length > 0) throw new TemplateError(faults)
 }
@@ -98,6 +120,8 @@ function compileData (schema: Record<string, unknown>, file: string): ReturnType
   try {
     return compileJsonSchema(schema)
   } catch (error) {
-    throw new TemplateError([{ path: '', message: error instanceof Error ? `${error.message}.` : 'Not a JSON Schema.', file }], { cause: error })
+    throw new TemplateError([{ path: '', message: error instanceof Error ? `${error.message}.` : 'Not a JSON Schema.', file }], {
+      cause: error
+    })
   }
 }

@@ -1,21 +1,26 @@
-import { Check } from 'typebox/value'
 import { didYouMean, inspectJson, pointer, type Problem } from '@dispatch/common'
+import { Check } from 'typebox/value'
 import { examineTemplate } from '../compile/compile.ts'
-import { readDataSchema, type DataSchema } from '../model/data-schema.ts'
-import { templateDigestOf } from './digest.ts'
-import { TemplateError, type Fault } from '../model/errors.ts'
-import { explain } from './explain.ts'
+import { placeholderImage } from '../data/placeholder-image.ts'
+import { type DataSchema, readDataSchema } from '../model/data-schema.ts'
+import { type Fault, TemplateError } from '../model/errors.ts'
 import { renderLimits } from '../model/limits.ts'
 import { TemplateSource } from '../model/model.ts'
 import { isRecord } from '../model/records.ts'
 import { unknownPathFaults } from '../model/schema-paths.ts'
-import { placeholderImage } from '../data/placeholder-image.ts'
 import type { Schema } from '../model/subschemas.ts'
+import { templateDigestOf } from './digest.ts'
+import { explain } from './explain.ts'
 import { unusedFields } from './unused-fields.ts'
-import { readYaml, type LocateFault } from './yaml.ts'
+import { type LocateFault, readYaml } from './yaml.ts'
 
 /** What somebody writes for a template. `assets`: the SHA-256 of each picture that the template may name. */
-export type TemplateDraft = Partial<Record<Fact, string>> & { yaml: string, schema: Schema, sample: Schema, assets: Readonly<Record<string, string>> }
+export type TemplateDraft = Partial<Record<Fact, string>> & {
+  yaml: string
+  schema: Schema
+  sample: Schema
+  assets: Readonly<Record<string, string>>
+}
 
 /** Facts that may stand beside the YAML as well as in it. */
 type Fact = typeof facts[number]
@@ -36,7 +41,9 @@ export function inspectDraft (draft: TemplateDraft): Inspection {
   const problems = [...faults, ...schema.ok ? sampleProblems(schema, draft.sample) : schema.problems]
   if (problems.length > 0 || source === undefined) return { ok: false, problems }
   const { assets, ...rest } = source
-  const content = assets === undefined ? rest : { ...rest, assets: Object.fromEntries(Object.entries(assets).map(([name, asset]) => [name, hashOf(asset, draft)])) }
+  const content = assets === undefined
+    ? rest
+    : { ...rest, assets: Object.fromEntries(Object.entries(assets).map(([name, asset]) => [name, hashOf(asset, draft)])) }
   return { ok: true, source, digest: templateDigestOf({ source: content, schema: draft.schema, sample: draft.sample }), warnings }
 }
 
@@ -59,9 +66,15 @@ function readModel (draft: TemplateDraft, schema: DataSchema): Reading {
     source,
     faults: [...problems, ...at(wrong)],
     warnings: [
-      ...id === undefined ? [] : at([{ path: '/id', code: 'ignored', message: `The id ${id} stands for a shared template: this one gets a number of its own.` }]),
+      ...id === undefined
+        ? []
+        : at([{ path: '/id', code: 'ignored', message: `The id ${id} stands for a shared template: this one gets a number of its own.` }]),
       ...at(unusedAssets(source)),
-      ...unusedFields(draft.schema, compiled.uses).map((path) => ({ path: `/schema${path}`, code: 'unused_field', message: 'The template does not show this field.' }))
+      ...unusedFields(draft.schema, compiled.uses).map((path) => ({
+        path: `/schema${path}`,
+        code: 'unused_field',
+        message: 'The template does not show this field.'
+      }))
     ]
   }
 }
@@ -72,7 +85,13 @@ function readText (yaml: string): { value: unknown, place: LocateFault, faults: 
   } catch (error) {
     if (error instanceof TemplateError) return { value: undefined, place: (fault) => fault, faults: error.faults }
     // The reader of YAML calls itself for each level.
-    if (error instanceof RangeError) return { value: undefined, place: (fault) => fault, faults: [{ path: '', code: 'too_deep', message: 'The YAML is nested too deep.' }] }
+    if (error instanceof RangeError) {
+      return {
+        value: undefined,
+        place: (fault) => fault,
+        faults: [{ path: '', code: 'too_deep', message: 'The YAML is nested too deep.' }]
+      }
+    }
     throw error
   }
 }
@@ -90,7 +109,13 @@ function withFacts (value: unknown, draft: TemplateDraft, place: LocateFault): {
     const written = value[name]
     if (written === undefined || written === said) return []
     const { line } = place({ path: pointer('', name), message: '' })
-    return [{ path: `/${name}`, code: 'contradiction', message: `Says "${said}", and line ${line ?? 1} of the source says ${JSON.stringify(written).slice(0, 100)}: give it once, or the same.` }]
+    return [{
+      path: `/${name}`,
+      code: 'contradiction',
+      message: `Says "${said}", and line ${line ?? 1} of the source says ${
+        JSON.stringify(written).slice(0, 100)
+      }: give it once, or the same.`
+    }]
   })
   return { model: { ...Object.fromEntries(given.map(({ name, said }) => [name, said])), ...value }, problems }
 }
@@ -108,8 +133,22 @@ function assetFaults ({ assets = {} }: TemplateSource, draft: TemplateDraft): Fa
   return Object.entries(assets).flatMap(([name, asset]) => {
     const path = pointer('/assets', name)
     const wanted = assetName(asset)
-    if (wanted === undefined) return asset.startsWith('data:') ? [] : [{ path, code: 'unknown_asset', message: 'Expected asset:<name>, a picture of the company (POST /api/v1/assets), or a data URI (data:image/png;base64,…).' }]
-    return known.includes(wanted) ? [] : [{ path, code: 'unknown_asset', message: `The company has no asset "${wanted}"${didYouMean(wanted, known)}: POST /api/v1/assets brings it.` }]
+    if (wanted === undefined) {
+      return asset.startsWith('data:')
+        ? []
+        : [{
+          path,
+          code: 'unknown_asset',
+          message: 'Expected asset:<name>, a picture of the company (POST /api/v1/assets), or a data URI (data:image/png;base64,…).'
+        }]
+    }
+    return known.includes(wanted)
+      ? []
+      : [{
+        path,
+        code: 'unknown_asset',
+        message: `The company has no asset "${wanted}"${didYouMean(wanted, known)}: POST /api/v1/assets brings it.`
+      }]
   })
 }
 
@@ -129,7 +168,11 @@ function unusedAssets ({ assets = {}, ...source }: TemplateSource): Fault[] {
     if (key === 'asset') used.add(value)
     return value
   })
-  return Object.keys(assets).filter((name) => !used.has(name)).map((name) => ({ path: pointer('/assets', name), code: 'unused_asset', message: `No block shows the asset "${name}".` }))
+  return Object.keys(assets).filter((name) => !used.has(name)).map((name) => ({
+    path: pointer('/assets', name),
+    code: 'unused_asset',
+    message: `No block shows the asset "${name}".`
+  }))
 }
 
 function sampleProblems (schema: DataSchema & { ok: true }, sample: Schema): Problem[] {

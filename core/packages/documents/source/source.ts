@@ -1,10 +1,10 @@
 import { Check } from 'typebox/value'
 import { compileTemplate } from '../compile/compile.ts'
-import { TemplateError, type Fault } from '../model/errors.ts'
-import { explain } from './explain.ts'
+import { type Fault, TemplateError } from '../model/errors.ts'
 import { TemplateSource } from '../model/model.ts'
 import { unknownPathFaults } from '../model/schema-paths.ts'
-import { readYaml, type LocateFault } from './yaml.ts'
+import { explain } from './explain.ts'
+import { type LocateFault, readYaml } from './yaml.ts'
 
 /** Reads the text of a template.yaml and checks it against the model; `file` names it in the TemplateError. */
 export function readSource (yaml: string, file: string): { source: TemplateSource, place: LocateFault } {

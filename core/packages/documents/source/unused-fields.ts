@@ -25,7 +25,13 @@ export function unusedFields (root: Schema, uses: FieldUsage): string[] {
 }
 
 function fieldsOf ({ node: { properties }, path }: SchemaPlace): (SchemaPlace & { name: string })[] {
-  return isRecord(properties) ? Object.entries(properties).map(([name, node]) => ({ name, node: isRecord(node) ? node : {}, path: pointer(pointer(path, 'properties'), name) })) : []
+  return isRecord(properties)
+    ? Object.entries(properties).map(([name, node]) => ({
+      name,
+      node: isRecord(node) ? node : {},
+      path: pointer(pointer(path, 'properties'), name)
+    }))
+    : []
 }
 
 /** The schemas that speak of the same value, and those of the items of a list, which are looked through. */
@@ -34,7 +40,9 @@ function othersOf ({ node, path }: SchemaPlace, root: Schema): SchemaPlace[] {
   const target = typeof reference === 'string' && reference.startsWith('#') ? referent(reference, root) : undefined
   const branches = ['allOf', 'anyOf', 'oneOf'].flatMap((word) => {
     const list = node[word]
-    return Array.isArray(list) ? list.filter(isRecord).map((branch, index) => ({ node: branch, path: pointer(pointer(path, word), index) })) : []
+    return Array.isArray(list)
+      ? list.filter(isRecord).map((branch, index) => ({ node: branch, path: pointer(pointer(path, word), index) }))
+      : []
   })
   return [
     ...branches,

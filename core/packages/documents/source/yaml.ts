@@ -1,5 +1,5 @@
-import { LineCounter, isMap, isNode, isScalar, parseDocument, type Document } from 'yaml'
-import { TemplateError, type Fault } from '../model/errors.ts'
+import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml'
+import { type Fault, TemplateError } from '../model/errors.ts'
 
 /** Gives a fault its line and column in the file that it was found in. */
 export type LocateFault = (fault: Fault) => Fault
@@ -10,7 +10,9 @@ export function readYaml (text: string, file: string): { value: unknown, place: 
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
   const place: LocateFault = (fault) => ({ ...fault, file, ...position(lines, offsetOf(document, fault.path)) })
   const [error] = document.errors
-  if (error !== undefined) throw new TemplateError([{ path: '', message: sentenceOf(error), file, ...position(lines, error.pos[0]) }], { cause: error })
+  if (error !== undefined) {
+    throw new TemplateError([{ path: '', message: sentenceOf(error), file, ...position(lines, error.pos[0]) }], { cause: error })
+  }
   try {
     return { value: document.toJS(), place }
   } catch (error) {
@@ -34,7 +36,9 @@ function offsetOf (document: Document, path: string): number {
   const keys = path.split('/').slice(1).map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
   for (let length = keys.length; length > 0; length--) {
     const parent = document.getIn(keys.slice(0, length - 1), true)
-    const key = isMap(parent) ? parent.items.find((pair) => isScalar(pair.key) && pair.key.value === keys[length - 1])?.key : document.getIn(keys.slice(0, length), true)
+    const key = isMap(parent)
+      ? parent.items.find((pair) => isScalar(pair.key) && pair.key.value === keys[length - 1])?.key
+      : document.getIn(keys.slice(0, length), true)
     if (isNode(key) && key.range) return key.range[0]
   }
   return 0

@@ -1,11 +1,11 @@
 import { inflateSync } from 'node:zlib'
 import t from 'tap'
 import { getDocumentProxy } from 'unpdf'
-import type { TemplateSource } from '../model/model.ts'
-import { ciiText, plain } from '../../einvoice/test/support.ts'
-import { all, elements, readXml, textAt, type Element } from '../../einvoice/test/xml.ts'
-import { compiled, made, pdfOf } from './support.ts'
 import { contains, lacks } from '../../../../test/support/matching.ts'
+import { ciiText, plain } from '../../einvoice/test/support.ts'
+import { all, type Element, elements, readXml, textAt } from '../../einvoice/test/xml.ts'
+import type { TemplateSource } from '../model/model.ts'
+import { compiled, made, pdfOf } from './support.ts'
 
 const body: TemplateSource['body'] = [
   { heading: 'Żółw & Ωmega é' },
@@ -13,7 +13,11 @@ const body: TemplateSource['body'] = [
   { rule: { color: 'accent' } }
 ]
 const titled = { title: 'Invoice for {{ customer.name }}', author: '{{ seller.name }}' } as const
-const eInvoice = compiled([...body, { table: { each: 'lines', as: 'line', columns: [{ header: 'Total', value: 'line.total', type: 'money' }] } }, { paragraph: 'Due {{ amountDue | money }}, VAT {{ taxAmount }}' }], { ...titled, vocabulary: 'invoice' })
+const eInvoice = compiled([
+  ...body,
+  { table: { each: 'lines', as: 'line', columns: [{ header: 'Total', value: 'line.total', type: 'money' }] } },
+  { paragraph: 'Due {{ amountDue | money }}, VAT {{ taxAmount }}' }
+], { ...titled, vocabulary: 'invoice' })
 
 /** The file as text, its objects and their streams. */
 function read (bytes: Uint8Array): { text: string, objects: string[], streams: string[] } {
@@ -49,7 +53,9 @@ for (const [name, make] of [
     lacks(t, text, /\/Encrypt|\/JavaScript|\/LZWDecode|\/Interpolate true|\/CIDSet|\/Launch/)
     contains(t, text, /\/OutputIntents \[/)
     contains(t, objects.find((object) => object.includes('/GTS_PDFA1')), /\/DestOutputProfile \d+ 0 R/)
-    t.equal(objects.filter((object) => object.includes('/Subtype /CIDFontType2')).length, objects.filter((object) => object.includes('/FontFile2')).length, 'every font is embedded')
+    t.equal(objects.filter((object) => object.includes('/Subtype /CIDFontType2')).length, objects.filter((object) =>
+      object.includes('/FontFile2')
+    ).length, 'every font is embedded')
     t.ok(objects.filter((object) => object.includes('/Subtype /CIDFontType2')).every((object) => object.includes('/CIDToGIDMap /Identity')))
     lacks(t, text, /\/Subtype \/Type1/)
     t.ok(objects.filter((object) => object.includes('/Subtype /Link')).every((object) => /\/F 4\b/.test(object)), 'links are printed')
@@ -77,11 +83,18 @@ void t.test('a Factur-X carries the CII of its data, and says so', async (t) => 
   const document = await getDocumentProxy(Uint8Array.from(bytes))
   const attachments = await document.getAttachments() ?? new Map()
   t.same([...attachments.keys()], ['factur-x.xml'])
-  t.ok(read(bytes).streams.some((stream) => Buffer.from(stream, 'latin1').toString('utf8') === ciiText(plain, 'FACTUR_X')), 'the very XML of its data')
+  t.ok(read(bytes).streams.some((stream) => Buffer.from(stream, 'latin1').toString('utf8') === ciiText(plain, 'FACTUR_X')),
+    'the very XML of its data')
   const metadata = metadataOf(bytes)
-  t.strictSame(['DocumentType', 'DocumentFileName', 'Version', 'ConformanceLevel'].map((name) => property(metadata, name)), ['INVOICE', 'factur-x.xml', '1.0', 'EN 16931'])
+  t.strictSame(['DocumentType', 'DocumentFileName', 'Version', 'ConformanceLevel'].map((name) => property(metadata, name)), [
+    'INVOICE',
+    'factur-x.xml',
+    '1.0',
+    'EN 16931'
+  ])
   const described = all(metadata, 'RDF/Description/schemas/Bag/li/property/Seq/li/name').map((element) => element.text)
-  t.strictSame(described.sort(), ['ConformanceLevel', 'DocumentFileName', 'DocumentType', 'Version'], 'each property is in the extension schema')
+  t.strictSame(described.sort(), ['ConformanceLevel', 'DocumentFileName', 'DocumentType', 'Version'],
+    'each property is in the extension schema')
 })
 
 void t.test('the page of an e-invoice shows the sums that its data leave out', async (t) => {
@@ -105,7 +118,10 @@ void t.test('a plain template makes a plain PDF', async (t) => {
 })
 
 void t.test('a picture in the colours of print is refused where the file is to be archived', async (t) => {
-  const jpeg = Buffer.from('/9j/4AAQSkZJRgABAQEASABIAAD/2wBDAP//////////////////////////////////////////////////////////////////////////////////////wgALCAABAAEBAREA/8QAFBABAAAAAAAAAAAAAAAAAAAAAP/aAAgBAQABPxA=', 'base64')
+  const jpeg = Buffer.from(
+    '/9j/4AAQSkZJRgABAQEASABIAAD/2wBDAP//////////////////////////////////////////////////////////////////////////////////////wgALCAABAAEBAREA/8QAFBABAAAAAAAAAAAAAAAAAAAAAP/aAAgBAQABPxA=',
+    'base64'
+  )
   const logo = (): string => `data:image/jpeg;base64,${jpeg.toString('base64')}`
   const picture: TemplateSource['body'] = [{ image: { asset: 'logo', width: 40 } }]
   await t.resolves(pdfOf(picture, {}, { archival: true, assets: { logo: logo() } }))

@@ -9,11 +9,21 @@ import { pagesOf, pdfOf } from './support.ts'
 
 // Its types describe its ES module; Node loads the other one, which is the function itself.
 const bidi = (bidiFactory as unknown as typeof bidiFactory.default)()
-const type: Typography = { font: 'sans', size: 10, lineHeight: 1.3, color: '#000000', linkColor: '#000000', bold: false, wide: 'ja', direction: 'ltr' }
+const type: Typography = {
+  font: 'sans',
+  size: 10,
+  lineHeight: 1.3,
+  color: '#000000',
+  linkColor: '#000000',
+  bold: false,
+  wide: 'ja',
+  direction: 'ltr'
+}
 
 /** What a reader sees on a line, from left to right, without spaces: a font turns the words of a script that runs from right to left. */
 function seen ({ pieces }: TextLine): string {
-  return pieces.map(({ text }) => /[\p{Script=Hebrew}\p{Script=Arabic}]/u.test(text) ? Array.from(text).reverse().join('') : text).join('').replaceAll(' ', '')
+  return pieces.map(({ text }) => /[\p{Script=Hebrew}\p{Script=Arabic}]/u.test(text) ? Array.from(text).reverse().join('') : text).join('')
+    .replaceAll(' ', '')
 }
 
 function lineOf (text: string, direction: 'ltr' | 'rtl' = 'ltr'): TextLine {
@@ -40,7 +50,9 @@ for (const [rule, text, expected] of ordered) {
 }
 
 void t.test('any line of mixed letters is in the order of the Unicode algorithm', (t) => {
-  const letters = fc.string({ unit: fc.constantFrom(...Array.from('abcאבגדابت0123 .,:;!?()[]+-/%$')), minLength: 1, maxLength: 40 }).map((text) => text.replaceAll(/ +/g, ' ').trim())
+  const letters = fc.string({ unit: fc.constantFrom(...Array.from('abcאבגדابت0123 .,:;!?()[]+-/%$')), minLength: 1, maxLength: 40 }).map(
+    (text) => text.replaceAll(/ +/g, ' ').trim()
+  )
   fc.assert(fc.property(letters, fc.constantFrom('ltr', 'rtl'), (text, direction) => {
     const first = /[a-zאבגדابت]/.exec(text)?.[0]
     const base = first === undefined ? direction : first < 'א' ? 'ltr' : 'rtl'
@@ -66,7 +78,8 @@ void t.test('Arabic letters are joined', (t) => {
   const isolated = Array.from('مرحبا').reduce((sum, letter) => sum + first.advance(letter), 0)
   t.ok(first.advance('مرحبا') < isolated - 500)
   const { glyphs } = first.font.layout('مرحبا')
-  t.same(glyphs.map(({ codePoints }) => String.fromCodePoint(...codePoints)), Array.from('مرحبا').reverse(), 'and stand from left to right as they are painted')
+  t.same(glyphs.map(({ codePoints }) => String.fromCodePoint(...codePoints)), Array.from('مرحبا').reverse(),
+    'and stand from left to right as they are painted')
   t.equal(first.font.layout('لا').glyphs.length, 1, 'lam and alef are one')
   t.end()
 })
@@ -80,8 +93,14 @@ void t.test('joiners keep their meaning in Arabic and Persian, and marks of dire
 })
 
 void t.test('a paragraph begins at its own side; in a document from right to left all do at the right', async (t) => {
-  const sides = async (locale: string, body: Parameters<typeof pdfOf>[0]): Promise<string[]> => (await pagesOf(await pdfOf(body, {}, { locale }))).flat().map(({ x, right }) => x < 60 ? 'left' : right > 535 ? 'right' : 'middle')
-  const body = [{ paragraph: 'שלום' }, { paragraph: 'Latin' }, { paragraph: { text: 'שלום', align: 'left' as const } }, { paragraph: { text: 'Latin', align: 'end' as const } }]
+  const sides = async (locale: string, body: Parameters<typeof pdfOf>[0]): Promise<string[]> =>
+    (await pagesOf(await pdfOf(body, {}, { locale }))).flat().map(({ x, right }) => x < 60 ? 'left' : right > 535 ? 'right' : 'middle')
+  const body = [
+    { paragraph: 'שלום' },
+    { paragraph: 'Latin' },
+    { paragraph: { text: 'שלום', align: 'left' as const } },
+    { paragraph: { text: 'Latin', align: 'end' as const } }
+  ]
   t.same(await sides('en', body), ['right', 'left', 'left', 'right'])
   t.same(await sides('he', body), ['right', 'right', 'left', 'left'])
 })
@@ -90,11 +109,25 @@ void t.test('columns, tables and labels are mirrored in a document from right to
   const body = [
     { columns: { items: [{ do: [{ paragraph: 'one' }] }, { do: [{ paragraph: 'two' }] }] } },
     { keyValues: { entries: [{ label: 'label', text: 'value' }] } },
-    { table: { each: 'lines', as: 'line', columns: [{ header: 'first', value: 'line.a' }, { header: 'last', value: 'line.b', type: 'number' as const }], totals: [{ label: 'sum', value: 'total', type: 'number' as const }] } }
+    {
+      table: {
+        each: 'lines',
+        as: 'line',
+        columns: [{ header: 'first', value: 'line.a' }, { header: 'last', value: 'line.b', type: 'number' as const }],
+        totals: [{ label: 'sum', value: 'total', type: 'number' as const }]
+      }
+    }
   ]
-  const places = async (locale: string): Promise<Record<string, number>> => Object.fromEntries((await pagesOf(await pdfOf(body, { lines: [{ a: 'a', b: 1 }], total: 2 }, { locale }))).flat().map(({ text, x, right }) => [text, Math.round((x + right) / 2)]))
+  const places = async (locale: string): Promise<Record<string, number>> =>
+    Object.fromEntries(
+      (await pagesOf(await pdfOf(body, { lines: [{ a: 'a', b: 1 }], total: 2 }, { locale }))).flat().map(
+        ({ text, x, right }) => [text, Math.round((x + right) / 2)]
+      )
+    )
   const [plain, mirrored] = [await places('en'), await places('he')]
-  for (const text of ['one', 'two', 'label', 'value', 'first', 'last', 'a', '1', 'sum', '2']) t.ok(Math.abs((plain[text] ?? 0) + (mirrored[text] ?? 0) - 595) <= 1, text)
+  for (const text of ['one', 'two', 'label', 'value', 'first', 'last', 'a', '1', 'sum', '2']) {
+    t.ok(Math.abs((plain[text] ?? 0) + (mirrored[text] ?? 0) - 595) <= 1, text)
+  }
 })
 
 void t.test('line breaks come before the order: the first words stay on the first line', async (t) => {
@@ -107,6 +140,13 @@ void t.test('line breaks come before the order: the first words stay on the firs
 })
 
 void t.test('text from left to right is one span for each run', (t) => {
-  t.same(spansOf([{ text: 'a b' }, { text: 'ç', bold: true }], 'ltr').map(({ text, level, base }) => [text, level, base]), [['a b', 0, 'ltr'], ['ç', 0, 'ltr']])
+  t.same(spansOf([{ text: 'a b' }, { text: 'ç', bold: true }], 'ltr').map(({ text, level, base }) => [text, level, base]), [
+    [
+      'a b',
+      0,
+      'ltr'
+    ],
+    ['ç', 0, 'ltr']
+  ])
   t.end()
 })

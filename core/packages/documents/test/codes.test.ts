@@ -1,17 +1,17 @@
-import { inflateSync } from 'node:zlib'
 import fc from 'fast-check'
+import { inflateSync } from 'node:zlib'
 import { decodeQR } from 'qr/decode.js'
 import t from 'tap'
+import { contains, has } from '../../../../test/support/matching.ts'
 import { code128Modules } from '../code/code128.ts'
 import { ean13Modules } from '../code/ean13.ts'
 import { transferText } from '../code/epc.ts'
 import { pictureOf } from '../code/picture.ts'
 import { qrModules } from '../code/qr.ts'
-import type { CodeBlock, Modules } from '../model/document.ts'
 import { readPng } from '../image/png-file.ts'
 import { rgbOf } from '../image/png-pixels.ts'
+import type { CodeBlock, Modules } from '../model/document.ts'
 import { compiled, faultsOf, made, pdfOf, problemsOf } from './support.ts'
-import { contains, has } from '../../../../test/support/matching.ts'
 
 /** What a scanner reads in a QR code, from the picture that mails and files show. */
 function scanned (modules: Modules | string): string {
@@ -31,8 +31,13 @@ function barsOf (modules: Modules | string): string {
 }
 
 void t.test('what a QR code holds is what a scanner reads', (t) => {
-  for (const text of ['https://example.com/pay/2026-0142?a=b&c=d', '12345', 'HELLO WORLD', 'Zażółć gęślą jaźń 发票', 'x'.repeat(500)]) t.equal(scanned(qrModules(text)), text)
-  fc.assert(fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 60 }), (text) => scanned(qrModules(text)) === text.toWellFormed()), { numRuns: 50 })
+  for (const text of ['https://example.com/pay/2026-0142?a=b&c=d', '12345', 'HELLO WORLD', 'Zażółć gęślą jaźń 发票', 'x'.repeat(500)]) {
+    t.equal(scanned(qrModules(text)), text)
+  }
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 60 }), (text) => scanned(qrModules(text)) === text.toWellFormed()),
+    { numRuns: 50 }
+  )
   t.end()
 })
 
@@ -53,7 +58,8 @@ void t.test('a QR code has four light modules on each side, and is bounded', (t)
 const code128 = {
   12: '1101001110010110011100100110011101100011101011',
   '2026-0142': '1101001110011001001110111001001101011110111010011011100101110111101100110110010110111000111100100101100011101011',
-  'ABC 123456x': '1101001000010100011000100010110001000100011011011001100101110111101011001110010001011000111000101101011110111011110010010100011101101100011101011'
+  'ABC 123456x':
+    '1101001000010100011000100010110001000100011011011001100101110111101011001110010001011000111000101101011110111011110010010100011101101100011101011'
 }
 const ean13 = {
   4006381333931: '10100011010100111010111101111010001001011001101010100001010000101000010111010010000101100110101',
@@ -74,12 +80,19 @@ void t.test('a Code 128 barcode packs digits in pairs where that is shorter', (t
 })
 
 void t.test('a barcode that cannot hold a text says so', (t) => {
-  for (const text of ['', 'é', 'a\nb', 'x'.repeat(81)]) contains(t, code128Modules(text), /1 to 80 letters, digits and signs of ASCII/, text)
+  for (const text of ['', 'é', 'a\nb', 'x'.repeat(81)]) {
+    contains(t, code128Modules(text), /1 to 80 letters, digits and signs of ASCII/, text)
+  }
   for (const text of ['4006381333930', '400638133393', '40063813', 'abc', '']) contains(t, ean13Modules(text), /check digit/, text)
   t.end()
 })
 
-const invoice = { number: '2026-0142', total: '17182.44', seller: { name: 'Northwind' }, bankDetails: { iban: 'ie29 AIBK 9311 5212 3456 78', bic: 'AIBKIE2D', accountHolder: 'Müller & Söhne' } }
+const invoice = {
+  number: '2026-0142',
+  total: '17182.44',
+  seller: { name: 'Northwind' },
+  bankDetails: { iban: 'ie29 AIBK 9311 5212 3456 78', bic: 'AIBKIE2D', accountHolder: 'Müller & Söhne' }
+}
 const payment = [{ code: { epc: true as const } }]
 
 /** The code of an invoice as the model has it. */
@@ -89,9 +102,22 @@ function codeOf (data: object, currency = 'EUR'): CodeBlock | undefined {
 }
 
 void t.test('a payment is the text that banks read (EPC069-12)', (t) => {
-  t.equal(scanned(codeOf(invoice)?.modules ?? ''), 'BCD\n002\n1\nSCT\nAIBKIE2D\nMüller & Söhne\nIE29AIBK93115212345678\nEUR17182.44\n\n\n2026-0142')
-  t.equal(scanned(codeOf({ number: 'A\n1', total: 5, seller: { name: 'Northwind' }, bankDetails: { iban: invoice.bankDetails.iban } })?.modules ?? ''), 'BCD\n002\n1\nSCT\n\nNorthwind\nIE29AIBK93115212345678\nEUR5.00\n\n\nA 1', 'the seller holds the account unless it says who does; a BIC is not needed')
-  const longest = transferText({ iban: 'MT84MALT011000012345MTLCAST001S', bic: 'MALTMTMTXXX', name: 'x'.repeat(100), amount: '999999999.99', remittance: 'y'.repeat(140) })
+  t.equal(scanned(codeOf(invoice)?.modules ?? ''),
+    'BCD\n002\n1\nSCT\nAIBKIE2D\nMüller & Söhne\nIE29AIBK93115212345678\nEUR17182.44\n\n\n2026-0142')
+  t.equal(
+    scanned(
+      codeOf({ number: 'A\n1', total: 5, seller: { name: 'Northwind' }, bankDetails: { iban: invoice.bankDetails.iban } })?.modules ?? ''
+    ),
+    'BCD\n002\n1\nSCT\n\nNorthwind\nIE29AIBK93115212345678\nEUR5.00\n\n\nA 1',
+    'the seller holds the account unless it says who does; a BIC is not needed'
+  )
+  const longest = transferText({
+    iban: 'MT84MALT011000012345MTLCAST001S',
+    bic: 'MALTMTMTXXX',
+    name: 'x'.repeat(100),
+    amount: '999999999.99',
+    remittance: 'y'.repeat(140)
+  })
   t.ok(Buffer.byteLength(longest) <= 331)
   contains(t, longest, new RegExp(`\n${'x'.repeat(70)}\n`), 'a name is cut at its 70 characters')
   t.end()
@@ -107,7 +133,8 @@ void t.test('there is no code where there is nothing to pay by it', (t) => {
 })
 
 void t.test('nothing can be paid to an account that is none, nor what the scheme does not carry', (t) => {
-  const made = (bankDetails: object, more: object = {}): unknown => codeOf({ ...invoice, bankDetails: { ...invoice.bankDetails, ...bankDetails }, ...more })
+  const made = (bankDetails: object, more: object = {}): unknown =>
+    codeOf({ ...invoice, bankDetails: { ...invoice.bankDetails, ...bankDetails }, ...more })
   t.ok(made({}))
   t.equal(made({ iban: 'IE29AIBK93115212345679' }), undefined, 'wrong check digits')
   t.equal(made({ bic: 'AIB' }), undefined)
@@ -124,7 +151,9 @@ void t.test('a code is left out without its value, and refused with one that it 
 })
 
 void t.test('a code is one of its kinds', (t) => {
-  for (const code of [{}, { qr: 'a', epc: true as const }, { code128: 'a', ean13: 'a' }]) has(t, faultsOf([{ code }]), [{ path: '/body/0/code', message: /Expected one of "qr"/ }])
+  for (const code of [{}, { qr: 'a', epc: true as const }, { code128: 'a', ean13: 'a' }]) {
+    has(t, faultsOf([{ code }]), [{ path: '/body/0/code', message: /Expected one of "qr"/ }])
+  }
   t.end()
 })
 
@@ -132,12 +161,18 @@ void t.test('a code is one of its kinds', (t) => {
 async function drawn (body: Parameters<typeof pdfOf>[0], data: object): Promise<{ rectangles: number[][], hasPictures: boolean }> {
   const text = Buffer.from((await pdfOf(body, data)).bytes).toString('latin1')
   const streams = [...text.matchAll(/stream\n([^]*?)\nendstream/g)].map(([, data = '']) => data)
-  const [content = ''] = streams.flatMap((data) => data.startsWith('x') ? [inflateSync(Buffer.from(data, 'latin1')).toString('latin1')] : []).filter((content) => content.includes(' re'))
-  return { rectangles: [...content.matchAll(/^(\S+) (\S+) (\S+) (\S+) re$/gm)].map(([, ...numbers]) => numbers.map(Number)), hasPictures: text.includes('/Subtype /Image') }
+  const [content = ''] = streams.flatMap((data) =>
+    data.startsWith('x') ? [inflateSync(Buffer.from(data, 'latin1')).toString('latin1')] : []
+  ).filter((content) => content.includes(' re'))
+  return {
+    rectangles: [...content.matchAll(/^(\S+) (\S+) (\S+) (\S+) re$/gm)].map(([, ...numbers]) => numbers.map(Number)),
+    hasPictures: text.includes('/Subtype /Image')
+  }
 }
 
 void t.test('in a PDF a code is drawn in its size, as bars and not as a picture', async (t) => {
-  const { rectangles: [ground = [], ...bars], hasPictures } = await drawn([{ code: { ean13: 'ean', width: 40, height: 20, align: 'end' } }], { ean: '4006381333931' })
+  const { rectangles: [ground = [], ...bars], hasPictures } = await drawn([{ code: { ean13: 'ean', width: 40, height: 20, align: 'end' } }],
+    { ean: '4006381333931' })
   const millimetre = 72 / 25.4
   t.notOk(hasPictures)
   t.same(ground.map((value) => Math.round(value / millimetre)), [150, 20, 40, 20], 'at the right margin, on white ground')
@@ -146,7 +181,9 @@ void t.test('in a PDF a code is drawn in its size, as bars and not as a picture'
 })
 
 void t.test('a code wider than its column becomes smaller as a whole', async (t) => {
-  const { rectangles: [ground = []] } = await drawn([{ columns: { gap: 0, items: [{ do: [{ code: { qr: 'v', width: 500 } }] }, { do: [] }] } }], { v: 'x' })
+  const { rectangles: [ground = []] } = await drawn([{
+    columns: { gap: 0, items: [{ do: [{ code: { qr: 'v', width: 500 } }] }, { do: [] }] }
+  }], { v: 'x' })
   t.same(ground.slice(2).map((value) => Math.round(value * 25.4 / 72)), [85, 85])
 })
 

@@ -14,7 +14,8 @@ const data = JSON.parse(await read('blocks.json')) as Record<string, unknown>
 async function placesOf (language: string): Promise<string> {
   const pages = await pagesOf(await made('pdf', template, { ...data, language }))
   const millimetres = (points: number): string => (points * 25.4 / 72).toFixed(1).padStart(6)
-  return pages.flatMap((page, index) => page.map(({ text, x, y }) => `${String(index + 1)} ${millimetres(x)} ${millimetres(y)}  ${text}\n`)).join('')
+  return pages.flatMap((page, index) => page.map(({ text, x, y }) => `${String(index + 1)} ${millimetres(x)} ${millimetres(y)}  ${text}\n`))
+    .join('')
 }
 
 // `GOLDEN=write` writes them anew: look at what has changed before it is kept.

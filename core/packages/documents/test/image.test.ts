@@ -1,11 +1,11 @@
-import { deflateSync, inflateSync } from 'node:zlib'
 import fc from 'fast-check'
+import { deflateSync, inflateSync } from 'node:zlib'
 import t from 'tap'
+import { contains, has } from '../../../../test/support/matching.ts'
 import { dataUriOf, flattenImage, readImage } from '../image/read.ts'
 import { renderLimits } from '../model/limits.ts'
 import { chunk, fileOf, pngFile, type PngKind } from './png-support.ts'
 import { pdfOf } from './support.ts'
-import { contains, has } from '../../../../test/support/matching.ts'
 
 const rgb = { type: 2, depth: 8 } as const
 
@@ -25,7 +25,8 @@ function withData (width: number, height: number, data: Buffer): string {
 }
 
 // A baseline JPEG of 1 by 1 pixel.
-const jpeg = 'data:image/jpeg;base64,/9j/4AAQSkZJRgABAQEASABIAAD/2wBDAP//////////////////////////////////////////////////////////////////////////////////////wgALCAABAAEBAREA/8QAFBABAAAAAAAAAAAAAAAAAAAAAP/aAAgBAQABPxA='
+const jpeg =
+  'data:image/jpeg;base64,/9j/4AAQSkZJRgABAQEASABIAAD/2wBDAP//////////////////////////////////////////////////////////////////////////////////////wgALCAABAAEBAREA/8QAFBABAAAAAAAAAAAAAAAAAAAAAP/aAAgBAQABPxA='
 
 void t.test('a PNG and a JPEG are read with their size', (t) => {
   has(t, readImage(png(red(3, 2))), { format: 'png', width: 3, height: 2 })
@@ -59,14 +60,19 @@ const depths = { 0: [1, 2, 4, 8, 16], 2: [8, 16], 3: [1, 2, 4, 8], 4: [8, 16], 6
 
 /** A PNG that is not flat, with the colours (0 to 1, and alpha) that it stands for. */
 const unflat = fc.record({
-  type: fc.constantFrom(0, 2, 3, 4, 6), depth: fc.nat(4), width: fc.integer({ min: 1, max: 19 }), height: fc.integer({ min: 1, max: 19 }),
-  filters: fc.array(fc.nat(4), { minLength: 1, maxLength: 5 }), seed: fc.nat(1000)
+  type: fc.constantFrom(0, 2, 3, 4, 6),
+  depth: fc.nat(4),
+  width: fc.integer({ min: 1, max: 19 }),
+  height: fc.integer({ min: 1, max: 19 }),
+  filters: fc.array(fc.nat(4), { minLength: 1, maxLength: 5 }),
+  seed: fc.nat(1000)
 }).map(({ type, depth: index, seed, ...rest }) => {
   const known = depths[type]
   const depth = known[index % known.length] ?? 8
   const samples = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 }[type]
   const palette = Array.from({ length: 3 * 2 ** depth }, (_, index) => index * 37 % 256)
-  const pixel = (x: number, y: number): number[] => Array.from({ length: samples }, (_, channel) => (x * 7919 + y * 104729 + channel * 31 + seed) % 2 ** depth)
+  const pixel = (x: number, y: number): number[] =>
+    Array.from({ length: samples }, (_, channel) => (x * 7919 + y * 104729 + channel * 31 + seed) % 2 ** depth)
   return { ...rest, type, depth, samples, isInterlaced: true, pixel, ...(type === 3 ? { palette } : {}) }
 })
 
@@ -100,9 +106,31 @@ void t.test('a flat picture as a data URI is read as it is', (t) => {
 
 void t.test('what is transparent is white', (t) => {
   const key = Buffer.from([0, 9, 0, 8, 0, 7])
-  t.same(pixelsOf(pngFile({ ...rgb, width: 2, height: 1, transparency: key, pixel: (x) => x === 0 ? [9, 8, 7] : [9, 8, 6] })), [[255, 255, 255], [9, 8, 6]], 'a colour that stands for it')
-  t.same(pixelsOf(pngFile({ type: 3, depth: 8, width: 2, height: 1, palette: [10, 20, 30, 40, 50, 60], transparency: Buffer.from([0]), pixel: (x) => [x] })), [[255, 255, 255], [40, 50, 60]], 'an entry of a palette')
-  t.same(pixelsOf(pngFile({ type: 6, depth: 8, width: 1, height: 1, pixel: () => [0, 100, 255, 51] })), [[204, 224, 255]], 'a fifth of a colour')
+  t.same(pixelsOf(pngFile({ ...rgb, width: 2, height: 1, transparency: key, pixel: (x) => x === 0 ? [9, 8, 7] : [9, 8, 6] })), [
+    [
+      255,
+      255,
+      255
+    ],
+    [9, 8, 6]
+  ], 'a colour that stands for it')
+  t.same(
+    pixelsOf(
+      pngFile({
+        type: 3,
+        depth: 8,
+        width: 2,
+        height: 1,
+        palette: [10, 20, 30, 40, 50, 60],
+        transparency: Buffer.from([0]),
+        pixel: (x) => [x]
+      })
+    ),
+    [[255, 255, 255], [40, 50, 60]],
+    'an entry of a palette'
+  )
+  t.same(pixelsOf(pngFile({ type: 6, depth: 8, width: 1, height: 1, pixel: () => [0, 100, 255, 51] })), [[204, 224, 255]],
+    'a fifth of a colour')
   t.end()
 })
 
@@ -119,8 +147,12 @@ void t.test('a picture that a camera took on its side has the size of what is se
   }
   has(t, flattenImage(wide), { width: 3, height: 1 })
   for (const order of ['II', 'MM'] as const) {
-    for (const orientation of [1, 4]) has(t, flattenImage(exif(orientation, order)), { width: 3, height: 1 }, `${order} ${String(orientation)}`)
-    for (const orientation of [5, 6, 8]) has(t, flattenImage(exif(orientation, order)), { width: 1, height: 3 }, `${order} ${String(orientation)}`)
+    for (const orientation of [1, 4]) {
+      has(t, flattenImage(exif(orientation, order)), { width: 3, height: 1 }, `${order} ${String(orientation)}`)
+    }
+    for (const orientation of [5, 6, 8]) {
+      has(t, flattenImage(exif(orientation, order)), { width: 1, height: 3 }, `${order} ${String(orientation)}`)
+    }
   }
   t.end()
 })
@@ -134,11 +166,27 @@ const refused: [rule: string, uri: string, message: RegExp][] = [
   ['a PNG that inflates to more than it announces', withData(1, 1, Buffer.alloc(50_000_000)), /not a readable PNG/],
   ['a PNG of no pixels', withData(0, 5, Buffer.alloc(0)), /not a readable PNG/],
   ['a PNG of 50,000 by 50,000 pixels', withData(50_000, 50_000, Buffer.alloc(10)), /at most 4000000 pixels/],
-  ['an interlaced bomb', png(fileOf({ type: 6, depth: 16, width: 40_000, height: 40_000, isInterlaced: true }, [chunk('IDAT', deflateSync(Buffer.alloc(100)))])), /at most 4000000 pixels/],
+  [
+    'an interlaced bomb',
+    png(fileOf({ type: 6, depth: 16, width: 40_000, height: 40_000, isInterlaced: true }, [chunk('IDAT', deflateSync(Buffer.alloc(100)))])),
+    /at most 4000000 pixels/
+  ],
   ['a colour type that there is not', png(fileOf({ type: 5 as 6, depth: 8, width: 1, height: 1 }, [])), /not a readable PNG/],
-  ['a depth that its colours cannot have', png(fileOf({ type: 6, depth: 4, width: 1, height: 1 }, [chunk('IDAT', deflateSync(Buffer.alloc(3)))])), /not a readable PNG/],
-  ['a palette that is not there', png(fileOf({ type: 3, depth: 8, width: 1, height: 1 }, [chunk('IDAT', deflateSync(Buffer.alloc(2)))])), /not a readable PNG/],
-  ['a filter that there is not', png(fileOf({ type: 6, depth: 8, width: 1, height: 1 }, [chunk('IDAT', deflateSync(Buffer.from([9, 0, 0, 0, 0])))])), /not a readable PNG/],
+  [
+    'a depth that its colours cannot have',
+    png(fileOf({ type: 6, depth: 4, width: 1, height: 1 }, [chunk('IDAT', deflateSync(Buffer.alloc(3)))])),
+    /not a readable PNG/
+  ],
+  [
+    'a palette that is not there',
+    png(fileOf({ type: 3, depth: 8, width: 1, height: 1 }, [chunk('IDAT', deflateSync(Buffer.alloc(2)))])),
+    /not a readable PNG/
+  ],
+  [
+    'a filter that there is not',
+    png(fileOf({ type: 6, depth: 8, width: 1, height: 1 }, [chunk('IDAT', deflateSync(Buffer.from([9, 0, 0, 0, 0])))])),
+    /not a readable PNG/
+  ],
   ['too many bytes', `data:image/png;base64,${'A'.repeat(renderLimits.imageBytes * 2)}`, /at most 2097152 bytes/]
 ]
 
@@ -167,7 +215,11 @@ void t.test('any bytes are a picture or refused', (t) => {
 })
 
 void t.test('pictures are put into the document, from the template and from the data', async (t) => {
-  const { bytes } = await pdfOf([{ image: { asset: 'logo', width: 40, align: 'right' } }, { image: { value: 'logo', height: 10 } }, { image: { value: 'missing' } }], { logo: jpeg }, { assets: { logo: png(red(20, 10)) } })
+  const { bytes } = await pdfOf([
+    { image: { asset: 'logo', width: 40, align: 'right' } },
+    { image: { value: 'logo', height: 10 } },
+    { image: { value: 'missing' } }
+  ], { logo: jpeg }, { assets: { logo: png(red(20, 10)) } })
   const text = Buffer.from(bytes).toString('latin1')
   contains(t, text, /\/Filter \/DCTDecode/)
   contains(t, text, /\/Subtype \/Image/)
@@ -176,7 +228,10 @@ void t.test('pictures are put into the document, from the template and from the 
 
 void t.test('a picture of the header is in the file once, however many pages show it', async (t) => {
   const pages = { each: 'pages', as: 'page1', pageBreak: true, do: [{ paragraph: 'x' }] }
-  const { bytes, pages: count } = await pdfOf([pages], { pages: [1, 2, 3, 4] }, { header: [{ image: { asset: 'logo' } }], assets: { logo: png(red(20, 10)) } })
+  const { bytes, pages: count } = await pdfOf([pages], { pages: [1, 2, 3, 4] }, {
+    header: [{ image: { asset: 'logo' } }],
+    assets: { logo: png(red(20, 10)) }
+  })
   t.equal(count, 4)
   t.equal(Buffer.from(bytes).toString('latin1').match(/\/Subtype \/Image/g)?.length, 1)
 })

@@ -1,15 +1,25 @@
 import t from 'tap'
-import { compileTemplate } from '../compile/compile.ts'
-import { unknownPathFaults } from '../model/schema-paths.ts'
-import type { TemplateSource } from '../model/model.ts'
-import { compiled, faultsOf, made, problemsOf, templateOf } from './support.ts'
 import { contains, has } from '../../../../test/support/matching.ts'
+import { compileTemplate } from '../compile/compile.ts'
+import type { TemplateSource } from '../model/model.ts'
+import { unknownPathFaults } from '../model/schema-paths.ts'
+import { compiled, faultsOf, made, problemsOf, templateOf } from './support.ts'
 
 const texts = {
-  en: { invoice: 'Invoice', dear: 'Dear **{{ customer.name }}**,', page: 'Page {{ page }} of {{ pages }}', line: '{{ line.name }} ({{ t.invoice }})' },
-  fr: { invoice: 'Facture', dear: 'Bonjour {{ customer.name }},', page: 'Page {{ page }} sur {{ pages }}', line: '{{ line.name }} ({{ t.invoice }})' }
+  en: {
+    invoice: 'Invoice',
+    dear: 'Dear **{{ customer.name }}**,',
+    page: 'Page {{ page }} of {{ pages }}',
+    line: '{{ line.name }} ({{ t.invoice }})'
+  },
+  fr: {
+    invoice: 'Facture',
+    dear: 'Bonjour {{ customer.name }},',
+    page: 'Page {{ page }} sur {{ pages }}',
+    line: '{{ line.name }} ({{ t.invoice }})'
+  }
 }
-const spoken = { locale: "{{ language | default: 'en' }}", texts }
+const spoken = { locale: '{{ language | default: \'en\' }}', texts }
 
 /** The message that a body becomes. */
 async function said (body: TemplateSource['body'], data: object, more: Partial<TemplateSource> = spoken): Promise<string> {
@@ -17,11 +27,16 @@ async function said (body: TemplateSource['body'], data: object, more: Partial<T
 }
 
 void t.test('a document is in the language of its data', async (t) => {
-  const body = [{ heading: '{{ t.invoice }} {{ number }}' }, { paragraph: '{{ t.dear }}' }, { each: 'lines', as: 'line', do: [{ paragraph: '{{ t.line }}' }] }]
+  const body = [
+    { heading: '{{ t.invoice }} {{ number }}' },
+    { paragraph: '{{ t.dear }}' },
+    { each: 'lines', as: 'line', do: [{ paragraph: '{{ t.line }}' }] }
+  ]
   const data = { number: 7, customer: { name: 'Ada *x*' }, lines: [{ name: 'Tea' }] }
   t.equal(await said(body, data), 'Invoice 7\nDear Ada *x*,\nTea (Invoice)')
   t.equal(await said(body, { ...data, language: 'fr' }), 'Facture 7\nBonjour Ada *x*,\nTea (Facture)')
-  t.equal(await said(body, { ...data, language: 'fr-CA' }), 'Facture 7\nBonjour Ada *x*,\nTea (Facture)', 'the language of a region without texts of its own')
+  t.equal(await said(body, { ...data, language: 'fr-CA' }), 'Facture 7\nBonjour Ada *x*,\nTea (Facture)',
+    'the language of a region without texts of its own')
 })
 
 void t.test('amounts, dates and countries follow the language', async (t) => {
@@ -35,7 +50,9 @@ void t.test('amounts, dates and countries follow the language', async (t) => {
     el: '1.234,50 € 14 Μαρτίου 2026 Γερμανία',
     ja: '€1,234.50 2026年3月14日 ドイツ'
   }
-  for (const [language, text] of Object.entries(shown)) t.equal(await said(body, { ...data, language }, { locale: '{{ language }}' }), text, language)
+  for (const [language, text] of Object.entries(shown)) {
+    t.equal(await said(body, { ...data, language }, { locale: '{{ language }}' }), text, language)
+  }
 })
 
 void t.test('words are values too, in expressions and conditions, in tags and behind filters', async (t) => {
@@ -43,20 +60,30 @@ void t.test('words are values too, in expressions and conditions, in tags and be
     { keyValues: { entries: [{ label: '{{ t.invoice }}', value: 't.invoice' }] } },
     { paragraph: '{{ t.invoice | upcase }}' },
     { paragraph: '{% if number %}{{ t.dear }}{% endif %}' },
-    { if: "t.invoice == 'Facture'", then: [{ paragraph: 'fr' }] }
+    { if: 't.invoice == \'Facture\'', then: [{ paragraph: 'fr' }] }
   ]
   t.equal(await said(body, { language: 'fr', number: 1, customer: { name: 'Ada' } }), 'Facture: Facture\nFACTURE\nBonjour Ada,\nfr')
 })
 
 void t.test('words of headers and footers know the numbers of the pages', async (t) => {
-  const { html } = await made('html', compiled([{ paragraph: 'x' }], { ...spoken, footer: [{ paragraph: '{{ t.page }}' }] }), { language: 'fr' })
+  const { html } = await made('html', compiled([{ paragraph: 'x' }], { ...spoken, footer: [{ paragraph: '{{ t.page }}' }] }), {
+    language: 'fr'
+  })
   contains(t, html, 'Page 1 sur 1')
 })
 
 void t.test('a language that the texts do not have, and a word that is none, are refused at their place in the data', async (t) => {
   const body = [{ paragraph: '{{ t.invoice }}' }]
-  has(t, await problemsOf(body, { language: 'de' }, spoken), [{ path: '/language', code: 'unknown_language', message: /no texts for "de".*en, fr/ }])
-  has(t, await problemsOf(body, { language: 'not a language' }, spoken), [{ path: '/language', code: 'unknown_language', message: /no language tag/ }])
+  has(t, await problemsOf(body, { language: 'de' }, spoken), [{
+    path: '/language',
+    code: 'unknown_language',
+    message: /no texts for "de".*en, fr/
+  }])
+  has(t, await problemsOf(body, { language: 'not a language' }, spoken), [{
+    path: '/language',
+    code: 'unknown_language',
+    message: /no language tag/
+  }])
   has(t, await problemsOf(body, { language: 'x'.repeat(10_000) }, { locale: '{{ language }}' }), [{ path: '/language' }])
   has(t, await problemsOf([{ paragraph: 'x' }], {}, { locale: '{{ language }}' }), [{ path: '/language', code: 'missing_value' }])
 })
@@ -71,13 +98,24 @@ void t.test('a locale of the template itself is checked with the template', (t) 
 
 void t.test('a word that is missing is a fault of the template, in any language', (t) => {
   const body = [{ paragraph: '{{ t.invoice }}' }]
-  t.same(faultsOf(body, { ...spoken, texts: { ...texts, de: { ...texts.en, extra: 'x', invoice: 'Rechnung' } } }).map(({ path, message }) => `${path} ${message}`), [
-    '/texts/en The language "en" has no text "extra", which "de" has.',
-    '/texts/fr The language "fr" has no text "extra", which "de" has.'
-  ])
-  has(t, faultsOf([{ paragraph: '{{ t.invoise }}' }], spoken), [{ path: '/body/0/paragraph', message: /"texts" has no "invoise" \(did you mean "invoice"\?\)/ }])
+  t.same(
+    faultsOf(body, { ...spoken, texts: { ...texts, de: { ...texts.en, extra: 'x', invoice: 'Rechnung' } } }).map(({ path, message }) =>
+      `${path} ${message}`
+    ),
+    [
+      '/texts/en The language "en" has no text "extra", which "de" has.',
+      '/texts/fr The language "fr" has no text "extra", which "de" has.'
+    ]
+  )
+  has(t, faultsOf([{ paragraph: '{{ t.invoise }}' }], spoken), [{
+    path: '/body/0/paragraph',
+    message: /"texts" has no "invoise" \(did you mean "invoice"\?\)/
+  }])
   has(t, faultsOf([{ paragraph: '{{ t.invoise | upcase }}' }], spoken), [{ path: '/body/0/paragraph', message: /no "invoise"/ }])
-  has(t, faultsOf([{ paragraph: '{{ t.dear | upcase }}' }], spoken), [{ path: '/body/0/paragraph', message: /only be shown as a whole, as \{\{ t\.dear \}\}/ }])
+  has(t, faultsOf([{ paragraph: '{{ t.dear | upcase }}' }], spoken), [{
+    path: '/body/0/paragraph',
+    message: /only be shown as a whole, as \{\{ t\.dear \}\}/
+  }])
   has(t, faultsOf([{ each: 'lines', as: 't', do: [] }], spoken), [{ path: '/body/0/as', message: /kept for the texts/ }])
   t.end()
 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { renderDocx } from '../render/docx.ts'
 import type { ResolvedDocument } from '../model/document.ts'
+import { renderDocx } from '../render/docx.ts'
 import { renderHtml } from '../render/html.ts'
 import { readable } from '../render/output.ts'
 import { renderXlsx } from '../render/xlsx.ts'
@@ -14,7 +14,9 @@ const seen = (text: string): string => readable(text).replaceAll(/\p{Cs}|[\ufffe
 
 /** The words of a document, as far as they are not the numbers of pages. */
 function wordsOf (document: ResolvedDocument): string[] {
-  return [...document.header, ...document.body, ...document.footer].flatMap((block) => textsOf([block])).flatMap((text) => wordsIn(seen(text)))
+  return [...document.header, ...document.body, ...document.footer].flatMap((block) => textsOf([block])).flatMap((text) =>
+    wordsIn(seen(text))
+  )
 }
 
 void t.test('every word of a document is in its DOCX', (t) => {
@@ -39,7 +41,7 @@ void t.test('every word of a document is in a cell of its XLSX, or in the format
 
 void t.test('every word of a document is in its HTML', (t) => {
   fc.assert(fc.property(anyDocument, (document) => {
-    const text = unescaped(renderHtml(document).html.replaceAll(/<style>[^<]*<\/style>|<[^>]*>/g, '')).replaceAll('&#39;', "'")
+    const text = unescaped(renderHtml(document).html.replaceAll(/<style>[^<]*<\/style>|<[^>]*>/g, '')).replaceAll('&#39;', '\'')
     return wordsOf(document).every((word) => text.includes(word))
   }))
   t.end()
@@ -47,12 +49,14 @@ void t.test('every word of a document is in its HTML', (t) => {
 
 /** The words but those of cells that are numbers in a sheet. */
 function textWords ({ header, body, footer, ...rest }: ResolvedDocument): string[] {
-  const numbers = (blocks: ResolvedDocument['body']): ResolvedDocument['body'] => JSON.parse(JSON.stringify(blocks), (_key, value: unknown) => isNumeric(value) ? { type: 'empty' } : value) as ResolvedDocument['body']
+  const numbers = (blocks: ResolvedDocument['body']): ResolvedDocument['body'] =>
+    JSON.parse(JSON.stringify(blocks), (_key, value: unknown) => isNumeric(value) ? { type: 'empty' } : value) as ResolvedDocument['body']
   return wordsOf({ ...rest, header: numbers(header), body: numbers(body), footer: numbers(footer) })
 }
 
 function isNumeric (value: unknown): boolean {
-  return typeof value === 'object' && value !== null && 'type' in value && ['money', 'number', 'percent', 'date'].includes(String(value.type))
+  return typeof value === 'object' && value !== null && 'type' in value &&
+    ['money', 'number', 'percent', 'date'].includes(String(value.type))
 }
 
 for (const [name, make] of [['DOCX', renderDocx], ['XLSX', renderXlsx]] as const) {
@@ -62,7 +66,10 @@ for (const [name, make] of [['DOCX', renderDocx], ['XLSX', renderXlsx]] as const
   })
 
   void t.test(`a ${name} is well-formed, whatever its texts are`, (t) => {
-    fc.assert(fc.property(anyDocument, (document) => Object.entries(partsOf(make(document, now))).every(([path, part]) => isWellFormed(part) || fail(path, part))))
+    fc.assert(
+      fc.property(anyDocument, (document) =>
+        Object.entries(partsOf(make(document, now))).every(([path, part]) => isWellFormed(part) || fail(path, part)))
+    )
     t.end()
   })
 }
@@ -76,10 +83,11 @@ function isWellFormed (xml: string): boolean {
   const open: string[] = []
   // eslint-disable-next-line no-control-regex -- Control characters are what is looked for.
   if (/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Cs}|&(?!(?:amp|lt|gt|quot);)/u.test(xml)) return false
-  const rest = xml.replace(/^<\?xml[^>]*\?>/, '').replaceAll(/<(\/?)([\w:]+)((?: [\w:]+="[^"<]*")*)(\/?)>/g, (_tag, end: string, name: string, _attributes: string, empty: string) => {
-    if (end === '/') return open.pop() === name ? '' : '<'
-    if (empty === '') open.push(name)
-    return ''
-  })
+  const rest = xml.replace(/^<\?xml[^>]*\?>/, '').replaceAll(/<(\/?)([\w:]+)((?: [\w:]+="[^"<]*")*)(\/?)>/g,
+    (_tag, end: string, name: string, _attributes: string, empty: string) => {
+      if (end === '/') return open.pop() === name ? '' : '<'
+      if (empty === '') open.push(name)
+      return ''
+    })
   return open.length === 0 && !rest.includes('<')
 }

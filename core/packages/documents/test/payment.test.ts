@@ -15,7 +15,10 @@ void t.test('the code of an invoice asks for what is still due, and for nothing 
 })
 
 void t.test('the caption of a code goes with it, and says nothing twice', async (t) => {
-  const template = compiled([{ code: { epc: true, alt: 'Scan to pay', caption: 'Scan to pay' } }, { code: { code128: 'number', caption: 'Invoice' } }])
+  const template = compiled([
+    { code: { epc: true, alt: 'Scan to pay', caption: 'Scan to pay' } },
+    { code: { code128: 'number', caption: 'Invoice' } }
+  ])
   t.equal((await made('text', template, data)).text, '[Scan to pay]\nInvoice')
   t.equal((await made('text', template, { ...data, bankDetails: { iban: 'FR00' } })).text, 'Invoice')
   t.equal(await wordsOf(await made('pdf', template, data)), 'Scan to pay Invoice')

@@ -27,7 +27,10 @@ export function pngFile (kind: PngKind): Buffer {
 }
 
 /** A file with this header and these chunks, whether they fit it or not. */
-export function fileOf ({ width, height, type, depth, isInterlaced = false }: Pick<PngKind, 'width' | 'height' | 'type' | 'depth' | 'isInterlaced'>, chunks: readonly Buffer[]): Buffer {
+export function fileOf (
+  { width, height, type, depth, isInterlaced = false }: Pick<PngKind, 'width' | 'height' | 'type' | 'depth' | 'isInterlaced'>,
+  chunks: readonly Buffer[]
+): Buffer {
   const header = Buffer.alloc(13)
   header.writeUInt32BE(width, 0)
   header.writeUInt32BE(height, 4)
@@ -62,7 +65,10 @@ function filtered (rows: readonly Buffer[], { type, depth, filters = [0] }: PngK
   return rows.map((row, index) => {
     const filter = filters[index % filters.length] ?? 0
     const above = rows[index - 1] ?? Buffer.alloc(row.length)
-    return Buffer.from([filter, ...row.map((byte, at) => byte - predicted(filter, row[at - step] ?? 0, above[at] ?? 0, above[at - step] ?? 0))])
+    return Buffer.from([
+      filter,
+      ...row.map((byte, at) => byte - predicted(filter, row[at - step] ?? 0, above[at] ?? 0, above[at - step] ?? 0))
+    ])
   })
 }
 

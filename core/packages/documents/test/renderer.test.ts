@@ -1,25 +1,35 @@
 import t, { type Test } from 'tap'
-import { RenderError } from '../model/errors.ts'
-import { createRenderer, RendererBusy, type Customer, type Format, type Rendered, type RendererOptions, type RenderJob } from '../threads/renderer.ts'
-import type { TemplateSource } from '../model/model.ts'
-import { templateOf, wordsOf } from './support.ts'
 import { has } from '../../../../test/support/matching.ts'
+import { RenderError } from '../model/errors.ts'
+import type { TemplateSource } from '../model/model.ts'
+import { createRenderer, type Customer, type Format, type Rendered, RendererBusy, type RendererOptions,
+  type RenderJob } from '../threads/renderer.ts'
+import { templateOf, wordsOf } from './support.ts'
 
 const ofOne = { companyId: 1, template: 'shared' } as const
 
 /** For one company, unless another is said. */
-function start (t: Test, options: RendererOptions): { render: <F extends Format>(job: RenderJob<F>, customer?: Customer) => Promise<Rendered<F>> } {
+function start (
+  t: Test,
+  options: RendererOptions
+): { render: <F extends Format>(job: RenderJob<F>, customer?: Customer) => Promise<Rendered<F>> } {
   const renderer = createRenderer({ threads: 1, ...options })
   t.teardown(() => renderer.close())
   return { render: (job, customer = ofOne) => renderer.render(job, customer) }
 }
 
 function job (digest: string, body: TemplateSource['body'], data: unknown = {}): RenderJob<'pdf'> {
-  return { template: { id: 1, version: 1, digest, source: templateOf(body, { title: 'T {{ n | default: 0 }}' }) }, data, format: 'pdf', now: '2026-03-14T09:30:00.000Z' }
+  return {
+    template: { id: 1, version: 1, digest, source: templateOf(body, { title: 'T {{ n | default: 0 }}' }) },
+    data,
+    format: 'pdf',
+    now: '2026-03-14T09:30:00.000Z'
+  }
 }
 
 /** Keeps a thread busy for longer than the limits of these tests: each text alone stays below Liquid's own limit. */
-const endless = Array.from({ length: 900 }, (_, index) => ({ paragraph: `{% for a in (1..1000) %}{% for b in (1..40) %}{% endfor %}{% endfor %}${String(index)}` }))
+const endless = Array.from({ length: 900 },
+  (_, index) => ({ paragraph: `{% for a in (1..1000) %}{% for b in (1..40) %}{% endfor %}{% endfor %}${String(index)}` }))
 
 /** The error with which a promise is rejected. */
 async function rejection (promise: Promise<unknown>): Promise<unknown> {
@@ -39,14 +49,25 @@ void t.test('documents are made in a thread, and come with their facts', async (
 void t.test('every format is made in a thread, and answers in its own shape', async (t) => {
   const renderer = start(t, {})
   const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGOQ9esEAAGAAPXyUV94AAAAAElFTkSuQmCC'
-  const { template, data, now } = job('a', [{ paragraph: 'चालान {{ n }}' }, { image: { value: 'logo' } }, { signature: { signer: 1 } }], { n: 5, logo: `data:image/png;base64,${png}` })
+  const { template, data, now } = job('a', [{ paragraph: 'चालान {{ n }}' }, { image: { value: 'logo' } }, { signature: { signer: 1 } }], {
+    n: 5,
+    logo: `data:image/png;base64,${png}`
+  })
   const mail = await renderer.render({ template, data, now, format: 'html', signers: ['Ada'] })
-  has(t, mail, { html: /<p [^>]*>चालान 5<\/p>[^]*Ada/, text: `चालान 5\n\n${'_'.repeat(40)}\nAda\n`, inline: [{ contentType: 'image/png' }] })
+  has(t, mail, {
+    html: /<p [^>]*>चालान 5<\/p>[^]*Ada/,
+    text: `चालान 5\n\n${'_'.repeat(40)}\nAda\n`,
+    inline: [{ contentType: 'image/png' }]
+  })
   t.same(Buffer.from(mail.inline[0]?.bytes ?? []), Buffer.from(png, 'base64'))
   t.same(await renderer.render({ template, data, now, format: 'text' }), { text: 'चालान 5' })
   const latin = job('b', [{ signature: { signer: 1 } }])
-  has(t, await renderer.render({ ...latin, signers: ['Ada', 'Bob'] }), { pages: 2, signatures: [{ signer: 1, page: 1 }, { signer: 2, page: 2 }] })
-  has(t, await rejection(renderer.render({ template, data, now, format: 'pdf' })), { problems: [{ code: 'unsupported_characters' }] }, 'only the PDF depends on fonts')
+  has(t, await renderer.render({ ...latin, signers: ['Ada', 'Bob'] }), {
+    pages: 2,
+    signatures: [{ signer: 1, page: 1 }, { signer: 2, page: 2 }]
+  })
+  has(t, await rejection(renderer.render({ template, data, now, format: 'pdf' })), { problems: [{ code: 'unsupported_characters' }] },
+    'only the PDF depends on fonts')
 })
 
 void t.test('the limits hold for every format', async (t) => {
@@ -76,15 +97,23 @@ void t.test('errors of the data keep their class and their places', async (t) =>
 
 void t.test('a document that takes too long is stopped, and the next one is made', async (t) => {
   const renderer = start(t, { timeLimits: { shared: 4, own: 2 } })
-  const [error, next] = await Promise.all([rejection(renderer.render(job('endless', endless))), renderer.render(job('b', [{ paragraph: 'fine' }]))])
-  has(t, error, { name: 'RenderError', problems: [{ path: '', code: 'render_timeout', message: 'The document was not finished within 4 seconds.' }] })
+  const [error, next] = await Promise.all([
+    rejection(renderer.render(job('endless', endless))),
+    renderer.render(job('b', [{ paragraph: 'fine' }]))
+  ])
+  has(t, error, {
+    name: 'RenderError',
+    problems: [{ path: '', code: 'render_timeout', message: 'The document was not finished within 4 seconds.' }]
+  })
   t.equal(await wordsOf(next), 'fine')
 })
 
 void t.test('a template that a company has written has less time than a shared one', async (t) => {
   const renderer = start(t, { timeLimits: { shared: 30, own: 1 } })
   const own = { companyId: 1, template: 'own' } as const
-  has(t, await rejection(renderer.render(job('endless', endless), own)), { problems: [{ code: 'render_timeout', message: /within 1 seconds/ }] })
+  has(t, await rejection(renderer.render(job('endless', endless), own)), {
+    problems: [{ code: 'render_timeout', message: /within 1 seconds/ }]
+  })
   t.equal(await wordsOf(await renderer.render(job('b', [{ paragraph: 'fine' }]), own)), 'fine')
 })
 

@@ -1,8 +1,8 @@
 import { inflateSync } from 'node:zlib'
 import t from 'tap'
+import { contains, has } from '../../../../test/support/matching.ts'
 import { RenderError } from '../model/errors.ts'
 import { compiled, faultsOf, made, pagesOf, pdfOf } from './support.ts'
-import { contains, has } from '../../../../test/support/matching.ts'
 
 /** A horizontal line on a page, in points from the top left corner. */
 type Line = { x: number, y: number, right: number }
@@ -13,16 +13,36 @@ function linesOf ({ bytes }: { bytes: Uint8Array }): Line[][] {
     const at = object.indexOf('stream\n')
     if (at === -1 || !object.includes('/FlateDecode') || object.includes('/Length1')) return []
     const content = inflateSync(Buffer.from(object.slice(at + 7), 'latin1')).toString('latin1')
-    return content.includes(' cm\n') ? [[...content.matchAll(/([\d.]+) ([\d.]+) m\n([\d.]+) [\d.]+ l\n/g)].map(([, x, y, right]) => ({ x: Number(x), y: Number(y), right: Number(right) }))] : []
+    return content.includes(' cm\n')
+      ? [
+        [...content.matchAll(/([\d.]+) ([\d.]+) m\n([\d.]+) [\d.]+ l\n/g)].map(([, x, y, right]) => ({
+          x: Number(x),
+          y: Number(y),
+          right: Number(right)
+        }))
+      ]
+      : []
   })
 }
 
 /** Places are rounded to hundredths of a point. */
 function sameLine (drawn: Line | undefined, expected: Line): boolean {
-  return drawn !== undefined && [drawn.x - expected.x, drawn.y - expected.y, drawn.right - expected.right].every((difference) => Math.abs(difference) < 0.02)
+  return drawn !== undefined &&
+    [drawn.x - expected.x, drawn.y - expected.y, drawn.right - expected.right].every((difference) => Math.abs(difference) < 0.02)
 }
 
-const two = [{ paragraph: 'text' }, { columns: { gap: 10, items: [{ do: [{ signature: { signer: 1, label: 'Ada' } }] }, { do: [{ paragraph: 'above' }, { signature: { signer: 2, label: 'Bob', width: 50, height: 15 } }] }] } }]
+const two = [
+  { paragraph: 'text' },
+  {
+    columns: {
+      gap: 10,
+      items: [
+        { do: [{ signature: { signer: 1, label: 'Ada' } }] },
+        { do: [{ paragraph: 'above' }, { signature: { signer: 2, label: 'Bob', width: 50, height: 15 } }] }
+      ]
+    }
+  }
+]
 
 void t.test('in a document from right to left one signs at the right', async (t) => {
   const pdf = await pdfOf([{ signature: { signer: 1, label: 'Ada', width: 50 } }], {}, { locale: 'he', page: { margins: { right: 20 } } })
@@ -39,8 +59,10 @@ void t.test('the places to sign are where the PDF draws their lines, with the la
   for (const [index, { x, y, width, height }] of pdf.signatures.entries()) {
     const label = texts.find(({ text }) => text === ['Ada', 'Bob'][index])
     t.ok(sameLine(lines[index], { x, y: y + height, right: x + width }), 'the line is the lower edge')
-    t.ok(label !== undefined && Math.abs(label.x - x) < 0.1 && label.y > y + height && label.y < y + height + 20, 'the label is below the line')
-    t.notOk(texts.some((text) => text.y > y + 1 && text.y < y + height && text.x >= x && text.x < x + width), 'nothing stands where one signs')
+    t.ok(label !== undefined && Math.abs(label.x - x) < 0.1 && label.y > y + height && label.y < y + height + 20,
+      'the label is below the line')
+    t.notOk(texts.some((text) => text.y > y + 1 && text.y < y + height && text.x >= x && text.x < x + width),
+      'nothing stands where one signs')
   }
   has(t, pdf.signatures[1], { width: 141.73, height: 42.52 }, 'millimetres become points')
   has(t, pdf.signatures[0], { x: 56.69, width: 198.43, height: 56.69 }, '70 by 20 millimetres unless given')
@@ -52,19 +74,25 @@ void t.test('a place to sign is never cut, and says the page that it is on', asy
     const pdf = await pdfOf([{ paragraph: 'start' }, { spacer: above }, { signature: { signer: 1, label: 'Ada' } }])
     const [place] = pdf.signatures
     const texts = (await pagesOf(pdf))[(place?.page ?? 0) - 1] ?? []
-    t.ok(place !== undefined && place.y + place.height < 842 - 56 && texts.some(({ text }) => text === 'Ada'), `${String(above)} mm above it`)
+    t.ok(place !== undefined && place.y + place.height < 842 - 56 && texts.some(({ text }) => text === 'Ada'),
+      `${String(above)} mm above it`)
     pages.add(place?.page ?? 0)
   }
   t.same([...pages], [1, 2])
 })
 
 void t.test('a place to sign is never wider than its column', async (t) => {
-  const { signatures } = await pdfOf([{ columns: { gap: 0, items: Array.from({ length: 4 }, () => ({ do: [{ signature: { signer: 1 } }] })) } }])
+  const { signatures } = await pdfOf([{
+    columns: { gap: 0, items: Array.from({ length: 4 }, () => ({ do: [{ signature: { signer: 1 } }] })) }
+  }])
   t.same(signatures.map(({ width }) => Math.round(width)), [120, 120, 120, 120])
 })
 
 void t.test('signers are matched by their place in the list, and name what has no label', async (t) => {
-  const pdf = await made('pdf', compiled([{ signature: { signer: 2 } }, { signature: { signer: 1, label: 'The Provider' } }]), {}, ['Ada', 'Bob'])
+  const pdf = await made('pdf', compiled([{ signature: { signer: 2 } }, { signature: { signer: 1, label: 'The Provider' } }]), {}, [
+    'Ada',
+    'Bob'
+  ])
   t.same((await pagesOf(pdf)).flat().map(({ text }) => text), ['Bob', 'The Provider'])
   t.same(pdf.signatures.map(({ signer }) => signer), [2, 1])
 })
@@ -98,11 +126,20 @@ void t.test('without signers a document keeps its places, and gets no page', asy
 void t.test('a place for a signer that is not there ends in an error', async (t) => {
   const error = await made('pdf', compiled(two), {}, ['Ada']).then(() => undefined, (error: unknown) => error)
   t.type(error, RenderError)
-  has(t, error, { problems: [{ path: '', code: 'too_few_signers', message: 'With these data, the template has a place for signer 2 to sign; the request has 1 signer.' }] })
+  has(t, error, {
+    problems: [{
+      path: '',
+      code: 'too_few_signers',
+      message: 'With these data, the template has a place for signer 2 to sign; the request has 1 signer.'
+    }]
+  })
 })
 
 void t.test('signatures stand in the body only', (t) => {
-  has(t, faultsOf([{ paragraph: 'x' }], { footer: [{ columns: { items: [{ do: [{ signature: { signer: 1 } }] }] } }] }), [{ path: '/footer/0/columns/items/0/do/0/signature', message: /in the body/ }])
+  has(t, faultsOf([{ paragraph: 'x' }], { footer: [{ columns: { items: [{ do: [{ signature: { signer: 1 } }] }] } }] }), [{
+    path: '/footer/0/columns/items/0/do/0/signature',
+    message: /in the body/
+  }])
   t.end()
 })
 

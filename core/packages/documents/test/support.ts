@@ -1,9 +1,9 @@
 import { getDocumentProxy } from 'unpdf'
 import type { Problem } from '../../common/json.ts'
-import { compileTemplate, type CompiledTemplate } from '../compile/compile.ts'
-import { RenderError, TemplateError, type Fault } from '../model/errors.ts'
-import type { Format, Rendered } from '../render/job.ts'
+import { type CompiledTemplate, compileTemplate } from '../compile/compile.ts'
+import { type Fault, RenderError, TemplateError } from '../model/errors.ts'
 import type { TemplateSource } from '../model/model.ts'
+import type { Format, Rendered } from '../render/job.ts'
 import { render } from '../render/render.ts'
 
 /** The time of every document in the tests. */
@@ -47,17 +47,30 @@ export function compiled (body: TemplateSource['body'], more: Partial<TemplateSo
 }
 
 /** Makes the PDF of a body with data. */
-export async function pdfOf (body: TemplateSource['body'], data: object = {}, more: Partial<TemplateSource> = {}): Promise<Rendered<'pdf'>> {
+export async function pdfOf (
+  body: TemplateSource['body'],
+  data: object = {},
+  more: Partial<TemplateSource> = {}
+): Promise<Rendered<'pdf'>> {
   return await made('pdf', compiled(body, more), data)
 }
 
 /** Makes a document of a compiled template, at the time of the tests. */
-export async function made<F extends Format> (format: F, template: CompiledTemplate, data: unknown, signers?: readonly string[]): Promise<Rendered<F>> {
+export async function made<F extends Format> (
+  format: F,
+  template: CompiledTemplate,
+  data: unknown,
+  signers?: readonly string[]
+): Promise<Rendered<F>> {
   return await render(template, { data, format, now: now.toISOString(), ...(signers === undefined ? {} : { signers }) })
 }
 
 /** The problems with which rendering fails. */
-export async function problemsOf (body: TemplateSource['body'], data: object = {}, more: Partial<TemplateSource> = {}): Promise<readonly Problem[]> {
+export async function problemsOf (
+  body: TemplateSource['body'],
+  data: object = {},
+  more: Partial<TemplateSource> = {}
+): Promise<readonly Problem[]> {
   try {
     await pdfOf(body, data, more)
   } catch (error) {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { compileTemplate } from '../compile/compile.ts'
-import { unreadFields } from '../source/field-usage.ts'
 import type { TemplateSource } from '../model/model.ts'
+import { unreadFields } from '../source/field-usage.ts'
 import { templateOf } from './support.ts'
 
 function unused (body: TemplateSource['body'], data: unknown): string[] {
@@ -19,7 +19,12 @@ void t.test('a value that is shown whole, or looped over in text, is read with a
 })
 
 void t.test('of a list, the first item with the field is named, once', (t) => {
-  t.same(unused([{ table: { each: 'lines', as: 'l', columns: [{ header: 'A', value: 'l.a' }] } }], { lines: [{ a: 1 }, { a: 1, 'x/y': 2 }, { 'x/y': 3 }] }), ['/lines/1/x~1y'])
+  t.same(
+    unused([{ table: { each: 'lines', as: 'l', columns: [{ header: 'A', value: 'l.a' }] } }], {
+      lines: [{ a: 1 }, { a: 1, 'x/y': 2 }, { 'x/y': 3 }]
+    }),
+    ['/lines/1/x~1y']
+  )
   t.end()
 })
 

@@ -1,8 +1,9 @@
 import t, { type Test } from 'tap'
-import { createFairSemaphore, createSemaphore } from '../../common/semaphore.ts'
-import { createTemplateWorkers, TemplateWorkersBusy, type TemplateWorkers, type TemplateWorkersOptions } from '../threads/template-workers.ts'
-import { now, templateOf } from './support.ts'
 import { has } from '../../../../test/support/matching.ts'
+import { createFairSemaphore, createSemaphore } from '../../common/semaphore.ts'
+import { createTemplateWorkers, type TemplateWorkers, TemplateWorkersBusy,
+  type TemplateWorkersOptions } from '../threads/template-workers.ts'
+import { now, templateOf } from './support.ts'
 
 function start (t: Test, options: TemplateWorkersOptions = {}): TemplateWorkers {
   const workshop = createTemplateWorkers({ threads: 1, ...options })
@@ -36,18 +37,39 @@ void t.test('the digest names the picture, and not its name', async (t) => {
 
 void t.test('a job beyond its time ends in a problem, and the next one is done', async (t) => {
   const workshop = start(t, { timeLimits: { inspect: 2, check: 2, render: 2, flatten: 2 } })
-  const evil = { ...draft, schema: { type: 'object', properties: { name: { type: 'string', pattern: '^(a+)+$' } } }, sample: { name: `${'a'.repeat(50)}!` } }
+  const evil = {
+    ...draft,
+    schema: { type: 'object', properties: { name: { type: 'string', pattern: '^(a+)+$' } } },
+    sample: { name: `${'a'.repeat(50)}!` }
+  }
   has(t, await workshop.inspect(1, evil), { ok: false, problems: [{ path: '', code: 'too_slow', message: /within 2 seconds/ }] })
   const { schema: patterned } = evil
   const template = { digest: 'evil', schema: patterned, source: templateOf([{ paragraph: '{{ name }}' }]) }
-  has(t, await workshop.check(1, { template, data: evil.sample, at: '/data', format: 'pdf' }), { problems: [{ path: '/data', code: 'too_slow' }] })
-  has(t, await workshop.check(1, { template, data: { name: 'aa', nick: 'A' }, at: '/data', format: 'pdf' }), { problems: [], warnings: [{ path: '/data/nick', code: 'unused_field' }] })
+  has(t, await workshop.check(1, { template, data: evil.sample, at: '/data', format: 'pdf' }), {
+    problems: [{ path: '/data', code: 'too_slow' }]
+  })
+  has(t, await workshop.check(1, { template, data: { name: 'aa', nick: 'A' }, at: '/data', format: 'pdf' }), {
+    problems: [],
+    warnings: [{ path: '/data/nick', code: 'unused_field' }]
+  })
 })
 
 void t.test('a job beyond its memory ends in a problem, and the next one is done', async (t) => {
   const workshop = start(t, { memoryLimit: 96 })
   const lines = Array.from({ length: 60_000 }, (_, index) => ({ a: index }))
-  const job = { template: { id: 0, version: 0, digest: 'huge', source: templateOf([{ table: { each: 'lines', as: 'l', columns: Array.from({ length: 10 }, () => ({ header: 'A', value: 'l.a' })) } }]) }, data: { lines }, format: 'text', now: now.toISOString() } as const
+  const job = {
+    template: {
+      id: 0,
+      version: 0,
+      digest: 'huge',
+      source: templateOf([{
+        table: { each: 'lines', as: 'l', columns: Array.from({ length: 10 }, () => ({ header: 'A', value: 'l.a' })) }
+      }])
+    },
+    data: { lines },
+    format: 'text',
+    now: now.toISOString()
+  } as const
   await t.rejects(workshop.render(1, job), { name: 'RenderError', problems: [{ code: 'too_large', message: /96 MiB/ }] })
   has(t, await workshop.inspect(1, draft), { ok: true })
 })

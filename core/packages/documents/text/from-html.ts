@@ -6,7 +6,8 @@ import { wrap } from './wrap.ts'
 const width = 76
 
 /** Elements that begin and end with a line of their own, and those with an empty line between. */
-const lines = new Set(['br', 'div', 'tr', 'li', 'dt', 'dd', 'section', 'article', 'header', 'footer', 'main', 'nav', 'aside', 'figure', 'figcaption', 'form', 'fieldset', 'center', 'caption', 'thead', 'tbody', 'tfoot'])
+const lines = new Set(['br', 'div', 'tr', 'li', 'dt', 'dd', 'section', 'article', 'header', 'footer', 'main', 'nav', 'aside', 'figure',
+  'figcaption', 'form', 'fieldset', 'center', 'caption', 'thead', 'tbody', 'tfoot'])
 const paragraphs = new Set(['p', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'ul', 'ol', 'dl', 'table', 'blockquote', 'pre', 'address', 'hr'])
 
 /** What nobody sees. */
@@ -29,7 +30,7 @@ export function textOfHtml (html: string): string {
 type Tag = { name: string, ends: boolean, source: string }
 
 /** The tags of a page and the texts between them; comments and what nobody sees are left out. */
-function * piecesOf (html: string): Generator<string | Tag> {
+function* piecesOf (html: string): Generator<string | Tag> {
   let at = 0
   while (at < html.length) {
     const tag = tagAt(html, at)
@@ -51,7 +52,11 @@ function tagAt (html: string, at: number): Tag | undefined {
   if (html.startsWith('<!--', at)) return { name: '', ends: false, source: html.slice(at, endOf(html, /-->/g, at + 4, 3)) }
   const [, slash, name] = /^<(\/?)([a-z][a-z0-9]{0,20}|[!?])/i.exec(html.slice(at, at + 24)) ?? []
   if (name === undefined) return undefined
-  return { name: /[!?]/.test(name) ? '' : name.toLowerCase(), ends: slash === '/', source: html.slice(at, endOfTag(html, at + name.length)) }
+  return {
+    name: /[!?]/.test(name) ? '' : name.toLowerCase(),
+    ends: slash === '/',
+    source: html.slice(at, endOfTag(html, at + name.length))
+  }
 }
 
 /** Behind the `>` that ends a tag: one in quotes does not. What is never ended goes on to the end of the page. */
@@ -126,8 +131,14 @@ const drawers: Readonly<Record<string, (page: Page, tag: Tag, ends: boolean) => 
     if (!ends) page.links.push({ url: safeLinkOf(attribute(tag, 'href').trim()) ?? '', words: '' })
     else if (link !== undefined && link.url !== '' && !isSaid(link.words, link.url)) page.write(` <${link.url}>`)
   },
-  ol (page, _tag, ends) { if (ends) page.lists.pop(); else page.lists.push(1) },
-  ul (page, _tag, ends) { if (ends) page.lists.pop(); else page.lists.push(0) },
+  ol (page, _tag, ends) {
+    if (ends) page.lists.pop()
+    else page.lists.push(1)
+  },
+  ul (page, _tag, ends) {
+    if (ends) page.lists.pop()
+    else page.lists.push(0)
+  },
   li (page, _tag, ends) {
     if (ends) return
     const number = page.lists.pop() ?? 0

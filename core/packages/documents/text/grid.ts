@@ -1,5 +1,5 @@
-import type { Align } from '../model/blocks.ts'
 import { sideOf } from '../compile/direction.ts'
+import type { Align } from '../model/blocks.ts'
 import { lengthOf, wordsOf, wrap } from './wrap.ts'
 
 /** Spaces between two columns. */
@@ -8,8 +8,8 @@ export const columnGapSpaces = 2
 type Row = readonly string[]
 
 /**
- * The widths (characters) of columns for these rows, all of the same length, on lines of a width: as wide as their longest line while all fit,
- * else narrower, but never than their longest word. Undefined when not even the words fit side by side.
+ * The widths (characters) of columns for these rows, all of the same length, on lines of a width: as wide as their longest line while all
+ * fit, else narrower, but never than their longest word. Undefined when not even the words fit side by side.
  */
 export function columnWidths (rows: readonly Row[], width: number): number[] | undefined {
   const count = rows[0]?.length ?? 0
@@ -38,7 +38,10 @@ function shared (spare: number, wanted: readonly number[], least: readonly numbe
 export function gridRow (row: Row, widths: readonly number[], aligns: readonly Align[]): string[] {
   const cells = widths.map((width, index) => wrap(row[index] ?? '', width))
   const height = Math.max(1, ...cells.map((lines) => lines.length))
-  return Array.from({ length: height }, (_, line) => widths.map((width, index) => padded(cells[index]?.[line] ?? '', width, aligns[index] ?? 'left')).join(' '.repeat(columnGapSpaces)).trimEnd())
+  return Array.from({ length: height },
+    (_, line) =>
+      widths.map((width, index) => padded(cells[index]?.[line] ?? '', width, aligns[index] ?? 'left')).join(' '.repeat(columnGapSpaces))
+        .trimEnd())
 }
 
 function padded (text: string, width: number, align: Align): string {

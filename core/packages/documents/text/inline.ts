@@ -1,6 +1,6 @@
-import type { ButtonBlock, Cell, CodeBlock, TextRun } from '../model/document.ts'
 import { formatCell } from '../compile/format.ts'
 import { safeLinkOf } from '../compile/links.ts'
+import type { ButtonBlock, Cell, CodeBlock, TextRun } from '../model/document.ts'
 import { readable } from '../render/output.ts'
 
 /** Runs as plain text: a link as `text <url>`, no sign for bold and italic. There are no pages: page fields are 1. */

@@ -1,11 +1,11 @@
 import type { AddressBlock, ResolvedBlock, TextBlock } from '../model/document.ts'
 import { readable } from '../render/output.ts'
-import { codeWords, buttonRuns, plainRuns } from './inline.ts'
+import { buttonRuns, codeWords, plainRuns } from './inline.ts'
 import { textKeyValues, textTable } from './table.ts'
 import { lengthOf, wrap } from './wrap.ts'
 
 /** Blocks as lines of a width (characters) for mail, an empty line between two of them; columns stand below each other. */
-export function * mailLines (blocks: readonly ResolvedBlock[], width: number, locale: string): Generator<string> {
+export function* mailLines (blocks: readonly ResolvedBlock[], width: number, locale: string): Generator<string> {
   let started = false
   for (const block of blocks) {
     let between = started
@@ -20,30 +20,43 @@ export function * mailLines (blocks: readonly ResolvedBlock[], width: number, lo
 
 function blockLines (block: ResolvedBlock, width: number, locale: string): Iterable<string> {
   switch (block.kind) {
-    case 'heading': return heading(block, width, locale)
-    case 'paragraph': return wrap(plainRuns(block.runs, locale), width)
-    case 'columns': return mailLines(block.columns.flatMap(({ blocks }) => blocks), width, locale)
-    case 'keyValues': return textKeyValues(block, width, locale)
-    case 'table': return textTable(block, width, locale)
-    case 'image': return block.alt === '' ? [] : wrap(`[${readable(block.alt)}]`, width)
-    case 'code': return codeWords(block).flatMap((words) => wrap(words, width))
-    case 'group': return mailLines(block.blocks, width, locale)
-    case 'address': return address(block, width, locale)
-    case 'button': return wrap(plainRuns(buttonRuns(block), locale), width)
-    case 'signature': return ['_'.repeat(40), ...wrap(plainRuns(block.label, locale), width)]
+    case 'heading':
+      return heading(block, width, locale)
+    case 'paragraph':
+      return wrap(plainRuns(block.runs, locale), width)
+    case 'columns':
+      return mailLines(block.columns.flatMap(({ blocks }) => blocks), width, locale)
+    case 'keyValues':
+      return textKeyValues(block, width, locale)
+    case 'table':
+      return textTable(block, width, locale)
+    case 'image':
+      return block.alt === '' ? [] : wrap(`[${readable(block.alt)}]`, width)
+    case 'code':
+      return codeWords(block).flatMap((words) => wrap(words, width))
+    case 'group':
+      return mailLines(block.blocks, width, locale)
+    case 'address':
+      return address(block, width, locale)
+    case 'button':
+      return wrap(plainRuns(buttonRuns(block), locale), width)
+    case 'signature':
+      return ['_'.repeat(40), ...wrap(plainRuns(block.label, locale), width)]
     case 'pageBreak':
-    case 'rule': return ['-'.repeat(width)]
-    case 'spacer': return []
+    case 'rule':
+      return ['-'.repeat(width)]
+    case 'spacer':
+      return []
   }
 }
 
 /** The sender, the recipient, and what stood beside them, below each other. */
-function * address ({ sender, lines, beside }: AddressBlock, width: number, locale: string): Generator<string> {
-  if (sender.length > 0) yield * wrap(plainRuns(sender, locale), width)
-  for (const line of lines) yield * wrap(plainRuns(line, locale), width)
+function* address ({ sender, lines, beside }: AddressBlock, width: number, locale: string): Generator<string> {
+  if (sender.length > 0) yield* wrap(plainRuns(sender, locale), width)
+  for (const line of lines) yield* wrap(plainRuns(line, locale), width)
   if (beside.length === 0) return
   yield ''
-  yield * mailLines(beside, width, locale)
+  yield* mailLines(beside, width, locale)
 }
 
 /** Lines under the headings of level 1 and 2. */

@@ -1,35 +1,39 @@
 import type { KeyValuesBlock, ResolvedTotal, TableBlock } from '../model/document.ts'
-import { columnWidths, columnGapSpaces, gridRow } from './grid.ts'
-import { labelled, plainRuns, plainCell } from './inline.ts'
+import { columnGapSpaces, columnWidths, gridRow } from './grid.ts'
+import { labelled, plainCell, plainRuns } from './inline.ts'
 import { lengthOf, wrap } from './wrap.ts'
 
 /** A table in aligned columns, the totals under the last; one line for each cell where the columns do not fit side by side. */
-export function * textTable (block: TableBlock, width: number, locale: string): Generator<string> {
+export function* textTable (block: TableBlock, width: number, locale: string): Generator<string> {
   const headers = block.columns.map(({ header }) => plainRuns(header, locale))
-  const sections = block.sections.map(({ heading, rows, totals }) => ({ heading: plainRuns(heading, locale), rows: rows.map((row) => row.map((cell) => plainCell(cell, locale))), totals }))
+  const sections = block.sections.map(({ heading, rows, totals }) => ({
+    heading: plainRuns(heading, locale),
+    rows: rows.map((row) => row.map((cell) => plainCell(cell, locale))),
+    totals
+  }))
   const widths = columnWidths([headers, ...sections.flatMap(({ rows }) => rows)], width)
   const length = widths === undefined ? 0 : widths.reduce((sum, own) => sum + own + columnGapSpaces, -columnGapSpaces)
   const aligns = block.columns.map(({ align }) => align)
-  if (widths !== undefined) yield * gridRow(headers, widths, aligns)
-  else if (sections.every(({ rows }) => rows.length === 0)) yield * wrap(headers.join(', '), width)
+  if (widths !== undefined) yield* gridRow(headers, widths, aligns)
+  else if (sections.every(({ rows }) => rows.length === 0)) yield* wrap(headers.join(', '), width)
   for (const { heading, rows, totals } of sections) {
     if (widths !== undefined) yield ruleOf(widths)
-    if (heading !== '') yield * wrap(heading, width)
-    if (widths === undefined) yield * list(headers, rows, width)
-    else for (const row of rows) yield * gridRow(row, widths, aligns)
-    yield * totalLines(totals, length, width, locale)
+    if (heading !== '') yield* wrap(heading, width)
+    if (widths === undefined) yield* list(headers, rows, width)
+    else for (const row of rows) yield* gridRow(row, widths, aligns)
+    yield* totalLines(totals, length, width, locale)
   }
   if (widths !== undefined) yield '-'.repeat(length)
-  yield * totalLines(block.totals, length, width, locale)
+  yield* totalLines(block.totals, length, width, locale)
 }
 
 function ruleOf (widths: readonly number[]): string {
   return widths.map((width) => '-'.repeat(width)).join(' '.repeat(columnGapSpaces))
 }
 
-function * list (headers: readonly string[], rows: readonly string[][], width: number): Generator<string> {
+function* list (headers: readonly string[], rows: readonly string[][], width: number): Generator<string> {
   for (const row of rows) {
-    for (const [index, cell] of row.entries()) yield * wrap(labelled(headers[index] ?? '', cell), width)
+    for (const [index, cell] of row.entries()) yield* wrap(labelled(headers[index] ?? '', cell), width)
     yield ''
   }
 }
@@ -45,8 +49,8 @@ function total (label: string, value: string, length: number, width: number): st
 }
 
 /** Labels and their values in two columns, or one line for each where they do not fit. */
-export function * textKeyValues ({ entries }: KeyValuesBlock, width: number, locale: string): Generator<string> {
+export function* textKeyValues ({ entries }: KeyValuesBlock, width: number, locale: string): Generator<string> {
   const rows = entries.map(({ label, cell }) => [labelled(plainRuns(label, locale), ''), plainCell(cell, locale)])
   const widths = columnWidths(rows, width)
-  for (const row of rows) yield * widths === undefined ? wrap(row.join(' '), width) : gridRow(row, widths, [])
+  for (const row of rows) yield* widths === undefined ? wrap(row.join(' '), width) : gridRow(row, widths, [])
 }

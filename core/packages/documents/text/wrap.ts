@@ -1,4 +1,6 @@
-/** Characters of a line: letters with their marks, as far as composing joins them. A wide letter (Chinese, Japanese, Korean) counts as one. */
+/**
+ * Characters of a line: letters with their marks, as far as composing joins them. A wide letter (Chinese, Japanese, Korean) counts as one.
+ */
 export function lengthOf (line: string): number {
   return Array.from(line).length
 }

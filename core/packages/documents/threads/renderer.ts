@@ -1,7 +1,7 @@
-import { availableParallelism } from 'node:os'
 import { createFairSemaphore, SemaphoreFull } from '@dispatch/common'
+import { availableParallelism } from 'node:os'
 import { RenderError, renderError } from '../model/errors.ts'
-import type { Format, RenderResult, Rendered, RenderJob } from '../render/job.ts'
+import type { Format, Rendered, RenderJob, RenderResult } from '../render/job.ts'
 import { createThreads, ThreadStopped } from './threads.ts'
 
 export type { Format, Rendered, RenderJob } from '../render/job.ts'
@@ -43,8 +43,19 @@ const seconds = { shared: 30, own: 10 }
  * Starts the threads. A job that is stopped at a limit takes its thread with it; another one takes its place. One company leaves a
  * thread to the others where there are several; a single one goes to whoever has waited longest, with one job of each company in that line.
  */
-export function createRenderer ({ threads = Math.min(Math.max(availableParallelism() - 1, 1), 4), waiting = 500, timeLimits = seconds, memoryLimit = 256 }: RendererOptions = {}): Renderer {
-  const pool = createThreads<RenderJob, RenderResult>({ module: new URL('worker.ts', import.meta.url), threads, start: 'at once', waiting, memoryLimit })
+export function createRenderer ({
+  threads = Math.min(Math.max(availableParallelism() - 1, 1), 4),
+  waiting = 500,
+  timeLimits = seconds,
+  memoryLimit = 256
+}: RendererOptions = {}): Renderer {
+  const pool = createThreads<RenderJob, RenderResult>({
+    module: new URL('worker.ts', import.meta.url),
+    threads,
+    start: 'at once',
+    waiting,
+    memoryLimit
+  })
   const semaphore = createFairSemaphore(waiting, Math.max(threads - 1, 1))
   return {
     async render<F extends Format> (job: RenderJob<F>, { companyId, template }: Customer) {

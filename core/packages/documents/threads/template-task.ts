@@ -1,8 +1,8 @@
 import type { JsonObject } from '@dispatch/common'
 import type { DataFindings } from '../data/data-check.ts'
-import type { TemplateDraft, Inspection } from '../source/inspect.ts'
-import type { Format, RenderResult, RenderJob } from '../render/job.ts'
 import type { TemplateSource } from '../model/model.ts'
+import type { Format, RenderJob, RenderResult } from '../render/job.ts'
+import type { Inspection, TemplateDraft } from '../source/inspect.ts'
 
 /** What data are checked against: `digest` names the content, which is compiled once. The source comes with stand-ins for its pictures. */
 export type CheckedTemplate = { digest: string, source: TemplateSource, schema: JsonObject }
@@ -20,4 +20,6 @@ export type TemplateTasks = {
 export type TemplateTaskKind = keyof TemplateTasks
 
 /** A job on its way to a thread. */
-export type TemplateTask<K extends TemplateTaskKind = TemplateTaskKind> = { [Name in K]: { kind: Name, job: TemplateTasks[Name]['job'] } }[K]
+export type TemplateTask<K extends TemplateTaskKind = TemplateTaskKind> = {
+  [Name in K]: { kind: Name, job: TemplateTasks[Name]['job'] }
+}[K]

@@ -1,12 +1,12 @@
-import { LRUCache } from 'lru-cache'
 import type { Problem } from '@dispatch/common'
+import { LRUCache } from 'lru-cache'
 import { examineTemplate } from '../compile/compile.ts'
-import { dataCheck, type DataCheck, type DataFindings } from '../data/data-check.ts'
-import { readDataSchema } from '../model/data-schema.ts'
+import { type DataCheck, dataCheck, type DataFindings } from '../data/data-check.ts'
 import { dataUriOf, readImage } from '../image/read.ts'
+import { readDataSchema } from '../model/data-schema.ts'
 import { inspectDraft } from '../source/inspect.ts'
+import type { CheckedTemplate, TemplateTask, TemplateTaskKind, TemplateTasks } from './template-task.ts'
 import { inThread } from './thread-job.ts'
-import type { CheckedTemplate, TemplateTasks, TemplateTaskKind, TemplateTask } from './template-task.ts'
 
 /** Does one job, in a thread of the workshop. */
 export default inThread(({ kind, job }: TemplateTask) => (doers[kind] as (job: unknown) => unknown)(job))
@@ -39,6 +39,10 @@ function compileCheck ({ schema, source }: CheckedTemplate): DataCheck {
 
 /** The schema is no schema: no data fit it. */
 function unfit (problems: readonly Problem[]): DataCheck {
-  const fit = (_data: object, at: string): DataFindings => ({ problems: problems.map((problem) => ({ ...problem, path: at })), warnings: [], signers: 0 })
+  const fit = (_data: object, at: string): DataFindings => ({
+    problems: problems.map((problem) => ({ ...problem, path: at })),
+    warnings: [],
+    signers: 0
+  })
   return { fit, evaluate: fit }
 }

@@ -1,10 +1,10 @@
-import { SemaphoreFull, createFairSemaphore, type Problem } from '@dispatch/common'
+import { createFairSemaphore, type Problem, SemaphoreFull } from '@dispatch/common'
 import type { DataFindings } from '../data/data-check.ts'
 import { RenderError } from '../model/errors.ts'
-import type { TemplateDraft, Inspection } from '../source/inspect.ts'
-import type { Format, RenderResult, Rendered, RenderJob } from '../render/job.ts'
+import type { Format, Rendered, RenderJob, RenderResult } from '../render/job.ts'
+import type { Inspection, TemplateDraft } from '../source/inspect.ts'
+import type { Picture, TemplateTask, TemplateTaskKind, TemplateTasks } from './template-task.ts'
 import { createThreads, ThreadStopped } from './threads.ts'
-import type { TemplateTasks, TemplateTaskKind, Picture, TemplateTask } from './template-task.ts'
 
 export type { Picture } from './template-task.ts'
 
@@ -35,17 +35,34 @@ export class TemplateWorkersBusy extends Error {
 }
 
 /** `timeLimits` in seconds; `memoryLimit` in MiB for each thread. */
-export type TemplateWorkersOptions = { threads?: number, waiting?: number, timeLimits?: Readonly<Record<TemplateTaskKind, number>>, memoryLimit?: number }
+export type TemplateWorkersOptions = {
+  threads?: number
+  waiting?: number
+  timeLimits?: Readonly<Record<TemplateTaskKind, number>>
+  memoryLimit?: number
+}
 
 const seconds: Readonly<Record<TemplateTaskKind, number>> = { inspect: 10, check: 5, render: 10, flatten: 10 }
 
 /** Opens the workshop; its threads are there while there is something to do. */
-export function createTemplateWorkers ({ threads = 2, waiting = 50, timeLimits = seconds, memoryLimit = 256 }: TemplateWorkersOptions = {}): TemplateWorkers {
-  const pool = createThreads<TemplateTask, unknown>({ module: new URL('template-worker.ts', import.meta.url), threads, start: 'when needed', waiting, memoryLimit })
+export function createTemplateWorkers ({ threads = 2, waiting = 50, timeLimits = seconds, memoryLimit = 256 }: TemplateWorkersOptions =
+  {}): TemplateWorkers
+{
+  const pool = createThreads<TemplateTask, unknown>({
+    module: new URL('template-worker.ts', import.meta.url),
+    threads,
+    start: 'when needed',
+    waiting,
+    memoryLimit
+  })
   const semaphore = createFairSemaphore(waiting)
 
   /** `refuse` makes an answer of what stopped the job. */
-  async function run<K extends TemplateTaskKind> (companyId: number, job: TemplateTask<K>, refuse: (problem: Omit<Problem, 'path'>) => TemplateTasks[K]['answer']): Promise<TemplateTasks[K]['answer']> {
+  async function run<K extends TemplateTaskKind> (
+    companyId: number,
+    job: TemplateTask<K>,
+    refuse: (problem: Omit<Problem, 'path'>) => TemplateTasks[K]['answer']
+  ): Promise<TemplateTasks[K]['answer']> {
     const limit = timeLimits[job.kind]
     try {
       return await semaphore.run(companyId, () => pool.run(job as TemplateTask, limit)) as TemplateTasks[K]['answer']
@@ -57,11 +74,14 @@ export function createTemplateWorkers ({ threads = 2, waiting = 50, timeLimits =
   }
 
   return {
-    inspect: (companyId, job) => run(companyId, { kind: 'inspect', job }, (problem) => ({ ok: false, problems: [{ path: '', ...problem }] })),
-    check: (companyId, job) => run(companyId, { kind: 'check', job }, (problem) => ({ problems: [{ path: job.at, ...problem }], warnings: [], signers: 0 })),
+    inspect: (companyId, job) =>
+      run(companyId, { kind: 'inspect', job }, (problem) => ({ ok: false, problems: [{ path: '', ...problem }] })),
+    check: (companyId, job) =>
+      run(companyId, { kind: 'check', job }, (problem) => ({ problems: [{ path: job.at, ...problem }], warnings: [], signers: 0 })),
     async render<F extends Format> (companyId: number, job: RenderJob<F>) {
       // The thread answers in the format of its job; its type knows only that it is one of them.
-      const outcome = await run(companyId, { kind: 'render', job }, (problem) => ({ ok: false, problems: [{ path: '', ...problem }] })) as RenderResult<F>
+      const outcome = await run(companyId, { kind: 'render', job },
+        (problem) => ({ ok: false, problems: [{ path: '', ...problem }] })) as RenderResult<F>
       if (outcome.ok) return outcome.rendered
       throw new RenderError(outcome.problems)
     },

@@ -1,5 +1,5 @@
-import { Piscina } from 'piscina'
 import { createSemaphore, SemaphoreFull } from '@dispatch/common'
+import { Piscina } from 'piscina'
 import { begin, type ThreadJob } from './thread-job.ts'
 
 export type ThreadsOptions = {
@@ -33,7 +33,9 @@ export class ThreadStopped extends Error {
   }
 }
 
-/** MiB for what a job leaves behind at once: with V8's own 48 a thread holds 30 more without being faster, with 16 it takes a fifth longer. */
+/**
+ * MiB for what a job leaves behind at once: with V8's own 48 a thread holds 30 more without being faster, with 16 it takes a fifth longer.
+ */
 const youngMemory = 32
 
 /** Milliseconds that a thread which is there only when needed waits for the next job. */
@@ -49,7 +51,9 @@ export function createThreads<Job, Answer> ({ module, threads, start, waiting, m
     resourceLimits: { maxOldGenerationSizeMb: memoryLimit, maxYoungGenerationSizeMb: youngMemory }
   })
   // A thread that fails between two jobs is replaced by the pool; nobody waits for an answer.
-  pool.on('error', (error: Error) => { process.emitWarning(error) })
+  pool.on('error', (error: Error) => {
+    process.emitWarning(error)
+  })
   // The pool has a queue too, but its signal would count the time spent there as time of the job.
   const semaphore = createSemaphore(threads, waiting)
   return {
@@ -78,7 +82,11 @@ function limitOf (seconds: number): { begun: Int32Array<SharedArrayBuffer>, sign
   const end = new AbortController()
   const progress: { timer?: NodeJS.Timeout, over: boolean } = { over: false }
   void Promise.resolve(Atomics.waitAsync(begun, 0, 0, startLimit).value).then(() => {
-    if (!progress.over) progress.timer = setTimeout(() => { end.abort() }, seconds * 1000)
+    if (!progress.over) {
+      progress.timer = setTimeout(() => {
+        end.abort()
+      }, seconds * 1000)
+    }
   })
   return {
     begun,

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache'
 import { move, transferableSymbol, valueSymbol } from 'piscina'
-import { compileTemplate, type CompiledTemplate } from '../compile/compile.ts'
-import { RenderError } from '../model/errors.ts'
-import type { RenderResult, RenderJob } from '../render/job.ts'
+import { type CompiledTemplate, compileTemplate } from '../compile/compile.ts'
 import { facesFor } from '../layout/fonts.ts'
+import { RenderError } from '../model/errors.ts'
+import type { RenderJob, RenderResult } from '../render/job.ts'
 import { render } from '../render/render.ts'
 import { inThread } from './thread-job.ts'
 
@@ -13,13 +13,17 @@ const templates = new LRUCache<string, CompiledTemplate>({ max: 200 })
 facesFor('sans', {})
 facesFor('sans', { bold: true })
 
-/** Makes one document, in a thread of the renderer's pool. The pool gives an {@link RenderResult}, the bytes of a file moved and not copied. */
+/**
+ * Makes one document, in a thread of the renderer's pool. The pool gives an {@link RenderResult}, the bytes of a file moved and not copied.
+ */
 export default inThread(makeDocument)
 
 /** As a thread of the renderer does it. */
 export async function makeDocument (job: RenderJob): Promise<unknown> {
   const outcome = await attempt(job)
-  return outcome.ok && 'bytes' in outcome.rendered ? move({ [transferableSymbol]: [outcome.rendered.bytes.buffer], [valueSymbol]: outcome }) : outcome
+  return outcome.ok && 'bytes' in outcome.rendered
+    ? move({ [transferableSymbol]: [outcome.rendered.bytes.buffer], [valueSymbol]: outcome })
+    : outcome
 }
 
 async function attempt (job: RenderJob): Promise<RenderResult> {

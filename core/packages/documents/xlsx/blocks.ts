@@ -1,16 +1,16 @@
 import { sideOf } from '../compile/direction.ts'
-import type { Cell, ColumnsBlock, KeyValuesBlock, ResolvedBlock, TextRun, SignatureBlock, TextBlock } from '../model/document.ts'
 import { inFlow } from '../compile/flow.ts'
 import { formatCell } from '../compile/format.ts'
+import type { Cell, ColumnsBlock, KeyValuesBlock, ResolvedBlock, SignatureBlock, TextBlock, TextRun } from '../model/document.ts'
 import { headingSize } from '../model/style.ts'
 import { codeWords, labelled } from '../text/inline.ts'
 import type { CellLine } from './cells.ts'
-import { sized, splitRange, widthOf, type ColumnRange, type SheetContext } from './context.ts'
+import { type ColumnRange, type SheetContext, sized, splitRange, widthOf } from './context.ts'
+import { labelledFormat } from './number-format.ts'
+import { richTextOf, textOfRichText } from './rich-text.ts'
 import type { CellBorder } from './styles.ts'
 import { digitsWide, textLines, usualHeight } from './text-lines.ts'
-import { labelledFormat } from './number-format.ts'
-import { typed, type Typed } from './values.ts'
-import { textOfRichText, richTextOf } from './rich-text.ts'
+import { type Typed, typed } from './values.ts'
 
 /** Blocks below each other in some columns of a sheet. Room is an empty line; tables have sheets of their own. */
 export function linesOfBlocks (blocks: readonly ResolvedBlock[], range: ColumnRange, setting: SheetContext): CellLine[] {
@@ -26,20 +26,35 @@ export function linesOfBlocks (blocks: readonly ResolvedBlock[], range: ColumnRa
 function linesOfBlock (block: ResolvedBlock, range: ColumnRange, setting: SheetContext): CellLine[] {
   const { style } = setting
   switch (block.kind) {
-    case 'heading': return text(block, headingSize(block.level, style), { bold: true }, range, setting)
-    case 'paragraph': return text(block, style.size, {}, range, setting)
-    case 'columns': return columns(block, range, setting)
-    case 'keyValues': return keyValues(block, range, setting)
-    case 'image': return block.alt === '' ? [] : notes([`[${block.alt}]`], range, setting)
-    case 'code': return notes(codeWords(block), range, setting)
-    case 'group': return linesOfBlocks(block.blocks, range, setting)
-    case 'address': return linesOfBlocks(inFlow(block, setting.style), range, setting)
-    case 'button': return textLines(richTextOf([{ text: block.text, link: block.url }], setting.locale), { bold: true, color: style.accent }, range, setting)
-    case 'signature': return signature(block, range, setting)
-    case 'spacer': return block.height === 0 ? [] : [room(block.height)]
-    case 'pageBreak': return [room(style.size)]
-    case 'rule': return [ruled(range, 'bottom', { style: block.thickness < 1.5 ? 'thin' : 'medium', color: block.color }, setting)]
-    case 'table': return []
+    case 'heading':
+      return text(block, headingSize(block.level, style), { bold: true }, range, setting)
+    case 'paragraph':
+      return text(block, style.size, {}, range, setting)
+    case 'columns':
+      return columns(block, range, setting)
+    case 'keyValues':
+      return keyValues(block, range, setting)
+    case 'image':
+      return block.alt === '' ? [] : notes([`[${block.alt}]`], range, setting)
+    case 'code':
+      return notes(codeWords(block), range, setting)
+    case 'group':
+      return linesOfBlocks(block.blocks, range, setting)
+    case 'address':
+      return linesOfBlocks(inFlow(block, setting.style), range, setting)
+    case 'button':
+      return textLines(richTextOf([{ text: block.text, link: block.url }], setting.locale), { bold: true, color: style.accent }, range,
+        setting)
+    case 'signature':
+      return signature(block, range, setting)
+    case 'spacer':
+      return block.height === 0 ? [] : [room(block.height)]
+    case 'pageBreak':
+      return [room(style.size)]
+    case 'rule':
+      return [ruled(range, 'bottom', { style: block.thickness < 1.5 ? 'thin' : 'medium', color: block.color }, setting)]
+    case 'table':
+      return []
   }
 }
 
@@ -48,9 +63,20 @@ function room (height: number): CellLine {
   return { cells: [], height: Math.max(4, height) }
 }
 
-function text ({ runs, align, color, size: own }: TextBlock, size: number, look: { bold?: true }, range: ColumnRange, setting: SheetContext): CellLine[] {
+function text (
+  { runs, align, color, size: own }: TextBlock,
+  size: number,
+  look: { bold?: true },
+  range: ColumnRange,
+  setting: SheetContext
+): CellLine[] {
   const asked = sized(own ?? size, setting)
-  return textLines(richTextOf(runs, setting.locale), { ...look, size: asked, color, ...(align === 'start' ? {} : { align: sideOf(align, setting.direction) }) }, range, setting)
+  return textLines(richTextOf(runs, setting.locale), {
+    ...look,
+    size: asked,
+    color,
+    ...(align === 'start' ? {} : { align: sideOf(align, setting.direction) })
+  }, range, setting)
 }
 
 /** Columns stand side by side where the sheet has columns enough for it, else below each other. */
@@ -73,18 +99,25 @@ function beside (columns: readonly (readonly CellLine[])[]): CellLine[] {
 /** A line as rows of the sheet: its cells reach down over all of them. */
 function inRows ({ cells, height, rows = 1 }: CellLine): CellLine[] {
   if (rows === 1) return [{ cells, height }]
-  return Array.from({ length: rows }, (_, index) => ({ cells: index === 0 ? cells.map((placed) => ({ ...placed, down: rows })) : [], height: height / rows }))
+  return Array.from({ length: rows },
+    (_, index) => ({ cells: index === 0 ? cells.map((placed) => ({ ...placed, down: rows })) : [], height: height / rows }))
 }
 
 function keyValues ({ entries, labels, values }: KeyValuesBlock, range: ColumnRange, setting: SheetContext): CellLine[] {
   const [left, right] = splitRange(range, [labels, values], setting) ?? []
   return entries.flatMap(({ label, cell }) => {
     if (left === undefined || right === undefined) return together(label, cell, range, setting)
-    return beside([textLines(richTextOf(label, setting.locale), { color: setting.style.muted }, left, setting), valueLines(cell, right, setting)])
+    return beside([
+      textLines(richTextOf(label, setting.locale), { color: setting.style.muted }, left, setting),
+      valueLines(cell, right, setting)
+    ])
   })
 }
 
-/** Where there is one column alone, a text stands behind its label; a number has it in its format, or stands below it where both are too wide. */
+/**
+ * Where there is one column alone, a text stands behind its label; a number has it in its format, or stands below it where both are too
+ * wide.
+ */
 function together (label: readonly TextRun[], cell: Cell, range: ColumnRange, setting: SheetContext): CellLine[] {
   const { locale } = setting
   const number = typed(cell, locale)
@@ -93,29 +126,46 @@ function together (label: readonly TextRun[], cell: Cell, range: ColumnRange, se
   const words = richTextOf([...label, { text: before.slice(name.length) + ' ' }, ...formatCell(cell, locale)], locale)
   if (number === undefined) return textLines(words, {}, range, setting)
   const format = labelledFormat(`${before} `, number.format)
-  if (format !== undefined && digitsWide(textOfRichText(words)) < widthOf(range, setting)) return [numberLine({ ...number, format }, range, setting)]
+  if (format !== undefined && digitsWide(textOfRichText(words)) < widthOf(range, setting)) {
+    return [numberLine({ ...number, format }, range, setting)]
+  }
   return [...textLines(richTextOf(label, locale), { color: setting.style.muted }, range, setting), numberLine(number, range, setting)]
 }
 
 function valueLines (cell: Cell, range: ColumnRange, setting: SheetContext): CellLine[] {
   const number = typed(cell, setting.locale)
-  return number === undefined ? textLines(richTextOf(formatCell(cell, setting.locale), setting.locale), {}, range, setting) : [numberLine(number, range, setting)]
+  return number === undefined
+    ? textLines(richTextOf(formatCell(cell, setting.locale), setting.locale), {}, range, setting)
+    : [numberLine(number, range, setting)]
 }
 
 /** A number does not run over into the next cells, as text does: it has all of them. */
 function numberLine (number: Typed, range: ColumnRange, setting: SheetContext): CellLine {
-  return { cells: [{ column: range.from, span: range.to - range.from, style: setting.styles.of({ align: sideOf('start', setting.direction), format: number.format }), value: { number: number.number } }], height: usualHeight }
+  return {
+    cells: [{
+      column: range.from,
+      span: range.to - range.from,
+      style: setting.styles.of({ align: sideOf('start', setting.direction), format: number.format }),
+      value: { number: number.number }
+    }],
+    height: usualHeight
+  }
 }
 
 /** What pictures show, in words. */
 function notes (texts: readonly string[], range: ColumnRange, setting: SheetContext): CellLine[] {
-  return texts.flatMap((text) => textLines(richTextOf([{ text, italic: true }], setting.locale), { color: setting.style.muted }, range, setting))
+  return texts.flatMap((text) =>
+    textLines(richTextOf([{ text, italic: true }], setting.locale), { color: setting.style.muted }, range, setting)
+  )
 }
 
 /** Room to sign in, and the label under a line. */
 function signature ({ label, height }: SignatureBlock, range: ColumnRange, setting: SheetContext): CellLine[] {
   const line = ruled(range, 'bottom', { style: 'thin', color: setting.style.text }, setting)
-  return [{ ...room(height), cells: line.cells }, ...textLines(richTextOf(label, setting.locale), { color: setting.style.muted }, range, setting)]
+  return [
+    { ...room(height), cells: line.cells },
+    ...textLines(richTextOf(label, setting.locale), { color: setting.style.muted }, range, setting)
+  ]
 }
 
 /** Empty cells with a line at one side. */

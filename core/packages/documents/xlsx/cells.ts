@@ -1,11 +1,14 @@
-import { element, xmlText, type Xml } from '../office/xml.ts'
-import type { FontLook, CellStyle, Styles } from './styles.ts'
-import { cellLinkOf, textOfRichText, type RichTextRun, type RichText } from './rich-text.ts'
+import { element, type Xml, xmlText } from '../office/xml.ts'
+import { cellLinkOf, type RichText, type RichTextRun, textOfRichText } from './rich-text.ts'
+import type { CellStyle, FontLook, Styles } from './styles.ts'
 
 /** What a cell of a sheet holds: text, or a number; a formula has the number that it comes to. */
 export type Value = { text: Xml } | { number: string, formula?: string }
 
-/** A cell: at a column (from 0), over `span` of them and over `down` rows; `style` is the number of its look. Without a value it is there for its look. */
+/**
+ * A cell: at a column (from 0), over `span` of them and over `down` rows; `style` is the number of its look. Without a value it is there
+ * for its look.
+ */
 export type PlacedCell = { column: number, span?: number, down?: number, style: number, value?: Value, link?: string }
 
 /** Cells side by side; `height` in points, of `rows` lines of text (1 unless given). */
@@ -20,8 +23,15 @@ export function textCell (given: RichText, look: CellStyle, styles: Styles): Pic
   const [first = { text: '' }] = words
   const isWhole = words.every(({ bold, italic }) => bold === first.bold && italic === first.italic)
   const content = textOfRichText(words)
-  const own: CellStyle = { ...look, ...(isWhole ? emphasisOf(first) : {}), ...(link === undefined ? {} : { underline: true }), ...(formulaLike.test(content) ? { asText: true } : {}) }
-  const pieces = isWhole ? [plainText(content)] : words.map((piece) => element('r', {}, styles.run({ ...own, ...emphasisOf(piece) }), plainText(piece.text)))
+  const own: CellStyle = {
+    ...look,
+    ...(isWhole ? emphasisOf(first) : {}),
+    ...(link === undefined ? {} : { underline: true }),
+    ...(formulaLike.test(content) ? { asText: true } : {})
+  }
+  const pieces = isWhole
+    ? [plainText(content)]
+    : words.map((piece) => element('r', {}, styles.run({ ...own, ...emphasisOf(piece) }), plainText(piece.text)))
   return { style: styles.of(own), value: { text: element('is', {}, ...pieces) }, ...(link === undefined ? {} : { link }) }
 }
 

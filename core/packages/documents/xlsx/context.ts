@@ -19,7 +19,11 @@ export function sized (size: number, { style }: Pick<SheetContext, 'style'>): nu
 }
 
 /** The range in parts, as wide as their shares as far as columns end there; undefined when it has too few columns. */
-export function splitRange (range: ColumnRange, shares: readonly number[], setting: Pick<SheetContext, 'columns'>): ColumnRange[] | undefined {
+export function splitRange (
+  range: ColumnRange,
+  shares: readonly number[],
+  setting: Pick<SheetContext, 'columns'>
+): ColumnRange[] | undefined {
   const count = range.to - range.from
   if (count < shares.length) return undefined
   const total = shares.reduce((sum, share) => sum + share, 0)

@@ -13,7 +13,7 @@ export function sheetNames (wanted: readonly string[]): string[] {
 }
 
 function firstFree (name: string, taken: ReadonlySet<string>): string {
-  for (let number = 1; ; number++) {
+  for (let number = 1;; number++) {
     const suffix = number === 1 ? '' : ` (${number})`
     const candidate = cut(name, longest - suffix.length) + suffix
     if (!taken.has(candidate.toLowerCase())) return candidate

@@ -7,12 +7,16 @@ const remembered = (make: (...words: string[]) => string): (...words: (string | 
 }
 
 /** The format of an amount with so many decimals: the sign of the currency stands where the locale has it. */
-export const moneyFormat: (locale: string, currency: string, decimals: number) => string = remembered((locale = '', currency = '', decimals = '') =>
-  patternOf(new Intl.NumberFormat(locale, { style: 'currency', currency }), Number(decimals)))
+export const moneyFormat: (locale: string, currency: string, decimals: number) => string = remembered((
+  locale = '',
+  currency = '',
+  decimals = ''
+) => patternOf(new Intl.NumberFormat(locale, { style: 'currency', currency }), Number(decimals)))
 
 /** The format of a percentage: a sheet has 0.2 where the document says 20 %. */
 export const percentFormat: (locale: string, decimals: number) => string = remembered((locale = '', decimals = '') =>
-  patternOf(new Intl.NumberFormat(locale, { style: 'unit', unit: 'percent' }), Number(decimals)))
+  patternOf(new Intl.NumberFormat(locale, { style: 'unit', unit: 'percent' }), Number(decimals))
+)
 
 /** The format of a number with so many decimals. */
 export function numberFormat (decimals: number): string {

@@ -1,4 +1,4 @@
-import { sideOf, type Direction } from '../compile/direction.ts'
+import { type Direction, sideOf } from '../compile/direction.ts'
 import type { ResolvedBlock, TextRun } from '../model/document.ts'
 import { readable } from '../render/output.ts'
 
@@ -8,7 +8,10 @@ const longest = 255
 /** What of a header or footer is printed on every page, in the code of sheets, and the blocks that are left. */
 export type Printed = { code: string, rest: ResolvedBlock[] }
 
-/** Takes out the texts with the number of the page in them: it means nothing in a cell. Where they are too long to print they stay, and the number is 1. */
+/**
+ * Takes out the texts with the number of the page in them: it means nothing in a cell. Where they are too long to print they stay, and the
+ * number is 1.
+ */
 export function printed (blocks: readonly ResolvedBlock[], direction: Direction): Printed {
   const sections: Sections = { left: [], center: [], right: [] }
   const rest = without(blocks, sections, direction)
@@ -20,7 +23,9 @@ type Sections = Record<ReturnType<typeof sideOf>, string[]>
 
 function without (blocks: readonly ResolvedBlock[], sections: Sections, direction: Direction): ResolvedBlock[] {
   return blocks.flatMap((block): ResolvedBlock[] => {
-    if (block.kind === 'columns') return [{ ...block, columns: block.columns.map((column) => ({ ...column, blocks: without(column.blocks, sections, direction) })) }]
+    if (block.kind === 'columns') {
+      return [{ ...block, columns: block.columns.map((column) => ({ ...column, blocks: without(column.blocks, sections, direction) })) }]
+    }
     if ((block.kind !== 'paragraph' && block.kind !== 'heading') || !block.runs.some((run) => 'field' in run)) return [block]
     sections[sideOf(block.align, direction)].push(block.runs.map(codeOfRun).join(''))
     return []
@@ -29,7 +34,9 @@ function without (blocks: readonly ResolvedBlock[], sections: Sections, directio
 
 function codeOf (sections: Sections): string {
   const codes = { left: '&L', center: '&C', right: '&R' } as const
-  return (['left', 'center', 'right'] as const).map((align) => sections[align].length === 0 ? '' : codes[align] + sections[align].join('\n')).join('')
+  return (['left', 'center', 'right'] as const).map((align) =>
+    sections[align].length === 0 ? '' : codes[align] + sections[align].join('\n')
+  ).join('')
 }
 
 function codeOfRun (run: TextRun): string {

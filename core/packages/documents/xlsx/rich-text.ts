@@ -1,5 +1,5 @@
-import type { TextRun } from '../model/document.ts'
 import { safeLinkOf } from '../compile/links.ts'
+import type { TextRun } from '../model/document.ts'
 import { readable } from '../render/output.ts'
 
 /** Text of a cell: line ends are `\n`. A safe link goes with its piece. */
@@ -14,7 +14,12 @@ export function richTextOf (runs: readonly TextRun[], locale: string): RichText 
   return runs.map((run) => {
     const link = run.link === undefined ? undefined : safeLinkOf(run.link)
     const { bold = false, italic = false } = run
-    return { text: 'text' in run ? readable(run.text) : (1).toLocaleString(locale), ...(bold ? { bold } : {}), ...(italic ? { italic } : {}), ...(link === undefined ? {} : { link }) }
+    return {
+      text: 'text' in run ? readable(run.text) : (1).toLocaleString(locale),
+      ...(bold ? { bold } : {}),
+      ...(italic ? { italic } : {}),
+      ...(link === undefined ? {} : { link })
+    }
   })
 }
 
@@ -48,5 +53,9 @@ export function cellLinkOf (words: RichText): { words: RichText, link?: string }
   const [link, ...more] = new Set(words.flatMap(({ link }) => link ?? []))
   if (link === undefined) return { words }
   if (more.length === 0) return { words, link }
-  return { words: words.map(({ link: own, ...piece }, index) => own === undefined || own === words[index + 1]?.link ? piece : { ...piece, text: `${piece.text} <${own}>` }) }
+  return {
+    words: words.map(({ link: own, ...piece }, index) =>
+      own === undefined || own === words[index + 1]?.link ? piece : { ...piece, text: `${piece.text} <${own}>` }
+    )
+  }
 }

@@ -1,5 +1,5 @@
-import { element, none, xmlText, type Xml } from '../office/xml.ts'
-import { cellReference, type CellLine, type PlacedCell } from './cells.ts'
+import { element, none, type Xml, xmlText } from '../office/xml.ts'
+import { type CellLine, cellReference, type PlacedCell } from './cells.ts'
 import { usualHeight } from './text-lines.ts'
 
 /** Points of the highest row that sheets have, less a little. */
@@ -47,5 +47,6 @@ export function createRows (): Rows {
 function cell (r: string, { style: s, value }: PlacedCell): Xml {
   if (value === undefined) return element('c', { r, s })
   if ('text' in value) return element('c', { r, s, t: 'inlineStr' }, value.text)
-  return element('c', { r, s }, value.formula === undefined ? none : element('f', {}, xmlText(value.formula)), element('v', {}, xmlText(value.number)))
+  return element('c', { r, s }, value.formula === undefined ? none : element('f', {}, xmlText(value.formula)),
+    element('v', {}, xmlText(value.number)))
 }

@@ -1,11 +1,11 @@
 import type { PageBox } from '../model/document.ts'
-import { relationType, type Relation } from '../office/package.ts'
-import { around, element, none, xmlText, type Xml } from '../office/xml.ts'
+import { type Relation, relationType } from '../office/package.ts'
+import { around, element, none, type Xml, xmlText } from '../office/xml.ts'
 import { linesOfBlocks } from './blocks.ts'
 import type { CellLine } from './cells.ts'
+import type { SheetContext } from './context.ts'
 import { namespace } from './namespaces.ts'
 import { createRows, type Rows } from './rows.ts'
-import type { SheetContext } from './context.ts'
 import type { SheetSection } from './split.ts'
 import { bodyRows, headerRows } from './table.ts'
 import { usualHeight } from './text-lines.ts'
@@ -13,7 +13,10 @@ import { usualHeight } from './text-lines.ts'
 /** How a sheet is printed: its paper, and the codes of its header and footer. */
 export type Print = { page: PageBox, header: string, footer: string }
 
-/** A sheet as it is written: its pieces, and what is known once the last of them is. `titles`: the rows (from 1) that stand on every page of paper, if there are any. */
+/**
+ * A sheet as it is written: its pieces, and what is known once the last of them is. `titles`: the rows (from 1) that stand on every page of
+ * paper, if there are any.
+ */
 export type Sheet = { pieces: Iterable<Xml>, titles: () => Extent | undefined, relations: () => Relation[] }
 type Extent = { first: number, last: number }
 
@@ -37,20 +40,26 @@ export function createSheet ({ above, table, below }: SheetSection, print: Print
   return {
     // Where a table fits on a page, its header would stand above the text of the next one.
     titles: () => tableEnd > heightOf(print) ? header : undefined,
-    relations: () => rows.links.slice(0, mostLinks).map(({ url }, index) => ({ id: `rId${index + 1}`, type: relationType('hyperlink'), target: url, external: true })),
+    relations: () =>
+      rows.links.slice(0, mostLinks).map(({ url }, index) => ({
+        id: `rId${index + 1}`,
+        type: relationType('hyperlink'),
+        target: url,
+        external: true
+      })),
     pieces: worksheet(setting, headers.length === 0 ? undefined : header.last, print, rows, data())
   }
 
-  function * data (): Generator<Xml> {
-    yield * written(start, rows)
-    yield * written(headers, rows)
+  function* data (): Generator<Xml> {
+    yield* written(start, rows)
+    yield* written(headers, rows)
     if (table !== undefined) {
-      yield * written(bodyRows(table, rows.count() + 1, setting), rows)
+      yield* written(bodyRows(table, rows.count() + 1, setting), rows)
       tableEnd = rows.height()
     }
     const end = linesOfBlocks(below, range, setting)
-    if (table !== undefined && end.length > 0) yield * written([room], rows)
-    yield * written(end, rows)
+    if (table !== undefined && end.length > 0) yield* written([room], rows)
+    yield* written(end, rows)
   }
 }
 
@@ -59,25 +68,42 @@ function heightOf ({ page: { height, top, bottom } }: Print): number {
   return height - top - bottom
 }
 
-function * written (lines: Iterable<CellLine>, rows: Rows): Generator<Xml> {
+function* written (lines: Iterable<CellLine>, rows: Rows): Generator<Xml> {
   for (const line of lines) yield rows.add(line)
 }
 
 /** The parts of a sheet in the order of the schema (ECMA-376-1, CT_Worksheet). */
-function * worksheet ({ columns, direction }: SheetContext, header: number | undefined, print: Print, rows: Rows, data: Iterable<Xml>): Generator<Xml> {
+function* worksheet (
+  { columns, direction }: SheetContext,
+  header: number | undefined,
+  print: Print,
+  rows: Rows,
+  data: Iterable<Xml>
+): Generator<Xml> {
   const [start, end] = around('worksheet', { xmlns: namespace.main, 'xmlns:r': namespace.relations })
   const [open, close] = around('sheetData')
   yield start
   yield element('sheetPr', {}, element('pageSetUpPr', { fitToPage: 1 }))
-  yield element('sheetViews', {}, element('sheetView', { showGridLines: 0, rightToLeft: direction === 'rtl' ? 1 : undefined, workbookViewId: 0 }, header === undefined || header > mostFrozen ? none : frozen(header)))
+  yield element('sheetViews', {},
+    element('sheetView', { showGridLines: 0, rightToLeft: direction === 'rtl' ? 1 : undefined, workbookViewId: 0 },
+      header === undefined || header > mostFrozen ? none : frozen(header)))
   yield element('sheetFormatPr', { defaultRowHeight: usualHeight })
-  yield element('cols', {}, ...columns.map((width, index) => element('col', { min: index + 1, max: index + 1, width: Math.round(width * 100) / 100, customWidth: 1 })))
+  yield element('cols', {},
+    ...columns.map((width, index) =>
+      element('col', { min: index + 1, max: index + 1, width: Math.round(width * 100) / 100, customWidth: 1 })
+    ))
   yield open
-  yield * data
+  yield* data
   yield close
-  if (rows.merged.length > 0) yield element('mergeCells', { count: rows.merged.length }, ...rows.merged.map((ref) => element('mergeCell', { ref })))
-  if (rows.links.length > 0) yield element('hyperlinks', {}, ...rows.links.slice(0, mostLinks).map(({ name }, index) => element('hyperlink', { ref: name, 'r:id': `rId${index + 1}` })))
-  yield * printed(print)
+  if (rows.merged.length > 0) {
+    yield element('mergeCells', { count: rows.merged.length }, ...rows.merged.map((ref) => element('mergeCell', { ref })))
+  }
+  if (rows.links.length > 0) {
+    yield element('hyperlinks', {}, ...rows.links.slice(0, mostLinks).map(({ name }, index) =>
+      element('hyperlink', { ref: name, 'r:id': `rId${index + 1}` })
+    ))
+  }
+  yield* printed(print)
   yield end
 }
 
@@ -93,8 +119,20 @@ function printed ({ page, header, footer }: Print): Xml[] {
   // 9 is A4, 1 is Letter (ECMA-376-1, 18.3.1.63).
   const paperSize = Math.min(width, height) > 600 ? 1 : 9
   return [
-    element('pageMargins', { left: inches(left), right: inches(right), top: inches(top), bottom: inches(bottom), header: inches(top / 2), footer: inches(bottom / 2) }),
+    element('pageMargins', {
+      left: inches(left),
+      right: inches(right),
+      top: inches(top),
+      bottom: inches(bottom),
+      header: inches(top / 2),
+      footer: inches(bottom / 2)
+    }),
     element('pageSetup', { paperSize, orientation: width > height ? 'landscape' : 'portrait', fitToHeight: 0 }),
-    ...(header === '' && footer === '' ? [] : [element('headerFooter', {}, header === '' ? none : element('oddHeader', {}, xmlText(header)), footer === '' ? none : element('oddFooter', {}, xmlText(footer)))])
+    ...(header === '' && footer === ''
+      ? []
+      : [
+        element('headerFooter', {}, header === '' ? none : element('oddHeader', {}, xmlText(header)),
+          footer === '' ? none : element('oddFooter', {}, xmlText(footer)))
+      ])
   ]
 }

@@ -1,5 +1,5 @@
-import type { ResolvedBlock, ResolvedStyle, TableBlock } from '../model/document.ts'
 import { inFlow } from '../compile/flow.ts'
+import type { ResolvedBlock, ResolvedStyle, TableBlock } from '../model/document.ts'
 
 /** What stands on a sheet: the blocks above its table, and below it. */
 export type SheetSection = { above: readonly ResolvedBlock[], table?: TableBlock, below: readonly ResolvedBlock[] }

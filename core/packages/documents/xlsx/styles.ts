@@ -1,9 +1,16 @@
 import type { FontFamily, ResolvedStyle } from '../model/document.ts'
-import { element, none, xmlPart, type Xml } from '../office/xml.ts'
+import { element, none, type Xml, xmlPart } from '../office/xml.ts'
 import { namespace } from './namespaces.ts'
 
 /** How a cell looks. `size` in points, colours `#rrggbb`; `format` is one of numbers; `asText`: it stays text when it is written again. */
-export type CellStyle = FontLook & { align?: Side, wrap?: boolean, top?: CellBorder, bottom?: CellBorder, format?: string, asText?: boolean }
+export type CellStyle = FontLook & {
+  align?: Side
+  wrap?: boolean
+  top?: CellBorder
+  bottom?: CellBorder
+  format?: string
+  asText?: boolean
+}
 export type Side = 'left' | 'center' | 'right'
 export type FontLook = { bold?: boolean, italic?: boolean, underline?: boolean, size?: number, color?: string }
 export type CellBorder = { style: 'hair' | 'thin' | 'medium', color: string }
@@ -21,13 +28,19 @@ const firstFormat = 164
 
 export function createStyles ({ font, text }: ResolvedStyle): Styles {
   const fontOf = (look: FontLook): Xml => element('font', {}, ...fontProperties(look, text), element('name', { val: fonts[font] }))
-  const tables = { fonts: numbered(fontOf({})), borders: numbered(element('border')), formats: numbered(''), looks: numbered(lookElement({}, { font: 0, border: 0, format: 0 })) }
+  const tables = {
+    fonts: numbered(fontOf({})),
+    borders: numbered(element('border')),
+    formats: numbered(''),
+    looks: numbered(lookElement({}, { font: 0, border: 0, format: 0 }))
+  }
   const known = new Map<string, number>()
-  const add = (look: CellStyle): number => tables.looks.number(lookElement(look, {
-    font: tables.fonts.number(fontOf(look)),
-    border: tables.borders.number(borderElement(look)),
-    format: look.format === undefined ? 0 : tables.formats.number(look.format) + firstFormat - 1
-  }))
+  const add = (look: CellStyle): number =>
+    tables.looks.number(lookElement(look, {
+      font: tables.fonts.number(fontOf(look)),
+      border: tables.borders.number(borderElement(look)),
+      format: look.format === undefined ? 0 : tables.formats.number(look.format) + firstFormat - 1
+    }))
   return {
     of (look) {
       const key = JSON.stringify(look)
@@ -36,14 +49,18 @@ export function createStyles ({ font, text }: ResolvedStyle): Styles {
       return number
     },
     run: (look) => element('rPr', {}, ...fontProperties(look, text), element('rFont', { val: fonts[font] })),
-    part: () => xmlPart(element('styleSheet', { xmlns: namespace.main },
-      ...(tables.formats.all().length === 1 ? [] : [list('numFmts', tables.formats.all().slice(1).map((formatCode, index) => element('numFmt', { numFmtId: firstFormat + index, formatCode })))]),
-      list('fonts', tables.fonts.all()),
-      list('fills', ['none', 'gray125'].map((patternType) => element('fill', {}, element('patternFill', { patternType })))),
-      list('borders', tables.borders.all()),
-      list('cellStyleXfs', [element('xf', { numFmtId: 0, fontId: 0, fillId: 0, borderId: 0 })]),
-      list('cellXfs', tables.looks.all()),
-      list('cellStyles', [element('cellStyle', { name: 'Normal', xfId: 0, builtinId: 0 })])))
+    part: () =>
+      xmlPart(
+        element('styleSheet', { xmlns: namespace.main }, ...(tables.formats.all().length === 1
+          ? []
+          : [list('numFmts', tables.formats.all().slice(1).map((formatCode, index) =>
+            element('numFmt', { numFmtId: firstFormat + index, formatCode })
+          ))]), list('fonts', tables.fonts.all()), list('fills', ['none', 'gray125'].map((patternType) =>
+            element('fill', {}, element('patternFill', { patternType }))
+          )), list('borders', tables.borders.all()),
+          list('cellStyleXfs', [element('xf', { numFmtId: 0, fontId: 0, fillId: 0, borderId: 0 })]), list('cellXfs', tables.looks.all()),
+          list('cellStyles', [element('cellStyle', { name: 'Normal', xfId: 0, builtinId: 0 })]))
+      )
   }
 }
 
@@ -76,8 +93,11 @@ function fontProperties ({ bold, italic, underline, size = sheetSize, color }: F
 }
 
 function borderElement ({ top, bottom }: CellStyle): Xml {
-  const side = (name: string, stroke: CellBorder | undefined): Xml => stroke === undefined ? element(name) : element(name, { style: stroke.style }, element('color', { rgb: argb(stroke.color) }))
-  return top === undefined && bottom === undefined ? element('border') : element('border', {}, element('left'), element('right'), side('top', top), side('bottom', bottom), element('diagonal'))
+  const side = (name: string, stroke: CellBorder | undefined): Xml =>
+    stroke === undefined ? element(name) : element(name, { style: stroke.style }, element('color', { rgb: argb(stroke.color) }))
+  return top === undefined && bottom === undefined
+    ? element('border')
+    : element('border', {}, element('left'), element('right'), side('top', top), side('bottom', bottom), element('diagonal'))
 }
 
 function lookElement ({ align, wrap, asText }: CellStyle, { font, border, format }: { font: number, border: number, format: number }): Xml {

@@ -1,14 +1,14 @@
 import { Decimal } from 'decimal.js'
 import { sideOf } from '../compile/direction.ts'
-import type { Cell, ResolvedColumn, ResolvedTotal, TableBlock } from '../model/document.ts'
 import { formatCell } from '../compile/format.ts'
-import { cellReference, textCell, type CellLine, type PlacedCell } from './cells.ts'
+import type { Cell, ResolvedColumn, ResolvedTotal, TableBlock } from '../model/document.ts'
+import { type CellLine, cellReference, type PlacedCell, textCell } from './cells.ts'
 import type { SheetContext } from './context.ts'
-import { sheetSize, type CellStyle, type CellBorder } from './styles.ts'
-import { boldness, lineHeight, rowsIn, textLines, usualHeight } from './text-lines.ts'
-import { totalFormula, type Addend, type Summable } from './totals.ts'
-import { typed } from './values.ts'
 import { portions, richTextOf } from './rich-text.ts'
+import { type CellBorder, type CellStyle, sheetSize } from './styles.ts'
+import { boldness, lineHeight, rowsIn, textLines, usualHeight } from './text-lines.ts'
+import { type Addend, type Summable, totalFormula } from './totals.ts'
+import { typed } from './values.ts'
 
 /** Hairlines between rows. */
 const hairline: CellBorder = { style: 'thin', color: '#d5dbe1' }
@@ -17,27 +17,32 @@ const hairline: CellBorder = { style: 'thin', color: '#d5dbe1' }
 export function headerRows ({ columns }: TableBlock, setting: SheetContext): CellLine[] {
   const { accent } = setting.style
   const look: CellStyle = { bold: true, color: accent, wrap: true, bottom: { style: 'medium', color: accent } }
-  return rowsOf(columns.map(({ header }) => ({ type: 'text', runs: header })), (cell, column) => textCells(cell, column, { ...look, align: sideOf(columns[column]?.align ?? 'start', setting.direction) }, setting))
+  return rowsOf(columns.map(({ header }) => ({ type: 'text', runs: header })),
+    (cell, column) => textCells(cell, column, { ...look, align: sideOf(columns[column]?.align ?? 'start', setting.direction) }, setting))
 }
 
 /** The rows of a table and its totals; `first` is the row of the sheet (from 1) where they begin. */
-export function * bodyRows ({ columns, sections, totals }: TableBlock, first: number, setting: SheetContext): Generator<CellLine> {
+export function* bodyRows ({ columns, sections, totals }: TableBlock, first: number, setting: SheetContext): Generator<CellLine> {
   const cellsOf = columns.map((column, index) => cellMaker(column, index, setting))
   const ranges: string[] = []
   let row = first
   for (const section of sections) {
-    const heading = section.heading.length === 0 ? [] : textLines(richTextOf(section.heading, setting.locale), { bold: true }, { from: 0, to: columns.length }, setting)
+    const heading = section.heading.length === 0
+      ? []
+      : textLines(richTextOf(section.heading, setting.locale), { bold: true }, { from: 0, to: columns.length }, setting)
     const rows = section.rows.flatMap((cells) => rowsOf(cells, (cell, column) => cellsOf[column]?.(cell) ?? []))
     const start = row + heading.length
-    const range = rows.length === 0 ? [] : [`${cellReference(columns.length - 1, start)}:${cellReference(columns.length - 1, start + rows.length - 1)}`]
+    const range = rows.length === 0
+      ? []
+      : [`${cellReference(columns.length - 1, start)}:${cellReference(columns.length - 1, start + rows.length - 1)}`]
     const own = totalRows(section.totals, columns, { rows: section.rows, ranges: range }, start + rows.length, setting)
     ranges.push(...range)
     row = start + rows.length + own.length
-    yield * heading
-    yield * rows
-    yield * own
+    yield* heading
+    yield* rows
+    yield* own
   }
-  yield * totalRows(totals, columns, { rows: sections.flatMap(({ rows }) => rows), ranges }, row, setting)
+  yield* totalRows(totals, columns, { rows: sections.flatMap(({ rows }) => rows), ranges }, row, setting)
 }
 
 /** What a cell becomes; `height` in points. */
@@ -90,14 +95,24 @@ type Summed = { rows: readonly (readonly Cell[])[], ranges: readonly string[] }
 const mostRanges = 255
 
 /** Totals from a row of the sheet on, their values under the last column: as formulas where these come to the same. */
-function totalRows (totals: readonly ResolvedTotal[], columns: readonly ResolvedColumn[], { rows, ranges }: Summed, first: number, setting: SheetContext): CellLine[] {
-  const sum = totals.length === 0 || ranges.length > mostRanges ? undefined : sumOf(rows.map((row) => row[columns.length - 1] ?? { type: 'empty' }), setting.locale)
+function totalRows (
+  totals: readonly ResolvedTotal[],
+  columns: readonly ResolvedColumn[],
+  { rows, ranges }: Summed,
+  first: number,
+  setting: SheetContext
+): CellLine[] {
+  const sum = totals.length === 0 || ranges.length > mostRanges
+    ? undefined
+    : sumOf(rows.map((row) => row[columns.length - 1] ?? { type: 'empty' }), setting.locale)
   const made: CellLine[] = []
   const above: Addend[] = []
   for (const total of totals) {
     const name = cellReference(valueColumn(columns), first + made.length)
     const number = numberOf(total.cell, setting.locale)
-    const formula = number === undefined ? undefined : totalFormula(number, above, sum === undefined ? undefined : { range: ranges.join(), sum })
+    const formula = number === undefined
+      ? undefined
+      : totalFormula(number, above, sum === undefined ? undefined : { range: ranges.join(), sum })
     if (number !== undefined) above.push({ name, ...number })
     made.push(...totalLines(total, columns, formula, setting))
   }
@@ -113,14 +128,23 @@ function valueColumn (columns: readonly unknown[]): number {
 export const strongSize = sheetSize * 1.15
 
 /** A label runs over the empty cells at its left. */
-function totalLines ({ label, cell, strong }: ResolvedTotal, columns: readonly ResolvedColumn[], formula: string | undefined, setting: SheetContext): CellLine[] {
+function totalLines (
+  { label, cell, strong }: ResolvedTotal,
+  columns: readonly ResolvedColumn[],
+  formula: string | undefined,
+  setting: SheetContext
+): CellLine[] {
   const look: CellStyle = strong ? { bold: true, size: strongSize, top: { style: 'medium', color: setting.style.accent } } : {}
   const value = valueColumn(columns)
   const lines = rowsOf([{ type: 'text', runs: label }, cell], (part, index) => {
     const own = { ...look, align: sideOf(index === 0 ? 'end' : columns.at(-1)?.align ?? 'end', setting.direction) }
     const number = typed(part, setting.locale)
     if (number === undefined) return textCells(part, value - 1 + index, own, setting)
-    return [{ style: setting.styles.of({ ...own, format: number.format }), value: { number: number.number, ...(formula === undefined ? {} : { formula }) }, height: lineHeight(own.size ?? sheetSize) }]
+    return [{
+      style: setting.styles.of({ ...own, format: number.format }),
+      value: { number: number.number, ...(formula === undefined ? {} : { formula }) },
+      height: lineHeight(own.size ?? sheetSize)
+    }]
   })
   return lines.map(({ cells, height }) => ({ cells: cells.map((placed) => ({ ...placed, column: value - 1 + placed.column })), height }))
 }

@@ -1,8 +1,8 @@
-import { sideOf, type Direction } from '../compile/direction.ts'
-import { textCell, type CellLine, type PlacedCell } from './cells.ts'
-import { widthOf, type ColumnRange, type SheetContext } from './context.ts'
-import { sheetSize, type CellStyle } from './styles.ts'
-import { richTextLines, type RichText } from './rich-text.ts'
+import { type Direction, sideOf } from '../compile/direction.ts'
+import { type CellLine, type PlacedCell, textCell } from './cells.ts'
+import { type ColumnRange, type SheetContext, widthOf } from './context.ts'
+import { type RichText, richTextLines } from './rich-text.ts'
+import { type CellStyle, sheetSize } from './styles.ts'
 
 /** Points of a row in the usual size of type. */
 export const usualHeight = lineHeight(sheetSize)
@@ -12,7 +12,10 @@ export function lineHeight (size: number): number {
   return Math.ceil(size * 1.4)
 }
 
-/** A text on lines of its own: one that is too long for the columns is broken in them, as one cell. In a sheet from right to left all begin at the right. */
+/**
+ * A text on lines of its own: one that is too long for the columns is broken in them, as one cell. In a sheet from right to left all begin
+ * at the right.
+ */
 export function textLines (words: RichText, asked: CellStyle, range: ColumnRange, { styles, ...setting }: SheetContext): CellLine[] {
   const look: CellStyle = setting.direction === 'rtl' ? { align: 'right', ...asked } : asked
   const size = look.size ?? sheetSize
@@ -25,13 +28,25 @@ export function textLines (words: RichText, asked: CellStyle, range: ColumnRange
 }
 
 /** A single line runs over the empty cells beside it. */
-function placeOf ({ from, to }: ColumnRange, { align }: CellStyle, rows: number, direction: Direction): Pick<PlacedCell, 'column' | 'span'> {
+function placeOf (
+  { from, to }: ColumnRange,
+  { align }: CellStyle,
+  rows: number,
+  direction: Direction
+): Pick<PlacedCell, 'column' | 'span'> {
   if (rows > 1 || align === 'center') return { column: from, span: to - from }
   return { column: align === undefined || align === sideOf('start', direction) ? from : to - 1 }
 }
 
-/** How wide characters are, in digits (of Arial): narrow ones, wide ones, capitals, and those of East Asia; others are as wide as a digit. */
-const classes = [[/[ fijlrtI.,:;!|'()[\]/\u00a0-]/g, 0.5], [/[mwMW@%—]/g, 1.55], [/(?![IMW])\p{Lu}/gu, 1.22], [/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\u3000-\u303f\uff00-\uffef]/gu, 1.8]] as const
+/**
+ * How wide characters are, in digits (of Arial): narrow ones, wide ones, capitals, and those of East Asia; others are as wide as a digit.
+ */
+const classes = [
+  [/[ fijlrtI.,:;!|'()[\]/\u00a0-]/g, 0.5],
+  [/[mwMW@%—]/g, 1.55],
+  [/(?![IMW])\p{Lu}/gu, 1.22],
+  [/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\u3000-\u303f\uff00-\uffef]/gu, 1.8]
+] as const
 
 /** How much wider bold letters are. */
 export const boldness = 1.1

@@ -10,11 +10,17 @@ export type Addend = Summable & { name: string }
  * The formula that a total is: the sum of the totals above it, or of the last column of its table. Undefined where neither
  * comes to exactly the number; nothing is made of zeros, which come to anything.
  */
-export function totalFormula ({ number, kind }: Summable, above: readonly Addend[], column: { range: string, sum: { sum: Decimal, kind: string } } | undefined): string | undefined {
+export function totalFormula (
+  { number, kind }: Summable,
+  above: readonly Addend[],
+  column: { range: string, sum: { sum: Decimal, kind: string } } | undefined
+): string | undefined {
   const total = new Decimal(number)
   const [first, last] = [above[0], above.at(-1)]
   if (total.isZero()) return undefined
-  if (first !== undefined && last !== undefined && above.every((addend) => addend.kind === kind) && Decimal.sum(...above.map((addend) => addend.number)).equals(total)) {
+  if (first !== undefined && last !== undefined && above.every((addend) => addend.kind === kind) &&
+    Decimal.sum(...above.map((addend) => addend.number)).equals(total))
+  {
     return first === last ? first.name : `SUM(${first.name}:${last.name})`
   }
   return column?.sum.kind === kind && column.sum.sum.equals(total) ? `SUM(${column.range})` : undefined

@@ -1,5 +1,5 @@
-import { Decimal as Exact } from 'decimal.js'
 import { minorDigits } from '@dispatch/common'
+import { Decimal as Exact } from 'decimal.js'
 import type { Cell, Decimal } from '../model/document.ts'
 import { dateFormat } from './date-format.ts'
 import { moneyFormat, numberFormat, percentFormat } from './number-format.ts'
@@ -11,11 +11,17 @@ export type Typed = { number: string, format: string }
 export function typed (cell: Cell, locale: string): Typed | undefined {
   switch (cell.type) {
     case 'empty':
-    case 'text': return undefined
-    case 'date': return dated(cell.value, locale)
-    case 'number': return numbered(exactly(cell.value), (decimals) => numberFormat(Math.min(decimals, cell.digits ?? 3)))
-    case 'money': return numbered(exactly(cell.value), (decimals) => moneyFormat(locale, cell.currency, moneyDecimals(decimals, minorDigits(cell.currency), cell.digits)))
-    case 'percent': return numbered(exactly(cell.value), (decimals) => percentFormat(locale, Math.min(decimals, cell.digits ?? 3)), 100)
+    case 'text':
+      return undefined
+    case 'date':
+      return dated(cell.value, locale)
+    case 'number':
+      return numbered(exactly(cell.value), (decimals) => numberFormat(Math.min(decimals, cell.digits ?? 3)))
+    case 'money':
+      return numbered(exactly(cell.value),
+        (decimals) => moneyFormat(locale, cell.currency, moneyDecimals(decimals, minorDigits(cell.currency), cell.digits)))
+    case 'percent':
+      return numbered(exactly(cell.value), (decimals) => percentFormat(locale, Math.min(decimals, cell.digits ?? 3)), 100)
   }
 }
 
@@ -30,7 +36,10 @@ const mostDigits = 15
 function numbered (value: string, formatFor: (decimals: number) => string, divisor?: number): Typed | undefined {
   if (value.replace(/^-?0*\.?0*/, '').replace('.', '').length > mostDigits) return undefined
   const point = value.indexOf('.')
-  return { number: divisor === undefined ? value : exactly(new Exact(value).div(divisor)), format: formatFor(point === -1 ? 0 : value.length - point - 1) }
+  return {
+    number: divisor === undefined ? value : exactly(new Exact(value).div(divisor)),
+    format: formatFor(point === -1 ? 0 : value.length - point - 1)
+  }
 }
 
 /** A decimal without exponent, and without zeros at the end that say nothing. */

@@ -1,6 +1,6 @@
-import type { Cell, PageBox, ResolvedTotal, TableBlock } from '../model/document.ts'
 import { formatCell } from '../compile/format.ts'
 import { plainText } from '../compile/prose.ts'
+import type { Cell, PageBox, ResolvedTotal, TableBlock } from '../model/document.ts'
 import { sheetSize } from './styles.ts'
 import { strongSize } from './table.ts'
 import { boldness, digitsWide } from './text-lines.ts'
@@ -18,20 +18,24 @@ export function widthsOf (table: TableBlock | undefined, { width, left, right }:
   if (table === undefined) return Array.from({ length: plainColumns }, () => room / plainColumns)
   const rows = table.sections.flatMap((section) => section.rows)
   const total = table.columns.reduce((sum, column) => sum + column.width, 0)
-  const widths = table.columns.map((column, index) => Math.max(room * column.width / total, numbersWidth(rows.map((row) => row[index]), locale)))
+  const widths = table.columns.map((column, index) =>
+    Math.max(room * column.width / total, numbersWidth(rows.map((row) => row[index]), locale))
+  )
   const totals = totalsWidth([...table.totals, ...table.sections.flatMap((section) => section.totals)], locale)
   const last = widths.pop() ?? room
   return widths.length === 0 ? [last - totals, totals] : [...widths, Math.max(last, totals)]
 }
 
 function totalsWidth (totals: readonly ResolvedTotal[], locale: string): number {
-  const widthOf = (strong: boolean): number => numbersWidth(totals.filter((total) => total.strong === strong).map(({ cell }) => cell), locale)
+  const widthOf = (strong: boolean): number =>
+    numbersWidth(totals.filter((total) => total.strong === strong).map(({ cell }) => cell), locale)
   return Math.max(widthOf(false), widthOf(true) * boldness * strongSize / sheetSize)
 }
 
 /** The room that the longest number needs; text has none of its own, because it breaks. */
 function numbersWidth (cells: readonly (Cell | undefined)[], locale: string): number {
-  const lengthOf = (cell: Cell | undefined): number => cell === undefined || cell.type === 'empty' || cell.type === 'text' ? 0 : String(cell.value).length
+  const lengthOf = (cell: Cell | undefined): number =>
+    cell === undefined || cell.type === 'empty' || cell.type === 'text' ? 0 : String(cell.value).length
   const longest = cells.reduce((best, cell) => lengthOf(cell) > lengthOf(best) ? cell : best, undefined)
   return longest === undefined ? 0 : digitsWide(plainText(formatCell(longest, locale))) + edges
 }

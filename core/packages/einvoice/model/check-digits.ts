@@ -1,13 +1,37 @@
 /** The identifiers whose form Peppol checks, by their scheme (PEPPOL-COMMON-R040 to R053). */
 export const forms: Readonly<Record<string, { rule: string, message: string, holds: (id: string) => boolean }>> = {
-  '0007': { rule: 'PEPPOL-COMMON-R049', message: 'A Swedish organisation number (0007) has ten digits, the last of them a check digit.', holds: (id) => /^\d{10}$/.test(id) && luhn(id) },
-  '0088': { rule: 'PEPPOL-COMMON-R040', message: 'A GLN (0088) has digits alone, the last of them a check digit.', holds: (id) => /^\d+$/.test(id) && gs1(id) },
+  '0007': {
+    rule: 'PEPPOL-COMMON-R049',
+    message: 'A Swedish organisation number (0007) has ten digits, the last of them a check digit.',
+    holds: (id) => /^\d{10}$/.test(id) && luhn(id)
+  },
+  '0088': {
+    rule: 'PEPPOL-COMMON-R040',
+    message: 'A GLN (0088) has digits alone, the last of them a check digit.',
+    holds: (id) => /^\d+$/.test(id) && gs1(id)
+  },
   '0096': { rule: 'PEPPOL-COMMON-R052', message: 'A Danish P number (0096) has ten digits.', holds: (id) => /^\d{10}$/.test(id) },
-  '0151': { rule: 'PEPPOL-COMMON-R050', message: 'An Australian business number (0151) has eleven digits with check digits.', holds: (id) => /^\d{11}$/.test(id) && australian(id) },
-  '0184': { rule: 'PEPPOL-COMMON-R042', message: 'A Danish CVR number (0184) is eight digits, with DK before them or not.', holds: (id) => /^(DK)?\d{8}$/.test(id) },
-  '0192': { rule: 'PEPPOL-COMMON-R041', message: 'A Norwegian organisation number (0192) has nine digits, the last of them a check digit.', holds: isNorwegian },
+  '0151': {
+    rule: 'PEPPOL-COMMON-R050',
+    message: 'An Australian business number (0151) has eleven digits with check digits.',
+    holds: (id) => /^\d{11}$/.test(id) && australian(id)
+  },
+  '0184': {
+    rule: 'PEPPOL-COMMON-R042',
+    message: 'A Danish CVR number (0184) is eight digits, with DK before them or not.',
+    holds: (id) => /^(DK)?\d{8}$/.test(id)
+  },
+  '0192': {
+    rule: 'PEPPOL-COMMON-R041',
+    message: 'A Norwegian organisation number (0192) has nine digits, the last of them a check digit.',
+    holds: isNorwegian
+  },
   '0198': { rule: 'PEPPOL-COMMON-R053', message: 'A Danish SE number (0198) is DK and eight digits.', holds: (id) => /^DK\d{8}$/.test(id) },
-  '0208': { rule: 'PEPPOL-COMMON-R043', message: 'A Belgian enterprise number (0208) has ten digits, the last two of them check digits.', holds: (id) => /^\d{10}$/.test(id) && Number(id.slice(8)) === 97 - Number(id.slice(0, 8)) % 97 }
+  '0208': {
+    rule: 'PEPPOL-COMMON-R043',
+    message: 'A Belgian enterprise number (0208) has ten digits, the last two of them check digits.',
+    holds: (id) => /^\d{10}$/.test(id) && Number(id.slice(8)) === 97 - Number(id.slice(0, 8)) % 97
+  }
 }
 
 function digitsOf (id: string): number[] {

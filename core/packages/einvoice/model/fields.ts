@@ -1,5 +1,5 @@
-import type { Decimal } from 'decimal.js'
 import { decimalOf, type Json, type JsonObject } from '@dispatch/common'
+import type { Decimal } from 'decimal.js'
 import type { Identifier, Text } from './model.ts'
 
 /** The characters that XML 1.0 cannot hold, even as references: most controls, and the two that are no characters. */

@@ -48,7 +48,9 @@ export type Note = { code: Text, text: string }
 export type Exemption = { code: Text, reason: Text }
 export type Payee = { name: Text, id: Identifier | undefined, registration: Identifier | undefined }
 export type PartyAddress = Record<'line1' | 'line2' | 'line3' | 'city' | 'postalCode' | 'region' | 'country', Text>
-export type References = Record<'buyer' | 'order' | 'salesOrder' | 'project' | 'contract' | 'receipt' | 'despatch' | 'tender' | 'accounting', Text> & { object: Identifier | undefined }
+export type References =
+  & Record<'buyer' | 'order' | 'salesOrder' | 'project' | 'contract' | 'receipt' | 'despatch' | 'tender' | 'accounting', Text>
+  & { object: Identifier | undefined }
 export type Attachment = Record<'description' | 'url' | 'content' | 'mediaType' | 'filename', Text> & { id: string }
 
 export type Party = Record<'name' | 'tradingName' | 'vatId' | 'taxId' | 'legalForm', Text> & {
@@ -72,7 +74,10 @@ export type Payment = {
 /** The rate in percent; none of what is not subject to VAT (O). The category is '' where the data do not say it. */
 export type Tax = { category: string, rate: Decimal | undefined }
 
-/** An allowance (taken off) or a charge (added), of a line or of the whole invoice. Amounts are not negative by nature: the kind says the direction. */
+/**
+ * An allowance (taken off) or a charge (added), of a line or of the whole invoice. Amounts are not negative by nature: the kind says the
+ * direction.
+ */
 export type AllowanceCharge = {
   at: string
   kind: 'allowance' | 'charge'

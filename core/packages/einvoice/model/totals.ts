@@ -1,7 +1,7 @@
+import { minorDigits, Money } from '@dispatch/common'
 import type { Decimal } from 'decimal.js'
-import { Money, minorDigits } from '@dispatch/common'
-import type { AllowanceCharge, Exemption, EInvoiceModel, Tax } from './model.ts'
 import { cents } from '../read/lines.ts'
+import type { AllowanceCharge, EInvoiceModel, Exemption, Tax } from './model.ts'
 
 /** The VAT of one category and rate (BG-23). */
 export type TaxGroup = Tax & { base: Decimal, amount: Decimal, exemption: Exemption | undefined }
@@ -39,7 +39,8 @@ function taxGroups ({ lines, adjustments, exemptions, currency }: EInvoiceModel)
     ...lines.map(({ tax, net }) => ({ tax, net })),
     ...adjustments.map(({ tax, kind, amount = zero }) => ({ tax, net: kind === 'charge' ? amount : amount.neg() }))
   ]
-  const groups = Map.groupBy(parts, ({ tax: { category, rate } }) => single.has(category) ? category : `${category} ${rate?.toFixed() ?? ''}`)
+  const groups = Map.groupBy(parts,
+    ({ tax: { category, rate } }) => single.has(category) ? category : `${category} ${rate?.toFixed() ?? ''}`)
   return [...groups.values()].map((members) => {
     const [{ tax } = { tax: { category: '', rate: undefined } }] = members
     const base = sum(members.map(({ net }) => net))

@@ -1,8 +1,8 @@
+import { type JsonObject, Money } from '@dispatch/common'
 import type { Decimal } from 'decimal.js'
-import { Money, type JsonObject } from '@dispatch/common'
 import { amount, identifierField, listField, textField } from '../model/fields.ts'
-import { readPeriod } from './period.ts'
 import type { AllowanceCharge, EInvoiceLine, Tax } from '../model/model.ts'
+import { readPeriod } from './period.ts'
 
 /** The lines; what they leave out about VAT is taken from the invoice. */
 export function readLines (data: JsonObject): EInvoiceLine[] {
@@ -13,7 +13,12 @@ function readLine (data: JsonObject, index: number, invoice: JsonObject): EInvoi
   const at = `/lines/${index}`
   const tax = readTax(data, invoice)
   const { price, ...discounted } = readPrice(data)
-  const [quantity, priceQuantity, name, stated] = [amount(data, 'quantity'), amount(data, 'priceQuantity'), textField(data, 'name'), amount(data, 'total')]
+  const [quantity, priceQuantity, name, stated] = [
+    amount(data, 'quantity'),
+    amount(data, 'priceQuantity'),
+    textField(data, 'name'),
+    amount(data, 'total')
+  ]
   const gross = grossAmount(quantity, price, priceQuantity)
   const adjustments = readAdjustments(data, { at, base: gross, tax: () => tax })
   return {
@@ -38,9 +43,16 @@ function readLine (data: JsonObject, index: number, invoice: JsonObject): EInvoi
     sellerItemId: textField(data, 'sellerItemId'),
     buyerItemId: textField(data, 'buyerItemId'),
     standardItemId: identifierField(data, 'standardItemId'),
-    classifications: listField(data, 'classifications').map((given) => ({ code: textField(given, 'code') ?? '', list: textField(given, 'list') ?? '', version: textField(given, 'version') })),
+    classifications: listField(data, 'classifications').map((given) => ({
+      code: textField(given, 'code') ?? '',
+      list: textField(given, 'list') ?? '',
+      version: textField(given, 'version')
+    })),
     origin: textField(data, 'origin'),
-    attributes: listField(data, 'attributes').map((given) => ({ name: textField(given, 'name') ?? '', value: textField(given, 'value') ?? '' }))
+    attributes: listField(data, 'attributes').map((given) => ({
+      name: textField(given, 'name') ?? '',
+      value: textField(given, 'value') ?? ''
+    }))
   }
 }
 
@@ -71,21 +83,23 @@ type Setting = { at: string, base: Decimal, tax: (data: JsonObject) => Tax }
 
 /** The allowances, then the charges. What only has a percent is computed of its base, or of the whole. */
 export function readAdjustments (data: JsonObject, { at, base: whole, tax }: Setting): AllowanceCharge[] {
-  return ([['allowances', 'allowance'], ['charges', 'charge']] as const).flatMap(([list, kind]) => listField(data, list).map((given, index) => {
-    const percent = amount(given, 'percent')
-    const base = amount(given, 'base') ?? (percent === undefined ? undefined : cents(whole))
-    const computed = percent === undefined || base === undefined ? undefined : cents(base.mul(percent).div(100))
-    return {
-      at: `${at}/${list}/${index}`,
-      kind,
-      amount: amount(given, 'amount') ?? computed,
-      percent,
-      base,
-      reason: textField(given, 'reason'),
-      reasonCode: textField(given, 'reasonCode'),
-      tax: tax(given)
-    }
-  }))
+  return ([['allowances', 'allowance'], ['charges', 'charge']] as const).flatMap(([list, kind]) =>
+    listField(data, list).map((given, index) => {
+      const percent = amount(given, 'percent')
+      const base = amount(given, 'base') ?? (percent === undefined ? undefined : cents(whole))
+      const computed = percent === undefined || base === undefined ? undefined : cents(base.mul(percent).div(100))
+      return {
+        at: `${at}/${list}/${index}`,
+        kind,
+        amount: amount(given, 'amount') ?? computed,
+        percent,
+        base,
+        reason: textField(given, 'reason'),
+        reasonCode: textField(given, 'reasonCode'),
+        tax: tax(given)
+      }
+    })
+  )
 }
 
 /** Charges less allowances. */

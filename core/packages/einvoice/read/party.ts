@@ -1,7 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
 import { addressSchemes, peppolAddressSchemes, vatSchemes } from '../model/codes.ts'
 import { compact, identifierField, known, textField } from '../model/fields.ts'
-import type { PartyAddress, EInvoiceFormat, Identifier, Party } from '../model/model.ts'
+import type { EInvoiceFormat, Identifier, Party, PartyAddress } from '../model/model.ts'
 
 /** A seller or customer. Only UBL, which goes through Peppol, cannot do without an electronic address. */
 export function readParty (data: JsonObject, format: EInvoiceFormat): Party {
@@ -16,7 +16,10 @@ export function readParty (data: JsonObject, format: EInvoiceFormat): Party {
     id: identifierField(data, 'id'),
     registration: identifierField(data, 'registration')
   }
-  return { ...party, electronicAddress: identifierField(data, 'electronicAddress') ?? (format === 'UBL' ? derivedAddress(party) : undefined) }
+  return {
+    ...party,
+    electronicAddress: identifierField(data, 'electronicAddress') ?? (format === 'UBL' ? derivedAddress(party) : undefined)
+  }
 }
 
 export function readAddress (data: JsonObject): PartyAddress {
@@ -33,7 +36,9 @@ export function readAddress (data: JsonObject): PartyAddress {
 
 /** Peppol knows companies by their registration or VAT number, where its scheme is one of theirs. */
 function derivedAddress ({ registration, id, vatId }: Pick<Party, 'registration' | 'id' | 'vatId'>): Identifier | undefined {
-  const registered = [registration, id].find((given) => given?.scheme !== undefined && peppolAddressSchemes.has(given.scheme) && addressSchemes.has(given.scheme))
+  const registered = [registration, id].find((given) =>
+    given?.scheme !== undefined && peppolAddressSchemes.has(given.scheme) && addressSchemes.has(given.scheme)
+  )
   if (registered !== undefined) return registered
   const scheme = vatId === undefined ? undefined : vatSchemes[vatId.slice(0, 2)]
   return vatId === undefined || scheme === undefined ? undefined : { id: vatId, scheme }

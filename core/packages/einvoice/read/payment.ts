@@ -25,12 +25,19 @@ export function readHow (data: JsonObject): How {
   const account = known({ iban, other: iban === undefined ? textField(bank, 'account') : undefined })
   return {
     account: account === undefined ? undefined : { ...account, holder: textField(bank, 'accountHolder'), bic: compact(bank, 'bic') },
-    mandate: known({ reference: textField(mandate, 'reference'), creditorId: textField(mandate, 'creditorId'), account: compact(mandate, 'account') }),
+    mandate: known({
+      reference: textField(mandate, 'reference'),
+      creditorId: textField(mandate, 'creditorId'),
+      account: compact(mandate, 'account')
+    }),
     card: number === undefined ? undefined : { number, holder: textField(card, 'holder') }
   }
 }
 
-/** Sellers state their bank details on every invoice: what is collected or paid by card leaves them out, and a transfer the mandate and card. */
+/**
+ * Sellers state their bank details on every invoice: what is collected or paid by card leaves them out, and a transfer the mandate and
+ * card.
+ */
 function partsOf (means: string, { account, mandate, card }: How): How {
   if (['49', '59'].includes(means)) return { account: undefined, mandate, card: undefined }
   if (['48', '54', '55'].includes(means)) return { account: undefined, mandate: undefined, card }

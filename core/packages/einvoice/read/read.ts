@@ -1,11 +1,11 @@
-import { Money, type JsonObject } from '@dispatch/common'
+import { type JsonObject, Money } from '@dispatch/common'
 import { creditNoteTypes, defaultExemptions, taxedCategories } from '../model/codes.ts'
-import { amount, compact, day, identifierField, known, objectField, listField, textField } from '../model/fields.ts'
-import type { EInvoiceFormat, Exemption, EInvoiceModel, Note, References } from '../model/model.ts'
+import { amount, compact, day, identifierField, known, listField, objectField, textField } from '../model/fields.ts'
+import type { EInvoiceFormat, EInvoiceModel, Exemption, Note, References } from '../model/model.ts'
+import { readAdjustments, readLines, readTax } from './lines.ts'
 import { readAddress, readParty } from './party.ts'
 import { readPayment } from './payment.ts'
 import { readPeriod } from './period.ts'
-import { readAdjustments, readLines, readTax } from './lines.ts'
 
 /** How to read the data: `currency` is what they mean where they name none, if that is known. */
 export type Reading = { format: EInvoiceFormat, currency: string | undefined }
@@ -18,7 +18,11 @@ export function readInvoice (data: JsonObject, { format, currency: usual }: Read
   const type = textField(data, 'type') ?? '380'
   const isCreditNote = creditNoteTypes.has(type)
   const [currency, lines, dueDate] = [textField(data, 'currency') ?? usual ?? '', readLines(data), day(data, 'dueDate')]
-  const adjustments = readAdjustments(data, { at: '', base: lines.reduce((sum, { net }) => sum.add(net), new Money(0)), tax: (given) => readTax(given, data) })
+  const adjustments = readAdjustments(data, {
+    at: '',
+    base: lines.reduce((sum, { net }) => sum.add(net), new Money(0)),
+    tax: (given) => readTax(given, data)
+  })
   return {
     type,
     isCreditNote,
@@ -32,7 +36,10 @@ export function readInvoice (data: JsonObject, { format, currency: usual }: Read
     taxCurrencyAmount: amount(data, 'taxCurrencyAmount'),
     businessProcess: textField(data, 'businessProcess'),
     references: readReferences(data),
-    precedingInvoices: listField(data, 'precedingInvoices').map((given) => ({ number: textField(given, 'number') ?? '', date: day(given, 'date') })),
+    precedingInvoices: listField(data, 'precedingInvoices').map((given) => ({
+      number: textField(given, 'number') ?? '',
+      date: day(given, 'date')
+    })),
     notes: readNotes(data),
     seller: readParty(objectField(data, 'seller'), format),
     customer: readParty(objectField(data, 'customer'), format),
@@ -43,7 +50,12 @@ export function readInvoice (data: JsonObject, { format, currency: usual }: Read
     payment: readPayment(data, { currency, isDueDateThere: isCreditNote && dueDate !== undefined }),
     paymentTerms: textField(data, 'paymentTerms'),
     attachments: listField(data, 'attachments').map((given) => ({
-      id: textField(given, 'id') ?? '', description: textField(given, 'description'), url: textField(given, 'url'), content: textField(given, 'content'), mediaType: textField(given, 'mediaType'), filename: textField(given, 'filename')
+      id: textField(given, 'id') ?? '',
+      description: textField(given, 'description'),
+      url: textField(given, 'url'),
+      content: textField(given, 'content'),
+      mediaType: textField(given, 'mediaType'),
+      filename: textField(given, 'filename')
     })),
     lines,
     adjustments,
@@ -69,8 +81,13 @@ function readReferences (data: JsonObject): References {
 }
 
 function readNotes (data: JsonObject): Note[] {
-  const plain = [textField(data, 'notes'), textField(data, 'conditions')].flatMap((note) => note === undefined ? [] : [{ code: undefined, text: note }])
-  const statements = listField(data, 'statements').map((given) => ({ code: textField(given, 'code'), text: textField(given, 'text') ?? '' }))
+  const plain = [textField(data, 'notes'), textField(data, 'conditions')].flatMap((note) =>
+    note === undefined ? [] : [{ code: undefined, text: note }]
+  )
+  const statements = listField(data, 'statements').map((given) => ({
+    code: textField(given, 'code'),
+    text: textField(given, 'text') ?? ''
+  }))
   return [...plain, ...statements.filter((note) => note.text !== '')]
 }
 
@@ -83,10 +100,20 @@ function readRepresentative (given: JsonObject): EInvoiceModel['taxRepresentativ
 }
 
 function readDelivery (given: JsonObject): EInvoiceModel['delivery'] {
-  return Object.keys(given).length === 0 ? undefined : { name: textField(given, 'name'), date: day(given, 'date'), location: identifierField(given, 'location'), address: readAddress(given) }
+  return Object.keys(given).length === 0
+    ? undefined
+    : {
+      name: textField(given, 'name'),
+      date: day(given, 'date'),
+      location: identifierField(given, 'location'),
+      address: readAddress(given)
+    }
 }
 
-/** Why each category in use is free of VAT: the first reason that its lines, allowances and charges give, then the invoice's, then the usual one. */
+/**
+ * Why each category in use is free of VAT: the first reason that its lines, allowances and charges give, then the invoice's, then the usual
+ * one.
+ */
 function readExemptions (data: JsonObject, categories: readonly string[]): EInvoiceModel['exemptions'] {
   const holders = [...listField(data, 'lines'), ...listField(data, 'allowances'), ...listField(data, 'charges')]
   return Object.fromEntries([...new Set(categories)].flatMap((category) => {

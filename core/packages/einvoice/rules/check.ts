@@ -1,21 +1,31 @@
 import { compileJsonSchema, type JsonObject, type Problem } from '@dispatch/common'
 import type { EInvoiceModel } from '../model/model.ts'
-import { readInvoice, type Reading } from '../read/read.ts'
-import { only, rule, type EInvoiceRule, type RuleInput } from './rule.ts'
+import { totalsOf } from '../model/totals.ts'
+import { type Reading, readInvoice } from '../read/read.ts'
 import { codeRules } from './codes.ts'
 import { coreRules } from './core.ts'
 import { frenchRules } from './france.ts'
 import { nationalRules } from './national.ts'
 import { paymentAdvice, paymentRules } from './payment.ts'
 import { peppolRules } from './peppol.ts'
+import { type EInvoiceRule, only, rule, type RuleInput } from './rule.ts'
 import { partsRules, totalsRules } from './totals.ts'
 import { vatRules } from './vat.ts'
-import { totalsOf } from '../model/totals.ts'
 
 /** All that can keep an invoice from being an e-invoice. */
 export const eInvoiceRules: readonly EInvoiceRule[] = [
-  ...coreRules, ...vatRules, ...totalsRules, ...only(['UBL'], partsRules), ...codeRules, ...paymentRules, ...peppolRules, ...nationalRules,
-  ...only(['CII'], [rule('BG-3', '/precedingInvoices', 'CII D16B has room for one earlier invoice; FACTUR_X and UBL have it for several.', ({ invoice }: { invoice: EInvoiceModel }) => invoice.precedingInvoices.length <= 1)])
+  ...coreRules,
+  ...vatRules,
+  ...totalsRules,
+  ...only(['UBL'], partsRules),
+  ...codeRules,
+  ...paymentRules,
+  ...peppolRules,
+  ...nationalRules,
+  ...only(['CII'], [
+    rule('BG-3', '/precedingInvoices', 'CII D16B has room for one earlier invoice; FACTUR_X and UBL have it for several.',
+      ({ invoice }: { invoice: EInvoiceModel }) => invoice.precedingInvoices.length <= 1)
+  ])
 ]
 
 /** What is told, and keeps nothing from being an e-invoice. */

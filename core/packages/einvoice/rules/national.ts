@@ -1,8 +1,8 @@
 import { isGreek, isNorwegian, luhn } from '../model/check-digits.ts'
 import { isGreekSeller, sellerCountry } from '../model/country.ts'
-import type { PartyAddress, EInvoiceModel, Text } from '../model/model.ts'
-import { only, rule, ruleOfEach, ruleOfLines, type EInvoiceRule, type RuleInput } from './rule.ts'
+import type { EInvoiceModel, PartyAddress, Text } from '../model/model.ts'
 import { ublTerms } from '../write/ubl-payment.ts'
+import { type EInvoiceRule, only, rule, type RuleInput, ruleOfEach, ruleOfLines } from './rule.ts'
 
 /** Whether the addresses of seller and customer are in the country. */
 function isDomestic ({ seller, customer }: EInvoiceModel, country: string): boolean {
@@ -10,7 +10,13 @@ function isDomestic ({ seller, customer }: EInvoiceModel, country: string): bool
 }
 
 /** A rule for invoices of some sellers. */
-function when (applies: (invoice: EInvoiceModel) => boolean, id: string, at: string, message: string, holds: (invoice: EInvoiceModel, subject: RuleInput) => boolean): EInvoiceRule {
+function when (
+  applies: (invoice: EInvoiceModel) => boolean,
+  id: string,
+  at: string,
+  message: string,
+  holds: (invoice: EInvoiceModel, subject: RuleInput) => boolean
+): EInvoiceRule {
   return rule(id, at, message, (subject) => !applies(subject.invoice) || holds(subject.invoice, subject))
 }
 
@@ -28,20 +34,42 @@ const referenceOf = ({ payment }: EInvoiceModel): string => payment?.reference ?
 const unspsc: readonly string[] = ['19.05.01', '19.0501', '26.08.01', '26.0801']
 
 const denmark: readonly EInvoiceRule[] = [
-  when(danish, 'DK-R-002', '/seller/registration', 'A Danish seller has a CVR number (BT-30).', ({ seller }) => seller.registration !== undefined),
-  when(inDenmark, 'DK-R-017', '/customer/registration/scheme', 'The registration of a Danish customer is a CVR number: scheme 0184.', ({ customer: { registration } }) => registration === undefined || registration.scheme === '0184'),
-  when(danish, 'DK-R-014', '/seller/registration/scheme', 'The registration of a Danish seller is a CVR number: scheme 0184.', ({ seller: { registration } }) => registration === undefined || registration.scheme === '0184'),
-  when(inDenmark, 'DK-R-013', '/seller/id/scheme', 'In Denmark an id has a scheme.', ({ seller, customer }) => [seller, customer].every(({ id }) => id === undefined || id.scheme !== undefined)),
-  when(inDenmark, 'DK-R-016', '/amountDue', 'A Danish credit note is not negative.', ({ isCreditNote }, { totals }) => !isCreditNote || totals.due.gte(0)),
-  when(inDenmark, 'DK-R-005', '/payment/means', 'Danish means of payment are 1, 10, 31, 42, 48, 49, 50, 58, 59, 93 and 97.', (invoice) => invoice.isCreditNote || invoice.payment === undefined || means(invoice, '1', '10', '31', '42', '48', '49', '50', '58', '59', '93', '97')),
-  when(inDenmark, 'DK-R-006', '/bankDetails', 'The means 31 and 42 need an account and a registration account (bic) in Denmark.', (invoice) => !means(invoice, '31', '42') || (accountOf(invoice) !== undefined && invoice.payment?.account?.bic !== undefined)),
-  when(inDenmark, 'DK-R-007', '/payment/mandate', 'The means 49 needs the reference of a mandate and the customer\'s account in Denmark.', (invoice) => !means(invoice, '49') || (invoice.payment?.mandate?.reference ?? '') !== '' && invoice.payment?.mandate?.account !== undefined),
-  when(inDenmark, 'DK-R-008', '/payment/reference', 'The means 50 (giro) needs a reference that begins with 01#, 04# or 15#, and an account of 7 or 8 digits.', (invoice) => !means(invoice, '50') || (/^(01|04|15)#/.test(referenceOf(invoice)) && /^\d{7,8}$/.test(accountOf(invoice) ?? ''))),
-  when(inDenmark, 'DK-R-009', '/payment/reference', 'A giro reference that begins with 04# or 15# goes on with 16 digits.', (invoice) => !means(invoice, '50') || !/^(04|15)#/.test(referenceOf(invoice)) || referenceOf(invoice).length === 19),
-  when(inDenmark, 'DK-R-010', '/payment/reference', 'The means 93 (FIK) needs a reference that begins with 71#, 73# or 75#, and an account of 8 characters.', (invoice) => !means(invoice, '93') || (/^7[135]#/.test(referenceOf(invoice)) && accountOf(invoice)?.length === 8)),
-  when(inDenmark, 'DK-R-011', '/payment/reference', 'A FIK reference that begins with 71# or 75# goes on with 15 or 16 digits.', (invoice) => !means(invoice, '93') || !/^7[15]#/.test(referenceOf(invoice)) || [18, 19].includes(referenceOf(invoice).length)),
-  ruleOfLines('DK-R-003', '/classifications', 'In Denmark a classification by UNSPSC (TST) is of its version 19.05.01 or 26.08.01.', ({ classifications }, { invoice }) => !inDenmark(invoice) || classifications.every(({ list }) => list !== 'TST') || classifications.some(({ version = '' }) => unspsc.includes(version))),
-  ruleOfEach('DK-R-004', 'In Denmark the reason code ZZZ needs the four digits of the tax as its reason, or a reason with a # inside.', ({ invoice }) => inDenmark(invoice) ? [...invoice.adjustments, ...invoice.lines.flatMap(({ adjustments }) => adjustments)] : [], ({ at }) => `${at}/reason`, ({ reasonCode, reason }) => reasonCode !== 'ZZZ' || /^(\d{4}|[^#][^]*#[^]*[^#])$/.test(reason ?? ''))
+  when(danish, 'DK-R-002', '/seller/registration', 'A Danish seller has a CVR number (BT-30).',
+    ({ seller }) => seller.registration !== undefined),
+  when(inDenmark, 'DK-R-017', '/customer/registration/scheme', 'The registration of a Danish customer is a CVR number: scheme 0184.',
+    ({ customer: { registration } }) => registration === undefined || registration.scheme === '0184'),
+  when(danish, 'DK-R-014', '/seller/registration/scheme', 'The registration of a Danish seller is a CVR number: scheme 0184.',
+    ({ seller: { registration } }) => registration === undefined || registration.scheme === '0184'),
+  when(inDenmark, 'DK-R-013', '/seller/id/scheme', 'In Denmark an id has a scheme.',
+    ({ seller, customer }) => [seller, customer].every(({ id }) => id === undefined || id.scheme !== undefined)),
+  when(inDenmark, 'DK-R-016', '/amountDue', 'A Danish credit note is not negative.',
+    ({ isCreditNote }, { totals }) => !isCreditNote || totals.due.gte(0)),
+  when(inDenmark, 'DK-R-005', '/payment/means', 'Danish means of payment are 1, 10, 31, 42, 48, 49, 50, 58, 59, 93 and 97.',
+    (invoice) =>
+      invoice.isCreditNote || invoice.payment === undefined ||
+      means(invoice, '1', '10', '31', '42', '48', '49', '50', '58', '59', '93', '97')),
+  when(inDenmark, 'DK-R-006', '/bankDetails', 'The means 31 and 42 need an account and a registration account (bic) in Denmark.',
+    (invoice) => !means(invoice, '31', '42') || (accountOf(invoice) !== undefined && invoice.payment?.account?.bic !== undefined)),
+  when(inDenmark, 'DK-R-007', '/payment/mandate', 'The means 49 needs the reference of a mandate and the customer\'s account in Denmark.',
+    (invoice) =>
+      !means(invoice, '49') || (invoice.payment?.mandate?.reference ?? '') !== '' && invoice.payment?.mandate?.account !== undefined),
+  when(inDenmark, 'DK-R-008', '/payment/reference',
+    'The means 50 (giro) needs a reference that begins with 01#, 04# or 15#, and an account of 7 or 8 digits.',
+    (invoice) => !means(invoice, '50') || (/^(01|04|15)#/.test(referenceOf(invoice)) && /^\d{7,8}$/.test(accountOf(invoice) ?? ''))),
+  when(inDenmark, 'DK-R-009', '/payment/reference', 'A giro reference that begins with 04# or 15# goes on with 16 digits.',
+    (invoice) => !means(invoice, '50') || !/^(04|15)#/.test(referenceOf(invoice)) || referenceOf(invoice).length === 19),
+  when(inDenmark, 'DK-R-010', '/payment/reference',
+    'The means 93 (FIK) needs a reference that begins with 71#, 73# or 75#, and an account of 8 characters.',
+    (invoice) => !means(invoice, '93') || (/^7[135]#/.test(referenceOf(invoice)) && accountOf(invoice)?.length === 8)),
+  when(inDenmark, 'DK-R-011', '/payment/reference', 'A FIK reference that begins with 71# or 75# goes on with 15 or 16 digits.',
+    (invoice) => !means(invoice, '93') || !/^7[15]#/.test(referenceOf(invoice)) || [18, 19].includes(referenceOf(invoice).length)),
+  ruleOfLines('DK-R-003', '/classifications', 'In Denmark a classification by UNSPSC (TST) is of its version 19.05.01 or 26.08.01.',
+    ({ classifications }, { invoice }) =>
+      !inDenmark(invoice) || classifications.every(({ list }) => list !== 'TST') ||
+      classifications.some(({ version = '' }) => unspsc.includes(version))),
+  ruleOfEach('DK-R-004', 'In Denmark the reason code ZZZ needs the four digits of the tax as its reason, or a reason with a # inside.',
+    ({ invoice }) => inDenmark(invoice) ? [...invoice.adjustments, ...invoice.lines.flatMap(({ adjustments }) => adjustments)] : [],
+    ({ at }) => `${at}/reason`, ({ reasonCode, reason }) => reasonCode !== 'ZZZ' || /^(\d{4}|[^#][^]*#[^]*[^#])$/.test(reason ?? ''))
 ]
 
 const dutch = ({ seller }: EInvoiceModel): boolean => seller.address.country === 'NL'
@@ -49,48 +77,77 @@ const inNetherlands = (invoice: EInvoiceModel): boolean => isDomestic(invoice, '
 const dutchRegisters: readonly Text[] = ['0106', '0190']
 
 const netherlands: readonly EInvoiceRule[] = [
-  when(dutch, 'NL-R-001', '/precedingInvoices', 'A Dutch credit note names the invoice.', ({ isCreditNote, precedingInvoices }) => !isCreditNote || precedingInvoices.length > 0),
-  when(dutch, 'NL-R-002', '/seller/address', 'The address of a Dutch seller has a street, a city and a postal code.', ({ seller }) => hasPlace(seller.address)),
-  when(dutch, 'NL-R-003', '/seller/registration/scheme', 'The registration of a Dutch seller is a KVK (0106) or OIN (0190) number.', ({ seller: { registration } }) => registration === undefined || dutchRegisters.includes(registration.scheme)),
-  when(inNetherlands, 'NL-R-004', '/customer/address', 'The address of a Dutch customer has a street, a city and a postal code.', ({ customer }) => hasPlace(customer.address)),
-  when(inNetherlands, 'NL-R-005', '/customer/registration/scheme', 'The registration of a Dutch customer is a KVK (0106) or OIN (0190) number.', ({ customer: { registration } }) => registration === undefined || dutchRegisters.includes(registration.scheme)),
-  when(dutch, 'NL-R-006', '/taxRepresentative/address', 'The address of a Dutch representative has a street, a city and a postal code.', ({ taxRepresentative: given }) => given?.address.country !== 'NL' || hasPlace(given.address)),
-  when(dutch, 'NL-R-007', '/payment', 'A Dutch seller says how to pay.', ({ payment, isCreditNote }, { totals: { due } }) => payment !== undefined || (isCreditNote ? due.gte(0) : due.lte(0))),
-  when(inNetherlands, 'NL-R-008', '/payment/means', 'Between Dutch companies, means of payment are 30, 48, 49, 57, 58 and 59.', (invoice) => invoice.payment === undefined || means(invoice, '30', '48', '49', '57', '58', '59')),
-  when(dutch, 'NL-R-009', '/orderReference', 'Dutch lines that name a line of an order need the order.', ({ lines, references }) => lines.every(({ orderLine }) => orderLine === undefined) || (references.order ?? references.salesOrder) !== undefined)
+  when(dutch, 'NL-R-001', '/precedingInvoices', 'A Dutch credit note names the invoice.',
+    ({ isCreditNote, precedingInvoices }) => !isCreditNote || precedingInvoices.length > 0),
+  when(dutch, 'NL-R-002', '/seller/address', 'The address of a Dutch seller has a street, a city and a postal code.',
+    ({ seller }) => hasPlace(seller.address)),
+  when(dutch, 'NL-R-003', '/seller/registration/scheme', 'The registration of a Dutch seller is a KVK (0106) or OIN (0190) number.',
+    ({ seller: { registration } }) => registration === undefined || dutchRegisters.includes(registration.scheme)),
+  when(inNetherlands, 'NL-R-004', '/customer/address', 'The address of a Dutch customer has a street, a city and a postal code.',
+    ({ customer }) => hasPlace(customer.address)),
+  when(inNetherlands, 'NL-R-005', '/customer/registration/scheme',
+    'The registration of a Dutch customer is a KVK (0106) or OIN (0190) number.',
+    ({ customer: { registration } }) => registration === undefined || dutchRegisters.includes(registration.scheme)),
+  when(dutch, 'NL-R-006', '/taxRepresentative/address', 'The address of a Dutch representative has a street, a city and a postal code.',
+    ({ taxRepresentative: given }) => given?.address.country !== 'NL' || hasPlace(given.address)),
+  when(dutch, 'NL-R-007', '/payment', 'A Dutch seller says how to pay.',
+    ({ payment, isCreditNote }, { totals: { due } }) => payment !== undefined || (isCreditNote ? due.gte(0) : due.lte(0))),
+  when(inNetherlands, 'NL-R-008', '/payment/means', 'Between Dutch companies, means of payment are 30, 48, 49, 57, 58 and 59.',
+    (invoice) => invoice.payment === undefined || means(invoice, '30', '48', '49', '57', '58', '59')),
+  when(dutch, 'NL-R-009', '/orderReference', 'Dutch lines that name a line of an order need the order.',
+    ({ lines, references }) =>
+      lines.every(({ orderLine }) => orderLine === undefined) || (references.order ?? references.salesOrder) !== undefined)
 ]
 
 const inGermany = (invoice: EInvoiceModel): boolean => isDomestic(invoice, 'DE')
 
 const germany: readonly EInvoiceRule[] = [
   when(inGermany, 'DE-R-001', '/payment', 'In Germany an invoice says how to pay.', ({ payment }) => payment !== undefined),
-  when(inGermany, 'DE-R-002', '/seller/contact', 'In Germany the seller names a contact, with phone and email.', ({ seller: { contact } }) => contact !== undefined),
-  when(inGermany, 'DE-R-005', '/seller/contact', 'In Germany the seller\'s contact has a name.', ({ seller: { contact } }) => contact === undefined || contact.name !== undefined),
-  when(inGermany, 'DE-R-006', '/seller/phone', 'In Germany the seller\'s contact has a phone.', ({ seller: { contact } }) => contact === undefined || contact.phone !== undefined),
-  when(inGermany, 'DE-R-007', '/seller/email', 'In Germany the seller\'s contact has an email.', ({ seller: { contact } }) => contact === undefined || contact.email !== undefined),
-  when(inGermany, 'DE-R-003', '/seller/city', 'In Germany the seller\'s address has a city.', ({ seller }) => seller.address.city !== undefined),
-  when(inGermany, 'DE-R-004', '/seller/postalCode', 'In Germany the seller\'s address has a postal code.', ({ seller }) => seller.address.postalCode !== undefined),
-  when(inGermany, 'DE-R-008', '/customer/city', 'In Germany the customer\'s address has a city.', ({ customer }) => customer.address.city !== undefined),
-  when(inGermany, 'DE-R-009', '/customer/postalCode', 'In Germany the customer\'s address has a postal code.', ({ customer }) => customer.address.postalCode !== undefined),
-  when(inGermany, 'DE-R-010', '/delivery/city', 'In Germany an address of delivery has a city.', ({ delivery }) => delivery?.address.country === undefined || delivery.address.city !== undefined),
-  when(inGermany, 'DE-R-011', '/delivery/postalCode', 'In Germany an address of delivery has a postal code.', ({ delivery }) => delivery?.address.country === undefined || delivery.address.postalCode !== undefined),
-  when(inGermany, 'DE-R-015', '/buyerReference', 'In Germany an invoice has a buyerReference.', ({ references }) => references.buyer !== undefined),
-  when(inGermany, 'DE-R-018', '/paymentTerms', 'In Germany a # in the terms of payment begins a discount: #SKONTO#TAGE=14#PROZENT=2.00#, on a line of its own; later lines have no two number signs.', (invoice) => isSkonto(ublTerms(invoice) ?? '')),
+  when(inGermany, 'DE-R-002', '/seller/contact', 'In Germany the seller names a contact, with phone and email.',
+    ({ seller: { contact } }) => contact !== undefined),
+  when(inGermany, 'DE-R-005', '/seller/contact', 'In Germany the seller\'s contact has a name.',
+    ({ seller: { contact } }) => contact === undefined || contact.name !== undefined),
+  when(inGermany, 'DE-R-006', '/seller/phone', 'In Germany the seller\'s contact has a phone.',
+    ({ seller: { contact } }) => contact === undefined || contact.phone !== undefined),
+  when(inGermany, 'DE-R-007', '/seller/email', 'In Germany the seller\'s contact has an email.',
+    ({ seller: { contact } }) => contact === undefined || contact.email !== undefined),
+  when(inGermany, 'DE-R-003', '/seller/city', 'In Germany the seller\'s address has a city.',
+    ({ seller }) => seller.address.city !== undefined),
+  when(inGermany, 'DE-R-004', '/seller/postalCode', 'In Germany the seller\'s address has a postal code.',
+    ({ seller }) => seller.address.postalCode !== undefined),
+  when(inGermany, 'DE-R-008', '/customer/city', 'In Germany the customer\'s address has a city.',
+    ({ customer }) => customer.address.city !== undefined),
+  when(inGermany, 'DE-R-009', '/customer/postalCode', 'In Germany the customer\'s address has a postal code.',
+    ({ customer }) => customer.address.postalCode !== undefined),
+  when(inGermany, 'DE-R-010', '/delivery/city', 'In Germany an address of delivery has a city.',
+    ({ delivery }) => delivery?.address.country === undefined || delivery.address.city !== undefined),
+  when(inGermany, 'DE-R-011', '/delivery/postalCode', 'In Germany an address of delivery has a postal code.',
+    ({ delivery }) => delivery?.address.country === undefined || delivery.address.postalCode !== undefined),
+  when(inGermany, 'DE-R-015', '/buyerReference', 'In Germany an invoice has a buyerReference.',
+    ({ references }) => references.buyer !== undefined),
+  when(inGermany, 'DE-R-018', '/paymentTerms',
+    'In Germany a # in the terms of payment begins a discount: #SKONTO#TAGE=14#PROZENT=2.00#, on a line of its own; later lines ' +
+      'have no two number signs.', (invoice) => isSkonto(ublTerms(invoice) ?? '')),
   when(inGermany, 'DE-R-022', '/attachments', 'The filenames of supporting documents differ.', ({ attachments }) => {
     const names = attachments.flatMap(({ filename }) => filename === undefined ? [] : [filename])
     return new Set(names).size === names.length
   }),
-  when(inGermany, 'DE-R-024-1', '/payment/card', 'In Germany a payment by card (48, 54, 55) names the card.', (invoice) => !means(invoice, '48', '54', '55') || invoice.payment?.card !== undefined),
-  when(inGermany, 'DE-R-025-1', '/payment/mandate', 'In Germany a direct debit (59) has a mandate.', (invoice) => !means(invoice, '59') || invoice.payment?.mandate !== undefined),
-  when(inGermany, 'DE-R-030', '/payment/mandate/creditorId', 'In Germany a direct debit names the creditor (BT-90).', ({ payment }) => payment?.mandate === undefined || payment.mandate.creditorId !== undefined),
-  when(inGermany, 'DE-R-031', '/payment/mandate/account', 'In Germany a direct debit names the customer\'s account (BT-91).', ({ payment }) => payment?.mandate === undefined || payment.mandate.account !== undefined)
+  when(inGermany, 'DE-R-024-1', '/payment/card', 'In Germany a payment by card (48, 54, 55) names the card.',
+    (invoice) => !means(invoice, '48', '54', '55') || invoice.payment?.card !== undefined),
+  when(inGermany, 'DE-R-025-1', '/payment/mandate', 'In Germany a direct debit (59) has a mandate.',
+    (invoice) => !means(invoice, '59') || invoice.payment?.mandate !== undefined),
+  when(inGermany, 'DE-R-030', '/payment/mandate/creditorId', 'In Germany a direct debit names the creditor (BT-90).',
+    ({ payment }) => payment?.mandate === undefined || payment.mandate.creditorId !== undefined),
+  when(inGermany, 'DE-R-031', '/payment/mandate/account', 'In Germany a direct debit names the customer\'s account (BT-91).',
+    ({ payment }) => payment?.mandate === undefined || payment.mandate.account !== undefined)
 ]
 
 /** Lines that begin with # are discounts, and a line break follows the last number sign of all (DE-R-018). */
 function isSkonto (terms: string): boolean {
   const discounts = terms.split('\n').map((line) => line.trim()).filter((line) => line.startsWith('#'))
   const rest = terms.split(/#.+#/).at(-1) ?? ''
-  return discounts.every((line) => /^#SKONTO#TAGE=\d+#PROZENT=\d+\.\d{2}(#BASISBETRAG=-?\d+\.\d{2})?#$/.test(line)) && (discounts.length === 0 || /^\s*\n/.test(rest))
+  return discounts.every((line) => /^#SKONTO#TAGE=\d+#PROZENT=\d+\.\d{2}(#BASISBETRAG=-?\d+\.\d{2})?#$/.test(line)) &&
+    (discounts.length === 0 || /^\s*\n/.test(rest))
 }
 
 const italian = (invoice: EInvoiceModel): boolean => sellerCountry(invoice) === 'IT'
@@ -99,38 +156,75 @@ const swedishRegistration = ({ seller }: EInvoiceModel): boolean => seller.addre
 const icelandic = ({ seller }: EInvoiceModel): boolean => seller.address.country === 'IS'
 
 const others: readonly EInvoiceRule[] = [
-  when(italian, 'IT-R-001', '/seller/taxId', 'An Italian tax number has 11 to 16 letters and digits.', ({ seller: { taxId } }) => taxId === undefined || /^[A-Z0-9]{11,16}$/.test(taxId)),
-  when(italian, 'IT-R-002', '/seller/address', 'The address of an Italian seller has a street.', ({ seller }) => seller.address.line1 !== undefined),
-  when(italian, 'IT-R-003', '/seller/city', 'The address of an Italian seller has a city.', ({ seller }) => seller.address.city !== undefined),
-  when(italian, 'IT-R-004', '/seller/postalCode', 'The address of an Italian seller has a postal code.', ({ seller }) => seller.address.postalCode !== undefined),
-  when(swedish, 'SE-R-001', '/seller/vatId', 'A Swedish VAT number is SE and twelve digits.', ({ seller: { vatId = '' } }) => /^SE\d{12}$/.test(vatId)),
-  when(swedishRegistration, 'SE-R-005', '/seller/taxId', 'A Swedish tax registration reads "Godkänd för F-skatt".', ({ seller: { taxId } }) => taxId === undefined || taxId.toUpperCase() === 'GODKÄND FÖR F-SKATT'),
-  when(swedishRegistration, 'SE-R-003', '/seller/registration/id', 'A Swedish organisation number has digits alone.', ({ seller: { registration } }) => /^\d+$/.test(registration?.id ?? '')),
-  when(swedishRegistration, 'SE-R-004', '/seller/registration/id', 'A Swedish organisation number has ten digits.', ({ seller: { registration } }) => registration?.id.length === 10),
-  when(swedishRegistration, 'SE-R-013', '/seller/registration/id', 'The last digit of a Swedish organisation number is its check digit.', ({ seller: { registration } }) => !/^\d{10}$/.test(registration?.id ?? '') || luhn(registration?.id ?? '')),
-  ruleOfEach('SE-R-006', 'Swedish rates are 6, 12 and 25.', ({ invoice }) => swedish(invoice) ? [...invoice.lines, ...invoice.adjustments] : [], ({ at }) => `${at}/taxRate`, ({ tax: { category, rate } }) => category !== 'S' || rate === undefined || [6, 12, 25].some((usual) => rate.eq(usual))),
-  when((invoice) => sellerCountry(invoice) === 'NO', 'NO-R-001', '/seller/vatId', 'A Norwegian VAT number is NO, nine digits with a check digit, and MVA.', ({ seller: { vatId } }) => vatId === undefined || (/^NO\d{9}MVA$/.test(vatId) && isNorwegian(vatId.slice(2, 11)))),
-  when(icelandic, 'IS-R-002', '/seller/registration', 'An Icelandic seller has a kennitala: a registration with the scheme 0196.', ({ seller }) => seller.registration?.scheme === '0196'),
-  when(icelandic, 'IS-R-003', '/seller/address', 'The address of an Icelandic seller has a street and a postal code.', ({ seller: { address } }) => address.line1 !== undefined && address.postalCode !== undefined),
-  when((invoice) => isDomestic(invoice, 'IS'), 'IS-R-004', '/customer/registration', 'An Icelandic customer has a kennitala: a registration with the scheme 0196.', ({ customer }) => customer.registration?.scheme === '0196'),
-  when((invoice) => isDomestic(invoice, 'IS'), 'IS-R-005', '/customer/address', 'The address of an Icelandic customer has a street and a postal code.', ({ customer: { address } }) => address.line1 !== undefined && address.postalCode !== undefined),
-  when(icelandic, 'IS-R-006', '/bankDetails/account', 'In Iceland the means 9 and 42 need an account of 12 digits.', (invoice) => !means(invoice, '9', '42') || accountOf(invoice)?.length === 12),
-  when(icelandic, 'IS-R-008', '/attachments', 'In Iceland a supporting document with the description EINDAGI, of which there is one, has the last day of payment as its id: YYYY-MM-DD.', (invoice) => lastDays(invoice).length <= 1 && lastDays(invoice).every(isDay)),
-  when(icelandic, 'IS-R-009', '/dueDate', 'In Iceland an invoice with a last day of payment (EINDAGI) has a due date; in UBL a credit note has none.', (invoice) => lastDays(invoice).length === 0 || (invoice.dueDate !== undefined && !invoice.isCreditNote)),
-  when(icelandic, 'IS-R-010', '/attachments', 'In Iceland the last day of payment (EINDAGI) is not before the due date.', (invoice) => lastDays(invoice).every((last) => invoice.dueDate === undefined || invoice.dueDate <= last)),
-  when(isGreekSeller, 'GR-R-001-1', '/number', 'A Greek invoice number has six parts, between |: the seller\'s tax number, the day of issue (DD/MM/YYYY), a number, the type (1.1, 1.6, 2.1, 2.4, 5.1 or 5.2), the series and the number in it.', (invoice) => isGreekNumber(invoice)),
-  when(isGreekSeller, 'GR-R-003', '/seller/vatId', 'A Greek VAT number is EL and a tax number of nine digits.', ({ seller: { vatId } }) => vatId === undefined || (vatId.startsWith('EL') && isGreek(vatId.slice(2)))),
-  when((invoice) => isGreekSeller(invoice) && invoice.seller.address.country === 'GR', 'GR-R-004-1', '/attachments', 'A Greek invoice has its MARK: a supporting document with the description "##M.AR.K##" and the number as its id.', ({ attachments }) => {
-    const marks = attachments.filter(({ description }) => description === '##M.AR.K##')
-    return marks.length === 1 && /^[1-9]\d*/.test(marks[0]?.id ?? '')
-  }),
-  when(isGreekSeller, 'GR-R-008-2', '/attachments', 'A Greek invoice has at most one supporting document with the description "##INVOICE|URL##", with its url.', ({ attachments }) => {
+  when(italian, 'IT-R-001', '/seller/taxId', 'An Italian tax number has 11 to 16 letters and digits.',
+    ({ seller: { taxId } }) => taxId === undefined || /^[A-Z0-9]{11,16}$/.test(taxId)),
+  when(italian, 'IT-R-002', '/seller/address', 'The address of an Italian seller has a street.',
+    ({ seller }) => seller.address.line1 !== undefined),
+  when(italian, 'IT-R-003', '/seller/city', 'The address of an Italian seller has a city.',
+    ({ seller }) => seller.address.city !== undefined),
+  when(italian, 'IT-R-004', '/seller/postalCode', 'The address of an Italian seller has a postal code.',
+    ({ seller }) => seller.address.postalCode !== undefined),
+  when(swedish, 'SE-R-001', '/seller/vatId', 'A Swedish VAT number is SE and twelve digits.',
+    ({ seller: { vatId = '' } }) => /^SE\d{12}$/.test(vatId)),
+  when(swedishRegistration, 'SE-R-005', '/seller/taxId', 'A Swedish tax registration reads "Godkänd för F-skatt".',
+    ({ seller: { taxId } }) => taxId === undefined || taxId.toUpperCase() === 'GODKÄND FÖR F-SKATT'),
+  when(swedishRegistration, 'SE-R-003', '/seller/registration/id', 'A Swedish organisation number has digits alone.',
+    ({ seller: { registration } }) => /^\d+$/.test(registration?.id ?? '')),
+  when(swedishRegistration, 'SE-R-004', '/seller/registration/id', 'A Swedish organisation number has ten digits.',
+    ({ seller: { registration } }) => registration?.id.length === 10),
+  when(swedishRegistration, 'SE-R-013', '/seller/registration/id', 'The last digit of a Swedish organisation number is its check digit.',
+    ({ seller: { registration } }) => !/^\d{10}$/.test(registration?.id ?? '') || luhn(registration?.id ?? '')),
+  ruleOfEach('SE-R-006', 'Swedish rates are 6, 12 and 25.',
+    ({ invoice }) => swedish(invoice) ? [...invoice.lines, ...invoice.adjustments] : [], ({ at }) => `${at}/taxRate`,
+    ({ tax: { category, rate } }) => category !== 'S' || rate === undefined || [6, 12, 25].some((usual) => rate.eq(usual))),
+  when((invoice) => sellerCountry(invoice) === 'NO', 'NO-R-001', '/seller/vatId',
+    'A Norwegian VAT number is NO, nine digits with a check digit, and MVA.',
+    ({ seller: { vatId } }) => vatId === undefined || (/^NO\d{9}MVA$/.test(vatId) && isNorwegian(vatId.slice(2, 11)))),
+  when(icelandic, 'IS-R-002', '/seller/registration', 'An Icelandic seller has a kennitala: a registration with the scheme 0196.',
+    ({ seller }) => seller.registration?.scheme === '0196'),
+  when(icelandic, 'IS-R-003', '/seller/address', 'The address of an Icelandic seller has a street and a postal code.',
+    ({ seller: { address } }) => address.line1 !== undefined && address.postalCode !== undefined),
+  when((invoice) => isDomestic(invoice, 'IS'), 'IS-R-004', '/customer/registration',
+    'An Icelandic customer has a kennitala: a registration with the scheme 0196.',
+    ({ customer }) => customer.registration?.scheme === '0196'),
+  when((invoice) => isDomestic(invoice, 'IS'), 'IS-R-005', '/customer/address',
+    'The address of an Icelandic customer has a street and a postal code.',
+    ({ customer: { address } }) => address.line1 !== undefined && address.postalCode !== undefined),
+  when(icelandic, 'IS-R-006', '/bankDetails/account', 'In Iceland the means 9 and 42 need an account of 12 digits.',
+    (invoice) => !means(invoice, '9', '42') || accountOf(invoice)?.length === 12),
+  when(icelandic, 'IS-R-008', '/attachments',
+    'In Iceland a supporting document with the description EINDAGI, of which there is one, has the last day of payment as its id: ' +
+      'YYYY-MM-DD.', (invoice) => lastDays(invoice).length <= 1 && lastDays(invoice).every(isDay)),
+  when(icelandic, 'IS-R-009', '/dueDate',
+    'In Iceland an invoice with a last day of payment (EINDAGI) has a due date; in UBL a credit note has none.',
+    (invoice) => lastDays(invoice).length === 0 || (invoice.dueDate !== undefined && !invoice.isCreditNote)),
+  when(icelandic, 'IS-R-010', '/attachments', 'In Iceland the last day of payment (EINDAGI) is not before the due date.',
+    (invoice) => lastDays(invoice).every((last) => invoice.dueDate === undefined || invoice.dueDate <= last)),
+  when(isGreekSeller, 'GR-R-001-1', '/number',
+    'A Greek invoice number has six parts, between |: the seller\'s tax number, the day of issue (DD/MM/YYYY), a number, the type ' +
+      '(1.1, 1.6, 2.1, 2.4, 5.1 or 5.2), the series and the number in it.', (invoice) => isGreekNumber(invoice)),
+  when(isGreekSeller, 'GR-R-003', '/seller/vatId', 'A Greek VAT number is EL and a tax number of nine digits.',
+    ({ seller: { vatId } }) => vatId === undefined || (vatId.startsWith('EL') && isGreek(vatId.slice(2)))),
+  when((invoice) => isGreekSeller(invoice) && invoice.seller.address.country === 'GR', 'GR-R-004-1', '/attachments',
+    'A Greek invoice has its MARK: a supporting document with the description "##M.AR.K##" and the number as its id.',
+    ({ attachments }) => {
+      const marks = attachments.filter(({ description }) => description === '##M.AR.K##')
+      return marks.length === 1 && /^[1-9]\d*/.test(marks[0]?.id ?? '')
+    }),
+  when(isGreekSeller, 'GR-R-008-2', '/attachments',
+    'A Greek invoice has at most one supporting document with the description "##INVOICE|URL##", with its url.', ({ attachments }) => {
     const links = attachments.filter(({ description }) => description === '##INVOICE|URL##')
     return links.length <= 1 && links.every(({ url }) => url !== undefined)
   }),
-  when(({ seller }) => ['GR', 'EL'].includes(seller.vatId?.slice(0, 2) ?? seller.address.country ?? ''), 'GR-R-009', '/seller/electronicAddress', 'The electronic address of a Greek seller is its tax number: scheme 9933.', ({ seller }) => isGreekAddress(seller.electronicAddress)),
-  when((invoice) => isGreekSeller(invoice) && isGreekCustomer(invoice), 'GR-R-006', '/customer/vatId', 'A Greek customer has a VAT number: EL and nine digits.', ({ customer: { vatId = '' } }) => vatId.startsWith('EL') && isGreek(vatId.slice(2))),
-  when((invoice) => isGreekSeller(invoice) && isGreekCustomer(invoice), 'GR-R-010', '/customer/electronicAddress', 'The electronic address of a Greek customer is its tax number: scheme 9933.', ({ customer }) => isGreekAddress(customer.electronicAddress))
+  when(({ seller }) => ['GR', 'EL'].includes(seller.vatId?.slice(0, 2) ?? seller.address.country ?? ''), 'GR-R-009',
+    '/seller/electronicAddress', 'The electronic address of a Greek seller is its tax number: scheme 9933.',
+    ({ seller }) => isGreekAddress(seller.electronicAddress)),
+  when((invoice) => isGreekSeller(invoice) && isGreekCustomer(invoice), 'GR-R-006', '/customer/vatId',
+    'A Greek customer has a VAT number: EL and nine digits.',
+    ({ customer: { vatId = '' } }) => vatId.startsWith('EL') && isGreek(vatId.slice(2))),
+  when((invoice) => isGreekSeller(invoice) && isGreekCustomer(invoice), 'GR-R-010', '/customer/electronicAddress',
+    'The electronic address of a Greek customer is its tax number: scheme 9933.',
+    ({ customer }) => isGreekAddress(customer.electronicAddress))
 ]
 
 /** The days after which interest is due: what the supporting documents with this description have as their ids. */
@@ -154,7 +248,8 @@ function isGreekNumber ({ number = '', date = '', seller, taxRepresentative }: E
   const segments = number.split('|')
   const [tin = '', issued, serial = '', type = '', series, last] = segments
   return segments.length === 6 && isGreek(tin) && [seller.vatId, taxRepresentative?.vatId].some((vatId) => vatId?.slice(2, 11) === tin) &&
-    issued === date.split('-').reverse().join('/') && /^\d+$/.test(serial) && ['1.1', '1.6', '2.1', '2.4', '5.1', '5.2'].includes(type) && series !== '' && last !== ''
+    issued === date.split('-').reverse().join('/') && /^\d+$/.test(serial) && ['1.1', '1.6', '2.1', '2.4', '5.1', '5.2'].includes(type) &&
+    series !== '' && last !== ''
 }
 
 /** What the countries of Peppol ask of a UBL invoice of their sellers (Peppol BIS Billing 3.0, national rules). */

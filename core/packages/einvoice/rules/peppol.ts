@@ -1,31 +1,61 @@
 import { forms } from '../model/check-digits.ts'
 import { germanTypes, peppolAddressSchemes, peppolTypes } from '../model/codes.ts'
 import type { Identifier, Period } from '../model/model.ts'
-import { only, parties, rule, ruleOfEach, ruleOfLines, type EInvoiceRule, type RuleInput } from './rule.ts'
 import { ublNote } from '../write/ubl.ts'
+import { type EInvoiceRule, only, parties, rule, type RuleInput, ruleOfEach, ruleOfLines } from './rule.ts'
 
 /** Exemption codes that belong to one category (P0104 to P0111). */
 const codesOfCategories = [
-  ['P0104', 'VATEX-EU-G', 'G'], ['P0105', 'VATEX-EU-O', 'O'], ['P0106', 'VATEX-EU-IC', 'K'], ['P0107', 'VATEX-EU-AE', 'AE'],
-  ['P0108', 'VATEX-EU-D', 'E'], ['P0109', 'VATEX-EU-F', 'E'], ['P0110', 'VATEX-EU-I', 'E'], ['P0111', 'VATEX-EU-J', 'E']
+  ['P0104', 'VATEX-EU-G', 'G'],
+  ['P0105', 'VATEX-EU-O', 'O'],
+  ['P0106', 'VATEX-EU-IC', 'K'],
+  ['P0107', 'VATEX-EU-AE', 'AE'],
+  ['P0108', 'VATEX-EU-D', 'E'],
+  ['P0109', 'VATEX-EU-F', 'E'],
+  ['P0110', 'VATEX-EU-I', 'E'],
+  ['P0111', 'VATEX-EU-J', 'E']
 ] as const
 
 /** What Peppol BIS Billing 3.0 asks of a UBL invoice beyond EN 16931. */
 export const peppolRules: readonly EInvoiceRule[] = only(['UBL'], [
-  rule('PEPPOL-EN16931-R003', '/buyerReference', 'A buyerReference or an orderReference is needed, for the customer to route the invoice.', ({ invoice: { references: { buyer, order, salesOrder } } }) => (buyer ?? order ?? salesOrder) !== undefined),
-  rule('PEPPOL-EN16931-R010', '/customer/electronicAddress', 'The customer has an electronic address (BT-49), or a registration or VAT number of which one can be made.', ({ invoice }) => invoice.customer.electronicAddress !== undefined),
-  rule('PEPPOL-EN16931-R020', '/seller/electronicAddress', 'The seller has an electronic address (BT-34), or a registration or VAT number of which one can be made.', ({ invoice }) => invoice.seller.electronicAddress !== undefined),
-  ruleOfEach('PEPPOL-EN16931-R042', 'Beside a base there is a percent.', ({ invoice }) => [...invoice.adjustments, ...invoice.lines.flatMap(({ adjustments }) => adjustments)], ({ at }) => `${at}/percent`, ({ base, percent }) => base === undefined || percent !== undefined),
-  rule('PEPPOL-EN16931-R061', '/payment/mandate/reference', 'A direct debit (49, 59) has the reference of its mandate (BT-89).', ({ invoice: { payment } }) => payment === undefined || !['49', '59'].includes(payment.means) || payment.mandate?.reference !== undefined),
-  ruleOfLines('PEPPOL-EN16931-R110', '/period/start', 'A line\'s period starts within the invoice\'s.', ({ period }, { invoice }) => isOrdered(invoice.period, period, 'start')),
-  ruleOfLines('PEPPOL-EN16931-R111', '/period/end', 'A line\'s period ends within the invoice\'s.', ({ period }, { invoice }) => isOrdered(period, invoice.period, 'end')),
-  rule('PEPPOL-EN16931-P0100', '/type', 'Peppol takes invoices of the types 380, 382, 383, 386, 388, 393 … and credit notes of the types 381, 396 …', ({ invoice }) => peppolTypes.has(invoice.type)),
-  rule('PEPPOL-EN16931-P0112', '/type', 'Peppol takes the types 326 and 384 between German companies alone; write 380 (or 381) and name the invoice in precedingInvoices.', ({ invoice: { type, seller, customer } }) => !germanTypes.has(type) || [seller, customer].every(({ address }) => address.country === 'DE')),
-  ruleOfEach('PEPPOL-EN16931-CL008', 'The scheme of an electronic address is one that Peppol routes.', parties, ({ at }) => `${at}/electronicAddress/scheme`, ({ party: { electronicAddress: given } }) => given?.scheme === undefined || peppolAddressSchemes.has(given.scheme)),
-  ...codesOfCategories.map(([number, code, category]) => rule(`PEPPOL-EN16931-${number}`, '/taxExemptionCode', `${code} is for the category ${category}.`, ({ invoice }) =>
-    Object.entries(invoice.exemptions).every(([used, exemption]) => exemption?.code !== code || used === category))),
-  ...Object.entries(forms).map(([scheme, { rule: id, message, holds }]) => ruleOfEach(id, message, (subject) => identifiers(subject).filter(({ given }) => given.scheme === scheme), ({ at }) => at, ({ given }) => holds(given.id))),
-  rule('BR-CL-08', '/notes', 'The first word of a note between two number signs is a code of UNTDID 4451; write the number signs in another way.', ({ invoice }) => {
+  rule('PEPPOL-EN16931-R003', '/buyerReference', 'A buyerReference or an orderReference is needed, for the customer to route the invoice.',
+    ({ invoice: { references: { buyer, order, salesOrder } } }) => (buyer ?? order ?? salesOrder) !== undefined),
+  rule('PEPPOL-EN16931-R010', '/customer/electronicAddress',
+    'The customer has an electronic address (BT-49), or a registration or VAT number of which one can be made.',
+    ({ invoice }) => invoice.customer.electronicAddress !== undefined),
+  rule('PEPPOL-EN16931-R020', '/seller/electronicAddress',
+    'The seller has an electronic address (BT-34), or a registration or VAT number of which one can be made.',
+    ({ invoice }) => invoice.seller.electronicAddress !== undefined),
+  ruleOfEach('PEPPOL-EN16931-R042', 'Beside a base there is a percent.',
+    ({ invoice }) => [...invoice.adjustments, ...invoice.lines.flatMap(({ adjustments }) => adjustments)], ({ at }) => `${at}/percent`,
+    ({ base, percent }) => base === undefined || percent !== undefined),
+  rule('PEPPOL-EN16931-R061', '/payment/mandate/reference', 'A direct debit (49, 59) has the reference of its mandate (BT-89).',
+    ({ invoice: { payment } }) =>
+      payment === undefined || !['49', '59'].includes(payment.means) || payment.mandate?.reference !== undefined),
+  ruleOfLines('PEPPOL-EN16931-R110', '/period/start', 'A line\'s period starts within the invoice\'s.',
+    ({ period }, { invoice }) => isOrdered(invoice.period, period, 'start')),
+  ruleOfLines('PEPPOL-EN16931-R111', '/period/end', 'A line\'s period ends within the invoice\'s.',
+    ({ period }, { invoice }) => isOrdered(period, invoice.period, 'end')),
+  rule('PEPPOL-EN16931-P0100', '/type',
+    'Peppol takes invoices of the types 380, 382, 383, 386, 388, 393 … and credit notes of the types 381, 396 …',
+    ({ invoice }) => peppolTypes.has(invoice.type)),
+  rule('PEPPOL-EN16931-P0112', '/type',
+    'Peppol takes the types 326 and 384 between German companies alone; write 380 (or 381) and name the invoice in precedingInvoices.',
+    ({ invoice: { type, seller, customer } }) =>
+      !germanTypes.has(type) || [seller, customer].every(({ address }) => address.country === 'DE')),
+  ruleOfEach('PEPPOL-EN16931-CL008', 'The scheme of an electronic address is one that Peppol routes.', parties,
+    ({ at }) => `${at}/electronicAddress/scheme`,
+    ({ party: { electronicAddress: given } }) => given?.scheme === undefined || peppolAddressSchemes.has(given.scheme)),
+  ...codesOfCategories.map(([number, code, category]) =>
+    rule(`PEPPOL-EN16931-${number}`, '/taxExemptionCode', `${code} is for the category ${category}.`, ({ invoice }) =>
+      Object.entries(invoice.exemptions).every(([used, exemption]) => exemption?.code !== code || used === category))
+  ),
+  ...Object.entries(forms).map(([scheme, { rule: id, message, holds }]) =>
+    ruleOfEach(id, message, (subject) => identifiers(subject).filter(({ given }) => given.scheme === scheme), ({ at }) => at, ({ given }) =>
+      holds(given.id))
+  ),
+  rule('BR-CL-08', '/notes',
+    'The first word of a note between two number signs is a code of UNTDID 4451; write the number signs in another way.', ({ invoice }) => {
     const [, word = ''] = /#([^#]*)#/.exec(ublNote(invoice.notes.filter(({ code }) => code === undefined)) ?? '') ?? []
     return word.length !== 3 || invoice.notes.some(({ code }) => code !== undefined)
   })
@@ -40,8 +70,13 @@ function isOrdered (early: Period | undefined, late: Period | undefined, edge: '
 function identifiers (subject: RuleInput): { given: Identifier, at: string }[] {
   const { payee } = subject.invoice
   const all = [
-    ...parties(subject).flatMap(({ party, at }) => [{ given: party.electronicAddress, at: `${at}/electronicAddress/id` }, { given: party.id, at: `${at}/id/id` }, { given: party.registration, at: `${at}/registration/id` }]),
-    { given: payee?.id, at: '/payee/id/id' }, { given: payee?.registration, at: '/payee/registration/id' }
+    ...parties(subject).flatMap(({ party, at }) => [
+      { given: party.electronicAddress, at: `${at}/electronicAddress/id` },
+      { given: party.id, at: `${at}/id/id` },
+      { given: party.registration, at: `${at}/registration/id` }
+    ]),
+    { given: payee?.id, at: '/payee/id/id' },
+    { given: payee?.registration, at: '/payee/registration/id' }
   ]
   return all.flatMap(({ given, at }) => given === undefined ? [] : [{ given, at }])
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@dispatch/common'
 import { ciiCountries, countryCodes } from '../model/codes.ts'
-import type { AllowanceCharge, EInvoiceFormat, EInvoiceModel, EInvoiceLine, Party } from '../model/model.ts'
+import type { AllowanceCharge, EInvoiceFormat, EInvoiceLine, EInvoiceModel, Party } from '../model/model.ts'
 import type { Totals } from '../model/totals.ts'
 
 /** What the rules look at. `data` is what the invoice was read from. */
@@ -18,18 +18,37 @@ export function rule (id: string, at: string, message: string, holds: (subject: 
 }
 
 /** A rule about each of several parts. */
-export function ruleOfEach<Part> (id: string, message: string, parts: (subject: RuleInput) => readonly Part[], at: (part: Part) => string, holds: (part: Part, subject: RuleInput) => boolean): EInvoiceRule {
+export function ruleOfEach<Part> (
+  id: string,
+  message: string,
+  parts: (subject: RuleInput) => readonly Part[],
+  at: (part: Part) => string,
+  holds: (part: Part, subject: RuleInput) => boolean
+): EInvoiceRule {
   return { id, message, broken: (subject) => parts(subject).flatMap((part) => holds(part, subject) ? [] : [at(part)]) }
 }
 
 /** A rule about each line; the field is the one to look at. */
-export function ruleOfLines (id: string, field: string, message: string, holds: (line: EInvoiceLine, subject: RuleInput) => boolean): EInvoiceRule {
+export function ruleOfLines (
+  id: string,
+  field: string,
+  message: string,
+  holds: (line: EInvoiceLine, subject: RuleInput) => boolean
+): EInvoiceRule {
   return ruleOfEach(id, message, ({ invoice }) => invoice.lines, ({ at }) => at + field, holds)
 }
 
 /** A rule about each allowance or charge of one kind, of the invoice or of its lines. */
-export function ruleOfAdjustments (id: string, of: 'invoice' | 'lines', kind: AllowanceCharge['kind'], field: string, message: string, holds: (adjustment: AllowanceCharge) => boolean): EInvoiceRule {
-  const all = ({ invoice }: RuleInput): readonly AllowanceCharge[] => of === 'invoice' ? invoice.adjustments : invoice.lines.flatMap(({ adjustments }) => adjustments)
+export function ruleOfAdjustments (
+  id: string,
+  of: 'invoice' | 'lines',
+  kind: AllowanceCharge['kind'],
+  field: string,
+  message: string,
+  holds: (adjustment: AllowanceCharge) => boolean
+): EInvoiceRule {
+  const all = ({ invoice }: RuleInput): readonly AllowanceCharge[] =>
+    of === 'invoice' ? invoice.adjustments : invoice.lines.flatMap(({ adjustments }) => adjustments)
   return ruleOfEach(id, message, (subject) => all(subject).filter((adjustment) => adjustment.kind === kind), ({ at }) => at + field, holds)
 }
 

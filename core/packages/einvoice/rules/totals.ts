@@ -1,19 +1,27 @@
-import type { Decimal } from 'decimal.js'
 import { Money } from '@dispatch/common'
+import type { Decimal } from 'decimal.js'
 import { amount } from '../model/fields.ts'
-import { cents, grossAmount, sumOfAdjustments } from '../read/lines.ts'
 import type { EInvoiceLine } from '../model/model.ts'
-import { only, rule, ruleOfAdjustments, ruleOfEach, ruleOfLines, type EInvoiceRule, type RuleInput } from './rule.ts'
+import { cents, grossAmount, sumOfAdjustments } from '../read/lines.ts'
+import { type EInvoiceRule, only, rule, type RuleInput, ruleOfAdjustments, ruleOfEach, ruleOfLines } from './rule.ts'
 
 /** What the data state is what it comes to; all that they leave out is computed. */
 const sums: readonly EInvoiceRule[] = [
   stated('BR-CO-10', 'subtotal', 'The subtotal is the sum of the lines', ({ totals }) => totals.lines),
-  stated('BR-CO-14', 'taxAmount', 'VAT is computed and rounded once for each category and rate (20 means 20 %), and summed up', ({ totals }) => totals.tax),
+  stated('BR-CO-14', 'taxAmount', 'VAT is computed and rounded once for each category and rate (20 means 20 %), and summed up',
+    ({ totals }) => totals.tax),
   stated('BR-CO-15', 'total', 'The total is the lines less allowances, plus charges, plus VAT', ({ totals }) => totals.total),
   stated('BR-CO-16', 'amountDue', 'What is due is the total less what is prepaid, plus the rounding', ({ totals }) => totals.due),
-  ...only(['UBL'], [lineTotal('PEPPOL-EN16931-R120', 'The total of a line is quantity × price (for priceQuantity), less its allowances, plus its charges.', () => slack)]),
+  ...only(['UBL'], [
+    lineTotal('PEPPOL-EN16931-R120', 'The total of a line is quantity × price (for priceQuantity), less its allowances, plus its charges.',
+      () => slack)
+  ]),
   // Outside of Peppol no rule says so: a total may come from prices with VAT, and the price without it be rounded.
-  ...only(['CII', 'FACTUR_X'], [lineTotal('line_total', 'The total of a line is quantity × price (for priceQuantity), less its allowances, plus its charges, as far as the price is exact.', roundingOf)])
+  ...only(['CII', 'FACTUR_X'], [
+    lineTotal('line_total',
+      'The total of a line is quantity × price (for priceQuantity), less its allowances, plus its charges, as far as the price is exact.',
+      roundingOf)
+  ])
 ]
 
 /** What Peppol forgives in an amount. */
@@ -22,7 +30,8 @@ const slack = new Money('0.02')
 function lineTotal (id: string, message: string, tolerance: (line: EInvoiceLine) => Decimal): EInvoiceRule {
   return ruleOfLines(id, '/total', message, (line) => {
     const { stated: given, quantity, price, priceQuantity, adjustments } = line
-    return given === undefined || given.sub(grossAmount(quantity, price, priceQuantity).add(sumOfAdjustments(adjustments))).abs().lte(tolerance(line))
+    return given === undefined ||
+      given.sub(grossAmount(quantity, price, priceQuantity).add(sumOfAdjustments(adjustments))).abs().lte(tolerance(line))
   })
 }
 
@@ -34,23 +43,52 @@ function roundingOf ({ quantity, price, priceQuantity }: EInvoiceLine): Decimal 
 
 /** What the parts of a price and of an allowance come to: Peppol refuses what does not, and everybody else may wonder. */
 export const partsRules: readonly EInvoiceRule[] = [
-  ...(['invoice', 'lines'] as const).flatMap((of) => (['allowance', 'charge'] as const).map((kind) => ruleOfAdjustments('PEPPOL-EN16931-R040', of, kind, '/amount', 'An amount beside a percent is base × percent.', ({ amount: given, base, percent }) =>
-    given === undefined || base === undefined || percent === undefined || given.sub(base.mul(percent).div(100)).abs().lte(slack)))),
-  ruleOfLines('PEPPOL-EN16931-R046', '/grossPrice', 'The price is the gross price less the discount (BT-146).', ({ price, grossPrice, priceDiscount }) => price === undefined || grossPrice === undefined || priceDiscount === undefined || grossPrice.sub(priceDiscount).eq(price))
+  ...(['invoice', 'lines'] as const).flatMap((of) =>
+    (['allowance', 'charge'] as const).map((kind) =>
+      ruleOfAdjustments('PEPPOL-EN16931-R040', of, kind, '/amount', 'An amount beside a percent is base × percent.',
+        ({ amount: given, base, percent }) =>
+          given === undefined || base === undefined || percent === undefined || given.sub(base.mul(percent).div(100)).abs().lte(slack))
+    )
+  ),
+  ruleOfLines('PEPPOL-EN16931-R046', '/grossPrice', 'The price is the gross price less the discount (BT-146).',
+    ({ price, grossPrice, priceDiscount }) =>
+      price === undefined || grossPrice === undefined || priceDiscount === undefined || grossPrice.sub(priceDiscount).eq(price))
 ]
 
 function stated (id: string, field: string, message: string, computed: (subject: RuleInput) => Decimal): EInvoiceRule {
-  return rule(id, `/${field}`, `${message}; leave it out to have it computed.`, (subject) => amount(subject.data, field)?.eq(computed(subject)) !== false)
+  return rule(id, `/${field}`, `${message}; leave it out to have it computed.`,
+    (subject) => amount(subject.data, field)?.eq(computed(subject)) !== false)
 }
 
 const decimals = 'An amount has two decimals at most.'
 
 /** BR-DEC-*: only prices and quantities have more. */
 const roundness: readonly EInvoiceRule[] = [
-  ...([['09', 'subtotal'], ['13', 'taxAmount'], ['14', 'total'], ['15', 'taxCurrencyAmount'], ['16', 'prepaidAmount'], ['17', 'roundingAmount'], ['18', 'amountDue']] as const)
+  ...([
+    ['09', 'subtotal'],
+    ['13', 'taxAmount'],
+    ['14', 'total'],
+    ['15', 'taxCurrencyAmount'],
+    ['16', 'prepaidAmount'],
+    [
+      '17',
+      'roundingAmount'
+    ],
+    ['18', 'amountDue']
+  ] as const)
     .map(([number, field]) => rule(`BR-DEC-${number}`, `/${field}`, decimals, ({ data }) => isRound(amount(data, field)))),
   ruleOfLines('BR-DEC-23', '/total', decimals, ({ stated: given }) => isRound(given)),
-  ...([['01', '02', 'invoice', 'allowance'], ['05', '06', 'invoice', 'charge'], ['24', '25', 'lines', 'allowance'], ['27', '28', 'lines', 'charge']] as const).flatMap(([ofAmount, ofBase, of, kind]) => [
+  ...([
+    ['01', '02', 'invoice', 'allowance'],
+    ['05', '06', 'invoice', 'charge'],
+    ['24', '25', 'lines', 'allowance'],
+    [
+      '27',
+      '28',
+      'lines',
+      'charge'
+    ]
+  ] as const).flatMap(([ofAmount, ofBase, of, kind]) => [
     ruleOfAdjustments(`BR-DEC-${ofAmount}`, of, kind, '/amount', decimals, (adjustment) => isRound(adjustment.amount)),
     ruleOfAdjustments(`BR-DEC-${ofBase}`, of, kind, '/base', decimals, (adjustment) => isRound(adjustment.base))
   ])
@@ -71,11 +109,20 @@ function isSmall (value: Decimal | undefined): boolean {
 /** What no sum can be made of. */
 const measures: readonly EInvoiceRule[] = [
   ruleOfLines('amount_out_of_range', '/total', tooLarge, ({ net, price, quantity }) => [net, price, quantity].every(isSmall)),
-  ruleOfEach('amount_out_of_range', tooLarge, ({ invoice }) => [...invoice.adjustments, ...invoice.lines.flatMap(({ adjustments }) => adjustments)], ({ at }) => `${at}/amount`, ({ amount: given, base }) => isSmall(given) && isSmall(base)),
-  ...(['prepaidAmount', 'roundingAmount', 'taxCurrencyAmount'] as const).map((field) => rule('amount_out_of_range', `/${field}`, tooLarge, ({ data }) => isSmall(amount(data, field)))),
-  ruleOfLines('PEPPOL-EN16931-R121', '/priceQuantity', 'A price is for more than 0 (BT-149).', ({ priceQuantity }) => priceQuantity?.gt(0) !== false),
-  ruleOfEach('PEPPOL-EN16931-R005', 'The currency of VAT accounting is another one than the invoice\'s, or left out (BT-6).', ({ invoice }) => [invoice], () => '/taxCurrency', ({ taxCurrency, currency }) => taxCurrency !== currency),
-  ...only(['UBL'], [rule('PEPPOL-EN16931-R055', '/taxCurrencyAmount', 'The VAT has the same sign in both currencies (BT-110, BT-111).', ({ invoice: { taxCurrencyAmount: given }, totals: { tax } }) => given === undefined || given.mul(tax).gte(0))])
+  ruleOfEach('amount_out_of_range', tooLarge,
+    ({ invoice }) => [...invoice.adjustments, ...invoice.lines.flatMap(({ adjustments }) => adjustments)], ({ at }) => `${at}/amount`,
+    ({ amount: given, base }) => isSmall(given) && isSmall(base)),
+  ...(['prepaidAmount', 'roundingAmount', 'taxCurrencyAmount'] as const).map((field) =>
+    rule('amount_out_of_range', `/${field}`, tooLarge, ({ data }) => isSmall(amount(data, field)))
+  ),
+  ruleOfLines('PEPPOL-EN16931-R121', '/priceQuantity', 'A price is for more than 0 (BT-149).',
+    ({ priceQuantity }) => priceQuantity?.gt(0) !== false),
+  ruleOfEach('PEPPOL-EN16931-R005', 'The currency of VAT accounting is another one than the invoice\'s, or left out (BT-6).',
+    ({ invoice }) => [invoice], () => '/taxCurrency', ({ taxCurrency, currency }) => taxCurrency !== currency),
+  ...only(['UBL'], [
+    rule('PEPPOL-EN16931-R055', '/taxCurrencyAmount', 'The VAT has the same sign in both currencies (BT-110, BT-111).',
+      ({ invoice: { taxCurrencyAmount: given }, totals: { tax } }) => given === undefined || given.mul(tax).gte(0))
+  ])
 ]
 
 export const totalsRules: readonly EInvoiceRule[] = [...sums, ...roundness, ...measures]

@@ -2,7 +2,7 @@ import type { Decimal } from 'decimal.js'
 import { listField } from '../model/fields.ts'
 import type { EInvoiceModel, Tax, Text } from '../model/model.ts'
 import { exemptionOf } from '../read/read.ts'
-import { only, rule, ruleOfEach, type EInvoiceRule, type RuleInput } from './rule.ts'
+import { type EInvoiceRule, only, rule, type RuleInput, ruleOfEach } from './rule.ts'
 
 type Rate = 'above 0' | '0 or above' | '0' | 'none'
 
@@ -23,12 +23,36 @@ const categories: readonly Category[] = [
   { code: 'S', family: 'BR-S', name: 'standard rate', rate: 'above 0', seller: 'VAT or tax number', reason: 'none' },
   { code: 'Z', family: 'BR-Z', name: 'zero rate', rate: '0', seller: 'VAT or tax number', reason: 'none' },
   { code: 'E', family: 'BR-E', name: 'exempt', rate: '0', seller: 'VAT or tax number', reason: 'needed' },
-  { code: 'AE', family: 'BR-AE', name: 'reverse charge', rate: '0', seller: 'VAT or tax number', customer: 'VAT number or registration', reason: 'needed' },
+  {
+    code: 'AE',
+    family: 'BR-AE',
+    name: 'reverse charge',
+    rate: '0',
+    seller: 'VAT or tax number',
+    customer: 'VAT number or registration',
+    reason: 'needed'
+  },
   { code: 'K', family: 'BR-IC', name: 'supply inside the EU', rate: '0', seller: 'VAT number', customer: 'VAT number', reason: 'needed' },
   { code: 'G', family: 'BR-G', name: 'export', rate: '0', seller: 'VAT number', reason: 'needed' },
   { code: 'O', family: 'BR-O', name: 'outside of VAT', rate: 'none', seller: 'no VAT number', customer: 'no VAT number', reason: 'needed' },
-  { code: 'L', family: 'BR-AF', name: 'IGIC', rate: '0 or above', inCii: { '05': 'above 0', '06': 'above 0', '07': 'above 0' }, seller: 'VAT or tax number', reason: 'none' },
-  { code: 'M', family: 'BR-AG', name: 'IPSI', rate: '0 or above', inCii: { '06': 'above 0', '07': 'above 0' }, seller: 'VAT or tax number', reason: 'none' }
+  {
+    code: 'L',
+    family: 'BR-AF',
+    name: 'IGIC',
+    rate: '0 or above',
+    inCii: { '05': 'above 0', '06': 'above 0', '07': 'above 0' },
+    seller: 'VAT or tax number',
+    reason: 'none'
+  },
+  {
+    code: 'M',
+    family: 'BR-AG',
+    name: 'IPSI',
+    rate: '0 or above',
+    inCii: { '06': 'above 0', '07': 'above 0' },
+    seller: 'VAT or tax number',
+    reason: 'none'
+  }
 ]
 
 /** Something that has a VAT category; `number`: of the rule about its rate. */
@@ -41,21 +65,42 @@ function taxed ({ lines, adjustments }: EInvoiceModel): Taxed[] {
   ]
 }
 
-/** The rules of each category (BR-S-*, BR-Z-*, BR-E-*, BR-AE-*, BR-IC-*, BR-G-*, BR-O-*, BR-AF-*, BR-AG-*); the sums of the groups (-08, -09) are computed here. */
+/**
+ * The rules of each category (BR-S-*, BR-Z-*, BR-E-*, BR-AE-*, BR-IC-*, BR-G-*, BR-O-*, BR-AF-*, BR-AG-*); the sums of the groups (-08,
+ * -09) are computed here.
+ */
 export const vatRules: readonly EInvoiceRule[] = [
   ...categories.flatMap(rulesOf),
-  rule('BR-B-01', '/taxCategory', 'Split payment (B) is for invoices inside Italy: every country in them is IT.', ({ invoice }) => !uses(invoice, 'B') || countriesOf(invoice).every((country) => country === undefined || country === 'IT')),
-  ruleOfEach('BR-B-02', 'An invoice with split payment (B) has nothing at the standard rate (S).', ({ invoice }) => uses(invoice, 'B') ? taxed(invoice) : [], ({ at }) => `${at}/taxCategory`, ({ tax }) => tax.category !== 'S'),
-  ...only(['FACTUR_X'], [ruleOfEach('BR-CL-18', 'Factur-X does not know split payment (B); UBL and CII do.', ({ invoice }) => taxed(invoice), ({ at }) => `${at}/taxCategory`, ({ tax }) => tax.category !== 'B')]),
-  ruleOfEach('BR-48', 'Split payment (B) has a rate (BT-119).', ({ invoice }) => taxed(invoice).filter(({ tax }) => tax.category === 'B'), ({ at }) => `${at}/taxRate`, ({ tax }) => tax.rate !== undefined),
-  rule('BR-IC-11', '/delivery/date', 'A supply inside the EU (K) says when it was delivered, or its period (BT-72, BG-14).', ({ invoice }) => !uses(invoice, 'K') || invoice.delivery?.date !== undefined || invoice.period !== undefined),
-  rule('BR-IC-12', '/delivery/country', 'A supply inside the EU (K) says the country that it was delivered to (BT-80).', ({ invoice }) => !uses(invoice, 'K') || invoice.delivery?.address.country !== undefined),
-  ruleOfEach('BR-CO-17', 'A rate is 0, or 0.5 and more: the validators of EN 16931 take one that rounds to 0 for none.', ({ invoice }) => taxed(invoice), ({ at }) => `${at}/taxRate`, ({ tax: { rate } }) => rate === undefined || rate.isZero() || rate.gte('0.5')),
-  ruleOfEach('BR-O-12', 'An invoice with something outside of VAT (O) has nothing else.', ({ invoice }) => uses(invoice, 'O') ? taxed(invoice) : [], ({ at }) => `${at}/taxCategory`, ({ tax }) => tax.category === 'O' || tax.category === '')
+  rule('BR-B-01', '/taxCategory', 'Split payment (B) is for invoices inside Italy: every country in them is IT.',
+    ({ invoice }) => !uses(invoice, 'B') || countriesOf(invoice).every((country) => country === undefined || country === 'IT')),
+  ruleOfEach('BR-B-02', 'An invoice with split payment (B) has nothing at the standard rate (S).',
+    ({ invoice }) => uses(invoice, 'B') ? taxed(invoice) : [], ({ at }) => `${at}/taxCategory`, ({ tax }) => tax.category !== 'S'),
+  ...only(['FACTUR_X'], [
+    ruleOfEach('BR-CL-18', 'Factur-X does not know split payment (B); UBL and CII do.', ({ invoice }) => taxed(invoice),
+      ({ at }) => `${at}/taxCategory`, ({ tax }) => tax.category !== 'B')
+  ]),
+  ruleOfEach('BR-48', 'Split payment (B) has a rate (BT-119).', ({ invoice }) => taxed(invoice).filter(({ tax }) => tax.category === 'B'),
+    ({ at }) => `${at}/taxRate`, ({ tax }) => tax.rate !== undefined),
+  rule('BR-IC-11', '/delivery/date', 'A supply inside the EU (K) says when it was delivered, or its period (BT-72, BG-14).',
+    ({ invoice }) => !uses(invoice, 'K') || invoice.delivery?.date !== undefined || invoice.period !== undefined),
+  rule('BR-IC-12', '/delivery/country', 'A supply inside the EU (K) says the country that it was delivered to (BT-80).',
+    ({ invoice }) => !uses(invoice, 'K') || invoice.delivery?.address.country !== undefined),
+  ruleOfEach('BR-CO-17', 'A rate is 0, or 0.5 and more: the validators of EN 16931 take one that rounds to 0 for none.',
+    ({ invoice }) => taxed(invoice), ({ at }) => `${at}/taxRate`,
+    ({ tax: { rate } }) => rate === undefined || rate.isZero() || rate.gte('0.5')),
+  ruleOfEach('BR-O-12', 'An invoice with something outside of VAT (O) has nothing else.',
+    ({ invoice }) => uses(invoice, 'O') ? taxed(invoice) : [], ({ at }) => `${at}/taxCategory`,
+    ({ tax }) => tax.category === 'O' || tax.category === '')
 ]
 
 function countriesOf ({ seller, customer, taxRepresentative, delivery, lines }: EInvoiceModel): Text[] {
-  return [seller.address.country, customer.address.country, taxRepresentative?.address.country, delivery?.address.country, ...lines.map(({ origin }) => origin)]
+  return [
+    seller.address.country,
+    customer.address.country,
+    taxRepresentative?.address.country,
+    delivery?.address.country,
+    ...lines.map(({ origin }) => origin)
+  ]
 }
 
 function uses (invoice: EInvoiceModel, code: string): boolean {
@@ -68,15 +113,24 @@ function rulesOf (category: Category): EInvoiceRule[] {
   const said = `${code} (${name})`
   return [
     ...(['05', '06', '07'] as const).flatMap((number) => rateRules(category, number)),
-    rule(id('02'), '/seller/vatId', `With ${said} the seller has ${seller === 'no VAT number' ? 'no VAT number, nor has a tax representative' : `a ${seller}, or a tax representative who has one`}.`, ({ invoice }) => !uses(invoice, code) || sellerHas(invoice, seller)),
-    ...customer === undefined ? [] : [rule(id('02'), '/customer/vatId', `With ${said} the customer has ${customer === 'no VAT number' ? '' : 'a '}${customer}.`, ({ invoice }) => !uses(invoice, code) || customerHas(invoice, customer))],
+    rule(id('02'), '/seller/vatId', `With ${said} the seller has ` +
+      `${seller === 'no VAT number' ? 'no VAT number, nor has a tax representative' : `a ${seller}, or a tax representative who has one`}.`,
+      ({ invoice }) => !uses(invoice, code) || sellerHas(invoice, seller)),
+    ...customer === undefined
+      ? []
+      : [
+        rule(id('02'), '/customer/vatId', `With ${said} the customer has ${customer === 'no VAT number' ? '' : 'a '}${customer}.`,
+          ({ invoice }) => !uses(invoice, code) || customerHas(invoice, customer))
+      ],
     ...reason === 'needed' ? [reasonNeeded(category), oneReason(category)] : [noReason(category)]
   ]
 }
 
 function rateRules ({ code, family, name, rate, inCii }: Category, number: Taxed['number']): EInvoiceRule[] {
-  const rateIs = (wanted: Rate): EInvoiceRule => ruleOfEach(`${family}-${number}`, `The rate of ${code} (${name}) is ${wanted === 'none' ? 'left out' : wanted}.`,
-    ({ invoice }) => taxed(invoice).filter((part) => part.tax.category === code && part.number === number), ({ at }) => `${at}/taxRate`, ({ tax }) => isRate(tax.rate, wanted))
+  const rateIs = (wanted: Rate): EInvoiceRule =>
+    ruleOfEach(`${family}-${number}`, `The rate of ${code} (${name}) is ${wanted === 'none' ? 'left out' : wanted}.`, ({ invoice }) =>
+      taxed(invoice).filter((part) => part.tax.category === code && part.number === number), ({ at }) => `${at}/taxRate`, ({ tax }) =>
+      isRate(tax.rate, wanted))
   return [...only(['UBL'], [rateIs(rate)]), ...only(['CII', 'FACTUR_X'], [rateIs(inCii?.[number] ?? rate)])]
 }
 
@@ -99,19 +153,22 @@ function customerHas ({ customer }: EInvoiceModel, wanted: Category['customer'])
 
 function reasonNeeded ({ code, family, name }: Category): EInvoiceRule {
   return ruleOfEach(`${family}-10`, `With ${code} (${name}) the invoice says why: taxExemptionReason or taxExemptionCode (BT-120, BT-121).`,
-    ({ invoice }) => invoice.exemptions[code] === undefined ? taxed(invoice).filter(({ tax }) => tax.category === code).slice(0, 1) : [], ({ at }) => `${at}/taxExemptionReason`, () => false)
+    ({ invoice }) => invoice.exemptions[code] === undefined ? taxed(invoice).filter(({ tax }) => tax.category === code).slice(0, 1) : [],
+    ({ at }) => `${at}/taxExemptionReason`, () => false)
 }
 
 function noReason ({ code, family, name }: Category): EInvoiceRule {
-  return ruleOfEach(`${family}-10`, `With ${code} (${name}) there is no reason for an exemption.`, (subject) => withReason(subject, code), ({ at }) => `${at}/taxExemptionReason`, () => false)
+  return ruleOfEach(`${family}-10`, `With ${code} (${name}) there is no reason for an exemption.`, (subject) => withReason(subject, code),
+    ({ at }) => `${at}/taxExemptionReason`, () => false)
 }
 
 /** All that is in one category stands in one group, which has one reason. */
 function oneReason ({ code, family, name }: Category): EInvoiceRule {
-  return ruleOfEach(`${family}-01`, `All that is ${code} (${name}) has the same reason: an invoice has one for each category.`, (subject) => {
-    const [first, ...others] = withReason(subject, code)
-    return others.filter(({ reason }) => reason !== first?.reason)
-  }, ({ at }) => `${at}/taxExemptionReason`, () => false)
+  return ruleOfEach(`${family}-01`, `All that is ${code} (${name}) has the same reason: an invoice has one for each category.`,
+    (subject) => {
+      const [first, ...others] = withReason(subject, code)
+      return others.filter(({ reason }) => reason !== first?.reason)
+    }, ({ at }) => `${at}/taxExemptionReason`, () => false)
 }
 
 /** What is in a category and gives a reason of its own. */

@@ -1,10 +1,10 @@
 import t from 'tap'
-import { currencies, isCurrency, minorDigits } from '../../common/currencies.ts'
-import { eInvoiceCurrencies } from '../model/codes.ts'
-import { made } from '../../documents/test/support.ts'
-import { shipped } from '../../../../test/templates/shipped.ts'
-import { plain, told } from './support.ts'
 import { contains } from '../../../../test/support/matching.ts'
+import { shipped } from '../../../../test/templates/shipped.ts'
+import { currencies, isCurrency, minorDigits } from '../../common/currencies.ts'
+import { made } from '../../documents/test/support.ts'
+import { eInvoiceCurrencies } from '../model/codes.ts'
+import { plain, told } from './support.ts'
 
 void t.test('every currency that an e-invoice takes is one, and its page shows amounts in it', async (t) => {
   const { compiled } = await shipped('e-invoice')
@@ -17,8 +17,21 @@ void t.test('every currency that an e-invoice takes is one, and its page shows a
 
 void t.test('amounts have the decimals of ISO 4217 on the page, as in the XML', async (t) => {
   const { compiled } = await shipped('invoice')
-  for (const [currency, amount] of [['IQD', '1,234.500'], ['PKR', '1,234.50'], ['HUF', '1,234.50'], ['JPY', '1,235'], ['CLF', '1,234.5000'], ['XAU', '1,234.50']] as const) {
-    const { text } = await made('html', compiled, { ...plain, currency, total: '1234.5', subtotal: '1234.5', lines: [{ description: 'x', quantity: 1, unitPrice: '1234.5', total: '1234.5' }] })
+  for (const [currency, amount] of [
+    ['IQD', '1,234.500'],
+    ['PKR', '1,234.50'],
+    ['HUF', '1,234.50'],
+    ['JPY', '1,235'],
+    ['CLF', '1,234.5000'],
+    ['XAU', '1,234.50']
+  ] as const) {
+    const { text } = await made('html', compiled, {
+      ...plain,
+      currency,
+      total: '1234.5',
+      subtotal: '1234.5',
+      lines: [{ description: 'x', quantity: 1, unitPrice: '1234.5', total: '1234.5' }]
+    })
     contains(t, text, amount, currency)
   }
 })

@@ -29,15 +29,34 @@ const invoices: Readonly<Record<string, JsonObject>> = {
   O: one({ taxCategory: 'O' }, { seller: without(plain.seller), customer: without(plain.customer) }),
   L: one({ taxCategory: 'L', taxRate: 7 }),
   M: one({ taxCategory: 'M', taxRate: 4 }),
-  'credit-note': { ...plain, type: 381, precedingInvoices: [{ number: 'F-0', date: '2026-02-01' }], projectReference: 'P', tenderReference: 'T' },
+  'credit-note': {
+    ...plain,
+    type: 381,
+    precedingInvoices: [{ number: 'F-0', date: '2026-02-01' }],
+    projectReference: 'P',
+    tenderReference: 'T'
+  },
   'foreign-currency': { ...plain, currency: 'USD', taxCurrency: 'EUR', taxCurrencyAmount: '3.70' },
-  'four-rates': { ...plain, lines: ['20', '10', '5.5', '2.1'].map((taxRate) => ({ ...tea, taxRate })), allowances: [{ percent: 10, reason: 'Loyal & old', taxRate: 20 }], charges: [{ amount: 5, reasonCode: 'FC', taxRate: '5.5' }], prepaidAmount: 10, roundingAmount: '-0.01' },
-  'direct-debit': { ...plain, payment: { mandate: { reference: 'M-1', creditorId: 'FR72ZZZ123456', account: 'ES9121000418450200051332' } }, bankDetails: { iban: 'FR7630006000011234567890189' } }
+  'four-rates': {
+    ...plain,
+    lines: ['20', '10', '5.5', '2.1'].map((taxRate) => ({ ...tea, taxRate })),
+    allowances: [{ percent: 10, reason: 'Loyal & old', taxRate: 20 }],
+    charges: [{ amount: 5, reasonCode: 'FC', taxRate: '5.5' }],
+    prepaidAmount: 10,
+    roundingAmount: '-0.01'
+  },
+  'direct-debit': {
+    ...plain,
+    payment: { mandate: { reference: 'M-1', creditorId: 'FR72ZZZ123456', account: 'ES9121000418450200051332' } },
+    bankDetails: { iban: 'FR7630006000011234567890189' }
+  }
 }
 
 for (const [name, data] of Object.entries(invoices)) {
   void t.test(`${name}: the rules have nothing to say, and the XML is this`, async (t) => {
-    for (const format of ['UBL', 'CII', 'FACTUR_X'] as const) t.strictSame(checkEInvoice(data, { format, currency: 'EUR' }, '').problems, [])
+    for (const format of ['UBL', 'CII', 'FACTUR_X'] as const) {
+      t.strictSame(checkEInvoice(data, { format, currency: 'EUR' }, '').problems, [])
+    }
     t.strictSame([...misplaced(ubl(data), 'ubl'), ...misplaced(cii(data), 'cii')], [])
     t.equal(pretty(ublText(data)), await golden(`${name}.ubl.xml`))
     t.equal(pretty(ciiText(data)), await golden(`${name}.cii.xml`))
@@ -54,7 +73,8 @@ function pretty (xml: string): string {
 }
 
 void t.test('300 lines are numbered, and summed up exactly', (t) => {
-  const lines = Array.from({ length: 300 }, (_, index) => ({ description: `Line ${index}`, quantity: 3, unitPrice: '0.335', taxRate: index % 2 === 0 ? 20 : '5.5' }))
+  const lines = Array.from({ length: 300 },
+    (_, index) => ({ description: `Line ${index}`, quantity: 3, unitPrice: '0.335', taxRate: index % 2 === 0 ? 20 : '5.5' }))
   const data = { ...plain, lines }
   t.strictSame(checkEInvoice(data, { format: 'UBL', currency: 'EUR' }, '').problems, [])
   const root = ubl(data)

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../common/json.ts'
 import { invoices } from './arbitrary.ts'
 import { misplaced } from './sequences.ts'
 import { cii, told, ubl } from './support.ts'
-import { all, elements, textAt, type Element } from './xml.ts'
+import { all, type Element, elements, textAt } from './xml.ts'
 
 const runs = 300
 
@@ -20,29 +20,65 @@ function sum (amounts: readonly string[]): Decimal {
 const textsAt = (root: Element, path: string): string[] => all(root, path).map(({ text }) => text)
 
 /** The amounts of a document, whatever its syntax: what each sum is, and what it is made of. */
-type Sums = Record<'lines' | 'allowances' | 'charges' | 'base' | 'tax' | 'total' | 'prepaid' | 'rounding' | 'due', Decimal> & { nets: string[], taken: string[], added: string[], groups: { base: Decimal, tax: Decimal, rate: Decimal }[] }
+type Sums = Record<'lines' | 'allowances' | 'charges' | 'base' | 'tax' | 'total' | 'prepaid' | 'rounding' | 'due', Decimal> & {
+  nets: string[]
+  taken: string[]
+  added: string[]
+  groups: { base: Decimal, tax: Decimal, rate: Decimal }[]
+}
 
 function ublSums (root: Element): Sums {
   const totals = all(root, 'LegalMonetaryTotal')[0] ?? root
-  const adjustments = (is: string): string[] => all(root, 'AllowanceCharge').filter((one) => textAt(one, 'ChargeIndicator') === is).map((one) => textAt(one, 'Amount') ?? '0')
+  const adjustments = (is: string): string[] =>
+    all(root, 'AllowanceCharge').filter((one) => textAt(one, 'ChargeIndicator') === is).map((one) => textAt(one, 'Amount') ?? '0')
   const taxTotal = all(root, 'TaxTotal')[0] ?? root
   return {
-    lines: amountAt(totals, 'LineExtensionAmount'), allowances: amountAt(totals, 'AllowanceTotalAmount'), charges: amountAt(totals, 'ChargeTotalAmount'), base: amountAt(totals, 'TaxExclusiveAmount'), total: amountAt(totals, 'TaxInclusiveAmount'),
-    prepaid: amountAt(totals, 'PrepaidAmount'), rounding: amountAt(totals, 'PayableRoundingAmount'), due: amountAt(totals, 'PayableAmount'), tax: amountAt(taxTotal, 'TaxAmount'),
-    nets: [...textsAt(root, 'InvoiceLine/LineExtensionAmount'), ...textsAt(root, 'CreditNoteLine/LineExtensionAmount')], taken: adjustments('false'), added: adjustments('true'),
-    groups: all(taxTotal, 'TaxSubtotal').map((group) => ({ base: amountAt(group, 'TaxableAmount'), tax: amountAt(group, 'TaxAmount'), rate: amountAt(group, 'TaxCategory/Percent') }))
+    lines: amountAt(totals, 'LineExtensionAmount'),
+    allowances: amountAt(totals, 'AllowanceTotalAmount'),
+    charges: amountAt(totals, 'ChargeTotalAmount'),
+    base: amountAt(totals, 'TaxExclusiveAmount'),
+    total: amountAt(totals, 'TaxInclusiveAmount'),
+    prepaid: amountAt(totals, 'PrepaidAmount'),
+    rounding: amountAt(totals, 'PayableRoundingAmount'),
+    due: amountAt(totals, 'PayableAmount'),
+    tax: amountAt(taxTotal, 'TaxAmount'),
+    nets: [...textsAt(root, 'InvoiceLine/LineExtensionAmount'), ...textsAt(root, 'CreditNoteLine/LineExtensionAmount')],
+    taken: adjustments('false'),
+    added: adjustments('true'),
+    groups: all(taxTotal, 'TaxSubtotal').map((group) => ({
+      base: amountAt(group, 'TaxableAmount'),
+      tax: amountAt(group, 'TaxAmount'),
+      rate: amountAt(group, 'TaxCategory/Percent')
+    }))
   }
 }
 
 function ciiSums (root: Element): Sums {
   const settlement = all(root, 'SupplyChainTradeTransaction/ApplicableHeaderTradeSettlement')[0] ?? root
   const totals = all(settlement, 'SpecifiedTradeSettlementHeaderMonetarySummation')[0] ?? root
-  const adjustments = (is: string): string[] => all(settlement, 'SpecifiedTradeAllowanceCharge').filter((one) => textAt(one, 'ChargeIndicator/Indicator') === is).map((one) => textAt(one, 'ActualAmount') ?? '0')
+  const adjustments = (is: string): string[] =>
+    all(settlement, 'SpecifiedTradeAllowanceCharge').filter((one) => textAt(one, 'ChargeIndicator/Indicator') === is).map((one) =>
+      textAt(one, 'ActualAmount') ?? '0'
+    )
   return {
-    lines: amountAt(totals, 'LineTotalAmount'), allowances: amountAt(totals, 'AllowanceTotalAmount'), charges: amountAt(totals, 'ChargeTotalAmount'), base: amountAt(totals, 'TaxBasisTotalAmount'), total: amountAt(totals, 'GrandTotalAmount'),
-    prepaid: amountAt(totals, 'TotalPrepaidAmount'), rounding: amountAt(totals, 'RoundingAmount'), due: amountAt(totals, 'DuePayableAmount'), tax: amountAt(totals, 'TaxTotalAmount'),
-    nets: textsAt(root, 'SupplyChainTradeTransaction/IncludedSupplyChainTradeLineItem/SpecifiedLineTradeSettlement/SpecifiedTradeSettlementLineMonetarySummation/LineTotalAmount'), taken: adjustments('false'), added: adjustments('true'),
-    groups: all(settlement, 'ApplicableTradeTax').map((group) => ({ base: amountAt(group, 'BasisAmount'), tax: amountAt(group, 'CalculatedAmount'), rate: amountAt(group, 'RateApplicablePercent') }))
+    lines: amountAt(totals, 'LineTotalAmount'),
+    allowances: amountAt(totals, 'AllowanceTotalAmount'),
+    charges: amountAt(totals, 'ChargeTotalAmount'),
+    base: amountAt(totals, 'TaxBasisTotalAmount'),
+    total: amountAt(totals, 'GrandTotalAmount'),
+    prepaid: amountAt(totals, 'TotalPrepaidAmount'),
+    rounding: amountAt(totals, 'RoundingAmount'),
+    due: amountAt(totals, 'DuePayableAmount'),
+    tax: amountAt(totals, 'TaxTotalAmount'),
+    nets: textsAt(root,
+      'SupplyChainTradeTransaction/IncludedSupplyChainTradeLineItem/SpecifiedLineTradeSettlement/SpecifiedTradeSettlementLineMonetarySummation/LineTotalAmount'),
+    taken: adjustments('false'),
+    added: adjustments('true'),
+    groups: all(settlement, 'ApplicableTradeTax').map((group) => ({
+      base: amountAt(group, 'BasisAmount'),
+      tax: amountAt(group, 'CalculatedAmount'),
+      rate: amountAt(group, 'RateApplicablePercent')
+    }))
   }
 }
 
@@ -62,10 +98,14 @@ function wrongSums ({ lines, nets, allowances, taken, charges, added, base, tax,
   return Object.entries(holds).flatMap(([rule, isRight]) => isRight ? [] : [rule])
 }
 
-const emptyElements = (root: Element): string[] => elements(root).filter(({ name, children, text }) => children.length === 0 && text.trim() === '' && name !== 'ApplicableHeaderTradeDelivery').map(({ name }) => name)
+const emptyElements = (root: Element): string[] =>
+  elements(root).filter(({ name, children, text }) =>
+    children.length === 0 && text.trim() === '' && name !== 'ApplicableHeaderTradeDelivery'
+  ).map(({ name }) => name)
 
 for (const [format, write, sums, syntax] of [['UBL', ubl, ublSums, 'ubl'], ['CII', cii, ciiSums, 'cii']] as const) {
-  void t.test(`${format}: what the rules pass is well-formed, in the order of the schema, without empty elements, and its sums hold`, (t) => {
+  void t.test(`${format}: what the rules pass is well-formed, in the order of the schema, without empty ` +
+    'elements, and its sums hold', (t) => {
     let passed = 0
     fc.assert(fc.property(invoices, (made) => {
       const data = made as JsonObject
@@ -80,7 +120,10 @@ for (const [format, write, sums, syntax] of [['UBL', ubl, ublSums, 'ubl'], ['CII
 }
 
 void t.test('whatever the data, the rules answer: each problem has an id and stands in the data', (t) => {
-  const jsonish = fc.dictionary(fc.constantFrom('number', 'lines', 'seller', 'customer', 'type', 'payment', 'allowances', 'delivery', 'taxes'), fc.jsonValue({ maxDepth: 3 }))
+  const jsonish = fc.dictionary(
+    fc.constantFrom('number', 'lines', 'seller', 'customer', 'type', 'payment', 'allowances', 'delivery', 'taxes'),
+    fc.jsonValue({ maxDepth: 3 })
+  )
   fc.assert(fc.property(jsonish, (data) => told(data as JsonObject).length > 0))
   t.end()
 })

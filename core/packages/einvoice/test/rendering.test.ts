@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { shipped } from '../../../../test/templates/shipped.ts'
+import { checkEInvoiceWords, checkInvoice } from '../../../services/invoice.ts'
 import type { JsonObject } from '../../common/json.ts'
 import { compileJsonSchema } from '../../common/schema.ts'
 import { RenderError } from '../../documents/model/errors.ts'
 import { eInvoiceFileFormats } from '../../documents/model/file-formats.ts'
-import { checkEInvoiceWords, checkInvoice } from '../../../services/invoice.ts'
-import { eInvoiceOf } from '../write/write.ts'
 import { made } from '../../documents/test/support.ts'
-import { shipped } from '../../../../test/templates/shipped.ts'
+import { eInvoiceOf } from '../write/write.ts'
 import { invoices } from './arbitrary.ts'
 import { told } from './support.ts'
 
@@ -16,7 +16,9 @@ const today = '2026-03-14'
 /** What keeps data from becoming a document, but for letters that the fonts do not have. */
 function faultsOf (error: unknown): string[] {
   if (!(error instanceof RenderError)) throw error
-  return error.problems.filter(({ code }) => code !== 'unsupported_characters').map(({ path, code, message }) => `${path} ${code} ${message}`)
+  return error.problems.filter(({ code }) => code !== 'unsupported_characters').map(({ path, code, message }) =>
+    `${path} ${code} ${message}`
+  )
 }
 
 function resolving (run: () => unknown): string[] {

@@ -1,8 +1,8 @@
 import t from 'tap'
 import type { Json, JsonObject } from '../../common/json.ts'
+import type { EInvoiceFormat } from '../model/model.ts'
 import { checkEInvoice, eInvoiceRules } from '../rules/check.ts'
 import { frenchRules } from '../rules/france.ts'
-import type { EInvoiceFormat } from '../model/model.ts'
 import { ciiText, plain, told, ubl, ublText } from './support.ts'
 import { textAt } from './xml.ts'
 
@@ -10,13 +10,17 @@ import { textAt } from './xml.ts'
 function changed (data: Json, change: Json): Json {
   if (!isObject(change)) return change
   const fields = Object.entries(change).map(([name, value]) => [name, changed(isObject(data) ? data[name] ?? {} : {}, value)] as const)
-  return Object.fromEntries(Object.entries({ ...isObject(data) ? data : {}, ...Object.fromEntries(fields) }).filter(([, value]) => value !== null))
+  return Object.fromEntries(
+    Object.entries({ ...isObject(data) ? data : {}, ...Object.fromEntries(fields) }).filter(([, value]) => value !== null)
+  )
 }
 
 /** One change after the other. */
 function both (first: Json, second: Json): JsonObject {
   if (!isObject(first) || !isObject(second)) throw new TypeError('expected two changes')
-  const fields = Object.entries(second).map(([name, value]) => [name, isObject(value) && isObject(first[name] ?? null) ? both(first[name] ?? {}, value) : value] as const)
+  const fields = Object.entries(second).map(([name, value]) =>
+    [name, isObject(value) && isObject(first[name] ?? null) ? both(first[name] ?? {}, value) : value] as const
+  )
   return { ...first, ...Object.fromEntries(fields) }
 }
 
@@ -30,7 +34,10 @@ function line (change: JsonObject): JsonObject {
 }
 
 const allowance = { amount: 1, reason: 'x', taxRate: 20 }
-const between = (country: string, seller: JsonObject = {}, customer: JsonObject = {}): JsonObject => ({ seller: { country, ...seller }, customer: { country, ...customer } })
+const between = (country: string, seller: JsonObject = {}, customer: JsonObject = {}): JsonObject => ({
+  seller: { country, ...seller },
+  customer: { country, ...customer }
+})
 const german = between('DE', { vatId: 'DE123456789', contact: 'A', phone: '+49 30 123', email: 'a@b.example' }, { vatId: 'DE123456789' })
 const germany = both(german, { payment: { means: 30 }, bankDetails: { iban: 'DE02120300000000202051' } })
 const danishSeller = { vatId: 'DK12345678', registration: { id: 'DK12345678', scheme: '0184' } }
@@ -42,7 +49,11 @@ const iceland = between('IS', kennitala, kennitala)
 const swedish = { country: 'SE', electronicAddress: { id: '1', scheme: '0060' } }
 const lastDay = (id: string): JsonObject => ({ attachments: [{ id, description: 'EINDAGI' }] })
 const greekParty = { vatId: 'EL123456783', electronicAddress: { id: '123456783', scheme: '9933' } }
-const greece = { number: '123456783|14/03/2026|1|1.1|A|7', attachments: [{ id: '4', description: '##M.AR.K##' }], ...between('GR', greekParty, greekParty) }
+const greece = {
+  number: '123456783|14/03/2026|1|1.1|A|7',
+  attachments: [{ id: '4', description: '##M.AR.K##' }],
+  ...between('GR', greekParty, greekParty)
+}
 
 const italianParty = { vatId: 'IT00743110157', electronicAddress: { id: 'IT00743110157', scheme: '0211' } }
 const italian = { ...line({ taxCategory: 'B', taxRate: 22 }), ...between('IT', italianParty, italianParty) }
@@ -102,22 +113,77 @@ const breaches: readonly (readonly [string, JsonObject, EInvoiceFormat?])[] = [
   ['BR-Z-05 /lines/0/taxRate', line({ taxCategory: 'Z' })],
   ['BR-E-05 /lines/0/taxRate', line({ taxCategory: 'E', taxExemptionCode: 'VATEX-EU-132' })],
   ['BR-E-10 /lines/0/taxExemptionReason', line({ taxCategory: 'E', taxRate: null })],
-  ['BR-E-01 /allowances/0/taxExemptionReason', { ...line({ taxCategory: 'E', taxRate: 0, taxExemptionReason: 'a' }), allowances: [{ amount: 1, reason: 'x', taxCategory: 'E', taxExemptionReason: 'b' }] }],
+  [
+    'BR-E-01 /allowances/0/taxExemptionReason',
+    {
+      ...line({ taxCategory: 'E', taxRate: 0, taxExemptionReason: 'a' }),
+      allowances: [{ amount: 1, reason: 'x', taxCategory: 'E', taxExemptionReason: 'b' }]
+    }
+  ],
   ['BR-AE-05 /lines/0/taxRate', line({ taxCategory: 'AE' })],
-  ['BR-AE-02 /customer/vatId', { ...line({ taxCategory: 'AE', taxRate: 0 }), customer: { vatId: null, electronicAddress: { id: '1', scheme: '0060' } } }],
-  ['BR-IC-02 /seller/vatId', { ...line({ taxCategory: 'K', taxRate: 0 }), delivery: { date: '2026-03-14', country: 'ES' }, seller: { vatId: null, taxId: '1', registration: { id: '1', scheme: '0060' } } }],
-  ['BR-IC-02 /customer/vatId', { ...line({ taxCategory: 'K', taxRate: 0 }), delivery: { date: '2026-03-14', country: 'ES' }, customer: { vatId: null, registration: { id: '1', scheme: '0060' } } }],
+  [
+    'BR-AE-02 /customer/vatId',
+    { ...line({ taxCategory: 'AE', taxRate: 0 }), customer: { vatId: null, electronicAddress: { id: '1', scheme: '0060' } } }
+  ],
+  [
+    'BR-IC-02 /seller/vatId',
+    {
+      ...line({ taxCategory: 'K', taxRate: 0 }),
+      delivery: { date: '2026-03-14', country: 'ES' },
+      seller: { vatId: null, taxId: '1', registration: { id: '1', scheme: '0060' } }
+    }
+  ],
+  [
+    'BR-IC-02 /customer/vatId',
+    {
+      ...line({ taxCategory: 'K', taxRate: 0 }),
+      delivery: { date: '2026-03-14', country: 'ES' },
+      customer: { vatId: null, registration: { id: '1', scheme: '0060' } }
+    }
+  ],
   ['BR-IC-11 /delivery/date', { ...line({ taxCategory: 'K', taxRate: 0 }), delivery: { country: 'ES' } }],
   ['BR-IC-12 /delivery/country', { ...line({ taxCategory: 'K', taxRate: 0 }), period: { start: '2026-03-01' } }],
-  ['BR-G-02 /seller/vatId', { ...line({ taxCategory: 'G', taxRate: 0 }), seller: { vatId: null, taxId: '1', registration: { id: '1', scheme: '0060' } } }],
+  [
+    'BR-G-02 /seller/vatId',
+    { ...line({ taxCategory: 'G', taxRate: 0 }), seller: { vatId: null, taxId: '1', registration: { id: '1', scheme: '0060' } } }
+  ],
   ['BR-G-05 /lines/0/taxRate', line({ taxCategory: 'G' })],
-  ['BR-O-02 /seller/vatId', { ...line({ taxCategory: 'O', taxRate: null }), seller: { registration: { id: '1', scheme: '0060' } }, customer: { vatId: null, registration: { id: '1', scheme: '0060' } } }],
-  ['BR-O-02 /customer/vatId', { ...line({ taxCategory: 'O', taxRate: null }), seller: { vatId: null, registration: { id: '1', scheme: '0060' } } }],
-  ['BR-O-05 /lines/0/taxRate', { ...line({ taxCategory: 'O', taxRate: 0 }), seller: { vatId: null, registration: { id: '1', scheme: '0060' } }, customer: { vatId: null, registration: { id: '1', scheme: '0060' } } }],
+  [
+    'BR-O-02 /seller/vatId',
+    {
+      ...line({ taxCategory: 'O', taxRate: null }),
+      seller: { registration: { id: '1', scheme: '0060' } },
+      customer: { vatId: null, registration: { id: '1', scheme: '0060' } }
+    }
+  ],
+  [
+    'BR-O-02 /customer/vatId',
+    { ...line({ taxCategory: 'O', taxRate: null }), seller: { vatId: null, registration: { id: '1', scheme: '0060' } } }
+  ],
+  [
+    'BR-O-05 /lines/0/taxRate',
+    {
+      ...line({ taxCategory: 'O', taxRate: 0 }),
+      seller: { vatId: null, registration: { id: '1', scheme: '0060' } },
+      customer: { vatId: null, registration: { id: '1', scheme: '0060' } }
+    }
+  ],
   ['BR-CO-17 /lines/0/taxRate', line({ taxRate: '0.4' })],
-  ['BR-O-12 /allowances/0/taxCategory', { ...line({ taxCategory: 'O', taxRate: null }), allowances: [{ amount: 1, reason: 'x', taxRate: 20 }], seller: { vatId: null, taxId: '1', registration: { id: '1', scheme: '0060' } }, customer: { vatId: null, registration: { id: '1', scheme: '0060' } } }],
+  [
+    'BR-O-12 /allowances/0/taxCategory',
+    {
+      ...line({ taxCategory: 'O', taxRate: null }),
+      allowances: [{ amount: 1, reason: 'x', taxRate: 20 }],
+      seller: { vatId: null, taxId: '1', registration: { id: '1', scheme: '0060' } },
+      customer: { vatId: null, registration: { id: '1', scheme: '0060' } }
+    }
+  ],
   ['BR-AF-05 /lines/0/taxRate', line({ taxCategory: 'L', taxRate: 0 }), 'CII'],
-  ['BR-AG-07 /charges/0/taxRate', { ...line({ taxCategory: 'M', taxRate: 0 }), charges: [{ amount: 1, reason: 'x', taxCategory: 'M', taxRate: 0 }] }, 'CII'],
+  [
+    'BR-AG-07 /charges/0/taxRate',
+    { ...line({ taxCategory: 'M', taxRate: 0 }), charges: [{ amount: 1, reason: 'x', taxCategory: 'M', taxRate: 0 }] },
+    'CII'
+  ],
   ['BR-B-01 /taxCategory', both(italian, { customer: { country: 'SM' } })],
   ['BR-B-02 /charges/0/taxCategory', { ...italian, charges: [{ amount: 1, reason: 'x', taxRate: 22 }] }],
   ['BR-CL-18 /lines/0/taxCategory', italian, 'FACTUR_X'],
@@ -186,7 +252,11 @@ const breaches: readonly (readonly [string, JsonObject, EInvoiceFormat?])[] = [
   ['PEPPOL-EN16931-R042 /allowances/0/percent', { allowances: [{ ...allowance, base: 10 }] }],
   ['other_means /payment/card', { payment: { means: 58, card: { number: '1234' } }, bankDetails: { iban: 'FR7630006000011234567890189' } }],
   ['other_means /payment/card', { payment: { mandate: { reference: '1' }, card: { number: '1234' } } }, 'CII'],
-  ['other_means /payment/mandate', { payment: { means: 58, mandate: { reference: '1' } }, bankDetails: { iban: 'FR7630006000011234567890189' } }, 'FACTUR_X'],
+  [
+    'other_means /payment/mandate',
+    { payment: { means: 58, mandate: { reference: '1' } }, bankDetails: { iban: 'FR7630006000011234567890189' } },
+    'FACTUR_X'
+  ],
   ['other_means /payment/mandate', { payment: { means: 48, mandate: { reference: '1' }, card: { number: '1234' } } }],
   ['PEPPOL-EN16931-R061 /payment/mandate/reference', { payment: { means: 59 } }],
   ['PEPPOL-EN16931-R110 /lines/0/period/start', { ...line({ period: { start: '2026-02-28' } }), period: { start: '2026-03-01' } }],
@@ -202,11 +272,20 @@ const breaches: readonly (readonly [string, JsonObject, EInvoiceFormat?])[] = [
   ['PEPPOL-EN16931-P0109 /taxExemptionCode', line({ taxCategory: 'AE', taxRate: 0, taxExemptionCode: 'VATEX-EU-F' })],
   ['PEPPOL-EN16931-P0110 /taxExemptionCode', line({ taxCategory: 'AE', taxRate: 0, taxExemptionCode: 'VATEX-EU-I' })],
   ['PEPPOL-EN16931-P0111 /taxExemptionCode', line({ taxCategory: 'AE', taxRate: 0, taxExemptionCode: 'VATEX-EU-J' })],
-  ['PEPPOL-COMMON-R040 /customer/id/id', { customer: { id: { id: '4000001000006', scheme: '0088' }, electronicAddress: { id: '1', scheme: '0060' } } }],
+  [
+    'PEPPOL-COMMON-R040 /customer/id/id',
+    { customer: { id: { id: '4000001000006', scheme: '0088' }, electronicAddress: { id: '1', scheme: '0060' } } }
+  ],
   ['PEPPOL-COMMON-R040 /customer/electronicAddress/id', { customer: { electronicAddress: { id: '400000100006', scheme: '0088' } } }],
   ['PEPPOL-COMMON-R040 /customer/electronicAddress/id', { customer: { electronicAddress: { id: 'A', scheme: '0088' } } }],
-  ['PEPPOL-COMMON-R041 /customer/registration/id', { customer: { registration: { id: '974760674', scheme: '0192' }, electronicAddress: { id: '1', scheme: '0060' } } }],
-  ['PEPPOL-COMMON-R042 /customer/registration/id', { customer: { registration: { id: 'DK1234567', scheme: '0184' }, electronicAddress: { id: '1', scheme: '0060' } } }],
+  [
+    'PEPPOL-COMMON-R041 /customer/registration/id',
+    { customer: { registration: { id: '974760674', scheme: '0192' }, electronicAddress: { id: '1', scheme: '0060' } } }
+  ],
+  [
+    'PEPPOL-COMMON-R042 /customer/registration/id',
+    { customer: { registration: { id: 'DK1234567', scheme: '0184' }, electronicAddress: { id: '1', scheme: '0060' } } }
+  ],
   ['PEPPOL-COMMON-R043 /customer/electronicAddress/id', { customer: { electronicAddress: { id: '0202239952', scheme: '0208' } } }],
   ['PEPPOL-COMMON-R043 /customer/electronicAddress/id', { customer: { electronicAddress: { id: '200000042', scheme: '0208' } } }],
   ['PEPPOL-COMMON-R049 /customer/electronicAddress/id', { customer: { electronicAddress: { id: '5560360794', scheme: '0007' } } }],
@@ -256,17 +335,32 @@ const breaches: readonly (readonly [string, JsonObject, EInvoiceFormat?])[] = [
   ['DE-R-018 /paymentTerms', { ...germany, paymentTerms: 'Net 30 days\n  #RABATT#TAGE=14#PROZENT=2.00#' }],
   ['DE-R-018 /paymentTerms', { ...germany, paymentTerms: '#SKONTO#TAGE=14#PROZENT=2.00#\nas in #5 and #6 of the order' }],
   ['not_base64 /attachments/0/content', { attachments: [{ id: '1', content: 'abc', mediaType: 'image/png', filename: 'a.png' }] }],
-  ['DE-R-022 /attachments', { ...germany, attachments: [1, 2].map((id) => ({ id: String(id), content: 'AAAA', mediaType: 'image/png', filename: 'a.png' })) }],
+  [
+    'DE-R-022 /attachments',
+    { ...germany, attachments: [1, 2].map((id) => ({ id: String(id), content: 'AAAA', mediaType: 'image/png', filename: 'a.png' })) }
+  ],
   ['DE-R-024-1 /payment/card', { ...germany, payment: { means: 48 } }],
   ['DE-R-025-1 /payment/mandate', { ...germany, payment: { means: 59 } }],
-  ['DE-R-030 /payment/mandate/creditorId', { ...germany, payment: { means: 59, mandate: { reference: '1', account: 'DE02120300000000202051' } } }],
+  [
+    'DE-R-030 /payment/mandate/creditorId',
+    { ...germany, payment: { means: 59, mandate: { reference: '1', account: 'DE02120300000000202051' } } }
+  ],
   ['DE-R-031 /payment/mandate/account', { ...germany, payment: { means: 59, mandate: { reference: '1', creditorId: '1' } } }],
   ['IT-R-001 /seller/taxId', { seller: { vatId: 'IT12345678901', taxId: '1', registration: { id: '1', scheme: '0060' } } }],
   ['IT-R-002 /seller/address', { seller: { vatId: 'IT12345678901', address: null, registration: { id: '1', scheme: '0060' } } }],
   ['IT-R-003 /seller/city', { seller: { vatId: 'IT12345678901', city: null, registration: { id: '1', scheme: '0060' } } }],
   ['IT-R-004 /seller/postalCode', { seller: { vatId: 'IT12345678901', postalCode: null, registration: { id: '1', scheme: '0060' } } }],
-  ['SE-R-001 /seller/vatId', { ...line({ taxRate: 25 }), seller: { country: 'SE', vatId: 'SE1', electronicAddress: { id: '1', scheme: '0060' } } }],
-  ['SE-R-005 /seller/taxId', { ...line({ taxRate: 25 }), seller: { country: 'SE', vatId: 'SE556036079301', taxId: 'x', registration: { id: '5560360793', scheme: '0007' } } }],
+  [
+    'SE-R-001 /seller/vatId',
+    { ...line({ taxRate: 25 }), seller: { country: 'SE', vatId: 'SE1', electronicAddress: { id: '1', scheme: '0060' } } }
+  ],
+  [
+    'SE-R-005 /seller/taxId',
+    {
+      ...line({ taxRate: 25 }),
+      seller: { country: 'SE', vatId: 'SE556036079301', taxId: 'x', registration: { id: '5560360793', scheme: '0007' } }
+    }
+  ],
   ['SE-R-003 /seller/registration/id', { seller: { ...swedish, registration: { id: '556036-079' } } }],
   ['SE-R-004 /seller/registration/id', { seller: { ...swedish, registration: { id: '165560360793' } } }],
   ['SE-R-013 /seller/registration/id', { seller: { ...swedish, registration: { id: '5560360794' } } }],
@@ -283,7 +377,10 @@ const breaches: readonly (readonly [string, JsonObject, EInvoiceFormat?])[] = [
   ['IS-R-009 /dueDate', { ...iceland, ...lastDay('2026-04-30'), type: 381 }],
   ['IS-R-010 /attachments', { ...iceland, ...lastDay('2026-04-12') }],
   ['GR-R-001-1 /number', { ...greece, number: '7' }],
-  ['GR-R-003 /seller/vatId', { ...greece, number: '123456783|14/03/2026|1|1.1|A|7', seller: { ...greekParty, country: 'GR', vatId: 'GR123456783' } }],
+  [
+    'GR-R-003 /seller/vatId',
+    { ...greece, number: '123456783|14/03/2026|1|1.1|A|7', seller: { ...greekParty, country: 'GR', vatId: 'GR123456783' } }
+  ],
   ['GR-R-004-1 /attachments', { ...greece, attachments: [] }],
   ['GR-R-008-2 /attachments', { ...greece, attachments: [...greece.attachments, { id: '5', description: '##INVOICE|URL##' }] }],
   ['GR-R-009 /seller/electronicAddress', both(greece, { seller: { electronicAddress: { id: '1', scheme: '0060' } } })],
@@ -308,7 +405,14 @@ for (const [expected, change, format = 'UBL'] of breaches) {
 
 /** Some data break two rules at once: a sum that is not round is not the sum either. */
 function isKin (problem: string, expected: string): boolean {
-  return [['BR-CO-10', 'BR-DEC-09'], ['BR-CL-05', 'PEPPOL-EN16931-R005'], ['BR-O-12', 'BR-S-06'], ['DE-R-025-1', 'PEPPOL-EN16931-R061'], ['SE-R-003', 'SE-R-004'], ['IS-R-008', 'IS-R-010']].some((pair) => pair.some((id) => problem.startsWith(id)) && pair.some((id) => expected.startsWith(id)))
+  return [
+    ['BR-CO-10', 'BR-DEC-09'],
+    ['BR-CL-05', 'PEPPOL-EN16931-R005'],
+    ['BR-O-12', 'BR-S-06'],
+    ['DE-R-025-1', 'PEPPOL-EN16931-R061'],
+    ['SE-R-003', 'SE-R-004'],
+    ['IS-R-008', 'IS-R-010']
+  ].some((pair) => pair.some((id) => problem.startsWith(id)) && pair.some((id) => expected.startsWith(id)))
 }
 
 void t.test('every rule that is not one of a family is broken here', (t) => {
@@ -323,19 +427,25 @@ void t.test('between French companies, what their platforms ask for is warned ab
   const french = changed(plain, { customer: { country: 'FR' } }) as JsonObject
   const { problems, warnings } = checkEInvoice(french, { format: 'FACTUR_X', currency: 'EUR' }, '/template/data')
   t.strictSame(problems, [])
-  t.strictSame(warnings.map(({ code, path }) => `${code} ${path}`), frenchRules.map(({ id }, index) => `${id} ${index < 3 ? '/template/data/statements' : index === 3 ? '/template/data/seller/registration' : '/template/data/customer/registration'}`))
+  t.strictSame(warnings.map(({ code, path }) => `${code} ${path}`), frenchRules.map(({ id }, index) =>
+    `${id} ` +
+    (index < 3 ? '/template/data/statements' : index === 3 ? '/template/data/seller/registration' : '/template/data/customer/registration')
+  ))
   t.end()
 })
 
 void t.test('what only some may send is taken from them', (t) => {
   const skonto = { ...germany, paymentTerms: '30 Tage netto\n#SKONTO#TAGE=14#PROZENT=2.00#' }
   t.strictSame(told(changed(plain, skonto) as JsonObject), [])
-  t.strictSame(textAt(ubl(changed(plain, skonto) as JsonObject), 'PaymentTerms/Note'), '30 Tage netto\n#SKONTO#TAGE=14#PROZENT=2.00#\n', 'a line break behind a discount')
+  t.strictSame(textAt(ubl(changed(plain, skonto) as JsonObject), 'PaymentTerms/Note'), '30 Tage netto\n#SKONTO#TAGE=14#PROZENT=2.00#\n',
+    'a line break behind a discount')
   t.strictSame(told(changed(plain, { ...germany, type: 384 }) as JsonObject), [])
   for (const format of ['UBL', 'CII'] as const) t.strictSame(told(changed(plain, italian) as JsonObject, format), [])
   t.strictSame(told(changed(plain, line({ taxCategory: 'L', taxRate: 0 })) as JsonObject), [])
   const formed = changed(plain, { seller: { legalForm: 'SARL' }, customer: { legalForm: 'S.L.', taxId: '7' } }) as JsonObject
-  for (const text of [ublText(formed), ciiText(formed)]) t.ok(text.includes('SARL') && !text.includes('S.L.') && !text.includes('>7<'), 'the legal form and tax number of the seller alone')
+  for (const text of [ublText(formed), ciiText(formed)]) {
+    t.ok(text.includes('SARL') && !text.includes('S.L.') && !text.includes('>7<'), 'the legal form and tax number of the seller alone')
+  }
   t.equal(textAt(ubl({ ...plain, type: 81 }), 'CreditNoteTypeCode'), '81')
   t.strictSame(told({ ...plain, type: 81 }), [])
   t.end()
@@ -350,7 +460,10 @@ void t.test('what does not fit the vocabulary is told once, beside what breaks a
 /** What the rules once refused, or took for something else, and take. */
 const accepted: readonly (readonly [string, JsonObject, EInvoiceFormat?])[] = [
   ['a Danish number without DK', both(denmark, { seller: { registration: { id: '12345678', scheme: '0184' } } })],
-  ['UNSPSC of a Danish version', { ...denmark, ...line({ classifications: [{ code: '1', list: 'TST', version: '26.08.01' }, { code: '2', list: 'STI' }] }) }],
+  [
+    'UNSPSC of a Danish version',
+    { ...denmark, ...line({ classifications: [{ code: '1', list: 'TST', version: '26.08.01' }, { code: '2', list: 'STI' }] }) }
+  ],
   ['a Danish tax by its number and a text', { ...denmark, charges: [{ amount: 1, reason: '3200#Sugar', reasonCode: 'ZZZ', taxRate: 20 }] }],
   ['a giro account of eight digits', { ...denmark, payment: { means: 50, reference: '01#' }, bankDetails: { account: '12345678' } }],
   ['a GLN of eight digits', { customer: { electronicAddress: { id: '40000015', scheme: '0088' } } }],
@@ -386,7 +499,12 @@ void t.test('XI and 1A are countries in every format', (t) => {
 })
 
 void t.test('a Greek tax representative brings the names of both parties, wherever they are', (t) => {
-  const represented = { ...greece, seller: { vatId: null, taxId: '7', registration: { id: '1', scheme: '0060' } }, customer: {}, taxRepresentative: { name: 'R', vatId: 'EL123456783', country: 'GR' } }
+  const represented = {
+    ...greece,
+    seller: { vatId: null, taxId: '7', registration: { id: '1', scheme: '0060' } },
+    customer: {},
+    taxRepresentative: { name: 'R', vatId: 'EL123456783', country: 'GR' }
+  }
   const root = ubl(changed(plain, represented) as JsonObject)
   for (const party of ['AccountingSupplierParty', 'AccountingCustomerParty']) t.ok(textAt(root, `${party}/Party/PartyName/Name`), party)
   t.equal(textAt(ubl(plain), 'AccountingSupplierParty/Party/PartyName/Name'), undefined)
@@ -396,7 +514,8 @@ void t.test('a Greek tax representative brings the names of both parties, wherev
 void t.test('a card is in the e-invoice beside bank details, which are left out; the warning says so', (t) => {
   const bankDetails = { iban: 'FR7630006000011234567890189' }
   const paid = { ...plain, payment: { card: { number: '1234' } }, bankDetails }
-  const advised = (data: JsonObject): string[] => checkEInvoice(data, { format: 'UBL', currency: 'EUR' }, '').warnings.map(({ code, path }) => `${code} ${path}`)
+  const advised = (data: JsonObject): string[] =>
+    checkEInvoice(data, { format: 'UBL', currency: 'EUR' }, '').warnings.map(({ code, path }) => `${code} ${path}`)
   t.strictSame(told(paid), [])
   t.equal(textAt(ubl(paid), 'PaymentMeans/PaymentMeansCode'), '48')
   t.equal(textAt(ubl(paid), 'PaymentMeans/CardAccount/PrimaryAccountNumberID'), '1234')
@@ -406,8 +525,17 @@ void t.test('a card is in the e-invoice beside bank details, which are left out;
 })
 
 void t.test('outside of Peppol, parts that do not come to the whole are warned about', (t) => {
-  const wonder = { ...changed(plain, line({ grossPrice: 12, priceDiscount: 1 })) as JsonObject, allowances: [{ ...allowance, percent: 10, base: 100 }] }
+  const wonder = {
+    ...changed(plain, line({ grossPrice: 12, priceDiscount: 1 })) as JsonObject,
+    allowances: [{ ...allowance, percent: 10, base: 100 }]
+  }
   const { problems, warnings } = checkEInvoice(wonder, { format: 'CII', currency: 'EUR' }, '')
-  t.strictSame([problems, warnings.map(({ code, path }) => `${code} ${path}`)], [[], ['PEPPOL-EN16931-R040 /allowances/0/amount', 'PEPPOL-EN16931-R046 /lines/0/grossPrice']])
+  t.strictSame([problems, warnings.map(({ code, path }) => `${code} ${path}`)], [
+    [],
+    [
+      'PEPPOL-EN16931-R040 /allowances/0/amount',
+      'PEPPOL-EN16931-R046 /lines/0/grossPrice'
+    ]
+  ])
   t.end()
 })

@@ -1,10 +1,10 @@
+import type { JsonObject } from '../../common/json.ts'
+import type { EInvoiceFormat } from '../model/model.ts'
+import { readInvoice } from '../read/read.ts'
 import { checkEInvoice } from '../rules/check.ts'
 import { writeCii } from '../write/cii.ts'
 import { writeUbl } from '../write/ubl.ts'
-import { readInvoice } from '../read/read.ts'
-import type { EInvoiceFormat } from '../model/model.ts'
-import type { JsonObject } from '../../common/json.ts'
-import { readXml, type Element } from './xml.ts'
+import { type Element, readXml } from './xml.ts'
 
 /** A plain invoice between two companies, good in every format. */
 export const plain = {

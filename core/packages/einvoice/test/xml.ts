@@ -23,7 +23,9 @@ export function readXml (xml: string): Element {
     if (empty === '') open.push(element)
   }
   const [root] = top.children
-  if (end !== xml.length || open.length !== 1 || root === undefined || top.children.length !== 1) throw new SyntaxError(`not well-formed at ${end}: ${xml.slice(end, end + 60)}`)
+  if (end !== xml.length || open.length !== 1 || root === undefined || top.children.length !== 1) {
+    throw new SyntaxError(`not well-formed at ${end}: ${xml.slice(end, end + 60)}`)
+  }
   return root
 }
 
@@ -47,7 +49,10 @@ export function elements (root: Element): Element[] {
 
 /** The elements at a path of names. */
 export function all (root: Element, path: string): Element[] {
-  return path.split('/').reduce<Element[]>((found, name) => found.flatMap(({ children }) => children.filter((child) => child.name === name)), [root])
+  return path.split('/').reduce<Element[]>(
+    (found, name) => found.flatMap(({ children }) => children.filter((child) => child.name === name)),
+    [root]
+  )
 }
 
 /** The text at a path of names. */

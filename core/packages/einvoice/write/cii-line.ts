@@ -1,6 +1,6 @@
 import type { Decimal } from 'decimal.js'
-import { ciiAllowanceCharge, object, ciiPeriod, tradeTax } from './cii-parts.ts'
 import type { EInvoiceLine } from '../model/model.ts'
+import { ciiAllowanceCharge, ciiPeriod, object, tradeTax } from './cii-parts.ts'
 import { group, value, type XmlFragment } from './xml.ts'
 
 export function ciiLine (line: EInvoiceLine): XmlFragment {
@@ -17,25 +17,37 @@ export function ciiLine (line: EInvoiceLine): XmlFragment {
   ])
 }
 
-function product ({ standardItemId, sellerItemId, buyerItemId, name, description, attributes, classifications, origin }: EInvoiceLine): XmlFragment {
+function product ({ standardItemId, sellerItemId, buyerItemId, name, description, attributes, classifications, origin }:
+  EInvoiceLine): XmlFragment
+{
   return group('ram:SpecifiedTradeProduct', [
     value('ram:GlobalID', standardItemId?.id, { schemeID: standardItemId?.scheme }),
     value('ram:SellerAssignedID', sellerItemId),
     value('ram:BuyerAssignedID', buyerItemId),
     value('ram:Name', name),
     value('ram:Description', description),
-    ...attributes.map((attribute) => group('ram:ApplicableProductCharacteristic', [value('ram:Description', attribute.name), value('ram:Value', attribute.value)])),
-    ...classifications.map(({ code, list, version }) => group('ram:DesignatedProductClassification', [value('ram:ClassCode', code, { listID: list, listVersionID: version })])),
+    ...attributes.map((attribute) =>
+      group('ram:ApplicableProductCharacteristic', [value('ram:Description', attribute.name), value('ram:Value', attribute.value)])
+    ),
+    ...classifications.map(({ code, list, version }) =>
+      group('ram:DesignatedProductClassification', [value('ram:ClassCode', code, { listID: list, listVersionID: version })])
+    ),
     group('ram:OriginTradeCountry', [value('ram:ID', origin)])
   ])
 }
 
 function prices ({ price, grossPrice, priceDiscount, priceQuantity, unit }: EInvoiceLine): XmlFragment[] {
-  const charged = (amount: Decimal | undefined): XmlFragment[] => [value('ram:ChargeAmount', amount?.toFixed()), value('ram:BasisQuantity', priceQuantity?.toFixed(), { unitCode: unit })]
+  const charged = (amount: Decimal | undefined): XmlFragment[] => [
+    value('ram:ChargeAmount', amount?.toFixed()),
+    value('ram:BasisQuantity', priceQuantity?.toFixed(), { unitCode: unit })
+  ]
   return [
     grossPrice === undefined ? '' : group('ram:GrossPriceProductTradePrice', [
       ...charged(grossPrice),
-      group('ram:AppliedTradeAllowanceCharge', [group('ram:ChargeIndicator', [value('udt:Indicator', 'false')]), value('ram:ActualAmount', priceDiscount?.toFixed())])
+      group('ram:AppliedTradeAllowanceCharge', [
+        group('ram:ChargeIndicator', [value('udt:Indicator', 'false')]),
+        value('ram:ActualAmount', priceDiscount?.toFixed())
+      ])
     ]),
     group('ram:NetPriceProductTradePrice', charged(price))
   ]

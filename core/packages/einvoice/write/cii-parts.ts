@@ -5,7 +5,11 @@ import { group, value, type XmlFragment } from './xml.ts'
 const dayFormat = { format: '102' } as const
 
 /** A day in an element of its own. */
-export function date (name: string, day: Text, type: 'udt:DateTimeString' | 'udt:DateString' | 'qdt:DateTimeString' = 'udt:DateTimeString'): XmlFragment {
+export function date (
+  name: string,
+  day: Text,
+  type: 'udt:DateTimeString' | 'udt:DateString' | 'qdt:DateTimeString' = 'udt:DateTimeString'
+): XmlFragment {
   return group(name, [value(type, day?.replaceAll('-', ''), dayFormat)])
 }
 
@@ -25,11 +29,19 @@ export function ciiPeriod (given: Period | undefined): XmlFragment {
 
 /** What is invoiced: a document of the type 130 (UNTDID 1001). */
 export function object (given: Identifier | undefined): XmlFragment {
-  return given === undefined ? '' : group('ram:AdditionalReferencedDocument', [value('ram:IssuerAssignedID', given.id), value('ram:TypeCode', '130'), value('ram:ReferenceTypeCode', given.scheme)])
+  return given === undefined ? '' : group('ram:AdditionalReferencedDocument', [
+    value('ram:IssuerAssignedID', given.id),
+    value('ram:TypeCode', '130'),
+    value('ram:ReferenceTypeCode', given.scheme)
+  ])
 }
 
 export function tradeTax (name: string, { category, rate }: Tax): XmlFragment {
-  return group(name, [value('ram:TypeCode', 'VAT'), value('ram:CategoryCode', category), value('ram:RateApplicablePercent', rate?.toFixed())])
+  return group(name, [
+    value('ram:TypeCode', 'VAT'),
+    value('ram:CategoryCode', category),
+    value('ram:RateApplicablePercent', rate?.toFixed())
+  ])
 }
 
 /** An allowance or charge; on a line it has the line's VAT, and says none. */

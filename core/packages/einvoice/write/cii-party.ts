@@ -1,15 +1,22 @@
+import type { EInvoiceModel, Party, PartyAddress, Text } from '../model/model.ts'
 import { ciiIdentifier } from './cii-parts.ts'
-import type { PartyAddress, EInvoiceModel, Party, Text } from '../model/model.ts'
 import { group, value, type XmlFragment } from './xml.ts'
 
 /** A seller or customer; its tax number besides that of VAT (BT-32) and its legal form (BT-33) are stated of the seller alone. */
-export function ciiParty (element: string, party: Party, { taxId, legalForm }: Partial<Pick<Party, 'taxId' | 'legalForm'>> = {}): XmlFragment {
+export function ciiParty (
+  element: string,
+  party: Party,
+  { taxId, legalForm }: Partial<Pick<Party, 'taxId' | 'legalForm'>> = {}
+): XmlFragment {
   const { name, tradingName, registration, contact, electronicAddress, vatId } = party
   return group(element, [
     ciiIdentifier(party.id),
     value('ram:Name', name),
     value('ram:Description', legalForm),
-    group('ram:SpecifiedLegalOrganization', [value('ram:ID', registration?.id, { schemeID: registration?.scheme }), value('ram:TradingBusinessName', tradingName)]),
+    group('ram:SpecifiedLegalOrganization', [
+      value('ram:ID', registration?.id, { schemeID: registration?.scheme }),
+      value('ram:TradingBusinessName', tradingName)
+    ]),
     group('ram:DefinedTradeContact', [
       value('ram:PersonName', contact?.name),
       group('ram:TelephoneUniversalCommunication', [value('ram:CompleteNumber', contact?.phone)]),
@@ -39,15 +46,25 @@ function ciiAddress ({ line1, line2, line3, city, postalCode, region, country }:
 }
 
 export function ciiRepresentative ({ taxRepresentative: given }: EInvoiceModel): XmlFragment {
-  return given === undefined ? '' : group('ram:SellerTaxRepresentativeTradeParty', [value('ram:Name', given.name), ciiAddress(given.address), taxRegistration(given.vatId, 'VA')])
+  return given === undefined ? '' : group('ram:SellerTaxRepresentativeTradeParty', [
+    value('ram:Name', given.name),
+    ciiAddress(given.address),
+    taxRegistration(given.vatId, 'VA')
+  ])
 }
 
 export function ciiPayee ({ payee }: EInvoiceModel): XmlFragment {
   if (payee === undefined) return ''
   const { name, id, registration } = payee
-  return group('ram:PayeeTradeParty', [ciiIdentifier(id), value('ram:Name', name), group('ram:SpecifiedLegalOrganization', [value('ram:ID', registration?.id, { schemeID: registration?.scheme })])])
+  return group('ram:PayeeTradeParty', [
+    ciiIdentifier(id),
+    value('ram:Name', name),
+    group('ram:SpecifiedLegalOrganization', [value('ram:ID', registration?.id, { schemeID: registration?.scheme })])
+  ])
 }
 
 export function ciiShipTo ({ delivery }: EInvoiceModel): XmlFragment {
-  return delivery === undefined ? '' : group('ram:ShipToTradeParty', [ciiIdentifier(delivery.location), value('ram:Name', delivery.name), ciiAddress(delivery.address)])
+  return delivery === undefined
+    ? ''
+    : group('ram:ShipToTradeParty', [ciiIdentifier(delivery.location), value('ram:Name', delivery.name), ciiAddress(delivery.address)])
 }

@@ -1,5 +1,5 @@
-import { date } from './cii-parts.ts'
 import type { EInvoiceModel, Payment } from '../model/model.ts'
+import { date } from './cii-parts.ts'
 import { group, value, type XmlFragment } from './xml.ts'
 
 export function ciiPayment (payment: Payment | undefined): XmlFragment {
@@ -10,11 +10,19 @@ export function ciiPayment (payment: Payment | undefined): XmlFragment {
     value('ram:Information', text),
     group('ram:ApplicableTradeSettlementFinancialCard', [value('ram:ID', card?.number), value('ram:CardholderName', card?.holder)]),
     group('ram:PayerPartyDebtorFinancialAccount', [value('ram:IBANID', mandate?.account)]),
-    account === undefined ? '' : group('ram:PayeePartyCreditorFinancialAccount', [value('ram:IBANID', account.iban), value('ram:AccountName', account.holder), value('ram:ProprietaryID', account.other)]),
+    account === undefined ? '' : group('ram:PayeePartyCreditorFinancialAccount', [
+      value('ram:IBANID', account.iban),
+      value('ram:AccountName', account.holder),
+      value('ram:ProprietaryID', account.other)
+    ]),
     group('ram:PayeeSpecifiedCreditorFinancialInstitution', [value('ram:BICID', account?.bic)])
   ])
 }
 
 export function ciiTerms ({ paymentTerms, dueDate, payment }: EInvoiceModel): XmlFragment {
-  return group('ram:SpecifiedTradePaymentTerms', [value('ram:Description', paymentTerms), date('ram:DueDateDateTime', dueDate), value('ram:DirectDebitMandateID', payment?.mandate?.reference)])
+  return group('ram:SpecifiedTradePaymentTerms', [
+    value('ram:Description', paymentTerms),
+    date('ram:DueDateDateTime', dueDate),
+    value('ram:DirectDebitMandateID', payment?.mandate?.reference)
+  ])
 }

@@ -1,9 +1,9 @@
+import type { Attachment, EInvoiceModel } from '../model/model.ts'
+import { type TaxGroup, type Totals, totalsOf } from '../model/totals.ts'
 import { ciiLine } from './cii-line.ts'
-import { ciiAllowanceCharge, date, object, ciiPeriod, ciiReference } from './cii-parts.ts'
+import { ciiAllowanceCharge, ciiPeriod, ciiReference, date, object } from './cii-parts.ts'
 import { ciiParty, ciiPayee, ciiRepresentative, ciiShipTo } from './cii-party.ts'
 import { ciiPayment, ciiTerms } from './cii-payment.ts'
-import type { Attachment, EInvoiceModel } from '../model/model.ts'
-import { totalsOf, type TaxGroup, type Totals } from '../model/totals.ts'
 import { document, group, value, type XmlFragment } from './xml.ts'
 
 const unece = 'urn:un:unece:uncefact:data:standard'
@@ -51,7 +51,9 @@ function agreement (invoice: EInvoiceModel): XmlFragment {
     ciiReference('ram:BuyerOrderReferencedDocument', order),
     ciiReference('ram:ContractReferencedDocument', contract),
     ...attachments.map(attachment),
-    tender === undefined ? '' : group('ram:AdditionalReferencedDocument', [value('ram:IssuerAssignedID', tender), value('ram:TypeCode', '50')]),
+    tender === undefined
+      ? ''
+      : group('ram:AdditionalReferencedDocument', [value('ram:IssuerAssignedID', tender), value('ram:TypeCode', '50')]),
     object(references.object),
     // The schema wants a name beside the identifier.
     project === undefined ? '' : group('ram:SpecifiedProcuringProject', [value('ram:ID', project), value('ram:Name', 'Project reference')])
@@ -95,10 +97,12 @@ function settlement (invoice: EInvoiceModel): XmlFragment {
     ...adjustments.map((adjustment) => ciiAllowanceCharge(adjustment)),
     ciiTerms(invoice),
     summation(invoice, totals),
-    ...precedingInvoices.map((preceding) => group('ram:InvoiceReferencedDocument', [
-      value('ram:IssuerAssignedID', preceding.number),
-      date('ram:FormattedIssueDateTime', preceding.date, 'qdt:DateTimeString')
-    ])),
+    ...precedingInvoices.map((preceding) =>
+      group('ram:InvoiceReferencedDocument', [
+        value('ram:IssuerAssignedID', preceding.number),
+        date('ram:FormattedIssueDateTime', preceding.date, 'qdt:DateTimeString')
+      ])
+    ),
     group('ram:ReceivableSpecifiedTradeAccountingAccount', [value('ram:ID', references.accounting)])
   ])
 }
@@ -107,7 +111,11 @@ function settlement (invoice: EInvoiceModel): XmlFragment {
 const taxPointCodes: Readonly<Record<string, string>> = { 3: '5', 35: '29', 432: '72' }
 
 /** The tax point stands in the first group alone (CII-SR-461). */
-function taxGroup ({ amount, exemption, base, category, rate }: TaxGroup, { taxPointDate, taxPointCode }: EInvoiceModel, index: number): XmlFragment {
+function taxGroup (
+  { amount, exemption, base, category, rate }: TaxGroup,
+  { taxPointDate, taxPointCode }: EInvoiceModel,
+  index: number
+): XmlFragment {
   return group('ram:ApplicableTradeTax', [
     value('ram:CalculatedAmount', amount.toFixed(2)),
     value('ram:TypeCode', 'VAT'),
@@ -121,7 +129,10 @@ function taxGroup ({ amount, exemption, base, category, rate }: TaxGroup, { taxP
   ])
 }
 
-function summation ({ adjustments, currency, taxCurrency, taxCurrencyAmount, prepaid, rounding }: EInvoiceModel, { lines, charges, allowances, base, tax, total, due }: Totals): XmlFragment {
+function summation (
+  { adjustments, currency, taxCurrency, taxCurrencyAmount, prepaid, rounding }: EInvoiceModel,
+  { lines, charges, allowances, base, tax, total, due }: Totals
+): XmlFragment {
   const has = (kind: 'allowance' | 'charge'): boolean => adjustments.some((adjustment) => adjustment.kind === kind)
   return group('ram:SpecifiedTradeSettlementHeaderMonetarySummation', [
     value('ram:LineTotalAmount', lines.toFixed(2)),

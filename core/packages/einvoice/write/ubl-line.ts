@@ -1,5 +1,5 @@
-import type { EInvoiceModel, EInvoiceLine } from '../model/model.ts'
-import { ublAllowanceCharge, money, ublPeriod, price, schemed, taxCategory } from './ubl-parts.ts'
+import type { EInvoiceLine, EInvoiceModel } from '../model/model.ts'
+import { money, price, schemed, taxCategory, ublAllowanceCharge, ublPeriod } from './ubl-parts.ts'
 import { group, value, type XmlFragment } from './xml.ts'
 
 export function ublLine (line: EInvoiceLine, invoice: EInvoiceModel): XmlFragment {
@@ -19,7 +19,9 @@ export function ublLine (line: EInvoiceLine, invoice: EInvoiceModel): XmlFragmen
   ])
 }
 
-function item ({ name, description, buyerItemId, sellerItemId, standardItemId, origin, classifications, tax, attributes }: EInvoiceLine): XmlFragment {
+function item ({ name, description, buyerItemId, sellerItemId, standardItemId, origin, classifications, tax, attributes }:
+  EInvoiceLine): XmlFragment
+{
   return group('cac:Item', [
     value('cbc:Description', description),
     value('cbc:Name', name),
@@ -27,9 +29,13 @@ function item ({ name, description, buyerItemId, sellerItemId, standardItemId, o
     group('cac:SellersItemIdentification', [value('cbc:ID', sellerItemId)]),
     group('cac:StandardItemIdentification', [schemed('cbc:ID', standardItemId)]),
     group('cac:OriginCountry', [value('cbc:IdentificationCode', origin)]),
-    ...classifications.map(({ code, list, version }) => group('cac:CommodityClassification', [value('cbc:ItemClassificationCode', code, { listID: list, listVersionID: version })])),
+    ...classifications.map(({ code, list, version }) =>
+      group('cac:CommodityClassification', [value('cbc:ItemClassificationCode', code, { listID: list, listVersionID: version })])
+    ),
     taxCategory('cac:ClassifiedTaxCategory', tax),
-    ...attributes.map((attribute) => group('cac:AdditionalItemProperty', [value('cbc:Name', attribute.name), value('cbc:Value', attribute.value)]))
+    ...attributes.map((attribute) =>
+      group('cac:AdditionalItemProperty', [value('cbc:Name', attribute.name), value('cbc:Value', attribute.value)])
+    )
   ])
 }
 

@@ -1,5 +1,5 @@
 import type { Decimal } from 'decimal.js'
-import type { AllowanceCharge, Exemption, Identifier, EInvoiceModel, Period, Tax, Text } from '../model/model.ts'
+import type { AllowanceCharge, EInvoiceModel, Exemption, Identifier, Period, Tax, Text } from '../model/model.ts'
 import { group, value, type XmlFragment } from './xml.ts'
 
 /** An amount of money, with two decimals. */
@@ -38,7 +38,11 @@ export function taxCategory (name: string, { category, rate }: Tax, exemption?: 
 }
 
 /** An allowance or charge; on a line it has the line's VAT, and says none. */
-export function ublAllowanceCharge ({ kind, reasonCode, reason, percent, amount, base, tax }: AllowanceCharge, invoice: EInvoiceModel, on?: 'line'): XmlFragment {
+export function ublAllowanceCharge (
+  { kind, reasonCode, reason, percent, amount, base, tax }: AllowanceCharge,
+  invoice: EInvoiceModel,
+  on?: 'line'
+): XmlFragment {
   return group('cac:AllowanceCharge', [
     value('cbc:ChargeIndicator', String(kind === 'charge')),
     value('cbc:AllowanceChargeReasonCode', reasonCode),

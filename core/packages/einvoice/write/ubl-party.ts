@@ -1,9 +1,12 @@
 import { isGreekSeller } from '../model/country.ts'
-import type { PartyAddress, EInvoiceModel, Party, Text } from '../model/model.ts'
+import type { EInvoiceModel, Party, PartyAddress, Text } from '../model/model.ts'
 import { schemed, vat } from './ubl-parts.ts'
 import { group, value, type XmlFragment } from './xml.ts'
 
-/** What is stated of the seller alone: `creditorId` of its direct debits (BT-90), its tax number besides that of VAT (BT-32), its legal form (BT-33). */
+/**
+ * What is stated of the seller alone: `creditorId` of its direct debits (BT-90), its tax number besides that of VAT (BT-32), its legal form
+ * (BT-33).
+ */
 type OfSeller = Partial<Pick<Party, 'taxId' | 'legalForm'>> & { creditorId?: Text }
 
 /** A seller or customer of an invoice. */
@@ -19,8 +22,16 @@ export function ublParty (party: Party, invoice: EInvoiceModel, { creditorId, ta
     ublAddress('cac:PostalAddress', address),
     taxScheme(vatId, vat),
     taxScheme(taxId, group('cac:TaxScheme', [value('cbc:ID', 'TAX')])),
-    group('cac:PartyLegalEntity', [value('cbc:RegistrationName', name), schemed('cbc:CompanyID', registration), value('cbc:CompanyLegalForm', legalForm)]),
-    group('cac:Contact', [value('cbc:Name', contact?.name), value('cbc:Telephone', contact?.phone), value('cbc:ElectronicMail', contact?.email)])
+    group('cac:PartyLegalEntity', [
+      value('cbc:RegistrationName', name),
+      schemed('cbc:CompanyID', registration),
+      value('cbc:CompanyLegalForm', legalForm)
+    ]),
+    group('cac:Contact', [
+      value('cbc:Name', contact?.name),
+      value('cbc:Telephone', contact?.phone),
+      value('cbc:ElectronicMail', contact?.email)
+    ])
   ])
 }
 
@@ -56,7 +67,11 @@ export function ublPayee ({ payee, payment }: EInvoiceModel): XmlFragment {
 
 export function ublRepresentative ({ taxRepresentative: given }: EInvoiceModel): XmlFragment {
   if (given === undefined) return ''
-  return group('cac:TaxRepresentativeParty', [group('cac:PartyName', [value('cbc:Name', given.name)]), ublAddress('cac:PostalAddress', given.address), taxScheme(given.vatId, vat)])
+  return group('cac:TaxRepresentativeParty', [
+    group('cac:PartyName', [value('cbc:Name', given.name)]),
+    ublAddress('cac:PostalAddress', given.address),
+    taxScheme(given.vatId, vat)
+  ])
 }
 
 export function ublDelivery (delivery: EInvoiceModel['delivery']): XmlFragment {

@@ -9,13 +9,20 @@ export function ublPayment ({ payment, dueDate, isCreditNote }: EInvoiceModel): 
     isCreditNote ? value('cbc:PaymentDueDate', dueDate) : '',
     value('cbc:PaymentID', reference),
     // The schema wants a network, for which EN 16931 has no term.
-    card === undefined ? '' : group('cac:CardAccount', [value('cbc:PrimaryAccountNumberID', card.number), value('cbc:NetworkID', 'NA'), value('cbc:HolderName', card.holder)]),
+    card === undefined ? '' : group('cac:CardAccount', [
+      value('cbc:PrimaryAccountNumberID', card.number),
+      value('cbc:NetworkID', 'NA'),
+      value('cbc:HolderName', card.holder)
+    ]),
     account === undefined ? '' : group('cac:PayeeFinancialAccount', [
       value('cbc:ID', account.iban ?? account.other),
       value('cbc:Name', account.holder),
       group('cac:FinancialInstitutionBranch', [value('cbc:ID', account.bic)])
     ]),
-    mandate === undefined ? '' : group('cac:PaymentMandate', [value('cbc:ID', mandate.reference), group('cac:PayerFinancialAccount', [value('cbc:ID', mandate.account)])])
+    mandate === undefined ? '' : group('cac:PaymentMandate', [
+      value('cbc:ID', mandate.reference),
+      group('cac:PayerFinancialAccount', [value('cbc:ID', mandate.account)])
+    ])
   ])
 }
 

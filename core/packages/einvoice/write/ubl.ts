@@ -1,10 +1,10 @@
 import type { Decimal } from 'decimal.js'
 import type { AllowanceCharge, Attachment, EInvoiceModel, Note } from '../model/model.ts'
-import { totalsOf, type TaxGroup, type Totals } from '../model/totals.ts'
+import { type TaxGroup, type Totals, totalsOf } from '../model/totals.ts'
 import { ublLine } from './ubl-line.ts'
+import { money, schemed, taxCategory, ublAllowanceCharge, ublPeriod, ublReference } from './ubl-parts.ts'
 import { ublDelivery, ublParty, ublPayee, ublRepresentative } from './ubl-party.ts'
 import { ublPayment, ublTerms } from './ubl-payment.ts'
-import { ublAllowanceCharge, money, ublPeriod, ublReference, schemed, taxCategory } from './ubl-parts.ts'
 import { document, group, value, type XmlFragment } from './xml.ts'
 
 const oasis = 'urn:oasis:names:specification:ubl:schema:xsd'
@@ -12,11 +12,18 @@ const oasis = 'urn:oasis:names:specification:ubl:schema:xsd'
 const customization = 'urn:cen.eu:en16931:2017#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0'
 const profile = 'urn:fdc:peppol.eu:2017:poacc:billing:01:1.0'
 
-/** The invoice or credit note in UBL 2.1, for Peppol BIS Billing 3.0. The order of the elements is that of its schemas, which is not the same for both. */
+/**
+ * The invoice or credit note in UBL 2.1, for Peppol BIS Billing 3.0. The order of the elements is that of its schemas, which is not the
+ * same for both.
+ */
 export function writeUbl (invoice: EInvoiceModel): string {
   const kind = invoice.isCreditNote ? 'CreditNote' : 'Invoice'
   const totals = totalsOf(invoice)
-  return document(kind, { xmlns: `${oasis}:${kind}-2`, 'xmlns:cac': `${oasis}:CommonAggregateComponents-2`, 'xmlns:cbc': `${oasis}:CommonBasicComponents-2` }, [
+  return document(kind, {
+    xmlns: `${oasis}:${kind}-2`,
+    'xmlns:cac': `${oasis}:CommonAggregateComponents-2`,
+    'xmlns:cbc': `${oasis}:CommonBasicComponents-2`
+  }, [
     value('cbc:CustomizationID', customization),
     value('cbc:ProfileID', profile),
     value('cbc:ID', invoice.number),
@@ -28,7 +35,12 @@ export function writeUbl (invoice: EInvoiceModel): string {
     value('cbc:BuyerReference', invoice.references.buyer),
     ublPeriod('cac:InvoicePeriod', invoice.period, invoice.taxPointCode),
     ...references(invoice),
-    group('cac:AccountingSupplierParty', [ublParty(invoice.seller, invoice, { ...invoice.seller, creditorId: invoice.payee === undefined ? invoice.payment?.mandate?.creditorId : undefined })]),
+    group('cac:AccountingSupplierParty', [
+      ublParty(invoice.seller, invoice, {
+        ...invoice.seller,
+        creditorId: invoice.payee === undefined ? invoice.payment?.mandate?.creditorId : undefined
+      })
+    ]),
     group('cac:AccountingCustomerParty', [ublParty(invoice.customer, invoice)]),
     ublPayee(invoice),
     ublRepresentative(invoice),
@@ -43,7 +55,12 @@ export function writeUbl (invoice: EInvoiceModel): string {
 }
 
 function invoiceHead ({ dueDate, type, notes, taxPointDate }: EInvoiceModel): XmlFragment[] {
-  return [value('cbc:DueDate', dueDate), value('cbc:InvoiceTypeCode', type), value('cbc:Note', ublNote(notes)), value('cbc:TaxPointDate', taxPointDate)]
+  return [
+    value('cbc:DueDate', dueDate),
+    value('cbc:InvoiceTypeCode', type),
+    value('cbc:Note', ublNote(notes)),
+    value('cbc:TaxPointDate', taxPointDate)
+  ]
 }
 
 /** A credit note says when it is due beside its means of payment. */
@@ -53,23 +70,37 @@ function creditNoteHead ({ type, notes, taxPointDate }: EInvoiceModel): XmlFragm
 
 /** Peppol takes one note; a subject stands before its text, between number signs. What has a subject comes first. */
 export function ublNote (notes: readonly Note[]): string | undefined {
-  const texts = [...notes.filter(({ code }) => code !== undefined), ...notes.filter(({ code }) => code === undefined)].map(({ code, text }) => code === undefined ? text : `#${code}#${text}`)
+  const texts = [...notes.filter(({ code }) => code !== undefined), ...notes.filter(({ code }) => code === undefined)].map(
+    ({ code, text }) => code === undefined ? text : `#${code}#${text}`
+  )
   return texts.length === 0 ? undefined : texts.join('\n')
 }
 
-function references ({ references: { order, salesOrder, despatch, receipt, tender, contract, object, project }, precedingInvoices, attachments, isCreditNote }: EInvoiceModel): XmlFragment[] {
+function references ({
+  references: { order, salesOrder, despatch, receipt, tender, contract, object, project },
+  precedingInvoices,
+  attachments,
+  isCreditNote
+}: EInvoiceModel): XmlFragment[] {
   const originator = ublReference('cac:OriginatorDocumentReference', tender)
   const others = [
     ublReference('cac:ContractDocumentReference', contract),
     object === undefined ? '' : group('cac:AdditionalDocumentReference', [schemed('cbc:ID', object), value('cbc:DocumentTypeCode', '130')]),
     // A credit note has no element of its own for the project.
-    isCreditNote && project !== undefined ? group('cac:AdditionalDocumentReference', [value('cbc:ID', project), value('cbc:DocumentTypeCode', '50')]) : '',
+    isCreditNote && project !== undefined
+      ? group('cac:AdditionalDocumentReference', [value('cbc:ID', project), value('cbc:DocumentTypeCode', '50')])
+      : '',
     ...attachments.map(attachmentReference)
   ]
   return [
     // The schema wants an order where there is a sales order; NA is what Peppol says for none.
-    group('cac:OrderReference', [value('cbc:ID', order ?? (salesOrder === undefined ? undefined : 'NA')), value('cbc:SalesOrderID', salesOrder)]),
-    ...precedingInvoices.map(({ number, date }) => group('cac:BillingReference', [group('cac:InvoiceDocumentReference', [value('cbc:ID', number), value('cbc:IssueDate', date)])])),
+    group('cac:OrderReference', [
+      value('cbc:ID', order ?? (salesOrder === undefined ? undefined : 'NA')),
+      value('cbc:SalesOrderID', salesOrder)
+    ]),
+    ...precedingInvoices.map(({ number, date }) =>
+      group('cac:BillingReference', [group('cac:InvoiceDocumentReference', [value('cbc:ID', number), value('cbc:IssueDate', date)])])
+    ),
     ublReference('cac:DespatchDocumentReference', despatch),
     ublReference('cac:ReceiptDocumentReference', receipt),
     ...isCreditNote ? [...others, originator] : [originator, ...others, ublReference('cac:ProjectReference', project)]
@@ -91,7 +122,9 @@ function taxTotals (invoice: EInvoiceModel, { tax, taxes }: Totals): XmlFragment
   const { taxCurrency, taxCurrencyAmount } = invoice
   return [
     group('cac:TaxTotal', [money('cbc:TaxAmount', tax, invoice), ...taxes.map((taxGroup) => taxSubtotal(taxGroup, invoice))]),
-    taxCurrency === undefined ? '' : group('cac:TaxTotal', [value('cbc:TaxAmount', taxCurrencyAmount?.toFixed(2), { currencyID: taxCurrency })])
+    taxCurrency === undefined
+      ? ''
+      : group('cac:TaxTotal', [value('cbc:TaxAmount', taxCurrencyAmount?.toFixed(2), { currencyID: taxCurrency })])
   ]
 }
 
@@ -99,7 +132,11 @@ function taxSubtotal ({ base, amount, exemption, ...tax }: TaxGroup, invoice: EI
   // DE-R-014 asks for a rate even of what is not subject to VAT.
   const isGerman = invoice.seller.address.country === 'DE' && invoice.customer.address.country === 'DE'
   const rate: Decimal | undefined = tax.category === 'O' && isGerman ? base.sub(base) : tax.rate
-  return group('cac:TaxSubtotal', [money('cbc:TaxableAmount', base, invoice), money('cbc:TaxAmount', amount, invoice), taxCategory('cac:TaxCategory', { ...tax, rate }, exemption)])
+  return group('cac:TaxSubtotal', [
+    money('cbc:TaxableAmount', base, invoice),
+    money('cbc:TaxAmount', amount, invoice),
+    taxCategory('cac:TaxCategory', { ...tax, rate }, exemption)
+  ])
 }
 
 function monetaryTotal (invoice: EInvoiceModel, { lines, base, total, allowances, charges, due }: Totals): XmlFragment {

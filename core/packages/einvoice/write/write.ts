@@ -1,15 +1,18 @@
 import { isCurrency, type Json, type JsonObject } from '@dispatch/common'
-import { writeCii } from './cii.ts'
 import { listField } from '../model/fields.ts'
-import type { EInvoiceModel, EInvoiceLine } from '../model/model.ts'
-import { readInvoice, type Reading } from '../read/read.ts'
-import { totalsOf, type TaxGroup } from '../model/totals.ts'
+import type { EInvoiceLine, EInvoiceModel } from '../model/model.ts'
+import { type TaxGroup, totalsOf } from '../model/totals.ts'
+import { type Reading, readInvoice } from '../read/read.ts'
+import { writeCii } from './cii.ts'
 import { writeUbl } from './ubl.ts'
 
 /** An e-invoice as XML, and its data with all that was computed, for the page that goes with it. */
 export type EInvoice = { xml: string, data: JsonObject }
 
-/** The currency of a template whose data name none: its own, or that which its expression falls back to; undefined when neither tells, EUR without a word about it. */
+/**
+ * The currency of a template whose data name none: its own, or that which its expression falls back to; undefined when neither tells, EUR
+ * without a word about it.
+ */
 export function currencyOf (named = 'EUR'): string | undefined {
   const [, fallback = named] = /\bdefault:\s*["']([A-Z]{3})["']/.exec(named) ?? []
   return isCurrency(fallback) ? fallback : undefined
@@ -46,10 +49,24 @@ function completed (data: JsonObject, invoice: EInvoiceModel): JsonObject {
 function completedLine (data: JsonObject, line: EInvoiceLine | undefined): Json {
   if (line === undefined) return data
   const { id, unit, price, tax: { category, rate }, net } = line
-  return { ...data, id, unit, unitPrice: price?.toFixed() ?? '0', taxCategory: category, ...(rate === undefined ? {} : { taxRate: rate.toFixed() }), total: net.toFixed(2) }
+  return {
+    ...data,
+    id,
+    unit,
+    unitPrice: price?.toFixed() ?? '0',
+    taxCategory: category,
+    ...(rate === undefined ? {} : { taxRate: rate.toFixed() }),
+    total: net.toFixed(2)
+  }
 }
 
 function completedTax ({ category, rate, base, amount, exemption }: TaxGroup): Json {
   const reason = exemption?.reason ?? exemption?.code
-  return { category, ...(rate === undefined ? {} : { rate: rate.toFixed() }), base: base.toFixed(2), amount: amount.toFixed(2), ...(reason === undefined ? {} : { reason }) }
+  return {
+    category,
+    ...(rate === undefined ? {} : { rate: rate.toFixed() }),
+    base: base.toFixed(2),
+    amount: amount.toFixed(2),
+    ...(reason === undefined ? {} : { reason })
+  }
 }

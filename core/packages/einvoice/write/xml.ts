@@ -2,7 +2,7 @@
 export type XmlFragment = string
 type Attributes = Readonly<Record<string, string | undefined>>
 
-const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' }
+const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', '\'': '&apos;' }
 
 const special = /[&<>"']/
 

@@ -1,6 +1,7 @@
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync,
+  writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -9,17 +10,20 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
-import { chooseOsAccount } from '../os-account.ts'
-import { locateBinaries } from '../binaries.ts'
-import { isPostmaster, readPostmaster, stopServer } from '../postmaster.ts'
-import { findEmbedded, startEmbedded, StartError } from '../embedded.ts'
 import { contains, has, lacks } from '../../../../test/support/matching.ts'
+import { locateBinaries } from '../binaries.ts'
+import { findEmbedded, startEmbedded, StartError } from '../embedded.ts'
+import { chooseOsAccount } from '../os-account.ts'
+import { isPostmaster, readPostmaster, stopServer } from '../postmaster.ts'
 
 const isRoot = process.getuid?.() === 0
 const nobody = { uid: 65534, gid: 65534 }
 const holder = fileURLToPath(new URL('fixtures/embedded-holder.ts', import.meta.url))
 const Report = Type.Object({
-  url: Type.Optional(Type.String()), pid: Type.Optional(Type.Number()), adopted: Type.Optional(Type.Boolean()), refused: Type.Optional(Type.String())
+  url: Type.Optional(Type.String()),
+  pid: Type.Optional(Type.Number()),
+  adopted: Type.Optional(Type.Boolean()),
+  refused: Type.Optional(Type.String())
 })
 
 /** A database folder that others may reach; the test's end stops whatever server is left on it. */
@@ -47,7 +51,9 @@ async function query (url: string, sql: string): Promise<Record<string, unknown>
 /** Another process that starts the database in `dir`, and what it reports. */
 async function service (dir: string, ...mode: string[]): Promise<{ process: ChildProcess, report: Type.Static<typeof Report> }> {
   const child = spawn(process.execPath, [holder, dir, ...mode], { stdio: ['pipe', 'pipe', 'inherit'], detached: true })
-  for await (const line of createInterface({ input: child.stdout })) return { process: child, report: Value.Parse(Report, JSON.parse(line)) }
+  for await (const line of createInterface({ input: child.stdout })) {
+    return { process: child, report: Value.Parse(Report, JSON.parse(line)) }
+  }
   throw new Error('the service ended without a word')
 }
 
@@ -71,11 +77,21 @@ void t.test('a second start finds the data of the first, on a durable, checksumm
   const lines: string[] = []
   const first = await startEmbedded({ dir, log: line => lines.push(line) })
   t.same(lines, [`Creating the database in ${dir}`])
-  const settings = await query(first.url, "select name, setting from pg_settings where name in ('data_checksums', 'fsync', 'full_page_writes', 'listen_addresses', 'server_encoding', 'synchronous_commit') order by name")
+  const settings = await query(first.url,
+    'select name, setting from pg_settings where name in (\'data_checksums\', \'fsync\', \'full_page_writes\', \'listen_addresses\', ' +
+      '\'server_encoding\', \'synchronous_commit\') order by name')
   t.same(settings.map(row => Object.values(row)), [
-    ['data_checksums', 'on'], ['fsync', 'on'], ['full_page_writes', 'on'], ['listen_addresses', ''], ['server_encoding', 'UTF8'], ['synchronous_commit', 'on']
+    ['data_checksums', 'on'],
+    ['fsync', 'on'],
+    ['full_page_writes', 'on'],
+    ['listen_addresses', ''],
+    ['server_encoding', 'UTF8'],
+    ['synchronous_commit', 'on']
   ])
-  t.same(await query(first.url, "select datlocprovider, datlocale from pg_database where datname = 'postgres'"), [{ datlocprovider: 'b', datlocale: 'C.UTF-8' }])
+  t.same(await query(first.url, 'select datlocprovider, datlocale from pg_database where datname = \'postgres\''), [{
+    datlocprovider: 'b',
+    datlocale: 'C.UTF-8'
+  }])
   await query(first.url, 'create table kept as select 42 as answer')
   await first.stop()
   t.notOk(isPostmaster(first.pid, join(dir, 'data')), 'no process is left')
@@ -88,7 +104,8 @@ void t.test('a second start finds the data of the first, on a durable, checksumm
 })
 
 /** What a connection without the password is told. */
-const withoutPassword = (url: string): Promise<unknown> => query(url.replace(/:[0-9a-f]+@/, '@'), 'select 1').catch((error: unknown) => error)
+const withoutPassword = (url: string): Promise<unknown> =>
+  query(url.replace(/:[0-9a-f]+@/, '@'), 'select 1').catch((error: unknown) => error)
 const refusedWithout = { message: /password/ }
 
 void t.test('only who knows the password comes in, and the service alone can read it', async t => {
@@ -99,7 +116,9 @@ void t.test('only who knows the password comes in, and the service alone can rea
   contains(t, embedded.url, /^postgres:\/\/dispatch:[0-9a-f]{64}@/)
   has(t, await withoutPassword(embedded.url), refusedWithout)
   has(t, await query(embedded.url.replace(/:[0-9a-f]+@/, ':0@'), 'select 1').catch((error: unknown) => error), refusedWithout)
-  t.same(await query(embedded.url, "select rolpassword like 'SCRAM-SHA-256$%' as sealed from pg_authid where rolname = 'dispatch'"), [{ sealed: true }])
+  t.same(await query(embedded.url, 'select rolpassword like \'SCRAM-SHA-256$%\' as sealed from pg_authid where rolname = \'dispatch\''), [{
+    sealed: true
+  }])
   t.equal(await findEmbedded(dir), embedded.url, 'a command beside the service')
   await embedded.stop()
   const again = await startEmbedded({ dir })
@@ -107,7 +126,8 @@ void t.test('only who knows the password comes in, and the service alone can rea
   await again.stop()
 })
 
-void t.test('a database of before there were passwords gets one, whether its server runs or not, and so does one whose password is lost', async t => {
+void t.test('a database of before there were passwords gets one, whether its server runs or not, and so does one ' +
+  'whose password is lost', async t => {
   const trusting = 'local all all trust\n'
   for (const [isRunning, access] of [[false, trusting], [true, trusting], [true, undefined]] as const) {
     const dir = folder(t)
@@ -142,7 +162,11 @@ async function leftRunning (dir: string, access: string | undefined): Promise<nu
 void t.test('stop ends the connections of others, resolves the hold, and may be called again', async t => {
   const embedded = await startEmbedded({ dir: folder(t) })
   const client = new pg.Client({ connectionString: embedded.url })
-  const cut = new Promise(resolve => client.on('error', () => undefined).once('end', () => { resolve(undefined) }))
+  const cut = new Promise(resolve =>
+    client.on('error', () => undefined).once('end', () => {
+      resolve(undefined)
+    })
+  )
   await client.connect()
   await client.query('begin')
   await Promise.all([embedded.stop(), embedded.stop()])
@@ -204,7 +228,8 @@ void t.test('an initdb that was killed half-way is cleared away', async t => {
   mkdirSync(join(dir, `initdb-${pid}-abcdef`, 'base'), { recursive: true })
   mkdirSync(join(dir, `initdb-${process.pid}-abcdef`))
   const embedded = await startEmbedded({ dir })
-  t.same(readdirSync(dir).filter(name => name.startsWith('initdb-')), [`initdb-${process.pid}-abcdef`], 'but not that of a process that lives')
+  t.same(readdirSync(dir).filter(name => name.startsWith('initdb-')), [`initdb-${process.pid}-abcdef`],
+    'but not that of a process that lives')
   await embedded.stop()
 })
 
@@ -251,8 +276,10 @@ void t.test('what makes a start impossible is one sentence', async t => {
   const dir = folder(t)
   mkdirSync(dir)
   writeFileSync(join(dir, 'file'), '')
-  await t.rejects(startEmbedded({ dir: join(dir, 'file/postgres') }), refusal(/^The data directory .*file\/postgres cannot be written \(ENOTDIR\): choose another with DISPATCH_DATA_DIR/))
-  await t.rejects(startEmbedded({ dir, settings: { shared_buffers: 'plenty' } }), refusal(/^PostgreSQL did not start in .*: invalid value for parameter "shared_buffers": "plenty"$/))
+  await t.rejects(startEmbedded({ dir: join(dir, 'file/postgres') }),
+    refusal(/^The data directory .*file\/postgres cannot be written \(ENOTDIR\): choose another with DISPATCH_DATA_DIR/))
+  await t.rejects(startEmbedded({ dir, settings: { shared_buffers: 'plenty' } }),
+    refusal(/^PostgreSQL did not start in .*: invalid value for parameter "shared_buffers": "plenty"$/))
   writeFileSync(join(dir, 'data/PG_VERSION'), '17\n')
   await t.rejects(startEmbedded({ dir }), refusal(/made by PostgreSQL 17 and this service brings 18: move the data with pg_dump/))
 })
@@ -311,7 +338,9 @@ void t.test('as root', { skip: isRoot ? false : 'needs root' }, async t => {
     t.end()
   })
 
-  await t.test('another user hears which directory cannot be written', { skip: mayNobodyRunThis() ? false : 'needs a checkout that others can read' }, t => {
+  await t.test('another user hears which directory cannot be written', {
+    skip: mayNobodyRunThis() ? false : 'needs a checkout that others can read'
+  }, t => {
     const dir = folder(t)
     mkdirSync(dir, { mode: 0o755 })
     const { stdout } = spawnSync(process.execPath, [holder, dir], { ...nobody, input: '', encoding: 'utf8' })
@@ -323,7 +352,9 @@ void t.test('as root', { skip: isRoot ? false : 'needs root' }, async t => {
 function withoutUnshare (t: Test): void {
   const { PATH } = process.env
   process.env['PATH'] = ''
-  t.teardown(() => { process.env['PATH'] = PATH })
+  t.teardown(() => {
+    process.env['PATH'] = PATH
+  })
 }
 
 function mayNobodyRunThis (): boolean {

@@ -1,4 +1,4 @@
-import { defineProvider, draftFirst, Host, Type, type Context, type Found, type ServiceContracts } from '@dispatch/core/provider'
+import { type Context, defineProvider, draftFirst, type Found, Host, type ServiceContracts, Type } from '@dispatch/core/provider'
 
 const Item = Type.Object({ id: Type.String(), status: Type.String() })
 const Event = Type.Object({ event: Type.String(), id: Type.String(), status: Type.String() })

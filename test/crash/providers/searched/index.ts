@@ -18,7 +18,8 @@ export default defineProvider({
       idempotency: { kind: 'lookup', visibleAfter },
       timeLimit: 5,
       notProcessed: [503],
-      dispatch: ({ data, metadata }, { settings: { vendor }, reference, http }) => http.post(`${vendor}/invoicing`, { query: { ...metadata, reference }, json: data }, Item),
+      dispatch: ({ data, metadata }, { settings: { vendor }, reference, http }) =>
+        http.post(`${vendor}/invoicing`, { query: { ...metadata, reference }, json: data }, Item),
       async lookup ({ reference }, { settings: { vendor }, http }) {
         const { items: [response] } = await http.get(`${vendor}/invoicing`, { query: { reference } }, Items)
         return response === undefined ? { found: 'absent' } : { found: 'accepted', response }

@@ -10,7 +10,8 @@ export default defineProvider({
   services: {
     sms: {
       idempotency: { kind: 'none' },
-      dispatch: ({ sms, metadata }, { settings: { vendor }, http }) => http.post(`${vendor}/messages`, { query: metadata, json: sms }, Message)
+      dispatch: ({ sms, metadata }, { settings: { vendor }, http }) =>
+        http.post(`${vendor}/messages`, { query: metadata, json: sms }, Message)
     }
   }
 })
