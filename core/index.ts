@@ -79,7 +79,7 @@ export { addJobs } from './store/db/jobs.ts'
 export { migrate } from './store/db/migrate.ts'
 export { checkMasterKeys, rewrapSecrets, countSecretsByMasterKey } from './store/db/sealed-secrets.ts'
 export { DatabaseUnavailable } from './store/db/unavailable.ts'
-export { reasonsOf, waitForDatabase } from './store/db/wait-for-database.ts'
+export { isPassingOutage, reasonsOf, waitForDatabase } from './store/db/wait-for-database.ts'
 export { findDispatch, findDocument, findLinkedDocument, listDispatches, listEvents, type DispatchFilter, type DispatchRecord,
   type DocumentRow } from './store/dispatch/dispatch-views.ts'
 export { noteDamage } from './store/dispatch/documents.ts'

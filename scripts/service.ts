@@ -1,8 +1,9 @@
-import { containStrayErrors } from '@dispatch/core'
+import { containStrayErrors, isPassingOutage } from '@dispatch/core'
 import { type Embedded, startEmbedded, StartError } from '@dispatch/embedded-postgres'
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { DestinationStream, Logger } from 'pino'
 import { createServer } from '../plugins/app.ts'
 import { requireHttps } from '../plugins/config/config-transport.ts'
@@ -80,15 +81,35 @@ async function open (config: Config, task: Task, opened: AsyncDisposableStack, e
 
 async function serve (config: Config, databaseUrl: string, { opened, end, log, output }: Starting): Promise<void> {
   requireHttps(config)
-  const house = await createApp(config, { databaseUrl, log, signal: end.signal })
-  opened.defer(house.close)
-  await prepareDatabase(house)
+  const house = await startApp(config, databaseUrl, { opened, end, log })
   const server = await createServer(house, log)
   opened.defer(() => server.close())
   end.signal.throwIfAborted()
   const address = await server.listen({ host: config.host, port: config.port })
   if (config.httpPort !== undefined) opened.adopt(await refusePlain(house, config.host, config.httpPort), endPlain)
   if (config.environment === 'development') output.write(welcome(address, new Date()))
+}
+
+/** Milliseconds before a start that missed its database begins anew. */
+const startAgainAfter = 500
+
+/** Puts the service together and prepares its database. Where the database goes away meanwhile, it says so and begins anew. */
+async function startApp (config: Config, databaseUrl: string, { opened, end, log }: Omit<Starting, 'output'>): Promise<App> {
+  for (;;) {
+    try {
+      const app = await createApp(config, { databaseUrl, log, signal: end.signal })
+      await prepareDatabase(app).catch(async (error: unknown) => {
+        await app.close()
+        throw error
+      })
+      opened.defer(app.close)
+      return app
+    } catch (error) {
+      if (end.signal.aborted || !isPassingOutage(error)) throw error
+      log.warn({ reason: sentenceOf(error) }, 'the database went away while the service started: it starts again')
+    }
+    await pause(startAgainAfter, undefined, { signal: end.signal })
+  }
 }
 
 async function refusePlain ({ get }: App, host: string, port: number): Promise<Server> {
@@ -111,9 +132,7 @@ async function work (config: Config, { opened, end, log }: Starting): Promise<vo
       'A worker needs DATABASE_URL: the embedded database belongs to the process that serves, which works on its queue itself'
     )
   }
-  const house = await createApp({ ...config, works: true }, { databaseUrl: config.databaseUrl, log, signal: end.signal })
-  opened.defer(house.close)
-  await prepareDatabase(house)
+  await startApp({ ...config, works: true }, config.databaseUrl, { opened, end, log })
   end.signal.throwIfAborted()
   log.info({ concurrency: config.concurrency }, 'working')
 }

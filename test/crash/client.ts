@@ -16,13 +16,20 @@ const triesOfUnsent = 3
 /** Milliseconds that a client with a key waits for an answer before it asks another process. */
 const answerWithin = 15_000
 
-type Sending = { token?: string, method?: string, headers?: Record<string, string>, body?: unknown, signal?: AbortSignal | null }
+type Sending = {
+  token?: string
+  method?: string
+  headers?: Record<string, string>
+  body?: unknown
+  signal?: AbortSignal | null
+  unanswered?: (error: unknown) => void
+}
 
-/** Sends to any of the addresses; undefined when the connection was cut or refused. */
+/** Sends to any of the addresses; undefined when the connection was cut or refused, and `unanswered` hears why. */
 export async function send (
   url: string,
   path: string,
-  { token, method = 'POST', headers = {}, body, signal = null }: Sending = {}
+  { token, method = 'POST', headers = {}, body, signal = null, unanswered }: Sending = {}
 ): Promise<Answer | undefined> {
   try {
     const response = await fetch(url + path, {
@@ -36,8 +43,9 @@ export async function send (
       ...(body === undefined ? {} : { body: JSON.stringify(body) })
     })
     return { status: response.status, body: await response.json(), at: Date.now() }
-  } catch {
+  } catch (error) {
     // Refused or cut: the process has died, which is what this is about; or nobody answers in time.
+    unanswered?.(error)
     return undefined
   }
 }

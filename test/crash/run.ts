@@ -204,8 +204,17 @@ async function resolveDoubts (house: House, told: readonly Told[]): Promise<Faul
   )
   for (const { dispatch_id: id, order } of doubts) {
     const body = { outcome: held.has(order) ? 'accepted' : 'rejected', reason: 'The vendor was asked on the telephone.' }
-    const answer = await send(house.urls[0] ?? '', `/api/v1/dispatches/${id}/resolve`, { token: house.token, body })
-    if (answer?.status !== 200) return [{ rule: 'a person can say what became of a step', dispatchId: id, facts: answer }]
+    let silence: unknown
+    const answer = await send(house.urls[0] ?? '', `/api/v1/dispatches/${id}/resolve`, {
+      token: house.token,
+      body,
+      unanswered: (error) => {
+        silence = error
+      }
+    })
+    if (answer?.status !== 200) {
+      return [{ rule: 'a person can say what became of a step', dispatchId: id, facts: answer ?? String(silence) }]
+    }
   }
   return checkTwice(house, told)
 }

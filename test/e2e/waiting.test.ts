@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
+import pg from 'pg'
 import t from 'tap'
 import { testDatabase } from '../support/postgres.ts'
 import { silentProxy } from '../support/silent-proxy.ts'
@@ -25,4 +26,36 @@ void t.test('a service that starts without its database waits for it, says so, a
   t.equal(one.stdout().split('waiting for the database').length - 1, 1, 'it says so once in ten seconds')
   process.kill(one.pid, 'SIGTERM')
   t.equal(await one.ended, 0)
+})
+
+void t.test('a service whose database goes away while it starts begins anew when it is back, and says so', async (t) => {
+  const { url } = await testDatabase(t)
+  const proxy = await silentProxy(t, url)
+  // What holds the lock of the migrations keeps the start where its database can be taken from it.
+  const holder = new pg.Client({ connectionString: url })
+  await holder.connect()
+  t.teardown(() => holder.end())
+  await holder.query('select pg_advisory_lock(hashtextextended(\'document-dispatch\', 0))')
+  const waiters = async (): Promise<number> => {
+    const { rows } = await holder.query<{ count: number }>(
+      'select count(*)::int from pg_locks where locktype = \'advisory\' and not granted ' +
+        'and database = (select oid from pg_database where datname = current_database())'
+    )
+    return rows[0]?.count ?? 0
+  }
+
+  const service = startProcess(t, {
+    dataDirectory: dataDirectory(t),
+    env: { DATABASE_URL: proxy.url, DISPATCH_MASTER_KEY: randomBytes(32).toString('base64') }
+  })
+  while (await waiters() === 0) await pause(20)
+  proxy.cut()
+  while (!service.stdout().includes('the database went away while the service started: it starts again')) await pause(20)
+  await holder.query('select pg_advisory_unlock_all()')
+
+  await service.ready()
+  t.equal((await send(service.url(), 'GET', '/api/v1/credits')).status, 200)
+  t.equal(service.stderr(), '')
+  process.kill(service.pid, 'SIGTERM')
+  t.equal(await service.ended, 0)
 })

@@ -6,7 +6,7 @@ import type { Test } from 'tap'
 /**
  * A way to a server that can stall. `silence`: connections stay open, and nothing passes in either direction until it may `speak`;
  * what was said in silence is heard then, as after a stall of the network. `hold`: a new connection is accepted and reaches
- * nobody until it is let go by `release`; those before go on. `waiting`: how many are held.
+ * nobody until it is let go by `release`; those before go on. `waiting`: how many are held. `cut` ends the connections that there are.
  */
 export type StallingProxy = {
   port: number
@@ -15,6 +15,7 @@ export type StallingProxy = {
   hold: () => void
   waiting: () => number
   release: () => void
+  cut: () => void
   close: () => void
 }
 
@@ -38,12 +39,18 @@ export async function stallingProxy (to: NetConnectOpts): Promise<StallingProxy>
     }
   }
 
+  function cut (): void {
+    for (const socket of sockets) socket.destroy()
+  }
+
   const server = createServer((near) => {
     near.on('error', () => undefined)
     if (held === undefined) join(near)
-    else {held.push(() => {
+    else {
+      held.push(() => {
         if (!near.destroyed) join(near)
-      })}
+      })
+    }
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {
@@ -64,8 +71,9 @@ export async function stallingProxy (to: NetConnectOpts): Promise<StallingProxy>
       for (const letGo of held ?? []) letGo()
       held = undefined
     },
+    cut,
     close () {
-      for (const socket of sockets) socket.destroy()
+      cut()
       server.close()
     }
   }
@@ -80,7 +88,7 @@ export async function databaseProxy (url: string): Promise<StallingProxy & { url
 }
 
 /** A way to a PostgreSQL server that can fall silent. */
-export type SilentProxy = { url: string, silence: () => void, speak: () => void }
+export type SilentProxy = { url: string, silence: () => void, speak: () => void, cut: () => void }
 
 /** Opens one before the server of `url`; it ends with the test. */
 export async function silentProxy (t: Test, url: string): Promise<SilentProxy> {

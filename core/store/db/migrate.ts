@@ -53,7 +53,9 @@ export async function migrate (database: Database): Promise<void> {
   )
   if (error === undefined) return alone(() => createDatabaseFunctions(database))
   throw new Error('The database schema could not be brought up to date: ' +
-    `${error instanceof Error ? error.message : 'for no known reason'}${isMissingRight(error) ? rightsNeeded : '.'}`, { cause: error })
+    `${error instanceof Error ? error.message.replace(/\.$/, '') : 'for no known reason'}${isMissingRight(error) ? rightsNeeded : '.'}`, {
+    cause: error
+  })
 }
 
 const rightsNeeded =

@@ -51,6 +51,18 @@ export async function waitForDatabase (
   }
 }
 
+/**
+ * Whether something failed because the database was away, or busy, for a while. Errors may wrap it; what opens connections of its own tells
+ * it by the codes of the system and of PostgreSQL.
+ */
+export function isPassingOutage (error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (isPassing(cause) || (cause instanceof pg.DatabaseError && passing.has(cause.code ?? ''))) return true
+    if ('syscall' in cause && cause.syscall === 'connect' && 'code' in cause && passing.has(String(cause.code))) return true
+  }
+  return false
+}
+
 function isPassing (error: unknown): boolean {
   if (!(error instanceof DatabaseUnavailable)) return false
   if (error.reason !== 'away') return true
