@@ -1,3 +1,4 @@
+import { withTimeLimit } from '@dispatch/common'
 import type { Actor } from '../access/account.ts'
 import { sampleLink } from '../access/document-links.ts'
 import { createConfigurationCheck } from '../configuration/vault.ts'
@@ -5,7 +6,6 @@ import { DispatchError } from '../contract/errors.ts'
 import type { ValidationResponse } from '../contract/response.ts'
 import type { Mode } from '../contract/states.ts'
 import { latestVersion, type Version } from '../contract/versions.ts'
-import { withTimeLimit } from '../host/call/time-limit.ts'
 import type { Host } from '../host/host.ts'
 import type { ServicePath } from '../services/chains.ts'
 import { createRequestReader, type DispatchRequest } from '../services/request.ts'
@@ -144,7 +144,7 @@ export function createPipeline (
     if (mode === 'asynchronous') {
       const { run, record } = beginRun(planned, { ...beginner, runId: '', detached: true })
       const opened = openDispatch(database, { ...record, ...keyed }, { jobs: [jobs.dispatch(run)] })
-      await recorded(run, withTimeLimit(limits.intake, opened, recordingUnknown(run)), started)
+      await recorded(run, withTimeLimit(limits.intake, opened, () => recordingUnknown(run)), started)
       return { result: waiting(run), replayed: false }
     }
     const result = await leases.withLease(async (lease, hold) => {
@@ -226,7 +226,7 @@ export function createPipeline (
       const request = read(call)
       return validationOf(
         await withTimeLimit(limits.validation, plan(call, request),
-          new DispatchError('timeout', 'The validation took longer than 10 seconds: try again later.'))
+          () => new DispatchError('timeout', 'The validation took longer than 10 seconds: try again later.'))
       )
     },
 

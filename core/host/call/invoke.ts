@@ -1,4 +1,4 @@
-import type { JsonObject } from '@dispatch/common'
+import { type JsonObject, untilAborted } from '@dispatch/common'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ServiceName } from '../../contract/service-names.ts'
 import type { Http } from '../http/call.ts'
@@ -156,15 +156,11 @@ async function within<Result> (
 ): Promise<Result> {
   const end = new AbortController()
   const ended = outer === undefined ? end.signal : AbortSignal.any([end.signal, outer])
-  const late = Promise.withResolvers<never>()
-  const giveUp = (): void => late.reject(over)
-  ended.addEventListener('abort', giveUp)
   const timer = setTimeout(() => end.abort(over), limit)
   try {
-    return await Promise.race([late.promise, work(ended)])
+    return await untilAborted(ended, work(ended), over)
   } finally {
     clearTimeout(timer)
-    ended.removeEventListener('abort', giveUp)
     end.abort(over)
   }
 }

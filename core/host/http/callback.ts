@@ -1,3 +1,4 @@
+import { untilAborted } from '@dispatch/common'
 import { RequestFailure } from '../call/request-outcome.ts'
 import type { HttpTransport } from './transport.ts'
 
@@ -40,7 +41,7 @@ export async function postToTenant (
       answerWithin: limit
     })
     // The library looks at the signal once it has a connection, and may wait for that as long as it likes.
-    const reply = await Promise.race([sent, aborted(signal)])
+    const reply = await untilAborted(signal, sent, new Error('It took too long.'))
     // The signal ends what is left of it; an answer that breaks off has been an answer.
     void reply.body.dump({ limit: discarded })
     return { answered: true, status: reply.status }
@@ -49,12 +50,4 @@ export async function postToTenant (
     if (error instanceof RequestFailure) return { answered: false, reason: error.message }
     throw error
   }
-}
-
-function aborted (signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    signal.addEventListener('abort', () => {
-      reject(new Error('It took too long.'))
-    }, { once: true })
-  })
 }

@@ -1,5 +1,5 @@
+import { withTimeLimit } from '@dispatch/common'
 import { basename } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { eventServices } from '../../contract/delivery.ts'
 import { serviceNames } from '../../contract/service-names.ts'
 import { errorMessageOf, ProviderLoadError } from '../call/load-error.ts'
@@ -55,18 +55,13 @@ export async function loadProvider (folder: string, digest: string, limit: numbe
 }
 
 async function importWithin (folder: string, entry: string, limit: number): Promise<unknown> {
-  const loaded = new AbortController()
-  const late = setTimeout(limit * 1000, undefined, { signal: loaded.signal }).then(() => {
-    throw new ProviderLoadError(`Did not finish loading within ${limit} seconds.`)
-  })
   try {
-    return await Promise.race([runAs({ provider: basename(folder) }, () => importAnew(folder, entry)), late])
+    return await withTimeLimit(limit * 1000, runAs({ provider: basename(folder) }, () => importAnew(folder, entry)), () =>
+      new ProviderLoadError(`Did not finish loading within ${limit} seconds.`))
   } catch (cause) {
     throw cause instanceof ProviderLoadError
       ? cause
       : new ProviderLoadError(`Throws when it is loaded: ${errorMessageOf(cause)}`, { cause })
-  } finally {
-    loaded.abort()
   }
 }
 

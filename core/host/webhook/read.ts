@@ -1,11 +1,10 @@
-import { compile, compileJsonSchema, inspectJson, type Validator } from '@dispatch/common'
+import { compile, compileJsonSchema, inspectJson, type Validator, withTimeLimit } from '@dispatch/common'
 import { isUtf8 } from 'node:buffer'
 import { Type } from 'typebox'
 import type { DeliveryStatus, EventService } from '../../contract/delivery.ts'
 import { errorMessageOf } from '../call/load-error.ts'
 import { copyJson } from '../call/provider-response.ts'
 import { runAs } from '../call/stray-errors.ts'
-import { withTimeLimit } from '../call/time-limit.ts'
 import type { InstalledProvider } from '../load/load.ts'
 import type { EventReading } from './webhook.ts'
 

@@ -1,5 +1,6 @@
 /**
- * `@dispatch/common`: what the packages and the core share: JSON and its problems, checks of schemas, currencies and money, semaphores.
+ * `@dispatch/common`: what the packages and the core share: JSON and its problems, checks of schemas, currencies and money, semaphores,
+ * time limits.
  */
 export { currencies, isCurrency, minorDigits } from './currencies.ts'
 export { hasMoreValues, mostValues } from './json-size.ts'
@@ -9,4 +10,5 @@ export { Money, decimalOf } from './money.ts'
 export { didYouMean, problemsOf } from './problems.ts'
 export { checkWith, compile, compileJsonSchema, compileQuery, createAjv, boundedValidator, type Validator, type Fit } from './schema.ts'
 export { SemaphoreFull, createFairSemaphore, createSemaphore, type FairSemaphore } from './semaphore.ts'
+export { untilAborted, withTimeLimit } from './time-limit.ts'
 export { vocabularies } from './vocabulary.ts'

@@ -1,3 +1,4 @@
+import { withTimeLimit } from '@dispatch/common'
 import { DispatchError } from '../../contract/errors.ts'
 import type { Log } from '../../host/call/log.ts'
 
@@ -23,25 +24,15 @@ export function createInFlight ({ limit, log }: { limit: number, log: Log }): In
 
   return {
     follow,
-    async within (work, dispatchId, tell) {
-      const followed = follow(work, dispatchId)
-      const late = Promise.withResolvers<never>()
-      const timer = setTimeout(() => {
+    within: (work, dispatchId, tell) =>
+      withTimeLimit(limit * 1000, follow(work, dispatchId), () => {
         log.warn({ dispatchId, limit }, 'the synchronous limit has passed; the dispatch goes on')
         tell().catch((error: unknown) => log.warn({ err: error, dispatchId }, 'that nobody waits could not be recorded'))
-        late.reject(
-          new DispatchError('timeout',
-            `The dispatch takes longer than ${limit} seconds and goes on; read it with GET /api/v1/dispatches/${dispatchId}.`, {
-            dispatchId
-          })
-        )
-      }, limit * 1000)
-      try {
-        return await Promise.race([followed, late.promise])
-      } finally {
-        clearTimeout(timer)
-      }
-    },
+        return new DispatchError('timeout',
+          `The dispatch takes longer than ${limit} seconds and goes on; read it with GET /api/v1/dispatches/${dispatchId}.`, {
+          dispatchId
+        })
+      }),
     async drain () {
       while (running.size > 0) await Promise.all(running)
     }

@@ -1,3 +1,4 @@
+import { withTimeLimit } from '@dispatch/common'
 import { DatabaseUnavailable } from '../db/unavailable.ts'
 
 /** Keeps each company to its share of what all have together. */
@@ -17,15 +18,12 @@ export function createCompanySemaphore ({ each, patience }: { each: number, pati
       line.taken++
       return
     }
-    const { promise, resolve, reject } = Promise.withResolvers<undefined>()
+    const { promise, resolve } = Promise.withResolvers<undefined>()
     const turn = (): void => resolve(undefined)
-    const timer = setTimeout(() => {
-      line.waiting.delete(turn)
-      reject(new DatabaseUnavailable('busy'))
-    }, patience)
     line.waiting.add(turn)
-    await promise.finally(() => {
-      clearTimeout(timer)
+    await withTimeLimit(patience, promise, () => {
+      line.waiting.delete(turn)
+      return new DatabaseUnavailable('busy')
     })
   }
 

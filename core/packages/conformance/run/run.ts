@@ -1,7 +1,7 @@
-import type { JsonObject } from '@dispatch/common'
+import { type JsonObject, withTimeLimit } from '@dispatch/common'
 import { type CallContext, callDispatch, type CallLimits, copyJson, type DocumentHandle, type FailedCall, failureOf, type Http,
   type HttpVerb, type InstalledProvider, invoke, type Log, type Outcome, type ProvidedName, type ServiceContracts, type State, type Verb,
-  type VerbName, withTimeLimit } from '@dispatch/core/host'
+  type VerbName } from '@dispatch/core/host'
 import { hash } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
