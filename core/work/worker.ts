@@ -3,6 +3,7 @@ import { createInboundHandler } from './inbox/inbound.ts'
 import type { Inbox } from './inbox/inbox.ts'
 import { callbackLimits, type Callbacks } from './outbox/callbacks.ts'
 import { startDispatchWorker } from './queue/dispatch-worker.ts'
+import { runEvery } from './queue/repeat.ts'
 import { createRetention, type RetentionOptions } from './retention.ts'
 import { createPollHandler, createPollSweep } from './status/poll.ts'
 
@@ -37,13 +38,11 @@ export async function startWorker (options: Options): Promise<Worker> {
   await queue.schedule('retention', '17 3 * * *')
   const dispatching = await startDispatchWorker(options)
 
-  const drain = (): Promise<void> => storing.drain().catch((error: unknown) => log.debug({ err: error }, 'events stay on the disk'))
-  await drain()
-  const timer = setInterval(() => void drain(), drainPause)
+  const draining = runEvery(drainPause, storing.drain, (error) => log.debug({ err: error }, 'events stay on the disk'))
+  await draining.first
   return {
     async close () {
-      clearInterval(timer)
-      await dispatching.close()
+      await Promise.all([draining.close(), dispatching.close()])
       await storing.settle()
     }
   }

@@ -35,7 +35,6 @@ export function createInbox ({ database, queue, spool, log }: { database: Databa
   /** Whether the database has just failed: it is asked again by the next drain, not by every event. */
   let away = false
   let parked = 0
-  let draining: Promise<void> | undefined
 
   async function record (arrivals: readonly InboundEvent[]): Promise<void> {
     const recorded = new Set(await recordInbound(database, arrivals, enqueueInbound(queue)))
@@ -59,13 +58,6 @@ export function createInbox ({ database, queue, spool, log }: { database: Databa
     }
   }
 
-  async function drain (): Promise<void> {
-    // The next event shows whether the database is there, unless one is on the disk that does.
-    await spool.drain(record)
-    away = false
-    parked = 0
-  }
-
   return {
     async put (arrival) {
       if (await toDatabase(arrival)) return true
@@ -74,10 +66,10 @@ export function createInbox ({ database, queue, spool, log }: { database: Databa
       return true
     },
     async drain () {
-      draining ??= drain().finally(() => {
-        draining = undefined
-      })
-      await draining
+      // The next event shows whether the database is there, unless one is on the disk that does.
+      await spool.drain(record)
+      away = false
+      parked = 0
     },
     settle: gathering.drain
   }

@@ -93,7 +93,7 @@ export function createCallbacks ({ database, queue, network, signing, log, now, 
 
     async sweep () {
       const companies = await listCompaniesDue(database, strandedAfter)
-      if (companies.length > 0) await queue.send('callback', companies.map((companyId) => callbackJob(companyId, 'next')))
+      await queue.send('callback', companies.map((companyId) => callbackJob(companyId, 'next')))
     },
 
     async replay (author, callbackId) {

@@ -59,11 +59,11 @@ export async function sweepDispatches (parts: PipelineDependencies, queue: Queue
     )
   }
   const looks = await listDueReconciliations(database, most)
-  if (looks.length > 0) await queue.send('look', looks.map((data) => ({ data, key: data.stepId })))
+  await queue.send('look', looks.map((data) => ({ data, key: data.stepId })))
   const deferred = await listDueDeferred(database, most)
-  if (deferred.length > 0) await queue.send('deferred', deferred.map((data) => ({ data, key: data.stepId })))
+  await queue.send('deferred', deferred.map((data) => ({ data, key: data.stepId })))
   const stale = await listOverdueDispatches(database, { seconds: lostAfter, limit: most })
-  if (stale.length > 0) await queue.send('dispatch', stale.map((data) => ({ data, key: data.dispatchId })))
+  await queue.send('dispatch', stale.map((data) => ({ data, key: data.dispatchId })))
   await sendCreditWarnings({ ...parts, queue })
 }
 

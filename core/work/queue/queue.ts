@@ -41,7 +41,7 @@ export type Job<Name extends keyof JobPayloads> = {
 export type Queue = {
   /** Jobs as data, for whoever adds them in a transaction or a call. */
   jobs: <Name extends keyof JobPayloads>(name: Name, jobs: readonly Job<Name>[]) => PreparedJobs
-  /** Adds jobs; with `queries` they are there when that transaction commits. */
+  /** Adds jobs, if there are any; with `queries` they are there when that transaction commits. */
   send: <Name extends keyof JobPayloads>(name: Name, jobs: readonly Job<Name>[], queries?: OwnerQueries) => Promise<void>
   /**
    * Works on jobs from now on, `atOnce` at a time in this process, `ofGroup` of a group in all; `together` are fetched, and
@@ -130,6 +130,7 @@ export async function openQueue ({ databaseUrl, database: { withAdvisoryLock: al
   return {
     jobs: (name, jobs) => ({ statement: statements.get(name) ?? '', rows: JSON.stringify(jobs.map(rowOf)) }),
     async send (name, jobs, queries) {
+      if (jobs.length === 0) return
       // As the statement has them: pg-boss makes one column of a group.
       const rows = jobs.map(({ group, ...job }) => ({ ...rowOf(job), ...(group === undefined ? {} : { group: { id: group } }) }))
       await boss.insert(name, rows, queries === undefined ? {} : { db: fromKysely(queries) }).catch((error: unknown) => {

@@ -1,5 +1,7 @@
 /** Work that is done again and again, never twice at once. */
 export type RepeatingTask = {
+  /** Resolves when the work was done, or has failed, for the first time. */
+  first: Promise<void>
   /** Begins it no more, and waits for what is under way. */
   close: () => Promise<void>
 }
@@ -16,8 +18,10 @@ export function runEvery (milliseconds: number, work: () => Promise<void>, faile
     })
   }
   begin()
+  const first = Promise.resolve(working)
   const timer = setInterval(begin, milliseconds)
   return {
+    first,
     async close () {
       clearInterval(timer)
       await working

@@ -21,13 +21,11 @@ export function createPollSweep ({ database, host, queue }: Options): () => Prom
     const time = await database.time()
     for (const due of followedBy(host, time)) {
       const steps = await listDuePolls(database, due)
-      if (steps.length > 0) {
-        await queue.send('poll',
-          steps.map(({ stepId, polledAt }) => ({ data: { stepId, polledAt: polledAt?.toISOString() ?? null }, key: stepId })))
-      }
+      await queue.send('poll',
+        steps.map(({ stepId, polledAt }) => ({ data: { stepId, polledAt: polledAt?.toISOString() ?? null }, key: stepId })))
     }
     const stranded = await listStranded(database, before(time, strandedAfter))
-    if (stranded.length > 0) await queue.send('webhook', stranded.map((inboundId) => ({ data: { inboundId }, key: inboundId })))
+    await queue.send('webhook', stranded.map((inboundId) => ({ data: { inboundId }, key: inboundId })))
   }
 }
 
