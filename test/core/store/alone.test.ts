@@ -43,8 +43,12 @@ async function tables (database: Database): Promise<number> {
 await t.test('whoever prepares a database waits while another process does', async (t) => {
   const { url } = await testDatabase(t)
   const other = open(url)
-  const gate = Promise.withResolvers<undefined>()
-  const working = other.withAdvisoryLock(() => gate.promise)
+  const [begun, gate] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()]
+  const working = other.withAdvisoryLock(() => {
+    begun.resolve(undefined)
+    return gate.promise
+  })
+  await begun.promise
   const waiting = [firstStart(url, t.testdir()), createsOperator(url, 'ada@example.org')]
   await pause(1_000)
   t.equal(await tables(other), 0)

@@ -14,10 +14,18 @@ async function breed (parent: string, { changes }: Animal): Promise<string> {
   await cp(healthy, folder, { recursive: true })
   for (const [from, to, file = 'index.js'] of changes) {
     const text = await readFile(join(folder, file), 'utf8')
-    if (!text.includes(from)) throw new Error(`The healthy provider has no ${JSON.stringify(from)}.`)
-    await writeFile(join(folder, file), text.replace(from, () => to))
+    await writeFile(join(folder, file), replaced(text, from, to))
   }
   return folder
+}
+
+/** The text with `to` in place of the first `from`, however the two are laid out. */
+function replaced (text: string, from: string, to: string): string {
+  const places = [...text.matchAll(/\S/g)].map(({ index }) => index)
+  const found = text.replaceAll(/\s/g, '').indexOf(from.replaceAll(/\s/g, ''))
+  const [start, end] = [places[found], places[found + from.replaceAll(/\s/g, '').length - 1]]
+  if (found < 0 || start === undefined || end === undefined) throw new Error(`The healthy provider has no ${JSON.stringify(from)}.`)
+  return text.slice(0, start) + to + text.slice(end + 1)
 }
 
 const told = ({ name, why = '' }: Case): string => `${name}\n${why}`
