@@ -1,4 +1,4 @@
-import type { JsonObject, Problem } from '@dispatch/common'
+import { type JsonObject, memoizeByIdentity, type Problem } from '@dispatch/common'
 import type { Keyring } from '../access/keyring.ts'
 import type { InstalledProvider } from '../host/load/load.ts'
 import { sandboxFaults } from '../host/manifest/sandbox.ts'
@@ -32,10 +32,9 @@ export function createConfigurationCheck (keyring: Keyring): (
   provider: InstalledProvider,
   configuration: StoredConfiguration
 ) => readonly Problem[] {
-  const known = new WeakMap<StoredConfiguration, WeakMap<InstalledProvider, readonly Problem[]>>()
+  const known = memoizeByIdentity<StoredConfiguration, WeakMap<InstalledProvider, readonly Problem[]>>(() => new WeakMap())
   return (companyId, provider, configuration) => {
-    const byProvider = known.get(configuration) ?? new WeakMap<InstalledProvider, readonly Problem[]>()
-    known.set(configuration, byProvider)
+    const byProvider = known(configuration)
     const problems = byProvider.get(provider) ?? configurationFaults(keyring, companyId, provider, configuration)
     byProvider.set(provider, problems)
     return problems

@@ -1,4 +1,4 @@
-import { compile, type Fit, type Json, type Validator } from '@dispatch/common'
+import { compile, type Fit, type Json, memoizeByIdentity, type Validator } from '@dispatch/common'
 import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { Static, TSchema } from 'typebox'
@@ -41,13 +41,11 @@ export async function readErrorReply (reply: TransportReply): Promise<Json> {
   return await read(contentOf(reply), largestErrorReply).then(parse, () => null)
 }
 
-const checks = new WeakMap<TSchema, Validator<unknown>>()
+const checkOf = memoizeByIdentity((schema: TSchema): Validator<unknown> => compile(schema))
 
 /** Checks a reply; a schema is compiled once. */
 export function fitReply<Schema extends TSchema> (schema: Schema, reply: Json): Fit<Static<Schema>> {
-  const check = (checks.get(schema) ?? compile(schema)) as Validator<Static<Schema>>
-  checks.set(schema, check)
-  return check(reply)
+  return (checkOf(schema) as Validator<Static<Schema>>)(reply)
 }
 
 async function read (content: Readable, limit: number): Promise<string> {

@@ -1,4 +1,4 @@
-import { compileJsonSchema, pointer, type Problem } from '@dispatch/common'
+import { compileJsonSchema, memoizeByIdentity, pointer, type Problem } from '@dispatch/common'
 import { type Static, Type } from 'typebox'
 import { AnyJson } from '../../contract/common.ts'
 import { ApiVersion, isSince, type Version } from '../../contract/versions.ts'
@@ -32,14 +32,13 @@ export type SettingsSchema = Static<typeof SettingsSchema>
  * object.
  */
 export function settingsSchemaIn (form: SettingsSchema, version: Version): SettingsSchema {
-  const known = forms.get(form) ?? new Map<Version, SettingsSchema>()
-  forms.set(form, known)
+  const known = versionsOf(form)
   const made = known.get(version) ?? withFields(form, ({ 'x-since': since }) => isSince(since, version))
   known.set(version, made)
   return made
 }
 
-const forms = new WeakMap<SettingsSchema, Map<Version, SettingsSchema>>()
+const versionsOf = memoizeByIdentity<SettingsSchema, Map<Version, SettingsSchema>>(() => new Map())
 
 function withFields (form: SettingsSchema, isKept: (field: Static<typeof Field>) => boolean): SettingsSchema {
   const kept = Object.entries(form.properties).filter(([, field]) => isKept(field))

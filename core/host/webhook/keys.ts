@@ -1,3 +1,4 @@
+import { memoizeByIdentity } from '@dispatch/common'
 import { createLocalJWKSet, errors, type FlattenedVerifyGetKey, type JSONWebKeySet } from 'jose'
 import type { KeySet } from './webhook.ts'
 
@@ -30,23 +31,15 @@ export function createKeySources ({ fetchJson, now, onError }: {
   onError: (error: unknown, url: string) => void
 }): KeySources {
   const remote = new Map<string, KeySource>()
-  const inline = new WeakMap<KeySet, KeySource>()
+  const inline = memoizeByIdentity(inlineSource)
   return {
     of (jwks) {
-      if (typeof jwks !== 'string') return kept(inline, jwks, () => inlineSource(jwks))
-      return kept(remote, jwks, () => remoteSource({ fetch: () => fetchJson(jwks), now, onError: (error) => onError(error, jwks) }))
+      if (typeof jwks !== 'string') return inline(jwks)
+      const source = remote.get(jwks) ?? remoteSource({ fetch: () => fetchJson(jwks), now, onError: (error) => onError(error, jwks) })
+      remote.set(jwks, source)
+      return source
     }
   }
-}
-
-function kept<Key> (
-  sources: { get: (key: Key) => KeySource | undefined, set: (key: Key, source: KeySource) => unknown },
-  key: Key,
-  make: () => KeySource
-): KeySource {
-  const source = sources.get(key) ?? make()
-  sources.set(key, source)
-  return source
 }
 
 function inlineSource (keys: KeySet): KeySource {

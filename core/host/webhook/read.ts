@@ -1,4 +1,4 @@
-import { compile, compileJsonSchema, inspectJson, type Validator, withTimeLimit } from '@dispatch/common'
+import { compile, compileJsonSchema, inspectJson, memoizeByIdentity, type Validator, withTimeLimit } from '@dispatch/common'
 import { isUtf8 } from 'node:buffer'
 import { Type } from 'typebox'
 import type { DeliveryStatus, EventService } from '../../contract/delivery.ts'
@@ -17,7 +17,7 @@ const fitReading = compile(Type.Unsafe<EventReading>(Type.Object({
   eventId: Type.Optional(Type.String({ minLength: 1, maxLength: 500 }))
 })))
 
-const checks = new WeakMap<object, Validator<unknown>>()
+const checkOf = memoizeByIdentity((schema: object): Validator<unknown> => compileJsonSchema(schema))
 
 /** Milliseconds that a provider may take to read one event. */
 const readLimit = 2_000
@@ -46,12 +46,6 @@ export async function readEvent (
 /** The delivery status that a vendor's word means; null when the provider does not know the word. */
 export function statusOf (words: Readonly<Record<string, DeliveryStatus>>, word: string): DeliveryStatus | null {
   return Object.hasOwn(words, word) ? words[word] ?? null : null
-}
-
-function checkOf (schema: object): Validator<unknown> {
-  const check = checks.get(schema) ?? compileJsonSchema(schema)
-  checks.set(schema, check)
-  return check
 }
 
 function parse (body: Uint8Array, check: Validator<unknown>): { ok: true, value: unknown } | { ok: false, reason: string } {

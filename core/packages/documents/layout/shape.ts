@@ -1,3 +1,4 @@
+import { memoizeByIdentity } from '@dispatch/common'
 import { memoizeLru } from '../compile/memoize.ts'
 import type { Face, Faces } from './fonts.ts'
 import { normalizeText } from './normalize-text.ts'
@@ -40,13 +41,11 @@ export function unshowable (text: string, faces: Faces): string[] {
   )
 }
 
-const memories = new WeakMap<Faces, (word: string) => readonly Segment[]>()
+const segmentsIn = memoizeByIdentity((faces: Faces) => memoizeLru(10_000, (word): readonly Segment[] => split(word, faces)))
 
 /** The segments of a word: in its own face where that has the character, in a fallback elsewhere. UnshowableText when none has it. */
 export function shape (word: string, faces: Faces): readonly Segment[] {
-  const segments = memories.get(faces) ?? memoizeLru(10_000, (text) => split(text, faces))
-  memories.set(faces, segments)
-  return segments(word)
+  return segmentsIn(faces)(word)
 }
 
 function split (word: string, faces: Faces): Segment[] {

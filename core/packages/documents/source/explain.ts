@@ -1,4 +1,4 @@
-import { compileJsonSchema, didYouMean, pointer } from '@dispatch/common'
+import { compileJsonSchema, didYouMean, memoizeByIdentity, pointer } from '@dispatch/common'
 import type { Fault } from '../model/errors.ts'
 import { isRecord } from '../model/records.ts'
 
@@ -7,7 +7,9 @@ type Schema = Readonly<Record<string, unknown>>
 /** Words of a schema that speak of the parts of a value. */
 const parts = new Set(['items', 'properties', 'required', 'additionalProperties'])
 /** The compiler keeps all that it has ever compiled: each part of the model comes to it once. */
-const checks = new WeakMap<Schema, ReturnType<typeof compileJsonSchema>>()
+const checkOf = memoizeByIdentity((schema: Schema) =>
+  compileJsonSchema(Object.fromEntries(Object.entries(schema).filter(([word]) => !parts.has(word))))
+)
 
 /**
  * Why a value does not fit the schema of the template model: each fault at its innermost place, with the nearest right
@@ -81,8 +83,6 @@ function explainList (schema: Schema, items: Schema, value: readonly unknown[], 
 
 /** What is wrong with a value, whatever it holds: its parts have places of their own. */
 function explainLeaf (schema: Schema, value: unknown, at: string): Fault[] {
-  const check = checks.get(schema) ?? compileJsonSchema(Object.fromEntries(Object.entries(schema).filter(([word]) => !parts.has(word))))
-  checks.set(schema, check)
-  const fit = check(value, at)
+  const fit = checkOf(schema)(value, at)
   return fit.ok ? [] : fit.problems
 }

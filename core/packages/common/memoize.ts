@@ -1,0 +1,9 @@
+/** What a function makes of each object, made once and kept for as long as the object lives. */
+export function memoizeByIdentity<Key extends object, Value extends object> (make: (key: Key) => Value): (key: Key) => Value {
+  const known = new WeakMap<Key, Value>()
+  return (key) => {
+    const value = known.get(key) ?? make(key)
+    known.set(key, value)
+    return value
+  }
+}
