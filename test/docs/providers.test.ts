@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t from 'tap'
+import ts from 'typescript'
 import { loadProvider } from '../../core/host/load/load.ts'
 import { directory, provide } from '../fixtures/providers/folders.ts'
 import { contains } from '../support/matching.ts'
@@ -82,9 +83,11 @@ const described = [
 
 /** The fields of a type, as its source names them. */
 function fieldsOf (file: string, type: string): string[] {
-  const source = readFileSync(join(root, `core/host/${file}.ts`), 'utf8')
-  const [, fields = ''] = new RegExp(`^export type ${type}\\b[^\\n]*\\{\\n([^]*?)^\\}$`, 'm').exec(source) ?? []
-  const names = [...fields.matchAll(/^ {2}(\w+)\??:/gm)].map(([, name = '']) => name)
+  const source = ts.createSourceFile(file, readFileSync(join(root, `core/host/${file}.ts`), 'utf8'), ts.ScriptTarget.Latest)
+  const written = source.statements.filter(ts.isTypeAliasDeclaration).find(({ name }) => name.text === type)?.type
+  const parts = written !== undefined && ts.isIntersectionTypeNode(written) ? [...written.types] : [written]
+  const names = parts.flatMap((part) => part !== undefined && ts.isTypeLiteralNode(part) ? [...part.members] : [])
+    .flatMap(({ name }) => name !== undefined && ts.isIdentifier(name) ? [name.text] : [])
   if (names.length === 0) throw new Error(`No fields of ${type} are found.`)
   return names
 }

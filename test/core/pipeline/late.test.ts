@@ -44,7 +44,8 @@ await t.test('an outcome that cannot be recorded is kept, whatever the reason', 
       log,
       database: broken(new Error('statement failed')),
       leases: {
-        under: async (work: (lease: { runId: string, seconds: number }) => Promise<unknown>) => await work({ runId: 'other', seconds: 15 })
+        withLease: async (work: (lease: { runId: string, seconds: number }) => Promise<unknown>) =>
+          await work({ runId: 'other', seconds: 15 })
       },
       outcomes: {
         keep: (outcome: LateOutcome) => {

@@ -326,7 +326,7 @@ await t.test('what cannot be recorded is told as in doubt, even a refusal: anoth
     steps: [step],
     deferred: []
   }
-  const away = { ...parts, database: { ...database, call: () => Promise.reject(new Error('The database is away.')) } }
+  const away = { ...parts, database: { ...database, callFunction: () => Promise.reject(new Error('The database is away.')) } }
   // What was imported by name follows only when told.
   mock.timers.enable({ apis: ['setTimeout'] })
   syncBuiltinESMExports()
