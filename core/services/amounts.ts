@@ -1,4 +1,4 @@
-import { decimalOf, type Json, type JsonObject, Money } from '@dispatch/common'
+import { decimalOf, isRecord, type Json, type JsonObject, Money } from '@dispatch/common'
 import type { Decimal } from 'decimal.js'
 import { at } from './data.ts'
 
@@ -59,7 +59,7 @@ function amountsOf (list: Json | undefined): Decimal | undefined {
 /** What is no object has no amounts, but keeps its place. */
 function objectsOf (list: Json | undefined): readonly JsonObject[] {
   return Array.isArray(list)
-    ? list.map((item: Json) => typeof item === 'object' && item !== null && !Array.isArray(item) ? item as JsonObject : {})
+    ? list.map((item: Json) => isRecord(item) ? item : {})
     : []
 }
 

@@ -1,11 +1,11 @@
-import { boundedValidator, compile, type Json, type JsonObject, type Problem, type Validator } from '@dispatch/common'
+import { boundedValidator, compile, isRecord, type Json, type JsonObject, type Problem, type Validator } from '@dispatch/common'
 import { isDeepStrictEqual } from 'node:util'
 import { refusal } from '../contract/errors.ts'
 import type { ServiceName } from '../contract/service-names.ts'
 import { services } from './index.ts'
 import { createMisplacedFieldHint } from './misplaced-fields.ts'
 import { requestSchema } from './request-schema.ts'
-import { createStepLocator, isGiven, isObject, pointerTo, type StepLocation, takesTemplate, valueOf } from './step-locations.ts'
+import { createStepLocator, isGiven, pointerTo, type StepLocation, takesTemplate, valueOf } from './step-locations.ts'
 
 /** A dispatch request whose shape is right, with every field in its one place. */
 export type DispatchRequest = {
@@ -49,7 +49,7 @@ export function createRequestReader (path: readonly ServiceName[]): RequestReade
   const placed = createMisplacedFieldHint(path, schema)
   return (body, found = []) => {
     const fit = check(body)
-    const { steps, deferred } = isObject(body) ? placesIn(body) : { steps: [], deferred: [] }
+    const { steps, deferred } = isRecord(body) ? placesIn(body) : { steps: [], deferred: [] }
     const problems = [
       ...found,
       ...(fit.ok ? [] : fit.problems.map(placed)),

@@ -1,3 +1,4 @@
+import { isRecord } from '@dispatch/common'
 import type { ServiceName } from '../contract/service-names.ts'
 import { deferrable, deferredStepSchema, eventsOf, mostDeferred, type StepSchema, stepSchemas, topLevelFieldsOf } from './request-schema.ts'
 
@@ -23,13 +24,13 @@ export function createStepLocator (path: readonly ServiceName[]): (body: Fields)
 }
 
 function placeIn (body: Fields, form: StepSchema, base: string, own: unknown, lifted: readonly string[]): StepLocation {
-  return { ...form, base, inside: isObject(own) ? own : {}, body, lifted }
+  return { ...form, base, inside: isRecord(own) ? own : {}, body, lifted }
 }
 
 function deferredIn (body: Fields): StepLocation[] {
   const { deferred } = body
   return (Array.isArray(deferred) ? deferred.slice(0, mostDeferred) : []).flatMap((own: unknown, index) => {
-    const service = isObject(own) ? deferrable.find((name) => name === own['service']) : undefined
+    const service = isRecord(own) ? deferrable.find((name) => name === own['service']) : undefined
     return service === undefined ? [] : [placeIn(body, deferredStepSchema(service), `/deferred/${index}`, own, [])]
   })
 }
@@ -53,8 +54,4 @@ export function valueOf (place: StepLocation, field: string): unknown {
 /** Where a field stands, or belongs: a JSON pointer. */
 export function pointerTo ({ base, inside, top }: StepLocation, field: string): string {
   return top.includes(field) && !Object.hasOwn(inside, field) ? `/${field}` : `${base}/${field}`
-}
-
-export function isObject (value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

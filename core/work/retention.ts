@@ -1,3 +1,4 @@
+import { isUuid } from '@dispatch/common'
 import pLimit from 'p-limit'
 import type { Log } from '../host/call/log.ts'
 import type { Database } from '../store/db/database.ts'
@@ -98,7 +99,7 @@ export function createRetention ({ database, queue, files, retentionDays, log, b
 }
 
 function isDocument (key: string): boolean {
-  return /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(idOf(key))
+  return isUuid(idOf(key))
 }
 
 /** Where a document lies ends with its id, a draft of it too. */

@@ -1,3 +1,4 @@
+import { isRecord } from '@dispatch/common'
 import { isDeepStrictEqual } from 'node:util'
 
 /** A part of an OpenAPI document: plain data. */
@@ -24,7 +25,7 @@ const data = new Set(['example', 'examples', 'default', 'const', 'enum', 'value'
 /** The part with a reference in the place of each schema that has a title: it becomes a component of that name. */
 export function nameSchemas (part: unknown, components: Components): unknown {
   if (Array.isArray(part)) return part.map((item: unknown) => nameSchemas(item, components))
-  if (!isPart(part)) return part
+  if (!isRecord(part)) return part
   const { title, ...schema } = Object.fromEntries(
     Object.entries(part).map(
       ([key, value]) => [key, data.has(key) ? value : key === 'properties' ? nameEach(value, components) : nameSchemas(value, components)]
@@ -36,7 +37,7 @@ export function nameSchemas (part: unknown, components: Components): unknown {
 
 /** Fields may have the names of words. */
 function nameEach (properties: unknown, components: Components): unknown {
-  return isPart(properties)
+  return isRecord(properties)
     ? Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, nameSchemas(schema, components)]))
     : properties
 }
@@ -44,7 +45,7 @@ function nameEach (properties: unknown, components: Components): unknown {
 /** Says of a discriminator which of the named forms each of its values means. */
 function mapped (part: OpenApiObject, schema: OpenApiObject): OpenApiObject {
   const { discriminator } = schema
-  if (!isPart(discriminator)) return schema
+  if (!isRecord(discriminator)) return schema
   const name = String(discriminator['propertyName'])
   const values = (part['oneOf'] as OpenApiObject[]).map(({ properties }) =>
     ((properties as OpenApiObject)[name] as OpenApiObject)['const'] as string
@@ -54,10 +55,6 @@ function mapped (part: OpenApiObject, schema: OpenApiObject): OpenApiObject {
     ...schema,
     discriminator: { ...discriminator, mapping: Object.fromEntries(values.map((value, index) => [value, references[index]])) }
   }
-}
-
-export function isPart (value: unknown): value is OpenApiObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Looks at a part of an operation that several may have, and answers what is to stand there. */
@@ -93,8 +90,8 @@ function mapParts (operation: OpenApiObject, visit: Visit): OpenApiObject {
     ...Array.isArray(parameters)
       ? { parameters: parameters.map((parameter: OpenApiObject) => visit('parameters', String(parameter['name']), parameter)) }
       : {},
-    ...isPart(requestBody) ? { requestBody: visitNamed('requestBodies', requestBody, visit) } : {},
-    ...isPart(responses)
+    ...isRecord(requestBody) ? { requestBody: visitNamed('requestBodies', requestBody, visit) } : {},
+    ...isRecord(responses)
       ? {
         responses: Object.fromEntries(
           Object.entries(responses).map(([status, response]) => [status, visitNamed('responses', response as OpenApiObject, visit)])
@@ -107,7 +104,7 @@ function mapParts (operation: OpenApiObject, visit: Visit): OpenApiObject {
 /** A body or an answer is called after the schemas that it has. */
 function visitNamed (kind: Kind, part: OpenApiObject, visit: Visit): OpenApiObject {
   if ('$ref' in part) return part
-  const names = isPart(part['content'])
+  const names = isRecord(part['content'])
     ? Object.values(part['content']).flatMap((media) => namesIn((media as OpenApiObject)['schema'] as OpenApiObject))
     : ['NoContent']
   return names.length === 0 ? part : visit(kind, names.join('Or'), part)

@@ -3,6 +3,7 @@ import { AssetBody, type AssetFacts, AssetQuery, AssetView, type Database, listA
 import type { TemplateWorkers } from '@dispatch/documents'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
+import { nextCursorOf } from './paging.ts'
 import { assetIn, resourceNotFound } from './path-parameters.ts'
 
 type Named = { Params: { name: string } }
@@ -29,7 +30,7 @@ export const assetsRoutes: FastifyPluginCallbackTypebox<{ database: Database, wo
     }
   }, async ({ actor: { companyId }, query: { limit = 25, cursor } }) => {
     const found = await listAssets(database, companyId, { limit, ...(cursor === undefined ? {} : { after: cursor }) })
-    return { data: found.map(viewOf), nextCursor: found.length < limit ? null : found.at(-1)?.name ?? null }
+    return { data: found.map(viewOf), nextCursor: nextCursorOf(found, limit, ({ name }) => name) }
   })
 
   app.get<Named>('/api/v1/assets/:name', {

@@ -1,5 +1,6 @@
 import { type Actor, AuditQuery, type AuditRow, AuditView, type Database, listAudit, page, requireRole } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import { nextCursorOf } from './paging.ts'
 import { resourceNotFound } from './path-parameters.ts'
 
 /** Who changed what: of the company for its admins, of any company for operators. */
@@ -21,7 +22,7 @@ export const auditRoutes: FastifyPluginCallbackTypebox<{ database: Database }> =
       limit,
       ...(cursor === undefined ? {} : { after: cursor })
     })
-    return { data: found.map((row) => viewOf(row, actor)), nextCursor: found.length < limit ? null : found.at(-1)?.audit_id ?? null }
+    return { data: found.map((row) => viewOf(row, actor)), nextCursor: nextCursorOf(found, limit, ({ audit_id: id }) => id) }
   })
   done()
 }

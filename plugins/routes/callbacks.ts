@@ -2,6 +2,7 @@ import { type CallbackRecord, type Callbacks, CallbackSecrets, type CallbackSign
   listCallbacks, NewCallbackSecret, page, PageQuery, requireRole } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
+import { nextCursorOf } from './paging.ts'
 import { largestId, resourceNotFound, uuidIn } from './path-parameters.ts'
 import { findVisibleDispatch } from './visible-dispatches.ts'
 
@@ -20,7 +21,7 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<{ database: Database,
       limit,
       ...(cursor === undefined ? {} : { after: String(Math.min(Number(cursor), largestId)) })
     })
-    return { data: found.map(viewOf), nextCursor: found.length < limit ? null : String(found.at(-1)?.sequence) }
+    return { data: found.map(viewOf), nextCursor: nextCursorOf(found, limit, ({ sequence }) => sequence) }
   }
 
   app.get<{ Params: { id: string }, Querystring: PageQuery }>('/api/v1/dispatches/:id/callbacks', {

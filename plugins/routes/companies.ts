@@ -3,6 +3,7 @@ import { BalanceView, type CompanyAccounts, CompanyChanges, CompanyView, Credits
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 import { idempotencyKeyOf } from './dispatch-route.ts'
+import { nextCursorOf } from './paging.ts'
 import { integerIn, largestId, resourceNotFound } from './path-parameters.ts'
 
 type Named = { Params: { id: string } }
@@ -21,7 +22,7 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: CompanyA
   }, async ({ actor, query: { limit = 25, cursor } }) => {
     requireRole(actor, 'operator')
     const found = await companies.list({ limit, ...(cursor === undefined ? {} : { after: String(Math.min(Number(cursor), largestId)) }) })
-    return { data: found, nextCursor: found.length < limit ? null : String(found.at(-1)?.id) }
+    return { data: found, nextCursor: nextCursorOf(found, limit, ({ id }) => id) }
   })
 
   app.post('/api/v1/companies', {

@@ -1,5 +1,6 @@
 import { CreditsView, type Database, maySee, PageQuery, readCredits } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import { nextCursorOf } from './paging.ts'
 
 /** The company's credits and their ledger. */
 export const creditsRoutes: FastifyPluginCallbackTypebox<{ database: Database }> = (app, { database }, done) => {
@@ -32,7 +33,7 @@ export const creditsRoutes: FastifyPluginCallbackTypebox<{ database: Database }>
         reason: entry.reason,
         at: entry.at.toISOString()
       })),
-      nextCursor: ledger.length < limit ? null : ledger.at(-1)?.entry_id ?? null
+      nextCursor: nextCursorOf(ledger, limit, ({ entry_id: id }) => id)
     }
   })
   done()

@@ -1,6 +1,7 @@
 import { type Database, DispatchQuery, DispatchView, type DocumentUrl, EventView, eventViewOf, listDispatches, listEvents, page, PageQuery,
   viewOf } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import { nextCursorOf } from './paging.ts'
 import { findVisibleDispatch, seenBy } from './visible-dispatches.ts'
 
 /** What became of the company's dispatches. */
@@ -29,7 +30,7 @@ export const dispatchesRoutes: FastifyPluginCallbackTypebox<{ database: Database
     }, { limit, ...(cursor === undefined ? {} : { after: cursor }) })
     return {
       data: records.map((record) => viewOf(record, documentUrl)),
-      nextCursor: records.length < limit ? null : records.at(-1)?.dispatch_id ?? null
+      nextCursor: nextCursorOf(records, limit, ({ dispatch_id: id }) => id)
     }
   })
 
@@ -60,7 +61,7 @@ export const dispatchesRoutes: FastifyPluginCallbackTypebox<{ database: Database
       ...(cursor === undefined ? {} : { after: cursor })
     })
     const services = new Map(record.steps.flatMap((step) => [step, ...step.rests]).map((step) => [step.step_id, step.service]))
-    return { data: rows.map((row) => eventViewOf(row, services)), nextCursor: rows.length < limit ? null : rows.at(-1)?.event_id ?? null }
+    return { data: rows.map((row) => eventViewOf(row, services)), nextCursor: nextCursorOf(rows, limit, ({ event_id: id }) => id) }
   })
   done()
 }

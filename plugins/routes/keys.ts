@@ -4,6 +4,7 @@ import { type Account, type Accounts, type Actor, type ApiKeyFilter, type ApiKey
   requirePerson, revokeApiKey, rolesUpTo, shownOf } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
+import { nextCursorOf } from './paging.ts'
 import { resourceNotFound, uuidIn } from './path-parameters.ts'
 
 /** More keys than these no user needs at once. */
@@ -52,7 +53,7 @@ export const keysRoutes: FastifyPluginCallbackTypebox<Options> = (app, { databas
       limit,
       ...cursor === undefined ? {} : { after: cursor }
     })
-    return { data: rows.map(viewOf), nextCursor: rows.length < limit ? null : rows.at(-1)?.key_id ?? null }
+    return { data: rows.map(viewOf), nextCursor: nextCursorOf(rows, limit, ({ key_id: id }) => id) }
   })
 
   app.delete<{ Params: { id: string } }>('/api/v1/keys/:id', {

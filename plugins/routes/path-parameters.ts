@@ -1,12 +1,11 @@
-import { compile } from '@dispatch/common'
+import { compile, isUuid } from '@dispatch/common'
 import { AssetName, DispatchError, ProviderCode } from '@dispatch/core'
-
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /** The UUID in a path. Throws `not_found` for anything else: nothing has such an id. */
 export function uuidIn (id: string, what: string): string {
-  if (!uuid.test(id)) throw resourceNotFound(what, id)
-  return id.toLowerCase()
+  const uuid = id.toLowerCase()
+  if (!isUuid(uuid)) throw resourceNotFound(what, id)
+  return uuid
 }
 
 /** The largest id that is an integer: PostgreSQL's four bytes. */

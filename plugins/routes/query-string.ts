@@ -1,3 +1,4 @@
+import { isRecord } from '@dispatch/common'
 import { parse } from 'node:querystring'
 
 /** Reads the query of a URL; `metadata[orderId]=A-1` becomes `{ metadata: { orderId: 'A-1' } }` (OpenAPI: deepObject). */
@@ -13,7 +14,7 @@ export function parseQuery (text: string): Record<string, unknown> {
 
 function nested (query: Record<string, unknown>, name: string): Record<string, unknown> {
   const known = Object.hasOwn(query, name) ? query[name] : undefined
-  if (typeof known === 'object' && known !== null && !Array.isArray(known)) return known as Record<string, unknown>
+  if (isRecord(known)) return known
   const object: Record<string, unknown> = {}
   set(query, name, object)
   return object

@@ -2,6 +2,7 @@ import { type Database, listTemplateVersions, page, PageQuery, readTemplate, Tem
   type TemplateRecord, type Templates, TemplateView, VersionQuery, type VersionStatus, VersionView } from '@dispatch/core'
 import { languagesOf, templateFormats } from '@dispatch/documents'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import { nextCursorOf } from './paging.ts'
 import { integerIn, largestId } from './path-parameters.ts'
 
 /** The templates that a company may use: the shared ones and its own. */
@@ -25,8 +26,7 @@ export const templatesRoutes: FastifyPluginCallbackTypebox<{ database: Database,
       limit,
       ...(cursor === undefined ? {} : { after: Math.min(Number(cursor), largestId) })
     })
-    const last = found.at(-1)
-    return { data: found.map(viewOf), nextCursor: found.length < limit || last === undefined ? null : String(last.id) }
+    return { data: found.map(viewOf), nextCursor: nextCursorOf(found, limit, ({ id }) => id) }
   })
 
   app.get<{ Params: { id: string }, Querystring: VersionQuery }>('/api/v1/templates/:id', {
@@ -56,8 +56,7 @@ export const templatesRoutes: FastifyPluginCallbackTypebox<{ database: Database,
       limit,
       ...(cursor === undefined ? {} : { after: Math.min(Number(cursor), largestId) })
     })
-    const last = found.at(-1)
-    return { data: found.map(versionOf), nextCursor: found.length < limit || last === undefined ? null : String(last.version) }
+    return { data: found.map(versionOf), nextCursor: nextCursorOf(found, limit, ({ version }) => version) }
   })
   done()
 }

@@ -2,6 +2,7 @@ import { NewUserBody, Nothing, page, PageQuery, PasswordBody, requirePerson, req
   UserView } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
+import { nextCursorOf } from './paging.ts'
 import { integerIn, largestId, resourceNotFound } from './path-parameters.ts'
 
 type Named = { Params: { id: string } }
@@ -23,7 +24,7 @@ export const usersRoutes: FastifyPluginCallbackTypebox<{ users: Users }> = (app,
       limit,
       ...(cursor === undefined ? {} : { after: String(Math.min(Number(cursor), largestId)) })
     })
-    return { data: found, nextCursor: found.length < limit ? null : String(found.at(-1)?.id) }
+    return { data: found, nextCursor: nextCursorOf(found, limit, ({ id }) => id) }
   })
 
   app.post('/api/v1/users', {

@@ -1,4 +1,4 @@
-import type { Fit } from '@dispatch/common'
+import { type Fit, isRecord } from '@dispatch/common'
 import { type Manifest, readManifest } from './manifest.ts'
 import { isVerb, verbNames } from './verbs.ts'
 
@@ -72,8 +72,4 @@ function webhookData (webhook: unknown): unknown {
 
 function mapFields (record: Fields, change: (value: unknown, key: string) => unknown): Fields {
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value, key)]))
-}
-
-function isRecord (value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

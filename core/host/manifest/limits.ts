@@ -1,4 +1,4 @@
-import { compileJsonSchema, type Json, type JsonObject, pointer, type Problem } from '@dispatch/common'
+import { compileJsonSchema, isRecord, type Json, type JsonObject, pointer, type Problem } from '@dispatch/common'
 import { type Static, type TSchema, Type } from 'typebox'
 import { AnyJson } from '../../contract/common.ts'
 import { at as valueAt } from '../../services/data.ts'
@@ -107,8 +107,8 @@ const words: Words = {
 }
 
 function schemaInWords (schema: Json): string {
-  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return schema === false ? 'not taken' : 'anything'
-  const { description, ...keywords } = schema as JsonObject
+  if (!isRecord(schema)) return schema === false ? 'not taken' : 'anything'
+  const { description, ...keywords } = schema
   if (typeof description === 'string') return description
   return Object.entries(keywords).flatMap(([keyword, value]) => words[keyword]?.(value) ?? []).join(', ') || 'as its schema says'
 }

@@ -1,6 +1,7 @@
 import type { ErrorObject } from 'ajv'
 import { closest, distance } from 'fastest-levenshtein'
 import { pointer, type Problem } from './json.ts'
+import { isRecord } from './records.ts'
 
 /** Of more errors than an answer has room for, no more are put into words. */
 const mostProblems = 101
@@ -153,10 +154,6 @@ export function didYouMean (word: string, known: readonly string[]): string {
 
 function nearestOf (data: unknown, allowed: unknown): string {
   return typeof data === 'string' && Array.isArray(allowed) ? didYouMean(data, allowed.filter((value) => typeof value === 'string')) : ''
-}
-
-function isRecord (value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function helpOf (schema: unknown): string | undefined {

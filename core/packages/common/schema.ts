@@ -5,6 +5,7 @@ import { inspectJson, isUnbounded, type Problem } from './json.ts'
 import { isMailbox, isPlainAddress } from './mailbox.ts'
 import { isRsaKey } from './private-key.ts'
 import { problemsOf } from './problems.ts'
+import { uuidPattern } from './uuid.ts'
 import { vocabularies } from './vocabulary.ts'
 
 /** Checks a value; an empty list means that it fits. Paths are JSON pointers below `base`. */
@@ -32,7 +33,7 @@ export function createAjv (options: Options): Ajv2020 {
   ajv.addFormat('https-url', (text) => httpsUrl.test(text) && URL.canParse(text))
   ajv.addFormat('time-zone', isTimeZone)
   // Without the "urn:uuid:" that ajv-formats allows and PostgreSQL does not.
-  ajv.addFormat('uuid', /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i)
+  ajv.addFormat('uuid', uuidPattern)
   return ajv
 }
 

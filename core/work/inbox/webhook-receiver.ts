@@ -1,4 +1,4 @@
-import type { JsonObject } from '@dispatch/common'
+import { isUuid, type JsonObject } from '@dispatch/common'
 import type { Envelope, Keyring } from '../../access/keyring.ts'
 import { type EventService, isEventService } from '../../contract/delivery.ts'
 import type { Log } from '../../host/call/log.ts'
@@ -87,17 +87,13 @@ function arrivalOf (
     inboundId,
     service,
     providerCode: provider.code,
-    account: isUuid(account) ? account : null,
+    account: account !== null && isUuid(account) ? account : null,
     scope,
     sandbox,
     parked,
     body: delivery.body,
     receivedAt
   }
-}
-
-function isUuid (text: string | null): boolean {
-  return text !== null && /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(text)
 }
 
 const context = 'webhook headers'

@@ -1,4 +1,4 @@
-import { type JsonObject, withTimeLimit } from '@dispatch/common'
+import { isUuid, type JsonObject, withTimeLimit } from '@dispatch/common'
 import type { Keyring } from '../../access/keyring.ts'
 import { vaultOf } from '../../configuration/vault.ts'
 import type { EventService } from '../../contract/delivery.ts'
@@ -71,7 +71,7 @@ export function createWebhookVerifier ({ database, freshness, keyring, keys, end
 
   /** The configuration that an address names; undefined when there is none, or it is another provider's. */
   async function accountOf ({ provider, account }: IncomingWebhook): Promise<WebhookAccount | undefined> {
-    if (account === null || !uuid.test(account)) return undefined
+    if (account === null || !isUuid(account)) return undefined
     const found = await withTimeLimit(readingLimit,
       freshness.check().then(() => accounts.get(account, () => findWebhookAccount(database, account))))
     return found?.providerCode === provider.code ? found : undefined
@@ -137,8 +137,6 @@ function isOf ({ manifest }: InstalledProvider, verify: Verifier, account: Webho
   }
   return verify.sandbox === account.sandbox
 }
-
-const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
 
 /** The name under which the server's configuration has something for a provider. */
 function variableOf (code: string): string {

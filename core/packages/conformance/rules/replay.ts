@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@dispatch/common'
+import { isRecord, type JsonObject } from '@dispatch/common'
 import { providedNames } from '@dispatch/core/host'
 import { isDeepStrictEqual } from 'node:util'
 import { compareMail } from '../fixtures/compare-mail.ts'
@@ -117,7 +117,7 @@ function compareResult ({ checkpoint, ...expected }: JsonObject, { result, saved
     ]
   }
   const { word, code, message } = result.error
-  const wanted = isObject(expected['error']) ? expected['error'] : {}
+  const wanted = isRecord(expected['error']) ? expected['error'] : {}
   const told = { word, ...(code !== undefined && { code }), message }
   const shown = isDeepStrictEqual(expected['outcome'], result.outcome) ?
     [] :
@@ -130,10 +130,6 @@ function compareResult ({ checkpoint, ...expected }: JsonObject, { result, saved
       : Object.entries(wanted).flatMap(([field, value]) => differs(`error's ${field}`, value, (told as JsonObject)[field])),
     ...points
   ]
-}
-
-function isObject (value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** One after the other: a stage has one vendor. */

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@dispatch/common'
+import { isRecord, type Json, type JsonObject } from '@dispatch/common'
 import { createKeySources, createVendorSigningKey, type EventService, eventServices, isConfigured, mapTexts, type ReadEvent, readEvent,
   signDelivery, type SignWith, statusOf, type Verifier, verifiersOf, verifyWebhook, type WebhookManifest,
   type WebhookRequest } from '@dispatch/core/host'
@@ -295,8 +295,8 @@ function spoil (value: Json): [string, string][] {
 const deepest = 4
 
 function pathsOf (value: Json, depth = 0): string[][] {
-  if (depth === deepest || typeof value !== 'object' || value === null || Array.isArray(value)) return []
-  return Object.entries(value as JsonObject).flatMap(([key, inner]) => [[key], ...pathsOf(inner, depth + 1).map((path) => [key, ...path])])
+  if (depth === deepest || !isRecord(value)) return []
+  return Object.entries(value).flatMap(([key, inner]) => [[key], ...pathsOf(inner, depth + 1).map((path) => [key, ...path])])
 }
 
 function change (value: Json, [key, ...path]: readonly string[], to: Json | undefined): Json | undefined {

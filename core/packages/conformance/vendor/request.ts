@@ -1,4 +1,4 @@
-import { compile, compileJsonSchema, type JsonObject } from '@dispatch/common'
+import { compile, compileJsonSchema, isRecord, type JsonObject } from '@dispatch/common'
 import { AnyJsonObject, type DocumentHandle, type ProvidedName, services } from '@dispatch/core/host'
 import { hash } from 'node:crypto'
 import { type Static, Type } from 'typebox'
@@ -49,7 +49,7 @@ const place = { signer: 1, page: 1, x: 72, y: 680, width: 200, height: 60 }
  */
 export function materialOf (service: ProvidedName, written: JsonObject, content?: Buffer): FixtureRequest {
   const { [service]: own = {}, ...others } = written
-  const { html, text, ...fields } = (typeof own === 'object' && own !== null && !Array.isArray(own) ? own : {}) as JsonObject
+  const { html, text, ...fields } = isRecord(own) ? own : {}
   const message = service === 'email' ? { ...(html !== undefined && { html }), ...(text !== undefined && { text }) } : {}
   const besides = fitting(fitBesides(others))
   fitting(

@@ -1,8 +1,7 @@
-import { pointer } from '@dispatch/common'
+import { ownField, pointer } from '@dispatch/common'
 import type { ImageData } from '../model/document.ts'
 import { renderError } from '../model/errors.ts'
 import { renderLimits } from '../model/limits.ts'
-import { ownField } from '../model/records.ts'
 import type { Path } from '../source/field-usage.ts'
 
 /** What expressions see while one document is made. */

@@ -1,5 +1,5 @@
-import { checkWith, createAjv, didYouMean, pointer, type Problem, problemsOf, type Validator, vocabularies } from '@dispatch/common'
-import { isRecord } from './records.ts'
+import { checkWith, createAjv, didYouMean, isRecord, pointer, type Problem, problemsOf, type Validator,
+  vocabularies } from '@dispatch/common'
 import { referent, type Schema, type SchemaPlace, subschemas } from './subschemas.ts'
 
 /** The check of data against a schema that somebody else wrote, or what is wrong with the schema. */

@@ -1,7 +1,6 @@
-import { didYouMean } from '@dispatch/common'
+import { didYouMean, isRecord } from '@dispatch/common'
 import type { Read } from '../source/field-usage.ts'
 import type { Fault } from './errors.ts'
-import { isRecord } from './records.ts'
 import { type Referent, referent, type Schema } from './subschemas.ts'
 
 /** The paths of a template that the schema of its data does not know, or that go through what is not a list. */

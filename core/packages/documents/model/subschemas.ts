@@ -1,5 +1,4 @@
-import { pointer, vocabularies } from '@dispatch/common'
-import { isRecord } from './records.ts'
+import { isRecord, pointer, vocabularies } from '@dispatch/common'
 
 export type Schema = Readonly<Record<string, unknown>>
 

@@ -1,5 +1,5 @@
+import { isRecord } from '@dispatch/common'
 import { createHash } from 'node:crypto'
-import { isRecord } from '../model/records.ts'
 
 /** SHA-256, hexadecimal, of what a template is made of, whatever its layout and the order of its fields. */
 export function templateDigestOf (template: { source: object, schema: object, sample: object }): string {

@@ -1,6 +1,5 @@
-import { compileJsonSchema, didYouMean, memoizeByIdentity, pointer } from '@dispatch/common'
+import { compileJsonSchema, didYouMean, isRecord, memoizeByIdentity, pointer } from '@dispatch/common'
 import type { Fault } from '../model/errors.ts'
-import { isRecord } from '../model/records.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 

@@ -1,5 +1,4 @@
-import { pointer } from '@dispatch/common'
-import { isRecord } from '../model/records.ts'
+import { isRecord, pointer } from '@dispatch/common'
 
 /** Field names from the root of the data; items of a list are read through the list's own name. */
 export type Path = readonly string[]

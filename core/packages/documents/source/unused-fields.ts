@@ -1,5 +1,4 @@
-import { pointer } from '@dispatch/common'
-import { isRecord } from '../model/records.ts'
+import { isRecord, pointer } from '@dispatch/common'
 import { referent, type Schema, type SchemaPlace } from '../model/subschemas.ts'
 import type { FieldUsage } from './field-usage.ts'
 

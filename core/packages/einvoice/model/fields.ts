@@ -1,4 +1,4 @@
-import { decimalOf, type Json, type JsonObject } from '@dispatch/common'
+import { decimalOf, isRecord, type Json, type JsonObject } from '@dispatch/common'
 import type { Decimal } from 'decimal.js'
 import type { Identifier, Text } from './model.ts'
 
@@ -52,5 +52,5 @@ export function known<Group extends object> (group: Group): Group | undefined {
 }
 
 function asObject (value: Json | undefined): JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value as JsonObject : {}
+  return isRecord(value) ? value : {}
 }

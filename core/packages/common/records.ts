@@ -1,5 +1,9 @@
+import type { Json, JsonObject } from './json.ts'
+
 /** A plain object of JSON: no list, no null. */
-export function isRecord (value: unknown): value is Record<string, unknown> {
+export function isRecord (value: Json | undefined): value is JsonObject
+export function isRecord (value: unknown): value is Record<string, unknown>
+export function isRecord (value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
