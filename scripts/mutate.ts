@@ -1,0 +1,153 @@
+/**
+ * Tries whether the tests see small changes of the code. Each change is made in a copy of the checkout; the tests that reach its file run,
+ * the nearest first, until one fails. What no test saw is printed, and then how many were seen. Exit code 1 when fewer than `--least`
+ * percent. StrykerJS switches its changes by a variable of one process; ours run in threads and child processes too.
+ *
+ * `npm run mutate -- core/services --most 60 --seed 1`
+ */
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, symlinkSync,
+  writeFileSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { openTestServer, shareServer } from '../test/support/postgres-server.ts'
+import { type Mutation, mutationsOf } from './mutate/mutations.ts'
+import { reachOf } from './mutate/reach.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+/** `survived`: no test failed. `untested`: no test reaches the file. */
+type Verdict = 'killed' | 'survived' | 'untested'
+
+const { values, positionals: [target] } = parseArgs({
+  allowPositionals: true,
+  options: {
+    /** So many changes at most, taken evenly from all. */
+    most: { type: 'string', default: '60' },
+    /** Another seed takes others. */
+    seed: { type: 'string', default: '1' },
+    /** So many test files for each change. */
+    tests: { type: 'string', default: '12' },
+    jobs: { type: 'string', default: String(availableParallelism()) },
+    /** Percent of the changes that must be seen. */
+    least: { type: 'string', default: '0' }
+  }
+})
+
+async function run (target: string): Promise<boolean> {
+  const files = statSync(join(root, target)).isFile() ? [target] : globSync(`${target}/**/*.ts`, { cwd: root, exclude: isLeftOut })
+  const all = files.sort().flatMap((file) => mutationsOf(file, readFileSync(join(root, file), 'utf8')))
+  const chosen = sample(all, Number(values.most), Number(values.seed))
+  const reach = reachOf(root)
+  const queue = [...chosen]
+  const verdicts: Verdict[] = []
+  const server = await openTestServer()
+  const work = async (): Promise<void> => {
+    const copy = copyOf(root)
+    try {
+      for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+        const tests = reach(next.file).slice(0, Number(values.tests))
+        const verdict = tests.length === 0 ? 'untested' : await judge(copy, next, tests, shareServer(server))
+        verdicts.push(verdict)
+        if (verdict !== 'killed') console.log(`${verdict}: ${described(next)}`)
+      }
+    } finally {
+      rmSync(copy, { recursive: true, force: true })
+    }
+  }
+  await Promise.all(Array.from({ length: Number(values.jobs) }, work))
+  await server.close()
+  const killed = verdicts.filter((verdict) => verdict === 'killed').length
+  const percent = verdicts.length === 0 ? 0 : Math.round(100 * killed / verdicts.length)
+  console.log(
+    `${target}: ${killed} of ${verdicts.length} changes seen (${percent} %), out of ${all.length} possible ones, seed ${values.seed}`
+  )
+  return percent >= Number(values.least)
+}
+
+/** Tests are not what is tried; migrations have run. */
+function isLeftOut (path: string): boolean {
+  return /(^|\/)(node_modules|test|migrations)(\/|$)/.test(path)
+}
+
+/** Evenly spread over the list, from a place that the seed gives. */
+function sample (all: readonly Mutation[], most: number, seed: number): Mutation[] {
+  if (all.length <= most) return [...all]
+  const step = all.length / most
+  const first = (seed * 0.618_034) % 1
+  return Array.from({ length: most }, (_, index) => Math.floor((index + first) * step)).flatMap((index) => all[index] ?? [])
+}
+
+/** The files that git tracks or would add; what is installed is shared. */
+function copyOf (root: string): string {
+  const copy = mkdtempSync(join(tmpdir(), 'dispatch-mutate-'))
+  const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
+  for (const file of listed.split('\0').filter((name) => name !== '')) cpSync(join(root, file), join(copy, file), { recursive: true })
+  linkModules(copy)
+  return copy
+}
+
+/** What is installed is shared; a workspace is linked by where it lies, and is the copy's own. */
+function linkModules (copy: string): void {
+  const [ours, theirs] = [join(root, 'node_modules'), join(copy, 'node_modules')]
+  mkdirSync(join(theirs, '@dispatch'), { recursive: true })
+  for (const name of readdirSync(ours)) if (name !== '@dispatch') symlinkSync(join(ours, name), join(theirs, name))
+  for (const name of readdirSync(join(ours, '@dispatch'))) {
+    symlinkSync(readlinkSync(join(ours, '@dispatch', name)), join(theirs, '@dispatch', name))
+  }
+  for (const folder of globSync('core/{,packages/*/}node_modules', { cwd: root })) symlinkSync(join(root, folder), join(copy, folder))
+}
+
+/** Whether a test file passes without a change, by its name: one that does not says nothing of any. */
+const sound = new Map<string, Promise<boolean>>()
+
+async function judge (
+  copy: string,
+  { file, start, end, text }: Mutation,
+  tests: readonly string[],
+  env: NodeJS.ProcessEnv
+): Promise<Verdict> {
+  const source = readFileSync(join(root, file), 'utf8')
+  writeFileSync(join(copy, file), source.slice(0, start) + text + source.slice(end))
+  try {
+    for (const test of tests) {
+      if (await passes(copy, test, env)) continue
+      if (!sound.has(test)) sound.set(test, passes(root, test, env))
+      if (await sound.get(test) === true) return 'killed'
+      console.error(`${test} fails without any change`)
+    }
+    return 'survived'
+  } finally {
+    writeFileSync(join(copy, file), source)
+  }
+}
+
+/** Milliseconds that a test file may take: a change may let it wait without end. */
+const testLimit = 120_000
+
+/** Runs a test file until the first failure. */
+async function passes (folder: string, test: string, env: NodeJS.ProcessEnv): Promise<boolean> {
+  const child = spawn(process.execPath, [test], {
+    cwd: folder,
+    stdio: 'ignore',
+    timeout: testLimit,
+    killSignal: 'SIGKILL',
+    env: { ...process.env, ...env, TAP_BAIL: '1', TAP_TIMEOUT: String(testLimit / 1000) }
+  })
+  await once(child, 'exit')
+  return child.exitCode === 0
+}
+
+function described ({ file, line, kind, before, text }: Mutation): string {
+  const short = (code: string): string => code.replaceAll(/\s+/g, ' ').slice(0, 80)
+  return `${file}:${line} ${kind}: ${short(before)} → ${short(text) || 'nothing'}`
+}
+
+if (target === undefined) {
+  console.error('npm run mutate -- <folder or file> [--most 60] [--seed 1] [--tests 12] [--jobs 2] [--least 90]')
+  process.exit(2)
+}
+process.exitCode = await run(target) ? 0 : 1
