@@ -7,7 +7,12 @@ import type { Owner, StoredConfiguration } from '../store/configuration/configur
 
 /** The vault of an owner's configuration of a provider: nobody else's secrets open in it. */
 export function vaultOf (keyring: Keyring, { companyId, userId }: Owner, providerCode: string): Vault {
-  return { keyring, company: companyId, provider: providerCode, scope: userId === null ? 'company' : `user ${userId}` }
+  return { keyring, company: companyId, provider: providerCode, scope: scopeOf({ userId }) }
+}
+
+/** Whose a configuration is within its company: all of it, or one user. */
+export function scopeOf ({ userId }: Pick<Owner, 'userId'>): string {
+  return userId === null ? 'company' : `user ${userId}`
 }
 
 /** A configuration complete with its secrets, for one call. */

@@ -8,14 +8,13 @@ import type { PipelineDependencies } from '../dependencies.ts'
 import type { ProviderStep, Run } from './run.ts'
 import { storedFile } from './stored-document.ts'
 
-/** What the provider of a step may reach. `owner` tells whose configuration it is: the company's or which user's. */
+/** What the provider of a step may reach beside the network. */
 export async function callResourcesOf (
   parts: PipelineDependencies,
   { companyId, dispatchId, runId }: Run,
-  { by: { provider }, service, stepId, generation }: ProviderStep,
-  owner: string
-): Promise<CallResources> {
-  const { network, spool, database, diskRoot, leases, now } = parts
+  { by: { provider }, service, stepId, generation }: ProviderStep
+): Promise<Omit<CallResources, 'network' | 'account'>> {
+  const { spool, database, diskRoot, leases, now } = parts
   // Under a name that no provider's code can have: the provider's own keys are elsewhere.
   const providerCode = `${provider.code}:host`
   // A definite refusal ends what was prepared: what comes after it begins anew.
@@ -24,9 +23,7 @@ export async function callResourcesOf (
     ? await createProviderState(database, companyId, providerCode, now).get(key)
     : undefined
   return {
-    network,
     holds: () => leases.isHeld(runId),
-    account: `${companyId}|${provider.code}|${owner}`,
     documents: { read: (document) => readDocument(parts, companyId, document), keep: spool.keep },
     checkpoint: {
       ...(typeof id === 'string' && { id }),

@@ -1,14 +1,12 @@
 import { configurationUsed } from '../../configuration/sandbox.ts'
-import { openConfiguration } from '../../configuration/vault.ts'
 import { DispatchError } from '../../contract/errors.ts'
 import { type CallContext, callDispatch, type FailedCall, type Outcome } from '../../host/call/call.ts'
 import { failedCall } from '../../host/call/invoke.ts'
-import { logWith } from '../../host/call/log.ts'
 import type { StepContent } from '../../services/content.ts'
 import { needsProvider, services } from '../../services/index.ts'
 import type { StoredConfiguration } from '../../store/configuration/configurations.ts'
-import { createProviderState } from '../../store/vendor/provider-state.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
+import { callContextOf } from './call-context.ts'
 import { callResourcesOf } from './call-resources.ts'
 import type { ProviderStep, Run } from './run.ts'
 
@@ -59,19 +57,16 @@ function logRefusal (
 export async function contextOf (parts: PipelineDependencies, run: Run, step: ProviderStep): Promise<CallContext> {
   const { companyId, dispatchId } = run
   const { stepId, requestSettings, generation, rest, by: { provider, sandbox } } = step
-  const configuration = await configurationFor(parts, run, step)
-  return {
-    settings: openConfiguration(parts.keyring, companyId, configuration),
-    requestSettings,
+  return callContextOf(parts, {
+    companyId,
+    dispatchId,
+    provider,
     sandbox,
+    requestSettings,
     reference: rest?.of ?? stepId,
     idempotencyKey: generation === 0 ? stepId : `${stepId}:${generation}`,
-    ...(rest === undefined ? {} : { rest: { answer: rest.answer, recipients: rest.recipients } }),
-    log: logWith(parts.log, { companyId, dispatchId, provider: provider.code }),
-    state: createProviderState(parts.database, companyId, provider.code, parts.now),
-    now: parts.now,
-    resources: await callResourcesOf(parts, run, step, configuration.userId === null ? 'company' : `user ${configuration.userId}`)
-  }
+    ...(rest === undefined ? {} : { rest: { answer: rest.answer, recipients: rest.recipients } })
+  }, await configurationFor(parts, run, step), await callResourcesOf(parts, run, step))
 }
 
 async function configurationFor (

@@ -1,19 +1,14 @@
-import type { Keyring } from '../../access/keyring.ts'
 import { configurationUsed } from '../../configuration/sandbox.ts'
-import { openConfiguration } from '../../configuration/vault.ts'
 import type { DeliveryStatus } from '../../contract/delivery.ts'
-import { type Log, logWith } from '../../host/call/log.ts'
 import { callStatus } from '../../host/call/status.ts'
 import type { DocumentSpool } from '../../host/files/document-spool.ts'
-import type { Network } from '../../host/http/network.ts'
 import type { InstalledProvider } from '../../host/load/load.ts'
 import type { Reported } from '../../host/manifest/definition.ts'
 import { statusOf } from '../../host/webhook/read.ts'
+import { callContextOf } from '../../pipeline/run/call-context.ts'
 import type { Configurations } from '../../store/configuration/configurations.ts'
-import type { Database } from '../../store/db/database.ts'
 import type { Freshness } from '../../store/db/freshness.ts'
 import type { TrackedStep } from '../../store/vendor/deliveries.ts'
-import { createProviderState } from '../../store/vendor/provider-state.ts'
 
 /** What the vendor said, and the delivery status that its word means (null: unknown); or why it said nothing. */
 export type StatusQueryResult = { ok: true, reported: Reported, status: DeliveryStatus | null } | { ok: false, why: string }
@@ -21,40 +16,24 @@ export type StatusQueryResult = { ok: true, reported: Reported, status: Delivery
 /** Asks a vendor what became of a step, with the credentials that the step was dispatched with. */
 export type StatusQuery = (provider: InstalledProvider, step: TrackedStep) => Promise<StatusQueryResult>
 
-type Options = {
-  database: Database
-  freshness: Freshness
-  configurations: Configurations
-  keyring: Keyring
-  network: Network
-  spool: DocumentSpool
-  log: Log
-  now: () => Date
-}
+type Options =
+  & Parameters<typeof callContextOf>[0]
+  & { freshness: Freshness, configurations: Configurations, spool: DocumentSpool }
 
-export function createStatusQuery ({ database, freshness, configurations, keyring, network, spool, log, now }: Options): StatusQuery {
+export function createStatusQuery (options: Options): StatusQuery {
+  const { freshness, configurations, spool } = options
   return async (provider, { companyId, userId, dispatchId, stepId, service, configuredBy, sandbox, remoteId }) => {
     const statuses = provider.manifest.services[service]?.statuses
     if (statuses === undefined) return { ok: false, why: `The provider "${provider.code}" cannot tell the status of "${service}".` }
     await freshness.check()
     const configuration = configurationUsed(await configurations.of(companyId), { providerCode: provider.code, configuredBy, userId })
     if (configuration === undefined) return { ok: false, why: `The configuration of the provider "${provider.code}" has been removed.` }
-    const answer = await callStatus(provider, service, { id: remoteId }, {
-      settings: openConfiguration(keyring, companyId, configuration),
-      requestSettings: {},
-      sandbox,
-      reference: stepId,
-      idempotencyKey: stepId,
-      log: logWith(log, { companyId, dispatchId, provider: provider.code }),
-      state: createProviderState(database, companyId, provider.code, now),
-      now,
-      resources: {
-        network,
-        account: `${companyId}|${provider.code}|${configuration.userId === null ? 'company' : `user ${configuration.userId}`}`,
-        documents: { read: () => Promise.reject(new TypeError('There is no document in a question about a status.')), keep: spool.keep },
-        checkpoint: { save: () => Promise.reject(new TypeError('A question about a status has no checkpoint.')) }
-      }
+    const subject = { companyId, dispatchId, provider, sandbox, requestSettings: {}, reference: stepId, idempotencyKey: stepId }
+    const context = callContextOf(options, subject, configuration, {
+      documents: { read: () => Promise.reject(new TypeError('There is no document in a question about a status.')), keep: spool.keep },
+      checkpoint: { save: () => Promise.reject(new TypeError('A question about a status has no checkpoint.')) }
     })
+    const answer = await callStatus(provider, service, { id: remoteId }, context)
     return answer.ok ? { ...answer, status: statusOf(statuses, answer.reported.status) } : answer
   }
 }
