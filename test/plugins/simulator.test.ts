@@ -228,7 +228,7 @@ for (const [name, statuses] of courses) {
         event: { id: String, type: status, transaction: id }
       })
       await until(status, async () => await deliveryStatus(dispatchId) === status)
-      has(t, await callStatus(provider, name, { id }, callContext({ state })), { ok: true, reported: { status } },
+      has(t, await callStatus(provider, name, { id }, callContext({ state })), { ok: true, value: { status } },
         'the simulator itself says the same')
     }
     has(t, await webhooks(dispatchId), statuses.map((status) => ({

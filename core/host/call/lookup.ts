@@ -1,13 +1,12 @@
-import { compile } from '@dispatch/common'
+import { compile, type Fit } from '@dispatch/common'
 import { Type } from 'typebox'
 import type { ServiceName } from '../../contract/service-names.ts'
 import type { InstalledProvider } from '../load/load.ts'
 import type { Found, Idempotency } from '../manifest/definition.ts'
-import { type CallContext, type CallLimits, invoke, usualTimeLimit } from './invoke.ts'
-import { copyJson, readProviderResponse } from './provider-response.ts'
-
-/** What a look-up found, or why it said nothing. */
-export type LookupResult = { ok: true, found: Found } | { ok: false, why: string }
+import { type CallContext, type CallLimits, usualTimeLimit } from './invoke.ts'
+import { readProviderResponse } from './provider-response.ts'
+import { queryProvider, type QueryResult } from './query.ts'
+import type { Redactor } from './redact.ts'
 
 const fitFound = compile(Type.Unsafe<Exclude<Found, { found: 'accepted' }> | { found: 'accepted', response: unknown }>(Type.Union([
   Type.Object({ found: Type.Literal('accepted'), response: Type.Unknown() }),
@@ -16,31 +15,29 @@ const fitFound = compile(Type.Unsafe<Exclude<Found, { found: 'accepted' }> | { f
 ])))
 
 /** Asks a provider what became of a dispatch whose outcome is not known. Throws only when the provider has no such verb. */
-export async function callLookup (
+export function callLookup (
   installed: InstalledProvider,
   service: ServiceName,
-  query: { reference: string, checkpoint?: string },
+  request: { reference: string, checkpoint?: string },
   context: CallContext,
-  limits: CallLimits = {}
-): Promise<LookupResult> {
-  const called = await invoke(installed, service, 'lookup', query, context, limits)
-  if ('outcome' in called) return { ok: false, why: called.error.message }
-  const { returned, redact } = called
-  const copied = copyJson(returned)
-  const fit = copied.ok ? fitFound(copied.value) : copied
-  if (!fit.ok) return unreadable(installed, fit.problems[0]?.message ?? '')
-  if (fit.value.found !== 'accepted') {
-    return {
-      ok: true,
-      found: fit.value.found === 'rejected'
-        ? { ...fit.value, code: redact.text(fit.value.code), message: redact.text(fit.value.message) }
-        : fit.value
-    }
+  limits?: CallLimits
+): Promise<QueryResult<Found>> {
+  const read = (returned: unknown, redact: Redactor): Fit<Found> => readFound(service, returned, redact)
+  return queryProvider(installed, service, { verb: 'lookup', request, read }, context, limits)
+}
+
+function readFound (service: ServiceName, returned: unknown, redact: Redactor): Fit<Found> {
+  const fit = fitFound(returned)
+  if (!fit.ok) return fit
+  const { value: found } = fit
+  if (found.found === 'rejected') {
+    return { ok: true, value: { ...found, code: redact.text(found.code), message: redact.text(found.message) } }
   }
-  const answer = readProviderResponse(service, fit.value.response)
+  if (found.found !== 'accepted') return { ok: true, value: found }
+  const answer = readProviderResponse(service, found.response)
   return answer.ok
-    ? { ok: true, found: { found: 'accepted', response: { ...redact.json(answer.value), id: answer.value.id } } }
-    : unreadable(installed, answer.problems[0]?.message ?? '')
+    ? { ok: true, value: { found: 'accepted', response: { ...redact.json(answer.value), id: answer.value.id } } }
+    : answer
 }
 
 /**
@@ -56,8 +53,4 @@ export function missCountsAfter ({ idempotency, timeLimit = usualTimeLimit }: { 
     case 'none':
       return Infinity
   }
-}
-
-function unreadable ({ code }: InstalledProvider, why: string): LookupResult {
-  return { ok: false, why: `The answer of the provider "${code}" to a look-up cannot be read: ${why}` }
 }

@@ -115,7 +115,7 @@ async function look (
   const answer = await callLookup(provider, service, { reference: step.stepId, ...(checkpoint === undefined ? {} : { checkpoint }) },
     context)
   if (!answer.ok) return {}
-  const { found } = answer
+  const { value: found } = answer
   if (found.found === 'accepted') return { settlement: { outcome: 'accepted', response: found.response } }
   if (found.found === 'rejected') return { settlement: { outcome: 'rejected', error: refusedBy(found) } }
   // Nobody has seen it so far; the vendor, or a process that stood still, may be at work on it.

@@ -37,8 +37,8 @@ export async function storeVendorDocument (
   const answer = await callDocument(provider, of.service, { id: remoteId }, await contextOf(parts, run, of))
   if (!answer.ok) throw new DispatchError('provider_unavailable', `The document could not be fetched: ${answer.why}`)
   // A provider may hand out the very document that it was given.
-  const known = await findDocument(parts.database, companyId, answer.document.id)
-  const kept = known === undefined ? await store(parts, run, answer.document) : { document: storedDocument(known) }
+  const known = await findDocument(parts.database, companyId, answer.value.id)
+  const kept = known === undefined ? await store(parts, run, answer.value) : { document: storedDocument(known) }
   await replaceDocument(parts.database, { companyId, dispatchId, stepId }, {
     documentId: kept.document.id,
     ...('fresh' in kept ? { fresh: kept.fresh } : {}),

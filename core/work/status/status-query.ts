@@ -34,6 +34,6 @@ export function createStatusQuery (options: Options): StatusQuery {
       checkpoint: { save: () => Promise.reject(new TypeError('A question about a status has no checkpoint.')) }
     })
     const answer = await callStatus(provider, service, { id: remoteId }, context)
-    return answer.ok ? { ...answer, status: statusOf(statuses, answer.reported.status) } : answer
+    return answer.ok ? { ok: true, reported: answer.value, status: statusOf(statuses, answer.value.status) } : answer
   }
 }
