@@ -14,7 +14,7 @@ import { contains, has, lacks } from '../support/matching.ts'
 import { admin, invoiceRequest, startService } from '../support/service.ts'
 import { hasNoFault, traces } from './support.ts'
 
-const limits = { ...transportLimits, head: 200, request: 600, look: 50, answer: 300, slowest: 1024 ** 3 }
+const limits = { ...transportLimits, head: 200, request: 600, checkInterval: 50, answer: 300, minBytesPerSecond: 1024 ** 3 }
 const service = await startService(t, { parts: { renderer: quickRenderer, transportLimits: limits } })
 const { house, send } = service
 const port = Number(new URL(service.url).port)

@@ -47,7 +47,7 @@ await t.test('a page under /docs has a table for each service of what every prov
   })
   has(t, shown('postal', 'lob'), { 'max pages': '58', idempotency: 'key for 1 day', webhook: 'hmac', countries: /^\d{3}US, / })
   has(t, shown('esign', 'universign'), { webhook: 'jws', verbs: /^dispatch, lookup, status/ })
-  has(t, shown('sms', 'twilio'), { 'alphanumeric sender': 'yes', 'max segments': '—', idempotency: 'no', verbs: 'dispatch' })
+  has(t, shown('sms', 'twilio'), { 'alphanumeric sender': 'yes', 'max segments': '—', idempotency: 'no', verbs: 'dispatch, status' })
   has(t, shown('email', 'smtp'), { verbs: 'dispatch' })
   has(t, shown('upload', 'disk'), { idempotency: 'key for 365 days' })
   t.equal(rowOf(page, 'sms', 'stripe'), undefined)
