@@ -2,7 +2,7 @@
  * `@dispatch/core`: what the HTTP service and the scripts use of the core, by name.
  */
 export type { Account, Accounts, Actor, Role } from './access/account.ts'
-export { digestOf, isMeantAsKey, isWellFormed, makeKey, shownOf } from './access/api-key.ts'
+export { isMeantAsKey, isWellFormed } from './access/api-key.ts'
 export { createAuthentication, type Authentication, type KeyCredential, type Session } from './access/authentication.ts'
 export { createBruteForceGuard, type BruteForceGuard, type KnownClients } from './access/brute-force-guard.ts'
 export { createCredentials, type Credentials } from './access/credentials.ts'
@@ -11,11 +11,14 @@ export { SealError, createKeyring, type Envelope, type Keyring } from './access/
 export { MasterKeyError, readMasterKey } from './access/master-key.ts'
 export { clientKeyOf, isAddressAllowed, isWithin, readNetwork } from './access/networks.ts'
 export { hashPassword, passwordMatches, unusableHash } from './access/passwords.ts'
-export { mayImpersonate, maySee, mayUse, requirePerson, requireRole, requireService, rolesUpTo } from './access/permissions.ts'
+export { maySee, requirePerson, requireRole, requireService } from './access/permissions.ts'
 export { createSigningKeys, readLinkKey, rotateSigningKey, type KeyPurpose, type KeyStore, type SigningKeys,
   type StoredKey } from './access/signing-keys.ts'
 export { createTokens, type Tokens } from './access/tokens.ts'
+export { createKeyAdministration, type KeyAdministration } from './accounts/api-keys.ts'
+export { readAuditLog } from './accounts/audit.ts'
 export { createCompanyAccounts, type CompanyAccounts } from './accounts/companies.ts'
+export { readLedger } from './accounts/credits.ts'
 export { createOperator } from './accounts/operators.ts'
 export { createCompanySettings, type CompanySettings } from './accounts/settings.ts'
 export { createUsers, type Users } from './accounts/users.ts'
@@ -89,10 +92,8 @@ export { templateNotFound, type ChangeContext } from './store/templates/template
 export type { StoredTemplate, TemplateRecord } from './store/templates/template-rows.ts'
 export { createTemplates, listTemplateVersions, readTemplate, type Templates } from './store/templates/templates.ts'
 export { createAccounts, createCompanies } from './store/tenants/accounts.ts'
-export { createApiKeys, insertApiKey, listApiKeys, revokeApiKey, type ApiKeyRow, type ApiKeys, type ApiKeyFilter,
-  type NewApiKey } from './store/tenants/api-keys.ts'
-export { listAudit, noteAudit, type AuditRow, type AuditAuthor } from './store/tenants/audit.ts'
-export { readCredits } from './store/tenants/credits.ts'
+export { createApiKeys, type ApiKeys } from './store/tenants/api-keys.ts'
+export { noteAudit, type AuditAuthor } from './store/tenants/audit.ts'
 export { createKnownClients } from './store/tenants/known-clients.ts'
 export { createRateLimiter, type RateLimiter } from './store/tenants/rate-limiter.ts'
 export { createKeyStore } from './store/tenants/signing-keys.ts'

@@ -58,7 +58,7 @@ export const app: FastifyPluginAsync<App> = async (app, { get }) => {
   const shared = { database: get('database'), documentUrl: get('documentUrl'), templates: get('templates') }
   await app.register(authRoutes, { authentication: get('authentication') })
   await app.register(impersonationRoutes, { authentication: get('authentication'), database: get('database'), now: get('now') })
-  await app.register(keysRoutes, { database: get('database'), accounts: get('accounts'), now: get('now'), newId: get('newId') })
+  await app.register(keysRoutes, { keys: get('keyAdministration') })
   const dispatching = { pipeline: get('pipeline'), addresses: get('addresses') }
   await app.register(dispatchRoutes, { ...shared, ...dispatching })
   await app.register(chainRoutes, { ...shared, ...dispatching })

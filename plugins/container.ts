@@ -3,15 +3,15 @@ import { type Accounts, type Addresses, type ApiKeys, type Authentication, type 
   type CallbackSigning, checkMasterKeys, type CompanyAccounts, type CompanySettings, type Configurations, type ConfigurationService,
   createAccounts, createApiKeys, createAuthentication, createBreakers, createBruteForceGuard, createCallbacks, createCallbackSigning,
   createCompanyAccounts, createCompanySettings, createConfigurations, createConfigurationService, createCredentials, createDocumentLinks,
-  createDocumentSpool, createFetchJson, createFreshness, createHost, createInbox, createJobs, createKeySources, createKeyStore,
-  createKnownClients, createLeases, createLocalFiles, createNetwork, createOutbox, createPipeline, createRateLimiter, createReleaseQueue,
-  createSigningKeys, createStatusChangeHandler, createStatusQuery, createTemplateEditor, createTemplates, createTokens, createUsers,
-  createWebhookReceiver, createWebhookVerifier, type Credentials, type Database, demo, type DocumentLinks, type DocumentSpool,
-  type DocumentUrl, type EventSpool, type FetchJson, type FileStore, type Freshness, type Host, type Inbox, type Keyring, type Leases,
-  type LeaseTimes, leaseTimes, linkOf, type Log, measureSkew, migrate, type Network, openDatabase, openEventSpool, openOutcomeSpool,
-  openQueue, type Outbox, type OutcomeSpool, type Pipeline, type PipelineDependencies as PipelineParts, type PipelineJobs, type Queue,
-  readLinkKey, reasonsOf, type Receive, receiveFile, type ReleaseQueue, type SigningKeys, startOutcomeDrain, startWorker,
-  type TemplateEditor, type Templates, type TimeLimits, type Tokens, type Users, waitForDatabase, type WebhookReceiver,
+  createDocumentSpool, createFetchJson, createFreshness, createHost, createInbox, createJobs, createKeyAdministration, createKeySources,
+  createKeyStore, createKnownClients, createLeases, createLocalFiles, createNetwork, createOutbox, createPipeline, createRateLimiter,
+  createReleaseQueue, createSigningKeys, createStatusChangeHandler, createStatusQuery, createTemplateEditor, createTemplates, createTokens,
+  createUsers, createWebhookReceiver, createWebhookVerifier, type Credentials, type Database, demo, type DocumentLinks, type DocumentSpool,
+  type DocumentUrl, type EventSpool, type FetchJson, type FileStore, type Freshness, type Host, type Inbox, type KeyAdministration,
+  type Keyring, type Leases, type LeaseTimes, leaseTimes, linkOf, type Log, measureSkew, migrate, type Network, openDatabase,
+  openEventSpool, openOutcomeSpool, openQueue, type Outbox, type OutcomeSpool, type Pipeline, type PipelineDependencies as PipelineParts,
+  type PipelineJobs, type Queue, readLinkKey, reasonsOf, type Receive, receiveFile, type ReleaseQueue, type SigningKeys, startOutcomeDrain,
+  startWorker, type TemplateEditor, type Templates, type TimeLimits, type Tokens, type Users, waitForDatabase, type WebhookReceiver,
   type WebhookVerifier, withoutProvider, type Worker } from '@dispatch/core'
 import { createRenderer, createTemplateWorkers, type Renderer, type TemplateWorkers } from '@dispatch/documents'
 import { randomUUIDv7 } from 'node:crypto'
@@ -46,6 +46,7 @@ export type AppDependencies = {
   companies: CompanyAccounts
   companySettings: CompanySettings
   apiKeys: ApiKeys
+  keyAdministration: KeyAdministration
   /** Off where authentication is not limited. */
   guesses: BruteForceGuard | undefined
   limiters: RateLimiters
@@ -108,6 +109,8 @@ const makers: { [Name in keyof AppDependencies]?: (get: App['get']) => AppDepend
   credentials: (get) => createCredentials({ accounts: get('accounts'), guesses: get('guesses'), now: get('now') }),
   tokens: (get) => createTokens({ keys: get('signingKeys'), now: get('now') }),
   users: (get) => createUsers({ database: get('database'), credentials: get('credentials'), now: get('now') }),
+  keyAdministration: (get) =>
+    createKeyAdministration({ database: get('database'), accounts: get('accounts'), now: get('now'), newId: get('newId') }),
   companies: (get) => createCompanyAccounts({ database: get('database'), now: get('now') }),
   companySettings: (get) => createCompanySettings({ database: get('database'), now: get('now') }),
   authentication: (get) =>

@@ -1,4 +1,4 @@
-import { CreditsView, type Database, maySee, PageQuery, readCredits } from '@dispatch/core'
+import { CreditsView, type Database, PageQuery, readLedger } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { nextCursorOf } from './paging.ts'
 
@@ -13,28 +13,9 @@ export const creditsRoutes: FastifyPluginCallbackTypebox<{ database: Database }>
       querystring: PageQuery,
       response: { 200: CreditsView }
     }
-  }, async ({ actor, query }) => {
-    const { limit = 25, cursor } = query
-    // What is in the ledger is real.
-    const dispatches = maySee(actor, { test: false }) ? {} : { dispatches: 'none' } as const
-    const { ledger, ...credits } = await readCredits(database, actor.companyId, {
-      limit,
-      ...dispatches,
-      ...(cursor === undefined ? {} : { after: cursor })
-    })
-    return {
-      ...credits,
-      ledger: ledger.map((entry) => ({
-        id: entry.entry_id,
-        kind: entry.kind,
-        amount: Number(entry.amount),
-        balance: Number(entry.balance),
-        ...(entry.dispatch_id === null ? {} : { dispatchId: entry.dispatch_id }),
-        reason: entry.reason,
-        at: entry.at.toISOString()
-      })),
-      nextCursor: nextCursorOf(ledger, limit, ({ entry_id: id }) => id)
-    }
+  }, async ({ actor, query: { limit = 25, cursor } }) => {
+    const credits = await readLedger(database, actor, { limit, ...(cursor === undefined ? {} : { after: cursor }) })
+    return { ...credits, nextCursor: nextCursorOf(credits.ledger, limit, ({ id }) => id) }
   })
   done()
 }

@@ -1,5 +1,6 @@
-import { createCredentials, makeKey, passwordMatches } from '@dispatch/core'
+import { createCredentials, passwordMatches } from '@dispatch/core'
 import t from 'tap'
+import { makeKey } from '../../core/access/api-key.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { admin, type Answer, invoiceRequest, startService } from '../support/service.ts'
 import { routesOf } from './support.ts'

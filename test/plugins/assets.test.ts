@@ -1,7 +1,7 @@
-import { listAudit } from '@dispatch/core'
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import { encodePng } from '../../core/packages/documents/image/png-write.ts'
+import { listAudit } from '../../core/store/tenants/audit.ts'
 import { contains, has, type Pattern } from '../support/matching.ts'
 import { type Answer, type Login, startService } from '../support/service.ts'
 import { letter, letterYaml } from './support/templates.ts'

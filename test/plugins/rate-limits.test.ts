@@ -1,5 +1,5 @@
-import { makeKey } from '@dispatch/core'
 import t, { type Test } from 'tap'
+import { makeKey } from '../../core/access/api-key.ts'
 import type { Config } from '../../plugins/config/config.ts'
 import { contains, has } from '../support/matching.ts'
 import { admin, type Answer, invoiceRequest, type Login, seededDatabase, startService, type TestService } from '../support/service.ts'

@@ -1,6 +1,7 @@
-import { digestOf, isMeantAsKey, isWellFormed, makeKey, shownOf } from '@dispatch/core'
+import { isMeantAsKey, isWellFormed } from '@dispatch/core'
 import fc from 'fast-check'
 import t from 'tap'
+import { digestOf, makeKey, shownOf } from '../../../core/access/api-key.ts'
 import { contains, has } from '../../support/matching.ts'
 
 const keys = Array.from({ length: 200 }, (_, index) => makeKey(index % 2 === 0 ? 'live' : 'test').secret)

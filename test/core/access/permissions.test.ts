@@ -1,5 +1,6 @@
-import { mayImpersonate, mayUse, requireRole, requireService, type Role, rolesUpTo } from '@dispatch/core'
+import { requireRole, requireService, type Role } from '@dispatch/core'
 import t from 'tap'
+import { mayImpersonate, mayUse, rolesUpTo } from '../../../core/access/permissions.ts'
 
 await t.test('a service is allowed by name or by the star, by nothing else', (t) => {
   t.equal(mayUse({ services: ['invoicing', 'email'] }, 'email'), true)

@@ -1,5 +1,6 @@
-import { type Account, digestOf, type KeyCredential, makeKey } from '@dispatch/core'
+import { type Account, type KeyCredential } from '@dispatch/core'
 import t from 'tap'
+import { digestOf, makeKey } from '../../../core/access/api-key.ts'
 import { has } from '../../support/matching.ts'
 import { accountWith, basic, createAccess, createGuardedAccess, somewhere } from './fixtures/access.ts'
 

@@ -1,0 +1,127 @@
+import type { Problem } from '@dispatch/common'
+import type { Account, Accounts, Actor } from '../access/account.ts'
+import { digestOf, makeKey, shownOf } from '../access/api-key.ts'
+import { mayImpersonate, mayUse, rolesUpTo } from '../access/permissions.ts'
+import { DispatchError, refusal } from '../contract/errors.ts'
+import type { KeyView, NewKeyBody, NewKeyView } from '../contract/keys.ts'
+import type { Database } from '../store/db/database.ts'
+import { type ApiKeyFilter, type ApiKeyRow, insertApiKey, listApiKeys, type NewApiKey, revokeApiKey } from '../store/tenants/api-keys.ts'
+import type { Requester } from './users.ts'
+
+/** More keys than these no user needs at once. */
+const most = 100
+
+/** The keys that people make for programs. Members see and revoke their own alone, admins those of nobody above them. */
+export type KeyAdministration = {
+  /**
+   * Makes a key, which is shown this once. Throws `forbidden` to who acts as somebody else and for a user above the actor,
+   * `validation_failed` for services that the user may not use or a time that has passed, `conflict` for one key too many. Undefined when
+   * there is no such user.
+   */
+  create: (by: Requester, key: NewKeyBody) => Promise<NewKeyView | undefined>
+  /** The keys that are not revoked, the newest first. */
+  list: (actor: Actor, page: { limit: number, after?: string, userId?: number }) => Promise<KeyView[]>
+  /** Answers false when the actor sees no such key. */
+  revoke: (by: Requester, keyId: string) => Promise<boolean>
+}
+
+type Options = { database: Database, accounts: Accounts, now: () => Date, newId: () => string }
+
+export function createKeyAdministration ({ database, accounts, now, newId }: Options): KeyAdministration {
+  return {
+    async create ({ actor, author }, { userId = actor.userId, ...body }) {
+      if (actor.impersonatorId !== undefined) {
+        throw new DispatchError('forbidden', 'Who acts as somebody else makes no keys: they would outlast it.')
+      }
+      const holder = await accounts.byId(userId)
+      if (holder?.companyId !== actor.companyId) return undefined
+      requireHolder(actor, holder)
+      const at = now()
+      const { secret, ...key } = keyOf(holder, body, { keyId: newId(), at })
+      if (!await insertApiKey(database, key, { author, most, at })) {
+        throw new DispatchError('conflict', `The user has ${most} keys already: revoke one that is not needed.`)
+      }
+      return { ...viewOf(rowOf(key, at)), key: secret }
+    },
+
+    async list (actor, { userId, ...page }) {
+      const holders = { ...userId === undefined ? {} : { userId }, ...holdersFor(actor) }
+      return (await listApiKeys(database, holders, page)).map(viewOf)
+    },
+
+    revoke: ({ actor, author }, keyId) => revokeApiKey(database, holdersFor(actor), keyId, { author, at: now() })
+  }
+}
+
+function holdersFor ({ companyId, userId, role }: Actor): ApiKeyFilter {
+  return { companyId, ...role === 'member' ? { userId } : { roles: rolesUpTo(role) } }
+}
+
+/** Whoever makes a key knows it, and can act with it. */
+function requireHolder (actor: Actor, holder: Account): void {
+  if (holder.userId === actor.userId || mayImpersonate(actor, holder)) return
+  throw new DispatchError('forbidden',
+    'A key of another user is made by an admin of the company, and of nobody whose role is above their own or who has services ' +
+      'that they do not have.')
+}
+
+function keyOf (
+  { userId, companyId, services: usable }: Account,
+  { name, mode, services, expiresAt }: Omit<NewKeyBody, 'userId'>,
+  { keyId, at }: { keyId: string, at: Date }
+): NewApiKey & { secret: string } {
+  const expiry = expiresAt === undefined ? {} : { expiresAt: new Date(expiresAt) }
+  const problems: Problem[] = (services ?? []).flatMap((service, index) =>
+    mayUse({ services: usable }, service)
+      ? []
+      : [{ path: `/services/${index}`, code: 'not_permitted', message: `The user may not use "${service}".` }]
+  )
+  if (expiry.expiresAt !== undefined && expiry.expiresAt <= at) {
+    problems.push({ path: '/expiresAt', code: 'past', message: 'Must lie in the future.' })
+  }
+  if (problems.length > 0) throw refusal('validation_failed', problems)
+  const { secret } = makeKey(mode)
+  return {
+    keyId,
+    companyId,
+    userId,
+    name,
+    mode,
+    ...services === undefined ? {} : { services },
+    ...expiry,
+    ...shownOf(secret),
+    digest: digestOf(secret),
+    secret
+  }
+}
+
+function rowOf ({ keyId, companyId, userId, name, mode, services, beginning, ending, expiresAt }: NewApiKey, at: Date): ApiKeyRow {
+  return {
+    key_id: keyId,
+    company_id: companyId,
+    user_id: userId,
+    name,
+    mode,
+    services: services === undefined ? null : [...services],
+    beginning,
+    ending,
+    created_at: at,
+    expires_at: expiresAt ?? null,
+    last_used_at: null
+  }
+}
+
+function viewOf (row: ApiKeyRow): KeyView {
+  return {
+    id: row.key_id,
+    name: row.name,
+    mode: row.mode,
+    userId: row.user_id,
+    services: row.services,
+    prefix: row.beginning,
+    last4: row.ending,
+    createdAt: row.created_at.toISOString(),
+    expiresAt: row.expires_at?.toISOString() ?? null,
+    lastUsedAt: row.last_used_at?.toISOString() ?? null
+  }
+}

@@ -1,0 +1,36 @@
+import type { Actor } from '../access/account.ts'
+import type { AuditView } from '../contract/accounts.ts'
+import type { Database } from '../store/db/database.ts'
+import { type AuditFilter, type AuditRow, listAudit } from '../store/tenants/audit.ts'
+
+/**
+ * A page of what was changed in a company, the newest first: the actor's own unless told; for operators of any. Undefined where the
+ * company is another one, and the actor is no operator.
+ */
+export async function readAuditLog (
+  database: Database,
+  actor: Actor,
+  { companyId = actor.companyId, ...filter }: AuditFilter & { companyId?: number },
+  page: { limit: number, after?: string }
+): Promise<AuditView[] | undefined> {
+  if (companyId !== actor.companyId && actor.role !== 'operator') return undefined
+  return (await listAudit(database, companyId, filter, page)).map((row) => viewOf(row, actor))
+}
+
+function viewOf (row: AuditRow, reader: Actor): AuditView {
+  const { user_id: userId, user_company_id: companyId, impersonator_id: impersonatorId, key_id: keyId } = row
+  // Where the platform's own people sit is no company's business, whomever they act for.
+  const isShown = reader.role === 'operator' || row.from_within
+  return {
+    id: row.audit_id,
+    at: row.at.toISOString(),
+    action: row.action,
+    object: { kind: row.object_kind, id: row.object_id },
+    author: userId === null || companyId === null
+      ? null
+      : { userId, companyId, ...(impersonatorId === null ? {} : { impersonatorId }), ...(keyId === null ? {} : { keyId }) },
+    ...(row.address === null || !isShown ? {} : { address: row.address }),
+    ...(row.request_id === null ? {} : { requestId: row.request_id }),
+    facts: row.facts
+  }
+}

@@ -1,0 +1,28 @@
+import type { Actor } from '../access/account.ts'
+import { maySee } from '../access/permissions.ts'
+import type { CreditsView } from '../contract/response.ts'
+import type { Database } from '../store/db/database.ts'
+import { readCredits } from '../store/tenants/credits.ts'
+
+/** The credits of the actor's company and a page of their ledger, the newest entry first, with what the actor may see of it. */
+export async function readLedger (
+  database: Database,
+  actor: Actor,
+  page: { limit: number, after?: string }
+): Promise<Omit<CreditsView, 'nextCursor'>> {
+  // What is in the ledger is real.
+  const dispatches = maySee(actor, { test: false }) ? {} : { dispatches: 'none' } as const
+  const { ledger, ...credits } = await readCredits(database, actor.companyId, { ...page, ...dispatches })
+  return {
+    ...credits,
+    ledger: ledger.map((entry) => ({
+      id: entry.entry_id,
+      kind: entry.kind,
+      amount: Number(entry.amount),
+      balance: Number(entry.balance),
+      ...(entry.dispatch_id === null ? {} : { dispatchId: entry.dispatch_id }),
+      reason: entry.reason,
+      at: entry.at.toISOString()
+    }))
+  }
+}
