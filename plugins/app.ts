@@ -42,48 +42,48 @@ import { answerUnreadable, transportPlugin } from './server/transport.ts'
 import { supportPage } from './support-page/page.ts'
 
 /** The whole service, top to bottom. */
-export const app: FastifyPluginAsync<App> = async (app, { get }) => {
-  await app.register(drainingPlugin)
-  await app.register(loggingPlugin)
-  await app.register(headersPlugin, { wayOf: createConnectionClassifier(get('config')) })
-  await app.register(transportPlugin, { limits: get('transportLimits') })
-  await app.register(errorsPlugin)
-  await app.register(bodyParsingPlugin)
-  await app.register(authenticationPlugin, { authentication: get('authentication') })
-  await app.register(rateLimitsPlugin, { limiters: get('limiters') })
-  await app.register(tarpitPlugin, { limits: get('fairness').tarpit })
-  await app.register(admissionControlPlugin, { limits: get('fairness') })
-  await app.register(openapiPlugin, { publicUrl: get('config').publicUrl })
+export const appPlugin: FastifyPluginAsync<App> = async (server, { get }) => {
+  await server.register(drainingPlugin)
+  await server.register(loggingPlugin)
+  await server.register(headersPlugin, { wayOf: createConnectionClassifier(get('config')) })
+  await server.register(transportPlugin, { limits: get('transportLimits') })
+  await server.register(errorsPlugin)
+  await server.register(bodyParsingPlugin)
+  await server.register(authenticationPlugin, { authentication: get('authentication') })
+  await server.register(rateLimitsPlugin, { rateLimiters: get('rateLimiters') })
+  await server.register(tarpitPlugin, { limits: get('admissionLimits').tarpit })
+  await server.register(admissionControlPlugin, { limits: get('admissionLimits') })
+  await server.register(openapiPlugin, { publicUrl: get('config').publicUrl })
 
   const shared = { database: get('database'), documentUrl: get('documentUrl'), templates: get('templates') }
-  await app.register(authRoutes, { authentication: get('authentication') })
-  await app.register(impersonationRoutes, { authentication: get('authentication'), database: get('database'), now: get('now') })
-  await app.register(keysRoutes, { keys: get('keyAdministration') })
+  await server.register(authRoutes, { authentication: get('authentication') })
+  await server.register(impersonationRoutes, { authentication: get('authentication'), database: get('database'), now: get('now') })
+  await server.register(keysRoutes, { keys: get('keyAdministration') })
   const dispatching = { pipeline: get('pipeline'), addresses: get('addresses') }
-  await app.register(dispatchRoutes, { ...shared, ...dispatching })
-  await app.register(chainRoutes, { ...shared, ...dispatching })
-  await app.register(uploadRoutes, { ...dispatching, receive: get('receive') })
-  await app.register(dispatchesRoutes, shared)
-  await app.register(dispatchActionRoutes, { ...shared, ...dispatching })
-  await app.register(documentsRoutes, { ...shared, files: get('files'), links: get('links'), now: get('now') })
-  await app.register(callbacksRoutes, { ...shared, callbacks: get('callbacks'), signing: get('callbackSigning') })
-  await app.register(creditsRoutes, shared)
-  await app.register(usersRoutes, { users: get('users') })
-  await app.register(companyRoutes, { settings: get('companySettings') })
-  await app.register(companiesRoutes, { companies: get('companies') })
-  await app.register(auditRoutes, shared)
-  await app.register(queueRoutes, { database: get('database'), release: get('releaseQueue') })
-  await app.register(templatesRoutes, shared)
-  await app.register(templateEditorRoutes, { ...shared, authoring: get('authoring'), now: get('now') })
-  await app.register(assetsRoutes, { ...shared, workers: get('templateWorkers'), now: get('now') })
-  await app.register(providersRoutes, { ...shared, host: get('offered'), breakers: get('breakers'), now: get('now') })
-  await app.register(supportPage, { host: get('offered') })
-  await app.register(configurationRoutes, { configuring: get('configuring') })
-  await app.register(webhookRoutes, { intake: get('intake') })
-  await app.register(healthRoutes, { ...shared, clockSkew: get('clockSkew') })
-  await app.register(securityRoutes, { contact: get('config').securityContact, publicUrl: get('config').publicUrl, now: get('now') })
+  await server.register(dispatchRoutes, { ...shared, ...dispatching })
+  await server.register(chainRoutes, { ...shared, ...dispatching })
+  await server.register(uploadRoutes, { ...dispatching, receive: get('receive') })
+  await server.register(dispatchesRoutes, shared)
+  await server.register(dispatchActionRoutes, { ...shared, ...dispatching })
+  await server.register(documentsRoutes, { ...shared, files: get('files'), links: get('documentLinks'), now: get('now') })
+  await server.register(callbacksRoutes, { ...shared, callbacks: get('callbacks'), signing: get('callbackSigning') })
+  await server.register(creditsRoutes, shared)
+  await server.register(usersRoutes, { users: get('users') })
+  await server.register(companyRoutes, { settings: get('companySettings') })
+  await server.register(companiesRoutes, { companies: get('companies') })
+  await server.register(auditRoutes, shared)
+  await server.register(queueRoutes, { database: get('database'), release: get('releaseQueue') })
+  await server.register(templatesRoutes, shared)
+  await server.register(templateEditorRoutes, { ...shared, templateEditor: get('templateEditor'), now: get('now') })
+  await server.register(assetsRoutes, { ...shared, workers: get('templateWorkers'), now: get('now') })
+  await server.register(providersRoutes, { ...shared, host: get('selectableProviders'), breakers: get('breakers'), now: get('now') })
+  await server.register(supportPage, { host: get('selectableProviders') })
+  await server.register(configurationRoutes, { configurationService: get('configurationService') })
+  await server.register(webhookRoutes, { webhookReceiver: get('webhookReceiver') })
+  await server.register(healthRoutes, { ...shared, clockSkew: get('clockSkew') })
+  await server.register(securityRoutes, { contact: get('config').securityContact, publicUrl: get('config').publicUrl, now: get('now') })
   if (get('config').environment === 'development') {
-    await app.register(simulatorRoutes, {
+    await server.register(simulatorRoutes, {
       ...shared,
       host: get('host'),
       configurations: get('configurations'),
@@ -99,22 +99,22 @@ export const app: FastifyPluginAsync<App> = async (app, { get }) => {
 const mebibyte = 1024 * 1024
 
 /** The server of the service, ready to listen. Closing it finishes the requests under way. Throws a CertificateError. */
-export async function createServer (house: App, logger: FastifyBaseLogger): Promise<FastifyInstance> {
-  const server = await openServer(house, {
+export async function createServer (app: App, logger: FastifyBaseLogger): Promise<FastifyInstance> {
+  const server = await openServer(app, {
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     requestIdHeader: false,
     genReqId: requestId,
-    trustProxy: proxyTest(house.get('config').trustedProxies),
+    trustProxy: proxyTest(app.get('config').trustedProxies),
     bodyLimit: 5 * mebibyte,
     // See draining.ts: what comes on open connections meanwhile is still answered.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     routerOptions: { querystringParser: parseQuery },
-    frameworkErrors: answerUnroutable(createConnectionClassifier(house.get('config'))),
+    frameworkErrors: answerUnroutable(createConnectionClassifier(app.get('config'))),
     clientErrorHandler: answerUnreadable
   })
-  await server.register(app, house)
+  await server.register(appPlugin, app)
   await server.ready()
   return server
 }

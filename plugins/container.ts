@@ -9,9 +9,9 @@ import { type Accounts, type Addresses, type ApiKeys, type Authentication, type 
   createUsers, createWebhookReceiver, createWebhookVerifier, type Credentials, type Database, demo, type DocumentLinks, type DocumentSpool,
   type DocumentUrl, type EventSpool, type FetchJson, type FileStore, type Freshness, type Host, type Inbox, type KeyAdministration,
   type Keyring, type Leases, type LeaseTimes, leaseTimes, linkOf, type Log, measureSkew, migrate, type Network, openDatabase,
-  openEventSpool, openOutcomeSpool, openQueue, type Outbox, type OutcomeSpool, type Pipeline, type PipelineDependencies as PipelineParts,
-  type PipelineJobs, type Queue, readLinkKey, reasonsOf, type Receive, receiveFile, type ReleaseQueue, type SigningKeys, startOutcomeDrain,
-  startWorker, type TemplateEditor, type Templates, type TimeLimits, type Tokens, type Users, waitForDatabase, type WebhookReceiver,
+  openEventSpool, openOutcomeSpool, openQueue, type Outbox, type OutcomeSpool, type Pipeline, type PipelineDependencies, type PipelineJobs,
+  type Queue, readLinkKey, reasonsOf, type Receive, receiveFile, type ReleaseQueue, type SigningKeys, startOutcomeDrain, startWorker,
+  type TemplateEditor, type Templates, type TimeLimits, type Tokens, type Users, waitForDatabase, type WebhookReceiver,
   type WebhookVerifier, withoutProvider, type Worker } from '@dispatch/core'
 import { createRenderer, createTemplateWorkers, type Renderer, type TemplateWorkers } from '@dispatch/documents'
 import { randomUUIDv7 } from 'node:crypto'
@@ -48,38 +48,38 @@ export type AppDependencies = {
   apiKeys: ApiKeys
   keyAdministration: KeyAdministration
   /** Off where authentication is not limited. */
-  guesses: BruteForceGuard | undefined
-  limiters: RateLimiters
+  bruteForceGuard: BruteForceGuard | undefined
+  rateLimiters: RateLimiters
   configurations: Configurations
-  configuring: ConfigurationService
+  configurationService: ConfigurationService
   templates: Templates
-  authoring: TemplateEditor
+  templateEditor: TemplateEditor
   files: FileStore
   receive: Receive
-  links: DocumentLinks
+  documentLinks: DocumentLinks
   documentUrl: DocumentUrl
   addresses: Addresses
   host: Host
   /** The providers that companies may choose: in production all but the one that only simulates, which test keys reach alone. */
-  offered: Host
+  selectableProviders: Host
   breakers: Breakers
   network: Network
-  spool: DocumentSpool
+  documentSpool: DocumentSpool
   renderer: Renderer
   transportLimits: TransportLimits
-  fairness: AdmissionLimits
+  admissionLimits: AdmissionLimits
   templateWorkers: TemplateWorkers
   /** Seconds that a client waits for a synchronous dispatch. */
   synchronousLimit: number
   leases: Leases
   /** What came of calls and could not be recorded. */
-  outcomes: OutcomeSpool
+  outcomeSpool: OutcomeSpool
   leaseTimes: LeaseTimes
   jobs: PipelineJobs
   releaseQueue: ReleaseQueue
-  notices: Outbox
+  outbox: Outbox
   /** What the pipeline works with. */
-  running: PipelineParts
+  pipelineDependencies: PipelineDependencies
   pipeline: Pipeline
   queue: Queue
   callbackSigning: CallbackSigning
@@ -87,10 +87,10 @@ export type AppDependencies = {
   fetchJson: FetchJson
   /** In development only. */
   simulatedVendor: SimulatedVendor
-  verifying: WebhookVerifier
+  webhookVerifier: WebhookVerifier
   eventSpool: EventSpool
-  storing: Inbox
-  intake: WebhookReceiver
+  inbox: Inbox
+  webhookReceiver: WebhookReceiver
 }
 
 /** The service put together. `close` waits for the dispatches under way, then ends all that was opened. */
@@ -101,12 +101,12 @@ const makers: { [Name in keyof AppDependencies]?: (get: App['get']) => AppDepend
   newId: () => () => randomUUIDv7(),
   renderer: () => createRenderer(),
   transportLimits: () => transportLimits,
-  fairness: () => admissionLimits,
+  admissionLimits: () => admissionLimits,
   templateWorkers: () => createTemplateWorkers(),
   synchronousLimit: () => 120,
   freshness: (get) => createFreshness(get('database')),
   accounts: (get) => createAccounts(get('database'), get('freshness')),
-  credentials: (get) => createCredentials({ accounts: get('accounts'), guesses: get('guesses'), now: get('now') }),
+  credentials: (get) => createCredentials({ accounts: get('accounts'), bruteForceGuard: get('bruteForceGuard'), now: get('now') }),
   tokens: (get) => createTokens({ keys: get('signingKeys'), now: get('now') }),
   users: (get) => createUsers({ database: get('database'), credentials: get('credentials'), now: get('now') }),
   keyAdministration: (get) =>
@@ -119,7 +119,7 @@ const makers: { [Name in keyof AppDependencies]?: (get: App['get']) => AppDepend
       credentials: get('credentials'),
       tokens: get('tokens'),
       keys: get('apiKeys'),
-      guesses: get('guesses'),
+      bruteForceGuard: get('bruteForceGuard'),
       now: get('now')
     }),
   apiKeys: (get) =>
@@ -127,22 +127,27 @@ const makers: { [Name in keyof AppDependencies]?: (get: App['get']) => AppDepend
       now: get('now'),
       onError: (err) => get('log').warn({ err }, 'the use of a key was not noted')
     }),
-  guesses: (get) => guessesOf(get),
-  limiters: (get) => limitersOf(get),
+  bruteForceGuard: (get) => guessesOf(get),
+  rateLimiters: (get) => limitersOf(get),
   configurations: (get) => createConfigurations(get('database'), get('freshness')),
-  configuring: (get) =>
+  configurationService: (get) =>
     createConfigurationService({
       configurations: get('configurations'),
-      host: get('offered'),
+      host: get('selectableProviders'),
       keyring: get('keyring'),
       publicUrl: get('config').publicUrl,
       disk: get('config').diskRoot !== undefined,
       now: get('now')
     }),
-  offered: (get) => get('config').environment === 'production' ? withoutProvider(get('host'), demo.provider) : get('host'),
+  selectableProviders: (get) => get('config').environment === 'production' ? withoutProvider(get('host'), demo.provider) : get('host'),
   templates: (get) => createTemplates(get('database'), get('freshness')),
-  authoring: (get) =>
-    createTemplateEditor({ database: get('database'), templates: get('templates'), workshop: get('templateWorkers'), now: get('now') }),
+  templateEditor: (get) =>
+    createTemplateEditor({
+      database: get('database'),
+      templates: get('templates'),
+      templateWorkers: get('templateWorkers'),
+      now: get('now')
+    }),
   files: (get) => createLocalFiles(join(get('config').dataDirectory, 'files')),
   network: (get) =>
     createNetwork({
@@ -152,17 +157,17 @@ const makers: { [Name in keyof AppDependencies]?: (get: App['get']) => AppDepend
       now: get('now')
     }),
   breakers: (get) => createBreakers({ now: get('now') }),
-  spool: (get) => createDocumentSpool({ folder: join(get('config').dataDirectory, 'spool'), newId: get('newId') }),
+  documentSpool: (get) => createDocumentSpool({ folder: join(get('config').dataDirectory, 'spool'), newId: get('newId') }),
   receive: (get) => (companyId, file) => receiveFile({ files: get('files'), newId: get('newId'), now: get('now') }, companyId, file),
-  links: (get) => createDocumentLinks({ key: get('linkKey'), now: get('now') }),
-  documentUrl: (get) => ({ id, expiresAt }) => linkOf(get('config').publicUrl, get('links').sign(id, expiresAt)),
+  documentLinks: (get) => createDocumentLinks({ key: get('linkKey'), now: get('now') }),
+  documentUrl: (get) => ({ id, expiresAt }) => linkOf(get('config').publicUrl, get('documentLinks').sign(id, expiresAt)),
   addresses: (get) => ({
     document: get('documentUrl'),
     status: (dispatchId) => `${get('config').publicUrl}/api/v1/dispatches/${dispatchId}`
   }),
   fetchJson: (get) => createFetchJson(get('network')),
   simulatedVendor: (get) => createSimulatedVendor({ endpointAuth: get('config').webhookAuth, now: get('now') }),
-  verifying: (get) =>
+  webhookVerifier: (get) =>
     createWebhookVerifier({
       database: get('database'),
       freshness: get('freshness'),
@@ -185,12 +190,12 @@ const makers: { [Name in keyof AppDependencies]?: (get: App['get']) => AppDepend
       log: get('log'),
       now: get('now')
     }),
-  storing: (get) => createInbox({ database: get('database'), queue: get('queue'), spool: get('eventSpool'), log: get('log') }),
-  intake: (get) =>
+  inbox: (get) => createInbox({ database: get('database'), queue: get('queue'), spool: get('eventSpool'), log: get('log') }),
+  webhookReceiver: (get) =>
     createWebhookReceiver({
       host: get('host'),
-      verifying: get('verifying'),
-      storing: get('storing'),
+      webhookVerifier: get('webhookVerifier'),
+      inbox: get('inbox'),
       keyring: get('keyring'),
       log: get('log'),
       now: get('now'),
@@ -199,11 +204,11 @@ const makers: { [Name in keyof AppDependencies]?: (get: App['get']) => AppDepend
   leaseTimes: () => leaseTimes,
   leases: (get) =>
     createLeases({ database: get('database'), newId: get('newId'), now: get('now'), log: get('log'), times: get('leaseTimes') }),
-  notices: (get) =>
+  outbox: (get) =>
     createOutbox({ database: get('database'), queue: get('queue'), documentUrl: get('documentUrl'), newId: get('newId'), now: get('now') }),
   jobs: (get) => createJobs({ queue: get('queue'), now: get('now') }),
   releaseQueue: (get) => createReleaseQueue({ database: get('database'), queue: get('queue'), breakers: get('breakers'), now: get('now') }),
-  running: (get) => ({
+  pipelineDependencies: (get) => ({
     database: get('database'),
     configurations: get('configurations'),
     templates: get('templates'),
@@ -211,7 +216,7 @@ const makers: { [Name in keyof AppDependencies]?: (get: App['get']) => AppDepend
     host: get('host'),
     breakers: get('breakers'),
     network: get('network'),
-    spool: get('spool'),
+    spool: get('documentSpool'),
     ...diskOf(get('config')),
     renderer: get('renderer'),
     templateWorkers: get('templateWorkers'),
@@ -219,20 +224,20 @@ const makers: { [Name in keyof AppDependencies]?: (get: App['get']) => AppDepend
     keyring: get('keyring'),
     log: get('log'),
     leases: get('leases'),
-    outcomes: get('outcomes'),
+    outcomes: get('outcomeSpool'),
     jobs: get('jobs'),
     accounts: get('accounts'),
-    outbox: get('notices'),
+    outbox: get('outbox'),
     now: get('now'),
     newId: get('newId')
   }),
   pipeline: (get) =>
-    createPipeline(get('running'), {
+    createPipeline(get('pipelineDependencies'), {
       prices: get('config').prices,
       synchronousLimit: get('synchronousLimit'),
       publicUrl: get('config').publicUrl,
       standIn: demo.provider,
-      offered: get('offered')
+      offered: get('selectableProviders')
     })
 }
 
@@ -284,14 +289,14 @@ export async function createApp (
   config: Config,
   { databaseUrl, log, signal, databaseLimits, time, ...replacements }: AppOptions
 ): Promise<App> {
-  const house = container.createChildContainer()
-  const get: App['get'] = (name) => house.resolve(name)
-  const put = <Name extends keyof AppDependencies>(name: Name, part: AppDependencies[Name]): void => {
-    house.registerInstance(name, part)
+  const dependencies = container.createChildContainer()
+  const get: App['get'] = (name) => dependencies.resolve(name)
+  const put = <Name extends keyof AppDependencies>(name: Name, dependency: AppDependencies[Name]): void => {
+    dependencies.registerInstance(name, dependency)
   }
 
   for (const name of Object.keys(makers) as (keyof AppDependencies)[]) {
-    house.register(name, { useFactory: instanceCachingFactory(() => makers[name]?.(get)) })
+    dependencies.register(name, { useFactory: instanceCachingFactory(() => makers[name]?.(get)) })
   }
   const opened = new AsyncDisposableStack()
   try {
@@ -317,8 +322,8 @@ export async function createApp (
     put('database', database)
     put('clockSkew', await measureSkew(database, { now, log }))
     put('eventSpool', await openEventSpool({ folder: join(config.dataDirectory, 'webhooks'), now, newId: get('newId'), log }))
-    put('outcomes', await openOutcomeSpool({ folder: join(config.dataDirectory, 'outcomes'), keyring, log }))
-    for (const [name, part] of Object.entries(replacements)) house.registerInstance(name, part)
+    put('outcomeSpool', await openOutcomeSpool({ folder: join(config.dataDirectory, 'outcomes'), keyring, log }))
+    for (const [name, dependency] of Object.entries(replacements)) dependencies.registerInstance(name, dependency)
     opened.defer(() => get('network').close())
     opened.defer(() => get('renderer').close())
     opened.defer(() => get('templateWorkers').close())
@@ -329,8 +334,8 @@ export async function createApp (
     const queue = await openQueue({ databaseUrl, database, log })
     opened.defer(queue.close)
     put('queue', queue)
-    opened.adopt(startOutcomeDrain(get('running')), (recording) => recording.close())
-    if (config.works) opened.adopt(await beginWork(get), (worker) => worker.close())
+    opened.adopt(startOutcomeDrain(get('pipelineDependencies')), (recording) => recording.close())
+    if (config.runsWorker) opened.adopt(await beginWork(get), (worker) => worker.close())
   } catch (error) {
     // What goes wrong while all is closed again must not hide why.
     await opened.disposeAsync().catch((after: unknown) => {
@@ -357,22 +362,25 @@ async function beginWork (get: App['get']): Promise<Worker> {
     now: get('now'),
     queue: get('queue')
   }
-  const ask = createStatusQuery({
+  const statusQuery = createStatusQuery({
     ...shared,
     freshness: get('freshness'),
     configurations: get('configurations'),
     network: get('network'),
-    spool: get('spool')
+    spool: get('documentSpool')
   })
-  const following = { ask, moved: createStatusChangeHandler({ database: get('database'), jobs: get('jobs'), outbox: get('notices') }) }
+  const following = {
+    statusQuery,
+    onStatusChange: createStatusChangeHandler({ database: get('database'), jobs: get('jobs'), outbox: get('outbox') })
+  }
   return startWorker({
     ...shared,
     ...following,
-    parts: get('running'),
+    parts: get('pipelineDependencies'),
     pipeline: get('pipeline'),
     atOnce: get('config').concurrency,
-    verifying: get('verifying'),
-    storing: get('storing'),
+    webhookVerifier: get('webhookVerifier'),
+    inbox: get('inbox'),
     callbacks: get('callbacks'),
     files: get('files'),
     retentionDays: get('config').retentionDays

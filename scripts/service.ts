@@ -81,12 +81,12 @@ async function open (config: Config, task: Task, opened: AsyncDisposableStack, e
 
 async function serve (config: Config, databaseUrl: string, { opened, end, log, output }: Starting): Promise<void> {
   requireHttps(config)
-  const house = await startApp(config, databaseUrl, { opened, end, log })
-  const server = await createServer(house, log)
+  const app = await startApp(config, databaseUrl, { opened, end, log })
+  const server = await createServer(app, log)
   opened.defer(() => server.close())
   end.signal.throwIfAborted()
   const address = await server.listen({ host: config.host, port: config.port })
-  if (config.httpPort !== undefined) opened.adopt(await refusePlain(house, config.host, config.httpPort), endPlain)
+  if (config.httpPort !== undefined) opened.adopt(await refusePlain(app, config.host, config.httpPort), endPlain)
   if (config.environment === 'development') output.write(welcome(address, new Date()))
 }
 
@@ -132,7 +132,7 @@ async function work (config: Config, { opened, end, log }: Starting): Promise<vo
       'A worker needs DATABASE_URL: the embedded database belongs to the process that serves, which works on its queue itself'
     )
   }
-  await startApp({ ...config, works: true }, config.databaseUrl, { opened, end, log })
+  await startApp({ ...config, runsWorker: true }, config.databaseUrl, { opened, end, log })
   end.signal.throwIfAborted()
   log.info({ concurrency: config.concurrency }, 'working')
 }

@@ -38,7 +38,7 @@ type Options = {
   credentials: Credentials
   tokens: Tokens
   keys: KeyLookup
-  guesses?: BruteForceGuard | undefined
+  bruteForceGuard?: BruteForceGuard | undefined
   now: () => Date
 }
 
@@ -46,7 +46,7 @@ type Options = {
  * Authenticates by password (Basic), access token or API key (Bearer, or Basic without a password), against the accounts as they are at
  * each request.
  */
-export function createAuthentication ({ accounts, credentials, tokens, keys, guesses, now }: Options): Authentication {
+export function createAuthentication ({ accounts, credentials, tokens, keys, bruteForceGuard, now }: Options): Authentication {
   async function byPassword (email: string, password: string, address: string): Promise<Actor> {
     const account = await credentials.verify(email, password, address)
     if (account === undefined) throw new DispatchError('unauthorized', 'Invalid e-mail or password.')
@@ -65,7 +65,7 @@ export function createAuthentication ({ accounts, credentials, tokens, keys, gue
       ? undefined
       : await accounts.byId(key.userId)
     if (key === undefined || account === undefined) {
-      await guesses?.countUnknownKey(address)
+      await bruteForceGuard?.countUnknownKey(address)
       throw new DispatchError('unauthorized', 'The API key is unknown, expired or revoked.')
     }
     const actor = actorOf(admitted(account, address))

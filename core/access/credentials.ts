@@ -30,9 +30,9 @@ const mostTrusted = 10_000
  * Unknown e-mails cost what known ones cost. Without `guesses` anybody may try as often as they like. `matches` is replaced
  * only to be counted.
  */
-export function createCredentials ({ accounts, guesses, now, matches = passwordMatches }: {
+export function createCredentials ({ accounts, bruteForceGuard, now, matches = passwordMatches }: {
   accounts: Accounts
-  guesses?: BruteForceGuard | undefined
+  bruteForceGuard?: BruteForceGuard | undefined
   now: () => Date
   matches?: typeof passwordMatches
 }): Credentials {
@@ -54,7 +54,7 @@ export function createCredentials ({ accounts, guesses, now, matches = passwordM
     { email, address }: { email: string, address: string }
   ): Promise<number | undefined> {
     const users = candidates.map(({ userId }) => userId)
-    const admitted = await guesses?.begin({ email, users, address }) ?? { users, right: () => Promise.resolve() }
+    const admitted = await bruteForceGuard?.begin({ email, users, address }) ?? { users, right: () => Promise.resolve() }
     const tried = candidates.filter(({ userId }) => admitted.users.includes(userId))
     const found = await Promise.all((tried.length === 0 ? [nobody] : tried).map(({ passwordHash }) => matches(passwordHash, password)))
     const right = tried[found.indexOf(true)]
@@ -82,7 +82,7 @@ export function createCredentials ({ accounts, guesses, now, matches = passwordM
   /** Whose password this was a moment ago, if that may be believed. */
   function remembered (place: string, key: string, address: string): number | undefined {
     const { userId, until } = trusted.get(key) ?? { userId: 0, until: 0 }
-    return until > now().getTime() && !underWay.has(place) && guesses?.isExhausted(userId, address) !== true ? userId : undefined
+    return until > now().getTime() && !underWay.has(place) && bruteForceGuard?.isExhausted(userId, address) !== true ? userId : undefined
   }
 
   return {

@@ -29,12 +29,12 @@ export type TemplateEditor = {
   previewText: (companyId: number, body: PreviewTextBody) => Promise<Preview>
 }
 
-type Parts = { database: Database, templates: Templates, workshop: TemplateWorkers, now: () => Date }
+type Parts = { database: Database, templates: Templates, templateWorkers: TemplateWorkers, now: () => Date }
 
 /** Characters of the pictures of one template, as data URIs. */
 const mostPictures = 1_500_000
 
-export function createTemplateEditor ({ database, templates, workshop, now }: Parts): TemplateEditor {
+export function createTemplateEditor ({ database, templates, templateWorkers, now }: Parts): TemplateEditor {
   /** A template that compiles and whose sample can be rendered. */
   async function inspect (companyId: number, body: TemplateBody): Promise<{ version: NewVersion, warnings: readonly Problem[] }> {
     refuseIfAny(oversized(body))
@@ -42,7 +42,7 @@ export function createTemplateEditor ({ database, templates, workshop, now }: Pa
       (await listAssets(database, companyId, { limit: mostAssets })).map(({ name, sha256 }) => [name, sha256])
     )
     const { name, service, documentType, source: yaml, schema, sample } = body
-    const inspection = await workshop.inspect(companyId, { yaml, schema, sample, assets, ...given({ name, service, documentType }) })
+    const inspection = await templateWorkers.inspect(companyId, { yaml, schema, sample, assets, ...given({ name, service, documentType }) })
     if (!inspection.ok) throw refusal('validation_failed', inspection.problems)
     const source = await withPictures(companyId, inspection.source)
     return { version: { source, digest: inspection.digest, schema, sample, yaml }, warnings: inspection.warnings }
@@ -75,7 +75,7 @@ export function createTemplateEditor ({ database, templates, workshop, now }: Pa
     { data, at, format }: { data: JsonObject, at: string, format: PreviewFormat }
   ): Promise<Preview> {
     try {
-      return await makePreview((job) => workshop.render(companyId, job), {
+      return await makePreview((job) => templateWorkers.render(companyId, job), {
         template: { id, version, digest, source },
         data,
         now: now().toISOString()
@@ -96,7 +96,7 @@ export function createTemplateEditor ({ database, templates, workshop, now }: Pa
   ): Promise<void> {
     const { digest, schema, source } = template
     refuseIfAny(
-      (await workshop.check(companyId, {
+      (await templateWorkers.check(companyId, {
         template: { digest, schema, source: withPlaceholderImages(source) },
         data,
         at: '/data',

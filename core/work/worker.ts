@@ -20,11 +20,11 @@ type Options =
   & Parameters<typeof createInboundHandler>[0]
   & RetentionOptions
   & Pick<Parameters<typeof startDispatchWorker>[0], 'parts' | 'pipeline' | 'atOnce'>
-  & { storing: Inbox, callbacks: Callbacks, log: Log }
+  & { inbox: Inbox, callbacks: Callbacks, log: Log }
 
 /** Starts to work on what the queue and the disk hold. */
 export async function startWorker (options: Options): Promise<Worker> {
-  const { queue, storing, callbacks, log } = options
+  const { queue, inbox, callbacks, log } = options
   const sweep = createPollSweep(options)
   await queue.work('webhook', createInboundHandler(options), { atOnce: 4 })
   await queue.work('poll', createPollHandler(options), { atOnce: 4 })
@@ -38,12 +38,12 @@ export async function startWorker (options: Options): Promise<Worker> {
   await queue.schedule('retention', '17 3 * * *')
   const dispatching = await startDispatchWorker(options)
 
-  const draining = runEvery(drainPause, storing.drain, (error) => log.debug({ err: error }, 'events stay on the disk'))
+  const draining = runEvery(drainPause, inbox.drain, (error) => log.debug({ err: error }, 'events stay on the disk'))
   await draining.first
   return {
     async close () {
       await Promise.all([draining.close(), dispatching.close()])
-      await storing.settle()
+      await inbox.settle()
     }
   }
 }

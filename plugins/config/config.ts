@@ -33,7 +33,7 @@ export type Config = TransportConfig & {
   /** Days that the data of requests, events of vendors and bodies of callbacks are kept. */
   retentionDays: number
   /** Whether this process works on the queue. */
-  works: boolean
+  runsWorker: boolean
   /** Dispatches of the queue that this process works on at once. */
   concurrency: number
   logLevel: string
@@ -68,7 +68,7 @@ export function readConfig (variables: NodeJS.ProcessEnv): Config {
     },
     webhookAuth: webhookAuthOf(env),
     retentionDays: retentionDaysOf(env['DISPATCH_RETENTION_DAYS'] ?? '90'),
-    works: oneOf(env, 'DISPATCH_WORKER', ['on', 'off'], 'on') === 'on',
+    runsWorker: oneOf(env, 'DISPATCH_WORKER', ['on', 'off'], 'on') === 'on',
     concurrency: concurrencyOf(env['DISPATCH_CONCURRENCY'] ?? '16'),
     logLevel: oneOf(env, 'DISPATCH_LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'info')
   }

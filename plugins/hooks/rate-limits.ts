@@ -13,10 +13,10 @@ declare module 'fastify' {
 }
 
 /** Keeps clients within their limits before anything else is done for them; every answer tells how much is left. */
-export const rateLimitsPlugin = plugin<{ limiters: RateLimiters }>((app, { limiters }, done) => {
+export const rateLimitsPlugin = plugin<{ rateLimiters: RateLimiters }>((app, { rateLimiters }, done) => {
   app.addHook('onRequest', async (request, reply) => {
     const { limit } = request.routeOptions.config
-    const limiter = limit === undefined ? undefined : limiters[limit]
+    const limiter = limit === undefined ? undefined : rateLimiters[limit]
     if (limit === undefined || limiter === undefined) return
     const { exceeded, ...budget } = await limiter.take(countedAs[limit](request))
     if (exceeded) {

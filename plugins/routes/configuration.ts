@@ -6,7 +6,11 @@ import { auditAuthorOf } from './audit-author.ts'
 import { codeIn } from './path-parameters.ts'
 
 /** Choosing and configuring providers: for oneself, or as an admin for the company. */
-export const configurationRoutes: FastifyPluginCallbackTypebox<{ configuring: ConfigurationService }> = (app, { configuring }, done) => {
+export const configurationRoutes: FastifyPluginCallbackTypebox<{ configurationService: ConfigurationService }> = (
+  app,
+  { configurationService },
+  done
+) => {
   app.get('/api/v1/my/config', {
     config: { errors: [] },
     schema: {
@@ -15,7 +19,7 @@ export const configurationRoutes: FastifyPluginCallbackTypebox<{ configuring: Co
       summary: 'Reads the choices and configurations of user and company, and what they come to. Secrets never come back.',
       response: { 200: MyConfig }
     }
-  }, ({ actor }) => configuring.mine(actor))
+  }, ({ actor }) => configurationService.mine(actor))
 
   for (const { choice, provider, of, whose, ownerOf } of scopes) {
     app.put<{ Params: { service: string }, Body: { providerName: string | null } }>(`${choice}/:service`, {
@@ -33,8 +37,8 @@ export const configurationRoutes: FastifyPluginCallbackTypebox<{ configuring: Co
       const owner = ownerOf(actor)
       // An admin chooses for those who may use the service.
       if (owner.userId !== null) requireService(actor, service)
-      await configuring.choose(owner, service, body.providerName, auditAuthorOf(request))
-      return configuring.mine(actor)
+      await configurationService.choose(owner, service, body.providerName, auditAuthorOf(request))
+      return configurationService.mine(actor)
     })
 
     app.put<{ Params: { code: string }, Body: { settings: JsonObject, sandbox?: boolean, useSandbox?: boolean } }>(`${provider}/:code`, {
@@ -48,7 +52,7 @@ export const configurationRoutes: FastifyPluginCallbackTypebox<{ configuring: Co
       }
     }, (request) => {
       const { actor, params, body, apiVersion: version } = request
-      return configuring.configure(ownerOf(actor), codeIn(params.code), { settings: body.settings, version, ...sandboxOf(body) },
+      return configurationService.configure(ownerOf(actor), codeIn(params.code), { settings: body.settings, version, ...sandboxOf(body) },
         auditAuthorOf(request))
     })
 
@@ -61,7 +65,7 @@ export const configurationRoutes: FastifyPluginCallbackTypebox<{ configuring: Co
         response: { 204: Nothing }
       }
     }, async (request, reply) => {
-      await configuring.remove(ownerOf(request.actor), codeIn(request.params.code), auditAuthorOf(request))
+      await configurationService.remove(ownerOf(request.actor), codeIn(request.params.code), auditAuthorOf(request))
       return reply.code(204).send()
     })
   }

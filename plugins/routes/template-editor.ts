@@ -19,9 +19,9 @@ const File = {
 }
 
 /** Writing the templates of a company (admins), and looking at them. */
-export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ authoring: TemplateEditor, database: Database, now: () => Date }> = (
+export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ templateEditor: TemplateEditor, database: Database, now: () => Date }> = (
   app,
-  { authoring, database, now },
+  { templateEditor, database, now },
   done
 ) => {
   /** The author of a change. Throws `forbidden` unless an admin. */
@@ -42,7 +42,7 @@ export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ authoring: Tem
       body: TemplateBody,
       response: { 201: TemplateAnswer }
     }
-  }, async (request, reply) => reply.code(201).send(answerOf(await authoring.create(by(request), request.body))))
+  }, async (request, reply) => reply.code(201).send(answerOf(await templateEditor.create(by(request), request.body))))
 
   app.put<Named & { Body: NextVersionBody }>('/api/v1/templates/:id', {
     config: { errors: ['template_not_found', 'conflict', 'validation_failed', 'provider_unavailable'] },
@@ -53,7 +53,7 @@ export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ authoring: Tem
       body: NextVersionBody,
       response: { 200: TemplateAnswer }
     }
-  }, async (request) => answerOf(await authoring.change(by(request), await numbered(request), request.body)))
+  }, async (request) => answerOf(await templateEditor.change(by(request), await numbered(request), request.body)))
 
   app.post<Named & { Body: PublishBody }>('/api/v1/templates/:id/publish', {
     config: { errors: ['template_not_found', 'conflict'] },
@@ -64,7 +64,7 @@ export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ authoring: Tem
       body: PublishBody,
       response: { 200: TemplateDetail }
     }
-  }, async (request) => detailOf(await authoring.publish(by(request), await numbered(request), request.body.version)))
+  }, async (request) => detailOf(await templateEditor.publish(by(request), await numbered(request), request.body.version)))
 
   app.delete<Named>('/api/v1/templates/:id', {
     config: { errors: ['template_not_found'] },
@@ -75,7 +75,7 @@ export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ authoring: Tem
       response: { 204: Nothing }
     }
   }, async (request, reply) => {
-    await authoring.remove(by(request), await numbered(request))
+    await templateEditor.remove(by(request), await numbered(request))
     return reply.code(204).send()
   })
 
@@ -92,7 +92,7 @@ export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ authoring: Tem
   }, async ({ actor, params, body }, reply) => {
     const template = await findTemplate(database, actor.companyId, params.id, body.version)
     requireService(actor, template.source.service)
-    return show(reply, await authoring.preview(actor.companyId, template, body))
+    return show(reply, await templateEditor.preview(actor.companyId, template, body))
   })
 
   app.post('/api/v1/templates/preview', {
@@ -106,7 +106,7 @@ export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ authoring: Tem
     }
   }, async (request, reply) => {
     requireRole(request.actor, 'admin')
-    return show(reply, await authoring.previewText(request.actor.companyId, request.body))
+    return show(reply, await templateEditor.previewText(request.actor.companyId, request.body))
   })
   done()
 }

@@ -13,7 +13,7 @@ type Address = { Params: { service: string, provider: string }, Querystring: Rec
  * Where vendors post their events. Every post over HTTPS is answered 200 within a second, also one that is refused: a stranger
  * learns nothing, and a vendor does not come again with what will never be taken. Plain HTTP is no way to here either.
  */
-export const webhookRoutes: FastifyPluginCallbackTypebox<{ intake: WebhookReceiver }> = (app, { intake }, done) => {
+export const webhookRoutes: FastifyPluginCallbackTypebox<{ webhookReceiver: WebhookReceiver }> = (app, { webhookReceiver }, done) => {
   app.removeAllContentTypeParsers()
   // The signature is over the bytes as they came, whatever they say that they are: a type that is none is no reason either.
   app.addHook('onRequest', (request, _reply, next) => {
@@ -26,7 +26,7 @@ export const webhookRoutes: FastifyPluginCallbackTypebox<{ intake: WebhookReceiv
     if (error instanceof DispatchError && error.word === 'https_required') throw error
     request.log.info({ code: error.code }, 'webhook not read')
     const { service = '', provider = '' } = request.params as Partial<Address['Params']>
-    return acknowledge(reply, await intake.receive({ service, provider, account: null, delivery: undefined }))
+    return acknowledge(reply, await webhookReceiver.receive({ service, provider, account: null, delivery: undefined }))
   })
 
   app.post<Address>('/api/webhooks/:service/providers/:provider/endpoint.json', {
@@ -40,7 +40,7 @@ export const webhookRoutes: FastifyPluginCallbackTypebox<{ intake: WebhookReceiv
     }
   }, async ({ params, query, headers, body }, reply) => {
     const delivery = { headers: singleHeaders(headers), body: body instanceof Uint8Array ? body : new Uint8Array() }
-    return acknowledge(reply, await intake.receive({ ...params, account: accountIn(query['account']), delivery }))
+    return acknowledge(reply, await webhookReceiver.receive({ ...params, account: accountIn(query['account']), delivery }))
   })
   done()
 }

@@ -12,7 +12,7 @@ import { printTable } from './support/table.ts'
 
 const { rounds, seconds } = effort({ rounds: 7, seconds: 2 }, { rounds: 1, seconds: 0.2 })
 
-// Also for the house whose statements are recorded.
+// Also for the app whose statements are recorded.
 process.env['DISPATCH_WORKER'] = 'off'
 
 const rates = await withBenchDatabase(async ({ url: databaseUrl }, folder) => {

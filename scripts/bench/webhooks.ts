@@ -64,17 +64,17 @@ async function measureOn (databaseUrl: string, folder: string): Promise<void> {
     DISPATCH_DATA_DIR: join(folder, 'data'),
     DISPATCH_PROVIDERS_DIR: `${join(folder, 'providers')}:${fileURLToPath(new URL('../../providers', import.meta.url))}`
   })
-  const house = await createApp(config, { databaseUrl, log: createLogger('error') })
-  await prepareDatabase(house)
-  const server = await createServer(house, createLogger('error'))
+  const app = await createApp(config, { databaseUrl, log: createLogger('error') })
+  await prepareDatabase(app)
+  const server = await createServer(app, createLogger('error'))
   const url = await server.listen({ host: '127.0.0.1', port: 0 })
 
-  await recordTransactions(house)
+  await recordTransactions(app)
   const signed = Array.from({ length: events }, (_, nth) => signedEvent(nth, privateKey))
   const before = process.cpuUsage()
   const reports = await sentBy({ url, events: signed })
   const { user, system } = process.cpuUsage(before)
-  const { count } = await house.get('database').owner.selectFrom('inbound').select((row) => row.fn.countAll<string>().as('count'))
+  const { count } = await app.get('database').owner.selectFrom('inbound').select((row) => row.fn.countAll<string>().as('count'))
     .executeTakeFirstOrThrow()
   if (Number(count) !== events || reports.some((report) => report['not 200'] > 0)) {
     throw new Error(`Of ${events} events ${count} were kept: ${JSON.stringify(reports)}`)
@@ -83,7 +83,7 @@ async function measureOn (databaseUrl: string, folder: string): Promise<void> {
   // The handling of the events and the dispatches are part of it.
   printTable({ 'processor time of the service': { 'µs an event': Math.round((user + system) / events) } })
   await server.close()
-  await house.close()
+  await app.close()
 }
 
 /** Has a process of its own send the events. */
@@ -196,8 +196,8 @@ function invoice (number: string): object {
 }
 
 /** Accepted steps that the events are about, as dispatches leave them. */
-async function recordTransactions (house: App): Promise<void> {
-  const database = house.get('database')
+async function recordTransactions (app: App): Promise<void> {
+  const database = app.get('database')
   const { company_id: companyId, user_id: userId } = await database.owner.selectFrom('users').select(['company_id', 'user_id']).where(
     'email',
     '=',

@@ -1,6 +1,6 @@
 import type { Told } from './client.ts'
 import type { CrashDatabase } from './database.ts'
-import type { House } from './house.ts'
+import type { Installation } from './installation.ts'
 import type { Order } from './plan.ts'
 import type { Callback } from './receiver.ts'
 import type { Receipt } from './vendor.ts'
@@ -23,7 +23,7 @@ type Lease = { order: string, service: string | null, kind: 'calling' | 'recover
 type Recorded = { dispatchId: string, type: string, state: string, sequence: number, status: string }
 
 /** Compares what clients were told, what the vendor holds and what the database says. */
-export async function check ({ database, vendor, receiver }: House, told: readonly Told[]): Promise<Fault[]> {
+export async function check ({ database, vendor, receiver }: Installation, told: readonly Told[]): Promise<Fault[]> {
   const steps = await database.rows<Step>(`
     select dispatch_id, metadata->>'order' as order, steps.service, steps.status, dispatches.status as dispatch, position
     from dispatches join steps using (dispatch_id) order by dispatch_id, position`)
@@ -253,7 +253,7 @@ function endsOf ({ steps, told, receipts }: World): Fault[] {
 }
 
 /** Where nothing is killed and nothing stalls, nothing is taken from its process, however its clock goes. */
-export async function checkCalm ({ database }: House, orders: readonly Order[]): Promise<Fault[]> {
+export async function checkCalm ({ database }: Installation, orders: readonly Order[]): Promise<Fault[]> {
   const taken = await database.rows<{ dispatch_id: string, status: string, taken: number }>(`
     select dispatch_id, status, (select count(*)::int from events where events.dispatch_id = dispatches.dispatch_id and kind in ('recovered', 'corrected')) as taken
     from dispatches where metadata->>'order' in (${orders.map(({ number }) => `'${number}'`).join()})`)

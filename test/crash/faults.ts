@@ -1,12 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { House } from './house.ts'
+import type { Installation } from './installation.ts'
 import { fillDisk, type Kept } from './processes.ts'
 
 /**
  * What may happen beside the death of processes. `weight`: how often, of all of them; `seconds`: from, to; `does` is about the process that
  * gets the requests first.
  */
-type Kind = { weight: number, seconds: readonly [number, number], does: (house: House, victim: Kept, seconds: number) => Promise<void> }
+type Kind = {
+  weight: number
+  seconds: readonly [number, number]
+  does: (installation: Installation, victim: Kept, seconds: number) => Promise<void>
+}
 
 /** More than a lease is good for (15), and more than it takes until it is surely taken away (5 more). */
 const [longerThanLease, untilTaken] = [[16, 20], [24, 28]] as const
@@ -37,9 +41,9 @@ export const faults = {
     }
   },
   /** The disk is full: a file may have no more than 1,000 bytes. */
-  diskFull: { weight: 15, seconds: [1, 3], does: async (_house, victim, seconds) => fillDisk(await victim.ready(), 1_000, seconds) },
+  diskFull: { weight: 15, seconds: [1, 3], does: async (_installation, victim, seconds) => fillDisk(await victim.ready(), 1_000, seconds) },
   /** A process stands still for longer than its leases are good. */
-  asleep: { weight: 4, seconds: longerThanLease, does: (_house, victim, seconds) => victim.sleep(seconds) },
+  asleep: { weight: 4, seconds: longerThanLease, does: (_installation, victim, seconds) => victim.sleep(seconds) },
   /** A process stands still while its connections to the vendor come about, and wakes when its leases have been taken away. */
   asleepInHandshake: {
     weight: 4,

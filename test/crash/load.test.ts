@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { check } from './check.ts'
 import { place, type Told } from './client.ts'
-import { openHouse } from './house.ts'
+import { openInstallation } from './installation.ts'
 import { fields, type Order } from './plan.ts'
 
 // tap's word for a test that is out of time: everything that was started ends with this process.
@@ -33,25 +33,25 @@ const orders = Array.from({ length: queued }, (_, index): Order => ({
 }))
 
 void t.test(`of ${queued} invoices that were queued when every process was killed each succeeds, once`, async (t) => {
-  const house = await openHouse({ serving: 1, working: 1 })
+  const installation = await openInstallation({ serving: 1, working: 1 })
   try {
     const over = new AbortController()
-    const told: Told[] = await Promise.all(orders.map((order) => place(order, house.urls, house.token, over.signal)))
+    const told: Told[] = await Promise.all(orders.map((order) => place(order, installation.urls, installation.token, over.signal)))
     t.equal(told.filter(({ answer }) => answer?.status === 200).length, queued, 'all are accepted')
-    while ((await house.vendor.receipts()).length < heard) await pause(20)
-    for (const process of house.processes) process.kill()
+    while ((await installation.vendor.receipts()).length < heard) await pause(20)
+    for (const process of installation.processes) process.kill()
     const statuses = (): Promise<{ status: string, providers: string, count: number }[]> =>
-      house.database.rows(
+      installation.database.rows(
         'select dispatches.status, count(*)::int, string_agg(distinct provider_code, \' \' order by provider_code) as providers ' +
           'from dispatches join steps using (dispatch_id) group by 1'
       )
     const ended = new Set(['succeeded', 'failed', 'partial', 'cancelled'])
     while ((await statuses()).some(({ status }) => !ended.has(status))) await pause(500)
     t.strictSame(await statuses(), [{ status: 'succeeded', count: queued, providers: 'keyed searched' }])
-    t.strictSame(await check(house, told), [])
-    t.ok((await house.database.rows('select from events where kind = \'recovered\'')).length > 0,
+    t.strictSame(await check(installation, told), [])
+    t.ok((await installation.database.rows('select from events where kind = \'recovered\'')).length > 0,
       'some were under way when they were killed')
   } finally {
-    await house.close()
+    await installation.close()
   }
 })

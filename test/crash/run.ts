@@ -9,7 +9,7 @@ import { check, checkCalm, type Fault, tellFault, underWay } from './check.ts'
 import { place, send, type Told } from './client.ts'
 import type { CrashDatabase } from './database.ts'
 import { type FaultName, faultNames, faults, long } from './faults.ts'
-import { type House, openHouse } from './house.ts'
+import { type Installation, openInstallation } from './installation.ts'
 import { calmOrders, type Disturbance, type Life, ordersOfLife, planLives } from './plan.ts'
 import { type Kept, missing } from './processes.ts'
 import { createRandom } from './random.ts'
@@ -46,48 +46,50 @@ export async function runCrash ({ seed, kills, kinds = faultNames, disturbed = 3
   Options): Promise<Report>
 {
   for (const what of missing) say(`not tried here: ${what}`)
-  const house = await openHouse({ serving, working, log })
+  const installation = await openInstallation({ serving, working, log })
   try {
-    const lives = planLives(createRandom(seed), { count: kills, kinds, disturbed, receiver: house.receiver.url })
-    const faults = createFaults(house)
+    const lives = planLives(createRandom(seed), { count: kills, kinds, disturbed, receiver: installation.receiver.url })
+    const faults = createFaults(installation)
     const over = new AbortController()
     const placed: Promise<Told>[] = []
     const caught = new Map<string, number>()
     for (const [index, life] of lives.entries()) {
-      placed.push(...await live(house, life, { first: index % serving, faults, over: over.signal }))
-      await note(caught, house.database, life)
+      placed.push(...await live(installation, life, { first: index % serving, faults, over: over.signal }))
+      await note(caught, installation.database, life)
       if (index % 25 === 24) say(`${index + 1} of ${kills} lives`)
     }
     await faults.over()
-    const told = await allTold(house, placed, over)
-    await quiet(house)
-    const calm = linger > 0 ? await keepCalm(house, { first: kills * ordersOfLife + 1, linger }) : { told: [], faults: [] }
+    const told = await allTold(installation, placed, over)
+    await quiet(installation)
+    const calm = linger > 0 ? await keepCalm(installation, { first: kills * ordersOfLife + 1, linger }) : { told: [], faults: [] }
     told.push(...calm.told)
-    const left = [...await quiet(house), ...await checkTwice(house, told), ...calm.faults]
+    const left = [...await quiet(installation), ...await checkTwice(installation, told), ...calm.faults]
     const broken = [
       ...left,
-      ...left.length > 0 ? [] : await resolveDoubts(house, told),
-      ...house.processes.flatMap(({ gaveUp }) => gaveUp.map((how): Fault => ({ rule: 'a process outlives its database', facts: how })))
+      ...left.length > 0 ? [] : await resolveDoubts(installation, told),
+      ...installation.processes.flatMap(({ gaveUp }) =>
+        gaveUp.map((how): Fault => ({ rule: 'a process outlives its database', facts: how }))
+      )
     ]
     return {
-      faults: await Promise.all(broken.map((fault) => tellFault(house.database, fault))),
-      summary: await summarise(house, { seed, caught, told, met: faults.met })
+      faults: await Promise.all(broken.map((fault) => tellFault(installation.database, fault))),
+      summary: await summarise(installation, { seed, caught, told, met: faults.met })
     }
   } finally {
-    await house.close()
+    await installation.close()
   }
 }
 
 /** What is found while a step moves is looked at again. */
-async function checkTwice (house: House, told: readonly Told[]): Promise<Fault[]> {
-  if ((await check(house, told)).length === 0) return []
+async function checkTwice (installation: Installation, told: readonly Told[]): Promise<Fault[]> {
+  if ((await check(installation, told)).length === 0) return []
   await pause(settling * 1000)
-  await quiet(house)
-  return check(house, told)
+  await quiet(installation)
+  return check(installation, told)
 }
 
 /** What all clients were told; who is told nothing for too long is told no more. */
-async function allTold ({ processes }: House, placed: readonly Promise<Told>[], over: AbortController): Promise<Told[]> {
+async function allTold ({ processes }: Installation, placed: readonly Promise<Told>[], over: AbortController): Promise<Told[]> {
   const watch = setInterval(() => {
     if (Date.now() - Math.max(...processes.map(({ since }) => since)) > answeredWithin * 1000) over.abort()
   }, 500)
@@ -99,17 +101,20 @@ async function allTold ({ processes }: House, placed: readonly Promise<Told>[], 
 }
 
 /** A time in which nothing is killed and nothing stalls; of anything the vendor has killed then, nothing is said. */
-async function keepCalm (house: House, { first, linger }: { first: number, linger: number }): Promise<{ told: Told[], faults: Fault[] }> {
-  const kills = (): number => house.processes.reduce((sum, process) => sum + process.kills.length, 0)
+async function keepCalm (
+  installation: Installation,
+  { first, linger }: { first: number, linger: number }
+): Promise<{ told: Told[], faults: Fault[] }> {
+  const kills = (): number => installation.processes.reduce((sum, process) => sum + process.kills.length, 0)
   const before = kills()
   const orders = calmOrders(first, calmRequests)
-  const told = await Promise.all(orders.map((order) => place(order, house.urls, house.token, new AbortController().signal)))
+  const told = await Promise.all(orders.map((order) => place(order, installation.urls, installation.token, new AbortController().signal)))
   await pause(linger * 1000)
-  await quiet(house)
-  return { told, faults: kills() === before ? await checkCalm(house, orders) : [] }
+  await quiet(installation)
+  return { told, faults: kills() === before ? await checkCalm(installation, orders) : [] }
 }
 
-/** What disturbs a house, one thing at a time. */
+/** What disturbs an installation, one thing at a time. */
 type Faults = {
   /** Resolves at the end of a short one; a long one, once it has begun, goes on beside the lives that follow. */
   begin: (disturbance: Disturbance, victim: Kept) => Promise<void>
@@ -119,7 +124,7 @@ type Faults = {
   met: ReadonlyMap<string, number>
 }
 
-function createFaults (house: House): Faults {
+function createFaults (installation: Installation): Faults {
   const met = new Map<string, number>()
   let underWay = Promise.resolve()
   return {
@@ -128,7 +133,7 @@ function createFaults (house: House): Faults {
       await underWay
       await pause(at)
       met.set(what, (met.get(what) ?? 0) + 1)
-      underWay = faults[what].does(house, victim, seconds)
+      underWay = faults[what].does(installation, victim, seconds)
       await (seconds < long ? underWay : Promise.race([underWay, pause(long * 1000)]))
     },
     over: () => underWay
@@ -139,11 +144,11 @@ type Circumstances = { first: number, faults: Faults, over: AbortSignal }
 
 /** One life: a burst of requests, and the death of the process that gets them first. One that stands still is left alone. */
 async function live (
-  house: House,
+  installation: Installation,
   { orders, killedAt, killed, disturbance }: Life,
   { first, faults, over }: Circumstances
 ): Promise<Promise<Told>[]> {
-  const { processes, urls, token } = house
+  const { processes, urls, token } = installation
   const nearest = [...processes.slice(first, serving), ...processes.slice(0, first)]
   const victim = nearest.find(({ asleep }) => !asleep)
   if (victim === undefined) throw new Error('No process that serves is awake.')
@@ -184,7 +189,7 @@ async function note (caught: Map<string, number>, { rows }: CrashDatabase, { ord
  * Waits until nothing is under way any more, or something is stuck: that is what it resolves to. The vendor may still have the service
  * killed meanwhile.
  */
-async function quiet ({ processes, database }: House): Promise<Fault[]> {
+async function quiet ({ processes, database }: Installation): Promise<Fault[]> {
   for (;;) {
     await Promise.all(processes.map((process) => process.ready()))
     const { count, stuck } = await underWay(database, Math.max(...processes.map(({ since }) => since)))
@@ -194,19 +199,19 @@ async function quiet ({ processes, database }: House): Promise<Fault[]> {
 }
 
 /** A person says of every step that nobody can tell of what the vendor holds; then nothing is held any more, and the rest is as before. */
-async function resolveDoubts (house: House, told: readonly Told[]): Promise<Fault[]> {
+async function resolveDoubts (installation: Installation, told: readonly Told[]): Promise<Fault[]> {
   const held = new Set(
-    (await house.vendor.receipts()).filter((receipt) => receipt.held && receipt.service === 'sms').map(({ order }) => order)
+    (await installation.vendor.receipts()).filter((receipt) => receipt.held && receipt.service === 'sms').map(({ order }) => order)
   )
-  const doubts = await house.database.rows<{ dispatch_id: string, order: string }>(
+  const doubts = await installation.database.rows<{ dispatch_id: string, order: string }>(
     'select dispatch_id, metadata->>\'order\' as order from dispatches join steps using (dispatch_id) where steps.status = ' +
       '\'uncertain\' and steps.service = \'sms\''
   )
   for (const { dispatch_id: id, order } of doubts) {
     const body = { outcome: held.has(order) ? 'accepted' : 'rejected', reason: 'The vendor was asked on the telephone.' }
     let silence: unknown
-    const answer = await send(house.urls[0] ?? '', `/api/v1/dispatches/${id}/resolve`, {
-      token: house.token,
+    const answer = await send(installation.urls[0] ?? '', `/api/v1/dispatches/${id}/resolve`, {
+      token: installation.token,
       body,
       unanswered: (error) => {
         silence = error
@@ -216,11 +221,11 @@ async function resolveDoubts (house: House, told: readonly Told[]): Promise<Faul
       return [{ rule: 'a person can say what became of a step', dispatchId: id, facts: answer ?? String(silence) }]
     }
   }
-  return checkTwice(house, told)
+  return checkTwice(installation, told)
 }
 
 async function summarise (
-  { processes, database }: House,
+  { processes, database }: Installation,
   { seed, caught, told, met }: { seed: number, caught: Map<string, number>, told: readonly Told[], met: ReadonlyMap<string, number> }
 ): Promise<string> {
   const statuses = await database.rows<{ status: string, count: number }>(

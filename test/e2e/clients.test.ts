@@ -9,7 +9,7 @@ import { quickRenderer } from '../plugins/support/parts.ts'
 import { startService } from '../support/service.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const service = await startService(t, { config: { works: false }, parts: { renderer: quickRenderer } })
+const service = await startService(t, { config: { runsWorker: false }, replacements: { renderer: quickRenderer } })
 
 /** A project of somebody who calls the service: programs, and what is generated for them. */
 const project = mkdtempSync(join(tmpdir(), 'dispatch-clients-'))

@@ -50,7 +50,7 @@ for (const { code, service: name, request, sent } of newcomers) {
     const source = join(root, 'test/fixtures/integrators', code)
     const folders = await directory(t)
     const { vendor, network } = await vendorOf(t)
-    const service = await startService(t, { config: { providerDirectories: [shippedProviders, folders] }, parts: { network } })
+    const service = await startService(t, { config: { providerDirectories: [shippedProviders, folders] }, replacements: { network } })
     const dispatch = (more: object = {}): Promise<Answer> => service.send('POST', `/api/${name}`, { body: { ...request(), ...more } })
     const choose = (providerName: string): Promise<Answer> =>
       service.send('PUT', `/api/v1/company/defaults/${name}`, { body: { providerName } })

@@ -6,8 +6,8 @@ import { admin, type Answer, invoiceRequest, startService } from '../support/ser
 import { routesOf } from './support.ts'
 
 const service = await startService(t)
-const { house, send } = service
-const routes = await routesOf(house)
+const { app, send } = service
+const routes = await routesOf(app)
 
 await t.test('no route answers another origin, or says what it is made of', async (t) => {
   t.ok(routes.length > 25)
@@ -54,13 +54,13 @@ await t.test('the pages load nothing from elsewhere and may not be framed', asyn
 
 await t.test('whatever is wrong with a login, one password is checked', async (t) => {
   const { member } = await service.company('counted')
-  await house.get('database').owner.updateTable('users').set({ disabled_at: new Date() }).where('email', '=', member.email).execute()
+  await app.get('database').owner.updateTable('users').set({ disabled_at: new Date() }).where('email', '=', member.email).execute()
   let checks = 0
   const matches: typeof passwordMatches = (...given) => {
     checks++
     return passwordMatches(...given)
   }
-  const credentials = createCredentials({ accounts: house.get('accounts'), now: house.get('now'), matches })
+  const credentials = createCredentials({ accounts: app.get('accounts'), now: app.get('now'), matches })
   const wrong: [string, string][] = [
     [admin.email, 'wrong'],
     ['nobody@example.com', 'wrong'],
@@ -93,7 +93,7 @@ async function timed (ways: readonly (() => Promise<unknown>)[], turns: number):
 // The structure is tested above; this finds only what is off by a factor, such as a verification that is left out.
 await t.test('an unknown user, a wrong password and a disabled user take the same time, and so do keys', async (t) => {
   const { member } = await service.company('timed')
-  await house.get('database').owner.updateTable('users').set({ disabled_at: new Date() }).where('email', '=', member.email).execute()
+  await app.get('database').owner.updateTable('users').set({ disabled_at: new Date() }).where('email', '=', member.email).execute()
   let guess = 0
   const login = (username: string): Promise<Answer> =>
     send('POST', '/auth', { body: { username, password: `wrong ${String(++guess)}` } }, null)

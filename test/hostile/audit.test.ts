@@ -13,11 +13,11 @@ const folder = await directory(t)
 await provide(folder, 'sample')
 // What is queued waits: nobody works on it.
 const service = await startService(t, {
-  config: { works: false, providerDirectories: [shippedProviders, folder] },
-  parts: { renderer: quickRenderer }
+  config: { runsWorker: false, providerDirectories: [shippedProviders, folder] },
+  replacements: { renderer: quickRenderer }
 })
-const { house, send } = service
-const database = house.get('database')
+const { app, send } = service
+const database = app.get('database')
 const { owner } = database
 const company = await service.company('audited')
 const { companyId, admin } = company
@@ -78,7 +78,7 @@ const changes: Record<string, Change> = {
         url: 'https://audited.test/',
         data: {},
         now: new Date(),
-        due: house.get('database').now,
+        due: app.get('database').now,
         newId: randomUUIDv7
       } as const
       const id = await owner.transaction().execute((queries) => noteCallback(queries, callback, () => Promise.resolve()))
@@ -214,7 +214,7 @@ const removing = ['asset.deleted']
 
 /** The tables with rows that a transaction has written, but for the audit log. */
 async function writtenBy (transaction: string): Promise<string[]> {
-  const tables = (await tablesOf(house)).filter(({ name }) => name !== 'audit')
+  const tables = (await tablesOf(app)).filter(({ name }) => name !== 'audit')
   const found = tables.map(({ name }) =>
     sql`select ${name} as name where exists (select from ${sql.table(name)} where xmin::text = ${transaction})`
   )
@@ -393,9 +393,9 @@ await t.test('entries are found by what, who, which and when, page by page, the 
 })
 
 await t.test('a session of somebody who acts for somebody else shows both', async (t) => {
-  const [target] = await house.get('accounts').byEmail(admin.email)
-  const [account] = await house.get('accounts').byEmail(operator.email)
-  const token = await house.get('tokens').issue(target!, {
+  const [target] = await app.get('accounts').byEmail(admin.email)
+  const [account] = await app.get('accounts').byEmail(operator.email)
+  const token = await app.get('tokens').issue(target!, {
     impersonator: { userId: account!.userId, passwordVersion: account!.passwordVersion }
   })
   t.equal((await send('PUT', '/api/v1/company', { body: { lowCredit: 2 }, headers: { authorization: `Bearer ${token}` } }, null)).status,

@@ -5,7 +5,7 @@ import { invoiceRequest, type Sending, startService } from '../support/service.t
 import { hasNoFault, isError, traces } from './support.ts'
 
 const service = await startService(t)
-const { send, house } = service
+const { send, app } = service
 
 /** A body that would be dispatched, as text, with `field` in place of its metadata. */
 const withField = (field: string): string => JSON.stringify(invoiceRequest()).replace(/\}$/, `,${field}}`)
@@ -111,7 +111,7 @@ const bodies: Record<string, [ErrorWord, Sending]> = {
 }
 
 await t.test('a bad request has its error, costs nothing and leaves nothing behind', async (t) => {
-  const before = await traces(house)
+  const before = await traces(app)
   for (const [name, [word, sending]] of Object.entries(bodies)) {
     const validated = await send('POST', '/api/invoicing/validate', sending)
     isError(t, validated, word, `${name}, to be validated`)
@@ -120,7 +120,7 @@ await t.test('a bad request has its error, costs nothing and leaves nothing behi
       await send('POST', '/api/invoicing', { ...sending, headers: { 'x-idempotency-key': name.slice(0, 50), ...sending.headers } }), word,
       name)
   }
-  t.same(await traces(house), before)
+  t.same(await traces(app), before)
   t.equal(({} as Record<string, unknown>)['polluted'], undefined)
 })
 
@@ -287,7 +287,7 @@ const names = [
 ]
 
 await t.test('nothing has a name that no thing can have', async (t) => {
-  const before = await traces(house)
+  const before = await traces(app)
   for (const name of names) {
     for (const [method, path, word, body] of [
       ['GET', `/api/v1/templates/${name}`, 'template_not_found'],
@@ -307,7 +307,7 @@ await t.test('nothing has a name that no thing can have', async (t) => {
       isError(t, answer, name.length > 100 || /%(?:$|zz|ff|C0)/.test(name) ? 'not_found' : word, `${method} ${path.slice(0, 60)}`)
     }
   }
-  t.same(await traces(house), before)
+  t.same(await traces(app), before)
 })
 
 await t.test('files beside the pages are not served', async (t) => {

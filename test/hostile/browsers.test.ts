@@ -3,14 +3,14 @@ import { admin, type Answer, invoiceRequest, startService } from '../support/ser
 import { hasNoFault, isError, routesOf, traces } from './support.ts'
 
 const service = await startService(t)
-const { send, house, url } = service
+const { send, app, url } = service
 const from = (site: string): { headers: Record<string, string> } => ({
   headers: { 'sec-fetch-site': site, origin: 'https://evil.example' }
 })
 
 await t.test('the page of another site cannot have a browser that remembers Basic change anything, on any route', async (t) => {
-  const before = await traces(house)
-  const unsafe = (await routesOf(house)).filter(({ method }) => method !== 'GET' && method !== 'HEAD')
+  const before = await traces(app)
+  const unsafe = (await routesOf(app)).filter(({ method }) => method !== 'GET' && method !== 'HEAD')
   t.ok(unsafe.length > 30)
   for (const { method, url: path } of unsafe) {
     for (const site of ['cross-site', 'same-site']) {
@@ -19,7 +19,7 @@ await t.test('the page of another site cannot have a browser that remembers Basi
       else isError(t, answer, 'forbidden', `${method} ${path} ${site}`)
     }
   }
-  t.same(await traces(house), before)
+  t.same(await traces(app), before)
 })
 
 await t.test('a form of another site is not uploaded', async (t) => {

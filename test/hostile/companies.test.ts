@@ -17,10 +17,10 @@ t.teardown(receiver.close)
 receiver.answer({ status: 200 })
 const service = await startService(t, {
   config: { providerDirectories: [shippedProviders, folder] },
-  parts: { network: vendorNetwork(receiver) }
+  replacements: { network: vendorNetwork(receiver) }
 })
-const { house, send } = service
-const { owner } = house.get('database')
+const { app, send } = service
+const { owner } = app.get('database')
 
 /** Something of a company for every name that a request can carry. */
 type Things = {
@@ -61,7 +61,7 @@ async function founded (name: string, templateId: number): Promise<Company> {
       url: `https://${name}.test/`,
       data: { name },
       now: new Date(),
-      due: house.get('database').now,
+      due: app.get('database').now,
       newId: randomUUIDv7
     }, () => Promise.resolve())
   )
@@ -377,7 +377,7 @@ function keepsSecret (t: Test, { headers, body }: Answer, name: string): void {
 }
 
 await t.test('every route has its row in the matrix, and is open only if it is listed', async (t) => {
-  const routes = (await routesOf(house)).filter(({ url }) => !url.startsWith('/docs'))
+  const routes = (await routesOf(app)).filter(({ url }) => !url.startsWith('/docs'))
   const names = (isPublic: boolean): string[] =>
     routes.filter((route) => route.public === isPublic).map(({ method, url }) => `${method} ${url}`).sort()
   t.same(names(false), Object.keys(matrix).sort())
@@ -400,7 +400,7 @@ await t.test('each role may do what its row says, and nothing else', async (t) =
 })
 
 await t.test('what belongs to another company is not there', async (t) => {
-  const before = await dump(house, zanzibar.companyId)
+  const before = await dump(app, zanzibar.companyId)
   for (const [name, row] of Object.entries(matrix)) {
     for (const role of everyone) {
       const answer = await ask(name, row, zanzibar, own[role])
@@ -408,7 +408,7 @@ await t.test('what belongs to another company is not there', async (t) => {
       if (row.ofPlatform !== true || role !== 'operator') keepsSecret(t, answer, `${role}: ${name}`)
     }
   }
-  t.same(await dump(house, zanzibar.companyId), before)
+  t.same(await dump(app, zanzibar.companyId), before)
 })
 
 await t.test('an idempotency key is its company\'s own', async (t) => {
@@ -441,10 +441,10 @@ await t.test('who may not use a service is refused, also what a colleague\'s key
   for (const [name, row] of Object.entries(matrix).filter(([, { service }]) => service === true)) {
     isError(t, await ask(name, row, own, login), 'forbidden', name)
   }
-  const before = await dump(house, own.companyId)
+  const before = await dump(app, own.companyId)
   isError(t, await send('POST', '/api/invoicing', { body: invoiceRequest(), headers: { 'x-idempotency-key': own.key } }, login),
     'forbidden')
-  t.same(await dump(house, own.companyId), before)
+  t.same(await dump(app, own.companyId), before)
 })
 
 await t.test('an operator of the platform has no way into a company\'s things', async (t) => {

@@ -176,7 +176,7 @@ await t.test('after all of it every credit is accounted for, and nothing hangs',
       (select count(*)::int from steps where company_id = ${companyId} and status in ('planned', 'calling')) as hanging,
       (select count(*)::int from dispatches where company_id = ${companyId} and status = 'running') as running,
       (select count(*)::int from ledger where company_id = ${companyId} and kind = 'debit') as debits
-    from credits where company_id = ${companyId}`.execute(service.house.get('database').owner)
+    from credits where company_id = ${companyId}`.execute(service.app.get('database').owner)
   t.ok(account !== undefined && account['accepted']! > 0, 'some of the requests were dispatched')
   has(t, account, {
     booked: account?.['balance'],
@@ -186,7 +186,7 @@ await t.test('after all of it every credit is accounted for, and nothing hangs',
     hanging: 0,
     running: 0
   })
-  const sent = await listProviderState(service.house.get('database'), companyId, 'simulator', 'outbox:', 1_000_000)
+  const sent = await listProviderState(service.app.get('database'), companyId, 'simulator', 'outbox:', 1_000_000)
   t.ok(sent.length >= account!['accepted']!, 'and what was paid for was sent')
   hasNoFault(t, service)
 })

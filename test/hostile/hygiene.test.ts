@@ -4,15 +4,18 @@ import { contains, has, lacks } from '../support/matching.ts'
 import { admin, invoiceRequest, startService } from '../support/service.ts'
 import { isError, routesOf } from './support.ts'
 
-const service = await startService(t, { config: { securityContact: 'mailto:security@example.com' }, parts: { renderer: quickRenderer } })
-const { send, house } = service
+const service = await startService(t, {
+  config: { securityContact: 'mailto:security@example.com' },
+  replacements: { renderer: quickRenderer }
+})
+const { send, app } = service
 
 /** A header by which a browser would keep something, or let another origin read. */
 const isOpening = (header: string): boolean => header === 'set-cookie' || header.startsWith('access-control-')
 
 await t.test('no answer of any route sets a cookie, lets another origin read it, or may be framed, ' +
   'sniffed or loaded elsewhere', async (t) => {
-  const routes = await routesOf(house)
+  const routes = await routesOf(app)
   t.ok(routes.length > 40)
   for (const { method, url } of routes) {
     const path = url.replaceAll(/:\w+/g, '1').replace('*', 'swagger-ui.css')
@@ -101,6 +104,6 @@ await t.test('security.txt says whom to tell, until when, and where it stands', 
 })
 
 await t.test('without a contact there is none', async (t) => {
-  const { send } = await startService(t, { parts: { renderer: quickRenderer } })
+  const { send } = await startService(t, { replacements: { renderer: quickRenderer } })
   isError(t, await send('GET', '/.well-known/security.txt', {}, null), 'not_found')
 })

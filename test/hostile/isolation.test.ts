@@ -7,8 +7,8 @@ import { invoiceRequest, startService } from '../support/service.ts'
 import { dump, tablesOf } from './support.ts'
 
 const service = await startService(t)
-const { house, send } = service
-const { owner, company } = house.get('database')
+const { app, send } = service
+const { owner, company } = app.get('database')
 
 /** A company with rows in every table that companies use. */
 async function founded (name: string, templateId: number): Promise<number> {
@@ -28,7 +28,7 @@ async function founded (name: string, templateId: number): Promise<number> {
       url: 'https://hooks.acme.test/',
       data: {},
       now: new Date(),
-      due: house.get('database').now,
+      due: app.get('database').now,
       newId: randomUUIDv7
     }, () => Promise.resolve())
   )
@@ -49,7 +49,7 @@ const role = 'dispatch_company'
 /** Tables with a company in their rows that only the owner reads. */
 const internal = ['changes', 'inbound']
 const shared = ['template_versions', 'templates']
-const tables = await tablesOf(house)
+const tables = await tablesOf(app)
 const reachable = tables.filter(({ name, ofCompanies }) => ofCompanies && !internal.includes(name)).map(({ name }) => name)
 const unreachable = tables.map(({ name }) => name).filter((name) => !reachable.includes(name))
 
@@ -96,7 +96,7 @@ await t.test('a company sees its own rows in every table, and none of another\'s
 })
 
 await t.test('a company cannot write a row of another, nor give one away', async (t) => {
-  const before = await dump(house, theirs)
+  const before = await dump(app, theirs)
   for (const name of reachable) {
     const table = sql.table(name)
     const [row = ''] = before[name] ?? []
@@ -111,7 +111,7 @@ await t.test('a company cannot write a row of another, nor give one away', async
     await isHarmless(`delete from ${name}`, sql`delete from ${table} where company_id = ${theirs}`)
     await isHarmless(`lock in ${name}`, sql`select company_id from ${table} where company_id = ${theirs} for update`)
   }
-  t.same(await dump(house, theirs), before)
+  t.same(await dump(app, theirs), before)
 
   /** It finds nothing, or is not even allowed. */
   async function isHarmless (what: string, statement: RawBuilder<unknown>): Promise<void> {

@@ -25,7 +25,7 @@ const basic = Buffer.from(`user:${secret}`).toString('base64')
 const providers = await testProviders(t)
 const service = await startService(t, { config: { providerDirectories: providers.directories, logLevel: 'trace' } })
 const company = await service.company('canary')
-const { house, log } = service
+const { app, log } = service
 
 /** The ways in which a vendor's code gives away what it was given, by name. */
 const leaks: Record<string, (token: string) => unknown> = {
@@ -142,7 +142,7 @@ await t.test('what a vendor\'s code threw is logged all the same', (t) => {
 })
 
 await t.test('the database holds no secret and no password in the clear', async (t) => {
-  const rows = JSON.stringify(await dump(house))
+  const rows = JSON.stringify(await dump(app))
   contains(t, rows, '"region\\": \\"eu\\"', 'what is no secret is there')
   for (const hidden of [secret, 'demo-password', 'operator-password']) lacks(t, rows, hidden, hidden)
 })
@@ -249,7 +249,7 @@ const used: Record<string, string> = {}
 
 await t.test('passwords, tokens and secrets that are good are used, and stay where they were put', async (t) => {
   const login = { email: 'ada@canaries.example', password: 'canary-of-a-good-password' }
-  await createCompanies(house.get('database'), [{
+  await createCompanies(app.get('database'), [{
     name: 'Canaries',
     credits: 5,
     users: [{ email: login.email, role: 'admin', services: ['*'], passwordHash: await hashPassword(login.password) }],
@@ -285,7 +285,7 @@ await t.test('passwords, tokens and secrets that are good are used, and stay whe
     'a setting': 'canary-of-a-good-setting',
     'a vendor\'s password': 'canary-of-a-vendor',
     'a vendor\'s signature': 'canary-of-a-signature',
-    'the master key': house.get('config').masterKey
+    'the master key': app.get('config').masterKey
   })
 })
 
@@ -310,7 +310,7 @@ await t.test('no table of any schema, no file below the data directory and no li
 
 /** Every table, those of the queue too, as `COPY … TO STDOUT` has them: bytes in hexadecimal, JSON as it stands. */
 async function everyTable (): Promise<string[]> {
-  const { owner } = house.get('database')
+  const { owner } = app.get('database')
   const { rows } = await sql<
     { schema: string, name: string }
   >`select schemaname as schema, tablename as name from pg_tables where schemaname not in ('pg_catalog', 'information_schema')`.execute(
@@ -324,7 +324,7 @@ async function everyTable (): Promise<string[]> {
 }
 
 async function everyFile (): Promise<string[]> {
-  const folder = house.get('config').dataDirectory
+  const folder = app.get('config').dataDirectory
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   return Promise.all(entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => readFile(join(parentPath, name), 'latin1')))
 }

@@ -15,8 +15,8 @@ import { admin, invoiceRequest, startService } from '../support/service.ts'
 import { hasNoFault, traces } from './support.ts'
 
 const limits = { ...transportLimits, head: 200, request: 600, checkInterval: 50, answer: 300, minBytesPerSecond: 1024 ** 3 }
-const service = await startService(t, { parts: { renderer: quickRenderer, transportLimits: limits } })
-const { house, send } = service
+const service = await startService(t, { replacements: { renderer: quickRenderer, transportLimits: limits } })
+const { app, send } = service
 const port = Number(new URL(service.url).port)
 const authorization = `Authorization: Basic ${Buffer.from(`${admin.email}:${admin.password}`).toString('base64')}`
 
@@ -61,7 +61,7 @@ await t.test('a head that comes byte by byte, and a connection that says nothing
 })
 
 await t.test('for its head a request has a shorter time than for all of it', async (t) => {
-  const patient = await startService(t, { parts: { renderer: quickRenderer, transportLimits: { ...limits, request: 3_600_000 } } })
+  const patient = await startService(t, { replacements: { renderer: quickRenderer, transportLimits: { ...limits, request: 3_600_000 } } })
   const [slow, silent] = [await open(Number(new URL(patient.url).port)), await open(Number(new URL(patient.url).port))]
   slow.socket.write('GET /healthz HTTP/1.1\r\nX-Slow: ')
   await Promise.all([slow.ended, silent.ended])
@@ -70,7 +70,7 @@ await t.test('for its head a request has a shorter time than for all of it', asy
 })
 
 await t.test('a body that comes byte by byte is ended, and leaves nothing behind', async (t) => {
-  const before = await traces(house)
+  const before = await traces(app)
   const body = JSON.stringify(invoiceRequest())
   for (const sent of [
     head('POST /api/invoicing HTTP/1.1', 'Content-Type: application/json', `Content-Length: ${String(body.length)}`),
@@ -82,7 +82,7 @@ await t.test('a body that comes byte by byte is ended, and leaves nothing behind
     await connection.ended
     lacks(t, connection.received(), '200 OK')
   }
-  t.same(await traces(house), before)
+  t.same(await traces(app), before)
 })
 
 await t.test('an upload that stalls or breaks off leaves no file, no row and nothing in the spool', async (t) => {
@@ -97,7 +97,7 @@ await t.test('an upload that stalls or breaks off leaves no file, no row and not
     })).status,
     200
   )
-  const before = await traces(house)
+  const before = await traces(app)
   const megabyte = 'x'.repeat(1024 * 1024)
   const [stalled, broken, gone] = [await open(), await open(), await open()]
   stalled.socket.write(upload(5_000_000) + megabyte)
@@ -107,9 +107,9 @@ await t.test('an upload that stalls or breaks off leaves no file, no row and not
   broken.socket.resetAndDestroy()
   gone.socket.end()
   await Promise.all([stalled.ended, broken.ended, gone.ended])
-  while (JSON.stringify(await traces(house)) !== JSON.stringify(before)) await pause(20)
-  t.same(await traces(house), before)
-  t.same(await readdir(join(house.get('config').dataDirectory, 'spool')).catch(() => []), [])
+  while (JSON.stringify(await traces(app)) !== JSON.stringify(before)) await pause(20)
+  t.same(await traces(app), before)
+  t.same(await readdir(join(app.get('config').dataDirectory, 'spool')).catch(() => []), [])
 })
 
 await t.test('an answer that is not taken is cut off, and what it was read from is closed', async (t) => {

@@ -9,7 +9,7 @@ import { quickRenderer } from '../plugins/support/parts.ts'
 import { invoiceRequest, type Login, seededDatabase, startService } from '../support/service.ts'
 
 const databaseUrl = await seededDatabase(t)
-const service = await startService(t, { databaseUrl, parts: { renderer: quickRenderer } })
+const service = await startService(t, { databaseUrl, replacements: { renderer: quickRenderer } })
 const [held, other] = [await service.company('held', { credits: 1_000_000 }), await service.company('other', { credits: 1_000_000 })]
 
 // Milliseconds: longer than anybody waits for anything.
@@ -77,7 +77,7 @@ function keepAsking (): () => Promise<{ statuses: number[], longest: number }> {
 async function creditsKept (): Promise<number> {
   const { rows } = await sql`select from pg_locks join pg_stat_activity using (pid)
     where relation = 'credits'::regclass and mode in ('RowShareLock', 'RowExclusiveLock') and state like 'idle in transaction%'`.execute(
-    service.house.get('database').owner
+    service.app.get('database').owner
   )
   return rows.length
 }

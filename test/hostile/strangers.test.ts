@@ -32,8 +32,8 @@ await t.test('strangers take turns, a few in all; neither companies nor probes w
   let begun = 0
   const service = await startService(t, {
     config: { trustedProxies: ['127.0.0.1'] },
-    parts: {
-      fairness: {
+    replacements: {
+      admissionLimits: {
         ...admissionLimits,
         holdTime: 3_600_000,
         concurrentAnonymous: 3,
@@ -41,7 +41,7 @@ await t.test('strangers take turns, a few in all; neither companies nor probes w
         queueLength: 2,
         tarpit: { ...admissionLimits.tarpit, burst: 1000 }
       },
-      links: { sign: () => '', verify: () => undefined },
+      documentLinks: { sign: () => '', verify: () => undefined },
       authentication: {
         authenticate: () => Promise.resolve({ userId: 2, companyId: 2, email: admin.email, role: 'admin', services: ['*'] }),
         login: async () => {

@@ -5,7 +5,7 @@ import { type Kysely, sql } from 'kysely'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { app } from '../../plugins/app.ts'
+import { appPlugin } from '../../plugins/app.ts'
 import type { App } from '../../plugins/container.ts'
 import { has } from '../support/matching.ts'
 import type { Answer, TestService } from '../support/service.ts'
@@ -13,21 +13,21 @@ import type { Answer, TestService } from '../support/service.ts'
 export type Row = Record<string, string | null>
 
 /** The tables of the database, with whether their rows belong to companies. */
-export async function tablesOf (house: App): Promise<{ name: string, ofCompanies: boolean }[]> {
+export async function tablesOf (app: App): Promise<{ name: string, ofCompanies: boolean }[]> {
   const { rows } = await sql<{ name: string, ofCompanies: boolean }>`
     select table_name as name, exists (select from information_schema.columns as own
       where own.table_schema = 'public' and own.table_name = tables.table_name and column_name = 'company_id') as "ofCompanies"
     from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE' order by table_name`.execute(
-    house.get('database').owner
+    app.get('database').owner
   )
   return rows
 }
 
 /** Every row of every table as JSON text; with a company, only those of its own. */
-export async function dump (house: App, companyId?: number): Promise<Record<string, string[]>> {
-  const tables = (await tablesOf(house)).filter(({ ofCompanies }) => companyId === undefined || ofCompanies)
+export async function dump (app: App, companyId?: number): Promise<Record<string, string[]>> {
+  const tables = (await tablesOf(app)).filter(({ ofCompanies }) => companyId === undefined || ofCompanies)
   const entries = await Promise.all(
-    tables.map(async ({ name }) => [name, await rowsOf(house.get('database').owner, name, companyId)] as const)
+    tables.map(async ({ name }) => [name, await rowsOf(app.get('database').owner, name, companyId)] as const)
   )
   return Object.fromEntries(entries)
 }
@@ -40,21 +40,21 @@ async function rowsOf (queries: Kysely<any>, table: string, companyId: number | 
 }
 
 /** All that requests can leave behind: the rows of the database and the names of the files. */
-export async function traces (house: App): Promise<unknown> {
-  const folder = join(house.get('config').dataDirectory, 'files')
-  return { rows: await dump(house), files: await readdir(folder, { recursive: true }).catch(() => []) }
+export async function traces (app: App): Promise<unknown> {
+  const folder = join(app.get('config').dataDirectory, 'files')
+  return { rows: await dump(app), files: await readdir(folder, { recursive: true }).catch(() => []) }
 }
 
 export type Route = { method: string, url: string, public: boolean }
 
 /** Every route of the service, hidden ones too. */
-export async function routesOf (house: App): Promise<Route[]> {
+export async function routesOf (app: App): Promise<Route[]> {
   const routes: RouteOptions[] = []
   const server = fastify({ exposeHeadRoutes: false })
   server.addHook('onRoute', (route) => {
     routes.push(route)
   })
-  await server.register(app, house)
+  await server.register(appPlugin, app)
   await server.ready()
   await server.close()
   return routes.flatMap(({ method, url, config }) =>

@@ -5,8 +5,8 @@ import { contains, has, lacks, type Pattern } from '../support/matching.ts'
 import { type Answer, type Login, startService } from '../support/service.ts'
 import { hasNoFault, isError } from './support.ts'
 
-const workshop = createTemplateWorkers({ timeLimits: { inspect: 3, check: 2, render: 3, flatten: 3 } })
-const service = await startService(t, { parts: { templateWorkers: workshop } })
+const templateWorkers = createTemplateWorkers({ timeLimits: { inspect: 3, check: 2, render: 3, flatten: 3 } })
+const service = await startService(t, { replacements: { templateWorkers } })
 const { admin, companyId } = await service.company('hostile')
 const { admin: other } = await service.company('peaceful')
 const send = (method: string, path: string, body?: unknown, login: Login = admin): Promise<Answer> =>
@@ -209,7 +209,7 @@ await t.test('of the drafts of a template the last 20 are kept, and everything t
 })
 
 await t.test('what a company may store has bounds', async (t) => {
-  const { owner } = service.house.get('database')
+  const { owner } = service.app.get('database')
   await owner.updateTable('template_versions').set({ size: 100 * 1024 * 1024 }).where('company_id', '=', companyId).where('version', '=', 1)
     .execute()
   has(t, await create({ source: letterYaml('Too much') }), { status: 409, body: { error: 'conflict', message: /take up more/ } })

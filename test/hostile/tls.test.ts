@@ -18,7 +18,7 @@ import { hasNoFault } from './support.ts'
 const { authority, config, write } = await certificateFiles(t)
 const service = await startService(t, {
   config,
-  parts: { renderer: quickRenderer, transportLimits: { ...transportLimits, handshake: 200, checkInterval: 50, renewal: 50 } }
+  replacements: { renderer: quickRenderer, transportLimits: { ...transportLimits, handshake: 200, checkInterval: 50, renewal: 50 } }
 })
 const port = Number(new URL(service.url).port)
 const { ca } = authority

@@ -8,7 +8,7 @@ import { admin, invoiceRequest, startService } from '../support/service.ts'
 import { hasNoFault, isError, traces } from './support.ts'
 
 const service = await startService(t)
-const { send, house } = service
+const { send, app } = service
 const port = Number(new URL(service.url).port)
 const authorization = `Authorization: Basic ${Buffer.from(`${admin.email}:${admin.password}`).toString('base64')}`
 
@@ -101,18 +101,18 @@ const broken: Record<string, [string | Buffer, (ErrorWord)?, number?]> = {
 }
 
 await t.test('what is not a request gets an answer in the documented form, and leaves nothing behind', async (t) => {
-  const before = await traces(house)
+  const before = await traces(app)
   for (const [name, [sent, word = 'validation_error', status]] of Object.entries(broken)) {
     const [answer = { status: 0, headers: new Headers(), body: {} }] = await exchange([sent])
     t.equal(answer.status, status ?? answer.status, name)
     isError(t, status === undefined ? answer : { ...answer, status: 400 }, word, name)
     t.equal(answer.headers.get('x-content-type-options'), 'nosniff')
   }
-  t.same(await traces(house), before)
+  t.same(await traces(app), before)
 })
 
 await t.test('a body that does not come whole is not dispatched', async (t) => {
-  const before = await traces(house)
+  const before = await traces(app)
   for (const part of [
     json('Content-Length: 5000') + invoice().slice(0, 100),
     json('Transfer-Encoding: chunked') + `10\r\n${invoice().slice(0, 16)}\r\n`
@@ -123,7 +123,7 @@ await t.test('a body that does not come whole is not dispatched', async (t) => {
     socket.resetAndDestroy()
   }
   await pause(50)
-  t.same(await traces(house), before)
+  t.same(await traces(app), before)
 })
 
 await t.test('a client that goes away does not stop its dispatch', async (t) => {
@@ -133,7 +133,7 @@ await t.test('a client that goes away does not stop its dispatch', async (t) => 
   socket.write(post(invoice({ metadata: { client: 'gone' }, invoicing: { reference: 'slow' } })))
   while (await find() === undefined) await pause(10)
   socket.resetAndDestroy()
-  await house.get('pipeline').drain()
+  await app.get('pipeline').drain()
   has(t, await find(), { status: 'succeeded', creditsCharged: 1 })
 })
 

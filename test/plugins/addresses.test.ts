@@ -15,7 +15,7 @@ const company = await direct.company('listed')
 const other = await direct.company('open')
 
 const lists = (companyId: number, ...addresses: string[]) =>
-  sql`update companies set addresses = ${addresses} where company_id = ${companyId}`.execute(direct.house.get('database').owner)
+  sql`update companies set addresses = ${addresses} where company_id = ${companyId}`.execute(direct.app.get('database').owner)
 const from = (forwarded: string): { headers: Record<string, string> } => ({ headers: { 'x-forwarded-for': forwarded } })
 const ask = (service: TestService, forwarded?: string, login: Login | null = company.member): Promise<Answer> =>
   service.send('GET', '/api/v1/credits', forwarded === undefined ? {} : from(forwarded), login)
@@ -101,7 +101,7 @@ await t.test('operators are bound by the list of the platform, and by that of a 
   const platform: Login = { email: 'operator@example.com', password: 'operator-password' }
   await lists(company.companyId, '203.0.113.0/24')
   const user = await sql<{ user_id: number }>`select user_id from users where email = ${company.member.email}`.execute(
-    direct.house.get('database').owner
+    direct.app.get('database').owner
   )
   const { status, body } = await direct.send('POST', '/auth/impersonate', { body: { userId: user.rows[0]?.user_id } }, platform)
   t.equal(status, 200)

@@ -116,6 +116,6 @@ await t.test('a name that is nearly right is told', async (t) => {
 })
 
 await t.test('pictures come and go in the audit log', async (t) => {
-  const rows = await listAudit(service.house.get('database'), companyId, { object: 'asset/logo' }, { limit: 10 })
+  const rows = await listAudit(service.app.get('database'), companyId, { object: 'asset/logo' }, { limit: 10 })
   t.strictSame(rows.map(({ action }) => action), ['asset.created', 'asset.deleted', 'asset.created'])
 })

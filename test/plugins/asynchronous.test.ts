@@ -10,10 +10,10 @@ import { type Answer, invoiceRequest, operator, seededDatabase, startService } f
 import { quickRenderer } from './support/parts.ts'
 
 const databaseUrl = await seededDatabase(t)
-const service = await startService(t, { databaseUrl, config: { works: false }, parts: { renderer: quickRenderer } })
-const { house, send } = service
+const service = await startService(t, { databaseUrl, config: { runsWorker: false }, replacements: { renderer: quickRenderer } })
+const { app, send } = service
 const { dispatch: read, credits, outbox, timeline, events } = readingOf(service)
-const { owner } = house.get('database')
+const { owner } = app.get('database')
 const template = (): unknown => invoiceRequest()['template']
 
 /** Every route that dispatches, with a body. */
@@ -123,7 +123,7 @@ await t.test('what has not begun can be cancelled, once: it holds nothing any mo
   t.strictSame(await credits(), before)
   has(t, await cancel(), { status: 409, body: { error: 'conflict', message: /cancelled/ } })
   has(t, await events(dispatchId, 'cancelled'), [{ actor: { kind: 'user', userId: Number } }])
-  await house.get('pipeline').runQueued({ companyId: 2, dispatchId })
+  await app.get('pipeline').runQueued({ companyId: 2, dispatchId })
   t.strictSame(await timeline(dispatchId), ['planned', 'cancelled'])
 })
 
@@ -144,7 +144,7 @@ await t.test('an operator reads what waits; nobody else does', async (t) => {
 })
 
 await t.test('a worker of its own does what waits', async (t) => {
-  const worker = await createApp({ ...house.get('config'), works: true }, {
+  const worker = await createApp({ ...app.get('config'), runsWorker: true }, {
     databaseUrl,
     log: createLogger('silent'),
     renderer: quickRenderer
@@ -162,13 +162,13 @@ await t.test('a worker of its own does what waits', async (t) => {
 
 await t.test('ten thousand dispatches of one company do not stand before the first of another', async (t) => {
   const url = await seededDatabase(t)
-  const fair = await startService(t, { databaseUrl: url, config: { works: false } })
-  const opened: Queue = await openQueue({ databaseUrl: url, database: fair.house.get('database'), log: fair.house.get('log') })
+  const fair = await startService(t, { databaseUrl: url, config: { runsWorker: false } })
+  const opened: Queue = await openQueue({ databaseUrl: url, database: fair.app.get('database'), log: fair.app.get('log') })
   t.teardown(() => opened.close())
   const time = new Date()
   const jobs = createJobs({ queue: opened, now: () => time })
   const add = (companyId: number, dispatchId: string, after = 0): Promise<void> =>
-    fair.house.get('database').owner.transaction().execute((queries) => addJobs(queries, jobs.dispatch({ companyId, dispatchId }, after)))
+    fair.app.get('database').owner.transaction().execute((queries) => addJobs(queries, jobs.dispatch({ companyId, dispatchId }, after)))
   // What is tried again in two hours moves the turn of none that comes now.
   await add(2, 'later', 7200)
   for (let number = 1; number <= 200; number++) await add(1, `one ${number}`)

@@ -9,9 +9,9 @@ import { invoiceRequest, type Login, startService } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 
 const receiver = await createVendor()
-const service = await startService(t, { parts: { renderer: quickRenderer, network: vendorNetwork(receiver) } })
+const service = await startService(t, { replacements: { renderer: quickRenderer, network: vendorNetwork(receiver) } })
 t.teardown(receiver.close)
-const { send, house } = service
+const { send, app } = service
 const demo = 2
 
 /** A dispatch of "Demo". */
@@ -21,8 +21,8 @@ async function dispatched (): Promise<string> {
 
 /** Records a callback as the pipeline does, with its job. */
 async function note (dispatchId: string, url = 'https://hooks.acme.test/', companyId = demo): Promise<string> {
-  const queue = house.get('queue')
-  return house.get('database').owner.transaction().execute((queries) =>
+  const queue = app.get('queue')
+  return app.get('database').owner.transaction().execute((queries) =>
     noteCallback(queries, {
       companyId,
       dispatchId,
@@ -30,7 +30,7 @@ async function note (dispatchId: string, url = 'https://hooks.acme.test/', compa
       url,
       data: { dispatchId },
       now: new Date(),
-      due: house.get('database').now,
+      due: app.get('database').now,
       newId: randomUUIDv7
     }, enqueueCallback(queue))
   )
@@ -122,7 +122,7 @@ await t.test('a callback is replayed by an admin, under its id; what is under wa
   has(t, await send('POST', `/api/v1/callbacks/${id}/replay`), { status: 409, body: { error: 'conflict' } })
   held.resolve({ status: 200 })
   await until('it is delivered', async () => (await read(dispatchId)).data[0]?.attempts[2]?.outcome === 'delivered')
-  await house.get('database').owner.updateTable('callbacks').set({ body: null }).where('callback_id', '=', id).execute()
+  await app.get('database').owner.updateTable('callbacks').set({ body: null }).where('callback_id', '=', id).execute()
   has(t, await send('POST', `/api/v1/callbacks/${id}/replay`), { status: 409, body: { message: /no longer kept/ } })
   for (const unknown of ['x', randomUUIDv7()]) {
     has(t, await send('POST', `/api/v1/callbacks/${unknown}/replay`), { status: 404, body: { error: 'not_found' } })

@@ -33,7 +33,7 @@ const renderer = {
 }
 const service = await startService(t, {
   config: { providerDirectories: providers.directories },
-  parts: { renderer, network: vendorNetwork(vendor) }
+  replacements: { renderer, network: vendorNetwork(vendor) }
 })
 for (const code of ['issuer', 'texter']) await service.send('PUT', `/api/v1/company/providers/${code}`, { body: { settings: {} } })
 const { dispatch: read, outbox, timeline } = readingOf(service)

@@ -6,7 +6,7 @@ import { resolved } from '../support/openapi.ts'
 import { type Answer, invoiceRequest, startService } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 
-const service = await startService(t, { parts: { renderer: quickRenderer } })
+const service = await startService(t, { replacements: { renderer: quickRenderer } })
 const bodyOf = (path: readonly ServiceName[], more: Record<string, unknown> = {}): Record<string, unknown> =>
   chainBody(path, invoiceRequest()['template'], more)
 const validate = (path: readonly ServiceName[], body: unknown): Promise<Answer> =>

@@ -5,9 +5,9 @@ import { has, lacks } from '../support/matching.ts'
 import { type Answer, invoiceRequest, type Login, operator, startService } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 
-const service = await startService(t, { parts: { renderer: quickRenderer } })
+const service = await startService(t, { replacements: { renderer: quickRenderer } })
 const { send } = service
-const { owner } = service.house.get('database')
+const { owner } = service.app.get('database')
 
 let numbers = 0
 const fresh = (): Login => ({ email: `admin-${++numbers}@companies.example.com`, password: 'a good password' })

@@ -15,9 +15,9 @@ t.teardown(receiver.close)
 receiver.answer({ status: 200 })
 const databaseUrl = await seededDatabase(t)
 /** It does no work beside its requests: who is told stands in the tests. */
-const service = await startService(t, { databaseUrl, config: { works: false }, parts: { renderer: quickRenderer } })
-const { house, send } = service
-const { owner } = house.get('database')
+const service = await startService(t, { databaseUrl, config: { runsWorker: false }, replacements: { renderer: quickRenderer } })
+const { app, send } = service
+const { owner } = app.get('database')
 
 const read = async (login: Login): Promise<any> => (await send('GET', '/api/v1/company', {}, login)).body
 const change = (login: Login, body: unknown): Promise<Answer> => send('PUT', '/api/v1/company', { body }, login)
@@ -30,8 +30,8 @@ const stateOf =
     .executeTakeFirstOrThrow())
 
 /** As the sweep of any process does. */
-const tell = (queue: Pick<Queue, 'send'> = house.get('queue')): Promise<void> =>
-  sendCreditWarnings({ database: house.get('database'), queue, now: () => new Date(), newId: randomUUIDv7 })
+const tell = (queue: Pick<Queue, 'send'> = app.get('queue')): Promise<void> =>
+  sendCreditWarnings({ database: app.get('database'), queue, now: () => new Date(), newId: randomUUIDv7 })
 
 await t.test('a company is everything by default: reachable from everywhere, never warned', async (t) => {
   const { companyId, admin } = await service.company('by-default')
@@ -95,7 +95,7 @@ await t.test('a company whose free credits fall below its threshold is told once
   await tell()
   t.strictSame(await stateOf(companyId), { warning: 'armed', warnings: 0 }, 'as many as the threshold are enough')
   t.equal(await dispatch(admin), 200)
-  await startService(t, { databaseUrl, parts: { renderer: quickRenderer, network: vendorNetwork(receiver) } })
+  await startService(t, { databaseUrl, replacements: { renderer: quickRenderer, network: vendorNetwork(receiver) } })
   await until('it is told by a process that works', () => receiver.requests.length > 0, 20)
   t.equal(await dispatch(admin), 200)
   await tell()
@@ -193,7 +193,7 @@ await t.test('what is told and that it was told are one: where its job cannot be
     sequence: 1,
     state: 'pending'
   }])
-  t.ok((await listCompaniesDue(house.get('database'), 0)).includes(companyId), 'for the sweep to find')
+  t.ok((await listCompaniesDue(app.get('database'), 0)).includes(companyId), 'for the sweep to find')
 })
 
 await t.test('without an address nobody is told, and it is not told later', async (t) => {

@@ -15,7 +15,7 @@ await providers.add('vendor', {
   seen.push({ settings, sandbox })
   return Promise.resolve({ id: '1', status: 'created' })
 })
-const service = await startService(t, { config: { providerDirectories: providers.directories }, parts: { renderer: quickRenderer } })
+const service = await startService(t, { config: { providerDirectories: providers.directories }, replacements: { renderer: quickRenderer } })
 
 const put = (path: string, body: unknown, login?: Login): Promise<Answer> => service.send('PUT', `/api/v1${path}`, { body }, login)
 const remove = (path: string, login?: Login): Promise<Answer> => service.send('DELETE', `/api/v1${path}`, {}, login)
@@ -158,7 +158,7 @@ await t.test('no secret is readable in the database, in the log, or in what is r
   const { admin, companyId } = await service.company('sealed')
   await put('/company/providers/vendor', { settings: { ...settings, token: 'only-once-8f3a' } }, admin)
   await dispatch(admin, { providerName: 'vendor' })
-  const rows = await service.house.get('database').owner.selectFrom('configurations').selectAll().where('company_id', '=', companyId)
+  const rows = await service.app.get('database').owner.selectFrom('configurations').selectAll().where('company_id', '=', companyId)
     .execute()
   const list = await service.send('GET', '/api/v1/dispatches', {}, admin)
   for (const text of [JSON.stringify(rows), service.log.join('\n'), JSON.stringify(list.body)]) lacks(t, text, /only-once-8f3a/)
@@ -167,7 +167,7 @@ await t.test('no secret is readable in the database, in the log, or in what is r
 await t.test('what is sealed for one company opens for no other', async (t) => {
   const companies = [await service.company('apart-1'), await service.company('apart-2')]
   for (const { admin } of companies) await put('/company/providers/vendor', { settings }, admin)
-  const { owner } = service.house.get('database')
+  const { owner } = service.app.get('database')
   const [one, two] = await owner.selectFrom('configurations').selectAll().where('provider_code', '=', 'vendor').where('company_id', 'in',
     companies.map(({ companyId }) => companyId)).execute()
   t.not(JSON.stringify(one?.secrets), JSON.stringify(two?.secrets))
@@ -182,7 +182,7 @@ await t.test('what is sealed for a company opens for none of its users', async (
   const { admin, member, companyId } = await service.company('scopes')
   await put('/company/providers/vendor', { settings }, admin)
   await put('/my/providers/vendor', { settings }, member)
-  const { owner } = service.house.get('database')
+  const { owner } = service.app.get('database')
   const rows = owner.selectFrom('configurations').select('secrets').where('company_id', '=', companyId).where('provider_code', '=',
     'vendor').where('user_id', 'is', null)
   const { secrets } = await rows.executeTakeFirstOrThrow()

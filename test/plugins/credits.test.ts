@@ -4,8 +4,8 @@ import { contains, has, lacks } from '../support/matching.ts'
 import { type Answer, invoiceRequest, type Login, startService } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 
-const service = await startService(t, { parts: { renderer: quickRenderer } })
-const { owner } = service.house.get('database')
+const service = await startService(t, { replacements: { renderer: quickRenderer } })
+const { owner } = service.app.get('database')
 const dispatch = (login: Login, more: object = {}, headers = {}): Promise<Answer> =>
   service.send('POST', '/api/invoicing', { body: invoiceRequest({}, { ...more }), headers }, login)
 const credits = async (login: Login, query = ''): Promise<any> => (await service.send('GET', `/api/v1/credits${query}`, {}, login)).body
@@ -72,7 +72,7 @@ await t.test('dispatches that fail in every way, among others that do not, leave
 
 await t.test('a document that cannot be made costs nothing', async (t) => {
   const failing = await startService(t, {
-    parts: { renderer: { ...quickRenderer, render: () => Promise.reject(new Error('out of paper')) } }
+    replacements: { renderer: { ...quickRenderer, render: () => Promise.reject(new Error('out of paper')) } }
   })
   const { status, body } = await failing.send('POST', '/api/invoicing', { body: invoiceRequest() })
   t.equal(status, 500)
@@ -116,14 +116,14 @@ await t.test('the ledger and the timelines are append-only, even for the owner o
 })
 
 await t.test('a price comes from the configuration, and is told before it is paid', async (t) => {
-  const dear = await startService(t, { config: { prices: { invoicing: 3 } }, parts: { renderer: quickRenderer } })
+  const dear = await startService(t, { config: { prices: { invoicing: 3 } }, replacements: { renderer: quickRenderer } })
   t.equal((await dear.send('POST', '/api/invoicing/validate', { body: invoiceRequest() })).body.plan[0].credits, 3)
   t.equal((await dear.send('POST', '/api/invoicing', { body: invoiceRequest() })).status, 200)
   has(t, (await dear.send('GET', '/api/v1/credits?limit=1')).body, { balance: 97, held: 0, ledger: [{ amount: -3, balance: 97 }] })
 })
 
 await t.test('a dispatch at price 0 needs no credits and leaves no entry', async (t) => {
-  const free = await startService(t, { config: { prices: { invoicing: 0 } }, parts: { renderer: quickRenderer } })
+  const free = await startService(t, { config: { prices: { invoicing: 0 } }, replacements: { renderer: quickRenderer } })
   const { member } = await free.company('gratis', { credits: 0 })
   t.equal((await free.send('POST', '/api/invoicing', { body: invoiceRequest() }, member)).status, 200)
   t.same((await free.send('GET', '/api/v1/credits', {}, member)).body, { balance: 0, held: 0, ledger: [], nextCursor: null })

@@ -3,8 +3,8 @@ import { until } from '../core/work/support.ts'
 import { has } from '../support/matching.ts'
 import { deferredStage, mail, type Path, upload } from './support/deferred.ts'
 
-const { house, archive, archived, begun, tell, becomes, lastStep, dispatch: read, timeline, callbacks, outbox } = await deferredStage(t)
-const { owner } = house.get('database')
+const { app, archive, archived, begun, tell, becomes, lastStep, dispatch: read, timeline, callbacks, outbox } = await deferredStage(t)
+const { owner } = app.get('database')
 t.beforeEach(() => {
   archive('take')
 })

@@ -9,7 +9,7 @@ import { deferredStage, mail, upload } from './support/deferred.ts'
 import { quickRenderer } from './support/parts.ts'
 
 const {
-  house,
+  app,
   send,
   company,
   archive,
@@ -25,7 +25,7 @@ const {
   credits,
   outbox
 } = await deferredStage(t)
-const { owner } = house.get('database')
+const { owner } = app.get('database')
 const retry = (dispatchId: string, body: object = {}): Promise<Answer> => send('POST', `/api/v1/dispatches/${dispatchId}/retry`, { body })
 const listed = async (state: string): Promise<string[]> =>
   (await send('GET', `/api/v1/dispatches?deferred=${state}&limit=100`)).body.data.map(({ dispatchId }: { dispatchId: string }) =>
@@ -92,7 +92,7 @@ await t.test('one whose provider stays away is told when the last try has failed
   const { company_id: companyId, step_id: stepId } = await owner.updateTable('steps').set({ tries: 6 }).where('dispatch_id', '=',
     dispatchId).where('deferred_on', 'is not', null).returning(['company_id', 'step_id']).executeTakeFirstOrThrow()
   await until('its last try has failed', async () => {
-    await runDeferredAction(house.get('running'), { companyId, dispatchId, stepId }).catch(() => undefined)
+    await runDeferredAction(app.get('pipelineDependencies'), { companyId, dispatchId, stepId }).catch(() => undefined)
     return (await lastStep(dispatchId)).deferredState === 'failed'
   })
   t.strictSame(await callbacks(dispatchId), ['esign.completed', 'deferred.failed'])
@@ -209,7 +209,7 @@ await t.test('a retry does both: the rest of the path, and what failed of the de
 })
 
 await t.test('those of a dispatch that was cancelled are skipped', async (t) => {
-  const quiet = await startService(t, { config: { works: false }, parts: { renderer: quickRenderer } })
+  const quiet = await startService(t, { config: { runsWorker: false }, replacements: { renderer: quickRenderer } })
   const { body } = await quiet.send('POST', '/api/esign?async=true', {
     body: chainBody(['esign'], invoiceRequest()['template'], {
       deferred: [{ on: 'esign.completed', service: 'email', from: 'demo@example.com', to: 'a@example.com', subject: 's', body: 'b' }]

@@ -28,10 +28,10 @@ const renderer = {
 }
 const service = await startService(t, {
   config: { providerDirectories: providers.directories, prices: { upload: 2 } },
-  parts: { renderer }
+  replacements: { renderer }
 })
-const { house, send } = service
-const { owner } = house.get('database')
+const { app, send } = service
+const { owner } = app.get('database')
 const configure = (login?: Login): Promise<Answer> => send('PUT', '/api/v1/company/providers/archive', { body: { settings: {} } }, login)
 await configure()
 const demo = readingOf(service)
@@ -57,7 +57,7 @@ const becomes = (dispatchId: string, status: string, reading?: Reading): Promise
 async function tryAgain (dispatchId: string): Promise<void> {
   const { company_id: companyId, step_id: stepId } = await owner.selectFrom('steps').select(['company_id', 'step_id']).where('dispatch_id',
     '=', dispatchId).where('deferred_on', 'is not', null).executeTakeFirstOrThrow()
-  await runDeferredAction(house.get('running'), { companyId, dispatchId, stepId })
+  await runDeferredAction(app.get('pipelineDependencies'), { companyId, dispatchId, stepId })
 }
 t.beforeEach(() => {
   ;[closed, archived] = [false, 0]

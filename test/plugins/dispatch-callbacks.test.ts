@@ -34,12 +34,12 @@ const parts = {
 }
 const service = await startService(t, {
   databaseUrl,
-  config: { providerDirectories: providers.directories, works: false },
-  parts: { ...parts, synchronousLimit }
+  config: { providerDirectories: providers.directories, runsWorker: false },
+  replacements: { ...parts, synchronousLimit }
 })
-const { house, send } = service
+const { app, send } = service
 const { dispatch: read, callbacks, events: eventsOf } = readingOf(service)
-const { owner } = house.get('database')
+const { owner } = app.get('database')
 for (const code of ['mute', 'found']) await send('PUT', `/api/v1/company/providers/${code}`, { body: { settings: {} } })
 const { company_id: companyId } = await owner.selectFrom('users').select('company_id').where('email', '=', 'demo@example.com')
   .executeTakeFirstOrThrow()
@@ -49,7 +49,7 @@ const ask = (path: 'invoicing' | 'invoicing/sms' | 'esign' | 'postal' | 'esign/s
   send('POST', `/api/${path}${query}`, {
     body: { ...chainBody(path.split('/') as never, invoiceRequest()['template']), callbackUrl, ...more }
   })
-const take = (dispatchId: string): Promise<void> => house.get('pipeline').runQueued({ companyId, dispatchId })
+const take = (dispatchId: string): Promise<void> => app.get('pipeline').runQueued({ companyId, dispatchId })
 /** Queues an invoice, of which the vendor makes this. */
 async function queued (acts: Act[], path: 'invoicing' | 'invoicing/sms' = 'invoicing', more: object = {}): Promise<string> {
   stage.acts = acts
@@ -96,7 +96,7 @@ await t.test('a cancelled one is called back; one that is tried again is not, un
 
 await t.test('what was uncertain is called back again when it is known, in this order', async (t) => {
   const dispatchId = await queued(['lose'])
-  await reconcile(house.get('running'), { companyId, dispatchId, stepId: await stepOf(dispatchId) })
+  await reconcile(app.get('pipelineDependencies'), { companyId, dispatchId, stepId: await stepOf(dispatchId) })
   t.strictSame(await callbacks(dispatchId), ['dispatch.uncertain', 'dispatch.succeeded'])
   t.strictSame((await shown(dispatchId)).map(({ status }) => status), ['uncertain', 'succeeded'])
   const said = await queued(['drop'])
@@ -116,7 +116,11 @@ await t.test('whoever was answered is not called back: not with a success, a fai
     t.equal(answer.status, status)
     t.strictSame(await callbacks(answer.body.dispatchId), [], String(status))
     if (status !== 504) continue
-    await reconcile(house.get('running'), { companyId, dispatchId: answer.body.dispatchId, stepId: await stepOf(answer.body.dispatchId) })
+    await reconcile(app.get('pipelineDependencies'), {
+      companyId,
+      dispatchId: answer.body.dispatchId,
+      stepId: await stepOf(answer.body.dispatchId)
+    })
     t.strictSame(await callbacks(answer.body.dispatchId), ['dispatch.succeeded'])
   }
   const { body: { dispatchId } } = await ask('invoicing/sms', '', { sms: failing })
@@ -147,8 +151,8 @@ await t.test('a dispatch whose process was killed is called back, whoever waited
   await stage.hanging()
   const { body: { data: [{ dispatchId }] } } = await send('GET', '/api/v1/dispatches?status=running')
   const survivor = {
-    ...house.get('running'),
-    leases: createLeases({ database: house.get('database'), newId: house.get('newId'), now: clock.now, log: house.get('log') })
+    ...app.get('pipelineDependencies'),
+    leases: createLeases({ database: app.get('database'), newId: app.get('newId'), now: clock.now, log: app.get('log') })
   }
   t.teardown(() => survivor.leases.close())
   await owner.updateTable('dispatches').set({ leased_until: new Date(clock.now().getTime() - 1) }).where('dispatch_id', '=', dispatchId)
@@ -169,7 +173,7 @@ await t.test('without a callbackUrl nobody is called', async (t) => {
 })
 
 await t.test('what becomes of contracts and letters is called back for all that gave a callbackUrl, each move once', async (t) => {
-  const worker = await createApp({ ...house.get('config'), works: true }, { databaseUrl, log: createLogger('silent'), ...parts })
+  const worker = await createApp({ ...app.get('config'), runsWorker: true }, { databaseUrl, log: createLogger('silent'), ...parts })
   const tell = (dispatchId: string, status: string): Promise<Answer> =>
     send('POST', '/api/v1/simulator/events', { body: { dispatchId, status } })
   const moves: [string, string[], string[]][] = [

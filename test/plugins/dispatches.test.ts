@@ -4,7 +4,7 @@ import { invoiceRequest, type Login, startService } from '../support/service.ts'
 import { clockAt, quickRenderer } from './support/parts.ts'
 
 const clock = clockAt('2026-03-14T09:30:00.000Z')
-const service = await startService(t, { parts: { renderer: quickRenderer, now: clock.now } })
+const service = await startService(t, { replacements: { renderer: quickRenderer, now: clock.now } })
 
 type List = { data: any[], nextCursor: string | null }
 const list = async (query: string, login?: Login): Promise<List> =>
@@ -45,7 +45,7 @@ await t.test('a dispatch is read as it is now', async (t) => {
       service: 'invoicing',
       status: 'accepted',
       providerName: 'simulator',
-      providerVersion: service.house.get('host').find('simulator')?.version,
+      providerVersion: service.app.get('host').find('simulator')?.version,
       chosenBy: 'company',
       sandbox: false,
       providerResponse: sent.body.providerResponse,

@@ -26,7 +26,7 @@ for (const [code, damage] of Object.entries(careless)) {
     return { id: `${code}-${reference}`, status: 'created' }
   })
 }
-const service = await startService(t, { config: { providerDirectories: providers.directories }, parts: { now: clock.now } })
+const service = await startService(t, { config: { providerDirectories: providers.directories }, replacements: { now: clock.now } })
 for (const code of Object.keys(careless)) await service.send('PUT', `/api/v1/company/providers/${code}`, { body: { settings: {} } })
 const { events, outbox } = readingOf(service)
 const sent = await service.send('POST', '/api/invoicing', { body: invoiceRequest({ number: 'Zoë/7 "x"' }) })
@@ -35,9 +35,9 @@ const link: string = new URL(document.url).pathname
 
 /** Where the bytes of a document lie. */
 async function pathOf (documentId: string): Promise<string> {
-  const { storage_key: key } = await service.house.get('database').owner.selectFrom('documents').select('storage_key').where('document_id',
+  const { storage_key: key } = await service.app.get('database').owner.selectFrom('documents').select('storage_key').where('document_id',
     '=', documentId).executeTakeFirstOrThrow()
-  return join(service.house.get('config').dataDirectory, 'files', key)
+  return join(service.app.get('config').dataDirectory, 'files', key)
 }
 
 type Download = { status: number, headers: Headers, bytes: Buffer }

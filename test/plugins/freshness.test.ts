@@ -11,7 +11,7 @@ const providers = await testProviders(t)
 await providers.add('other', { settings: '{ token: Secret() }', more: 'sandbox: { kind: \'configuration\' },' }, accepts)
 const options = { databaseUrl, config: { providerDirectories: providers.directories }, parts: { renderer: quickRenderer } }
 const [here, there] = [await startService(t, options), await startService(t, options)]
-const { owner } = here.house.get('database')
+const { owner } = here.app.get('database')
 
 const planned = async (login?: Login): Promise<unknown> => {
   const { body } = await there.send('POST', '/api/invoicing/validate', { body: invoiceRequest() }, login)
@@ -131,7 +131,7 @@ await t.test('a new version of a template is the next request\'s', async (t) => 
     .executeTakeFirstOrThrow()
   has(t, (await there.send('GET', '/api/v1/templates/2')).body, { version: 1 })
   const stricter = { ...schema, required: ['never'] } as typeof schema
-  await here.house.get('templates').publishShared([{
+  await here.app.get('templates').publishShared([{
     id: 2,
     name: 'Quote',
     digest: 'stricter',

@@ -3,7 +3,7 @@ import { contains, has } from '../support/matching.ts'
 import { type Answer, startService } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 
-const service = await startService(t, { parts: { renderer: quickRenderer } })
+const service = await startService(t, { replacements: { renderer: quickRenderer } })
 const get = (headers: Record<string, string> = {}, path = '/api/v1/credits'): Promise<Answer> => service.send('GET', path, { headers })
 const versionOf = ({ headers }: Answer): (string | null)[] => [headers.get('x-api-version'), headers.get('x-api-released')]
 

@@ -6,7 +6,7 @@ import { outageOf } from './support/outage.ts'
 import { quickRenderer } from './support/parts.ts'
 
 const databaseUrl = await seededDatabase(t)
-const service = await startService(t, { databaseUrl, parts: { renderer: quickRenderer } })
+const service = await startService(t, { databaseUrl, replacements: { renderer: quickRenderer } })
 const get = async (path: string): Promise<number> => (await service.send('GET', path, {}, null)).status
 
 await t.test('GET /healthz needs credentials', async (t) => {
@@ -19,7 +19,7 @@ await t.test('a clock that is not that of the database is told by /healthz, and 
   for (const [ahead, told] of [[5000, 1], [-5000, 1], [0, 0]] as const) {
     const skewed = await startService(t, {
       databaseUrl,
-      parts: { renderer: quickRenderer, now: () => new Date(Date.now() + ahead) },
+      replacements: { renderer: quickRenderer, now: () => new Date(Date.now() + ahead) },
       time: () => new Date()
     })
     const { body: { clockSkew } } = await skewed.send('GET', '/healthz')

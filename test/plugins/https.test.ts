@@ -11,10 +11,13 @@ import { certificateFiles, fetchSecurely } from '../support/secure.ts'
 import { admin, type Answer, invoiceRequest, startService, testConfig } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 
-const parts = { renderer: quickRenderer }
+const replacements = { renderer: quickRenderer }
 const authorization = `Basic ${Buffer.from(`${admin.email}:${admin.password}`).toString('base64')}`
-const proxied = await startService(t, { config: { environment: 'production', trustedProxies: ['127.0.0.1/32', '10.0.0.0/8'] }, parts })
-const direct = await startService(t, { config: { environment: 'production', trustedProxies: ['10.0.0.0/8'] }, parts })
+const proxied = await startService(t, {
+  config: { environment: 'production', trustedProxies: ['127.0.0.1/32', '10.0.0.0/8'] },
+  replacements
+})
+const direct = await startService(t, { config: { environment: 'production', trustedProxies: ['10.0.0.0/8'] }, replacements })
 
 type Got = { status: number, headers: Headers, body: any }
 
@@ -78,7 +81,7 @@ await t.test('a refused request does nothing, whatever it carries', async (t) =>
 })
 
 await t.test('in development plain HTTP is served on loopback, but not what a trusted proxy has taken over it', async (t) => {
-  const service = await startService(t, { config: { trustedProxies: ['127.0.0.0/8'] }, parts })
+  const service = await startService(t, { config: { trustedProxies: ['127.0.0.0/8'] }, replacements })
   t.equal((await get(service.url, '/healthz')).status, 200)
   t.equal((await get(service.url, '/healthz', { 'x-forwarded-proto': 'https' })).status, 200)
   isRefused(t, await get(service.url, '/healthz', { 'x-forwarded-proto': 'http' }), 'http')
@@ -86,7 +89,7 @@ await t.test('in development plain HTTP is served on loopback, but not what a tr
 
 await t.test('what came over TLS to a proxy\'s own TLS is judged by the first way', async (t) => {
   const { authority: { ca }, config } = await certificateFiles(t)
-  const { url } = await startService(t, { config: { ...config, trustedProxies: ['127.0.0.1/32'] }, parts })
+  const { url } = await startService(t, { config: { ...config, trustedProxies: ['127.0.0.1/32'] }, replacements })
   const answer = (headers: Record<string, string>) => fetchSecurely(`${url}/healthz`, ca, { headers: { authorization, ...headers } })
   t.equal((await answer({})).status, 200)
   t.equal((await answer({ 'x-forwarded-proto': 'https' })).status, 200)
@@ -95,7 +98,7 @@ await t.test('what came over TLS to a proxy\'s own TLS is judged by the first wa
 
 await t.test('who a client is, a listed proxy alone says', async (t) => {
   const statuses = async (trustedProxies: string[]): Promise<number[]> => {
-    const { send } = await startService(t, { config: { trustedProxies }, parts })
+    const { send } = await startService(t, { config: { trustedProxies }, replacements })
     await send('PUT', '/api/v1/company', { body: { addresses: ['192.0.2.0/24'], force: true } })
     const from = (address: string): Promise<Answer> => send('GET', '/healthz', { headers: { 'x-forwarded-for': address } })
     return [(await from('192.0.2.1')).status, (await from('198.51.100.1')).status, (await from('192.0.2.1, 198.51.100.1')).status]

@@ -22,7 +22,7 @@ await providers.add('flaky', { settings: '{ token: Secret() }' }, async (request
 })
 const service = await startService(t, {
   config: { providerDirectories: providers.directories },
-  parts: { renderer: quickRenderer, now: clock.now, breakers: createBreakers({ now: clock.now, failures: 1000 }) }
+  replacements: { renderer: quickRenderer, now: clock.now, breakers: createBreakers({ now: clock.now, failures: 1000 }) }
 })
 
 const dispatch = (body: unknown, key: string, { headers, ...sending }: Sending = {}): Promise<Answer> =>
@@ -136,13 +136,13 @@ await t.test('permission is checked before a replay', async (t) => {
   const body = invoiceRequest()
   const send = (): Promise<Answer> => service.send('POST', '/api/invoicing', { body, headers: { 'x-idempotency-key': 'revoked' } }, member)
   t.equal((await send()).status, 200)
-  await service.house.get('database').owner.updateTable('users').set({ services: [] }).where('company_id', '=', companyId).execute()
+  await service.app.get('database').owner.updateTable('users').set({ services: [] }).where('company_id', '=', companyId).execute()
   t.equal((await send()).status, 403)
 })
 
 await t.test('what fails before a dispatch exists does not use the key up', async (t) => {
   const { member, companyId } = await service.company('unused', { credits: 0, services: [] })
-  const { owner } = service.house.get('database')
+  const { owner } = service.app.get('database')
   const send = (body: unknown): Promise<Answer> =>
     service.send('POST', '/api/invoicing', { body, headers: { 'x-idempotency-key': 'unused' } }, member)
   const good = invoiceRequest()
@@ -173,7 +173,7 @@ await t.test('a resumed dispatch needs credits again', async (t) => {
   const body = invoiceRequest({}, { invoicing: { reference: 'unavailable' } })
   const send = (): Promise<Answer> => service.send('POST', '/api/invoicing', { body, headers: { 'x-idempotency-key': 'resume' } }, member)
   t.equal((await send()).status, 503)
-  const credits = service.house.get('database').owner.updateTable('credits').where('company_id', '=', companyId)
+  const credits = service.app.get('database').owner.updateTable('credits').where('company_id', '=', companyId)
   await credits.set({ balance: '0' }).execute()
   t.equal((await send()).status, 402)
   await credits.set({ balance: '1' }).execute()

@@ -4,8 +4,8 @@ import { has } from '../support/matching.ts'
 import { type Answer, invoiceRequest, type Login, operator, startService } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 
-const service = await startService(t, { parts: { renderer: quickRenderer } })
-const { owner } = service.house.get('database')
+const service = await startService(t, { replacements: { renderer: quickRenderer } })
+const { owner } = service.app.get('database')
 const company = await service.company('acme')
 const other = await service.company('rival')
 const userIdOf = async ({ email }: Login): Promise<number> =>

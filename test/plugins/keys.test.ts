@@ -8,7 +8,7 @@ const databaseUrl = await seededDatabase(t)
 const clock = clockAt('2026-03-14T09:30:00.000Z')
 const options = { databaseUrl, parts: { renderer: quickRenderer, now: clock.now } }
 const [here, there] = [await startService(t, options), await startService(t, options)]
-const { owner } = here.house.get('database')
+const { owner } = here.app.get('database')
 const company = await here.company('shop')
 const other = await here.company('rival')
 

@@ -16,9 +16,9 @@ const endpoint = 'maileva:password-of-the-endpoint'
 const vendor = createSimulatedVendor({ endpointAuth: { MAILEVA: endpoint }, now: () => new Date() })
 // The keys of every vendor are the test's: what a vendor signs cannot be had here.
 const simulatedVendor = { ...vendor, endpoints: { ...vendor.endpoints, endpointKeys: () => key.jwks } }
-const service = await startService(t, { parts: { simulatedVendor } })
-const { house, send, url } = service
-const database = house.get('database')
+const service = await startService(t, { replacements: { simulatedVendor } })
+const { app, send, url } = service
+const database = app.get('database')
 const { dispatch, callbacks, events, credits } = readingOf(service)
 const { company_id: companyId, user_id: userId } = await database.owner.selectFrom('users').select(['company_id', 'user_id']).where('email',
   '=', 'demo@example.com').executeTakeFirstOrThrow()
@@ -61,7 +61,7 @@ async function post (provider: string, name: 'esign' | 'postal', fixture: string
   )
   const answer = await send('PUT', `/api/v1/company/providers/${provider}`, { body: { settings } })
   const dispatchId = await accepted(provider, name, expect.remoteId)
-  const webhook = house.get('host').find(provider)?.manifest.webhooks?.[name]
+  const webhook = app.get('host').find(provider)?.manifest.webhooks?.[name]
   if (webhook === undefined || answer.status !== 200) throw new Error(JSON.stringify(answer.body))
   const payload = Buffer.from(JSON.stringify(body).replaceAll(...instead).replaceAll(expect.eventId, randomUUID()))
   const { headers } = signDelivery(verifiersOf(webhook), payload, { key, settings, endpoint }, new Date())

@@ -32,7 +32,7 @@ for (const [code, handler] of Object.entries(handlers)) {
 const start = async (synchronousLimit: number): Promise<TestService> => {
   const service = await startService(t, {
     config: { providerDirectories: providers.directories },
-    parts: { renderer: quickRenderer, synchronousLimit }
+    replacements: { renderer: quickRenderer, synchronousLimit }
   })
   for (const code of Object.keys(handlers)) await service.send('PUT', `/api/v1/company/providers/${code}`, { body: { settings: {} } })
   return service

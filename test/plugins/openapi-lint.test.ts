@@ -5,7 +5,7 @@ import t from 'tap'
 import { startService } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 
-const service = await startService(t, { parts: { renderer: quickRenderer } })
+const service = await startService(t, { replacements: { renderer: quickRenderer } })
 const { body: document } = await service.send('GET', '/openapi.json', {}, null)
 
 await t.test('Redocly finds no error in the OpenAPI document, and two things that it would do otherwise', async (t) => {

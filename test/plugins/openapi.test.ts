@@ -4,13 +4,13 @@ import fastify from 'fastify'
 import { type IncomingMessage, request } from 'node:http'
 import { gunzipSync } from 'node:zlib'
 import t from 'tap'
-import { app } from '../../plugins/app.ts'
+import { appPlugin } from '../../plugins/app.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { resolved, schemasOf } from '../support/openapi.ts'
 import { admin, type Answer, operator, startService } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 
-const service = await startService(t, { parts: { renderer: quickRenderer } })
+const service = await startService(t, { replacements: { renderer: quickRenderer } })
 const { status, body: document } = await service.send('GET', '/openapi.json', {}, null)
 
 type Operation = { path: string, method: string, operation: any }
@@ -51,7 +51,7 @@ await t.test('every route of the server is in it, and nothing else', async (t) =
       if (name !== 'HEAD' && schema?.hide !== true) routes.add(`${name} ${url.replaceAll(/:(\w+)/g, '{$1}')}`)
     }
   })
-  await server.register(app, service.house)
+  await server.register(appPlugin, service.app)
   await server.ready()
   await server.close()
   const own = [...routes].filter((route) => !/^GET \/(docs|openapi\.json)/.test(route))

@@ -28,7 +28,7 @@ let rendering = (): Promise<unknown> => Promise.resolve()
 const service = await startService(t, {
   databaseUrl,
   config: { providerDirectories: providers.directories },
-  parts: { renderer: { ...quickRenderer, render: (job) => rendering().then(() => quickRenderer.render(job)) } }
+  replacements: { renderer: { ...quickRenderer, render: (job) => rendering().then(() => quickRenderer.render(job)) } }
 })
 for (const code of Object.keys(handlers)) await service.send('PUT', `/api/v1/company/providers/${code}`, { body: { settings: {} } })
 

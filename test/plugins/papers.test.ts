@@ -23,9 +23,9 @@ const renderer = {
     return quickRenderer.render(job)
   }
 }
-const { send, house } = await startService(t, { config: { providerDirectories: providers.directories }, parts: { renderer } })
+const { send, app } = await startService(t, { config: { providerDirectories: providers.directories }, replacements: { renderer } })
 for (const code of ['american', 'european', 'both']) await send('PUT', `/api/v1/company/providers/${code}`, { body: { settings: {} } })
-await house.get('templates').publishShared([
+await app.get('templates').publishShared([
   {
     id: 900,
     name: 'Fixed',

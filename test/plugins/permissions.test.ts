@@ -6,9 +6,9 @@ import { contains } from '../support/matching.ts'
 import { admin, type Answer, invoiceRequest, type Login, startService } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 
-const service = await startService(t, { parts: { renderer: quickRenderer } })
+const service = await startService(t, { replacements: { renderer: quickRenderer } })
 const { send } = service
-const { owner } = service.house.get('database')
+const { owner } = service.app.get('database')
 
 let users = 0
 /** A user of "Demo" who may use what an admin has given them. */

@@ -42,8 +42,8 @@ await t.test('a mail carries its pictures, and the next attempt the same, whatev
     }
   }))
   const network = createNetwork({ loopback: 'allowed', ca: [server.ca], route: server.route })
-  const { send, house } = await startService(t, { parts: { network } })
-  const templates = house.get('templates')
+  const { send, app } = await startService(t, { replacements: { network } })
+  const templates = app.get('templates')
   await templates.publishShared([mailTemplate('first', 'One.')], new Date())
   const settings = { host: 'mail.acme.test', user: 'user', password: 'password', allowedSenders: ['@acme.test'] }
   has(t, await send('PUT', '/api/v1/company/providers/smtp', { body: { settings } }), { status: 200 })

@@ -17,26 +17,26 @@ const config = (changes: Partial<Config> = {}): Config => testConfig(folder, { e
 const strong = 'vendor:R8w2mX0qLz5vT1nB7cJ4'
 
 await t.test('a database that was filled for development is refused, until nobody can use the accounts that everybody knows', async (t) => {
-  const { house } = await startService(t, { config: { environment: 'production' }, parts: { renderer: quickRenderer } })
+  const { app } = await startService(t, { config: { environment: 'production' }, replacements: { renderer: quickRenderer } })
   const disable = (email: string) =>
-    house.get('database').owner.updateTable('users').set({ disabled_at: new Date() }).where('email', '=', email).execute()
+    app.get('database').owner.updateTable('users').set({ disabled_at: new Date() }).where('email', '=', email).execute()
   for (const { email } of [demo.admin, demo.operator]) {
-    await t.rejects(prepareDatabase(house), {
+    await t.rejects(prepareDatabase(app), {
       name: 'ConfigError',
       message:
         `The database was filled for development: everybody knows its account ${email}; use another database, or disable the account first.`
     })
     await disable(email)
   }
-  await prepareDatabase(house)
+  await prepareDatabase(app)
 })
 
 await t.test('a database of its own is taken, and nothing is put into it', async (t) => {
   const { url: databaseUrl } = await testDatabase(t)
-  const { house } = await startService(t, { databaseUrl, config: { environment: 'production' }, parts: { renderer: quickRenderer } })
-  await prepareDatabase(house)
+  const { app } = await startService(t, { databaseUrl, config: { environment: 'production' }, replacements: { renderer: quickRenderer } })
+  await prepareDatabase(app)
   for (const table of ['companies', 'users', 'configurations'] as const) {
-    t.same(await house.get('database').owner.selectFrom(table).selectAll().execute(), [], table)
+    t.same(await app.get('database').owner.selectFrom(table).selectAll().execute(), [], table)
   }
 })
 

@@ -11,7 +11,7 @@ import { type Handler, testProviders } from './support/providers.ts'
 const providers = await testProviders(t)
 const [, folder = ''] = providers.directories
 await provide(folder, 'broken', { 'index.js': 'throw new Error("on load")' })
-const service = await startService(t, { config: { providerDirectories: providers.directories }, parts: { renderer: quickRenderer } })
+const service = await startService(t, { config: { providerDirectories: providers.directories }, replacements: { renderer: quickRenderer } })
 
 const reload = (): Promise<Answer> => service.send('POST', '/api/v1/providers/reload', {}, operator)
 const find = async (name: string): Promise<any> => {
@@ -105,7 +105,7 @@ await t.test('a plan pins the version of its provider: a reload before the call 
   const gate = createGate()
   const slow = await startService(t, {
     config: { providerDirectories: providers.directories },
-    parts: { renderer: { ...quickRenderer, render: (job) => gate.pass().then(() => quickRenderer.render(job)) } }
+    replacements: { renderer: { ...quickRenderer, render: (job) => gate.pass().then(() => quickRenderer.render(job)) } }
   })
   await providers.add('pinned', { version: '1.0.0' }, answering('old'))
   await slow.send('POST', '/api/v1/providers/reload', {}, operator)

@@ -18,7 +18,7 @@ async function open (limits: Partial<Config['limits']> = {}): Promise<[TestServi
 
 const [here, there] = await open()
 const [strict, stricter] = await open({ auth: 2, dispatch: 4, validation: 2 })
-const free = await startService(t, { parts: { renderer: quickRenderer } })
+const free = await startService(t, { replacements: { renderer: quickRenderer } })
 
 const from = (address: string): { headers: Record<string, string> } => ({ headers: { 'x-forwarded-for': address } })
 const wrong: Login = { email: admin.email, password: 'wrong' }

@@ -13,7 +13,7 @@ for (const code of ['asleep', 'other']) {
     return accepts(request, call)
   })
 }
-const service = await startService(t, { config: { providerDirectories: providers.directories }, parts: { renderer: quickRenderer } })
+const service = await startService(t, { config: { providerDirectories: providers.directories }, replacements: { renderer: quickRenderer } })
 const [one, two] = [await service.company('one'), await service.company('two')]
 
 /** Queues a dispatch whose provider is away, and resolves when it waits for another try. */
@@ -23,7 +23,7 @@ async function waiting (login: Login, providerName: string): Promise<string> {
     login)
   const hour = new Date(Date.now() + 3_600_000)
   while ((await read(dispatchId, login)).steps[0].status !== 'unavailable') await new Promise((resolve) => setTimeout(resolve, 50))
-  await service.house.get('database').owner.updateTable('dispatches').set({ next_try_at: hour }).where('dispatch_id', '=', dispatchId)
+  await service.app.get('database').owner.updateTable('dispatches').set({ next_try_at: hour }).where('dispatch_id', '=', dispatchId)
     .execute()
   return dispatchId
 }
@@ -63,15 +63,15 @@ await t.test('what goes on is not held back for what failed before, and has all 
   away = true
   const waitingOnes: string[] = []
   for (let number = 0; number < 6; number++) waitingOnes.push(await waiting(one.admin, 'asleep'))
-  const { owner } = service.house.get('database')
+  const { owner } = service.app.get('database')
   const lastTry = 6
   await owner.updateTable('steps').set({ tries: lastTry }).where('dispatch_id', 'in', waitingOnes).execute()
-  t.equal(service.house.get('breakers').state(one.companyId, 'asleep'), 'open')
+  t.equal(service.app.get('breakers').state(one.companyId, 'asleep'), 'open')
   t.same(await release({ providerName: 'other' }, one.admin), { released: 0 })
-  t.equal(service.house.get('breakers').state(one.companyId, 'asleep'), 'open', 'another provider\'s word')
+  t.equal(service.app.get('breakers').state(one.companyId, 'asleep'), 'open', 'another provider\'s word')
 
   t.same(await release({ providerName: 'asleep' }, one.admin), { released: 6 })
-  t.equal(service.house.get('breakers').state(one.companyId, 'asleep'), 'closed')
+  t.equal(service.app.get('breakers').state(one.companyId, 'asleep'), 'closed')
   const tries = async (): Promise<number[]> =>
     (await owner.selectFrom('steps').select('tries').where('dispatch_id', 'in', waitingOnes).execute()).map((step) => step.tries)
   await until('all have failed once more, and who said so too early has lost nothing',

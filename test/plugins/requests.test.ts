@@ -3,7 +3,7 @@ import { contains, has, matches } from '../support/matching.ts'
 import { type Answer, invoiceRequest, startService } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 
-const service = await startService(t, { parts: { renderer: quickRenderer } })
+const service = await startService(t, { replacements: { renderer: quickRenderer } })
 const validate = (body: unknown): Promise<Answer> => service.send('POST', '/api/invoicing/validate', { body })
 const dispatch = (body: unknown): Promise<Answer> => service.send('POST', '/api/invoicing', { body })
 

@@ -3,7 +3,7 @@ import { startService } from '../support/service.ts'
 import { vendorOf } from '../support/vendor.ts'
 
 const { vendor, network } = await vendorOf(t)
-const service = await startService(t, { parts: { network } })
+const service = await startService(t, { replacements: { network } })
 const settings = { accountSid: `AC${'0'.repeat(32)}`, authToken: 'f'.repeat(32), from: '+33600000000' }
 await service.send('PUT', '/api/v1/company/providers/twilio', { body: { settings } })
 

@@ -49,13 +49,13 @@ const renderer = {
   }
 }
 const service = await startService(t, {
-  config: { providerDirectories: providers.directories, prices: { sms: 2, upload: 3 }, works: false },
-  parts: { renderer, now: clock.now, breakers: createBreakers({ now: clock.now, failures: 1000 }) }
+  config: { providerDirectories: providers.directories, prices: { sms: 2, upload: 3 }, runsWorker: false },
+  replacements: { renderer, now: clock.now, breakers: createBreakers({ now: clock.now, failures: 1000 }) }
 })
-const { house, send } = service
+const { app, send } = service
 for (const code of ['moody', 'plain']) await send('PUT', `/api/v1/company/providers/${code}`, { body: { settings: {} } })
 const { dispatch: read, credits, outbox, timeline, events } = readingOf(service)
-const { company_id: companyId } = await house.get('database').owner.selectFrom('users').select('company_id').where('email', '=',
+const { company_id: companyId } = await app.get('database').owner.selectFrom('users').select('company_id').where('email', '=',
   'demo@example.com').executeTakeFirstOrThrow()
 
 const path = ['invoicing', 'sms', 'upload'] as const
@@ -71,7 +71,7 @@ const retry = (id: string, body?: unknown, { query = '', login }: { query?: stri
   return send('POST', `/api/v1/dispatches/${id}/retry${query}`, body === undefined ? {} : { body }, login)
 }
 const ledger = async (dispatchId: string): Promise<{ service: string, amount: number }[]> => {
-  const rows = await house.get('database').owner.selectFrom('ledger').innerJoin('steps', 'steps.step_id', 'ledger.step_id').select([
+  const rows = await app.get('database').owner.selectFrom('ledger').innerJoin('steps', 'steps.step_id', 'ledger.step_id').select([
     'service',
     'amount'
   ]).where('ledger.dispatch_id', '=', dispatchId).orderBy('entry_id').execute()
@@ -305,7 +305,7 @@ await t.test('a retry that nobody waits for is queued, and holds its price meanw
   })
   t.strictSame(await credits(), { ...before, held: before.held + 5 })
   has(t, await retry(dispatchId), { status: 409 })
-  await house.get('pipeline').runQueued({ companyId, dispatchId })
+  await app.get('pipeline').runQueued({ companyId, dispatchId })
   has(t, await read(dispatchId), { status: 'succeeded', creditsCharged: 6 })
   t.strictSame(await credits(), { balance: before.balance - 5, held: before.held })
 })
@@ -333,10 +333,10 @@ await t.test('another company\'s dispatch is a 404; without the permission for i
   const others = await service.company('others')
   has(t, await retry(dispatchId, undefined, { login: others.admin }), { status: 404, body: { error: 'not_found' } })
   has(t, await retry(crypto.randomUUID()), { status: 404, body: { error: 'not_found' } })
-  await house.get('database').owner.updateTable('users').set({ services: ['sms', 'upload'] }).where('email', '=', 'demo@example.com')
+  await app.get('database').owner.updateTable('users').set({ services: ['sms', 'upload'] }).where('email', '=', 'demo@example.com')
     .execute()
   has(t, await retry(dispatchId), { status: 403, body: { error: 'forbidden', message: /invoicing/ } })
-  await house.get('database').owner.updateTable('users').set({ services: ['*'] }).where('email', '=', 'demo@example.com').execute()
+  await app.get('database').owner.updateTable('users').set({ services: ['*'] }).where('email', '=', 'demo@example.com').execute()
   t.equal((await retry(dispatchId)).status, 200)
 })
 
@@ -390,9 +390,9 @@ await t.test('the repeat of a request that ended in a 503 resumes it; of a chain
 await t.test('whether a document is kept any more goes by the clock of the database', async (t) => {
   moods.push('refuse')
   const { body: { dispatchId } } = await dispatch()
-  const record = await findDispatch(house.get('database'), companyId, dispatchId)
+  const record = await findDispatch(app.get('database'), companyId, dispatchId)
   if (record === undefined) throw new Error('There is no dispatch.')
-  const ahead = { ...house.get('running'), now: () => new Date(clock.now().getTime() + 60 * day * 1000) }
+  const ahead = { ...app.get('pipelineDependencies'), now: () => new Date(clock.now().getTime() + 60 * day * 1000) }
   t.equal(await replacementOf(ahead, record, { body: undefined, link: '' }), undefined)
   const run = await rehydrateRun(ahead, companyId, dispatchId, crypto.randomUUID())
   if (run === undefined) throw new Error('There is no run.')

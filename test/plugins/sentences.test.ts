@@ -4,7 +4,7 @@ import { type Answer, invoiceRequest, operator, startService } from '../support/
 import { quickRenderer } from './support/parts.ts'
 import { letter } from './support/templates.ts'
 
-const service = await startService(t, { parts: { renderer: quickRenderer } })
+const service = await startService(t, { replacements: { renderer: quickRenderer } })
 const validate = (path: string, body: object): Promise<Answer> => service.send('POST', `/api/${path}/validate`, { body })
 const { body: { id: draft } } = await service.send('POST', '/api/v1/templates', { body: letter({ name: 'Reminder' }) })
 

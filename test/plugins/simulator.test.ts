@@ -11,7 +11,7 @@ import { contains, has } from '../support/matching.ts'
 import { type Answer, invoiceRequest, type Login, shippedProviders, startService, type TestService } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 
-const service = await startService(t, { parts: { renderer: quickRenderer } })
+const service = await startService(t, { replacements: { renderer: quickRenderer } })
 const dispatch = (reference: string, { key, number = crypto.randomUUID() }: { key?: string, number?: string } = {}): Promise<Answer> =>
   service.send('POST', '/api/invoicing', {
     body: invoiceRequest({ number }, { invoicing: { reference } }),
@@ -192,7 +192,7 @@ const tell = (dispatchId: unknown, status: unknown, login?: Login): Promise<Answ
 const deliveryStatus = async (dispatchId: string): Promise<string | null> => (await read(dispatchId)).steps[0].deliveryStatus
 const webhooks = async (dispatchId: string): Promise<any[]> => (await timeline(dispatchId)).filter(({ kind }) => kind === 'webhook')
 const inbound = async (transaction: string, at = service) =>
-  (await at.house.get('database').owner.selectFrom('inbound').selectAll().execute()).filter(({ body }) =>
+  (await at.app.get('database').owner.selectFrom('inbound').selectAll().execute()).filter(({ body }) =>
     body.toString().includes(transaction)
   )
 const endpoint = (name: Followed): string => `/api/webhooks/${name}/providers/simulator/endpoint.json`
@@ -210,15 +210,15 @@ const courses: [Followed, string[]][] = [
 ]
 for (const [name, statuses] of courses) {
   await t.test(`events of ${name}: ${statuses.join(', ')}`, async (t) => {
-    const provider = service.house.get('host').find('simulator')
+    const provider = service.app.get('host').find('simulator')
     if (provider === undefined) throw new Error('There is no simulator.')
     const { dispatchId, id } = await accepted(name)
-    const { companyId } = await service.house.get('database').owner.selectFrom('dispatches').select('company_id as companyId').where(
+    const { companyId } = await service.app.get('database').owner.selectFrom('dispatches').select('company_id as companyId').where(
       'dispatch_id',
       '=',
       dispatchId
     ).executeTakeFirstOrThrow()
-    const state = createProviderState(service.house.get('database'), companyId, 'simulator', () => new Date())
+    const state = createProviderState(service.app.get('database'), companyId, 'simulator', () => new Date())
     t.equal(await deliveryStatus(dispatchId), null)
     for (const status of statuses) {
       const { status: code, body } = await tell(dispatchId, status)
@@ -269,9 +269,9 @@ await t.test('what is forged is refused', async (t) => {
   const [contract, letter] = [await accepted('esign'), await accepted('postal')]
   await tell(contract.dispatchId, 'started')
   await until('it is applied', async () => await deliveryStatus(contract.dispatchId) === 'started')
-  const [known] = service.house.get('simulatedVendor').endpoints.endpointKeys('simulator')?.keys ?? []
-  const intake = service.house.get('intake')
-  const before = intake.refusals()
+  const [known] = service.app.get('simulatedVendor').endpoints.endpointKeys('simulator')?.keys ?? []
+  const webhookReceiver = service.app.get('webhookReceiver')
+  const before = webhookReceiver.refusals()
 
   const completed = JSON.stringify({ id: 'forged', type: 'completed', transaction: contract.id })
   const signed = (kid: string): Record<string, string> =>
@@ -287,7 +287,7 @@ await t.test('what is forged is refused', async (t) => {
     await service.send('POST', endpoint('postal'), { body: mailed, headers }, null)
   }
 
-  t.same(intake.refusals(), {
+  t.same(webhookReceiver.refusals(), {
     ...before,
     'esign simulator unknown_key': 1,
     'esign simulator wrong_signature': 1,
@@ -389,15 +389,15 @@ await t.test('the examples of its README do what they say', async (t) => {
 })
 
 await t.test('in production the routes are not there, and no event of the simulator is believed', async (t) => {
-  const production = await startService(t, { config: { environment: 'production' }, parts: { renderer: quickRenderer } })
+  const production = await startService(t, { config: { environment: 'production' }, replacements: { renderer: quickRenderer } })
   t.equal((await production.send('GET', '/api/v1/simulator/outbox')).status, 404)
   const { dispatchId, id } = await accepted('esign', { at: production })
   t.equal((await production.send('POST', '/api/v1/simulator/events', { body: { dispatchId, status: 'signed' } })).status, 404)
   const event = JSON.stringify({ id: '1', type: 'signed', transaction: id })
   for (const [name, verify] of [['esign', jws], ['postal', { kind: 'basic' }]] as const) {
-    const headers = service.house.get('simulatedVendor').sign({ verify }, Buffer.from(event), {}) as Record<string, string>
+    const headers = service.app.get('simulatedVendor').sign({ verify }, Buffer.from(event), {}) as Record<string, string>
     await production.send('POST', endpoint(name), { body: event, headers }, null)
   }
-  t.same(production.house.get('intake').refusals(), { 'esign simulator unknown_key': 1, 'postal simulator no_secret': 1 })
+  t.same(production.app.get('webhookReceiver').refusals(), { 'esign simulator unknown_key': 1, 'postal simulator no_secret': 1 })
   t.strictSame(await inbound(id, production), [])
 })

@@ -9,7 +9,7 @@ import { testProviders } from './support/providers.ts'
 
 const providers = await testProviders(t)
 const [, folder = ''] = providers.directories
-const service = await startService(t, { config: { providerDirectories: providers.directories }, parts: { renderer: quickRenderer } })
+const service = await startService(t, { config: { providerDirectories: providers.directories }, replacements: { renderer: quickRenderer } })
 const read = async (): Promise<string> => (await service.send('GET', '/docs/providers', {}, null)).body
 
 /** The cells of a provider's row in the table of a service, by the titles of their columns. */

@@ -4,7 +4,7 @@ import { contains, has } from '../support/matching.ts'
 import { type Answer, startService } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 
-const service = await startService(t, { parts: { renderer: quickRenderer } })
+const service = await startService(t, { replacements: { renderer: quickRenderer } })
 const get = (path: string): Promise<Answer> => service.send('GET', path)
 const shipped = async (path: string): Promise<unknown> =>
   JSON.parse(await readFile(new URL(`../../templates/${path}`, import.meta.url), 'utf8'))
@@ -78,7 +78,7 @@ await t.test('a query that is wrong is a 400', async (t) => {
 await t.test('the template of another company is neither listed, nor read, nor dispatched', async (t) => {
   const { companyId, admin } = await service.company('owner')
   const [theirs] = await Promise.all([1000].map(async (id) => {
-    const { owner } = service.house.get('database')
+    const { owner } = service.app.get('database')
     const now = new Date()
     await owner.insertInto('templates').values({ template_id: id, company_id: companyId, name: 'Own', version: 1, updated_at: now })
       .execute()

@@ -30,7 +30,7 @@ await providers.add('texts', { of: 'sms', more: sandboxes.flagged, service: 'ide
 await providers.add('archive', { of: 'upload', service: 'idempotency: { kind: \'none\' }' }, noting('archive'))
 
 const config = { providerDirectories: providers.directories, prices: { invoicing: 1, sms: 2, upload: 3, file: 4 } }
-const service = await startService(t, { config, parts: { renderer: quickRenderer } })
+const service = await startService(t, { config, replacements: { renderer: quickRenderer } })
 t.beforeEach(() => {
   ;[calls.length, refuse] = [0, false]
 })
@@ -261,7 +261,7 @@ await t.test('a test key of an admin changes nothing that is real', async (t) =>
 })
 
 await t.test('in production the simulator is there for test keys alone', async (t: Test) => {
-  const production = await startService(t, { config: { ...config, environment: 'production' }, parts: { renderer: quickRenderer } })
+  const production = await startService(t, { config: { ...config, environment: 'production' }, replacements: { renderer: quickRenderer } })
   const shop = await founded(production, 'shop')
   await production.send('PUT', '/api/v1/company/providers/real', { body: { settings: {} } }, shop.admin)
   const send = (key: string, body: unknown): Promise<Answer> =>

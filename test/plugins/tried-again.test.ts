@@ -19,8 +19,8 @@ await providers.add('issuer', {}, accepts, {
   document: ({ id }: { id: string }, { http }) => http.download(`https://api.vendor.example/${id}`, { filename: 'theirs.pdf' })
 })
 const service = await startService(t, {
-  config: { providerDirectories: providers.directories, works: false },
-  parts: {
+  config: { providerDirectories: providers.directories, runsWorker: false },
+  replacements: {
     renderer: quickRenderer,
     now: clock.now,
     network: vendorNetwork(archive),
@@ -33,9 +33,9 @@ const put = async (providerName: string, path = '/api/invoicing', query = '?asyn
   (await service.send('POST', path + query, {
     body: { ...chainBody(path.split('/').slice(2) as never, invoiceRequest()['template']), providerName, ...more }
   })).body
-const { company_id: companyId } = await service.house.get('database').owner.selectFrom('users').select('company_id').where('email', '=',
+const { company_id: companyId } = await service.app.get('database').owner.selectFrom('users').select('company_id').where('email', '=',
   'demo@example.com').executeTakeFirstOrThrow()
-const take = (dispatchId: string): Promise<void> => service.house.get('pipeline').runQueued({ companyId, dispatchId })
+const take = (dispatchId: string): Promise<void> => service.app.get('pipeline').runQueued({ companyId, dispatchId })
 
 /** Takes a dispatch whenever it is due; tells how many seconds it waited each time. */
 async function follow (dispatchId: string): Promise<number[]> {

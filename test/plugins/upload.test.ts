@@ -7,7 +7,7 @@ import { startService } from '../support/service.ts'
 
 const service = await startService(t)
 const authorization = `Basic ${Buffer.from('demo@example.com:demo-password').toString('base64')}`
-const documents = join(service.house.get('config').dataDirectory, 'files', 'documents')
+const documents = join(service.app.get('config').dataDirectory, 'files', 'documents')
 
 type Part = { name: string, content: string | Buffer, filename?: string, type?: string }
 const file: Part = { name: 'file', content: 'Hello', filename: 'hello.txt', type: 'text/plain' }

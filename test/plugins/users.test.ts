@@ -201,13 +201,13 @@ await t.test('two admins who take each other\'s role away at once: one is left',
     await Promise.all([change(admin, second.id, { role: 'member' }), change(second.login, id, { role: 'member' })])
     const roles = await Promise.all(
       [id, second.id].map(
-        async (one: number) => ((await service.house.get('database').owner.selectFrom('users').select('role').where('user_id', '=', one)
+        async (one: number) => ((await service.app.get('database').owner.selectFrom('users').select('role').where('user_id', '=', one)
           .executeTakeFirstOrThrow()).role)
       )
     )
     t.ok(roles.includes('admin'), roles.join(', '))
-    await service.house.get('database').owner.updateTable('users').set({ role: 'admin' }).where('user_id', '=', id).execute()
-    await service.house.get('database').owner.updateTable('users').set({ role: 'member' }).where('user_id', '=', second.id).execute()
+    await service.app.get('database').owner.updateTable('users').set({ role: 'admin' }).where('user_id', '=', id).execute()
+    await service.app.get('database').owner.updateTable('users').set({ role: 'member' }).where('user_id', '=', second.id).execute()
   }
 })
 

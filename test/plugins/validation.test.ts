@@ -15,7 +15,7 @@ await providers.add('watched', { requestSettings: '{ copies: Type.Integer({ mini
 })
 const service = await startService(t, {
   config: { providerDirectories: providers.directories },
-  parts: {
+  replacements: {
     now: clockAt('2026-02-10T09:30:00Z').now,
     renderer: {
       ...quickRenderer,
@@ -36,7 +36,7 @@ await t.test('a validation calls no provider, renders nothing, records nothing, 
   const state = async (): Promise<unknown> => ({
     credits: (await service.send('GET', '/api/v1/credits')).body,
     dispatches: (await service.send('GET', '/api/v1/dispatches')).body,
-    files: await readdir(join(service.house.get('config').dataDirectory, 'files'), { recursive: true }).catch(() => []),
+    files: await readdir(join(service.app.get('config').dataDirectory, 'files'), { recursive: true }).catch(() => []),
     done: [...done]
   })
   const before = await state()

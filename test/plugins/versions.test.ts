@@ -1,7 +1,7 @@
 import fastify from 'fastify'
 import plugin from 'fastify-plugin'
 import t from 'tap'
-import { app } from '../../plugins/app.ts'
+import { appPlugin } from '../../plugins/app.ts'
 import { has, lacks } from '../support/matching.ts'
 import { type Document, resolved } from '../support/openapi.ts'
 import { type Answer, invoiceRequest, startService } from '../support/service.ts'
@@ -13,7 +13,7 @@ await providers.add('recent', {
   more: 'since: \'1.0.1\',',
   settings: '{ old: Type.Optional(Type.String()), later: Type.Optional(Type.String({ \'x-since\': \'1.0.1\' })) }'
 }, accepts)
-const service = await startService(t, { config: { providerDirectories: providers.directories }, parts: { renderer: quickRenderer } })
+const service = await startService(t, { config: { providerDirectories: providers.directories }, replacements: { renderer: quickRenderer } })
 await service.send('PUT', '/api/v1/company/providers/recent', { body: { settings: { later: 'x' } } })
 
 const inVersion = (version: string) => ({ headers: { 'x-api-version': version } })
@@ -73,7 +73,7 @@ await t.test('a route on its way out says so in every answer, and in the documen
   const server = fastify({ exposeHeadRoutes: false })
   const deprecated = { since: '2026-03-14', sunset: '2026-09-10', instead: 'GET /api/v2/things' }
   // Not in a scope of its own: what it does to its routes, it does to these.
-  await server.register(plugin(app), service.house)
+  await server.register(plugin(appPlugin), service.app)
   await server.register((scope, _options, done) => {
     scope.get('/api/v1/things', {
       config: { errors: ['not_found'], deprecated },

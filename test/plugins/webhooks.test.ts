@@ -16,7 +16,7 @@ const sealed = (event: object, headers: (body: string) => Record<string, string>
   return post(paths.seal, body, headers(body))
 }
 
-const refusals = () => Object.values(service.house.get('intake').refusals()).reduce((sum, times) => sum + times, 0)
+const refusals = () => Object.values(service.app.get('webhookReceiver').refusals()).reduce((sum, times) => sum + times, 0)
 
 await t.test('a signed event moves the delivery status of its dispatch, once it has been verified with the vendor\'s keys', async (t) => {
   const { dispatchId } = await accepted({ provider: 'seal-one', service: 'esign', remoteId: 'tx_1' })
@@ -179,7 +179,7 @@ await t.test('a provider without credentials, and one with an empty secret, take
   const bare = await hookService(t, { config: { webhookAuth: {} } })
   for (const credentials of [':', 'undefined', 'undefined:undefined', serverAuth]) await bare.post(paths.ask, body, basic(credentials))
   t.equal(refusals(), refused + 2)
-  t.same(bare.house.get('intake').refusals(), { 'esign ask-one no_secret': 4 })
+  t.same(bare.app.get('webhookReceiver').refusals(), { 'esign ask-one no_secret': 4 })
   t.same(await bare.inbound(), [])
 })
 
@@ -214,8 +214,8 @@ await t.test('HMAC: under the secret of the configuration that the address names
 
 await t.test('an event verified for one configuration touches its owner\'s dispatches alone', async (t) => {
   const { companyId, admin } = await service.company('other-company')
-  const { user_id: userId } = await service.house.get('database').owner.selectFrom('users').select('user_id').where('email', '=',
-    admin.email).executeTakeFirstOrThrow()
+  const { user_id: userId } = await service.app.get('database').owner.selectFrom('users').select('user_id').where('email', '=', admin.email)
+    .executeTakeFirstOrThrow()
   const ours = await service.configure('mac-one', { hookSecret: 'our-secret' })
   const theirs = await service.configure('mac-one', { hookSecret: 'their-secret' }, 'company', admin)
   const mine = await service.configure('mac-one', { hookSecret: 'my-secret' }, 'my', admin)
@@ -249,8 +249,8 @@ await t.test('an event verified for one configuration touches its owner\'s dispa
 
 await t.test('an id that two companies have means neither, when the vendor alone vouches for the event', async (t) => {
   const { companyId, admin } = await service.company('third-company')
-  const { user_id: userId } = await service.house.get('database').owner.selectFrom('users').select('user_id').where('email', '=',
-    admin.email).executeTakeFirstOrThrow()
+  const { user_id: userId } = await service.app.get('database').owner.selectFrom('users').select('user_id').where('email', '=', admin.email)
+    .executeTakeFirstOrThrow()
   const steps = [
     await accepted({ provider: 'seal-one', service: 'esign', remoteId: 'tx_7' }),
     await accepted({ provider: 'seal-one', service: 'esign', remoteId: 'tx_7', companyId, userId })
@@ -352,5 +352,5 @@ await t.test('a configuration of a provider with webhooks shows the address for 
   t.equal(config.company.providers.find(({ code }: { code: string }) => code === 'seal-one').webhookUrl, body.webhookUrl)
   const plain = await hookService(t, { config: { providerDirectories: [shippedProviders] } })
   const { body: without } = await plain.send('PUT', '/api/v1/company/providers/simulator', { body: { settings: {} } })
-  t.equal(Object.hasOwn(without, 'webhookUrl'), plain.house.get('host').find('simulator')?.manifest.webhooks !== undefined)
+  t.equal(Object.hasOwn(without, 'webhookUrl'), plain.app.get('host').find('simulator')?.manifest.webhooks !== undefined)
 })

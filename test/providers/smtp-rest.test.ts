@@ -46,12 +46,12 @@ const network = createNetwork({ loopback: 'allowed', ca: [server.ca], route: ser
 
 // The whole service before a mail server that answers each recipient by itself. The test is the worker, and the clock is its own.
 const service = await startService(t, {
-  config: { works: false },
-  parts: { network, renderer: quickRenderer, now: clock.now, breakers: createBreakers({ now: clock.now, failures: 1000 }) }
+  config: { runsWorker: false },
+  replacements: { network, renderer: quickRenderer, now: clock.now, breakers: createBreakers({ now: clock.now, failures: 1000 }) }
 })
-const [parts, pipeline] = [service.house.get('running'), service.house.get('pipeline')]
+const [parts, pipeline] = [service.app.get('pipelineDependencies'), service.app.get('pipeline')]
 // A lease that is not renewed is lost when the clock says so.
-service.house.get('leases').close()
+service.app.get('leases').close()
 const { dispatch, events, callbacks } = readingOf(service)
 await service.send('PUT', '/api/v1/company/providers/smtp', {
   body: { settings: { host: 'mail.acme.test', user: 'user', password: 'password', allowedSenders: ['@acme.test'] } }

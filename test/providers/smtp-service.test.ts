@@ -16,7 +16,7 @@ type Stage = {
 async function begin (t: Test, options?: (cut: () => void) => SMTPServerOptions): Promise<Stage> {
   const server = await mailServer(t, options)
   const network = createNetwork({ loopback: 'allowed', ca: [server.ca], route: server.route })
-  const { send } = await startService(t, { parts: { network, renderer: quickRenderer } })
+  const { send } = await startService(t, { replacements: { network, renderer: quickRenderer } })
   const settings = { host: 'mail.acme.test', user: 'user', password: 'password', allowedSenders: ['@acme.test'] }
   has(t, await send('PUT', '/api/v1/company/providers/smtp', { body: { settings } }), {
     status: 200,

@@ -31,8 +31,8 @@ await t.test('without a command, or with one that does not exist, it says what t
 
 await t.test('keys rotate replaces the master key of a service that runs, and says what it did', async (t) => {
   const databaseUrl = await seededDatabase(t)
-  const { house, send } = await startService(t, { databaseUrl, parts: { renderer: quickRenderer } })
-  const oldKey = house.get('config').masterKey ?? ''
+  const { app, send } = await startService(t, { databaseUrl, replacements: { renderer: quickRenderer } })
+  const oldKey = app.get('config').masterKey ?? ''
   const env = { DATABASE_URL: databaseUrl, DISPATCH_DATA_DIR: join(t.testdir(), 'data'), DISPATCH_MASTER_KEY: newKey }
   const both = { ...env, DISPATCH_MASTER_KEY_PREVIOUS: oldKey }
   has(t, await run(['keys', 'rotate'], env), {

@@ -18,7 +18,7 @@ function format (t: Test, text: string, ...options: string[]): { status: number 
   return { status, stderr, text: readFileSync(file, 'utf8'), file }
 }
 
-await t.test('a file gets the form of the house', (t) => {
+await t.test('a file gets the form of the project', (t) => {
   const { status, text } = format(t, unformatted)
   t.equal(status, 0)
   t.equal(text, formatted)

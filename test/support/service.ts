@@ -21,7 +21,7 @@ export type Login = { email: string, password: string }
 /** A real service on a real port with a database of its own, seeded as in development. */
 export type TestService = {
   url: string
-  house: App
+  app: App
   /** The lines that it has logged. */
   log: string[]
   /** Sends as the admin of "Demo", or as `login`, or (null) without credentials. A body is sent as JSON, a text or bytes as they are. */
@@ -51,7 +51,7 @@ export function testConfig (dataDirectory: string, changes: Partial<Config> = {}
     trustedProxies: changes.environment === 'production' ? ['127.0.0.1/32'] : [],
     limits: { auth: 0, dispatch: 0, validation: 0 },
     webhookAuth: {},
-    works: true,
+    runsWorker: true,
     concurrency: 16,
     retentionDays: 90,
     logLevel: 'debug',
@@ -63,9 +63,9 @@ export function testConfig (dataDirectory: string, changes: Partial<Config> = {}
 export async function seededDatabase (t: Test): Promise<string> {
   const template = await templateDatabase('seeded', async (databaseUrl) => {
     const folder = mkdtempSync(join(tmpdir(), 'dispatch-seed-'))
-    const house = await createApp(testConfig(folder), { databaseUrl, log: createLogger('silent'), renderer: noRenderer })
-    await prepareDatabase(house)
-    await house.close()
+    const app = await createApp(testConfig(folder), { databaseUrl, log: createLogger('silent'), renderer: noRenderer })
+    await prepareDatabase(app)
+    await app.close()
     rmSync(folder, { recursive: true })
   })
   return (await testDatabase(t, { template })).url
@@ -80,9 +80,9 @@ const noRenderer: AppDependencies['renderer'] = {
 const everyWarning = { most: Infinity, within: 60_000 }
 
 /** Tests come in a hurry, all from one address. */
-const hurried: AppDependencies['fairness'] = { ...admissionLimits, tarpit: { ...admissionLimits.tarpit, burst: 1_000_000 } }
+const hurried: AppDependencies['admissionLimits'] = { ...admissionLimits, tarpit: { ...admissionLimits.tarpit, burst: 1_000_000 } }
 
-type Starting = { databaseUrl?: string, config?: Partial<Config>, parts?: Partial<AppDependencies>, time?: (() => Date) | undefined }
+type Starting = { databaseUrl?: string, config?: Partial<Config>, replacements?: Partial<AppDependencies>, time?: (() => Date) | undefined }
 
 /**
  * Starts a service; it is closed when the test ends. `config` and `parts` stand in for the usual ones; a clock among them is the database's
@@ -90,31 +90,31 @@ type Starting = { databaseUrl?: string, config?: Partial<Config>, parts?: Partia
  */
 export async function startService (
   t: Test,
-  { databaseUrl, config = {}, parts = {}, time = parts.now }: Starting = {}
+  { databaseUrl, config = {}, replacements = {}, time = replacements.now }: Starting = {}
 ): Promise<TestService> {
   const folder = mkdtempSync(join(tmpdir(), 'dispatch-service-'))
   const log: string[] = []
   const logger = createLogger(config.logLevel ?? 'debug', { write: (line) => log.push(line) }, everyWarning)
-  const house = await createApp(testConfig(folder, config), {
+  const app = await createApp(testConfig(folder, config), {
     databaseUrl: databaseUrl ?? await seededDatabase(t),
     log: logger,
-    fairness: hurried,
+    admissionLimits: hurried,
     time,
-    ...parts
+    ...replacements
   })
-  const server = await createServer(house, logger)
+  const server = await createServer(app, logger)
   const url = await server.listen({ host: '127.0.0.1', port: 0 })
   t.teardown(async () => {
     await server.close()
-    await house.close()
+    await app.close()
     rmSync(folder, { recursive: true })
   })
   return {
     url,
-    house,
+    app,
     log,
     send: (method, path, sending, login = admin) => send(url, method, path, sending, login),
-    company: (name, options) => newCompany(house, name, options)
+    company: (name, options) => newCompany(app, name, options)
   }
 }
 
@@ -142,11 +142,11 @@ async function send (
   return { status: response.status, headers: response.headers, body: json === true && text !== '' ? JSON.parse(text) : text }
 }
 
-async function newCompany (house: App, name: string, { credits = 100, services = ['*'] }: { credits?: number, services?: string[] } = {}) {
+async function newCompany (app: App, name: string, { credits = 100, services = ['*'] }: { credits?: number, services?: string[] } = {}) {
   const passwordHash = await hashPassword('password')
   const login = (role: Role): Login => ({ email: `${role}@${name}.example.com`, password: 'password' })
   const roles = ['operator', 'admin', 'member'] as const
-  const [companyId = 0] = await createCompanies(house.get('database'), [{
+  const [companyId = 0] = await createCompanies(app.get('database'), [{
     name,
     credits,
     users: roles.map((role) => ({ email: login(role).email, role, services, passwordHash })),

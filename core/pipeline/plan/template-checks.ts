@@ -48,7 +48,7 @@ export function createSharedChecks (): TemplateFindings {
  * Asks every template of a draft about its data: a shared one at once, a company's own in the workshop, because nobody knows what its
  * schema and its expressions ask for.
  */
-export function createTemplateChecks (workshop: Pick<
+export function createTemplateChecks (templateWorkers: Pick<
   TemplateWorkers,
   'check'
 >): (draft: Pick<ResolvedRequest, 'steps' | 'deferred'>) => Promise<TemplateFindings> {
@@ -58,7 +58,12 @@ export function createTemplateChecks (workshop: Pick<
     const { template: { companyId, digest, schema, source }, data } = step.template
     return companyId === null
       ? shared(step, signing)
-      : workshop.check(companyId, { template: { digest, source: withPlaceholderImages(source), schema }, data, at, format: madeAs(step) })
+      : templateWorkers.check(companyId, {
+        template: { digest, source: withPlaceholderImages(source), schema },
+        data,
+        at,
+        format: madeAs(step)
+      })
   }
 
   return async ({ steps, deferred }) => {

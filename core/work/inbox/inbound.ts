@@ -22,10 +22,10 @@ type Options = {
   database: Database
   host: Host
   queue: Queue
-  verifying: WebhookVerifier
+  webhookVerifier: WebhookVerifier
   keyring: Keyring
-  ask: StatusQuery
-  moved: OnStatusChange
+  statusQuery: StatusQuery
+  onStatusChange: OnStatusChange
   log: Log
   now: () => Date
 }
@@ -78,13 +78,13 @@ async function handle (options: Options, event: InboundRow): Promise<Progress> {
 
 /** Verifies an event that could not be verified when it came. */
 async function admit (
-  { database, verifying, keyring, log }: Options,
+  { database, webhookVerifier, keyring, log }: Options,
   event: InboundRow,
   provider: InstalledProvider,
   parked: NonNullable<InboundRow['parked']>
 ) {
   const { inbound_id: inboundId, service, account, body, received_at: receivedAt } = event
-  const verification = await verifying.verifyWithFreshKeys(unpark(keyring, { provider, service, account, parked, body, receivedAt }))
+  const verification = await webhookVerifier.verifyWithFreshKeys(unpark(keyring, { provider, service, account, parked, body, receivedAt }))
   if (verification.outcome === 'waits') {
     return { done: false as const, why: 'The keys of the vendor could not be read yet.', until: verification.until }
   }
@@ -120,7 +120,7 @@ async function apply (options: Options, event: InboundRow, provider: InstalledPr
     facts: { ...facts, type, ...(eventId === undefined ? {} : { eventId }), ...told.facts },
     actor: { kind: 'provider' as const, code: providerCode }
   }
-  await applyInbound(database, { inboundId, steps, delivery, moved: options.moved, ...(eventId === undefined ? {} : { eventId }) })
+  await applyInbound(database, { inboundId, steps, delivery, moved: options.onStatusChange, ...(eventId === undefined ? {} : { eventId }) })
   return done
 }
 
@@ -128,7 +128,7 @@ type Told = { ok: true, status: DeliveryStatus | null, facts: JsonObject } | { o
 
 /** The status that an event means: by its own word, or where the provider says so by the vendor's answer to a question. */
 async function tell (
-  { ask }: Options,
+  { statusQuery }: Options,
   { provider, webhook, step, type }: {
     provider: InstalledProvider
     webhook: WebhookManifest
@@ -137,7 +137,7 @@ async function tell (
   }
 ): Promise<Told> {
   if (webhook.confirm !== true) return { ok: true, status: statusOf(webhook.events, type), facts: {} }
-  const answer = await ask(provider, step)
+  const answer = await statusQuery(provider, step)
   return answer.ok
     ? { ok: true, status: answer.status, facts: { confirmed: answer.reported.status } }
     : { ok: false, why: `The vendor did not confirm it: ${answer.why}` }

@@ -22,10 +22,18 @@ export type WebhookReceiver = {
 
 const nothing: JsonObject = {}
 
-type Options = { host: Host, verifying: WebhookVerifier, storing: Inbox, keyring: Keyring, log: Log, now: () => Date, newId: () => string }
+type Options = {
+  host: Host
+  webhookVerifier: WebhookVerifier
+  inbox: Inbox
+  keyring: Keyring
+  log: Log
+  now: () => Date
+  newId: () => string
+}
 
 /** The one door for events of vendors. */
-export function createWebhookReceiver ({ host, verifying, storing, keyring, log, now, newId }: Options): WebhookReceiver {
+export function createWebhookReceiver ({ host, webhookVerifier, inbox, keyring, log, now, newId }: Options): WebhookReceiver {
   const refused = new Map<string, number>()
 
   function refuse ({ service, provider }: PostedWebhook, reason: string): void {
@@ -39,7 +47,7 @@ export function createWebhookReceiver ({ host, verifying, storing, keyring, log,
 
   async function verify (incoming: IncomingWebhook): Promise<Verification> {
     try {
-      return await verifying.verify(incoming)
+      return await webhookVerifier.verify(incoming)
     } catch (error) {
       log.warn({ err: error, provider: incoming.provider.code }, 'an event could not be verified yet')
       return { outcome: 'waits', until: incoming.receivedAt }
@@ -53,7 +61,7 @@ export function createWebhookReceiver ({ host, verifying, storing, keyring, log,
       return
     }
     const parked = verification.outcome === 'waits' ? seal(keyring, webhook, incoming.delivery) : null
-    const taken = await storing.put(arrivalOf(incoming, newId(), parked, verification))
+    const taken = await inbox.put(arrivalOf(incoming, newId(), parked, verification))
     if (!taken) refuse(posted, 'too_many_waiting')
   }
 

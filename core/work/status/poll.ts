@@ -13,7 +13,7 @@ export const defaultPollSchedule = { after: 3600, every: 6 * 3600, until: 60 * 2
 /** Milliseconds: after which an open event is sure to have lost its job. */
 const strandedAfter = 2 * 3600 * 1000
 
-type Options = { database: Database, host: Host, queue: Queue, ask: StatusQuery, log: Log }
+type Options = { database: Database, host: Host, queue: Queue, statusQuery: StatusQuery, log: Log }
 
 /** Finds the steps to ask after and the events whose jobs were lost. */
 export function createPollSweep ({ database, host, queue }: Options): () => Promise<void> {
@@ -48,16 +48,16 @@ function followedBy (host: Host, time: Date): PollWindow[] {
 }
 
 /** Asks the vendor about one step and notes its answer, unless it was asked since the job was made. */
-export function createPollHandler ({ database, host, ask, moved, log }: Options & {
-  moved: OnStatusChange
+export function createPollHandler ({ database, host, statusQuery, onStatusChange, log }: Options & {
+  onStatusChange: OnStatusChange
 }): (job: JobPayloads['poll']) => Promise<void> {
   return async ({ stepId, polledAt }) => {
     const step = await findTrackedStep(database, { stepId, polledAt: polledAt === null ? null : new Date(polledAt) })
     const provider = step && host.find(step.providerCode)
     if (step === undefined || provider === undefined) return
-    const answer = await ask(provider, step)
+    const answer = await statusQuery(provider, step)
     if (!answer.ok) log.warn({ stepId, provider: provider.code, why: answer.why }, 'the status of a step could not be read')
-    await applyPoll(database, step, answer.ok ? answer : undefined, moved)
+    await applyPoll(database, step, answer.ok ? answer : undefined, onStatusChange)
   }
 }
 

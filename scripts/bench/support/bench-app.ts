@@ -45,13 +45,13 @@ export async function openBenchApp ({ databaseUrl, folder, documents, vendor, us
     DATABASE_URL: databaseUrl,
     DISPATCH_PROVIDERS_DIR: providerDirectories
   })
-  const house = await createApp(config, { databaseUrl, log, ...(documents === 'unrendered' ? { renderer: unrendered } : {}) })
-  await prepareDatabase(house)
+  const app = await createApp(config, { databaseUrl, log, ...(documents === 'unrendered' ? { renderer: unrendered } : {}) })
+  await prepareDatabase(app)
   const password = 'bench-password'
   const passwordHash = await hashPassword(password)
   const newUser = (): User => ({ email: `${randomUUID()}@bench.example.com`, password })
   const users = [newUser(), ...Array.from({ length: amount - 1 }, newUser)] as const
-  await createCompanies(house.get('database'), [{
+  await createCompanies(app.get('database'), [{
     name: 'Bench',
     credits: 1_000_000_000,
     users: users.map(({ email }) => ({ email, role: 'member', services: ['*'], passwordHash })),
@@ -59,5 +59,5 @@ export async function openBenchApp ({ databaseUrl, folder, documents, vendor, us
       ? { code: 'simulator', services: ['invoicing', 'sms'] }
       : { code: 'bench', services: ['sms'], settings: { vendor } }
   }], new Date())
-  return { app: house, config, users }
+  return { app, config, users }
 }

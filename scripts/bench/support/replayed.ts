@@ -23,19 +23,19 @@ export type ReplayOptions = {
 export async function prepareReplay ({ databaseUrl, folder, services, bodyOf, mode = 'synchronous', seconds }: ReplayOptions): Promise<
   { rate: Rate, close: () => Promise<void> }
 > {
-  const { app: house, config, users: [user] } = await openBenchApp({
+  const { app, config, users: [user] } = await openBenchApp({
     databaseUrl,
     folder,
     documents: 'unrendered',
     log: createLogger('warn')
   })
-  const actor = await house.get('authentication').authenticate(`Basic ${btoa(`${user.email}:${user.password}`)}`, config.host)
+  const actor = await app.get('authentication').authenticate(`Basic ${btoa(`${user.email}:${user.password}`)}`, config.host)
   const dispatch = (word: string): Promise<unknown> =>
-    house.get('pipeline').dispatch({ actor, services, body: bodyOf(word), requestId: word, mode })
+    app.get('pipeline').dispatch({ actor, services, body: bodyOf(word), requestId: word, mode })
   // The first one also fills the caches.
   await dispatch('first')
   const script = await recordScript('recorded-number', () => dispatch('recorded-number'))
-  await house.close()
+  await app.close()
   const pool = new pg.Pool({ connectionString: databaseUrl, max: connections })
   // The server ends before the last of them has gone.
   pool.on('error', () => undefined)

@@ -12,7 +12,7 @@ export type RunningService = { url: string, basic: string, bearer: string, beare
 
 const [databaseUrl = '', folder = '', documents, vendor] = process.argv.slice(2)
 const log = createLogger('info')
-const { app: house, config, users } = await openBenchApp({
+const { app, config, users } = await openBenchApp({
   databaseUrl,
   folder,
   documents: documents === 'unrendered' ? documents : 'rendered',
@@ -20,10 +20,10 @@ const { app: house, config, users } = await openBenchApp({
   users: Number(process.env['BENCH_USERS'] ?? 1),
   log
 })
-const server = await createServer(house, log)
+const server = await createServer(app, log)
 const url = await server.listen({ host: config.host, port: config.port })
-whenStopped(() => server.close().then(house.close))
+whenStopped(() => server.close().then(app.close))
 const [{ email, password }] = users
-const sessions = await Promise.all(users.map((user) => house.get('authentication').login(user.email, user.password, config.host)))
+const sessions = await Promise.all(users.map((user) => app.get('authentication').login(user.email, user.password, config.host)))
 const bearers = sessions.map(({ token }) => `Bearer ${token}`)
 process.send?.({ url, basic: `Basic ${btoa(`${email}:${password}`)}`, bearer: bearers[0] ?? '', bearers } satisfies RunningService)

@@ -12,6 +12,6 @@ const config = readConfig({
   DATABASE_URL: databaseUrl,
   DISPATCH_PROVIDERS_DIR: providerDirectories
 })
-const house = await createApp(config, { databaseUrl, log: createLogger('info') })
-whenStopped(house.close)
+const app = await createApp(config, { databaseUrl, log: createLogger('info') })
+whenStopped(app.close)
 process.send?.({})

@@ -88,7 +88,7 @@ await t.test('a key is no login, no refresh and no way to be somebody else', asy
 await t.test('keys that do not exist count as wrong passwords do', async (t) => {
   const asked: string[] = []
   const noPassword = new Error('There is no password here.')
-  const guesses = {
+  const bruteForceGuard = {
     isExhausted: () => {
       throw noPassword
     },
@@ -98,7 +98,7 @@ await t.test('keys that do not exist count as wrong passwords do', async (t) => 
       return Promise.resolve()
     }
   }
-  const { authentication } = await createGuardedAccess({ guesses }, accountWith())
+  const { authentication } = await createGuardedAccess({ bruteForceGuard }, accountWith())
   await t.rejects(authentication.authenticate(`Bearer ${makeKey('test').secret}`), refused)
   await t.rejects(authentication.authenticate('Bearer dk_test_x'), { name: 'DispatchError', word: 'unauthorized' })
   t.same(asked, [somewhere], 'what has no right checksum cannot be a key: it costs nothing')

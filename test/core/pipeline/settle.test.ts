@@ -61,10 +61,10 @@ function forgetful (database: Database, forgotten: number): Database {
   }
 }
 
-async function dispatchOn ({ house }: TestService, database: Database): Promise<string> {
+async function dispatchOn ({ app }: TestService, database: Database): Promise<string> {
   const actor = { userId: 2, companyId: 2, email: 'demo@example.com', role: 'admin', services: ['*'] } as const
   const pipeline = createPipeline({
-    ...house.get('running'),
+    ...app.get('pipelineDependencies'),
     database,
     renderer: quickRenderer
   }, { prices: {}, publicUrl: 'https://dispatch.example.com', synchronousLimit: 120 })
@@ -82,13 +82,13 @@ await t.test('a commit whose answer is lost is not taken for a failure, and not 
   await providers.add('accepting', {}, accepts)
   const service = await startService(t, { config: { providerDirectories: providers.directories } })
   await service.send('PUT', '/api/v1/company/providers/accepting', { body: { settings: {} } })
-  await service.house.get('configurations').latest(2)
-  await service.house.get('templates').find(2, 1)
+  await service.app.get('configurations').latest(2)
+  await service.app.get('templates').find(2, 1)
 
   // The calls of a dispatch: it is recorded, its attempt is, its outcome is.
   const cases = [[2, 'failed', 100], [3, 'succeeded', 99]] as const
   for (const [forgotten, status, balance] of cases) {
-    t.equal(await dispatchOn(service, forgetful(service.house.get('database'), forgotten)), status)
+    t.equal(await dispatchOn(service, forgetful(service.app.get('database'), forgotten)), status)
     has(t, (await service.send('GET', '/api/v1/credits')).body, { balance, held: 0 })
     has(t, (await service.send('GET', '/api/v1/dispatches?limit=1')).body.data, [{ status, creditsCharged: 100 - balance }])
   }

@@ -21,9 +21,13 @@ await providers.add('vendor', { settings: '{ kid: Secret(), token: Secret() }' }
   return Promise.resolve({ id: String(tokens.length), status: 'created' })
 })
 const start = (keys: object): Promise<TestService> =>
-  startService(t, { databaseUrl, config: { providerDirectories: providers.directories, ...keys }, parts: { renderer: quickRenderer } })
-const { house } = await startService(t, { databaseUrl })
-const { owner } = house.get('database')
+  startService(t, {
+    databaseUrl,
+    config: { providerDirectories: providers.directories, ...keys },
+    replacements: { renderer: quickRenderer }
+  })
+const { app } = await startService(t, { databaseUrl })
+const { owner } = app.get('database')
 await sql`truncate signing_keys`.execute(owner)
 
 const service = await start(base64(before))
@@ -42,10 +46,10 @@ await sql`insert into inbound (inbound_id, service, provider_code, parked, body,
     ${JSON.stringify(old.seal('{}', 'webhook headers'))}::jsonb, '', now(), 'held' from generate_series(1, 250)`.execute(owner)
 
 /** Whether a row anywhere in the database names the key. */
-const names = async ({ kid }: Keyring): Promise<boolean> => JSON.stringify(await dump(house)).includes(kid)
+const names = async ({ kid }: Keyring): Promise<boolean> => JSON.stringify(await dump(app)).includes(kid)
 
 await t.test('every secret of the service is under the master key', async (t) => {
-  const found = await countSecretsByMasterKey(house.get('database'))
+  const found = await countSecretsByMasterKey(app.get('database'))
   t.same([...found.keys()], [old.kid])
   t.equal(found.get(old.kid), 2 + 2 + 2 + 1 + 250, 'two keys, two settings of two owners, a callback secret, events that wait')
 })
@@ -55,7 +59,7 @@ await t.test('a service with another master key does not start, and says in one 
     `The database holds 257 secrets under the master key ${old.kid}, but DISPATCH_MASTER_KEY is ${next.kid}: start with the key ` +
     `that sealed them or, to replace it, give that one as DISPATCH_MASTER_KEY_PREVIOUS and run \`npm run dispatch -- keys rotate\`.`
   await t.rejects(start(base64(after)), { name: 'SealError', message: sentence })
-  await t.rejects(checkMasterKeys(house.get('database'), next), { message: sentence })
+  await t.rejects(checkMasterKeys(app.get('database'), next), { message: sentence })
 })
 
 await t.test('a rotation that is killed leaves everything readable, and the next one ends it', async (t) => {
@@ -67,11 +71,11 @@ await t.test('a rotation that is killed leaves everything readable, and the next
       return both.rewrap(envelope)
     }
   }
-  await t.rejects(rewrapSecrets(house.get('database'), dying), { message: 'killed' })
+  await t.rejects(rewrapSecrets(app.get('database'), dying), { message: 'killed' })
   t.ok(await names(old), 'some are under the key before')
   t.ok(await names(next), 'some are under the new one')
-  await t.rejects(checkMasterKeys(house.get('database'), next))
-  await t.rejects(checkMasterKeys(house.get('database'), old))
+  await t.rejects(checkMasterKeys(app.get('database'), next))
+  await t.rejects(checkMasterKeys(app.get('database'), old))
   const service = await start({ ...base64(after), previousMasterKey: before.toString('base64') })
   has(t, await dispatch(service), { status: 200 })
   t.equal(tokens.at(-1), 'token-1')
@@ -86,11 +90,11 @@ await t.test('a service with both keys goes on reading and writing while secrets
       t.equal(tokens.at(-1), `token-${turn}`)
     }
   }
-  const [rows] = await Promise.all([rewrapSecrets(house.get('database'), both), change()])
+  const [rows] = await Promise.all([rewrapSecrets(app.get('database'), both), change()])
   t.ok(rows > 100, 'the rest of them')
-  await rewrapSecrets(house.get('database'), both)
+  await rewrapSecrets(app.get('database'), both)
   t.notOk(await names(old), 'no row of any table is under the key before')
-  t.equal(await rewrapSecrets(house.get('database'), both), 0, 'there is nothing left to do')
+  t.equal(await rewrapSecrets(app.get('database'), both), 0, 'there is nothing left to do')
 })
 
 await t.test('afterwards the new key alone opens everything, and the one before nothing', async (t) => {
@@ -100,7 +104,7 @@ await t.test('afterwards the new key alone opens everything, and the one before 
   const { body: { data } } = await service.send('POST', '/auth', { body: { username: 'demo@example.com', password: 'demo-password' } },
     null)
   t.equal((await fetch(`${service.url}/healthz`, { headers: { authorization: `Bearer ${String(data.token)}` } })).status, 200)
-  has(t, await service.house.get('callbackSigning').sign(2, { id: 'a', body: 'b' }), { 'webhook-signature': /^v1,/ })
+  has(t, await service.app.get('callbackSigning').sign(2, { id: 'a', body: 'b' }), { 'webhook-signature': /^v1,/ })
   const { rows } = await sql<{ parked: Envelope }>`select parked from inbound`.execute(owner)
   t.equal(rows.filter(({ parked }) => next.open(parked, 'webhook headers').toString() === '{}').length, 250)
   await t.rejects(start(base64(before)), { name: 'SealError' })
@@ -114,7 +118,7 @@ await t.test('what is being changed meanwhile is rewrapped as it becomes', async
   const rewrapping = await owner.transaction().execute(async (queries) => {
     await sql`update configurations set secrets = ${JSON.stringify({ token: { sealed: changed } })}::jsonb where account = ${account}`
       .execute(queries)
-    const work = rewrapSecrets(house.get('database'), createKeyring(randomBytes(32), after))
+    const work = rewrapSecrets(app.get('database'), createKeyring(randomBytes(32), after))
     // Until it stands at the row that is locked here.
     for (let waiting = 0; waiting === 0;) {
       waiting = Number(

@@ -31,7 +31,7 @@ vendor.on('GET /jwks.json', { json: { keys: [key.jwk] } })
  * retry is due (1), by the next look (2).
  */
 const cutJob = 25
-const spooled = () => readdirSync(join(service.house.get('config').dataDirectory, 'webhooks')).filter((name) => name.endsWith('.jsonl'))
+const spooled = () => readdirSync(join(service.app.get('config').dataDirectory, 'webhooks')).filter((name) => name.endsWith('.jsonl'))
 
 const sealed = (event: object, { sign }: Pick<typeof key, 'sign'> = key) => {
   const body = JSON.stringify(event)
@@ -99,8 +99,8 @@ await t.test('connections that are cut in the middle lose nothing', async (t) =>
 
 await t.test('a file of the spool that cannot be read is set aside and keeps no other one back', async (t) => {
   const { dispatchId } = await accepted({ provider: 'seal-one', service: 'esign', remoteId: 'tx_5' })
-  writeFileSync(join(service.house.get('config').dataDirectory, 'webhooks', '00000000000000000-broken.jsonl'), '{"inboundId":')
-  await service.house.get('eventSpool').put({
+  writeFileSync(join(service.app.get('config').dataDirectory, 'webhooks', '00000000000000000-broken.jsonl'), '{"inboundId":')
+  await service.app.get('eventSpool').put({
     inboundId: '0199a000-0000-7000-8000-000000000002',
     service: 'esign',
     providerCode: 'seal-one',
@@ -112,7 +112,7 @@ await t.test('a file of the spool that cannot be read is set aside and keeps no 
     receivedAt: new Date()
   })
   await until('the other one is applied', async () => (await delivery(dispatchId)).status === 'viewed')
-  t.same(readdirSync(join(service.house.get('config').dataDirectory, 'webhooks')), ['00000000000000000-broken.jsonl.unreadable'])
+  t.same(readdirSync(join(service.app.get('config').dataDirectory, 'webhooks')), ['00000000000000000-broken.jsonl.unreadable'])
 })
 
 await t.test('what a dead process left on the disk is taken up by the next one, once', async (t) => {
@@ -128,10 +128,10 @@ await t.test('what a dead process left on the disk is taken up by the next one, 
     body: Buffer.from(JSON.stringify({ transaction: 'tx_4', type: 'viewed' })),
     receivedAt: new Date()
   }
-  const spool = service.house.get('eventSpool')
+  const spool = service.app.get('eventSpool')
   await spool.put(arrival)
   await spool.put(arrival)
-  await Promise.all([service.house.get('storing').drain(), service.house.get('storing').drain()])
+  await Promise.all([service.app.get('inbox').drain(), service.app.get('inbox').drain()])
   await until('it is applied', async () => (await delivery(dispatchId)).events.length > 0)
   t.equal((await delivery(dispatchId)).events.length, 1)
 })

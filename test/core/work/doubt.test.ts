@@ -44,18 +44,19 @@ const notary = 'signatureTypes: [\'SIMPLE\'], idempotency: { kind: \'none\' }, s
 await providers.add('notary', { of: 'esign', service: notary },
   (_request, { reference }) => Promise.resolve({ id: reference, status: 'started' }), {
   status: () => Promise.resolve({ status: 'started' }),
-  document: () => parts.spool.keep(Readable.from([Buffer.from('signed')]), { filename: 'signed.pdf', contentType: 'application/pdf' })
+  document: () =>
+    dependencies.spool.keep(Readable.from([Buffer.from('signed')]), { filename: 'signed.pdf', contentType: 'application/pdf' })
 })
 
 const service = await startService(t, {
-  config: { providerDirectories: providers.directories, works: false },
-  parts: { renderer: quickRenderer, now: clock.now, breakers: createBreakers({ now: clock.now, failures: 1000 }) }
+  config: { providerDirectories: providers.directories, runsWorker: false },
+  replacements: { renderer: quickRenderer, now: clock.now, breakers: createBreakers({ now: clock.now, failures: 1000 }) }
 })
-const { house, send } = service
+const { app, send } = service
 const { dispatch: read, callbacks } = readingOf(service)
-const [database, parts, pipeline] = [house.get('database'), house.get('running'), house.get('pipeline')]
+const [database, dependencies, pipeline] = [app.get('database'), app.get('pipelineDependencies'), app.get('pipeline')]
 // A lease that is not renewed is lost when the clock says so.
-house.get('leases').close()
+app.get('leases').close()
 for (const code of ['mute', 'draft-found', 'notary']) await send('PUT', `/api/v1/company/providers/${code}`, { body: { settings: {} } })
 await send('PUT', '/api/v1/company/providers/post-office', { body: { settings: { allowedSenders: ['demo@example.com'] } } })
 const { company_id: companyId } = await database.owner.selectFrom('users').select('company_id').where('email', '=', 'demo@example.com')
@@ -71,12 +72,12 @@ const stepOf = (dispatchId: string, position = 0) =>
 const attemptsOf = (stepId: string) => database.owner.selectFrom('attempts').selectAll().where('step_id', '=', stepId).execute()
 
 /** A sweep, and what it finds done. */
-async function after (seconds: number, with_ = parts): Promise<void> {
+async function after (seconds: number, with_ = dependencies): Promise<void> {
   clock.advance(seconds)
   const jobs: (() => Promise<void>)[] = []
   const handlers: Record<string, (data: any) => Promise<void>> = {
-    look: (data) => reconcile(parts, data),
-    deferred: (data) => runDeferredAction(parts, data),
+    look: (data) => reconcile(dependencies, data),
+    deferred: (data) => runDeferredAction(dependencies, data),
     dispatch: pipeline.runQueued
   }
   const queue = {
@@ -137,14 +138,14 @@ await t.test('a call that is repeated renews its doubt: that the vendor has noth
     const { step_id: stepId } = await stepOf(dispatchId)
     const lookAfter = (seconds: number): Promise<void> => {
       clock.advance(seconds)
-      return reconcile(parts, { companyId, dispatchId, stepId })
+      return reconcile(dependencies, { companyId, dispatchId, stepId })
     }
     vendor.look = found('draft')
     const repeated = lookAfter(counts)
     if (act === 'hang first, close') {
       await vendor.hanging()
       clock.advance(leaseSeconds + 5)
-      await sweepDispatches({ ...parts, leases: { ...parts.leases, heldRuns: () => [] } }, {
+      await sweepDispatches({ ...dependencies, leases: { ...dependencies.leases, heldRuns: () => [] } }, {
         send: () => Promise.resolve()
       } as Pick<Queue, 'send'> as Queue)
       // The lease had ended before the sweep.
@@ -198,16 +199,16 @@ await t.test('a client whose process has lost the dispatch is told that it goes 
   const answer = invoice('mute')
   await vendor.hanging()
   await t.rejects(sweepDispatches({
-    ...parts,
+    ...dependencies,
     leases: {
-      ...parts.leases,
+      ...dependencies.leases,
       heldRuns: () => {
         throw new Error('Not asked.')
       }
     }
   }, {} as Queue), /Not asked/)
   clock.advance(16)
-  await sweepDispatches({ ...parts, leases: { ...parts.leases, heldRuns: () => [] } },
+  await sweepDispatches({ ...dependencies, leases: { ...dependencies.leases, heldRuns: () => [] } },
     { send: () => Promise.resolve() } as Pick<Queue, 'send'> as Queue)
   vendor.release()
   has(t, await answer, { status: 504, body: { error: 'timeout', dispatchId: String } })
@@ -222,11 +223,11 @@ await t.test('a dispatch that cannot be recovered keeps no other from it', async
     return dispatchId
   }
   const [first, second] = [await lose(), await lose()]
-  const notices: typeof parts.outbox = {
+  const outbox: typeof dependencies.outbox = {
     enqueue: (queries, dispatch, type) =>
-      dispatch.dispatchId === first ? Promise.reject(new Error('No note.')) : parts.outbox.enqueue(queries, dispatch, type)
+      dispatch.dispatchId === first ? Promise.reject(new Error('No note.')) : dependencies.outbox.enqueue(queries, dispatch, type)
   }
-  await after(16, { ...parts, outbox: notices })
+  await after(16, { ...dependencies, outbox })
   has(t, await read(first), { status: 'running' })
   has(t, await read(second), { status: 'uncertain' })
   await after(5)
@@ -273,7 +274,7 @@ await t.test('a file is removed where its dispatch was refused, and stays where 
       await database.callFunction(id, statement)
       throw error
     }
-    return createPipeline({ ...parts, database: { ...database, callFunction: call } }, {
+    return createPipeline({ ...dependencies, database: { ...database, callFunction: call } }, {
       prices: {},
       publicUrl: 'https://dispatch.example.com',
       synchronousLimit: 120
@@ -326,7 +327,7 @@ await t.test('what cannot be recorded is told as in doubt, even a refusal: anoth
     steps: [step],
     deferred: []
   }
-  const away = { ...parts, database: { ...database, callFunction: () => Promise.reject(new Error('The database is away.')) } }
+  const away = { ...dependencies, database: { ...database, callFunction: () => Promise.reject(new Error('The database is away.')) } }
   // What was imported by name follows only when told.
   mock.timers.enable({ apis: ['setTimeout'] })
   syncBuiltinESMExports()

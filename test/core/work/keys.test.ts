@@ -4,7 +4,7 @@ import { hookService, paths, until, vendorKey } from './support.ts'
 
 const clock = { time: Date.parse('2026-03-14T09:00:00.000Z') }
 const [first, second, stranger] = [vendorKey('scd_1'), vendorKey('scd_2'), vendorKey('scd_9')]
-const service = await hookService(t, { parts: { now: () => new Date(clock.time) } })
+const service = await hookService(t, { replacements: { now: () => new Date(clock.time) } })
 const { post, accepted, delivery, inbound, vendor } = service
 vendor.on('GET /jwks.json', { json: { keys: [first.jwk] } })
 
@@ -15,8 +15,8 @@ const sealed = (event: object, { sign }: Pick<typeof first, 'sign'>, header?: ob
 }
 /** A busy machine may have sent some of them to the disk. */
 const settled = async () => {
-  await service.house.get('storing').settle()
-  await service.house.get('storing').drain()
+  await service.app.get('inbox').settle()
+  await service.app.get('inbox').drain()
   await until('nothing is parked', async () => (await inbound()).every(({ parked }) => parked === null))
 }
 
@@ -71,10 +71,10 @@ await t.test('while the keys cannot be read, events wait; what waits is sealed',
   lacks(t, JSON.stringify(waiting?.parked), signature.slice(0, 40))
   await until('it is held', async () => (await inbound()).some(({ state }) => state === 'held'))
   clock.time += 61_000
-  await service.house.get('queue').send('webhook', [{ data: { inboundId: waiting?.inbound_id ?? '' } }])
+  await service.app.get('queue').send('webhook', [{ data: { inboundId: waiting?.inbound_id ?? '' } }])
   await until('the second reading fails', () => service.log.filter((line) => line.includes('could not be read"')).length >= 2)
   clock.time += 61_000
-  await service.house.get('queue').send('webhook', [{ data: { inboundId: waiting?.inbound_id ?? '' } }])
+  await service.app.get('queue').send('webhook', [{ data: { inboundId: waiting?.inbound_id ?? '' } }])
   await until('it is applied', async () => (await delivery(dispatchId)).status === 'signed')
 })
 
@@ -83,7 +83,7 @@ await t.test('an event whose dispatch is not recorded within a day is dropped, w
   await until('it is held', async () => (await inbound()).some(({ state }) => state === 'held'))
   const held = (await inbound()).find(({ state }) => state === 'held')
   clock.time += 24 * 3_600_000 + 1
-  await service.house.get('queue').send('webhook', [{ data: { inboundId: held?.inbound_id ?? '' } }])
+  await service.app.get('queue').send('webhook', [{ data: { inboundId: held?.inbound_id ?? '' } }])
   await until('it is dropped',
     async () => (await inbound()).some(({ state, note }) => state === 'dropped' && note === 'No dispatch has the vendor\'s id yet.'))
   const { dispatchId } = await accepted({ provider: 'seal-one', service: 'esign', remoteId: 'tx_never' })

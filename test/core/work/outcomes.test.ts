@@ -44,20 +44,20 @@ await providers.add('found', { service: 'documentTypes: [\'INVOICE\'], idempoten
 
 const dataDirectory = mkdtempSync(join(tmpdir(), 'dispatch-outcomes-'))
 const spool = join(dataDirectory, 'outcomes')
-const start = (t: Test, works: boolean) =>
+const start = (t: Test, runsWorker: boolean) =>
   startService(t, {
     databaseUrl,
-    config: { providerDirectories: providers.directories, dataDirectory, works },
-    parts: { renderer: quickRenderer }
+    config: { providerDirectories: providers.directories, dataDirectory, runsWorker },
+    replacements: { renderer: quickRenderer }
   })
 // It only serves: whoever keeps an outcome records it, too.
 const service = await start(t, false)
 t.teardown(() => {
   rmSync(dataDirectory, { recursive: true })
 })
-const { house, send } = service
+const { app, send } = service
 const { dispatch: read, timeline, events, credits, callbacks } = readingOf(service)
-const [database, parts] = [house.get('database'), house.get('running')]
+const [database, dependencies] = [app.get('database'), app.get('pipelineDependencies')]
 for (const code of [...Object.keys(handlers), 'found']) await send('PUT', `/api/v1/company/providers/${code}`, { body: { settings: {} } })
 const { company_id: companyId } = await database.owner.selectFrom('users').select('company_id').where('email', '=', 'demo@example.com')
   .executeTakeFirstOrThrow()
@@ -138,11 +138,11 @@ await t.test('what vendors answered while the database was away for longer than 
 await t.test('what a dead process has kept is recorded by the next one, once, whoever else is at it', async (t) => {
   const before = await credits()
   const one = await left('accepting')
-  await parts.outcomes.keep(one)
+  await dependencies.outcomes.keep(one)
   await start(t, true)
   await until('it is recorded', isEmpty)
   has(t, await read(one.dispatchId), { status: 'succeeded', steps: [{ providerResponse: { id: 'kept' } }] })
-  await parts.outcomes.keep(one)
+  await dependencies.outcomes.keep(one)
   await until('it is known already', isEmpty)
   t.strictSame(await timeline(one.dispatchId), ['planned', 'calling invoicing', 'answered invoicing'])
   t.strictSame((await credits()).balance, before.balance - 1)
@@ -153,7 +153,7 @@ await t.test('an outcome that comes after the dispatch was called uncertain corr
   await recover(one)
   has(t, await read(one.dispatchId), { status: 'uncertain' })
   for (const times of [1, 2]) {
-    await parts.outcomes.keep(one)
+    await dependencies.outcomes.keep(one)
     await until(`it is recorded (${times})`, isEmpty)
   }
   has(t, await read(one.dispatchId), { status: 'succeeded', creditsCharged: 1 })
@@ -166,8 +166,8 @@ await t.test('a dispatch that another run has is corrected when that run has end
   await recover(one)
   const runId = crypto.randomUUID()
   await acquireLease(database, one, { lease: { runId, seconds: 15 }, from: ['uncertain'] })
-  await parts.outcomes.keep(one)
-  await house.get('outcomes').drain(() => Promise.resolve('later'))
+  await dependencies.outcomes.keep(one)
+  await app.get('outcomeSpool').drain(() => Promise.resolve('later'))
   await new Promise((resolve) => setTimeout(resolve, 1_500))
   t.notOk(isEmpty())
   has(t, await read(one.dispatchId), { status: 'uncertain' })
@@ -182,11 +182,11 @@ await t.test('while its outcome lies on the disk, a step is not asked after: no 
   await recover(one)
   await database.owner.updateTable('steps').set({ uncertain_at: new Date(0) }).where('step_id', '=', one.stepId).execute()
   const isKept = (stepId: string) => Promise.resolve(stepId === one.stepId)
-  await reconcile({ ...parts, outcomes: { ...parts.outcomes, has: isKept } }, one)
+  await reconcile({ ...dependencies, outcomes: { ...dependencies.outcomes, has: isKept } }, one)
   t.equal(looks, 0)
   has(t, await read(one.dispatchId), { status: 'uncertain' })
-  await parts.outcomes.keep(one)
-  t.ok(await parts.outcomes.has(one.stepId) || (await read(one.dispatchId)).status === 'succeeded')
+  await dependencies.outcomes.keep(one)
+  t.ok(await dependencies.outcomes.has(one.stepId) || (await read(one.dispatchId)).status === 'succeeded')
   await until('it is recorded', isEmpty)
   has(t, await read(one.dispatchId), { status: 'succeeded' })
 })
@@ -196,9 +196,9 @@ await t.test('an outcome that cannot be opened is set aside, and so is one that 
   writeFileSync(join(spool, '0-broken.json'), '{"v":1')
   writeFileSync(join(spool, '0-strange.json'), JSON.stringify({ v: 1, kid: 'strange', wrappedKey: '', sealed: '' }))
   const strange = { ...await left('accepting'), stepId: crypto.randomUUID() }
-  await parts.outcomes.keep(strange)
+  await dependencies.outcomes.keep(strange)
   const one = await left('accepting')
-  await parts.outcomes.keep(one)
+  await dependencies.outcomes.keep(one)
   await until('it is recorded', async () => (await read(one.dispatchId)).status === 'succeeded')
   const unknown = `${strange.stepId}-${strange.attempt}.json.unknown`
   await until('the others are set aside', () => readdirSync(spool).every((name) => !name.endsWith('.json')))
@@ -207,6 +207,6 @@ await t.test('an outcome that cannot be opened is set aside, and so is one that 
   t.equal(told.length, 1)
   contains(t, told[0], '"level":50')
   contains(t, told[0], strange.dispatchId)
-  t.equal(await parts.outcomes.has(strange.stepId), false)
+  t.equal(await dependencies.outcomes.has(strange.stepId), false)
   has(t, await read(strange.dispatchId), { status: 'running' }, 'and its dispatch is what it was')
 })

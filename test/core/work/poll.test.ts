@@ -6,21 +6,21 @@ import { hookService, until } from './support.ts'
 
 const hour = 3_600_000
 const clock = { time: Date.parse('2026-03-14T09:00:00.000Z') }
-const service = await hookService(t, { parts: { now: () => new Date(clock.time) } })
-const { accepted, delivery, vendor, house } = service
+const service = await hookService(t, { replacements: { now: () => new Date(clock.time) } })
+const { accepted, delivery, vendor, app } = service
 await service.configure('seal-one', {})
 
 const questions = (id: string) => vendor.requests.filter(({ path }) => path === `/status/${id}`).length
-const idle = { ask: () => Promise.reject(new Error('The sweep asks nobody.')) }
+const idle = { statusQuery: () => Promise.reject(new Error('The sweep asks nobody.')) }
 const sweep = createPollSweep({
-  database: house.get('database'),
-  host: house.get('host'),
-  queue: house.get('queue'),
-  log: house.get('log'),
+  database: app.get('database'),
+  host: app.get('host'),
+  queue: app.get('queue'),
+  log: app.get('log'),
   ...idle
 })
 const polledAt = async (stepId: string) =>
-  (await house.get('database').owner.selectFrom('steps').select('polled_at').where('step_id', '=', stepId).executeTakeFirstOrThrow())
+  (await app.get('database').owner.selectFrom('steps').select('polled_at').where('step_id', '=', stepId).executeTakeFirstOrThrow())
     .polled_at?.getTime()
 
 await t.test('a step whose events never come is asked after an hour, then every six, until it is settled', async (t) => {
@@ -87,7 +87,7 @@ await t.test('a step whose configuration has gone is not asked after with anothe
 
 await t.test('an event whose job was lost is found again', async () => {
   const { dispatchId } = await accepted({ provider: 'seal-one', service: 'esign', remoteId: 'p_3' })
-  await house.get('database').owner.insertInto('inbound').values({
+  await app.get('database').owner.insertInto('inbound').values({
     inbound_id: '0199a000-0000-7000-8000-000000000003',
     service: 'esign',
     provider_code: 'seal-one',

@@ -21,16 +21,16 @@ const clock = clockAt('2026-03-14T09:30:00Z')
 const providers = await testProviders(t)
 const vendor = await stageVendor(providers)
 const service = await startService(t, {
-  config: { providerDirectories: providers.directories, works: false },
-  parts: { renderer: quickRenderer, now: clock.now, breakers: createBreakers({ now: clock.now, failures: 1000 }) }
+  config: { providerDirectories: providers.directories, runsWorker: false },
+  replacements: { renderer: quickRenderer, now: clock.now, breakers: createBreakers({ now: clock.now, failures: 1000 }) }
 })
-const { house, send } = service
+const { app, send } = service
 const { dispatch: read, credits, timeline, events, outbox } = readingOf(service)
-const [database, pipeline] = [house.get('database'), house.get('pipeline')]
+const [database, pipeline] = [app.get('database'), app.get('pipeline')]
 // Another process: this one would take nothing away that it holds itself. A lease that is not renewed is lost when the clock says so.
-const leases = createLeases({ database, newId: house.get('newId'), now: clock.now, log: house.get('log') })
-const parts = { ...house.get('running'), leases }
-for (const { close } of [leases, house.get('leases')]) close()
+const leases = createLeases({ database, newId: app.get('newId'), now: clock.now, log: app.get('log') })
+const dependencies = { ...app.get('pipelineDependencies'), leases }
+for (const { close } of [leases, app.get('leases')]) close()
 for (const code of kindsOfProviders) await send('PUT', `/api/v1/company/providers/${code}`, { body: { settings: {} } })
 const { company_id: companyId } = await database.owner.selectFrom('users').select('company_id').where('email', '=', 'demo@example.com')
   .executeTakeFirstOrThrow()
@@ -58,10 +58,10 @@ async function sweep (): Promise<void> {
       return Promise.resolve()
     }
   } as Pick<Queue, 'send'> as Queue
-  await sweepDispatches(parts, queue)
+  await sweepDispatches(dependencies, queue)
   const handlers: Record<string, (data: any) => Promise<void>> = {
-    look: (data) => reconcile(parts, data),
-    deferred: (data) => runDeferredAction(parts, data),
+    look: (data) => reconcile(dependencies, data),
+    deferred: (data) => runDeferredAction(dependencies, data),
     dispatch: pipeline.runQueued
   }
   for (const { name, data } of jobs) await handlers[name]?.(data)
@@ -191,7 +191,7 @@ for (const { kind, act, seconds, before, status, charged } of lateAnswers) {
     const { dead } = await kill(dispatchId, act)
     for (const time of seconds) {
       clock.advance(time)
-      await reconcile(parts, { companyId, dispatchId, stepId: (await stepOf(dispatchId)).step_id })
+      await reconcile(dependencies, { companyId, dispatchId, stepId: (await stepOf(dispatchId)).step_id })
     }
     has(t, await read(dispatchId), { status: before })
     vendor.release()
@@ -256,7 +256,7 @@ await t.test('a miss never counts where a key could be repeated but the provider
 
 await t.test('a lease is renewed for as long as the call takes, also when nobody waits for it any more', async (t) => {
   mock.timers.enable({ apis: ['setInterval'] })
-  const leases = createLeases({ database, newId: parts.newId, now: clock.now, log: parts.log })
+  const leases = createLeases({ database, newId: dependencies.newId, now: clock.now, log: dependencies.log })
   t.teardown(() => leases.close())
   const dispatchId = await queued('mute')
   const leasedUntil = async () =>
@@ -299,7 +299,7 @@ await t.test('a lease that was renewed after it was found lost is not taken away
       dispatchId,
       error: uncertainError,
       lookAfter: 10,
-      jobs: parts.jobs.dispatch({ companyId, dispatchId }),
+      jobs: dependencies.jobs.dispatch({ companyId, dispatchId }),
       tell: () => Promise.resolve()
     })
   t.equal(await recover(), undefined)
@@ -418,7 +418,7 @@ await t.test('what is sent again under its key says nothing of before when it is
   await send('PUT', '/api/v1/company/providers/keyed', { body: { settings: {} } })
   const breakers = createBreakers({ now: clock.now, failures: 1 })
   breakers.record(companyId, 'keyed', { outcome: 'unavailable', error: { word: 'provider_unavailable', message: 'Closed.' } })
-  await reconcile({ ...parts, breakers }, { companyId, dispatchId, stepId: (await stepOf(dispatchId)).step_id })
+  await reconcile({ ...dependencies, breakers }, { companyId, dispatchId, stepId: (await stepOf(dispatchId)).step_id })
   has(t, await read(dispatchId), { status: 'uncertain', steps: [{ status: 'uncertain', error: { error: 'outcome_unknown' } }] })
   await after(hour)
   has(t, await read(dispatchId), { status: 'succeeded' })
@@ -450,10 +450,10 @@ await t.test('found accepted later, the chain is partial and waits for a retry',
 
 await t.test('what is not found out within 7 days holds nothing of the chain any more', async (t) => {
   const priced = await startService(t, {
-    config: { providerDirectories: providers.directories, works: false, prices: { sms: 2 } },
-    parts: { renderer: quickRenderer, now: clock.now, breakers: createBreakers({ now: clock.now, failures: 1000 }) }
+    config: { providerDirectories: providers.directories, runsWorker: false, prices: { sms: 2 } },
+    replacements: { renderer: quickRenderer, now: clock.now, breakers: createBreakers({ now: clock.now, failures: 1000 }) }
   })
-  priced.house.get('leases').close()
+  priced.app.get('leases').close()
   const { credits: left } = readingOf(priced)
   await priced.send('PUT', '/api/v1/company/providers/mute', { body: { settings: {} } })
   vendor.acts = ['lose']
@@ -462,7 +462,7 @@ await t.test('what is not found out within 7 days holds nothing of the chain any
   })
   t.strictSame(await left(), { balance: 100, held: 3 })
   clock.advance(7 * day)
-  const running = priced.house.get('running')
+  const running = priced.app.get('pipelineDependencies')
   const { step_id: stepId } = await running.database.owner.selectFrom('steps').select('step_id').where('dispatch_id', '=', dispatchId)
     .where('position', '=', 0).executeTakeFirstOrThrow()
   await reconcile(running, { companyId, dispatchId, stepId })
@@ -535,7 +535,7 @@ await t.test('a dispatch that waits for its next try keeps its turn while a defe
     '=',
     dispatchId
   ).where('service', '=', 'upload').returning('step_id').executeTakeFirstOrThrow()
-  await runDeferredAction(parts, { companyId, dispatchId, stepId })
+  await runDeferredAction(dependencies, { companyId, dispatchId, stepId })
   has(t, await read(dispatchId), {
     status: 'queued',
     nextTryAt,
@@ -545,7 +545,7 @@ await t.test('a dispatch that waits for its next try keeps its turn while a defe
       { status: 'unavailable', error: { message: /Not everybody has signed/ }, nextTryAt: String }
     ]
   })
-  await runDeferredAction(parts, { companyId, dispatchId, stepId })
+  await runDeferredAction(dependencies, { companyId, dispatchId, stepId })
   has(t, await read(dispatchId), {
     status: 'queued',
     nextTryAt,

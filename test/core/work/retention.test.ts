@@ -244,10 +244,10 @@ await t.test('a file that cannot be removed does not keep the others, and its do
 })
 
 await t.test('the service does it by its queue', async (t) => {
-  const service = await startService(t, { databaseUrl, parts: { files, now } })
+  const service = await startService(t, { databaseUrl, replacements: { files, now } })
   const document = await kept(await company())
   clock.time += 31 * day
-  await service.house.get('queue').send('retention', [{ data: {} }])
+  await service.app.get('queue').send('retention', [{ data: {} }])
   await until('its document is gone', () => !lies(document))
   const { rows } = await sql`select name from queue.schedule order by name`.execute(database.owner)
   t.strictSame(rows, [{ name: 'retention' }, { name: 'sweep' }])

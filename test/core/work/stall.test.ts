@@ -18,10 +18,10 @@ import { until } from './support.ts'
 /** Short enough for a test; what is stopped is stopped for longer. */
 const leaseTimes = { duration: 4, renewInterval: 1, margin: 1 }
 const databaseUrl = await seededDatabase(t)
-const service = await startService(t, { databaseUrl, config: { works: false }, parts: { renderer: quickRenderer, leaseTimes } })
-const { house, send } = service
+const service = await startService(t, { databaseUrl, config: { runsWorker: false }, replacements: { renderer: quickRenderer, leaseTimes } })
+const { app, send } = service
 const { dispatch: read, events } = readingOf(service)
-const { company_id: companyId } = await house.get('database').owner.selectFrom('users').select('company_id').where('email', '=',
+const { company_id: companyId } = await app.get('database').owner.selectFrom('users').select('company_id').where('email', '=',
   'demo@example.com').executeTakeFirstOrThrow()
 const vendor = await createVendor()
 t.teardown(() => vendor.close())
@@ -83,7 +83,7 @@ function wordOf (child: ChildProcess): Promise<string> {
   })
 }
 
-const sweep = (): Promise<void> => sweepDispatches(house.get('running'), house.get('queue'))
+const sweep = (): Promise<void> => sweepDispatches(app.get('pipelineDependencies'), app.get('queue'))
 
 const account = `AC${'0'.repeat(32)}`
 await send('PUT', '/api/v1/company/providers/twilio', {
@@ -162,7 +162,7 @@ await t.test('with processes of their own', async (t) => {
   await t.test('a process whose clock is 30 seconds ahead puts nothing off by so much', async (t) => {
     const dispatchId = await queued('unavailable')
     t.equal(await ahead.tell({ take: { companyId, dispatchId } }), 'done')
-    const { next_try_at: next } = await house.get('database').owner.selectFrom('dispatches').select('next_try_at').where('dispatch_id', '=',
+    const { next_try_at: next } = await app.get('database').owner.selectFrom('dispatches').select('next_try_at').where('dispatch_id', '=',
       dispatchId).executeTakeFirstOrThrow()
     t.ok(next !== null && next.getTime() < Date.now() + 5_000, 'it is tried again in seconds, by everybody\'s clock')
   })

@@ -130,7 +130,11 @@ export type HookService = TestService & {
 /** A service with those providers, a vendor behind every host name, and server-wide credentials for two of them. */
 export async function hookService (
   t: Test,
-  { config = {}, parts = {}, databaseUrl }: { config?: Partial<Config>, parts?: Partial<AppDependencies>, databaseUrl?: string } = {}
+  { config = {}, replacements = {}, databaseUrl }: {
+    config?: Partial<Config>
+    replacements?: Partial<AppDependencies>
+    databaseUrl?: string
+  } = {}
 ): Promise<HookService> {
   const folder = await directory(t)
   for (const [name, text] of Object.entries(providers)) await provide(folder, name, { 'index.js': text })
@@ -139,9 +143,9 @@ export async function hookService (
   const service = await startService(t, {
     ...(databaseUrl === undefined ? {} : { databaseUrl }),
     config: { providerDirectories: [folder], webhookAuth: { POST_ONE: serverAuth, ASK_ONE: serverAuth }, ...config },
-    parts: { network: vendorNetwork(vendor), ...parts }
+    replacements: { network: vendorNetwork(vendor), ...replacements }
   })
-  const database = service.house.get('database')
+  const database = service.app.get('database')
   const { company_id: companyId, user_id: userId } = await database.owner.selectFrom('users').select(['company_id', 'user_id']).where(
     'email',
     '=',

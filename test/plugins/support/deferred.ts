@@ -52,7 +52,7 @@ export async function deferredStage (t: Test): Promise<DeferredStage> {
   receiver.answer({ status: 200 })
   const service = await startService(t, {
     config: { providerDirectories: providers.directories, prices: { upload: 2 } },
-    parts: { renderer: quickRenderer, network: vendorNetwork(receiver) }
+    replacements: { renderer: quickRenderer, network: vendorNetwork(receiver) }
   })
   const { send } = service
   await send('PUT', '/api/v1/company/providers/archive', { body: { settings: {} } })

@@ -40,11 +40,11 @@ function setUp () {
     }
   }
   const checks = { count: 0 }
-  const guesses: BruteForceGuard = createBruteForceGuard({ addresses, accounts, known })
+  const bruteForceGuard: BruteForceGuard = createBruteForceGuard({ addresses, accounts, known })
   const users = createAccounts(accountWith(), accountWith({ userId: 8, email: 'bob@example.com' }))
   const { verify } = createCredentials({
     accounts: users,
-    guesses,
+    bruteForceGuard,
     now: createClock().now,
     matches: (_, password) => {
       checks.count++
@@ -57,7 +57,7 @@ function setUp () {
       error instanceof DispatchError ? error.status : Promise.reject(error as Error))
   let tries = 0
   const guess = (address: string, email?: string): Promise<number | undefined> => attempt(`guess ${++tries}`, address, email)
-  return { addresses, accounts, checks, guesses, attempt, guess }
+  return { addresses, accounts, checks, bruteForceGuard, attempt, guess }
 }
 
 await t.test('an address has so many wrong passwords, whosever they are, and then not even the right one', async (t) => {
@@ -144,7 +144,7 @@ await t.test('who has an account has no more guesses at another of the same addr
   const tried = new Map<string, number>()
   const { verify } = createCredentials({
     accounts: createAccounts(accountWith({ passwordHash: 'hers' }), accountWith({ userId: 9, companyId: 4, passwordHash: 'theirs' })),
-    guesses: createBruteForceGuard({
+    bruteForceGuard: createBruteForceGuard({
       addresses,
       accounts,
       known: {
@@ -184,11 +184,12 @@ await t.test('an account that does not exist is refused as one that does', async
 })
 
 await t.test('what is refused says when to come again', async (t) => {
-  const { guess, guesses } = setUp()
+  const { guess, bruteForceGuard } = setUp()
   for (let index = 0; index < 5; index++) await guess('192.0.2.1')
   const refused = { word: 'rate_limited', retryAfter: 60, budget: { quota: 5, remaining: 0 } }
-  has(t, await guesses.begin({ users: [7], email: 'ada@example.com', address: '192.0.2.1' }).catch((error: unknown) => error), refused)
-  has(t, await guesses.countUnknownKey('192.0.2.1').catch((error: unknown) => error), refused)
+  has(t, await bruteForceGuard.begin({ users: [7], email: 'ada@example.com', address: '192.0.2.1' }).catch((error: unknown) => error),
+    refused)
+  has(t, await bruteForceGuard.countUnknownKey('192.0.2.1').catch((error: unknown) => error), refused)
 })
 
 await t.test('more logins than can wait are refused at once, and the next one is welcome when there is room', async (t) => {

@@ -4,7 +4,7 @@ import { has } from '../support/matching.ts'
 import { type Answer, invoiceRequest, type Login, startService } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 
-const service = await startService(t, { parts: { renderer: quickRenderer } })
+const service = await startService(t, { replacements: { renderer: quickRenderer } })
 const path = ['invoicing', 'sms', 'upload'] as const
 const sms = { phoneNumber: '+33612345678', message: 'See {{ generatedDocument.url }}' }
 const refused = { ...sms, phoneNumber: '+15005550001' }

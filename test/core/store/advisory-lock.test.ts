@@ -14,11 +14,11 @@ const open = (url: string): Database =>
 
 /** What `npm start` does before it listens. */
 async function firstStart (url: string, folder: string): Promise<void> {
-  const house = await createApp(testConfig(folder), { databaseUrl: url, log: createLogger('silent'), renderer: quickRenderer })
+  const app = await createApp(testConfig(folder), { databaseUrl: url, log: createLogger('silent'), renderer: quickRenderer })
   try {
-    await prepareDatabase(house)
+    await prepareDatabase(app)
   } finally {
-    await house.close()
+    await app.close()
   }
 }
 

@@ -21,7 +21,7 @@ async function open (t: Test, changes: Partial<AdmissionLimits>) {
       return gate.pass().then(() => quickRenderer.render(job))
     }
   }
-  const service = await startService(t, { parts: { renderer, fairness: { ...admissionLimits, holdTime: hour, ...changes } } })
+  const service = await startService(t, { replacements: { renderer, admissionLimits: { ...admissionLimits, holdTime: hour, ...changes } } })
   const dispatch = (login?: Login): Promise<Answer> => service.send('POST', '/api/invoicing', { body: invoiceRequest() }, login)
   const read = (login?: Login): Promise<Answer> => service.send('GET', '/api/v1/credits', {}, login)
   return { ...service, gate, dispatch, read, begun: () => begun }

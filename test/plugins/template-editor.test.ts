@@ -135,7 +135,7 @@ await t.test('the own template of a name goes before the shared one', async (t) 
     providerName: 'simulator'
   }
   const { body } = await send('POST', '/api/file/sms', chain)
-  has(t, await findDispatch(service.house.get('database'), companyId, body.dispatchId), { template_id: own.id, template_version: 1 })
+  has(t, await findDispatch(service.app.get('database'), companyId, body.dispatchId), { template_id: own.id, template_version: 1 })
 })
 
 await t.test('a deleted template is gone; its dispatches keep it, and its name is free', async (t) => {
@@ -401,7 +401,7 @@ await t.test('every change stands in the audit log', async (t) => {
   const { id } = await published({ name: 'Audited' })
   await send('PUT', `/api/v1/templates/${id}`, { baseVersion: 1, ...letter({ name: 'Audited' }) })
   await send('DELETE', `/api/v1/templates/${id}`)
-  const rows = await listAudit(service.house.get('database'), companyId, { object: `template/${id}` }, { limit: 10 })
+  const rows = await listAudit(service.app.get('database'), companyId, { object: `template/${id}` }, { limit: 10 })
   has(t, rows.map(({ action, facts }) => [action, facts]), [
     ['template.deleted', { name: 'Audited' }],
     ['template.changed', { name: 'Audited', version: 2 }],

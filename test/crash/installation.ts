@@ -11,7 +11,7 @@ import { keep, type Kept, startVendor, type Vendor } from './processes.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
 
 /** The service as it is run for real: a database, a vendor, and processes that come again when they are killed. */
-export type House = {
+export type Installation = {
   database: CrashDatabase
   vendor: Vendor
   /** To the vendor. */
@@ -37,12 +37,12 @@ const skews = [-30, 30, 0]
 /** Which provider does what. */
 const providers = { invoicing: 'keyed', upload: 'keyed', email: 'searched', sms: 'blind', esign: 'drafted' }
 
-/** Opens a house with so many processes of each kind, which write what they have to say to `log`. Nothing of it is left when it closes. */
-export async function openHouse ({ serving, working, log = devNull }: {
+/** Opens an installation with so many processes of each kind, which write what they have to say to `log`. Nothing of it is left when it closes. */
+export async function openInstallation ({ serving, working, log = devNull }: {
   serving: number
   working: number
   log?: string | undefined
-}): Promise<House> {
+}): Promise<Installation> {
   const folder = mkdtempSync(join(tmpdir(), 'dispatch-crash-'))
   const authority = await createAuthority()
   writeFileSync(join(folder, 'authority.pem'), authority.ca)
@@ -120,7 +120,7 @@ function environment (folder: string, { url }: CrashDatabase): NodeJS.ProcessEnv
 /** Gives "Demo" its providers, credits and secret; answers a token of its admin. */
 async function furnish (
   url: string,
-  { database, receiver, vendor }: Pick<House, 'database' | 'receiver'> & { vendor: string }
+  { database, receiver, vendor }: Pick<Installation, 'database' | 'receiver'> & { vendor: string }
 ): Promise<string> {
   const token: string = (await send(url, '/auth', { body: demo }))?.body.data.token
   const put = async (path: string, body: unknown): Promise<void> => {
