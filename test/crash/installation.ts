@@ -37,7 +37,7 @@ const skews = [-30, 30, 0]
 /** Which provider does what. */
 const providers = { invoicing: 'keyed', upload: 'keyed', email: 'searched', sms: 'blind', esign: 'drafted' }
 
-/** Opens an installation with so many processes of each kind, which write what they have to say to `log`. Nothing of it is left when it closes. */
+/** Opens an installation with so many processes of each kind. They write their log lines to `log`. Closing it removes everything. */
 export async function openInstallation ({ serving, working, log = devNull }: {
   serving: number
   working: number
