@@ -1,19 +1,24 @@
 /**
- * Runs the tests: all of them, or the files and tap options given as arguments, on one shared database server.
- * A passing file is one line, a failing one shows what failed. The last line is `N passed, N failed`.
+ * Runs the tests on one shared database server: the first tier, with `--long` the second (test/long-tier.ts), or the files and tap options
+ * given as arguments. A passing file is one line, a failing one shows what failed. The last line is `N passed, N failed`.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
+import { isLong } from '../test/long-tier.ts'
 import { openTestServer, shareServer, type TestServer } from '../test/support/postgres-server.ts'
 import { assertNode } from './node-version.mjs'
+
+/** Seconds for each file: on a busy machine what takes long takes twice as long. */
+const longTimeout = '--timeout=300'
 
 type Outcome = { exitCode: number, passed: number, failed: number, skipped: number }
 
 async function runTap (files: string[], server: TestServer): Promise<Outcome> {
-  const tap = spawn('tap', ['run', '--reporter=tap', ...files], {
+  const tap = spawn('tap', ['run', '--reporter=tap', `--jobs=${availableParallelism()}`, ...files], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, ...shareServer(server) }
   })
@@ -71,8 +76,9 @@ async function runOnServer (files: string[]): Promise<Outcome> {
 
 assertNode()
 const given = process.argv.slice(2)
+const all = (): string[] => globSync('{test,core/packages/*/test}/**/*.test.ts').sort()
 const { exitCode, passed, failed, skipped } = await runOnServer(
-  given.length > 0 ? given : globSync('{test,core/packages/*/test}/**/*.test.ts').sort()
+  given.length === 0 ? all().filter((file) => !isLong(file)) : given[0] === '--long' ? [longTimeout, ...all().filter(isLong)] : given
 )
   .catch((error: unknown) => {
     console.error(error)

@@ -9,7 +9,7 @@ const path = (name: string) => fileURLToPath(new URL(`../../${name}`, import.met
 const support = JSON.stringify(path('test/support/postgres.ts'))
 
 /** Runs the runner on files of a project of their own, on a server of their own. */
-async function run (t: Test, sources: Record<string, string>, ...args: string[]) {
+async function run (t: Test, sources: Record<string, string | Record<string, string>>, ...args: string[]) {
   const cwd = t.testdir({
     'package.json': '{ "type": "module" }',
     '.taprc': t.fixture('symlink', path('.taprc')),
@@ -64,6 +64,13 @@ for (const [what, source, closing] of failures) {
     t.equal(lines.at(-1), closing)
   })
 }
+
+void t.test('without arguments the first tier runs, with --long the second', async t => {
+  const files = { 'a.test.ts': passing, e2e: { 'b.test.ts': 'import t from \'tap\'\nt.pass(\'long\')' } }
+  const [first, second] = [await run(t, files), await run(t, files, '--long')]
+  t.same([first.lines.length, first.lines.at(-1)], [2, '2 passed, 0 failed'])
+  t.same([second.lines.length, second.lines.at(-1)], [2, '1 passed, 0 failed'])
+})
 
 void t.test('a path that names no file is a failure, whatever else is there', async t => {
   const { status, lines } = await run(t, { 'a.test.ts': passing }, 'test/none.test.ts')

@@ -1,0 +1,16 @@
+import { globSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { isLong, longTier } from '../long-tier.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+void t.test('the second tier is what the page of the tests says, and each of its rows means tests', (t) => {
+  const page = readFileSync(`${root}test/README.md`, 'utf8')
+  const rows = [...page.matchAll(/^\| `([^` ]+(?:\/|\.test\.ts))` \| (.+) \|$/gm)].map(([, path, reason]) => [path, reason])
+  t.same(rows, Object.entries(longTier))
+  const files = globSync('{test,core/packages/*/test}/**/*.test.ts', { cwd: root })
+  for (const path of Object.keys(longTier)) t.ok(files.some((file) => file === path || (path.endsWith('/') && file.startsWith(path))), path)
+  t.ok(files.filter((file) => !isLong(file)).length > 150)
+  t.end()
+})

@@ -1,0 +1,26 @@
+/**
+ * Tests of the second tier, and what takes them long. `npm test` leaves them out; `npm run test:long` runs them alone, and `.ci/run` runs
+ * both tiers. A path that ends in `/` is a folder.
+ */
+export const longTier: Readonly<Record<string, string>> = {
+  'test/crash/': 'processes are killed and disturbed under load',
+  'test/e2e/': 'each test starts the service as it is run for real',
+  'test/hostile/': 'attacks, floods, stalls and random requests at length',
+  'test/conformance.test.ts': 'every shipped provider passes the whole kit',
+  'core/packages/conformance/test/zoo.test.ts': 'the kit runs once for each broken provider',
+  'core/packages/documents/test/renderer.test.ts': 'threads run into their limits of time and memory',
+  'core/packages/embedded-postgres/test/embedded.test.ts': 'servers are installed, killed and started again',
+  'test/core/store/database.test.ts': 'statements and locks run into their limits',
+  'test/core/work/outcomes.test.ts': 'leases are lost, and the database is away',
+  'test/core/work/stall.test.ts': 'processes stand still for longer than a lease',
+  'test/plugins/chains-running.test.ts': 'all chains of services are run',
+  'test/plugins/deferred-documents.test.ts': 'signed documents are fetched again and again',
+  'test/plugins/outages.test.ts': 'the database is away, for reading and for writing',
+  'test/scripts/': 'each test starts programs',
+  'test/templates/office.test.ts': 'LibreOffice opens what is made'
+}
+
+/** Whether a test file belongs to the second tier. */
+export function isLong (file: string): boolean {
+  return Object.keys(longTier).some((path) => path.endsWith('/') ? file.startsWith(path) : file === path)
+}
