@@ -75,7 +75,7 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get }) => {
   await server.register(queueRoutes, { database: get('database'), release: get('releaseQueue') })
   await server.register(templatesRoutes, shared)
   await server.register(templateEditorRoutes, { ...shared, templateEditor: get('templateEditor'), now: get('now') })
-  await server.register(assetsRoutes, { ...shared, workers: get('templateWorkers'), now: get('now') })
+  await server.register(assetsRoutes, { assets: get('assets') })
   await server.register(providersRoutes, { ...shared, host: get('selectableProviders'), breakers: get('breakers'), now: get('now') })
   await server.register(supportPage, { host: get('selectableProviders') })
   await server.register(configurationRoutes, { configurationService: get('configurationService') })

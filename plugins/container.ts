@@ -1,18 +1,18 @@
 import 'reflect-metadata'
-import { type Accounts, type Addresses, type ApiKeys, type Authentication, type Breakers, type BruteForceGuard, type Callbacks,
+import { type Accounts, type Addresses, type ApiKeys, type Assets, type Authentication, type Breakers, type BruteForceGuard, type Callbacks,
   type CallbackSigning, checkMasterKeys, type CompanyAccounts, type CompanySettings, type Configurations, type ConfigurationService,
-  createAccounts, createApiKeys, createAuthentication, createBreakers, createBruteForceGuard, createCallbacks, createCallbackSigning,
-  createCompanyAccounts, createCompanySettings, createConfigurations, createConfigurationService, createCredentials, createDocumentLinks,
-  createDocumentSpool, createFetchJson, createFreshness, createHost, createInbox, createJobs, createKeyAdministration, createKeySources,
-  createKeyStore, createKnownClients, createLeases, createLocalFiles, createNetwork, createOutbox, createPipeline, createRateLimiter,
-  createReleaseQueue, createSigningKeys, createStatusChangeHandler, createStatusQuery, createTemplateEditor, createTemplates, createTokens,
-  createUsers, createWebhookReceiver, createWebhookVerifier, type Credentials, type Database, demo, type DocumentLinks, type DocumentSpool,
-  type DocumentUrl, type EventSpool, type FetchJson, type FileStore, type Freshness, type Host, type Inbox, type KeyAdministration,
-  type Keyring, type Leases, type LeaseTimes, leaseTimes, linkOf, type Log, measureSkew, migrate, type Network, openDatabase,
-  openEventSpool, openOutcomeSpool, openQueue, type Outbox, type OutcomeSpool, type Pipeline, type PipelineDependencies, type PipelineJobs,
-  type Queue, readLinkKey, reasonsOf, type Receive, receiveFile, type ReleaseQueue, type SigningKeys, startOutcomeDrain, startWorker,
-  type TemplateEditor, type Templates, type TimeLimits, type Tokens, type Users, waitForDatabase, type WebhookReceiver,
-  type WebhookVerifier, withoutProvider, type Worker } from '@dispatch/core'
+  createAccounts, createApiKeys, createAssets, createAuthentication, createBreakers, createBruteForceGuard, createCallbacks,
+  createCallbackSigning, createCompanyAccounts, createCompanySettings, createConfigurations, createConfigurationService, createCredentials,
+  createDocumentLinks, createDocumentSpool, createFetchJson, createFreshness, createHost, createInbox, createJobs, createKeyAdministration,
+  createKeySources, createKeyStore, createKnownClients, createLeases, createLocalFiles, createNetwork, createOutbox, createPipeline,
+  createRateLimiter, createReleaseQueue, createSigningKeys, createStatusChangeHandler, createStatusQuery, createTemplateEditor,
+  createTemplates, createTokens, createUsers, createWebhookReceiver, createWebhookVerifier, type Credentials, type Database, demo,
+  type DocumentLinks, type DocumentSpool, type DocumentUrl, type EventSpool, type FetchJson, type FileStore, type Freshness, type Host,
+  type Inbox, type KeyAdministration, type Keyring, type Leases, type LeaseTimes, leaseTimes, linkOf, type Log, measureSkew, migrate,
+  type Network, openDatabase, openEventSpool, openOutcomeSpool, openQueue, type Outbox, type OutcomeSpool, type Pipeline,
+  type PipelineDependencies, type PipelineJobs, type Queue, readLinkKey, reasonsOf, type Receive, receiveFile, type ReleaseQueue,
+  type SigningKeys, startOutcomeDrain, startWorker, type TemplateEditor, type Templates, type TimeLimits, type Tokens, type Users,
+  waitForDatabase, type WebhookReceiver, type WebhookVerifier, withoutProvider, type Worker } from '@dispatch/core'
 import { createRenderer, createTemplateWorkers, type Renderer, type TemplateWorkers } from '@dispatch/documents'
 import { randomUUIDv7 } from 'node:crypto'
 import { isIP } from 'node:net'
@@ -54,6 +54,7 @@ export type AppDependencies = {
   configurationService: ConfigurationService
   templates: Templates
   templateEditor: TemplateEditor
+  assets: Assets
   files: FileStore
   receive: Receive
   documentLinks: DocumentLinks
@@ -141,6 +142,7 @@ const makers: { [Name in keyof AppDependencies]?: (get: App['get']) => AppDepend
     }),
   selectableProviders: (get) => get('config').environment === 'production' ? withoutProvider(get('host'), demo.provider) : get('host'),
   templates: (get) => createTemplates(get('database'), get('freshness')),
+  assets: (get) => createAssets({ database: get('database'), workers: get('templateWorkers'), now: get('now') }),
   templateEditor: (get) =>
     createTemplateEditor({
       database: get('database'),

@@ -1,23 +1,58 @@
 import type { TemplateWorkers } from '@dispatch/documents'
 import { refusal } from '../contract/errors.ts'
-import type { AssetBody } from '../contract/templates.ts'
+import type { AssetBody, AssetView } from '../contract/templates.ts'
 import type { Database } from '../store/db/database.ts'
-import { addAsset, type AssetFacts } from '../store/templates/assets.ts'
+import { addAsset, type Asset, type AssetFacts, listAssets, readAssets, removeAsset } from '../store/templates/assets.ts'
 import type { ChangeContext } from '../store/templates/template-changes.ts'
+import type { AuditAuthor } from '../store/tenants/audit.ts'
 
 /** Bytes of a picture as it is kept: it goes into each version that shows it, and into each document. */
 const largest = 512 * 1024
 
-/**
- * Stores a picture of a company, flattened and bounded. Throws `validation_failed` for what is no picture, `conflict` when the name is
- * taken.
- */
-export async function storeAsset (
-  { database, workers }: { database: Database, workers: TemplateWorkers },
-  by: ChangeContext,
-  { name, image }: AssetBody
-): Promise<AssetFacts> {
-  const picture = await workers.flatten(by.companyId, image)
+/** The pictures of companies for their templates; whoever changes them does it for their own company. */
+export type Assets = {
+  /** By name. */
+  list: (companyId: number, page: { limit: number, after?: string }) => Promise<AssetView[]>
+  /** The picture as it is kept, and its media type; undefined when there is none of the name. */
+  read: (companyId: number, name: string) => Promise<{ type: string, bytes: Buffer } | undefined>
+  /**
+   * Stores a picture, flattened and bounded. Throws `validation_failed` for what is no picture, `conflict` when the name is taken or the
+   * company has too many.
+   */
+  store: (author: AuditAuthor, asset: AssetBody) => Promise<AssetView>
+  /** Removes a picture; versions of templates that show it keep theirs. Answers whether there was one. */
+  remove: (author: AuditAuthor, name: string) => Promise<boolean>
+}
+
+type Options = { database: Database, workers: TemplateWorkers, now: () => Date }
+
+export function createAssets ({ database, workers, now }: Options): Assets {
+  const changeBy = (author: AuditAuthor): ChangeContext => ({ companyId: author.companyId, author, at: now() })
+  return {
+    list: async (companyId, page) => (await listAssets(database, companyId, page)).map(viewOf),
+
+    async read (companyId, name) {
+      const [asset] = await readAssets(database, companyId, [name])
+      const [, type, base64] = /^data:([^;]+);base64,(.*)$/s.exec(asset?.uri ?? '') ?? []
+      return type === undefined || base64 === undefined ? undefined : { type, bytes: Buffer.from(base64, 'base64') }
+    },
+
+    async store (author, { name, image }) {
+      const { bytes, ...picture } = await flattened(workers, author.companyId, image)
+      return viewOf(await addAsset(database, changeBy(author), { name, bytes, ...picture }))
+    },
+
+    remove: (author, name) => removeAsset(database, changeBy(author), name)
+  }
+}
+
+/** A picture as it is kept, and its size in bytes. */
+async function flattened (
+  workers: TemplateWorkers,
+  companyId: number,
+  image: string
+): Promise<Pick<Asset, 'uri' | 'width' | 'height'> & { bytes: number }> {
+  const picture = await workers.flatten(companyId, image)
   if ('fault' in picture) throw refusal('validation_failed', [{ path: '/image', code: 'bad_image', message: picture.fault }])
   const bytes = Buffer.from(picture.uri.slice(picture.uri.indexOf(',') + 1), 'base64').byteLength
   if (bytes > largest) {
@@ -27,5 +62,9 @@ export async function storeAsset (
       message: `The picture takes up ${bytes} bytes; it may have ${largest}: make it smaller, or send it as a JPEG.`
     }])
   }
-  return addAsset(database, by, { name, bytes, ...picture })
+  return { bytes, ...picture }
+}
+
+function viewOf ({ name, width, height, size, sha256, created_at: createdAt }: AssetFacts): AssetView {
+  return { name, width, height, size, sha256, createdAt: createdAt.toISOString() }
 }

@@ -1,6 +1,4 @@
-import { AssetBody, type AssetFacts, AssetQuery, AssetView, type Database, listAssets, Nothing, page, readAssets, removeAsset, requireRole,
-  storeAsset } from '@dispatch/core'
-import type { TemplateWorkers } from '@dispatch/documents'
+import { AssetBody, AssetQuery, type Assets, AssetView, Nothing, page, requireRole } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 import { nextCursorOf } from './paging.ts'
@@ -14,11 +12,7 @@ const Picture = {
 }
 
 /** The pictures of a company, which its templates name by `asset:<name>`. */
-export const assetsRoutes: FastifyPluginCallbackTypebox<{ database: Database, workers: TemplateWorkers, now: () => Date }> = (
-  app,
-  { database, workers, now },
-  done
-) => {
+export const assetsRoutes: FastifyPluginCallbackTypebox<{ assets: Assets }> = (app, { assets }, done) => {
   app.get('/api/v1/assets', {
     config: { errors: ['validation_error'] },
     schema: {
@@ -29,8 +23,8 @@ export const assetsRoutes: FastifyPluginCallbackTypebox<{ database: Database, wo
       response: { 200: page(AssetView) }
     }
   }, async ({ actor: { companyId }, query: { limit = 25, cursor } }) => {
-    const found = await listAssets(database, companyId, { limit, ...(cursor === undefined ? {} : { after: cursor }) })
-    return { data: found.map(viewOf), nextCursor: nextCursorOf(found, limit, ({ name }) => name) }
+    const found = await assets.list(companyId, { limit, ...(cursor === undefined ? {} : { after: cursor }) })
+    return { data: found, nextCursor: nextCursorOf(found, limit, ({ name }) => name) }
   })
 
   app.get<Named>('/api/v1/assets/:name', {
@@ -38,12 +32,10 @@ export const assetsRoutes: FastifyPluginCallbackTypebox<{ database: Database, wo
     schema: { operationId: 'readAsset', tags: ['Templates'], summary: 'Reads a picture, as it is kept.', response: { 200: Picture } }
   }, async ({ actor: { companyId }, params }, reply) => {
     const name = assetIn(params.name)
-    const [asset] = await readAssets(database, companyId, [name])
-    const [, type, base64] = /^data:([^;]+);base64,(.*)$/s.exec(asset?.uri ?? '') ?? []
-    if (type === undefined || base64 === undefined) throw resourceNotFound('asset', name)
-    return reply.headers({ 'content-type': type, 'content-security-policy': 'default-src \'none\'; sandbox' }).send(
-      Buffer.from(base64, 'base64')
-    )
+    const picture = await assets.read(companyId, name)
+    if (picture === undefined) throw resourceNotFound('asset', name)
+    const headers = { 'content-type': picture.type, 'content-security-policy': 'default-src \'none\'; sandbox' }
+    return reply.headers(headers).send(picture.bytes)
   })
 
   app.post('/api/v1/assets', {
@@ -56,11 +48,8 @@ export const assetsRoutes: FastifyPluginCallbackTypebox<{ database: Database, wo
       response: { 201: AssetView }
     }
   }, async (request, reply) => {
-    const { actor, body } = request
-    requireRole(actor, 'admin')
-    return reply.code(201).send(
-      viewOf(await storeAsset({ database, workers }, { companyId: actor.companyId, author: auditAuthorOf(request), at: now() }, body))
-    )
+    requireRole(request.actor, 'admin')
+    return reply.code(201).send(await assets.store(auditAuthorOf(request), request.body))
   })
 
   app.delete<Named>('/api/v1/assets/:name', {
@@ -72,17 +61,10 @@ export const assetsRoutes: FastifyPluginCallbackTypebox<{ database: Database, wo
       response: { 204: Nothing }
     }
   }, async (request, reply) => {
-    const { actor, params } = request
-    requireRole(actor, 'admin')
-    const name = assetIn(params.name)
-    if (!await removeAsset(database, { companyId: actor.companyId, author: auditAuthorOf(request), at: now() }, name)) {
-      throw resourceNotFound('asset', name)
-    }
+    requireRole(request.actor, 'admin')
+    const name = assetIn(request.params.name)
+    if (!await assets.remove(auditAuthorOf(request), name)) throw resourceNotFound('asset', name)
     return reply.code(204).send()
   })
   done()
-}
-
-function viewOf ({ name, width, height, size, sha256, created_at: createdAt }: AssetFacts): AssetView {
-  return { name, width, height, size, sha256, createdAt: createdAt.toISOString() }
 }

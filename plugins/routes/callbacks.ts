@@ -1,5 +1,5 @@
-import { type CallbackRecord, type Callbacks, CallbackSecrets, type CallbackSigning, CallbackView, type Database, DispatchError,
-  listCallbacks, NewCallbackSecret, page, PageQuery, requireRole } from '@dispatch/core'
+import { type Callbacks, CallbackSecrets, type CallbackSigning, CallbackView, type Database, NewCallbackSecret, page, PageQuery,
+  requireRole } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 import { nextCursorOf } from './paging.ts'
@@ -17,11 +17,11 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<{ database: Database,
     dispatchId: string | null,
     { limit = 25, cursor }: PageQuery
   ): Promise<{ data: CallbackView[], nextCursor: string | null }> {
-    const found = await listCallbacks(database, companyId, dispatchId, {
+    const found = await callbacks.list(companyId, dispatchId, {
       limit,
       ...(cursor === undefined ? {} : { after: String(Math.min(Number(cursor), largestId)) })
     })
-    return { data: found.map(viewOf), nextCursor: nextCursorOf(found, limit, ({ sequence }) => sequence) }
+    return { data: found, nextCursor: nextCursorOf(found, limit, ({ sequence }) => sequence) }
   }
 
   app.get<{ Params: { id: string }, Querystring: PageQuery }>('/api/v1/dispatches/:id/callbacks', {
@@ -65,8 +65,7 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<{ database: Database,
     requireRole(actor, 'admin')
     const replayed = await callbacks.replay(auditAuthorOf(request), uuidIn(params.id, 'callback'))
     if (replayed === undefined) throw resourceNotFound('callback', params.id)
-    if (typeof replayed === 'string') throw new DispatchError('conflict', whyNot[replayed])
-    return viewOf(replayed)
+    return replayed
   })
 
   app.get('/api/v1/company/callback-secret', {
@@ -96,30 +95,4 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<{ database: Database,
     return reply.header('cache-control', 'no-store').send(made)
   })
   done()
-}
-
-const whyNot = {
-  'under way': 'The callback is being sent at this moment; its attempts tell what came of it.',
-  'forgotten': 'The callback was sent so long ago that its body is no longer kept; read the dispatch with GET /api/v1/dispatches/{id}.'
-}
-
-function viewOf (callback: CallbackRecord): CallbackView {
-  return {
-    id: callback.callback_id,
-    ...(callback.dispatch_id === null ? {} : { dispatchId: callback.dispatch_id }),
-    type: callback.type,
-    sequence: callback.sequence,
-    receiver: callback.receiver,
-    state: callback.state,
-    attempts: callback.attemptRows.map(({ number, at, outcome, status, milliseconds, reason }) => ({
-      number,
-      at: at.toISOString(),
-      outcome,
-      ...(status === null ? {} : { status }),
-      ...(milliseconds === null ? {} : { milliseconds }),
-      ...(reason === null ? {} : { reason })
-    })),
-    nextAttemptAt: callback.next_at?.toISOString() ?? null,
-    createdAt: callback.created_at.toISOString()
-  }
 }

@@ -1,11 +1,12 @@
-import type { AttemptOutcome } from '../../contract/callbacks.ts'
+import type { AttemptOutcome, CallbackView } from '../../contract/callbacks.ts'
+import { DispatchError } from '../../contract/errors.ts'
 import type { Log } from '../../host/call/log.ts'
 import { postToTenant, type ReceiverAnswer, receiverLimit } from '../../host/http/callback.ts'
 import type { Network } from '../../host/http/network.ts'
 import type { Database } from '../../store/db/database.ts'
 import type { AuditAuthor } from '../../store/tenants/audit.ts'
-import { type AttemptEnd, type CallbackRecord, claimCallback, type ClaimedCallback, type EnqueueCallback, hasDueCallbacks, listCompaniesDue,
-  replayCallback, settleCallback } from '../../store/vendor/callbacks.ts'
+import { type AttemptEnd, type CallbackRecord, claimCallback, type ClaimedCallback, type EnqueueCallback, hasDueCallbacks, listCallbacks,
+  listCompaniesDue, replayCallback, settleCallback } from '../../store/vendor/callbacks.ts'
 import type { Job, JobPayloads, Queue } from '../queue/queue.ts'
 import type { CallbackSigning } from './callback-secrets.ts'
 
@@ -34,8 +35,13 @@ export type Callbacks = {
   deliver: (job: JobPayloads['callback']) => Promise<void>
   /** Finds companies whose due callbacks have lost their jobs. */
   sweep: () => Promise<void>
-  /** Makes a callback due at once; answers why not as `replayCallback` does. */
-  replay: (author: AuditAuthor, callbackId: string) => ReturnType<typeof replayCallback>
+  /** Those of a dispatch, or about the company itself (`dispatchId` null), in their order. */
+  list: (companyId: number, dispatchId: string | null, page: { limit: number, after?: string }) => Promise<CallbackView[]>
+  /**
+   * Makes a callback due at once. Throws `conflict` while it is being sent, and when its body is no longer kept. Undefined when the company
+   * has no such callback.
+   */
+  replay: (author: AuditAuthor, callbackId: string) => Promise<CallbackView | undefined>
 }
 
 type Options = {
@@ -96,11 +102,15 @@ export function createCallbacks ({ database, queue, network, signing, log, now, 
       await queue.send('callback', companies.map((companyId) => callbackJob(companyId, 'next')))
     },
 
+    list: async (companyId, dispatchId, page) => (await listCallbacks(database, companyId, dispatchId, page)).map(viewOf),
+
     async replay (author, callbackId) {
       const { companyId } = author
       const replayed = await replayCallback(database, companyId, callbackId, { author, at: now(), seconds: claimFor })
-      if (isRecord(replayed)) await queue.send('callback', [callbackJob(companyId, callbackId)])
-      return replayed
+      if (replayed === undefined) return undefined
+      if (typeof replayed === 'string') throw new DispatchError('conflict', whyNot[replayed])
+      await queue.send('callback', [callbackJob(companyId, callbackId)])
+      return viewOf(replayed)
     }
   }
 }
@@ -130,6 +140,28 @@ function reasonOf (posted: ReceiverAnswer): { reason?: string } {
   return outcomeOf(posted) === 'delivered' ? {} : { reason: `It answered ${status} instead of 200.` }
 }
 
-function isRecord (replayed: Awaited<ReturnType<typeof replayCallback>>): replayed is CallbackRecord {
-  return typeof replayed === 'object'
+const whyNot = {
+  'under way': 'The callback is being sent at this moment; its attempts tell what came of it.',
+  'forgotten': 'The callback was sent so long ago that its body is no longer kept; read the dispatch with GET /api/v1/dispatches/{id}.'
+}
+
+function viewOf (callback: CallbackRecord): CallbackView {
+  return {
+    id: callback.callback_id,
+    ...(callback.dispatch_id === null ? {} : { dispatchId: callback.dispatch_id }),
+    type: callback.type,
+    sequence: callback.sequence,
+    receiver: callback.receiver,
+    state: callback.state,
+    attempts: callback.attemptRows.map(({ number, at, outcome, status, milliseconds, reason }) => ({
+      number,
+      at: at.toISOString(),
+      outcome,
+      ...(status === null ? {} : { status }),
+      ...(milliseconds === null ? {} : { milliseconds }),
+      ...(reason === null ? {} : { reason })
+    })),
+    nextAttemptAt: callback.next_at?.toISOString() ?? null,
+    createdAt: callback.created_at.toISOString()
+  }
 }

@@ -327,7 +327,10 @@ await t.test('what a killed process had begun is sent again, once its time is ov
   const lost = deliver({ companyId })
   await until('it is under way', () => receiver.requests.length === 1)
   await deliver({ companyId })
-  t.equal(await replay(owner, (await state()).callback_id), 'under way')
+  await t.rejects(replay(owner, (await state()).callback_id), {
+    word: 'conflict',
+    message: 'The callback is being sent at this moment; its attempts tell what came of it.'
+  })
   t.equal(receiver.requests.length, 1, 'nobody else takes it meanwhile')
   clock.time += 15_000
   await deliver({ companyId })
@@ -357,7 +360,7 @@ await t.test('a callback is sent again when it is asked for, under its id', asyn
   const callbackId = await note({ companyId, dispatchId, url })
   await deliver({ companyId })
   has(t, await state(), { state: 'stopped' })
-  has(t, await replay(owner, callbackId), { state: 'pending', attemptRows: [{ number: 1 }] })
+  has(t, await replay(owner, callbackId), { state: 'pending', attempts: [{ number: 1 }] })
   await deliver({ companyId })
   has(t, await state(), { state: 'pending', tries: 1, attempts: 2 })
   clock.time += 5000
