@@ -41,7 +41,7 @@ import { openServer } from './server/server.ts'
 import { answerUnreadable, transportPlugin } from './server/transport.ts'
 import { supportPage } from './support-page/page.ts'
 
-/** The whole service, top to bottom. */
+/** The whole service: its hooks and routes, in order. */
 export const appPlugin: FastifyPluginAsync<App> = async (server, { get }) => {
   await server.register(drainingPlugin)
   await server.register(loggingPlugin)
@@ -59,12 +59,12 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get }) => {
   await server.register(authRoutes, { authentication: get('authentication') })
   await server.register(impersonationRoutes, { authentication: get('authentication'), database: get('database'), now: get('now') })
   await server.register(keysRoutes, { keys: get('keyAdministration') })
-  const dispatching = { pipeline: get('pipeline'), addresses: get('addresses') }
-  await server.register(dispatchRoutes, { ...shared, ...dispatching })
-  await server.register(chainRoutes, { ...shared, ...dispatching })
-  await server.register(uploadRoutes, { ...dispatching, receive: get('receive') })
+  const dispatch = { pipeline: get('pipeline'), addresses: get('addresses') }
+  await server.register(dispatchRoutes, { ...shared, ...dispatch })
+  await server.register(chainRoutes, { ...shared, ...dispatch })
+  await server.register(uploadRoutes, { ...dispatch, receive: get('receive') })
   await server.register(dispatchesRoutes, shared)
-  await server.register(dispatchActionRoutes, { ...shared, ...dispatching })
+  await server.register(dispatchActionRoutes, { ...shared, ...dispatch })
   await server.register(documentsRoutes, { ...shared, files: get('files'), links: get('documentLinks'), now: get('now') })
   await server.register(callbacksRoutes, { ...shared, callbacks: get('callbacks'), signing: get('callbackSigning') })
   await server.register(creditsRoutes, shared)
@@ -98,7 +98,7 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get }) => {
 
 const mebibyte = 1024 * 1024
 
-/** The server of the service, ready to listen. Closing it finishes the requests under way. Throws a CertificateError. */
+/** Creates the server of the service, ready to listen. Closing it finishes the open requests. Throws a CertificateError. */
 export async function createServer (app: App, logger: FastifyBaseLogger): Promise<FastifyInstance> {
   const server = await openServer(app, {
     loggerInstance: logger,
@@ -107,7 +107,7 @@ export async function createServer (app: App, logger: FastifyBaseLogger): Promis
     genReqId: requestId,
     trustProxy: proxyTest(app.get('config').trustedProxies),
     bodyLimit: 5 * mebibyte,
-    // See draining.ts: what comes on open connections meanwhile is still answered.
+    // Requests on open connections are still answered while the server closes: see draining.ts.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     routerOptions: { querystringParser: parseQuery },

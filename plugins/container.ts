@@ -25,7 +25,7 @@ import type { RateLimiters } from './hooks/rate-limits.ts'
 import { createSimulatedVendor, type SimulatedVendor } from './routes/simulated-vendor.ts'
 import { type TransportLimits, transportLimits } from './server/transport-limits.ts'
 
-/** Every part of the service, by the name under which the container has it. */
+/** Every dependency of the service, by its name in the container. */
 export type AppDependencies = {
   config: Config
   now: () => Date
@@ -35,7 +35,7 @@ export type AppDependencies = {
   signingKeys: SigningKeys
   linkKey: Uint8Array
   database: Database
-  /** Seconds, as measured at the start. */
+  /** How far this machine's clock is from the database's, in seconds, measured at the start. */
   clockSkew: number
   freshness: Freshness
   accounts: Accounts
@@ -47,7 +47,7 @@ export type AppDependencies = {
   companySettings: CompanySettings
   apiKeys: ApiKeys
   keyAdministration: KeyAdministration
-  /** Off where authentication is not limited. */
+  /** Undefined where authentication has no rate limit. */
   bruteForceGuard: BruteForceGuard | undefined
   rateLimiters: RateLimiters
   configurations: Configurations
@@ -61,7 +61,7 @@ export type AppDependencies = {
   documentUrl: DocumentUrl
   addresses: Addresses
   host: Host
-  /** The providers that companies may choose: in production all but the one that only simulates, which test keys reach alone. */
+  /** The providers that companies may choose. In production the simulator is not one of them: only test keys reach it. */
   selectableProviders: Host
   breakers: Breakers
   network: Network
@@ -70,16 +70,15 @@ export type AppDependencies = {
   transportLimits: TransportLimits
   admissionLimits: AdmissionLimits
   templateWorkers: TemplateWorkers
-  /** Seconds that a client waits for a synchronous dispatch. */
+  /** How long a client waits for a synchronous dispatch, in seconds. */
   synchronousLimit: number
   leases: Leases
-  /** What came of calls and could not be recorded. */
+  /** Results of provider calls that could not be written to the database. */
   outcomeSpool: OutcomeSpool
   leaseTimes: LeaseTimes
   jobs: PipelineJobs
   releaseQueue: ReleaseQueue
   outbox: Outbox
-  /** What the pipeline works with. */
   pipelineDependencies: PipelineDependencies
   pipeline: Pipeline
   queue: Queue
@@ -94,11 +93,11 @@ export type AppDependencies = {
   webhookReceiver: WebhookReceiver
 }
 
-/** The service put together. `close` waits for the dispatches under way, then ends all that was opened. */
+/** The service with all its dependencies. `close` waits for the running dispatches, then closes everything that was opened. */
 export type App = { get: <Name extends keyof AppDependencies>(name: Name) => AppDependencies[Name], close: () => Promise<void> }
 
-/** How each part is made of others; made when it is first asked for. */
-const makers: { [Name in keyof AppDependencies]?: (get: App['get']) => AppDependencies[Name] } = {
+/** How each dependency is created from others, when it is first requested. */
+const factories: { [Name in keyof AppDependencies]?: (get: App['get']) => AppDependencies[Name] } = {
   newId: () => () => randomUUIDv7(),
   renderer: () => createRenderer(),
   transportLimits: () => transportLimits,
@@ -126,9 +125,9 @@ const makers: { [Name in keyof AppDependencies]?: (get: App['get']) => AppDepend
   apiKeys: (get) =>
     createApiKeys(get('database'), get('freshness'), {
       now: get('now'),
-      onError: (err) => get('log').warn({ err }, 'the use of a key was not noted')
+      onError: (err) => get('log').warn({ err }, 'the last use of an API key could not be recorded')
     }),
-  bruteForceGuard: (get) => guessesOf(get),
+  bruteForceGuard: (get) => bruteForceGuardOf(get),
   rateLimiters: (get) => limitersOf(get),
   configurations: (get) => createConfigurations(get('database'), get('freshness')),
   configurationService: (get) =>
@@ -177,7 +176,7 @@ const makers: { [Name in keyof AppDependencies]?: (get: App['get']) => AppDepend
       keys: createKeySources({
         fetchJson: get('fetchJson'),
         now: get('now'),
-        onError: (err, url) => get('log').warn({ err, url }, 'the keys of a vendor could not be read')
+        onError: (err, url) => get('log').warn({ err, url }, 'the public keys of a vendor could not be fetched')
       }),
       ...get('config').environment === 'development' ? get('simulatedVendor').endpoints : { endpointAuth: get('config').webhookAuth }
     }),
@@ -243,17 +242,17 @@ const makers: { [Name in keyof AppDependencies]?: (get: App['get']) => AppDepend
     })
 }
 
-/** Seconds. */
+/** In seconds. */
 const minute = 60
 
-/** Every limit that is not off. */
+/** A rate limiter for each limit that is not off. */
 function limitersOf (get: App['get']): RateLimiters {
   const limits = Object.entries(get('config').limits).filter(([, quota]) => quota > 0)
   return Object.fromEntries(limits.map(([name, quota]) => [name, createRateLimiter(get('database'), { name, quota, window: minute })]))
 }
 
-/** As many wrong passwords from an address as it may call for tokens; five times that for an account in a quarter of an hour. */
-function guessesOf (get: App['get']): BruteForceGuard | undefined {
+/** Per minute, an address may try as many wrong passwords as it may request tokens; per 15 minutes, an account takes five times as many. */
+function bruteForceGuardOf (get: App['get']): BruteForceGuard | undefined {
   const { config: { limits: { auth } }, database, now } = { config: get('config'), database: get('database'), now: get('now') }
   if (auth === 0) return undefined
   return createBruteForceGuard({
@@ -263,7 +262,7 @@ function guessesOf (get: App['get']): BruteForceGuard | undefined {
   })
 }
 
-/** An address stands in brackets where a name is expected (RFC 5321, 4.1.3). */
+/** The name in EHLO: an IP address is written in brackets (RFC 5321, 4.1.3). */
 function mailNameOf ({ mailName, publicUrl }: Config): string {
   const host = new URL(publicUrl).hostname
   return mailName ?? (isIP(host) === 4 ? `[${host}]` : host.replace(/^\[/, '[IPv6:'))
@@ -272,8 +271,7 @@ function mailNameOf ({ mailName, publicUrl }: Config): string {
 const diskOf = ({ diskRoot }: Config): { diskRoot?: string } => diskRoot === undefined ? {} : { diskRoot }
 
 /**
- * What a service is put together with. `signal` ends its waiting for the database; `time` stands in for the database's clock, where a test
- * fixes it.
+ * `signal` ends the wait for the database. `time` replaces the database's clock in tests. Any dependency can be replaced under its name.
  */
 export type AppOptions = {
   databaseUrl: string
@@ -284,8 +282,8 @@ export type AppOptions = {
 } & Partial<AppDependencies>
 
 /**
- * Opens the database (`databaseUrl`), waits for it where it is away, brings its schema up to date, loads the providers and wires the parts.
- * Replacements stand in for parts. Throws with one clear sentence; nothing is left open then.
+ * Opens the database (`databaseUrl`), waits until it can be reached, migrates its schema, loads the providers and creates the dependencies.
+ * Throws an error with one clear sentence; then nothing is left open.
  */
 export async function createApp (
   config: Config,
@@ -297,8 +295,8 @@ export async function createApp (
     dependencies.registerInstance(name, dependency)
   }
 
-  for (const name of Object.keys(makers) as (keyof AppDependencies)[]) {
-    dependencies.register(name, { useFactory: instanceCachingFactory(() => makers[name]?.(get)) })
+  for (const name of Object.keys(factories) as (keyof AppDependencies)[]) {
+    dependencies.register(name, { useFactory: instanceCachingFactory(() => factories[name]?.(get)) })
   }
   const opened = new AsyncDisposableStack()
   try {
@@ -339,9 +337,9 @@ export async function createApp (
     opened.adopt(startOutcomeDrain(get('pipelineDependencies')), (recording) => recording.close())
     if (config.runsWorker) opened.adopt(await beginWork(get), (worker) => worker.close())
   } catch (error) {
-    // What goes wrong while all is closed again must not hide why.
+    // An error while closing must not hide the error that ended the start.
     await opened.disposeAsync().catch((after: unknown) => {
-      log.warn({ err: after }, 'what was opened could not be closed')
+      log.warn({ err: after }, 'the service could not be closed after a failed start')
     })
     throw error
   }
@@ -352,9 +350,7 @@ function unusable (cause: unknown): never {
   throw new ConfigError(`The database of DATABASE_URL cannot be used: ${reasonsOf(cause)}.`, { cause })
 }
 
-/**
- * Starts the work beside the requests: dispatches that wait or are in doubt, events of vendors, questions to them, callbacks, forgetting.
- */
+/** Starts the background work: queued and uncertain dispatches, vendors' events, status queries, callbacks, retention. */
 async function beginWork (get: App['get']): Promise<Worker> {
   const shared = {
     database: get('database'),

@@ -7,23 +7,23 @@ import { ConfigError } from './config-error.ts'
 export type TransportConfig = {
   host: string
   port: number
-  /** Files in PEM: with them the service speaks TLS itself. They may be renewed while it runs. */
+  /** PEM files. With them the service serves TLS itself. They may be renewed while it runs. */
   tls?: { cert: string, key: string }
-  /** Beside TLS: where plain HTTP is answered, by a refusal. */
+  /** With TLS only: the port where plain HTTP requests are refused. */
   httpPort?: number
-  /** Addresses and networks of the proxies whose `X-Forwarded-…` headers are believed. */
+  /** Addresses and networks of the proxies whose `X-Forwarded-…` headers are trusted. */
   trustedProxies: string[]
-  /** Links begin with it; no slash at the end. */
+  /** The start of every link; no slash at the end. */
   publicUrl: string
-  /** What the service calls itself to mail servers: the host of `publicUrl` unless given. */
+  /** The name of the service in EHLO; by default the host of `publicUrl`. */
   mailName?: string
-  /** Whom `/.well-known/security.txt` names: a URI. */
+  /** The contact in `/.well-known/security.txt`: a URI. */
   securityContact?: string
 }
 
 type Environment = 'development' | 'production'
 
-/** Reads the variables of the transport; an empty one is absent already. Throws a {@link ConfigError}. */
+/** Reads the variables of the transport; empty ones have been removed already. Throws a {@link ConfigError}. */
 export function transportOf (env: NodeJS.ProcessEnv, environment: Environment): TransportConfig {
   const tls = tlsOf(env['DISPATCH_TLS_CERT'], env['DISPATCH_TLS_KEY'])
   const trustedProxies = proxiesOf(env['DISPATCH_TRUSTED_PROXIES'] ?? '')
@@ -42,12 +42,12 @@ export function transportOf (env: NodeJS.ProcessEnv, environment: Environment): 
   }
 }
 
-/** Whether an address is this machine's alone. */
+/** Whether an address is a loopback address. */
 export function isLoopback (host: string): boolean {
   return host === '::1' || (isIPv4(host) && host.startsWith('127.'))
 }
 
-/** Throws a {@link ConfigError} when a production service could only answer that HTTPS is required. */
+/** Throws a {@link ConfigError} when a production service has neither TLS nor a trusted proxy, so that it could only refuse requests. */
 export function requireHttps ({ environment, tls, trustedProxies }: TransportConfig & { environment: Environment }): void {
   if (environment === 'development' || tls !== undefined || trustedProxies.length > 0) return
   throw new ConfigError(
@@ -56,7 +56,7 @@ export function requireHttps ({ environment, tls, trustedProxies }: TransportCon
   )
 }
 
-/** One address: "localhost" may stand for two. */
+/** One address. "localhost" is read as 127.0.0.1, because it may stand for two addresses. */
 function hostOf (text: string, encrypted: boolean): string {
   const host = text === 'localhost' ? '127.0.0.1' : text
   if (isIP(host) === 0) throw new ConfigError(`HOST is "${host}"; it must be an address to listen on, such as 127.0.0.1 or 0.0.0.0.`)
@@ -136,7 +136,7 @@ function partsOf (text: string): string[] {
   return text.split(',').map((part) => part.trim()).filter((part) => part !== '')
 }
 
-/** A host name, as EHLO gives it (RFC 5321, 4.1.1.1). */
+/** A host name as in EHLO (RFC 5321, 4.1.1.1). */
 function mailNameOf (text: string | undefined): { mailName?: string } {
   if (text === undefined) return {}
   if (text.length > 253 || !/^([a-z\d]([a-z\d-]{0,61}[a-z\d])?\.)+[a-z][a-z\d-]*[a-z\d]$/i.test(text)) {
@@ -147,7 +147,7 @@ function mailNameOf (text: string | undefined): { mailName?: string } {
   return { mailName: text }
 }
 
-/** As RFC 9116 wants it, or an e-mail address alone. */
+/** A URI as in RFC 9116, or a plain e-mail address. */
 function securityContactOf (text: string | undefined): { securityContact?: string } {
   if (text === undefined) return {}
   const uri = /^[^\s:/@]+@[^\s:/@]+$/.test(text) ? `mailto:${text}` : text

@@ -6,40 +6,40 @@ import { parseNetworks, type TransportConfig, transportOf } from './config-trans
 
 export { ConfigError } from './config-error.ts'
 
-/** How the service is run, as its environment says. */
+/** The configuration of the service, read from environment variables. */
 export type Config = TransportConfig & {
   environment: 'development' | 'production'
-  /** The embedded database, documents and the development key lie below it. */
+  /** The folder of the embedded database, the documents and the development key. */
   dataDirectory: string
-  /** A PostgreSQL server; without one the service starts its own. */
+  /** The URL of a PostgreSQL server; without it the service starts an embedded one. */
   databaseUrl?: string
   providerDirectories: string[]
-  /** What providers may write to, one folder a company; without it no provider writes files. */
+  /** The folder where providers may write files, with a subfolder for each company; without it no provider writes files. */
   diskRoot?: string
   /** Base64 of 32 bytes, or the path of a file that holds them. */
   masterKey?: string
   masterKeyFile?: string
-  /** The one before, while secrets are rewrapped. */
+  /** The previous master key, while secrets are rewrapped. */
   previousMasterKey?: string
   previousMasterKeyFile?: string
-  /** Credits by service, where they differ from the services' own. */
+  /** Prices in credits, for the services whose price differs from the default. */
   prices: Record<string, number>
-  /** CIDRs that tenants may reach beside the public addresses. */
+  /** Networks (CIDR) that providers may connect to in addition to public addresses. */
   allowedNetworks: string[]
-  /** Calls in a minute; 0: any number. `auth` also bounds failed logins. */
+  /** Calls per minute; 0 means no limit. `auth` also limits failed logins. */
   limits: RateLimits
-  /** Credentials (`user:password`) with which vendors post events, by the provider's code in capitals, `_` for `-`. */
+  /** Credentials (`user:password`) with which vendors post events, by provider code in capitals with `_` for `-`. */
   webhookAuth: Record<string, string>
-  /** Days that the data of requests, events of vendors and bodies of callbacks are kept. */
+  /** How many days request data, vendors' events and callback bodies are kept. */
   retentionDays: number
-  /** Whether this process works on the queue. */
+  /** Whether this process runs jobs of the queue. */
   runsWorker: boolean
-  /** Dispatches of the queue that this process works on at once. */
+  /** How many queued dispatches this process runs at once. */
   concurrency: number
   logLevel: string
 }
 
-/** Of authentication calls for each client address, of dispatches and of validations for each user. */
+/** Per minute: authentication calls of each client address, dispatches and validations of each user. */
 export type RateLimits = { auth: number, dispatch: number, validation: number }
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -81,7 +81,7 @@ function oneOf<Value extends string> (env: NodeJS.ProcessEnv, name: string, valu
   return known
 }
 
-/** Days: for a week it is asked what became of an uncertain dispatch, which may go on then. */
+/** In days. At least a week: for so long the service queries the result of an uncertain dispatch, which may then continue. */
 function retentionDaysOf (text: string): number {
   const days = Number(text)
   if (!/^\d{1,5}$/.test(text) || days < shortestRetention) {
@@ -94,7 +94,7 @@ const shortestRetention = 7
 
 type MasterKeys = Pick<Config, 'masterKey' | 'masterKeyFile' | 'previousMasterKey' | 'previousMasterKeyFile'>
 
-/** Each is given itself or by its file: of two that differ, nobody could say which one counts. */
+/** Each key is given as a value or as a file, not both: the two could differ. */
 function masterKeysOf (env: NodeJS.ProcessEnv): MasterKeys {
   const [masterKey, masterKeyFile] = [env['DISPATCH_MASTER_KEY'], env['DISPATCH_MASTER_KEY_FILE']]
   const [previousMasterKey, previousMasterKeyFile] = [env['DISPATCH_MASTER_KEY_PREVIOUS'], env['DISPATCH_MASTER_KEY_PREVIOUS_FILE']]
@@ -125,7 +125,7 @@ function limitOf (env: NodeJS.ProcessEnv, name: string, otherwise: string): numb
   return Number(text)
 }
 
-/** It may hold a password: the message does not repeat it. */
+/** The URL may hold a password, so the error message does not repeat it. */
 function databaseUrlOf (text: string): string {
   if (/^postgres(ql)?:\/\//.test(text)) return text
   throw new ConfigError('DATABASE_URL is not the URL of a PostgreSQL server; it must be like postgres://user:password@host:5432/database.')
@@ -145,7 +145,7 @@ function concurrencyOf (text: string): number {
   return Number(text)
 }
 
-/** `invoicing=2`, several with commas between them. */
+/** Reads a list such as `invoicing=2,sms=1`. */
 function pricesOf (text: string): Record<string, number> {
   return Object.fromEntries(text.split(',').filter((part) => part !== '').map((part) => {
     const [, service = '', price] = /^\s*([a-z]+)\s*=\s*(\d{1,6})\s*$/.exec(part) ?? []

@@ -3,15 +3,15 @@ import { join } from 'node:path'
 import { type Config, ConfigError } from './config.ts'
 
 /**
- * The keyring of the configured master key and, while it is being replaced, the one before. Throws a MasterKeyError, or a
- * ConfigError when they are the same.
+ * Opens the keyring with the configured master key and, during a key rotation, the previous one. Throws a MasterKeyError, or a ConfigError
+ * when both keys are the same or a production key is not random.
  */
 export async function openKeyring ({ environment, dataDirectory, masterKey, masterKeyFile, previousMasterKey, previousMasterKeyFile }:
   Config): Promise<Keyring>
 {
   const made = environment === 'development' ? developmentKeyFile(dataDirectory) : undefined
   const key = await readMasterKey({ value: masterKey, file: masterKeyFile, made })
-  if (environment === 'production' && new Set(key).size < fewestBytes) {
+  if (environment === 'production' && new Set(key).size < fewestDistinctBytes) {
     throw new ConfigError('DISPATCH_MASTER_KEY is not random: take one from `openssl rand -base64 32`.')
   }
   if (previousMasterKey === undefined && previousMasterKeyFile === undefined) return createKeyring(key)
@@ -24,10 +24,10 @@ export async function openKeyring ({ environment, dataDirectory, masterKey, mast
   return createKeyring(key, previous)
 }
 
-/** Different ones among 32 random bytes: fewer do not happen, but in a key that somebody made up. */
-const fewestBytes = 20
+/** Fewest different byte values in a key of 32 random bytes. A key with fewer was made up by a person. */
+const fewestDistinctBytes = 20
 
-/** Where development keeps its master key, beside the data that it protects. */
+/** The file of the development master key, in the data directory. */
 export function developmentKeyFile (dataDirectory: string): string {
   return join(dataDirectory, 'master.key')
 }

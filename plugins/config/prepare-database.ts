@@ -8,7 +8,7 @@ import { refuseDevelopmentDefaults } from './production-checks.ts'
 
 const shipped = fileURLToPath(new URL('../../templates/', import.meta.url))
 
-/** Brings the shared templates up to date. Development fills a new database; production refuses one that was filled so. */
+/** Publishes the shared templates. In development it seeds a new database with demo data; production refuses a database with demo data. */
 export async function prepareDatabase ({ get }: App): Promise<void> {
   const time = get('now')()
   if (get('config').environment === 'production') await refuseDevelopmentDefaults(get('config'), get('accounts'))
@@ -30,6 +30,6 @@ async function readTemplates (folder: string): Promise<TemplateFolder[]> {
 }
 
 function sharedOf ({ id, name, digest, source, schema, sample, yaml }: TemplateFolder): SharedTemplate {
-  // They were read from JSON files: plain data, whatever their type says.
+  // Both were read from JSON files, so they are plain data although their type is wider.
   return { id, name, digest, source, schema: schema as SharedTemplate['schema'], sample: sample as SharedTemplate['sample'], yaml }
 }

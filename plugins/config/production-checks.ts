@@ -4,13 +4,13 @@ import { relative } from 'node:path'
 import { type Config, ConfigError } from './config.ts'
 import { developmentKeyFile } from './master-keys.ts'
 
-/** Says what is wrong, if anything. */
+/** Returns a sentence that says what is wrong, or undefined. */
 type Check = (config: Config, accounts: Pick<Accounts, 'byEmail'>) => string | undefined | Promise<string | undefined>
 
-/** What a development installation may have and production must not. */
+/** What development allows and production must not have. */
 const checks: readonly Check[] = [keyBesideData, leftoverKey, guessableWebhookAuth, demoAccounts]
 
-/** Throws a {@link ConfigError} for the first development default that a production service would run with. */
+/** Throws a {@link ConfigError} for the first development default that is found in production. */
 export async function refuseDevelopmentDefaults (config: Config, accounts: Pick<Accounts, 'byEmail'>): Promise<void> {
   for (const check of checks) {
     const fault = await check(config, accounts)
@@ -35,10 +35,10 @@ function leftoverKey ({ dataDirectory }: Config): string | undefined {
     undefined
 }
 
-/** Characters below which a password can be found by trying. */
+/** In characters: a shorter password can be found by brute force. */
 const shortestPassword = 16
 
-/** The documentation's own examples are known to everybody. */
+/** Passwords from the documentation's examples, which everybody knows. */
 const documented = ['long-random-password']
 
 function guessableWebhookAuth ({ webhookAuth }: Config): string | undefined {

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** Pauses of so many milliseconds that end at once when the server closes. */
+/** Creates a delay, in milliseconds, that ends at once when the server closes. */
 export function createAbortableDelay (app: FastifyInstance): (milliseconds: number) => Promise<void> {
   const closing = new AbortController()
   app.addHook('preClose', (next) => {

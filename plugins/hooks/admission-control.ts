@@ -8,39 +8,39 @@ import type { TarpitLimits } from './tarpit.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Strangers do not wait for each other here: what is asked costs nothing, or must be taken as it comes. */
+    /** Anonymous clients are not queued on this route: the request costs nothing, or must be accepted at once. */
     withoutAdmissionControl?: boolean
   }
   interface FastifyRequest {
-    /** Ends the turn of a stranger. */
-    [turn]: (() => void) | null
+    /** Releases the permit of an anonymous request. */
+    [releaseAnonymous]: (() => void) | null
   }
 }
 
-const turn = Symbol('turn of a stranger')
+const releaseAnonymous = Symbol('release of an anonymous request')
 
-/** What one company may have of what all share, and what strangers may. Times are in milliseconds. */
+/** How much of the shared capacity one company may use, and how much anonymous clients may use. Times are in milliseconds. */
 export type AdmissionLimits = {
-  /** Requests that take their turn at once, and those that may wait for it. Fewer than the connections to the database. */
+  /** Requests of one company that run at once, and requests that may wait. Fewer run at once than there are database connections. */
   concurrentRequests: number
   queueLength: number
-  /** What is not answered within this time waits for something else (a vendor, a thread) and gives up its turn. */
+  /** A request that runs for longer than this waits for something else (a vendor, a thread), so its permit is released. */
   holdTime: number
-  /** Bytes from which on a body is a large one. */
+  /** A body of this many bytes or more is a large one. */
   largeBodyBytes: number
-  /** Large bodies that are taken at once. */
+  /** Large bodies of one company that are read at once. */
   concurrentLargeBodies: number
-  /** Requests of strangers that take their turn at once, of all addresses and of one. */
+  /** Anonymous requests that run at once: from all addresses together, and from one address. */
   concurrentAnonymous: number
   concurrentAnonymousPerAddress: number
-  /** Bytes a millisecond at which the place of a large body is free again, beginning with its answer. */
+  /** Drain rate of a large-body permit, in bytes/ms, from the moment the request is answered. */
   largeBodyDrainRate: number
   tarpit: TarpitLimits
 }
 
 const kibibyte = 1024
 
-/** Large bodies of a company are 2 MiB a second in the long run, which take a few percent of the time of the process. */
+/** With these limits a company sends at most 2 MiB/s of large bodies in the long run, which costs a few percent of the process's time. */
 export const admissionLimits: AdmissionLimits = {
   concurrentRequests: 6,
   queueLength: 500,
@@ -54,67 +54,72 @@ export const admissionLimits: AdmissionLimits = {
 }
 
 /**
- * Lets companies take turns, each with a line of its own: many requests of one, or many large bodies, wait for each other and not the
- * others for them. A large body is not read while it waits. Strangers, at the routes that are open to them, take turns by address; all of
- * them together have a few places of their own, which they have only for the work, not while they send and take.
+ * Admission control. Each company has a queue of its own: its many requests, or its large bodies, wait for each other, and no other company
+ * waits for them. A large body is not read while it waits. Anonymous clients, on public routes, have a queue for each address, and share a
+ * few permits. They hold a permit only while the service works, not while the client sends its request or receives the answer.
  */
 export const admissionControlPlugin = plugin<{ limits: Omit<AdmissionLimits, 'tarpit'> }>((app, { limits }, done) => {
   const requests = createFairSemaphore(limits.queueLength, limits.concurrentRequests)
   const bodies = createFairSemaphore(limits.queueLength, limits.concurrentLargeBodies)
   const pause = createAbortableDelay(app)
 
-  const strangers = createFairSemaphore(limits.queueLength, limits.concurrentAnonymousPerAddress, limits.concurrentAnonymous)
-  app.decorateRequest(turn, null)
+  const anonymous = createFairSemaphore(limits.queueLength, limits.concurrentAnonymousPerAddress, limits.concurrentAnonymous)
+  app.decorateRequest(releaseAnonymous, null)
 
-  /** Ends a turn when its request is over, or waits for something else. */
-  function endInTime (reply: FastifyReply, end: () => void): void {
-    const timer = setTimeout(end, limits.holdTime).unref()
+  /** Releases a permit when its request is over, or after the hold time. */
+  function releaseInTime (reply: FastifyReply, release: () => void): void {
+    const timer = setTimeout(release, limits.holdTime).unref()
     whenOver(reply, () => {
       clearTimeout(timer)
-      end()
+      release()
     })
   }
 
   app.addHook('onRequest', async (request, reply) => {
     const actor = knownActor(request)
-    if (actor !== null) endInTime(reply, await turnOf(requests, actor.companyId, request, reply))
+    if (actor !== null) releaseInTime(reply, await acquire(requests, actor.companyId, request, reply))
   })
 
   app.addHook('preValidation', async (request, reply) => {
     if (knownActor(request) !== null || request.routeOptions.config.withoutAdmissionControl === true) return
-    request[turn] = await turnOf(strangers, clientKeyOf(request.ip), request, reply)
-    endInTime(reply, request[turn])
+    request[releaseAnonymous] = await acquire(anonymous, clientKeyOf(request.ip), request, reply)
+    releaseInTime(reply, request[releaseAnonymous])
   })
   app.addHook('onSend', (request, _reply, payload, next) => {
-    request[turn]?.()
+    request[releaseAnonymous]?.()
     next(null, payload)
   })
 
   app.addHook('preParsing', async (request, reply, payload) => {
     if (!isLarge(request, limits.largeBodyBytes)) return payload
-    const end = await turnOf(bodies, knownActor(request)?.companyId ?? clientKeyOf(request.ip), request, reply)
+    const release = await acquire(bodies, knownActor(request)?.companyId ?? clientKeyOf(request.ip), request, reply)
     const { socket, headers } = request
     const before = socket.bytesRead
     whenOver(reply, () => {
-      void pause(Number(headers['content-length'] ?? socket.bytesRead - before) / limits.largeBodyDrainRate).then(end)
+      void pause(Number(headers['content-length'] ?? socket.bytesRead - before) / limits.largeBodyDrainRate).then(release)
     })
     return payload
   })
   done()
-}, { name: 'fairness', fastify: '5.x', dependencies: ['authentication', 'rate-limits'] })
+}, { name: 'admission-control', fastify: '5.x', dependencies: ['authentication', 'rate-limits'] })
 
-/** Waits for a turn of a company or an address, and answers how to end it. */
-async function turnOf (turns: FairSemaphore, whose: number | string, request: FastifyRequest, reply: FastifyReply): Promise<() => void> {
-  const end = await turns.acquire(whose)
-  if (end === undefined) {
+/** Waits for a permit of a company or an address. Returns the function that releases it. Throws `rate_limited` when the queue is full. */
+async function acquire (
+  semaphore: FairSemaphore,
+  whose: number | string,
+  request: FastifyRequest,
+  reply: FastifyReply
+): Promise<() => void> {
+  const release = await semaphore.acquire(whose)
+  if (release === undefined) {
     const who = typeof whose === 'number' ? 'the company' : 'this address'
     throw new DispatchError('rate_limited', `More requests of ${who} are waiting than there is room for: try again in a second.`, {
       retryAfter: 1
     })
   }
-  // Who has gone meanwhile is not worked for.
+  // The client has disconnected meanwhile: nothing is done for it.
   if (request.socket.destroyed) reply.hijack()
-  return end
+  return release
 }
 
 function whenOver ({ raw, request: { socket } }: FastifyReply, work: () => void): void {
@@ -122,7 +127,7 @@ function whenOver ({ raw, request: { socket } }: FastifyReply, work: () => void)
   else raw.once('close', work)
 }
 
-/** Also one that does not say how long it is. The files of forms are not gathered in memory, and not parsed. */
+/** A body of unknown length counts as large. The files of forms are never large: they are neither buffered in memory nor parsed. */
 function isLarge ({ headers }: FastifyRequest, least: number): boolean {
   if (headers['content-type']?.startsWith('multipart/') === true) return false
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) >= least

@@ -5,21 +5,21 @@ import plugin from 'fastify-plugin'
 import { isUtf8 } from 'node:buffer'
 import { type TSchema, Type } from 'typebox'
 
-/** Bytes of a body where no credentials are needed, unless the route says otherwise: the longest login, with every character escaped. */
-const mostOfStrangers = 16 * 1024
+/** Largest body of a public route in bytes, unless the route sets its own: the longest login with every character escaped. */
+const publicBodyLimit = 16 * 1024
 
 /**
- * How requests are read: JSON in UTF-8 only, every body bounded by the same rules, every schema checked by the compiler
- * of the core, all problems told at once.
+ * How requests are read: only JSON in UTF-8; the same size rules for every body; every schema checked by the core's compiler; all problems
+ * reported at once.
  */
 export const bodyParsingPlugin = plugin((app, _options, done) => {
   app.removeAllContentTypeParsers()
   app.addHook('onRoute', (route) => {
-    if (route.config?.public === true) route.bodyLimit ??= mostOfStrangers
+    if (route.config?.public === true) route.bodyLimit ??= publicBodyLimit
   })
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, parsed) => {
     try {
-      // Some clients name a type for the body that they do not send: where one is needed, its schema says so.
+      // Some clients send a content type but no body. Where a body is required, the schema reports it.
       parsed(null, body.length === 0 ? undefined : parseJson(body as Buffer))
     } catch (error) {
       parsed(error as Error)
@@ -27,21 +27,21 @@ export const bodyParsingPlugin = plugin((app, _options, done) => {
   })
   app.setValidatorCompiler(compileValidator)
   app.addHook('onRoute', (route) => {
-    // Vendors and browsers may add to the addresses that they were given; everybody else has mistyped.
+    // Vendors and browsers may add query parameters to a URL; from everybody else an unknown parameter is a mistake.
     if (route.config?.public !== true) route.schema = { querystring: NoQuery, ...route.schema }
   })
   done()
-}, { name: 'bodies', fastify: '5.x' })
+}, { name: 'body-parsing', fastify: '5.x' })
 
-/** Of a route that takes no query parameters. */
+/** The query schema of a route that takes no query parameters. */
 const NoQuery = Type.Object({}, { additionalProperties: false })
 
-/** Compiles the reader of one part of a request. */
+/** Compiles the validator of one part of a request. */
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart = 'body' }) =>
-  reader(httpPart === 'body' ? boundedValidator(compile(schema)) : compileQuery(schema), places[httpPart] ?? '')
+  reader(httpPart === 'body' ? boundedValidator(compile(schema)) : compileQuery(schema), pathPrefixes[httpPart] ?? '')
 
-/** Where a problem outside the body is said to be. */
-const places: Record<string, string> = { querystring: '/query', headers: '/headers', params: '/path' }
+/** How the path of a problem outside the body begins. */
+const pathPrefixes: Record<string, string> = { querystring: '/query', headers: '/headers', params: '/path' }
 
 type Reading = { value: unknown } | { error: Error }
 
@@ -62,7 +62,7 @@ function parseJson (body: Buffer): unknown {
   }
 }
 
-/** Where the parser stopped, as far as it says; its sentence may also quote the body, which can hold a password. */
+/** The position where the parser stopped, if its message has one. The message itself may quote the body, which can hold a password. */
 function placeOf (cause: unknown): string {
   const message = cause instanceof SyntaxError ? cause.message : ''
   if (message.startsWith('Unexpected end')) return ': it ends too early'

@@ -10,12 +10,15 @@ import { rateLimitHeaders } from './rate-limits.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Its errors say `result: "error"`, beside "success" and "warning". */
+    /** The route validates: its error bodies have `result: "error"`, as its successes have "success" or "warning". */
     validates?: boolean
   }
 }
 
-/** Turns everything thrown into a body of the error table. What is not in it is an `internal_error`: logged, never shown. */
+/**
+ * Turns every thrown error into an error body of the error table. An error that is not in the table is an `internal_error`: it is logged,
+ * and the client does not see it.
+ */
 export const errorsPlugin = plugin((app, _options, done) => {
   app.setErrorHandler<FastifyError>((error, request, reply) => {
     const known = knownError(error) ?? frameworkError(error, request)
@@ -26,14 +29,14 @@ export const errorsPlugin = plugin((app, _options, done) => {
   done()
 }, { name: 'errors', fastify: '5.x' })
 
-/** The core's errors that a client is told about. */
+/** The core's errors that are reported to a client. */
 function knownError (error: Error): DispatchError | undefined {
   if (error instanceof DispatchError) return error
   if (error instanceof TemplateWorkersBusy) return new DispatchError('provider_unavailable', error.message, { cause: error })
   return error instanceof DatabaseUnavailable ? unavailable(error) : undefined
 }
 
-/** Answers a request for which the framework finds no route, by its path alone: no hook has seen it. */
+/** Answers a request for which the framework finds no route. It uses the path only, because no hook has run. */
 export function answerUnroutable (wayOf: ClassifyConnection): (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => void {
   return (error, request, reply) => {
     const way = wayOf(request.raw)
@@ -45,7 +48,7 @@ export function answerUnroutable (wayOf: ClassifyConnection): (error: FastifyErr
 }
 
 /**
- * Also where the names in the path are too long, or cannot be decoded: whoever posts an event learns nothing from the answer (see
+ * Whether the request posts an event, even if the names in its path are too long or cannot be decoded: the answer must reveal nothing (see
  * webhooks.ts).
  */
 function isEvent ({ method, raw: { url = '' } }: FastifyRequest): boolean {
@@ -68,7 +71,7 @@ function send (error: DispatchError, request: FastifyRequest, reply: FastifyRepl
   return reply.code(error.status).header('cache-control', 'no-store').type('application/json; charset=utf-8').send(body)
 }
 
-/** Why is for the log: a client can do no more than come again. */
+/** The cause goes into the log only: all that a client can do is to try again. */
 function unavailable (error: DatabaseUnavailable): DispatchError {
   const message = error.doubtful
     ? 'The service lost its database while it worked on the request: read what became of it before you send it again.'
@@ -76,7 +79,7 @@ function unavailable (error: DatabaseUnavailable): DispatchError {
   return new DispatchError('service_unavailable', message, { cause: error })
 }
 
-/** The framework's own errors that a client can cause, by their code. */
+/** The framework's errors that a client can cause, by code. */
 const frameworkErrors: Record<string, { word: ErrorWord, message: string | ((request: FastifyRequest) => string) }> = {
   FST_ERR_CTP_BODY_TOO_LARGE: {
     word: 'payload_too_large',
@@ -106,14 +109,14 @@ function sizeOf (bytes: number): string {
   return bytes < kibibyte * kibibyte ? `${bytes / kibibyte} KiB` : `${bytes / kibibyte / kibibyte} MiB`
 }
 
-/** What else goes wrong in the framework and its plugins: a 4xx is the client's, or the end of its connection. */
+/** Any other error of the framework and its plugins, by its status. A 4xx is the client's fault, or the client has disconnected. */
 function byStatus (status: number): { word: ErrorWord, message: string } {
   if (status < 400 || status >= 500) return { word: 'internal_error', message: errorTable.internal_error.when }
   if (status === 403 || status === 404) return { word: 'not_found', message: 'There is nothing to read under this path.' }
   return { word: 'validation_error', message: 'The request cannot be read.' }
 }
 
-/** Says which part of the path is unknown. */
+/** The error for a path without a route. It names the unknown part of the path. */
 export function routeNotFound ({ method, url }: FastifyRequest): DispatchError {
   const path = url.split('?', 1)[0] ?? ''
   const [, api, first = '', ...rest] = path.split('/')

@@ -12,12 +12,9 @@ declare module 'fastify' {
     apiVersion: Version
   }
   interface FastifyContextConfig {
-    /**
-     * The route is on its way out: announced on the day `since`, gone on the day `sunset` (both as 2026-03-14); `instead`: what takes its
-     * place.
-     */
+    /** The route is deprecated: since the day `since`, removed on the day `sunset` (dates such as 2026-03-14), replaced by `instead`. */
     deprecated?: Deprecation
-    /** A trusted proxy asks for it by itself, over plain HTTP. */
+    /** A health check: a trusted proxy may request it over plain HTTP. */
     probe?: boolean
   }
 }
@@ -25,9 +22,8 @@ declare module 'fastify' {
 export type Deprecation = { since: string, sunset: string, instead: string }
 
 /**
- * The headers of every answer: which request it answers, which version served it; and what is a company's is not kept by
- * anybody else. What came over plain HTTP, or was forged by the page of another site, is refused here, before its credentials are looked
- * at.
+ * Sets the headers of every answer: the request's id, the version of the API, and `no-store` for a company's data. Refuses requests over
+ * plain HTTP and cross-site requests of browsers, before their credentials are read.
  */
 export const headersPlugin = plugin<{ wayOf: ClassifyConnection }>((app, { wayOf }, done) => {
   app.decorateRequest('apiVersion', latestVersion)
@@ -47,7 +43,7 @@ export const headersPlugin = plugin<{ wayOf: ClassifyConnection }>((app, { wayOf
   done()
 }, { name: 'headers', fastify: '5.x' })
 
-/** Browsers take the content for what its type says, load nothing with it, show it in nobody's frame and tell nobody about it. */
+/** A browser must not guess the content type, load anything with the answer, show it in a frame, or send its URL as a referrer. */
 const strict = {
   'x-content-type-options': 'nosniff',
   'content-security-policy': 'default-src \'none\'; frame-ancestors \'none\'',
@@ -56,10 +52,10 @@ const strict = {
   'cross-origin-resource-policy': 'same-origin'
 }
 
-/** A year in seconds, in which browsers take no plain HTTP from this host any more (RFC 6797). */
+/** For a year (in seconds) browsers use only HTTPS for this host (RFC 6797). */
 const encryptedOnly = { 'strict-transport-security': 'max-age=31536000' }
 
-/** X-Request-ID, X-API-Version and X-API-Released; and what browsers may do with the answer. */
+/** Sets X-Request-ID, X-API-Version, X-API-Released, and the headers that restrict browsers. */
 export function identify ({ id, apiVersion }: Pick<FastifyRequest, 'id' | 'apiVersion'>, reply: FastifyReply, way: ConnectionKind): void {
   reply.headers({
     'x-request-id': id,
@@ -78,8 +74,8 @@ function isServed (way: ConnectionKind, { routeOptions: { config } }: FastifyReq
 const safe = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE'])
 
 /**
- * Whether the page of another site has a browser send what changes something (W3C Fetch Metadata): a browser that remembers Basic would
- * add the credentials. Only browsers send the header, and pages cannot change it.
+ * Whether a page of another site makes a browser send a request that changes something (W3C Fetch Metadata). A browser that remembers Basic
+ * credentials would add them. Only browsers send the header, and pages cannot change it.
  */
 function isForged ({ method, headers }: FastifyRequest): boolean {
   const site = headers['sec-fetch-site']
@@ -88,16 +84,16 @@ function isForged ({ method, headers }: FastifyRequest): boolean {
 
 function forged (): DispatchError {
   return new DispatchError('forbidden',
-    'The page of another site may not have a browser send this: call the service from a program, or from its own pages.')
+    'A page of another site may not make a browser send this request: call the service from a program, or from its own pages.')
 }
 
-/** The client's X-Request-ID if it is a plain word, else one of our own. */
+/** The client's X-Request-ID if it is at most 128 safe characters, else a new UUID. */
 export function requestId ({ headers }: Pick<IncomingMessage, 'headers'>): string {
   const given = headers['x-request-id']
   return typeof given === 'string' && /^[\w.:/+=-]{1,128}$/.test(given) ? given : randomUUID()
 }
 
-/** One sentence, of visible ASCII only: it stands in a header. */
+/** One sentence in visible ASCII, because it is the value of a header. */
 export function deprecationWarning ({ since, sunset, instead }: Deprecation): string {
   return `Deprecated since ${since}, removed on ${sunset}: use ${instead}.`
 }

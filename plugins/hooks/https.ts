@@ -2,7 +2,7 @@ import { DispatchError, isWithin, readNetwork } from '@dispatch/core'
 import type { IncomingMessage } from 'node:http'
 import { isLoopback, type TransportConfig } from '../config/config-transport.ts'
 
-/** How a request came: `probe` is a trusted proxy's own, such as a look at the service's health. */
+/** How a request arrived. `probe`: a trusted proxy's own request over plain HTTP, such as a health check. */
 export type ConnectionKind = 'encrypted' | 'plain' | 'local' | 'probe'
 
 export type ClassifyConnection = (request: IncomingMessage) => ConnectionKind
@@ -10,8 +10,8 @@ export type ClassifyConnection = (request: IncomingMessage) => ConnectionKind
 type Policy = Pick<TransportConfig, 'host' | 'trustedProxies'> & { environment: 'development' | 'production' }
 
 /**
- * Tells how requests come. Only proxies of the list are believed what they say of the way before them, and every protocol that
- * they name must be HTTPS. Plain HTTP is `local` in development on a loopback address.
+ * Creates the function that tells how a request arrived. `X-Forwarded-Proto` counts only from a trusted proxy, and all its protocols must
+ * be HTTPS. In development, plain HTTP on a loopback address is `local`.
  */
 export function createConnectionClassifier ({ environment, host, trustedProxies }: Policy): ClassifyConnection {
   const isProxy = proxyTest(trustedProxies)
@@ -29,13 +29,13 @@ export function createConnectionClassifier ({ environment, host, trustedProxies 
   }
 }
 
-/** Whether an address is that of a proxy whose word counts. */
+/** Creates the test whether an address is that of a trusted proxy. */
 export function proxyTest (trustedProxies: readonly string[]): (address: string) => boolean {
   const networks = trustedProxies.flatMap((proxy) => readNetwork(proxy) ?? [])
   return (address) => isWithin(networks, address)
 }
 
-/** What a request over plain HTTP is answered. */
+/** The error that answers a request over plain HTTP. */
 export function httpsRequired (): DispatchError {
   return new DispatchError('https_required',
     'Plain HTTP is not served: send the request over HTTPS. Credentials that were sent in the clear should be changed.')

@@ -5,7 +5,7 @@ import { prettyFactory } from 'pino-pretty'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The dispatch that the answer is about. */
+    /** The id of the dispatch that the answer is about. */
     dispatchId: string | null
   }
   interface FastifyContextConfig {
@@ -14,19 +14,19 @@ declare module 'fastify' {
   }
 }
 
-/** What a line may say of an error, or of its redacted copy: nothing that a client or a vendor put into other fields. */
+/** The fields of an error, or of its redacted copy, that may be logged. Other fields could hold data of a client or a vendor. */
 function errorFacts (error: unknown): object {
   if (typeof error !== 'object' || error === null) return { type: typeof error }
   const { name: type, message, code, stack: where, cause } = error as Partial<
     Record<'name' | 'message' | 'code' | 'stack' | 'cause', unknown>
   >
-  // What the error table knows is no fault of the service: its sentence says all.
+  // An error of the error table is not a fault of the service: its message is enough.
   const stack = error instanceof DispatchError && error.word !== 'internal_error' ? undefined : where
   const texts = Object.entries({ type, message, code, stack }).filter(([, value]) => typeof value === 'string')
   return { ...Object.fromEntries(texts), ...(cause === undefined ? {} : { cause: errorFacts(cause) }) }
 }
 
-/** A text under one of these names in a line of JSON, however deep it stands. */
+/** A string field with one of these names in a line of JSON, at any depth. */
 const secretField = /"(authorization|password|token)":"(?:[^"\\]|\\.)*"/gi
 
 const options: LoggerOptions = {
@@ -35,20 +35,17 @@ const options: LoggerOptions = {
     req: ({ method }: { method: string }) => ({ method }),
     res: ({ statusCode }: { statusCode: number }) => ({ statusCode })
   },
-  // Only a backstop: what is logged is chosen field by field. pino's own redaction looks at fixed depths only, and costs more than the
-  // line.
+  // A second line of defence: the logged fields are already chosen one by one. pino's own redaction works at fixed depths only, and costs
+  // more than the line itself.
   hooks: { streamWrite: (line) => line.replace(secretField, '"$1":"[redacted]"') }
 }
 
-/**
- * Lines are written together: when there are as many characters as this, or have waited as long as this (milliseconds), or the process
- * ends.
- */
+/** Lines are buffered. They are written after this many characters, after this time in milliseconds, or when the process ends. */
 const buffered = { length: 4096, time: 100 }
 
 /**
- * Standard output. When nobody reads it any more (a closed pipe, a closed terminal) the lines are lost and the service goes on;
- * pino's own destination would try for ever when the process ends.
+ * Standard output. When nobody reads it any more (a closed pipe or terminal), the lines are lost and the service continues. pino's own
+ * destination would retry without end when the process exits.
  */
 export function standardOutput (): DestinationStream {
   let waiting = ''
@@ -67,7 +64,7 @@ export function standardOutput (): DestinationStream {
   }
 }
 
-/** Where the lines of a log go: as JSON, or to a person at a terminal as a time, a level, a sentence and its facts. */
+/** Writes log lines as JSON, or for a person at a terminal as time, level, message and fields. */
 export function logOutput (output: DestinationStream, { terminal }: { terminal: boolean }): DestinationStream {
   if (!terminal) return output
   const readable = prettyFactory({ colorize: false, translateTime: 'SYS:HH:MM:ss', ignore: 'pid,hostname', singleLine: true })
@@ -78,12 +75,12 @@ export function logOutput (output: DestinationStream, { terminal }: { terminal: 
   }
 }
 
-/** How many warnings of one sentence are written within so many milliseconds; of the rest it is told how many there were. */
+/** At most `most` warnings with the same message are written within `within` milliseconds; the others are only counted. */
 export type RepeatLimit = { most: number, within: number }
 
 const usual: RepeatLimit = { most: 10, within: 60_000 }
 
-/** Structured lines, written to `destination`. An outage makes the same warning over and over: after the first ones they are counted. */
+/** Creates a logger of structured lines. An outage repeats the same warning many times: after the first ones they are only counted. */
 export function createLogger (level: string, destination: DestinationStream = standardOutput(), repeated = usual): Logger {
   const counts = new Map<string, number>()
   const logger: Logger = pino({ ...options, level, hooks: { ...options.hooks, logMethod } }, destination)
@@ -112,9 +109,7 @@ export function createLogger (level: string, destination: DestinationStream = st
   }
 }
 
-/**
- * One line for every answer: the route (never the path, which may hold a signed link), the status, the time in milliseconds, the dispatch.
- */
+/** Logs one line for every answer: route, status, time in ms, dispatch. It never logs the path, which may hold a signed link. */
 export const loggingPlugin = plugin((app, _options, done) => {
   app.decorateRequest('dispatchId', null)
   app.addHook('onError', (request, _reply, error, next) => {

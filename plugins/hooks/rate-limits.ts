@@ -2,17 +2,17 @@ import { clientKeyOf, DispatchError, type RateLimiter, type RateLimitStatus } fr
 import type { FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 
-/** What is limited, each where it is: authentication for each client address, dispatches and validations for each user. */
+/** The rate limiters, each absent where there is no limit: authentication per client address, dispatches and validations per user. */
 export type RateLimiters = { auth?: RateLimiter, dispatch?: RateLimiter, validation?: RateLimiter }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The limit that its requests count for. */
+    /** The limit that the route's requests count towards. */
     limit?: keyof RateLimiters
   }
 }
 
-/** Keeps clients within their limits before anything else is done for them; every answer tells how much is left. */
+/** Applies the rate limits before any other work. Every answer says how much of the limit is left. */
 export const rateLimitsPlugin = plugin<{ rateLimiters: RateLimiters }>((app, { rateLimiters }, done) => {
   app.addHook('onRequest', async (request, reply) => {
     const { limit } = request.routeOptions.config
@@ -43,7 +43,7 @@ const what: Record<keyof RateLimiters, string> = {
   validation: 'Validations of one user'
 }
 
-/** The fields of draft-ietf-httpapi-ratelimit-headers-11. */
+/** The headers of draft-ietf-httpapi-ratelimit-headers-11. */
 export function rateLimitHeaders ({ policy, quota, window, remaining, reset }: RateLimitStatus): Record<string, string> {
   return { 'ratelimit-policy': `"${policy}";q=${quota};w=${window}`, ratelimit: `"${policy}";r=${remaining};t=${reset}` }
 }

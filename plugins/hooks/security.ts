@@ -1,12 +1,12 @@
 import { DispatchError } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 
-/** Milliseconds that what the file says may be relied on; RFC 9116 recommends less than a year. */
-const goodFor = 90 * 24 * 3600 * 1000
+/** How long the file is valid, in milliseconds: 90 days. RFC 9116 recommends less than a year. */
+const validFor = 90 * 24 * 3600 * 1000
 
 const SecurityText = { description: 'Whom to tell (RFC 9116).', content: { 'text/plain': { schema: { type: 'string' } } } }
 
-/** `/.well-known/security.txt`: whom to tell of a weakness, where the operator has said so. */
+/** `/.well-known/security.txt`: the contact for reports of vulnerabilities, if the operator has set one. */
 export const securityRoutes: FastifyPluginCallbackTypebox<{ contact: string | undefined, publicUrl: string, now: () => Date }> = (
   app,
   { contact, publicUrl, now },
@@ -24,7 +24,7 @@ export const securityRoutes: FastifyPluginCallbackTypebox<{ contact: string | un
     if (contact === undefined) throw new DispatchError('not_found', 'Nobody is named here: the operator has set no contact.')
     const lines = [
       `Contact: ${contact}`,
-      `Expires: ${new Date(now().getTime() + goodFor).toISOString()}`,
+      `Expires: ${new Date(now().getTime() + validFor).toISOString()}`,
       'Preferred-Languages: en',
       `Canonical: ${publicUrl}/.well-known/security.txt`
     ]

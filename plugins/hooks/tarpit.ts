@@ -6,35 +6,36 @@ import { knownActor } from './authentication.ts'
 import { createThrottle } from './throttle.ts'
 
 /**
- * How fast one client, a user or whoever comes from an address, is refused: `burst` at once, then one `every` milliseconds; none waits for
- * longer than `longest`.
+ * How fast one client (a user, or an address without credentials) gets refusals: `burst` at once, then one per `every` milliseconds. A
+ * refusal that would wait for more than `longest` milliseconds is not sent.
  */
 export type TarpitLimits = { burst: number, every: number, longest: number }
 
-/** What is answered to those who try again and again: wrong credentials, no permission, too much. */
+/** The statuses that are slowed down: wrong credentials, no permission, body too large, too many requests. */
 const refusing = new Set([401, 403, 413, 429])
 
-/** Milliseconds that the rest of a body may take to come once its request is refused; some clients read the answer after it only. */
-const patience = 2_000
+/** How long the rest of the body may take after a refusal, in ms: some clients read the answer only when they have sent everything. */
+const bodyTimeout = 2_000
 
 /**
- * A refusal costs nearly as much as other small answers. Who is refused again and again gets it later, which holds up their connection and
- * nobody else; who has too many outstanding is cut off, and so is a body that goes on after the refusal.
+ * A refusal costs nearly as much as any other small answer. A client that is refused again and again gets its refusals later: this delays
+ * its own connection only. A client with too many delayed refusals is disconnected, and so is one that goes on sending its body after
+ * the refusal.
  */
 export const tarpitPlugin = plugin<{ limits: TarpitLimits }>((app, { limits }, done) => {
-  const pace = createThrottle(limits)
+  const throttle = createThrottle(limits)
   const pause = createAbortableDelay(app)
 
   app.addHook('onSend', async (request, reply, payload) => {
     if (!refusing.has(reply.statusCode)) return payload
     cutUnread(request, reply)
-    const delay = pace(clientBehind(request))
+    const delay = throttle(clientBehind(request))
     if (delay === undefined) request.socket.destroy()
     else if (delay > 0) await pause(delay)
     return payload
   })
   done()
-}, { name: 'refusals', fastify: '5.x', dependencies: ['authentication'] })
+}, { name: 'tarpit', fastify: '5.x', dependencies: ['authentication'] })
 
 function clientBehind (request: FastifyRequest): string {
   const actor = knownActor(request)
@@ -46,7 +47,7 @@ function cutUnread ({ raw }: FastifyRequest, reply: FastifyReply): void {
     if (!raw.complete) {
       setTimeout(() => {
         if (!raw.complete) raw.socket.destroy()
-      }, patience).unref()
+      }, bodyTimeout).unref()
     }
   })
 }

@@ -6,8 +6,8 @@ import type { TransportLimits } from './transport-limits.ts'
 type Limits = Pick<TransportLimits, 'connections' | 'connectionsOfAddress'>
 
 /**
- * Bounds the open connections of a server, in all and of each address; what is beyond is cut before a byte is read. The
- * addresses of `proxies` stand for many clients, and are not bounded by themselves.
+ * Limits the open connections of a server: in total, and per address. A connection beyond a limit is closed before a byte is read. A
+ * trusted proxy stands for many clients: its address has no limit of its own.
  */
 export function boundConnections (
   server: HttpServer,

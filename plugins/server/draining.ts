@@ -3,13 +3,13 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
 /**
- * A server that closes finishes the requests under way, each as the last of its connection, then cuts what is left. By itself it
- * would wait for connections that are kept alive, and without end for half a request. `patience`: milliseconds that the rest of
- * a body may take to come; nothing has been done for such a request yet.
+ * When the server closes, it finishes the open requests, each as the last of its connection, and then closes all connections. Without this,
+ * Fastify would wait for idle keep-alive connections, and for ever for an incomplete request. `bodyTimeout`: how long the rest of a body
+ * may take, in ms; the service has done nothing for such a request yet.
  */
-export const drainingPlugin = plugin<{ patience?: number }>((app, { patience = 5_000 }, done) => {
+export const drainingPlugin = plugin<{ bodyTimeout?: number }>((app, { bodyTimeout = 5_000 }, done) => {
   const underWay = new Set<ServerResponse>()
-  /** Also those that have not finished their handshake of TLS, of which the HTTP server does not know yet. */
+  /** All connections, including those in their TLS handshake, which the HTTP server does not know yet. */
   const connections = new Set<Socket>()
   let closing = false
 
@@ -23,7 +23,7 @@ export const drainingPlugin = plugin<{ patience?: number }>((app, { patience = 5
     if (!response.headersSent) response.setHeader('connection', 'close')
     setTimeout(() => {
       if (!response.req.complete) response.destroy()
-    }, patience).unref()
+    }, bodyTimeout).unref()
   }
 
   function cutWhenIdle (): void {

@@ -7,8 +7,8 @@ import type { TransportLimits } from './transport-limits.ts'
 import { answerUnreadable } from './transport.ts'
 
 /**
- * What stands where people look for the service over plain HTTP: it refuses every request, and redirects nobody, because who
- * follows has sent the credentials in the clear already. One answer a connection; bodies are not read.
+ * A server for the port where people look for the service over plain HTTP. It refuses every request. It does not redirect, because a client
+ * that follows a redirect has already sent its credentials in the clear. One answer per connection; bodies are not read.
  */
 export function createHttpRefusalServer (limits: TransportLimits): Server {
   const { status, word, message } = httpsRequired()
@@ -29,7 +29,7 @@ export function createHttpRefusalServer (limits: TransportLimits): Server {
       connection: 'close'
     })
     response.end(request.method === 'HEAD' ? undefined : text)
-    // A client that is still sending would otherwise see its connection reset before it has read the answer.
+    // Reads and drops the body: otherwise a client that is still sending would get a connection reset before it reads the answer.
     request.resume()
   })
   server.on('clientError', answerUnreadable)

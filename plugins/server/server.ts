@@ -7,7 +7,7 @@ import { type CertificatePair, readCertificatePair, secureOptions, watchCertific
 
 type Options = Omit<FastifyServerOptions, 'http' | 'https' | 'requestTimeout'>
 
-/** A server that speaks TLS where the service has a certificate, and bounds what its clients may take. Throws a CertificateError. */
+/** Opens the HTTP server, with TLS if the service has a certificate, and with the transport limits. Throws a CertificateError. */
 export async function openServer ({ get }: Pick<App, 'get'>, options: Options): Promise<FastifyInstance> {
   const limits = get('transportLimits')
   const { tls, trustedProxies } = get('config')
@@ -17,7 +17,7 @@ export async function openServer ({ get }: Pick<App, 'get'>, options: Options): 
   boundConnections(server.server, limits, proxyTest(trustedProxies))
   return server
 
-  /** To its options, plugins and routes one server is like the other, whatever their types say. */
+  /** Options, plugins and routes work the same on both kinds of server, although their types differ. */
   async function openSecure (files: CertificatePair): Promise<FastifyInstance> {
     const pair = await readCertificatePair(files)
     const secure: FastifyInstance<Server> = fastify({

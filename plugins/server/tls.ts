@@ -6,7 +6,7 @@ import { createSecureContext, type SecureContextOptions } from 'node:tls'
 /** A certificate with its chain, and its private key, in PEM. */
 export type CertificatePair = { cert: string, key: string }
 
-/** A pair cannot be used. The message is one sentence for the operator. */
+/** A certificate pair cannot be used. The message is one sentence for the operator. */
 export class CertificateError extends Error {
   override name = 'CertificateError'
 }
@@ -16,18 +16,18 @@ const ciphers = ['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA
   'ECDHE-RSA-AES128-GCM-SHA256', 'ECDHE-ECDSA-AES256-GCM-SHA384', 'ECDHE-RSA-AES256-GCM-SHA384', 'ECDHE-ECDSA-CHACHA20-POLY1305',
   'ECDHE-RSA-CHACHA20-POLY1305'].join(':')
 
-/** How the service speaks TLS with a pair. */
+/** The TLS options for a certificate pair. */
 export function secureOptions (pair: CertificatePair): SecureContextOptions {
-  // A renegotiation costs the server more than the client.
+  // Renegotiation is off: it costs the server more than the client.
   return { ...pair, minVersion: 'TLSv1.2', ciphers, secureOptions: constants.SSL_OP_NO_RENEGOTIATION }
 }
 
-/** Reads a pair and tries it. Throws a {@link CertificateError}. */
+/** Reads a certificate pair and checks that it can be used. Throws a {@link CertificateError}. */
 export async function readCertificatePair (files: CertificatePair): Promise<CertificatePair> {
   const [cert, key] = await Promise.all([readPem(files.cert), readPem(files.key)])
   try {
     createSecureContext(secureOptions({ cert, key }))
-    // A context may lack either.
+    // Creating the context does not check that certificate and key belong together.
     if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) throw new Error('key values mismatch')
   } catch (cause) {
     throw new CertificateError(
@@ -49,13 +49,13 @@ function codeOf (cause: unknown): string {
   return cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause)
 }
 
-/** OpenSSL's own word, without its addresses. */
+/** The reason that OpenSSL gives, without its error code. */
 function reasonOf (cause: unknown): string {
   return cause instanceof Error ? cause.message.split(':').at(-1) ?? '' : String(cause)
 }
 
 export type Renewal = {
-  /** Looks at once; the pair that is used from now on, if it is another. */
+  /** Checks the files at once and starts to use a new pair. */
   look: () => Promise<void>
   stop: () => void
 }
@@ -70,9 +70,9 @@ type Watching = {
 }
 
 /**
- * Looks every so many milliseconds whether the files hold another pair, and hands on one that is good: files that are being
- * written, do not belong together or have expired change nothing. What is read counts, so that it does not matter whether files
- * are overwritten, renamed or linked anew.
+ * Checks every `every` milliseconds whether the files hold another certificate pair, and passes a valid one to `use`. Nothing changes while
+ * the files are incomplete, do not belong together, or have expired. It compares the content, so files may be overwritten, renamed or
+ * linked anew.
  */
 export function watchCertificatePair ({ files, current, use, log, now, every }: Watching): Renewal {
   let used = current
@@ -88,7 +88,7 @@ export function watchCertificatePair ({ files, current, use, log, now, every }: 
       told = ''
       log.info({ subject, validTo }, 'the certificate was renewed')
     } catch (error) {
-      // Once for each thing that is wrong, not with every look.
+      // Each problem is logged once, not at every check.
       const sentence = String(error)
       if (sentence !== told) log.warn({ err: error }, 'the certificate could not be renewed; the one before stays in use')
       told = sentence

@@ -1,24 +1,24 @@
-/** What clients may cost before anything is known of them. Times are in milliseconds. */
+/** Limits for clients before they are authenticated. Times are in milliseconds. */
 export type TransportLimits = {
-  /** For the handshake of TLS. */
+  /** For the TLS handshake. */
   handshake: number
-  /** For the head of a request, from the opening of its connection or its first byte. */
+  /** For the head of a request, from the start of its connection or from its first byte. */
   head: number
   /** For a whole request. */
   request: number
-  /** Between two looks for requests that have taken too long. */
+  /** Between two checks for requests that take too long. */
   checkInterval: number
-  /** Between two looks for a renewed certificate. */
+  /** Between two checks for a renewed certificate. */
   renewal: number
-  /** For taking an answer, beside what its bytes need at `slowest` (bytes a second). */
+  /** For a client to receive an answer, in addition to the time that its bytes need at `minBytesPerSecond`. */
   answer: number
   minBytesPerSecond: number
-  /** Open connections, of all clients and of one address. */
+  /** Open connections: of all clients together, and of one address. */
   connections: number
   connectionsOfAddress: number
-  /** Requests of one connection that wait for their answers. */
+  /** Unanswered requests on one connection. */
   pipelined: number
-  /** Requests, of all connections, that are begun in a turn of the event loop although they stand behind another of their connection. */
+  /** Pipelined requests of all connections that are started in one turn of the event loop. */
   pipelinedAtOnce: number
 }
 

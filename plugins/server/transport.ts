@@ -7,20 +7,20 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type TransportLimits, transportLimits } from './transport-limits.ts'
 
-/** The answers that a connection still waits for, in the order of their requests. */
+/** The pending answers of each connection, in the order of their requests. */
 const awaited = new WeakMap<Duplex, Set<ServerResponse>>()
 
 type Limits = Pick<TransportLimits, 'answer' | 'minBytesPerSecond' | 'pipelined' | 'pipelinedAtOnce'>
 
 /**
- * What Node's HTTP server would answer by itself, before any route: here it gets the service's own words. And what it would
- * allow without end: requests of one connection beyond a number wait to be read, and an answer that is not taken is cut off. What
- * comes behind another request of its connection is begun a few at a time, between looks at all other connections: one piece of the
- * network holds two thousand small requests, whose answers may be ready at once.
+ * Replaces what Node's HTTP server does before any route. Errors of HTTP get the service's error bodies. The number of unanswered requests
+ * on a connection is limited: more are not read until some are answered. A client that does not receive its answer is disconnected.
+ * Pipelined requests are started a few at a time, so that other connections get their turn in between: one network packet can hold two
+ * thousand small requests, and their answers may all be ready at once.
  */
 export const transportPlugin = plugin<{ limits?: Limits }>((app, { limits = transportLimits }, done) => {
   const begin = takeOver(app.server)
-  const behind = createPaced(limits.pipelinedAtOnce)
+  const beginLater = createPaced(limits.pipelinedAtOnce)
   app.server.on('request', (request, response) => {
     const { socket } = request
     const answers = awaited.get(socket) ?? follow(socket, limits)
@@ -31,7 +31,7 @@ export const transportPlugin = plugin<{ limits?: Limits }>((app, { limits = tran
       if (answers.size === limits.pipelined) socket.resume()
     })
     if (answers.size === 1) begin(request, response)
-    else {behind(() => {
+    else {beginLater(() => {
         if (!socket.destroyed) begin(request, response)
       })}
   })
@@ -39,7 +39,7 @@ export const transportPlugin = plugin<{ limits?: Limits }>((app, { limits = tran
     cutWhenSlow(socket, reply, payload, limits)
     next(null, payload)
   })
-  // An expectation that is not known may be ignored (RFC 9110, 10.1.1).
+  // An unknown expectation may be ignored (RFC 9110, 10.1.1).
   app.server.on('checkExpectation', (request, response) => {
     app.server.emit('request', request, response)
   })
@@ -50,7 +50,7 @@ export const transportPlugin = plugin<{ limits?: Limits }>((app, { limits = tran
   done()
 }, { name: 'transport', fastify: '5.x' })
 
-/** Answers what the server did with a request until now; it does it no more by itself. */
+/** Removes the server's own request listeners, and returns a function that calls them. */
 function takeOver (server: Server): (request: IncomingMessage, response: ServerResponse) => void {
   const listeners = server.listeners('request')
   server.removeAllListeners('request')
@@ -59,7 +59,7 @@ function takeOver (server: Server): (request: IncomingMessage, response: ServerR
   }
 }
 
-/** Runs work in its order, so much of it in a turn of the event loop. */
+/** Creates a queue that runs its work in order, `atOnce` items in each turn of the event loop. */
 function createPaced (atOnce: number): (work: () => void) => void {
   const waiting: (() => void)[] = []
   let isDue = false
@@ -75,7 +75,7 @@ function createPaced (atOnce: number): (work: () => void) => void {
   }
 }
 
-/** Begins to note what a connection waits for. Whoever reads a body sets the connection going again. */
+/** Starts to track the pending answers of a connection. Reading a body resumes the socket, so it is paused again if needed. */
 function follow (socket: Socket, { pipelined }: Limits): Set<ServerResponse> {
   const answers = new Set<ServerResponse>()
   awaited.set(socket, answers)
@@ -85,31 +85,34 @@ function follow (socket: Socket, { pipelined }: Limits): Set<ServerResponse> {
   return answers
 }
 
-/** Its time counts from where it is its turn: it may wait for the answers of requests before it. */
+/**
+ * Closes the connection when the client takes too long to receive the answer. The time starts when the answer is the first of its
+ * connection: before that it waits for the answers of earlier requests.
+ */
 function cutWhenSlow (socket: Socket, reply: FastifyReply, payload: unknown, { answer, minBytesPerSecond: slowest }: Limits): void {
   const { raw } = reply
   const bytes = typeof payload === 'string' ? payload.length : Number(reply.getHeader('content-length') ?? 0)
-  const patience = answer + Math.floor(bytes / slowest) * 1000
-  let timer = setTimeout(look, patience).unref()
+  const timeout = answer + Math.floor(bytes / slowest) * 1000
+  let timer = setTimeout(check, timeout).unref()
   raw.once('close', () => {
     clearTimeout(timer)
   })
 
-  function look (): void {
+  function check (): void {
     const [first, ...later] = awaited.get(socket) ?? []
     if (first === raw) socket.destroy()
-    else if (later.includes(raw)) timer = setTimeout(look, patience).unref()
+    else if (later.includes(raw)) timer = setTimeout(check, timeout).unref()
   }
 }
 
-/** How often Host is among names and values in turns. */
+/** How many Host headers there are in a list of alternating names and values. */
 function hostsIn (rawHeaders: readonly string[]): number {
   let hosts = 0
   for (let index = 0; index < rawHeaders.length; index += 2) if (rawHeaders[index]?.toLowerCase() === 'host') hosts++
   return hosts
 }
 
-/** A proxy and a server may each take another one of two (RFC 9112, 3.2). */
+/** Two Host headers are refused, because a proxy and a server may each use a different one (RFC 9112, 3.2). */
 function withoutOneHost (hosts: number): Error {
   const problem = hosts === 0
     ? { code: 'required', message: 'A request over HTTP/1.1 needs the Host header.' }
@@ -118,8 +121,8 @@ function withoutOneHost (hosts: number): Error {
 }
 
 /**
- * Answers what is not HTTP, or too slow or too large to be read, and ends the connection. A request that was read whole
- * before is answered first: the error is not its own.
+ * Answers what is not HTTP, or is too slow or too large to read, and closes the connection. An earlier request that was read completely is
+ * answered first, because the error does not concern it.
  */
 export function answerUnreadable (error: { code?: string }, socket: Duplex): void {
   const last = [...awaited.get(socket) ?? []].findLast(({ req }) => req.complete)
@@ -128,7 +131,7 @@ export function answerUnreadable (error: { code?: string }, socket: Duplex): voi
   else socket.destroy()
 }
 
-/** Not of the connection below: where a handshake has failed nothing can be answered. */
+/** Whether the error is one of HTTP. After an error of the connection, such as a failed handshake, nothing can be answered. */
 function isOfHttp ({ code = '' }: { code?: string }): boolean {
   return code.startsWith('HPE_') || code in statuses
 }
@@ -150,7 +153,7 @@ function unreadable ({ code }: { code?: string }): string {
   return `${head.join('\r\n')}\r\n\r\n${text}`
 }
 
-/** Node's codes of what it could not read. */
+/** Status lines for Node's error codes; any other code is a 400. */
 const statuses: Record<string, string> = {
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout'

@@ -8,13 +8,13 @@ import { createAuthority } from '../../core/packages/conformance/vendor/certific
 import { drainingPlugin } from '../../plugins/server/draining.ts'
 import { contains } from '../support/matching.ts'
 
-const patience = 100
+const bodyTimeout = 100
 
 /** A server with routes that answer when told to, and connections to it on which text is sent. */
 async function server (t: Test) {
   const answering = Promise.withResolvers<string>()
   const app = fastify({ return503OnClosing: false, forceCloseConnections: 'idle' })
-  await app.register(drainingPlugin, { patience })
+  await app.register(drainingPlugin, { bodyTimeout })
   app.get('/slow', () => answering.promise)
   app.get('/fast', () => 'fast')
   app.get('/stream', async (_request, reply) =>
@@ -53,7 +53,7 @@ void t.test('a request under way is answered, as the last of its connection', as
   const { answer, open, close } = await server(t)
   const [slow, begun] = [await open(get('/slow')), await open(get('/stream'))]
   const { closed } = await close()
-  await pause(2 * patience)
+  await pause(2 * bodyTimeout)
   answer('done')
   await Promise.all([closed, slow.ended, begun.ended])
   contains(t, slow.received(), /^HTTP\/1\.1 200 OK\r\n[^]*connection: close\r\n[^]*done$/i)
@@ -117,7 +117,7 @@ void t.test('half a handshake of TLS does not delay the end', async (t) => {
     forceCloseConnections: 'idle',
     https: await (await createAuthority()).issue('localhost')
   })
-  await app.register(drainingPlugin, { patience })
+  await app.register(drainingPlugin, { bodyTimeout })
   await app.listen({ port: 0, host: '127.0.0.1' })
   const silent = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
   const ended = once(silent, 'close')
