@@ -14,6 +14,7 @@ export { paperSizeOf, paperSizes, usualPaper, type PageSetup, type PaperSize } f
 export { isKnownField } from './model/schema-paths.ts'
 export type { HtmlMessage } from './render/html.ts'
 export type { Format, RenderJob, Rendered } from './render/job.ts'
+export { renderDocx, renderHtml, type RenderOptions, renderPdf, renderText, renderXlsx } from './render/one.ts'
 export { render } from './render/render.ts'
 export { unreadFields } from './source/field-usage.ts'
 export { readTemplateFolder, type TemplateFolder } from './source/folder.ts'

@@ -1,0 +1,66 @@
+import { execFile } from 'node:child_process'
+import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { contains } from '../support/matching.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** What the example of each package finds in its folder, and what it prints and leaves behind. */
+const examples: Record<string, { given?: (folder: string) => void, prints: RegExp, leaves?: [file: string, begins: RegExp] }> = {
+  common: { prints: /path: '\/total',\s+code: 'required'[^]*0\.30\n$/ },
+  documents: { prints: /^1 page\n$/, leaves: ['receipt.pdf', /^%PDF-1\.\d/] },
+  einvoice: {
+    given: (folder) => {
+      cpSync(join(root, 'templates/e-invoice/sample.json'), join(folder, 'invoice.json'))
+    },
+    prints: /^(?![^]*BR-)/,
+    leaves: ['invoice.xml', /^<\?xml[^]*<Invoice /]
+  },
+  'embedded-postgres': { prints: /\{ answer: 42 \}\n$/ },
+  conformance: {
+    given: (folder) => {
+      cpSync(join(root, 'test/fixtures/zoo/healthy'), join(folder, 'provider'), { recursive: true })
+    },
+    prints: /\d{3,} passed, 0 failed/
+  }
+}
+
+void t.test('every package has a page with an example', (t) => {
+  t.same(globSync('core/packages/*/', { cwd: root }).map((path) => path.split('/')[2]).sort(), Object.keys(examples).sort())
+  t.end()
+})
+
+for (const [name, { given, prints, leaves }] of Object.entries(examples)) {
+  void t.test(`the example of ${name} runs as it is written`, async (t) => {
+    const page = readFileSync(join(root, `core/packages/${name}/README.md`), 'utf8')
+    const [, code = ''] = /^```ts run\n([^]*?)^```$/m.exec(page) ?? []
+    // Short enough that nobody skips it.
+    t.ok(code.split('\n').length <= 16)
+    const folder = mkdtempSync(join(tmpdir(), 'dispatch-packages-'))
+    t.teardown(() => rmSync(folder, { recursive: true }))
+    symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+    writeFileSync(join(folder, 'example.ts'), code)
+    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+    given?.(folder)
+    const { stdout } = await promisify(execFile)(process.execPath, ['example.ts'], { cwd: folder })
+    contains(t, stdout, prints)
+    if (leaves !== undefined) contains(t, readFileSync(join(folder, leaves[0])).toString('latin1').slice(0, 400), leaves[1])
+  })
+}
+
+void t.test('the files, folders and links that a page names are there', (t) => {
+  for (const path of globSync('**/README.md', { cwd: root, exclude: ['**/node_modules', 'data'] })) {
+    const text = readFileSync(join(root, path), 'utf8')
+    for (const [, link = ''] of text.matchAll(/\]\(([^)#:\s]+)(?:#[^)]*)?\)/g)) {
+      t.ok(existsSync(join(root, dirname(path), link)), `${path}: ${link}`)
+    }
+    for (const [, named = ''] of text.matchAll(/`((?:core|plugins|test|scripts)\/[\w./-]+)`/g)) {
+      t.ok(existsSync(join(root, named)), `${path}: ${named}`)
+    }
+  }
+  t.end()
+})
