@@ -10,8 +10,6 @@ import type { App } from '../../plugins/container.ts'
 import { has } from '../support/matching.ts'
 import type { Answer, TestService } from '../support/service.ts'
 
-export type Row = Record<string, string | null>
-
 /** The tables of the database, with whether their rows belong to companies. */
 export async function tablesOf (app: App): Promise<{ name: string, ofCompanies: boolean }[]> {
   const { rows } = await sql<{ name: string, ofCompanies: boolean }>`

@@ -5,7 +5,7 @@ import type { Accepted } from '../manifest/definition.ts'
 import { type CallContext, type CallLimits, type FailedCall, failedCall, invoke } from './invoke.ts'
 import { readProviderResponse } from './provider-response.ts'
 
-export type { CallContext, CallError, CallLimits, FailedCall } from './invoke.ts'
+export type { CallContext, CallLimits, FailedCall } from './invoke.ts'
 
 /** What a dispatch came to. `unavailable`: certainly not accepted. `uncertain`: it may have been. */
 export type Outcome = { outcome: 'accepted', response: Accepted } | FailedCall

@@ -11,7 +11,6 @@ import { launchServer, type ServerSettings } from './server.ts'
 import { socketFolder, socketUrl } from './socket.ts'
 
 export { StartError } from './error.ts'
-export { socketUrl } from './socket.ts'
 
 export type Embedded = {
   /** For `pg`, libpq and `DATABASE_URL`. */

@@ -7,8 +7,3 @@ export type SqlTimestamp = RawBuilder<Date>
 export function addSeconds (moment: SqlTimestamp, seconds: number): SqlTimestamp {
   return sql<Date>`(${moment} + make_interval(secs => ${seconds}))`
 }
-
-/** A moment as answers have it: RFC 3339, UTC, milliseconds. */
-export function isoText (moment: SqlTimestamp): RawBuilder<string> {
-  return sql<string>`to_char(${moment} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
-}
