@@ -20,26 +20,26 @@ export type Account = {
   addresses: readonly string[]
 }
 
-/** Where accounts are read. Every call answers with the present state: nothing here keeps an account for later. */
+/** Reads accounts. Every call returns the current state: nothing is cached here. */
 export type Accounts = {
-  /** The users of this address, one of a company at most; first whose password was set last. `email` is normalised. */
+  /** The users with this e-mail address, at most one per company; the most recently set password first. `email` is normalised. */
   byEmail: (email: string) => Promise<readonly Account[]>
   byId: (userId: number) => Promise<Account | undefined>
 }
 
-/** What a key of a program is for: a test key reaches nothing real. */
+/** The modes of an API key. A test key has no real effect. */
 export const keyModes = ['live', 'test'] as const
 export type KeyMode = typeof keyModes[number]
 
-/** Who acts in a request. */
+/** Who makes a request. */
 export type Actor = Pick<Account, 'userId' | 'companyId' | 'email' | 'role' | 'services'> & {
-  /** The user who acts under this identity, for the audit log. */
+  /** The user who impersonates this one, for the audit log. */
   impersonatorId?: number
-  /** The key with which a program acts for the user; their services are those that both may use. */
+  /** The API key with which a program acts for the user. `services` then holds those that both the key and the user may use. */
   key?: { id: string, mode: KeyMode }
 }
 
-/** The form in which e-mail addresses are stored and compared: one address, whatever its case or Unicode composition. */
+/** The form in which e-mail addresses are stored and compared. It ignores case and Unicode composition. */
 export function normaliseEmail (email: string): string {
   return email.normalize('NFC').toLowerCase()
 }

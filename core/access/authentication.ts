@@ -8,28 +8,28 @@ import { isAddressAllowed } from './networks.ts'
 import { mayImpersonate, requirePerson, requireRole } from './permissions.ts'
 import type { Claims, Tokens, TokenSubject } from './tokens.ts'
 
-/** A token and whose it is. */
+/** An access token and its user. */
 export type Session = { token: string, userId: number, companyId: number }
 
-/** Who is it? `header` is the value of an Authorization header, `address` the client's. */
+/** Authenticates requests. `header` is the value of the Authorization header, `address` the client's IP address. */
 export type Authentication = {
   /**
-   * Throws `unauthorized` on wrong credentials, `forbidden` on right ones of a disabled account or from an address that its company does
-   * not list.
+   * Throws `unauthorized` for wrong credentials, and `forbidden` for right ones if the account is disabled or the company's list does not
+   * allow the address.
    */
   authenticate: (header: string | undefined, address: string) => Promise<Actor>
-  /** Throws `forbidden`, with the same words whatever was wrong. */
+  /** Throws `forbidden`, with the same message for every reason. */
   login: (email: string, password: string, address: string) => Promise<Session>
-  /** Throws as `authenticate`. Keeps user, company, impersonator and the time of the login. */
+  /** Issues a new token with the same user, company, impersonator and login time. Throws as `authenticate`. */
   refresh: (header: string | undefined, address: string) => Promise<Session>
   /**
-   * A session under which the actor acts as another user. Throws `not_found` for one of a company that is not the actor's, `forbidden` for
-   * one whom they may not be.
+   * Starts a session in which the actor acts as another user. Throws `not_found` for a user of another company (operators may act in any),
+   * and `forbidden` for a user whom the actor may not impersonate.
    */
   impersonate: (actor: Actor, userId: number) => Promise<Session>
 }
 
-/** The key of a program as authentication needs it; see the store's. */
+/** An API key as authentication needs it; the store's record has more fields. */
 export type KeyCredential = { keyId: string, userId: number, mode: 'live' | 'test', services?: readonly string[], expiresAt?: Date }
 export type KeyLookup = { find: (digest: Buffer) => Promise<KeyCredential | undefined>, noteUse: (keyId: string) => void }
 
@@ -43,8 +43,8 @@ type Options = {
 }
 
 /**
- * Authenticates by password (Basic), access token or API key (Bearer, or Basic without a password), against the accounts as they are at
- * each request.
+ * Creates authentication by password (Basic), access token (Bearer) or API key (Bearer, or Basic with an empty password). Each request
+ * reads the current account.
  */
 export function createAuthentication ({ accounts, credentials, tokens, keys, bruteForceGuard, now }: Options): Authentication {
   async function byPassword (email: string, password: string, address: string): Promise<Actor> {
@@ -131,7 +131,7 @@ export function createAuthentication ({ accounts, credentials, tokens, keys, bru
   }
 }
 
-/** The list of a company holds for whoever acts as one of its users. The sentence says nothing about the list. */
+/** Throws for a disabled account, and for an address that the company's list does not allow. The message reveals nothing of the list. */
 function admitted (account: Account, address: string): Account {
   if (account.disabled) {
     throw new DispatchError('forbidden', 'This user, or their company, is disabled: ask an administrator of the company, or the operator.')
@@ -150,7 +150,7 @@ function actorOf ({ userId, companyId, email, role, services }: Account, imperso
   return { userId, companyId, email, role, services, ...impersonator && { impersonatorId: impersonator.userId } }
 }
 
-/** A program may do for its user what its key was made for; with a test key, which lies in more places, no more than any member. */
+/** A program has the services that both its key and its user have. A test key, which is stored in more places, has the role `member`. */
 function actingFor (actor: Actor, { keyId, mode, services }: KeyCredential): Actor {
   const both = services === undefined || actor.services.includes('*')
     ? services ?? actor.services

@@ -1,14 +1,14 @@
 import { DispatchError } from '../contract/errors.ts'
 
-/** What an Authorization header carries. */
+/** The credentials in an Authorization header. */
 export type Authorization =
   | { scheme: 'basic', email: string, password: string }
   | { scheme: 'bearer', token: string }
 
-/** Longer than any token or e-mail and password of this service. */
-const longest = 8192
+/** In characters: longer than any token, or any e-mail address with a password, of this service. */
+const maxLength = 8192
 
-/** `token68` of RFC 9110: the form of a Basic value and of a Bearer token alike. */
+/** `token68` of RFC 9110, the form of both a Basic value and a Bearer token. */
 const header = /^(basic|bearer) +([\w\-.~+/]+=*) *$/i
 
 /** Reads the header's value (RFC 7617 with UTF-8, RFC 6750). Throws `unauthorized`. */
@@ -17,7 +17,7 @@ export function readAuthorization (value: string | undefined): Authorization {
     throw new DispatchError('unauthorized',
       'The Authorization header is required: "Basic <base64(email:password)>" or "Bearer <access token>".')
   }
-  const [, scheme, rest] = (value.length > longest ? null : header.exec(value)) ?? []
+  const [, scheme, rest] = (value.length > maxLength ? null : header.exec(value)) ?? []
   if (scheme === undefined || rest === undefined) throw malformed()
   return scheme.toLowerCase() === 'bearer' ? { scheme: 'bearer', token: rest } : readBasic(rest)
 }

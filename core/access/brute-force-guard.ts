@@ -2,47 +2,48 @@ import { hash } from 'node:crypto'
 import { DispatchError, type RateLimitStatus } from '../contract/errors.ts'
 import { clientKeyOf } from './networks.ts'
 
-/** Counts clients; see the store's limiter. */
+/** Counts attempts per client; see the store's rate limiter. */
 type Counter = {
   take: (client: string) => Promise<RateLimitStatus & { exceeded: boolean }>
   spent: (client: string) => RateLimitStatus | undefined
   giveBack: (client: string) => Promise<void>
 }
 
-/** Where users have given their right password before. */
+/** The clients from which users have logged in successfully before. */
 export type KnownClients = {
-  /** Which of the users. */
+  /** Those of the users who have logged in from this client. */
   amongKnown: (users: readonly number[], client: string) => Promise<readonly number[]>
   remember: (userId: number, client: string) => Promise<void>
 }
 
-/** One try at a password: under which name, whose accounts have it, and from where. */
+/** One attempt to log in: the e-mail address, the users who have it, and the client's IP address. */
 export type LoginAttempt = { email: string, users: readonly number[], address: string }
 
-/** At whose accounts a try may be made, and how to say that it was right. */
+/** The users whose passwords may be checked now. `right` is called when the password was right for one of them. */
 export type Admitted = { users: readonly number[], right: (userId: number) => Promise<void> }
 
-/** Keeps passwords from being guessed. */
+/** Limits attempts to guess passwords and API keys. */
 export type BruteForceGuard = {
-  /** Whether this process has seen the tries at an account spent that an address has by itself; it counts nothing and asks nobody. */
+  /** Whether a known client has used up its attempts for an account, as far as this process knows. Neither counts nor reads anything. */
   isExhausted: (userId: number, address: string) => boolean
-  /** Counts a try before it is made, so that tries at the same moment are not free. Throws `rate_limited` where none may be made. */
+  /** Counts an attempt before it is made, so that simultaneous attempts count too. Throws `rate_limited` if no attempt may be made. */
   begin: (attempt: LoginAttempt) => Promise<Admitted>
   /** Counts a key that does not exist. Throws `rate_limited`. */
   countUnknownKey: (address: string) => Promise<void>
 }
 
 /**
- * Wrong passwords count twice. By the client's address: that stops one machine. By the e-mail address: all strangers together share one
- * count, so that many machines get no more guesses than one. A client from which a user was logged in to before has both counts of
- * its own for that account: neither strangers nor guesses at the accounts of others lock out who comes from where they always come from.
+ * Every wrong password is counted twice. Once for the client's IP address: this stops a single machine. Once for the e-mail address: all
+ * unknown clients share this count, so many machines get no more attempts than one. A client from which the user has logged in before has
+ * its own two counts for that account. So neither unknown clients nor wrong passwords for other accounts lock a user out of a client that
+ * they have used before.
  */
 export function createBruteForceGuard ({ addresses, accounts, known }: {
   addresses: Counter
   accounts: Counter
   known: KnownClients
 }): BruteForceGuard {
-  /** Counts a try at some accounts: of the address, and unless that is refused, of the name. */
+  /** Counts an attempt for the address and, unless that is refused, for the e-mail address. */
   async function take (place: string, name: string, users: readonly number[]): Promise<Taken> {
     const ofAddress = await addresses.take(place)
     if (ofAddress.exceeded) return { users, refused: refusal(ofAddress, fromAddress), giveBack: () => addresses.giveBack(place) }
@@ -85,12 +86,12 @@ type Taken = { users: readonly number[], refused: DispatchError | undefined, giv
 
 const fromAddress = 'from this address'
 
-/** A name may be longer than the key of a counter. */
+/** The key of an e-mail address's counter. A digest, because an address may be longer than a counter's key. */
 function nameOf (email: string): string {
   return hash('sha256', email, 'base64url')
 }
 
-/** What is counted of an account by itself for a client that is known. */
+/** The counter key of one user on one known client. */
 function ownCount (userId: number, client: string): string {
   return `${userId} ${client}`
 }

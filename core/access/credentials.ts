@@ -6,29 +6,30 @@ import { clientKeyOf } from './networks.ts'
 import { createPasswordSemaphore } from './password-semaphore.ts'
 import { passwordMatches, unusableHash } from './passwords.ts'
 
-/** Tells whose e-mail and password these are. */
+/** Verifies e-mail addresses with passwords. */
 export type Credentials = {
   /**
-   * The account, disabled or not, as it is now; undefined when no account has this e-mail with this password. Of several the password
-   * tells which; where two have the same, that of whom it was set last. `address` is the client's; `userId`: only this account will do.
-   * Throws `rate_limited` after too many wrong ones, or when more passwords wait to be verified than can be.
+   * Returns the current account, disabled or not, or undefined when no account has this e-mail address and password. If several accounts
+   * have the address, the password decides; if they also share the password, the one whose password was set last. `address` is the client's
+   * IP address. With `userId`, only this account counts. Throws `rate_limited` after too many wrong passwords, or when too many wait to be
+   * verified.
    */
   verify: (email: string, password: string, address: string, userId?: number) => Promise<Account | undefined>
 }
 
-/** How long a verified password is believed, in milliseconds. */
+/** How long a verified password is remembered, in milliseconds. */
 const trustedFor = 60_000
 const mostTrusted = 10_000
 
 /**
- * Verifies passwords against the accounts, and remembers for a minute which ones were right, and from where: what is remembered
- * must not tell somebody elsewhere that a guess is right. Nor is it believed once the tries from there are spent, or while others
- * from there wait to be counted. Who was right from there before waits for no stranger: two are verified at once, one of each kind,
- * which is half of libuv's default threads.
- * The accounts are read every time; a new password version makes what was remembered unreachable. Nothing that could
- * be reversed is kept: the key is an HMAC under a secret of this process, the value is an id and an expiry.
- * Unknown e-mails cost what known ones cost. Without `guesses` anybody may try as often as they like. `matches` is replaced
- * only to be counted.
+ * Verifies passwords, and remembers a right one for a minute, for the same client only: a remembered password must not tell another client
+ * that its guess is right. It is ignored when the client has used up its attempts, and while other attempts of that client are not decided.
+ * Clients with an earlier success do not wait for unknown clients: two passwords are verified at once, one of each kind, which uses half of
+ * libuv's default threads.
+ *
+ * The accounts are read every time, and a new password version makes the remembered entry unreachable. The memory cannot be reversed: its
+ * key is an HMAC under a secret of this process, its value an id and an expiry. An unknown e-mail address takes as long as a known one.
+ * Without `bruteForceGuard` the number of attempts is not limited. Tests replace `matches` to count its calls.
  */
 export function createCredentials ({ accounts, bruteForceGuard, now, matches = passwordMatches }: {
   accounts: Accounts
@@ -38,16 +39,13 @@ export function createCredentials ({ accounts, bruteForceGuard, now, matches = p
 }): Credentials {
   const secret = randomBytes(32)
   const trusted = new LRUCache<string, { userId: number, until: number }>({ max: mostTrusted })
-  /** The tries that are not decided yet: by their name and from where, then by the key of what is tried. */
+  /** Undecided attempts: by e-mail address and client, then by the HMAC of the attempt. */
   const underWay = new Map<string, Map<string, Promise<number | undefined>>>()
-  /** Who was right, and from where, since this process began. */
+  /** E-mail addresses with clients that have logged in successfully since this process started. */
   const proven = new LRUCache<string, true>({ max: mostTrusted })
-  const turns = { ofProven: createPasswordSemaphore(), ofStrangers: createPasswordSemaphore() }
+  const semaphores = { proven: createPasswordSemaphore(), unknown: createPasswordSemaphore() }
 
-  /**
-   * Whose password it is. What has waited is counted when its turn comes: until then others may have used up the limit, and it costs
-   * nothing.
-   */
+  /** The user with this password. An attempt is counted when its wait ends: if the limit is used up by then, it costs nothing. */
   async function attempt (
     candidates: readonly Account[],
     password: string,
@@ -62,16 +60,16 @@ export function createCredentials ({ accounts, bruteForceGuard, now, matches = p
     return right?.userId
   }
 
-  const inTurn = <Result>(place: string, address: string, work: () => Promise<Result>): Promise<Result> =>
+  const withPermit = <Result>(place: string, address: string, work: () => Promise<Result>): Promise<Result> =>
     proven.has(place)
-      ? turns.ofProven(place, work)
-      : turns.ofStrangers(clientKeyOf(address), work)
+      ? semaphores.proven(place, work)
+      : semaphores.unknown(clientKeyOf(address), work)
 
   function check (place: string, key: string, ...tried: Parameters<typeof attempt>): Promise<number | undefined> {
     const beside = underWay.get(place) ?? new Map<string, Promise<number | undefined>>()
     const running = beside.get(key)
     if (running !== undefined) return running
-    const started = inTurn(place, tried[2].address, () => attempt(...tried)).finally(() => {
+    const started = withPermit(place, tried[2].address, () => attempt(...tried)).finally(() => {
       beside.delete(key)
       if (beside.size === 0) underWay.delete(place)
     })
@@ -79,7 +77,7 @@ export function createCredentials ({ accounts, bruteForceGuard, now, matches = p
     return started
   }
 
-  /** Whose password this was a moment ago, if that may be believed. */
+  /** The user whose password this was within the last minute, if the memory may be used. */
   function remembered (place: string, key: string, address: string): number | undefined {
     const { userId, until } = trusted.get(key) ?? { userId: 0, until: 0 }
     return until > now().getTime() && !underWay.has(place) && bruteForceGuard?.isExhausted(userId, address) !== true ? userId : undefined
@@ -105,7 +103,7 @@ export function createCredentials ({ accounts, bruteForceGuard, now, matches = p
 
 const nobody = { passwordHash: unusableHash }
 
-/** Whether a text can be an address at all: RFC 5321 allows 254 characters, and a database cannot hold NUL. */
+/** Whether a text can be an e-mail address: RFC 5321 allows 254 characters, and PostgreSQL cannot store NUL. */
 function isPlausible (email: string): boolean {
   return email.length <= 254 && !/\p{Cc}/u.test(email)
 }

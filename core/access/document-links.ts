@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** Signed, expiring names of documents, for people without credentials. */
+/** Signed, expiring tokens for documents, for people without credentials. */
 export type DocumentLinks = {
   /** A token of {@link linkLength} characters. `expiresAt` counts in whole seconds, until 2106. */
   sign: (documentId: string, expiresAt: Date) => string
@@ -11,12 +11,12 @@ export type DocumentLinks = {
 /** Every token has this many URL-safe characters, so that a text message can be measured before the link exists. */
 export const linkLength = 48
 
-/** Where a token is read. `publicUrl` has no slash at its end. */
+/** The URL of a token. `publicUrl` has no slash at its end. */
 export function linkOf (publicUrl: string, token: string): string {
   return `${publicUrl}/d/${token}`
 }
 
-/** A link that leads nowhere, as long as every real one. */
+/** A link to nothing, with the length of every real link. */
 export function sampleLink (publicUrl: string): string {
   return linkOf(publicUrl, '0'.repeat(linkLength))
 }
@@ -25,7 +25,7 @@ const idLength = 16
 const payloadLength = idLength + 4
 const macLength = 16
 
-/** Links signed with `key`: base64url of document id (16 bytes), expiry (seconds, 4 bytes), HMAC-SHA256 (first 16 bytes). */
+/** Creates links signed with `key`: base64url of document id (16 bytes), expiry in seconds (4 bytes), HMAC-SHA256 (first 16 bytes). */
 export function createDocumentLinks ({ key, now }: { key: Uint8Array, now: () => Date }): DocumentLinks {
   const macOf = (payload: Uint8Array): Buffer => createHmac('sha256', key).update(payload).digest().subarray(0, macLength)
   return {

@@ -1,27 +1,27 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 
-/** A sealed record, as it is stored: JSON, binary fields in base64 (each: 12 bytes iv, ciphertext, 16 bytes tag). */
+/** An encrypted record as it is stored: JSON, with binary fields in base64 (each: 12 bytes IV, ciphertext, 16 bytes tag). */
 export type Envelope = {
   v: 1
-  /** Which master key wrapped the data key. */
+  /** The id of the master key that wrapped the data key. */
   kid: string
-  /** The record's own key, sealed under the master key: rotation replaces this field alone. */
+  /** The record's data key, encrypted under the master key. A key rotation replaces only this field. */
   wrappedKey: string
-  /** The record, sealed under its own key. */
+  /** The record, encrypted under its data key. */
   sealed: string
 }
 
-/** Seals and opens the secrets of the service. */
+/** Encrypts ("seals") and decrypts ("opens") the secrets of the service. */
 export type Keyring = {
-  /** Of the master key that seals. */
+  /** The id of the master key that seals. */
   kid: string
-  /** Of every master key that opens, the one that seals first. */
+  /** The ids of all master keys that open; the first one also seals. */
   kids: readonly string[]
-  /** `context` says what the record is and whose (for example `company|provider|scope`): it opens only with the same. */
+  /** `context` names the record and its owner (for example `company|provider|scope`). The record opens only with the same context. */
   seal: (plain: Uint8Array | string, context: string) => Envelope
-  /** Throws a {@link SealError} when the envelope is altered, of another context, or under another master key. */
+  /** Throws a {@link SealError} when the envelope was altered, or belongs to another context or another master key. */
   open: (envelope: Envelope, context: string) => Buffer
-  /** The same record as if it had been sealed now: only the wrapping of its own key is new. Throws as `open`. */
+  /** Wraps the record's data key under the current master key; the sealed record itself is unchanged. Throws as `open`. */
   rewrap: (envelope: Envelope) => Envelope
 }
 
@@ -31,8 +31,8 @@ export class SealError extends Error {
 }
 
 /**
- * Envelope encryption under the master key (32 bytes): AES-256-GCM, a fresh data key for every record. What was sealed under
- * `previous` opens too, so that a service goes on reading while its secrets are rewrapped.
+ * Envelope encryption under the master key (32 bytes): AES-256-GCM with a new data key for every record. Records sealed under `previous`
+ * open too, so the service can read all secrets while they are rewrapped.
  */
 export function createKeyring (masterKey: Uint8Array, previous?: Uint8Array): Keyring {
   const current = wrapperOf(masterKey)
@@ -70,7 +70,7 @@ function opened (decryption: () => Buffer): Buffer {
   }
 }
 
-/** What a master key wraps data keys with, and its name. */
+/** The wrapping key that is derived from a master key, and the master key's id. */
 type Wrapper = { kid: string, key: Buffer }
 
 function wrapperOf (masterKey: Uint8Array): Wrapper {
@@ -81,7 +81,7 @@ function wrap ({ kid, key }: Wrapper, dataKey: Uint8Array): Pick<Envelope, 'kid'
   return { kid, wrappedKey: encrypt(key, dataKey, kid) }
 }
 
-/** HKDF (RFC 5869): independent keys for independent uses, none of which reveals the master key. */
+/** HKDF (RFC 5869): derives an independent key for each use. None of them reveals the master key. */
 function derive (masterKey: Uint8Array, use: string, length: number): Buffer {
   return Buffer.from(hkdfSync('sha256', masterKey, '', `document-dispatch ${use}`, length))
 }

@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { link, open, readFile, rm, stat } from 'node:fs/promises'
 
-/** The master key cannot be read or made; the message is one sentence for the person who starts the service. */
+/** The master key cannot be read or created. The message is one sentence for the operator. */
 export class MasterKeyError extends Error {
   override name = 'MasterKeyError'
 }
 
-/** Where a master key may be: `value` is base64; `file` must be there, for its owner alone; `made` is created where it is absent. */
+/** Sources of a master key: `value` is base64; `file` must exist and be private to its owner; `made` is created if it does not exist. */
 export type MasterKeySource = { value?: string | undefined, file?: string | undefined, made?: string | undefined }
 
 /**
- * The 32 bytes that protect every other secret, from the first of its sources. `variable` names them to the operator.
+ * Reads the 32 bytes that protect every other secret, from the first source that is given. `variable` is the name that error messages use.
  * Throws a {@link MasterKeyError}.
  */
 export async function readMasterKey ({ value, file, made }: MasterKeySource, variable = 'DISPATCH_MASTER_KEY'): Promise<Buffer> {
@@ -22,7 +22,7 @@ export async function readMasterKey ({ value, file, made }: MasterKeySource, var
   return decode(await readText(made) ?? await createFile(made), made)
 }
 
-/** The service's own file, or root's that the service's group may read too, as PostgreSQL wants its TLS key. */
+/** The file must be private to its owner. If root owns it, the group may read it too (PostgreSQL has the same rule for its TLS key). */
 async function readPrivate (file: string, variable: string): Promise<string> {
   const { mode, uid } = await stat(file).catch((cause: unknown) => {
     throw unreadable(file, cause)
@@ -63,7 +63,7 @@ async function readText (file: string): Promise<string | undefined> {
   }
 }
 
-/** Makes the file whole or not at all, and never over another's: whoever comes first wins, everybody reads that one. */
+/** Creates the file atomically and never overwrites one: if several processes start at once, the first one wins and all read its file. */
 async function createFile (file: string): Promise<string> {
   const draft = `${file}.${randomBytes(8).toString('hex')}`
   try {

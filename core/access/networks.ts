@@ -1,17 +1,14 @@
 import ipaddr from 'ipaddr.js'
 import { isIP, isIPv6 } from 'node:net'
 
-/** The addresses of a network: its first address, and how many of its bits all members share. */
+/** A network: its first address, and the length of its prefix in bits. */
 export type Range = { first: Address, bits: number }
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 
-/** Bits before the address in an IPv4 address that is written as IPv6 (`::ffff:0:0/96`, RFC 4291, 2.5.5.2). */
+/** Prefix bits of an IPv4 address that is mapped into IPv6 (`::ffff:0:0/96`, RFC 4291, 2.5.5.2). */
 const mappedBits = 96
 
-/**
- * Reads `192.0.2.0/24`, `2001:db8::/32` or a single address; undefined for anything else. One that was mapped into IPv6 is read as what it
- * is.
- */
+/** Reads `192.0.2.0/24`, `2001:db8::/32` or a single address; undefined for anything else. An IPv4-mapped IPv6 address is read as IPv4. */
 export function readNetwork (text: string): Range | undefined {
   const [, host = '', prefix] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
   const address = host.includes('%') ? undefined : parse(host)
@@ -23,10 +20,7 @@ export function readNetwork (text: string): Range | undefined {
   return isMapped ? { first: address.toIPv4Address(), bits: bits - mappedBits } : { first: address, bits }
 }
 
-/**
- * The one way to write a network or a single address: without the bits beyond its prefix, IPv4 as IPv4. Undefined for what is
- * neither.
- */
+/** The canonical form of a network or an address: host bits are zero, IPv4-mapped IPv6 becomes IPv4. Undefined for any other text. */
 export function normaliseNetwork (text: string): string | undefined {
   const range = readNetwork(text.trim())
   if (range === undefined) return undefined
@@ -35,20 +29,20 @@ export function normaliseNetwork (text: string): string | undefined {
   return `${network instanceof ipaddr.IPv6 ? network.toRFC5952String() : network.toString()}/${range.bits}`
 }
 
-/** Whether an address lies in one of the networks; a text that is no address lies in none. */
+/** Whether an address belongs to one of the networks. A text that is not an address belongs to none. */
 export function isWithin (ranges: readonly Range[], address: string): boolean {
   const parsed = readAddress(address)
   return parsed !== undefined && ranges.some(({ first, bits }) => first.kind() === parsed.kind() && parsed.match([first, bits]))
 }
 
-/** Whether a company's list lets a client in: an empty one lets in everybody. */
+/** Whether a company's address list allows a client. An empty list allows everybody. */
 export function isAddressAllowed (addresses: readonly string[], client: string): boolean {
   return addresses.length === 0 || isWithin(addresses.flatMap((text) => readNetwork(text) ?? []), client)
 }
 
 /**
- * What stands for a client where clients are counted: its IPv4 address, or the /64 that is the least an IPv6 subscriber is given
- * (RFC 6177) and may take any address from. All texts that are no address count as one client.
+ * The key under which a client is counted: its IPv4 address, or its IPv6 /64, because a subscriber gets at least a /64 and can use any
+ * address in it (RFC 6177). All texts that are not addresses count as one client.
  */
 export function clientKeyOf (address: string): string {
   const parsed = readAddress(address)
@@ -61,7 +55,7 @@ function readAddress (text: string): Address | undefined {
   return address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() ? address.toIPv4Address() : address
 }
 
-/** Strictly: the library also reads shortened and octal addresses, and takes `::192.0.2.1` (RFC 4291, 2.5.5.1) for `::ffff:192.0.2.1`. */
+/** Parses strictly. The library alone accepts shortened and octal addresses, and takes `::192.0.2.1` (RFC 4291, 2.5.5.1) as mapped. */
 function parse (text: string): Address | undefined {
   if (isIP(text) === 0) return undefined
   const address = text.replace(/%.*$/, '')

@@ -1,7 +1,7 @@
 import { refusal } from '../contract/errors.ts'
 import { normaliseEmail } from './account.ts'
 
-/** Throws `validation_failed` for a password that whoever knows the account would try first. Its length is the schema's. */
+/** Throws `validation_failed` for a password that is the e-mail address or its first part. The schema checks the length. */
 export function requireGoodPassword (password: string, email: string): void {
   const [local = ''] = email.split('@')
   if ([email, local].map(normaliseEmail).includes(normaliseEmail(password))) {

@@ -1,13 +1,13 @@
 import { createFairSemaphore } from '@dispatch/common'
 import { DispatchError } from '../contract/errors.ts'
 
-/** Runs work with passwords when it is the turn of its client. Throws `rate_limited` when more of them waits than can be done soon. */
+/** Runs password work when the client has a permit. Throws `rate_limited` when the queue is full. */
 export type PasswordSemaphore = <Result>(client: string, work: () => Promise<Result>) => Promise<Result>
 
-/** About half a second of work with passwords: who waits longer is better told to come again. */
+/** Queue length: about 0.5 s of password work. A client that would wait for longer is told to try again. */
 const mostWaiting = 100
 
-/** Bounds work with passwords, which takes memory and libuv's threads: one at a time, and clients take turns. */
+/** Limits password work, which uses memory and libuv's threads: one at a time, with clients in round-robin order. */
 export function createPasswordSemaphore (): PasswordSemaphore {
   const semaphore = createFairSemaphore(mostWaiting, 1, 1)
   return async (client, work) => {

@@ -4,15 +4,15 @@ import { createPasswordSemaphore } from './password-semaphore.ts'
 /** Argon2id with 19 MiB, two passes, one lane: the OWASP Password Storage Cheat Sheet's minimum, about 5 ms. */
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
-/** A well-formed hash that no password has (all zero), as costly to check as a real one. */
+/** A well-formed hash that no password has (all zeros). Checking it takes as long as checking a real one. */
 export const unusableHash = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$${'A'.repeat(22)}$${
   'A'.repeat(43)
 }`
 
-/** With the two that are verified at once, three of libuv's four threads: users who make users leave one for files and names. */
+/** Hashes one password at a time. With the two that are verified at once this uses three of libuv's four threads; one is left for files. */
 const hashing = createPasswordSemaphore()
 
-/** The argon2id hash of a password, in the PHC string format. Throws `rate_limited` when too many wait to be made. */
+/** The argon2id hash of a password, in the PHC string format. Throws `rate_limited` when too many hashes are waiting. */
 export function hashPassword (password: string): Promise<string> {
   return hashing('everybody', () => hash(opaque(password), cost))
 }
@@ -22,7 +22,7 @@ export function passwordMatches (passwordHash: string, password: string): Promis
   return verify(passwordHash, opaque(password))
 }
 
-/** The same text typed on two keyboards may be composed differently (RFC 8265, OpaqueString). */
+/** Normalises a password, because two keyboards may compose the same text differently (RFC 8265, OpaqueString). */
 function opaque (password: string): string {
   return password.normalize('NFC')
 }

@@ -20,27 +20,27 @@ export function requireRole (actor: Pick<Actor, 'role'>, ...roles: readonly [Rol
   }
 }
 
-/** The roles, each above those before it. */
+/** The roles, lowest first. */
 const ranks: readonly Role[] = ['member', 'admin', 'operator']
 
-/** The roles that are not above this one: what its holder may give, and whose holders it may change. */
+/** The roles up to this one: those that its holder may give to users, and whose users it may change. */
 export function rolesUpTo (role: Role): readonly Role[] {
   return ranks.slice(0, ranks.indexOf(role) + 1)
 }
 
-/** Throws `forbidden` for a program: what opens other doors, or shuts them, needs the password of a person. */
+/** Throws `forbidden` for a program: an action that changes who has access needs a person with a password. */
 export function requirePerson ({ key }: Pick<Actor, 'key'>): void {
   if (key !== undefined) {
     throw new DispatchError('forbidden', 'An API key may not do this: it needs the password of a person, or a token that was got with it.')
   }
 }
 
-/** Whether the actor may see a dispatch of their company: with a test key only what is a test. */
+/** Whether the actor may see a dispatch of their company. A test key sees only tests. */
 export function maySee ({ key }: Pick<Actor, 'key'>, { test }: { test: boolean }): boolean {
   return key?.mode !== 'test' || test
 }
 
-/** Whether who has some services has these too: nobody gives what they do not have, nor takes it by acting as somebody who has it. */
+/** Whether the actor has all of these services. Nobody may give services that they do not have, or get them by impersonation. */
 export function coversServices ({ services }: Pick<Actor, 'services'>, wanted: readonly string[]): boolean {
   return services.includes('*') || wanted.every((service) => service !== '*' && services.includes(service))
 }
@@ -48,8 +48,8 @@ export function coversServices ({ services }: Pick<Actor, 'services'>, wanted: r
 type Identity = Pick<Actor, 'userId' | 'companyId' | 'role' | 'services'>
 
 /**
- * Whether one user may act as another: operators everywhere, admins in their company, nobody above their own role or with services that
- * they do not have.
+ * Whether one user may impersonate another: operators in every company, admins in their own; never a user with a higher role, or with
+ * services that the impersonator does not have.
  */
 export function mayImpersonate (impersonator: Identity, user: Identity): boolean {
   if (impersonator.role === 'operator') return true

@@ -3,26 +3,26 @@ import type { Envelope, Keyring } from './keyring.ts'
 
 export type KeyPurpose = 'jwt' | 'link'
 
-/** A key as it is stored: its secret sealed under the master key. */
+/** A key as it is stored. Its secret is sealed under the master key. */
 export type StoredKey = { kid: string, createdAt: Date, secret: Envelope }
 
-/** Where the keys live that all processes share. All answers hold every key of the purpose, the newest first. */
+/** The store of the keys that all processes share. Each method returns all keys of the purpose, the newest first. */
 export type KeyStore = {
   load: (purpose: KeyPurpose) => Promise<readonly StoredKey[]>
-  /** Stores the key unless the purpose has one that was made after `since`. */
+  /** Stores the key, unless the purpose already has one that was created after `since`. */
   insertUnlessNewer: (purpose: KeyPurpose, key: StoredKey, since: Date) => Promise<readonly StoredKey[]>
   remove: (purpose: KeyPurpose, kids: readonly string[]) => Promise<void>
 }
 
-/** What it takes to read or make a key. */
+/** The dependencies to read or create a key. */
 export type KeyVault = { store: KeyStore, keyring: Keyring, now: () => Date }
 
-/** A pair of Ed25519 keys under its id. */
+/** An Ed25519 key pair with its id. */
 export type SigningKey = { kid: string, createdAt: Date, privateKey: KeyObject, publicKey: KeyObject }
 
 /** The keys that sign tokens. */
 export type SigningKeys = {
-  /** The one to sign with. */
+  /** The key to sign with now. */
   signer: () => Promise<SigningKey>
   find: (kid: string) => Promise<SigningKey | undefined>
 }
@@ -30,17 +30,17 @@ export type SigningKeys = {
 /** All in milliseconds. */
 const minute = 60_000
 const hour = 60 * minute
-/** Keys are read again as often as this, however many unknown ones are asked for: forged ids must not cost a query each. */
+/** How often the keys are read again at most, however many unknown ids are requested: a forged id must not cost a query. */
 const readEvery = minute
-/** A new key signs when every process has read it. */
+/** A new key signs only when every process has read it. */
 const signsAfter = 2 * readEvery
 const rotatedEvery = 90 * 24 * hour
-/** The last token of a key expires after 2 hours, and can be refreshed for 24 more. */
+/** The last token of a key expires after 2 hours and can be refreshed for 24 hours more. */
 const neededFor = 27 * hour
 
 /**
- * The token keys of the service; makes the first one, and another every 90 days. Throws a SealError when they are sealed under another
- * master key.
+ * The signing keys of the service. Creates the first key, and a new one every 90 days. Throws a SealError when the stored keys are sealed
+ * under another master key.
  */
 export async function createSigningKeys (vault: KeyVault): Promise<SigningKeys> {
   let keys = await read()
@@ -73,8 +73,8 @@ export async function createSigningKeys (vault: KeyVault): Promise<SigningKeys> 
 }
 
 /**
- * Makes a new token key, which every process signs with within minutes. `older`: keys before it go when no token of theirs can be
- * of use any more, or at once, with all tokens: for a key that became known. Answers the new key's id.
+ * Creates a new signing key; within minutes every process signs with it. `older`: earlier keys are removed when none of their tokens can be
+ * used any more, or at once, which ends all sessions: for a key that has leaked. Returns the new key's id.
  */
 export async function rotateSigningKey (vault: KeyVault, older: 'kept' | 'revoked'): Promise<string> {
   const [newest, ...others] = await addKey(vault, 'jwt', { unlessNewerThan: vault.now() })
@@ -82,7 +82,7 @@ export async function rotateSigningKey (vault: KeyVault, older: 'kept' | 'revoke
   return newest.kid
 }
 
-/** The key (32 bytes) of document links; made when there is none. */
+/** The key (32 bytes) of document links. It is created if there is none. */
 export async function readLinkKey (vault: KeyVault): Promise<Uint8Array> {
   const [newest] = await readKeys(vault, 'link')
   return newest.secret
@@ -101,7 +101,7 @@ async function readKeys (vault: KeyVault, purpose: KeyPurpose): Promise<Keys<Ope
   return present.length > 0 ? openKeys(vault, purpose, present) : addKey(vault, purpose, { unlessNewerThan: new Date(0) })
 }
 
-/** Adds a key, unless another process has just done so; those that nobody needs any more are removed. */
+/** Adds a key, unless another process has just added one, and removes the keys that are no longer needed. */
 async function addKey (vault: KeyVault, purpose: KeyPurpose, { unlessNewerThan }: { unlessNewerThan: Date }): Promise<Keys<OpenKey>> {
   const { store, keyring, now } = vault
   const kid = randomUUID()

@@ -7,28 +7,28 @@ import { DispatchError } from '../contract/errors.ts'
 import type { Account } from './account.ts'
 import type { SigningKeys } from './signing-keys.ts'
 
-/** The part of an account that a token stands for. */
+/** The part of an account that a token identifies. */
 export type TokenSubject = Pick<Account, 'userId' | 'passwordVersion'>
 
-/** What a token says; whether it is still so, the accounts tell. */
+/** The claims of a token. The account decides whether they still hold. */
 export type Claims = TokenSubject & {
   companyId: number
-  /** The user who acts under this identity. */
+  /** The user who impersonates this one. */
   impersonator?: TokenSubject
-  /** When a password was last given, however often the token was refreshed since. */
+  /** The time of the login with a password. A refresh does not change it. */
   loggedInAt: Date
   expiresAt: Date
 }
 
-/** Access tokens: JSON Web Tokens signed with Ed25519. Both readings throw `unauthorized`. */
+/** Access tokens: JSON Web Tokens signed with Ed25519. Both ways to verify one throw `unauthorized`. */
 export type Tokens = {
   issue: (account: Account, session?: { impersonator?: TokenSubject | undefined, loggedInAt?: Date }) => Promise<string>
   verify: (token: string) => Promise<Claims>
-  /** Also takes a token that expired less than 24 hours ago; refuses every one whose login is more than 30 days past. */
+  /** Also accepts a token that expired less than 24 hours ago. Refuses a token whose login is more than 30 days ago. */
   verifyForRefresh: (token: string) => Promise<Claims>
 }
 
-/** All in seconds. */
+/** In seconds. */
 const hour = 3600
 const defaultLifetime = 2 * hour
 const refreshableFor = 24 * hour
@@ -36,7 +36,7 @@ const sessionLifetime = 30 * 24 * hour
 
 const mostRemembered = 10_000
 const party = 'document-dispatch'
-/** A type of our own: no other JSON Web Token can be taken for one of these (RFC 8725, 3.11). */
+/** The service's own token type: no other JSON Web Token can be mistaken for an access token (RFC 8725, 3.11). */
 const header = { alg: 'EdDSA', typ: 'access+jwt' }
 
 const UserId = Type.String({ pattern: '^[1-9][0-9]{0,15}$' })
@@ -52,10 +52,10 @@ const Payload = Type.Object({
 })
 const fitPayload = compile(Payload)
 
-/** The claims of a token that was good, and the key that said so. */
+/** The claims of a valid token, and the id of the key that signed it. */
 type Read = { kid: string, claims: Claims }
 
-/** Issues and verifies tokens; remembers which ones were good until they expire. `lifetime` is in seconds. */
+/** Issues and verifies tokens, and caches valid ones until they expire. `lifetime` is in seconds. */
 export function createTokens ({ keys, now, lifetime = defaultLifetime }: {
   keys: SigningKeys
   now: () => Date
@@ -108,7 +108,7 @@ export function createTokens ({ keys, now, lifetime = defaultLifetime }: {
     async verify (token) {
       const digest = hash('sha256', token, 'base64')
       const known = verified.get(digest)
-      // Its key may have been revoked since.
+      // The key may have been revoked after the token was cached.
       if (known !== undefined && known.claims.expiresAt > now() && await keys.find(known.kid) !== undefined) return known.claims
       const fresh = await read(token, 0)
       verified.set(digest, fresh)

@@ -8,20 +8,20 @@ import type { Database } from '../store/db/database.ts'
 import { type ApiKeyFilter, type ApiKeyRow, insertApiKey, listApiKeys, type NewApiKey, revokeApiKey } from '../store/tenants/api-keys.ts'
 import type { Requester } from './users.ts'
 
-/** More keys than these no user needs at once. */
+/** Most keys that one user may have at once. */
 const most = 100
 
-/** The keys that people make for programs. Members see and revoke their own alone, admins those of nobody above them. */
+/** API keys that people create for programs. Members manage only their own; admins also those of users whose role is not above theirs. */
 export type KeyAdministration = {
   /**
-   * Makes a key, which is shown this once. Throws `forbidden` to who acts as somebody else and for a user above the actor,
-   * `validation_failed` for services that the user may not use or a time that has passed, `conflict` for one key too many. Undefined when
-   * there is no such user.
+   * Creates a key, which is shown only once. Throws `forbidden` during an impersonation and for a user above the actor, `validation_failed`
+   * for services that the user may not use or an expiry in the past, `conflict` when the user has too many keys. Undefined when there is
+   * no such user.
    */
   create: (by: Requester, key: NewKeyBody) => Promise<NewKeyView | undefined>
   /** The keys that are not revoked, the newest first. */
   list: (actor: Actor, page: { limit: number, after?: string, userId?: number }) => Promise<KeyView[]>
-  /** Answers false when the actor sees no such key. */
+  /** Revokes a key. False when the actor can see no such key. */
   revoke: (by: Requester, keyId: string) => Promise<boolean>
 }
 
@@ -57,7 +57,7 @@ function holdersFor ({ companyId, userId, role }: Actor): ApiKeyFilter {
   return { companyId, ...role === 'member' ? { userId } : { roles: rolesUpTo(role) } }
 }
 
-/** Whoever makes a key knows it, and can act with it. */
+/** Whoever creates a key knows it and can act with it, so this needs the same rights as an impersonation. */
 function requireHolder (actor: Actor, holder: Account): void {
   if (holder.userId === actor.userId || mayImpersonate(actor, holder)) return
   throw new DispatchError('forbidden',

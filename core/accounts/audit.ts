@@ -4,8 +4,8 @@ import type { Database } from '../store/db/database.ts'
 import { type AuditFilter, type AuditRow, listAudit } from '../store/tenants/audit.ts'
 
 /**
- * A page of what was changed in a company, the newest first: the actor's own unless told; for operators of any. Undefined where the
- * company is another one, and the actor is no operator.
+ * A page of the audit log of a company, the newest entry first: the actor's own company by default, any company for operators. Undefined
+ * when the actor asks for another company and is no operator.
  */
 export async function readAuditLog (
   database: Database,
@@ -19,7 +19,7 @@ export async function readAuditLog (
 
 function viewOf (row: AuditRow, reader: Actor): AuditView {
   const { user_id: userId, user_company_id: companyId, impersonator_id: impersonatorId, key_id: keyId } = row
-  // Where the platform's own people sit is no company's business, whomever they act for.
+  // Companies do not see the IP addresses of the platform's operators, also not during an impersonation.
   const isShown = reader.role === 'operator' || row.from_within
   return {
     id: row.audit_id,

@@ -9,23 +9,23 @@ import { addCompany, addCredits, type CompanyRow, type CreditChange, type Credit
   updateCompany } from '../store/tenants/companies.ts'
 import { refuseLockOut, requireValidNetworks } from './settings.ts'
 
-/** The company of the operators: the first one of every installation. */
+/** The id of the operators' company, the first one of every installation. */
 export const platform = { companyId: 1, name: 'Platform' } as const
 
-/** All companies, as the operators of the platform see and change them. Undefined where there is no such company. */
+/** The administration of all companies, for operators. Methods return undefined when there is no such company. */
 export type CompanyAccounts = {
   list: (page: { limit: number, after?: string }) => Promise<CompanyView[]>
   find: (companyId: number) => Promise<CompanyView | undefined>
-  /** A company with its first credits and its first admin. Throws `validation_failed` for a bad password. */
+  /** Creates a company with its first credits and its first admin. Throws `validation_failed` for a bad password. */
   create: (author: AuditAuthor, company: NewCompanyBody) => Promise<CompanyView>
   /**
-   * Throws `conflict` where the platform itself would be disabled, `validation_error` for what is no network, `validation_failed` for a
-   * list that shuts out who writes it.
+   * Throws `conflict` if the operators' own company would be disabled, `validation_error` for a text that is not a network, and
+   * `validation_failed` for an address list that excludes its own author.
    */
   change: (author: AuditAuthor, companyId: number, changes: CompanyChanges) => Promise<CompanyView | undefined>
   /**
-   * More credits, or fewer. Throws `conflict` where that would take what dispatches under way hold, `idempotency_key_reused` for the key of
-   * another change.
+   * Adds or removes credits. Throws `conflict` when fewer credits are free (running dispatches hold theirs), and `idempotency_key_reused`
+   * when the key belongs to another change.
    */
   credit: (author: AuditAuthor, companyId: number, change: CreditChange) => Promise<Credited | undefined>
 }

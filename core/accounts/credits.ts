@@ -4,13 +4,13 @@ import type { CreditsView } from '../contract/response.ts'
 import type { Database } from '../store/db/database.ts'
 import { readCredits } from '../store/tenants/credits.ts'
 
-/** The credits of the actor's company and a page of their ledger, the newest entry first, with what the actor may see of it. */
+/** The credits of the actor's company and a page of the ledger, the newest entry first, limited to what the actor may see. */
 export async function readLedger (
   database: Database,
   actor: Actor,
   page: { limit: number, after?: string }
 ): Promise<Omit<CreditsView, 'nextCursor'>> {
-  // What is in the ledger is real.
+  // The ledger holds no tests, so a test key sees none of it.
   const dispatches = maySee(actor, { test: false }) ? {} : { dispatches: 'none' } as const
   const { ledger, ...credits } = await readCredits(database, actor.companyId, { ...page, ...dispatches })
   return {

@@ -11,8 +11,8 @@ import { platform } from './companies.ts'
 const check = compile(NewPasswordAccount)
 
 /**
- * Makes an operator, and the platform before where there is none: for the command line, as nobody is there yet to ask for it.
- * Throws `validation_error`, `validation_failed` or `conflict` as the API does for users.
+ * Creates an operator, and the operators' company if it does not exist. For the command line: at first there is nobody who could use the
+ * API. Throws `validation_error`, `validation_failed` or `conflict`, as the API does for users.
  */
 export async function createOperator (
   database: Database,

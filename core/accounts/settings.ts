@@ -8,10 +8,10 @@ import type { AuditAuthor } from '../store/tenants/audit.ts'
 import { findCompany, updateSettings } from '../store/tenants/companies.ts'
 import type { Requester } from './users.ts'
 
-/** What a company decides of itself. */
+/** The settings that a company chooses for itself. */
 export type CompanySettings = {
   read: (actor: Actor) => Promise<SettingsView>
-  /** Throws `validation_error` for what is no network, `validation_failed` for a list that shuts out who writes it, unless forced. */
+  /** Throws `validation_error` for a text that is not a network, `validation_failed` for a list that excludes its author, unless forced. */
   change: (by: Requester, changes: SettingsBody) => Promise<SettingsView>
 }
 
@@ -42,7 +42,7 @@ export function createCompanySettings ({ database, now }: { database: Database, 
   }
 }
 
-/** Each network once, in the one way to write it. Throws `validation_error` for what is no network. */
+/** The networks in canonical form, without duplicates. Throws `validation_error` for a text that is not a network. */
 export function requireValidNetworks (addresses: readonly string[]): string[] {
   const networks = addresses.map(normaliseNetwork)
   const problems = networks.flatMap((network, index): Problem[] =>
@@ -58,7 +58,7 @@ export function requireValidNetworks (addresses: readonly string[]): string[] {
   return [...new Set(networks.filter((network) => network !== undefined))]
 }
 
-/** Throws `validation_failed` for a list of a company that shuts out the one of its users who writes it. */
+/** Throws `validation_failed` for an address list that excludes the user who writes it. */
 export function refuseLockOut (networks: readonly string[], { address }: Pick<AuditAuthor, 'address'>): void {
   if (isAddressAllowed(networks, address)) return
   throw refusal('validation_failed', [{

@@ -9,24 +9,24 @@ import type { Database } from '../store/db/database.ts'
 import type { AuditAuthor } from '../store/tenants/audit.ts'
 import { addUser, findUser, listUsers, updatePassword, updateUser, type UserRow } from '../store/tenants/users.ts'
 
-/** Who does something about users, and from where. */
+/** Who changes users, and from which IP address. */
 export type Requester = { actor: Actor, author: AuditAuthor }
 
-/** A company's users, as those who run it see and change them. Users above the actor, like those of other companies, are not there. */
+/** The administration of a company's users. Users with a higher role than the actor's, and users of other companies, are not visible. */
 export type Users = {
   list: (actor: Actor, page: { limit: number, after?: string }) => Promise<UserView[]>
   find: (actor: Actor, userId: number) => Promise<UserView | undefined>
   /**
-   * Throws `forbidden` for a role above the actor's or services that they do not have, `conflict` for an e-mail address that another user
-   * of the company has, `validation_failed` for a bad password.
+   * Throws `forbidden` for a role above the actor's, or for services that the actor does not have; `conflict` for an e-mail address that
+   * another user of the company has; `validation_failed` for a bad password.
    */
   create: (by: Requester, user: NewUserBody) => Promise<UserView>
   /**
-   * Throws as `create`; `forbidden` also for an e-mail address or password of one's own without the `current` password; `conflict` also
-   * where nobody would be left to run the company. Undefined when there is no such user.
+   * Throws as `create`. Also throws `forbidden` when users change their own e-mail address or password without the `current` password, and
+   * `conflict` when the company would have no admin left. Undefined when there is no such user.
    */
   change: (by: Requester, userId: number, changes: UserChanges) => Promise<UserView | undefined>
-  /** Changes the actor's own password. Throws `forbidden` when the current one is another. */
+  /** Changes the actor's own password. Throws `forbidden` when the current password is wrong. */
   changePassword: (by: Requester, passwords: { current: string, password: string }) => Promise<void>
 }
 
@@ -41,8 +41,8 @@ export function createUsers ({ database, credentials, now }: { database: Databas
   }
 
   /**
-   * Who sets the e-mail address or the password of a user could log in as them: for oneself that needs the current password, also
-   * for whoever acts as somebody else meanwhile; for others, services that are one's own too.
+   * Whoever sets a user's e-mail address or password could log in as that user. For one's own account this needs the current password, also
+   * during an impersonation. For another user's account the actor must have all services of that user.
    */
   async function requireHold (actor: Actor, author: AuditAuthor, user: UserRow, current: string | undefined): Promise<void> {
     const isOwn = user.user_id === actor.userId || user.user_id === actor.impersonatorId
@@ -85,7 +85,7 @@ export function createUsers ({ database, credentials, now }: { database: Databas
         ...(password === undefined ? {} : { passwordHash: await hashPassword(password) })
       }
       const changed = await updateUser(database, { companyId: actor.companyId, userId }, (user, others) => {
-        // Since it was found, an operator may have made an operator of them.
+        // Since the user was read, an operator may have given them a higher role.
         if (!rolesUpTo(actor.role).includes(user.role)) {
           throw new DispatchError('conflict', 'The user is being changed by somebody else: read what became of it.')
         }
@@ -109,7 +109,7 @@ function requireGrantable ({ role }: Actor, given: Role): void {
   if (!rolesUpTo(role).includes(given)) throw new DispatchError('forbidden', `The role ${given} is above your own, which is ${role}.`)
 }
 
-/** Operators, who run the platform, may give what they do not use. */
+/** Throws `forbidden` for services that the actor does not have. Operators may give any service. */
 function requireOwned (actor: Actor, services: readonly string[]): void {
   const foreign = services.filter((service) => !coversServices(actor, [service]))
   if (actor.role === 'operator' || foreign.length === 0) return
@@ -117,7 +117,7 @@ function requireOwned (actor: Actor, services: readonly string[]): void {
     `Nobody hands on services that they may not use themselves: ${foreign.map((service) => `"${service}"`).join(', ')}.`)
 }
 
-/** Nobody takes the last of those who run a company, or the platform, away from it. */
+/** Throws `conflict` when a company, or the platform, would lose its last admin or operator. */
 function requireSuccessor (before: UserRow, after: { role: Role, disabled: boolean }, others: readonly Role[]): void {
   if (before.role === 'member' || before.disabled_at !== null) return
   const isKept = (role: Role): boolean => rolesUpTo(role).includes(before.role)

@@ -8,8 +8,8 @@ import type { InstalledProvider } from '../host/load/load.ts'
 import type { CompanyConfiguration, StoredConfiguration } from '../store/configuration/configurations.ts'
 
 /**
- * What a choice is made from, in a version of the API. `problemsOf` says what is wrong with a stored configuration, today; `disk`: whether
- * the operator gives providers one.
+ * The data from which a provider is chosen, for a version of the API. `problemsOf` validates a stored configuration against the current
+ * manifest. `disk`: whether the operator lets providers write files.
  */
 export type ChoiceContext = {
   host: Host
@@ -24,7 +24,7 @@ export type Choice =
   | { chosen: true, chosenBy: ChosenBy, provider: InstalledProvider, configuration: StoredConfiguration }
   | { chosen: false, provider?: InstalledProvider, problem: Problem }
 
-/** The provider of a service for an actor: the request's, else the user's own choice, else the company's. */
+/** Chooses the provider of a service for an actor: the one in the request, else the user's choice, else the company's. */
 export function chooseProvider (
   chooser: ChoiceContext,
   actor: Pick<Actor, 'userId'>,
@@ -59,7 +59,7 @@ export function chooseProvider (
   return configured(chooser, actor, provider, chosenBy)
 }
 
-/** The choice that holds for a user when the request names no provider. */
+/** The stored choice that applies to a user when the request names no provider. */
 export function choiceOf (
   company: CompanyConfiguration,
   { userId }: Pick<Actor, 'userId'>,
@@ -74,7 +74,7 @@ export function choiceOf (
   return shared === undefined ? undefined : { code: shared.providerCode, chosenBy: 'company' }
 }
 
-/** The configuration of a provider that holds for a user: the own one, which stands alone, else the company's. */
+/** The configuration of a provider that applies to a user: the user's own, else the company's. The two are not merged. */
 export function configurationOf (
   company: CompanyConfiguration,
   { userId }: Pick<Actor, 'userId'>,
@@ -111,7 +111,7 @@ function configured (
   }
 }
 
-/** What the operator must give a provider, and does not, in a sentence: nobody can choose it. */
+/** A sentence about what the operator has not set up for a provider, which cannot be chosen then; undefined when nothing is missing. */
 export function missingResourceOf ({ code, manifest: { needs = [] } }: InstalledProvider, disk: boolean): string | undefined {
   return needs.includes('disk') && !disk
     ? `The provider "${code}" writes to a disk, and the operator gives providers none: DISPATCH_DISK_ROOT is not set.`

@@ -15,15 +15,15 @@ import type { AuditAuthor } from '../store/tenants/audit.ts'
 import { type ChoiceContext, choiceOf, chooseProvider, installedCodes, missingResourceOf } from './choose.ts'
 import { configurationFaults, vaultOf } from './vault.ts'
 
-/** What admins and users do with choices and configurations; all of it holds for the next request in every process. */
+/** Provider choices and configurations, for admins and users. Every change applies to the next request in every process. */
 export type ConfigurationService = {
-  /** What holds for the actor. Secrets are masked. */
+  /** The choices and configurations that apply to the actor. Secrets are masked. */
   mine: (actor: Actor) => Promise<MyConfig>
-  /** Chooses the provider of a service; null takes the choice back. */
+  /** Chooses the provider of a service; null removes the choice. */
   choose: (owner: Owner, service: ServiceName, providerName: string | null, author: AuditAuthor) => Promise<void>
   /**
-   * Stores a whole configuration in place of the one before: of that, only secrets left out are kept; null deletes one. Throws
-   * `validation_failed` for what does not fit the provider.
+   * Replaces a whole configuration. Only secrets that are left out are kept from the old one; null deletes a secret. Throws
+   * `validation_failed` for settings that the provider does not accept.
    */
   configure: (
     owner: Owner,
@@ -35,7 +35,7 @@ export type ConfigurationService = {
   remove: (owner: Owner, code: string, author: AuditAuthor) => Promise<void>
 }
 
-/** `publicUrl` is what the addresses of webhooks begin with; `disk`: whether the operator gives providers one. */
+/** `publicUrl` is the start of webhook URLs. `disk`: whether the operator lets providers write files. */
 export function createConfigurationService ({ configurations, host, keyring, publicUrl, disk, now }: {
   configurations: Configurations
   host: Host
@@ -121,7 +121,7 @@ export function createConfigurationService ({ configurations, host, keyring, pub
   }
 }
 
-/** What a service comes to for an actor, and which providers could be chosen for it. */
+/** The provider that a service has for an actor, and the providers that could be chosen for it. */
 function holding (chooser: ChoiceContext, actor: Actor, service: ServiceName): MyConfig['services'][string] {
   const choice = choiceOf(chooser.company, actor, service)
   const available = installedCodes(chooser.host).filter((code) => chooseProvider(chooser, actor, service, code).chosen)

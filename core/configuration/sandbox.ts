@@ -11,7 +11,7 @@ export function reachesSandbox (
   return (sandbox.needs ?? []).every((name) => Object.hasOwn(plain, name) || Object.hasOwn(secrets, name))
 }
 
-/** The configuration with which a recorded step was planned: no other steps in for one that has gone since. */
+/** The configuration with which a recorded step was planned. If it has been removed since, no other one replaces it. */
 export function configurationUsed (
   { configurations }: CompanyConfiguration,
   { providerCode, configuredBy, userId }: { providerCode: string, configuredBy: ConfiguredBy, userId: number }
@@ -21,7 +21,7 @@ export function configurationUsed (
   return configurations.find((stored) => stored.providerCode === providerCode && stored.userId === owner)
 }
 
-/** What a provider that stands in for another is called with. */
+/** The configuration with which a provider is called that replaces another one. */
 function ofNobody (providerCode: string): StoredConfiguration {
   return { userId: null, providerCode, settings: { plain: {}, secrets: {} }, sandbox: true, updatedAt: new Date(0), account: '' }
 }

@@ -5,22 +5,22 @@ import { sandboxFaults } from '../host/manifest/sandbox.ts'
 import { checkSettings, openSettings, type Vault } from '../host/settings/settings.ts'
 import type { Owner, StoredConfiguration } from '../store/configuration/configurations.ts'
 
-/** The vault of an owner's configuration of a provider: nobody else's secrets open in it. */
+/** The vault of one owner's configuration of a provider. Secrets of other owners do not open in it. */
 export function vaultOf (keyring: Keyring, { companyId, userId }: Owner, providerCode: string): Vault {
   return { keyring, company: companyId, provider: providerCode, scope: scopeOf({ userId }) }
 }
 
-/** Whose a configuration is within its company: all of it, or one user. */
+/** The owner of a configuration within its company: the whole company, or one user. */
 export function scopeOf ({ userId }: Pick<Owner, 'userId'>): string {
   return userId === null ? 'company' : `user ${userId}`
 }
 
-/** A configuration complete with its secrets, for one call. */
+/** A configuration with its decrypted secrets, for one call. */
 export function openConfiguration (keyring: Keyring, companyId: number, configuration: StoredConfiguration): JsonObject {
   return openSettings(configuration.settings, vaultOf(keyring, { companyId, userId: configuration.userId }, configuration.providerCode))
 }
 
-/** What is wrong with a stored configuration, as the provider is today. */
+/** The problems of a stored configuration, by the provider's current manifest. */
 export function configurationFaults (
   keyring: Keyring,
   companyId: number,
@@ -31,7 +31,7 @@ export function configurationFaults (
   return [...checkSettings(manifest.settings, settings, { base: '/settings' }), ...sandboxFaults(manifest, settings, configuration.sandbox)]
 }
 
-/** Tells what is wrong with stored configurations, and remembers it for as long as neither they nor the provider change. */
+/** Validates stored configurations. The result is cached until the configuration or the provider changes. */
 export function createConfigurationCheck (keyring: Keyring): (
   companyId: number,
   provider: InstalledProvider,

@@ -7,10 +7,10 @@ const closed = { additionalProperties: false } as const
 const nullable = <S extends Parameters<typeof Type.Union>[0][number]>(schema: S, description: string) =>
   Type.Union([schema, Type.Null()], { description })
 
-/** The address that an account is named by; case does not matter. */
+/** The e-mail address of an account. Upper and lower case are the same. */
 const AccountEmail = Type.String({ format: 'email', maxLength: 254, examples: ['grace@example.com'] })
 
-/** In characters; what a password must not be besides stands in access/password-rules.ts. */
+/** Length in characters. See access/password-rules.ts for the other rules. */
 export const passwordLength = { minLength: 10, maxLength: 200 } as const
 
 const NewPassword = Type.String({
@@ -34,7 +34,7 @@ const UsableServices = Type.Array(Type.Enum([...serviceNames, '*']), {
   examples: [['invoicing', 'email']]
 })
 
-/** Whose account it is to be, and how it is opened. */
+/** The e-mail address and the password of a new account. */
 export const NewPasswordAccount = Type.Object({ email: AccountEmail, password: NewPassword }, { ...closed, title: 'NewAccount' })
 
 /** The body of a new user. */
@@ -44,7 +44,7 @@ export const NewUserBody = Type.Object({ ...NewPasswordAccount.properties, role:
 })
 export type NewUserBody = Static<typeof NewUserBody>
 
-/** What is to be changed of a user; what is left out stays. */
+/** Changes of a user. Fields that are left out do not change. */
 export const UserChanges = Type.Object({
   email: Type.Optional(AccountEmail),
   password: Type.Optional(NewPassword),
@@ -78,7 +78,7 @@ export const PasswordBody = Type.Object({ current: Type.String({ maxLength: 1024
 export type PasswordBody = Static<typeof PasswordBody>
 
 const CompanyName = Line(200, { examples: ['Acme'] })
-/** Far above any sale, far below what a double could not hold. */
+/** Far above any sale, and far below the largest integer that a double holds exactly. */
 const mostCredits = 1_000_000_000
 
 /** The body of a new company: its first credits, and its first admin. */
@@ -91,14 +91,14 @@ export type NewCompanyBody = Static<typeof NewCompanyBody>
 
 const lists = 'From where the users of the company may call: networks (CIDR) or single addresses; empty: from everywhere.'
 
-/** As an admin or an operator gives them. */
+/** Networks as an admin or an operator writes them. */
 const AddressList = Type.Array(Type.String({ maxLength: 64 }), {
   maxItems: 200,
   description: lists,
   examples: [['127.0.0.0/8', '::1', '2001:db8::/32']]
 })
 
-/** What is to be changed of a company; what is left out stays. */
+/** Changes of a company, by an operator. Fields that are left out do not change. */
 export const CompanyChanges = Type.Object({
   name: Type.Optional(CompanyName),
   disabled: Type.Optional(Type.Boolean({ description: 'All users of a disabled company are refused from the next request on.' })),
@@ -106,7 +106,7 @@ export const CompanyChanges = Type.Object({
 }, { ...closed, title: 'CompanyChanges', minProperties: 1 })
 export type CompanyChanges = Static<typeof CompanyChanges>
 
-/** More credits, or a correction that takes some back. */
+/** Credits to add; a negative amount removes credits. */
 export const CreditsBody = Type.Object({
   amount: Type.Integer({
     minimum: -mostCredits,
@@ -121,7 +121,7 @@ export type CreditsBody = Static<typeof CreditsBody>
 
 const Balance = { balance: Type.Integer(), held: Type.Integer({ minimum: 0, description: 'Reserved by dispatches under way.' }) }
 
-/** What a company has after a change of its credits. */
+/** The credits of a company after a change. */
 export const BalanceView = Type.Object(Balance, { title: 'Balance' })
 export type BalanceView = Static<typeof BalanceView>
 
@@ -135,7 +135,7 @@ export const CompanyView = Type.Object({
 }, { title: 'Company' })
 export type CompanyView = Static<typeof CompanyView>
 
-/** What an admin changes of their company; what is left out stays. */
+/** Changes of a company, by its admin. Fields that are left out do not change. */
 export const SettingsBody = Type.Object({
   addresses: Type.Optional(AddressList),
   notifyUrl: Type.Optional(nullable(CallbackUrl, 'Where the company is told that its credits are low; null: nowhere.')),
@@ -155,7 +155,7 @@ export const SettingsView = Type.Object({
 }, { title: 'Settings' })
 export type SettingsView = Static<typeof SettingsView>
 
-/** Which entries of the audit log are wanted. */
+/** A filter of the audit log. */
 export const AuditQuery = Type.Object({
   companyId: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Another company than one\'s own (operators).' })
@@ -172,7 +172,7 @@ export const AuditQuery = Type.Object({
 }, closed)
 export type AuditQuery = Static<typeof AuditQuery>
 
-/** One change: who made it, from where, to what. */
+/** One change: who made it, from which address, and what was changed. */
 export const AuditView = Type.Object({
   id: Type.String(),
   at: Timestamp,

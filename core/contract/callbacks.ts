@@ -4,12 +4,12 @@ import { type DeliveryStatus, deliveryStatusesOf, type EventService, eventServic
 import { sendStatuses } from './recipients.ts'
 import { DispatchView } from './response.ts'
 
-/** What a dispatch comes to that its company is told about. */
+/** The final statuses of a dispatch that cause a callback. */
 export const toldStatuses = ['succeeded', 'failed', 'partial', 'uncertain', 'cancelled'] as const
 
 /**
- * What a callback tells: what a dispatch came to, what became of a step after its acceptance, how an e-mail ended that some recipients were
- * put off, that a deferred step has failed, or what the company should know of itself.
+ * The types of callbacks: the final status of a dispatch, a delivery status of a step, the end of an e-mail whose remaining recipients were
+ * retried, the failure of a deferred step, and messages about the company itself.
  */
 export type CallbackType =
   | 'company.credits_low'
@@ -26,7 +26,7 @@ export const callbackTypes = [
   'company.credits_low'
 ] as CallbackType[]
 
-/** Of the company itself. */
+/** Callbacks about the company itself. */
 const companyType = 'company.credits_low'
 
 const told = {
@@ -53,11 +53,11 @@ export const CompanyCallback = Type.Object({
   })
 }, { title: 'CompanyCallback' })
 
-/** `failed`: every try did. `stopped`: the receiver said that nothing is ever to come again (410). */
+/** `failed`: every attempt failed. `stopped`: the receiver answered 410, so no callback is sent to it again. */
 export const callbackStates = ['pending', 'delivered', 'failed', 'stopped'] as const
 export type CallbackState = typeof callbackStates[number]
 
-/** What came of one request to a receiver. */
+/** The result of one request to a receiver. */
 export const attemptOutcomes = ['delivered', 'failed', 'stopped'] as const
 export type AttemptOutcome = typeof attemptOutcomes[number]
 
@@ -72,7 +72,7 @@ const AttemptView = Type.Object({
   reason: Type.Optional(Type.String({ description: 'Why it failed.' }))
 }, { title: 'CallbackAttempt' })
 
-/** A callback and how far it has come. */
+/** A callback with its state and its attempts. */
 export const CallbackView = Type.Object({
   id: Uuid,
   dispatchId: Type.Optional(Type.String({ format: 'uuid', description: 'Absent where it is about the company itself.' })),
@@ -91,11 +91,11 @@ const SecretView = Type.Object({
   expiresAt: Type.Union([Timestamp, Type.Null()], { description: 'null: the current one.' })
 })
 
-/** The secrets that callbacks are signed with, the newest first; none of them is shown. */
+/** The secrets that sign callbacks, the newest first. Their values are not shown. */
 export const CallbackSecrets = Type.Object({ secrets: Type.Array(SecretView) }, { title: 'CallbackSecrets' })
 export type CallbackSecrets = Static<typeof CallbackSecrets>
 
-/** A secret that was just made: the only time that it is shown. */
+/** A new secret. This is the only time that its value is shown. */
 export const NewCallbackSecret = Type.Object({
   secret: Type.String({
     pattern: '^whsec_[A-Za-z0-9+/]+=*$',

@@ -1,13 +1,13 @@
 import type { Json, JsonObject } from '@dispatch/common'
 import { type Static, type TString, type TStringOptions, Type } from 'typebox'
 
-/** Any JSON value, checked by its own rules elsewhere. */
+/** Any JSON value. Other rules check it. */
 export const AnyJson = Type.Unsafe<Json>({})
 
-/** A JSON object whose fields are checked by their own rules elsewhere. */
+/** A JSON object. Other rules check its fields. */
 export const AnyJsonObject = Type.Unsafe<JsonObject>({ type: 'object', additionalProperties: true })
 
-/** The code of a provider: its folder's name in every path, setting and log. */
+/** The code of a provider: its name in paths, settings and logs, and the name of its folder. */
 export const ProviderCode = Type.String({
   title: 'ProviderCode',
   pattern: '^[a-z][a-z0-9-]{1,40}$',
@@ -15,7 +15,7 @@ export const ProviderCode = Type.String({
   examples: ['simulator']
 })
 
-/** Flat key-value data of the client, echoed back: at most 20 pairs, keys of 1–50 and values of at most 500 characters. */
+/** Flat key-value data of the client, returned unchanged: at most 20 pairs, keys of 1–50 and values of at most 500 characters. */
 export const Metadata = Type.Unsafe<Record<string, string>>({
   title: 'Metadata',
   type: 'object',
@@ -27,7 +27,7 @@ export const Metadata = Type.Unsafe<Record<string, string>>({
 })
 export type Metadata = Static<typeof Metadata>
 
-/** Where status events go. */
+/** The URL that receives callbacks. */
 export const CallbackUrl = Type.String({
   title: 'CallbackUrl',
   maxLength: 2048,
@@ -36,8 +36,8 @@ export const CallbackUrl = Type.String({
 })
 
 /*
- * Patterns that generated clients can hold: they know neither look-ahead nor the classes of Unicode. Inside the brackets of a regular
- * expression: control characters (Cc of Unicode), the separators of lines and paragraphs, all other white space.
+ * Character classes for patterns, without look-ahead and Unicode classes, which generated clients do not support. They go inside the
+ * brackets of a regular expression: control characters (Unicode Cc), line and paragraph separators, all other white space.
  */
 const [controls, separators, spaces] = [
   '\\x00-\\x1f\\x7f-\\x9f',
@@ -45,10 +45,10 @@ const [controls, separators, spaces] = [
   ' \\u00a0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000\\ufeff'
 ]
 
-/** Of texts without control characters. */
+/** The pattern of a text without control characters. */
 export const withoutControls = `^[^${controls}]*$`
 
-/** A text of one line that is not blank: what stands in a header must not begin another one. */
+/** A text of one line that is not blank. It can be the value of a header, because it cannot start another header. */
 export function Line (maxLength: number, options: TStringOptions = {}): TString {
   return Type.String({
     minLength: 1,
@@ -60,7 +60,7 @@ export function Line (maxLength: number, options: TStringOptions = {}): TString 
   })
 }
 
-/** A text of one line or several, with "\n" between them, that is not blank. */
+/** A text of one or more lines, separated by "\n", that is not blank. */
 export function Lines (maxLength: number, options: TStringOptions = {}): TString {
   return Type.String({
     minLength: 1,
@@ -71,7 +71,7 @@ export function Lines (maxLength: number, options: TStringOptions = {}): TString
   })
 }
 
-/** One e-mail address, with or without a name before it. */
+/** One e-mail address, with or without a display name before it. */
 export const EmailAddress = Type.String({
   title: 'EmailAddress',
   format: 'mailbox',
@@ -87,7 +87,7 @@ export const CountryCode = Type.String({
   examples: ['FR']
 })
 
-/** A short BCP 47 tag: a language, and a country where it matters. */
+/** A short BCP 47 tag: a language, optionally with a country. */
 export const LanguageCode = Type.String({
   title: 'LanguageCode',
   pattern: '^[a-z]{2,3}(-[A-Z]{2})?$',
@@ -100,7 +100,7 @@ export const Uuid = Type.String({ format: 'uuid' })
 /** RFC 3339 in UTC with milliseconds. */
 export const Timestamp = Type.String({ format: 'date-time' })
 
-/** One thing that is wrong or worth a warning. */
+/** One problem or warning. */
 export const ProblemSchema = Type.Object({
   path: Type.String({ description: 'JSON pointer into the request.' }),
   code: Type.String(),
@@ -109,7 +109,7 @@ export const ProblemSchema = Type.Object({
   column: Type.Optional(Type.Integer({ minimum: 1 }))
 }, { title: 'Problem' })
 
-/** A document by reference: what a provider gets instead of bytes. `size` is in bytes, `sha256` is lowercase hexadecimal. */
+/** A reference to a document, which a provider gets instead of the bytes. `size` is in bytes, `sha256` in lowercase hexadecimal. */
 export const DocumentHandle = Type.Object({
   id: Uuid,
   filename: Type.String(),

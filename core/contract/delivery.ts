@@ -1,13 +1,13 @@
 /**
- * What becomes of a step after its provider accepted it, and which status may follow which; the first one may be any.
- * A status that may not follow is noted in the timeline and changes nothing.
+ * The delivery statuses of a step that its provider has accepted, and which status may follow which. The first status may be any. A status
+ * that may not follow is recorded in the timeline and changes nothing.
  */
 export const deliveryTransitions = {
   esign: {
     started: ['viewed', 'signed', 'completed', 'declined', 'expired', 'cancelled'],
     viewed: ['signed', 'completed', 'declined', 'expired', 'cancelled'],
     signed: ['completed', 'declined', 'expired', 'cancelled'],
-    // A signer has refused. Some vendors let them sign all the same.
+    // A signer has declined. Some vendors still let them sign later.
     declined: ['completed'],
     completed: [],
     expired: [],
@@ -18,35 +18,35 @@ export const deliveryTransitions = {
     printed: ['mailed', 'in_transit', 'delivered', 'returned', 'failed', 'cancelled'],
     mailed: ['in_transit', 'delivered', 'returned', 'failed'],
     in_transit: ['delivered', 'returned', 'failed'],
-    // A letter that was put into the box can still come back.
+    // A letter that was put into the letter box can still be returned.
     delivered: ['returned'],
     returned: [],
-    // The vendor has refused it after all, or lost it: it does not come.
+    // The vendor has refused the letter after its acceptance, or lost it.
     failed: [],
     cancelled: []
   },
   sms: {
     queued: ['sent', 'delivered', 'failed'],
-    // The network has it: whether the phone gets it is told later, or never.
+    // The mobile network has the message. Whether the phone receives it is reported later, or never.
     sent: ['delivered', 'failed'],
     delivered: [],
     failed: []
   },
   invoicing: {
-    // A platform has the file, and says later whether it takes it.
+    // A platform has the file, and reports later whether it accepts it.
     received: ['open', 'accepted', 'rejected', 'paid', 'uncollectible', 'void'],
-    // The customer has it: an invoice is to be paid, a quote to be accepted.
+    // The customer has the document. An invoice is to be paid, a quote to be accepted.
     open: ['accepted', 'rejected', 'paid', 'uncollectible', 'void'],
     accepted: [],
     rejected: [],
-    // Given up, and some are paid all the same.
+    // Written off. Some of these invoices are still paid later.
     uncollectible: ['paid', 'void'],
     paid: [],
     void: []
   }
 } as const satisfies Record<string, Record<string, readonly string[]>>
 
-/** The services whose providers tell what became of a dispatch. */
+/** The services whose providers report delivery statuses. */
 export type DeliveryService = keyof typeof deliveryTransitions
 export type DeliveryStatus<Service extends DeliveryService = DeliveryService> = {
   [Name in Service]: keyof typeof deliveryTransitions[Name]
@@ -59,8 +59,8 @@ export function isDeliveryService (name: string): name is DeliveryService {
 }
 
 /**
- * Those whose vendors send events: what becomes of them is called back, and steps can be deferred until it does. The others are asked after
- * alone.
+ * The services whose vendors send events. Their statuses cause callbacks, and steps can be deferred until such an event. For the other
+ * services the status is only polled.
  */
 export const eventServices = ['esign', 'postal'] as const satisfies readonly DeliveryService[]
 export type EventService = typeof eventServices[number]
@@ -69,14 +69,14 @@ export function isEventService (name: string): name is EventService {
   return eventServices.some((service) => service === name)
 }
 
-/** The service and the status that an event such as `esign.completed` is made of. */
+/** The service and the status in the name of an event such as `esign.completed`. */
 export function parseDeliveryEvent (event: string): { service: EventService, status: string } {
   const [service = '', status = ''] = event.split('.')
   if (!isEventService(service)) throw new TypeError(`"${event}" is no event of a service.`)
   return { service, status }
 }
 
-/** The event that everybody has signed: from then on the vendor has a signed document. */
+/** The event that everybody has signed. From then on the vendor has a signed document. */
 export const signedEvent = 'esign.completed'
 
 /** The delivery statuses of a service, in the order in which they usually come. */
@@ -84,32 +84,32 @@ export function deliveryStatusesOf<Service extends DeliveryService> (service: Se
   return Object.keys(deliveryTransitions[service]) as DeliveryStatus<Service>[]
 }
 
-/** Every delivery status, of whatever service. */
+/** Every delivery status of all services. */
 export const deliveryStatuses = [...new Set(deliveryServices.flatMap((service) => deliveryStatusesOf(service)))]
 
-/** Whether a step of the service may come from one status (null: none yet) to another. */
+/** Whether a step of the service may change from one status (null: none yet) to another. */
 export function canTransition (service: DeliveryService, from: string | null, to: string): boolean {
   const moves: Readonly<Record<string, readonly string[]>> = deliveryTransitions[service]
   if (!Object.hasOwn(moves, to)) return false
   return from === null || moves[from]?.includes(to) === true
 }
 
-/** The statuses from which a step may come to another (null: to nothing known). */
+/** The statuses from which a step may change to another one (null: no status yet). */
 export function originsOf (service: DeliveryService, to: DeliveryStatus | null): DeliveryStatus[] {
   return to === null ? [] : deliveryStatusesOf(service).filter((from) => canTransition(service, from, to))
 }
 
-/** The statuses that others follow by way of exception alone. */
+/** The statuses that are normally final: another status follows only in exceptional cases. */
 const nearlyLast: readonly string[] = ['delivered', 'declined']
 
-/** Whether nothing more is asked after: nothing may follow, or only by way of exception. */
+/** Whether a status is not polled any more: nothing follows it, or only in exceptional cases. */
 export function isFinalDeliveryStatus (service: DeliveryService, status: string | null): boolean {
   if (status === null) return false
   const moves: Readonly<Record<string, readonly string[]>> = deliveryTransitions[service]
   return nearlyLast.includes(status) || moves[status]?.length === 0
 }
 
-/** The statuses that are not to be expected once a step has come to one. */
+/** The statuses that cannot follow any more once a step has a status. */
 export function unexpectedAfter (service: DeliveryService, status: DeliveryStatus): DeliveryStatus[] {
   return deliveryStatusesOf(service).filter((other) =>
     other !== status && (isFinalDeliveryStatus(service, status) || !canTransition(service, status, other))
@@ -118,7 +118,7 @@ export function unexpectedAfter (service: DeliveryService, status: DeliveryStatu
 
 const paid = 'What it cost stays charged: a dispatch is paid once its vendor has accepted it.'
 
-/** What a client is told where a step was refused after it had been accepted. */
+/** The sentence for a client when a vendor refuses a step after its acceptance. */
 const refusals: { readonly [Service in DeliveryService]: Readonly<Partial<Record<DeliveryStatus<Service>, string>>> } = {
   esign: { declined: `A signer has refused to sign. ${paid}` },
   postal: {
@@ -129,7 +129,7 @@ const refusals: { readonly [Service in DeliveryService]: Readonly<Partial<Record
   invoicing: { rejected: `It was refused after it had been accepted. ${paid} Once the cause is put right, dispatch it anew.` }
 }
 
-/** The sentence that goes with a delivery status which is a refusal; undefined with any other. */
+/** The sentence for a delivery status that is a refusal; undefined for any other status. */
 export function refusalOf (service: DeliveryService, status: string): string | undefined {
   return Object.entries<string>(refusals[service]).find(([refused]) => refused === status)?.[1]
 }

@@ -1,9 +1,8 @@
 import type { Problem } from '@dispatch/common'
 
 /**
- * The one table of errors: word → HTTP status, when it is answered, and in how many seconds another try is worth it where
- * nothing better is known. Responses, the OpenAPI document and the documentation are built from it; nothing else in the
- * service chooses a status.
+ * The one table of errors: word → HTTP status, when it occurs, and the default for Retry-After in seconds. Responses, the OpenAPI document
+ * and the documentation are built from it. Nothing else in the service chooses a status.
  */
 export const errorTable = {
   validation_error: {
@@ -70,18 +69,18 @@ export const errorTable = {
 /** The machine-readable word of an error: the `error` field of every error body. */
 export type ErrorWord = keyof typeof errorTable
 
-/** The row of a word. */
+/** The table's row of an error word. */
 export function errorRow (word: ErrorWord): { status: number, when: string, retryAfter?: number } {
   return errorTable[word]
 }
 
-/** How much is left of a limit: `quota` in `window` seconds; `remaining` of it now, all of it in `reset` seconds. */
+/** The state of a rate limit: `quota` calls per `window` seconds; `remaining` calls now, all of them again in `reset` seconds. */
 export type RateLimitStatus = { policy: string, quota: number, window: number, remaining: number, reset: number }
 
-/** More problems than these help nobody, and a hostile body could cause any number; longer ones repeat what the client sent. */
+/** Limits of an error body. A hostile request could cause any number of problems, and a long message only repeats what the client sent. */
 const limits = { problems: 100, path: 300, message: 500 } as const
 
-/** The problems that an answer has room for, each at a bounded length. */
+/** The first problems, up to the limit, each with a bounded length. */
 export function presentable (problems: readonly Problem[]): Problem[] {
   return problems.slice(0, limits.problems).map(({ path, code, message, ...place }) => ({
     path: shortened(path, limits.path),
@@ -95,7 +94,7 @@ function shortened (text: string, longest: number): string {
   return text.length <= longest ? text : `${text.slice(0, longest).toWellFormed()}…`
 }
 
-/** What an error may carry beside its sentence. */
+/** What an error may carry besides its message. */
 type ErrorExtra = {
   details?: readonly Problem[]
   dispatchId?: string
@@ -105,16 +104,16 @@ type ErrorExtra = {
   cause?: unknown
 }
 
-/** Any error that a client is told about. Everything else that is thrown is an `internal_error`. */
+/** An error that is reported to the client. Every other thrown error is an `internal_error`. */
 export class DispatchError extends Error {
   readonly word: ErrorWord
   readonly details: readonly Problem[] | undefined
   readonly dispatchId: string | undefined
-  /** What the body has beside the fields of every error. */
+  /** Further fields of the error body. */
   readonly more: Readonly<Record<string, unknown>>
-  /** Seconds until it is worth another try. */
+  /** Seconds until the client should try again. */
   readonly retryAfter: number | undefined
-  /** The limit that was reached. */
+  /** The rate limit that was reached. */
   readonly budget: RateLimitStatus | undefined
 
   constructor (word: ErrorWord, message: string, extra: ErrorExtra = {}) {
@@ -134,7 +133,7 @@ export class DispatchError extends Error {
   }
 }
 
-/** The error that tells several problems together: the first in its sentence, as many as there is room for in the details. */
+/** An error for several problems: its message is that of the first one, its details hold as many as the limit allows. */
 export function refusal (word: ErrorWord, problems: readonly Problem[]): DispatchError {
   const details = presentable(problems)
   const [first] = details

@@ -41,7 +41,7 @@ const fields = {
 export const KeyView = Type.Object(fields, { title: 'Key' })
 export type KeyView = Static<typeof KeyView>
 
-/** A key as it is shown to whoever makes it, and to nobody else. */
+/** A new key, as only its creator sees it. */
 export const NewKeyView = Type.Object({ ...fields, key: Type.String({ description: 'The key itself. It is shown this once.' }) }, {
   title: 'KeyWithSecret'
 })
@@ -52,7 +52,7 @@ export const ImpersonationBody = Type.Object({
   userId: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'The user to act as.', examples: [2] })
 }, { ...closed, title: 'Impersonation' })
 
-/** Which keys are wanted. */
+/** A filter of the list of keys. */
 export const KeyQuery = Type.Object({
   userId: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Those of one user (admins).' })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 25 })),

@@ -5,14 +5,14 @@ import { deferredStates, dispatchStatuses } from './states.ts'
 
 const closed = { additionalProperties: false } as const
 
-/** How many items of a list one page has. */
+/** The number of items on a page of a list. */
 export const PageLimit = Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 25 }))
 const cursor = 'the nextCursor of the page before'
 const UuidCursor = Type.Optional(Type.String({ format: 'uuid', description: cursor }))
-/** After which numbered item a page begins. */
+/** The number of the item after which a page begins. */
 export const NumberCursor = Type.Optional(Type.String({ pattern: '^[0-9]{1,18}$', description: cursor }))
 
-/** Which page of a list whose items are numbered. */
+/** The query for a page of a list with numbered items. */
 export const PageQuery = Type.Object({ limit: PageLimit, cursor: NumberCursor }, closed)
 export type PageQuery = Static<typeof PageQuery>
 
@@ -38,29 +38,29 @@ export const DispatchQuery = Type.Object({
 }, closed)
 export type DispatchQuery = Static<typeof DispatchQuery>
 
-/** The body of a choice; null takes it back. */
+/** The body of a choice of provider; null removes the choice. */
 export const ChoiceBody = Type.Object({ providerName: Type.Union([ProviderCode, Type.Null()]) }, { ...closed, title: 'ProviderChoice' })
 
-/** The body of a configuration, in place of the one before: a secret that is left out is kept, null deletes it; nothing else is kept. */
+/** The body of a configuration, which replaces the old one. Only a secret that is left out is kept; null deletes it. */
 export const ConfigurationBody = Type.Object({
   settings: AnyJsonObject,
   sandbox: Type.Optional(Type.Boolean({ default: false, description: 'Nothing real happens and nothing is charged.' })),
   useSandbox: Type.Optional(Type.Boolean({ description: 'Another name of "sandbox".' }))
 }, { ...closed, title: 'NewConfiguration' })
 
-/** What a person found out about a step in doubt, and how. */
+/** What a person has found out about an uncertain step, and how. */
 export const ResolveBody = Type.Object({
   outcome: Type.Enum(['accepted', 'rejected'], { description: 'Whether the provider has taken what was sent to it.' }),
   reason: Line(500, { description: 'how it is known, on one line', examples: ['Seen in the account of the vendor.'] })
 }, { ...closed, title: 'Resolution' })
 
-/** What is let go of all that waits for another try; without a word, everything. */
+/** Which dispatches that wait for a retry are released; without a filter, all of them. */
 export const ReleaseBody = Type.Object({
   providerName: Type.Optional(ProviderCode),
   service: Type.Optional(Type.Enum([...serviceNames], { description: 'Dispatches that wait for a step of this service.' }))
 }, { ...closed, title: 'Release', examples: [{ providerName: 'simulator' }] })
 
-/** The headers of what is done once, however often it is asked for. */
+/** The headers of an idempotent request. */
 export const IdempotencyHeaders = Type.Object({
   'x-idempotency-key': Type.Optional(
     Type.String({

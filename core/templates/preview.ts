@@ -4,18 +4,18 @@ import type { PreviewFormat } from '../contract/templates.ts'
 import { cleanFilename } from '../services/filename.ts'
 import { services } from '../services/index.ts'
 
-/** What a document looks like: a file. */
+/** A preview of a document: a file. */
 export type Preview = { bytes: Uint8Array, contentType: string, filename: string }
 
-/** Makes a document; a RenderError when the data cannot become it. */
+/** Renders a document, or returns a RenderError when the data cannot be rendered. */
 type Render = <F extends Format>(job: RenderJob<F>) => Promise<Rendered<F>>
 
 const files: Readonly<Partial<Record<PreviewFormat, FileFormat>>> = { PDF: 'pdf', DOCX: 'docx', XLSX: 'xlsx' }
 
-/** What a dispatch makes of a template of each kind. */
+/** The format that a dispatch renders from each kind of template. */
 const usual = { document: 'PDF', message: 'HTML', text: 'TEXT', upload: 'PDF' } as const satisfies Record<string, PreviewFormat>
 
-/** The format in which a template is dispatched. */
+/** The format in which a dispatch renders a template. */
 export function usualFormat ({ service }: Pick<TemplateSource, 'service'>): PreviewFormat {
   return usual[services[service].content]
 }
@@ -25,7 +25,7 @@ export function renderedAs (format: PreviewFormat): Format {
   return files[format] ?? (format === 'TEXT' ? 'text' : 'html')
 }
 
-/** Makes a template with data into a file of a format, which is sent nowhere. */
+/** Renders a template with data into a file, without dispatching it. */
 export async function makePreview (render: Render, job: Omit<RenderJob, 'format'>, format: PreviewFormat): Promise<Preview> {
   const named = (extension: string): string => cleanFilename(job.template.source.name, extension) ?? `preview.${extension}`
   const file = files[format]
@@ -47,7 +47,7 @@ export async function makePreview (render: Render, job: Omit<RenderJob, 'format'
   }
 }
 
-/** The HTML of a mail with its pictures inside, as no browser knows the parts of a mail. */
+/** The HTML of an e-mail with its pictures as data URIs, because a browser cannot resolve `cid:` references. */
 export function standalone ({ html, inline }: HtmlMessage): string {
   return inline.reduce(
     (text, { cid, contentType, bytes }) =>

@@ -11,31 +11,31 @@ import { type ChangeContext, changeTemplate, createTemplate, type NewVersion, pu
 import { readTemplate, type TemplateRecord, type Templates } from '../store/templates/templates.ts'
 import { makePreview, type Preview, renderedAs, usualFormat } from './preview.ts'
 
-/** A template that was stored as a draft, and what may be wrong with it. */
+/** A template that was stored as a draft, with warnings. */
 export type SavedTemplate = { record: TemplateRecord, warnings: readonly Problem[] }
 
 /**
- * Writing templates of a company. What is written is a draft; publishing a version makes it the one that dispatches use. All
- * throw `template_not_found`, `forbidden` (a shared one), `conflict`, or `validation_failed` with every fault and its place.
+ * Writes the templates of a company. A new version is a draft; dispatches use a version once it is published. All methods throw
+ * `template_not_found`, `forbidden` (for a shared template), `conflict`, or `validation_failed` with every fault and its path.
  */
 export type TemplateEditor = {
   create: (by: ChangeContext, body: TemplateBody) => Promise<SavedTemplate>
   change: (by: ChangeContext, templateId: number, body: NextVersionBody) => Promise<SavedTemplate>
   publish: (by: ChangeContext, templateId: number, version: number) => Promise<TemplateRecord>
   remove: (by: ChangeContext, templateId: number) => Promise<void>
-  /** Shows a stored template; the present or newest version unless another one is asked for. */
+  /** Previews a stored template: the published or newest version, unless the caller asks for another one. */
   preview: (companyId: number, template: TemplateRecord, options: PreviewBody) => Promise<Preview>
-  /** Shows a template that is stored nowhere. */
+  /** Previews a template that is not stored. */
   previewText: (companyId: number, body: PreviewTextBody) => Promise<Preview>
 }
 
 type Parts = { database: Database, templates: Templates, templateWorkers: TemplateWorkers, now: () => Date }
 
-/** Characters of the pictures of one template, as data URIs. */
+/** Limit of the pictures of one template together, in characters of data URIs. */
 const mostPictures = 1_500_000
 
 export function createTemplateEditor ({ database, templates, templateWorkers, now }: Parts): TemplateEditor {
-  /** A template that compiles and whose sample can be rendered. */
+  /** Checks that a template compiles and that its sample can be rendered. */
   async function inspect (companyId: number, body: TemplateBody): Promise<{ version: NewVersion, warnings: readonly Problem[] }> {
     refuseIfAny(oversized(body))
     const assets = Object.fromEntries(
@@ -48,7 +48,7 @@ export function createTemplateEditor ({ database, templates, templateWorkers, no
     return { version: { source, digest: inspection.digest, schema, sample, yaml }, warnings: inspection.warnings }
   }
 
-  /** The template with the pictures of the company that it names inside, so that they stay what they are. */
+  /** Embeds the company's pictures into the template, so that later changes of a picture do not change this version. */
   async function withPictures (companyId: number, source: TemplateSource): Promise<TemplateSource> {
     if (source.assets === undefined) return source
     const pictures = new Map(
@@ -115,7 +115,7 @@ export function createTemplateEditor ({ database, templates, templateWorkers, no
     return show(companyId, template, { data, at: '/data', format })
   }
 
-  /** A template that is ready to be stored: its sample becomes what a dispatch would make of it. */
+  /** Prepares a template for storage. Its sample is stored as a dispatch would read it. */
   async function prepare (companyId: number, body: TemplateBody): Promise<{ version: NewVersion, warnings: readonly Problem[] }> {
     const inspected = await inspect(companyId, body)
     await showVersion(companyId, { id: 0, version: 0, ...inspected.version }, {})
@@ -135,7 +135,7 @@ export function createTemplateEditor ({ database, templates, templateWorkers, no
     },
 
     async change (by, templateId, { baseVersion, ...body }) {
-      // Before anything is looked at.
+      // Permissions come before everything else.
       requireOwn((await record(by.companyId, templateId)).companyId)
       const { version, warnings } = await prepare(by.companyId, body)
       await changeTemplate(database, by, templateId, baseVersion, version)
