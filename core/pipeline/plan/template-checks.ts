@@ -45,7 +45,7 @@ export function createSharedChecks (): TemplateFindings {
 }
 
 /**
- * Asks every template of a draft about its data: a shared one at once, a company's own in the workshop, because nobody knows what its
+ * Asks every template of a draft about its data: a shared one at once, a company's own in a template worker, because nobody knows what its
  * schema and its expressions ask for.
  */
 export function createTemplateChecks (templateWorkers: Pick<
