@@ -13,7 +13,7 @@ export const longTier: Readonly<Record<string, string>> = {
   'test/core/store/database.test.ts': 'statements and locks run into their limits',
   'test/core/work/outcomes.test.ts': 'leases are lost, and the database is away',
   'test/core/work/stall.test.ts': 'processes stand still for longer than a lease',
-  'test/plugins/chains-running.test.ts': 'all chains of services are run',
+  'test/plugins/chains-all.test.ts': 'all chains of services are run',
   'test/plugins/deferred-documents.test.ts': 'signed documents are fetched again and again',
   'test/plugins/outages.test.ts': 'the database is away, for reading and for writing',
   'test/scripts/': 'each test starts programs',
