@@ -149,15 +149,16 @@ function viewOf (
     }
   }
   const problems = configurationFaults(keyring, companyId, provider, stored)
-  const [service] = Object.keys(provider.manifest.webhooks ?? {})
+  const urls = Object.keys(provider.manifest.webhooks ?? {}).map((service) =>
+    [service, `${publicUrl}/api/webhooks/${service}/providers/${code}/endpoint.json?account=${stored.account}`] as const
+  )
+  const [first] = urls
   return {
     code,
     settings: maskSettings(provider.manifest.settings, settings),
     sandbox,
     valid: problems.length === 0,
-    ...(service === undefined
-      ? {}
-      : { webhookUrl: `${publicUrl}/api/webhooks/${service}/providers/${code}/endpoint.json?account=${stored.account}` }),
+    ...(first === undefined ? {} : { webhookUrl: first[1], webhookUrls: Object.fromEntries(urls) }),
     ...(problems.length === 0 ? {} : { problems })
   }
 }

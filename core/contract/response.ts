@@ -231,8 +231,12 @@ export const ConfigurationView = Type.Object({
   valid: Type.Boolean({ description: 'false: it no longer fits the installed provider.' }),
   webhookUrl: Type.Optional(
     Type.String({
-      description: 'Where the vendor posts its events for this configuration. It is as good as a password: only the vendor needs it.'
+      description: 'Where the vendor posts its events for this configuration; of several services, those of the first one. It is as good ' +
+        'as a password: only the vendor needs it.'
     })
+  ),
+  webhookUrls: Type.Optional(
+    Type.Record(Type.String(), Type.String(), { description: 'The same for every service of the provider that has events, by its name.' })
   ),
   problems: Type.Optional(Type.Array(ProblemSchema)),
   warnings: Type.Optional(

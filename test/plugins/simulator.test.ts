@@ -9,6 +9,7 @@ import { basic, until } from '../core/work/support.ts'
 import { callContext } from '../fixtures/providers/call.ts'
 import { contains, has } from '../support/matching.ts'
 import { type Answer, invoiceRequest, type Login, shippedProviders, startService, type TestService } from '../support/service.ts'
+import { webhookRefusals } from '../support/webhook-refusals.ts'
 import { quickRenderer } from './support/parts.ts'
 
 const service = await startService(t, { replacements: { renderer: quickRenderer } })
@@ -270,8 +271,7 @@ await t.test('what is forged is refused', async (t) => {
   await tell(contract.dispatchId, 'started')
   await until('it is applied', async () => await deliveryStatus(contract.dispatchId) === 'started')
   const [known] = service.app.get('simulatedVendor').endpoints.endpointKeys('simulator')?.keys ?? []
-  const webhookReceiver = service.app.get('webhookReceiver')
-  const before = webhookReceiver.refusals()
+  const before = webhookRefusals(service.log)
 
   const completed = JSON.stringify({ id: 'forged', type: 'completed', transaction: contract.id })
   const signed = (kid: string): Record<string, string> =>
@@ -287,7 +287,7 @@ await t.test('what is forged is refused', async (t) => {
     await service.send('POST', endpoint('postal'), { body: mailed, headers }, null)
   }
 
-  t.same(webhookReceiver.refusals(), {
+  t.same(webhookRefusals(service.log), {
     ...before,
     'esign simulator unknown_key': 1,
     'esign simulator wrong_signature': 1,
@@ -398,6 +398,6 @@ await t.test('in production the routes are not there, and no event of the simula
     const headers = service.app.get('simulatedVendor').sign({ verify }, Buffer.from(event), {}) as Record<string, string>
     await production.send('POST', endpoint(name), { body: event, headers }, null)
   }
-  t.same(production.app.get('webhookReceiver').refusals(), { 'esign simulator unknown_key': 1, 'postal simulator no_secret': 1 })
+  t.same(webhookRefusals(production.log), { 'esign simulator unknown_key': 1, 'postal simulator no_secret': 1 })
   t.strictSame(await inbound(id, production), [])
 })

@@ -4,6 +4,7 @@ import { readConfig } from '../../plugins/config/config.ts'
 import { basic, hmac, hookService, jwksUrl, jws, paths, serverAuth, until, vendorKey } from '../core/work/support.ts'
 import { contains, has } from '../support/matching.ts'
 import { shippedProviders } from '../support/service.ts'
+import { webhookRefusals } from '../support/webhook-refusals.ts'
 
 const key = vendorKey('scd_1')
 const service = await hookService(t)
@@ -16,7 +17,7 @@ const sealed = (event: object, headers: (body: string) => Record<string, string>
   return post(paths.seal, body, headers(body))
 }
 
-const refusals = () => Object.values(service.app.get('webhookReceiver').refusals()).reduce((sum, times) => sum + times, 0)
+const refusals = () => Object.values(webhookRefusals(service.log)).reduce((sum, times) => sum + times, 0)
 
 await t.test('a signed event moves the delivery status of its dispatch, once it has been verified with the vendor\'s keys', async (t) => {
   const { dispatchId } = await accepted({ provider: 'seal-one', service: 'esign', remoteId: 'tx_1' })
@@ -179,7 +180,7 @@ await t.test('a provider without credentials, and one with an empty secret, take
   const bare = await hookService(t, { config: { webhookAuth: {} } })
   for (const credentials of [':', 'undefined', 'undefined:undefined', serverAuth]) await bare.post(paths.ask, body, basic(credentials))
   t.equal(refusals(), refused + 2)
-  t.same(bare.app.get('webhookReceiver').refusals(), { 'esign ask-one no_secret': 4 })
+  t.same(webhookRefusals(bare.log), { 'esign ask-one no_secret': 4 })
   t.same(await bare.inbound(), [])
 })
 
@@ -352,5 +353,11 @@ await t.test('a configuration of a provider with webhooks shows the address for 
   t.equal(config.company.providers.find(({ code }: { code: string }) => code === 'seal-one').webhookUrl, body.webhookUrl)
   const plain = await hookService(t, { config: { providerDirectories: [shippedProviders] } })
   const { body: without } = await plain.send('PUT', '/api/v1/company/providers/simulator', { body: { settings: {} } })
-  t.equal(Object.hasOwn(without, 'webhookUrl'), plain.app.get('host').find('simulator')?.manifest.webhooks !== undefined)
+  const urlOf = (service: string): string => without.webhookUrl.replace('/esign/', `/${service}/`)
+  t.same([without.webhookUrls, new URL(without.webhookUrl).pathname], [
+    { esign: urlOf('esign'), postal: urlOf('postal') },
+    '/api/webhooks/esign/providers/simulator/endpoint.json'
+  ])
+  const { body: none } = await plain.send('PUT', '/api/v1/company/providers/disk', { body: { settings: {} } })
+  t.equal(Object.hasOwn(none, 'webhookUrl') || Object.hasOwn(none, 'webhookUrls'), false)
 })

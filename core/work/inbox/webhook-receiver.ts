@@ -16,8 +16,6 @@ export type PostedWebhook = { service: string, provider: string, account: string
 export type WebhookReceiver = {
   /** Verifies an event and keeps it; resolves within a second, whatever it is, to what the vendor wants to be answered. */
   receive: (posted: PostedWebhook) => Promise<string | JsonObject>
-  /** How many events were refused since the process began, by `service provider reason`. */
-  refusals: () => Readonly<Record<string, number>>
 }
 
 const nothing: JsonObject = {}
@@ -34,6 +32,7 @@ type Options = {
 
 /** The one door for events of vendors. */
 export function createWebhookReceiver ({ host, webhookVerifier, inbox, keyring, log, now, newId }: Options): WebhookReceiver {
+  /** How many events were refused since the process began, by `service provider reason`. */
   const refused = new Map<string, number>()
 
   function refuse ({ service, provider }: PostedWebhook, reason: string): void {
@@ -79,8 +78,7 @@ export function createWebhookReceiver ({ host, webhookVerifier, inbox, keyring, 
           )
       }
       return webhook?.acknowledge ?? nothing
-    },
-    refusals: () => Object.fromEntries(refused)
+    }
   }
 }
 
