@@ -96,7 +96,10 @@ export type AppDependencies = {
 /** The service with all its dependencies. `close` waits for the running dispatches, then closes everything that was opened. */
 export type App = { get: <Name extends keyof AppDependencies>(name: Name) => AppDependencies[Name], close: () => Promise<void> }
 
-/** How each dependency is created from others, when it is first requested. */
+/**
+ * How each dependency is created from others, when it is first requested. tsyringe's decorators inject into constructors of classes, by types
+ * that Node's type stripping removes. The dependencies are made by functions, so factories are registered by name.
+ */
 const factories: { [Name in keyof AppDependencies]?: (get: App['get']) => AppDependencies[Name] } = {
   newId: () => () => randomUUIDv7(),
   renderer: () => createRenderer(),
