@@ -19,7 +19,7 @@ import { acquireLease, detachDispatch, resumeDispatch } from '../store/dispatch/
 import type { PipelineDependencies } from './dependencies.ts'
 import { checkAndPlan } from './plan/check.ts'
 import type { DispatchPlan } from './plan/plan.ts'
-import { requireAll, resolveRequest } from './plan/resolve.ts'
+import { requireAll, requireServices, resolveRequest } from './plan/resolve.ts'
 import { createTemplateChecks } from './plan/template-checks.ts'
 import { validationOf } from './plan/validation.ts'
 import { createOperatorActions, type OperatorActions, type Resume } from './recover/operator-actions.ts'
@@ -89,7 +89,7 @@ export function createPipeline (
   const readers = new Map<string, (body: unknown) => DispatchRequest>()
   const catalogs = { ...parts, host: offered, disk: parts.diskRoot !== undefined, problemsOf: createConfigurationCheck(parts.keyring) }
   const templateChecks = createTemplateChecks(parts.templateWorkers)
-  const rules = { prices, link: sampleLink(publicUrl), now }
+  const rules = { prices, link: sampleLink(publicUrl), now, guard: parts.network.guard }
   const inFlight = createInFlight({ limit: synchronousLimit, log: parts.log })
 
   /** Whoever waits too long reads later what became of it, and is called back. */
@@ -105,6 +105,8 @@ export function createPipeline (
   }
 
   function read ({ actor, services, body }: DispatchCommand): DispatchRequest {
+    // Who may not use a service learns nothing of what it takes.
+    requireServices(actor, services)
     const path = services.join('/')
     const reader = readers.get(path) ?? readerOf(services)
     readers.set(path, reader)

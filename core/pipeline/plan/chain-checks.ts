@@ -1,6 +1,7 @@
 import { isEventService, parseDeliveryEvent, signedEvent } from '../../contract/delivery.ts'
 import type { ServiceName } from '../../contract/service-names.ts'
 import type { Mode } from '../../contract/states.ts'
+import { ForbiddenAddress, type Guard } from '../../host/http/guard.ts'
 import type { InstalledProvider } from '../../host/load/load.ts'
 import { capabilitiesOf } from '../../host/manifest/capabilities.ts'
 import { statusesOf } from '../../host/manifest/manifest.ts'
@@ -20,6 +21,20 @@ export function checkCallback ({ callbackUrl, services: path }: DispatchRequest,
         'client may wait.'
     }]
   }
+}
+
+/** A receiver that is itself an address which is never called; whatever a name comes to is looked at when the callback is sent. */
+export function checkCallbackAddress ({ callbackUrl }: DispatchRequest, guard: Pick<Guard, 'check'>): Findings {
+  if (callbackUrl === undefined) return {}
+  const { hostname } = new URL(callbackUrl)
+  try {
+    guard.check(hostname)
+  } catch (error) {
+    if (!(error instanceof ForbiddenAddress)) throw error
+    const message = `Callbacks are sent to public addresses alone, and ${hostname} is none: give the public name of the receiver.`
+    return { problems: [{ path: '/callbackUrl', code: 'address_not_public', message }] }
+  }
+  return {}
 }
 
 /** A service whose document is signed needs to know where: of a document that a provider makes, nobody does. */

@@ -5,6 +5,7 @@ import { presentable, refusal } from '../../contract/errors.ts'
 import type { Mode } from '../../contract/states.ts'
 import { latestVersion, type Version } from '../../contract/versions.ts'
 import { problemsForeseen } from '../../host/call/foresee.ts'
+import type { Guard } from '../../host/http/guard.ts'
 import type { InstalledProvider } from '../../host/load/load.ts'
 import { capabilitiesOf } from '../../host/manifest/capabilities.ts'
 import { checkSettings as settingsProblems } from '../../host/settings/settings.ts'
@@ -14,13 +15,14 @@ import { clientPointerOf, providerRequestOf } from '../../services/provider-requ
 import type { DispatchRequest } from '../../services/request.ts'
 import type { CheckInput, Facts, Findings } from '../../services/service.ts'
 import type { StoredTemplate } from '../../store/templates/templates.ts'
-import { checkCallback, checkEvents, checkFormats, checkPapers, checkSignaturePlaces, checkSigned } from './chain-checks.ts'
+import { checkCallback, checkCallbackAddress, checkEvents, checkFormats, checkPapers, checkSignaturePlaces,
+  checkSigned } from './chain-checks.ts'
 import type { DispatchPlan, PlannedStep, ResolvedRequest, ResolvedStep } from './plan.ts'
 import { type Signing, signingOf, type TemplateFindings } from './template-checks.ts'
 
 /**
  * What the rules need besides the draft. `prices` in credits, by service; a service without one has its own. `link`: as long as that of
- * every document. `standIn`: the provider in a test, where the chosen one reaches no sandbox.
+ * every document. `guard`: what callbacks may reach. `standIn`: the provider in a test, where the chosen one reaches no sandbox.
  */
 export type CheckOptions = {
   templateFindings: TemplateFindings
@@ -28,6 +30,7 @@ export type CheckOptions = {
   link: string
   mode: Mode
   now: () => Date
+  guard: Guard
   version?: Version
   standIn?: InstalledProvider | undefined
 }
@@ -38,7 +41,7 @@ export type CheckOptions = {
  */
 export function checkAndPlan (
   draft: ResolvedRequest,
-  { templateFindings, prices, link, mode, now, version = latestVersion, standIn }: CheckOptions
+  { templateFindings, prices, link, mode, now, guard, version = latestVersion, standIn }: CheckOptions
 ): DispatchPlan {
   const { request, test, steps, deferred } = draft
   const all = [...steps, ...deferred]
@@ -48,6 +51,7 @@ export function checkAndPlan (
   const found = [
     checkChoices(all),
     checkCallback(request, mode),
+    checkCallbackAddress(request, guard),
     checkSignaturePlaces(steps),
     checkFormats(steps),
     checkPapers(steps, deferred),

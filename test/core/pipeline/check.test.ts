@@ -34,6 +34,19 @@ await t.test('a callback goes to an https URL without credentials', (t) => {
   t.end()
 })
 
+await t.test('a callback to an address that is not public is refused at once, however it is written', (t) => {
+  const refused = ['169.254.169.254', '[fd00::1]', '[::1]', '127.0.0.1', '10.0.0.1', '2852039166', '0xa9fea9fe', '0251.0376.0251.0376',
+    '127.1', '[::ffff:169.254.169.254]', '0.0.0.0', '100.64.0.1']
+  for (const host of refused) {
+    const found = judge('esign', { template, signers, callbackUrl: `https://${host}/x` })
+    t.same([found.word, found.problems], ['validation_failed', ['/callbackUrl address_not_public']], host)
+  }
+  for (const host of ['93.184.215.14', '[2606:2800:21f:cb07:6820:80da:af6b:8b2c]', 'localhost', 'hooks.example.com:8443']) {
+    t.same(judge('esign', { template, signers, callbackUrl: `https://${host}/x` }).problems, [], host)
+  }
+  t.end()
+})
+
 await t.test('the settings of the request are those that the provider declares', (t) => {
   has(t, judge('sms', { sms, settings: { label: 'x' } }), { problems: [], warnings: [] })
   has(t, judge('sms', { sms, settings: { label: 7 } }), { word: 'validation_failed', problems: ['/settings/label type'] })

@@ -4,6 +4,7 @@ import { deliveryStatusesOf, isDeliveryService } from '../../../core/contract/de
 import { DispatchError } from '../../../core/contract/errors.ts'
 import type { ServiceName } from '../../../core/contract/service-names.ts'
 import type { Mode } from '../../../core/contract/states.ts'
+import { createGuard } from '../../../core/host/http/guard.ts'
 import type { InstalledProvider } from '../../../core/host/load/load.ts'
 import { deriveManifest } from '../../../core/host/manifest/derive.ts'
 import type { AnyProviderCheck } from '../../../core/host/manifest/provider-check.ts'
@@ -85,6 +86,7 @@ export function judgeRequest (
       templateFindings: createSharedChecks(),
       prices,
       mode,
+      guard: createGuard(),
       link: sampleLink(publicUrl),
       now: () => new Date('2026-03-14T09:30:00.000Z')
     })
