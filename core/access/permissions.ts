@@ -14,7 +14,7 @@ export function requireService (actor: Pick<Actor, 'services'>, service: string)
 }
 
 /** Throws `forbidden` unless the actor has one of the roles. */
-export function requireRole (actor: Pick<Actor, 'role'>, ...roles: readonly [Role, ...Role[]]): void {
+export function requireRole (actor: Pick<Actor, 'role'>, ...roles: readonly Role[]): void {
   if (!roles.includes(actor.role)) {
     throw new DispatchError('forbidden', `This needs the role ${roles.join(' or ')}, but the user is ${actor.role}.`)
   }

@@ -1,4 +1,4 @@
-import { type Actor, type Authentication, DispatchError } from '@dispatch/core'
+import { type Actor, type Authentication, DispatchError, requirePerson, requireRole, type Role } from '@dispatch/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 
@@ -15,6 +15,10 @@ declare module 'fastify' {
     public?: boolean
     /** A test key may use this route although it changes something, because the result is a test. */
     testable?: boolean
+    /** Who may ask for it; anybody of the company unless told. */
+    roles?: readonly Role[]
+    /** It needs the password of a person: no program may ask for it. */
+    person?: boolean
   }
 }
 
@@ -25,7 +29,10 @@ export function knownActor (request: FastifyRequest): Actor | null {
 
 const realm = 'realm="Document Dispatch"'
 
-/** Authenticates every request before its body is read, except on routes with `config: { public: true }`. */
+/**
+ * Authenticates every request, but those of routes with `config: { public: true }`, and checks the role that the route needs. Both before
+ * the body is read: who may not ask does not learn what the body should be.
+ */
 export const authenticationPlugin = plugin<{ authentication: Authentication }>((app, { authentication }, done) => {
   app.decorateRequest(known, null)
   app.decorateRequest('actor', {
@@ -38,7 +45,6 @@ export const authenticationPlugin = plugin<{ authentication: Authentication }>((
   app.addHook('onRequest', async (request) => {
     if (request.routeOptions.config.public === true) return
     const actor = await authentication.authenticate(request.headers.authorization, request.ip)
-    if (actor.key?.mode === 'test') requireTestable(request)
     request[known] = actor
     // A child of the root logger: a child of the request's logger, itself a child, would cost ten times as much.
     request.log = app.log.child({
@@ -47,6 +53,7 @@ export const authenticationPlugin = plugin<{ authentication: Authentication }>((
       userId: actor.userId,
       ...actor.key && { keyId: actor.key.id }
     })
+    authorize(actor, request)
   })
   app.addHook('onSend', (request, reply, payload, next) => {
     if (reply.statusCode === 401) challenge(request, reply)
@@ -54,6 +61,14 @@ export const authenticationPlugin = plugin<{ authentication: Authentication }>((
   })
   done()
 }, { name: 'authentication', fastify: '5.x' })
+
+/** Throws `forbidden` where the route is not for the actor. */
+function authorize (actor: Actor, request: FastifyRequest): void {
+  const { roles, person } = request.routeOptions.config
+  if (actor.key?.mode === 'test') requireTestable(request)
+  if (roles !== undefined) requireRole(actor, ...roles)
+  if (person === true) requirePerson(actor)
+}
 
 /** A test key must have no real effect. */
 function requireTestable ({ method, routeOptions: { config } }: FastifyRequest): void {

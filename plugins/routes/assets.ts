@@ -1,4 +1,4 @@
-import { AssetBody, AssetQuery, type Assets, AssetView, Nothing, page, requireRole } from '@dispatch/core'
+import { AssetBody, AssetQuery, type Assets, AssetView, Nothing, page } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 import { nextCursorOf } from './paging.ts'
@@ -39,7 +39,7 @@ export const assetsRoutes: FastifyPluginCallbackTypebox<{ assets: Assets }> = (a
   })
 
   app.post('/api/v1/assets', {
-    config: { errors: ['conflict', 'validation_failed', 'provider_unavailable'] },
+    config: { roles: ['admin'], errors: ['conflict', 'validation_failed', 'provider_unavailable'] },
     schema: {
       operationId: 'createAsset',
       tags: ['Templates'],
@@ -48,12 +48,11 @@ export const assetsRoutes: FastifyPluginCallbackTypebox<{ assets: Assets }> = (a
       response: { 201: AssetView }
     }
   }, async (request, reply) => {
-    requireRole(request.actor, 'admin')
     return reply.code(201).send(await assets.store(auditAuthorOf(request), request.body))
   })
 
   app.delete<Named>('/api/v1/assets/:name', {
-    config: { errors: ['not_found'] },
+    config: { roles: ['admin'], errors: ['not_found'] },
     schema: {
       operationId: 'deleteAsset',
       tags: ['Templates'],
@@ -61,7 +60,6 @@ export const assetsRoutes: FastifyPluginCallbackTypebox<{ assets: Assets }> = (a
       response: { 204: Nothing }
     }
   }, async (request, reply) => {
-    requireRole(request.actor, 'admin')
     const name = assetIn(request.params.name)
     if (!await assets.remove(auditAuthorOf(request), name)) throw resourceNotFound('asset', name)
     return reply.code(204).send()

@@ -1,4 +1,4 @@
-import { AuditQuery, AuditView, type Database, page, readAuditLog, requireRole } from '@dispatch/core'
+import { AuditQuery, AuditView, type Database, page, readAuditLog } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { nextCursorOf } from './paging.ts'
 import { resourceNotFound } from './path-parameters.ts'
@@ -6,7 +6,7 @@ import { resourceNotFound } from './path-parameters.ts'
 /** Who changed what: of the company for its admins, of any company for operators. */
 export const auditRoutes: FastifyPluginCallbackTypebox<{ database: Database }> = (app, { database }, done) => {
   app.get('/api/v1/audit', {
-    config: { errors: ['validation_error', 'not_found'] },
+    config: { roles: ['admin', 'operator'], errors: ['validation_error', 'not_found'] },
     schema: {
       operationId: 'listAuditEntries',
       tags: ['Company'],
@@ -16,7 +16,6 @@ export const auditRoutes: FastifyPluginCallbackTypebox<{ database: Database }> =
       response: { 200: page(AuditView) }
     }
   }, async ({ actor, query: { limit = 25, cursor, from, to, ...filter } }) => {
-    requireRole(actor, 'admin', 'operator')
     const times = { ...(from === undefined ? {} : { from: new Date(from) }), ...(to === undefined ? {} : { to: new Date(to) }) }
     const found = await readAuditLog(database, actor, { ...filter, ...times }, {
       limit,

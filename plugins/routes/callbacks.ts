@@ -1,5 +1,4 @@
-import { type Callbacks, CallbackSecrets, type CallbackSigning, CallbackView, type Database, NewCallbackSecret, page, PageQuery,
-  requireRole } from '@dispatch/core'
+import { type Callbacks, CallbackSecrets, type CallbackSigning, CallbackView, type Database, NewCallbackSecret, page, PageQuery } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 import { nextCursorOf } from './paging.ts'
@@ -39,7 +38,7 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<{ database: Database,
   })
 
   app.get('/api/v1/company/callbacks', {
-    config: { errors: ['validation_error'] },
+    config: { roles: ['admin', 'operator'], errors: ['validation_error'] },
     schema: {
       operationId: 'listCompanyCallbacks',
       tags: ['Callbacks'],
@@ -48,12 +47,11 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<{ database: Database,
       response: { 200: page(CallbackView) }
     }
   }, ({ actor, query }) => {
-    requireRole(actor, 'admin', 'operator')
     return pageOf(actor.companyId, null, query)
   })
 
   app.post<{ Params: { id: string } }>('/api/v1/callbacks/:id/replay', {
-    config: { errors: ['not_found', 'conflict'] },
+    config: { roles: ['admin'], errors: ['not_found', 'conflict'] },
     schema: {
       operationId: 'replayCallback',
       tags: ['Callbacks'],
@@ -62,14 +60,13 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<{ database: Database,
     }
   }, async (request) => {
     const { actor, params } = request
-    requireRole(actor, 'admin')
     const replayed = await callbacks.replay(auditAuthorOf(request), uuidIn(params.id, 'callback'))
     if (replayed === undefined) throw resourceNotFound('callback', params.id)
     return replayed
   })
 
   app.get('/api/v1/company/callback-secret', {
-    config: { errors: [] },
+    config: { roles: ['admin'], errors: [] },
     schema: {
       operationId: 'listCallbackSecrets',
       tags: ['Callbacks'],
@@ -77,12 +74,11 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<{ database: Database,
       response: { 200: CallbackSecrets }
     }
   }, ({ actor }) => {
-    requireRole(actor, 'admin')
     return signing.list(actor.companyId)
   })
 
   app.post('/api/v1/company/callback-secret', {
-    config: { errors: [] },
+    config: { roles: ['admin'], errors: [] },
     schema: {
       operationId: 'createCallbackSecret',
       tags: ['Callbacks'],
@@ -90,7 +86,6 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<{ database: Database,
       response: { 200: NewCallbackSecret }
     }
   }, async (request, reply) => {
-    requireRole(request.actor, 'admin')
     const made = await signing.rotate(auditAuthorOf(request))
     return reply.header('cache-control', 'no-store').send(made)
   })

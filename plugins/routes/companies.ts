@@ -1,5 +1,5 @@
 import { BalanceView, type CompanyAccounts, CompanyChanges, CompanyView, CreditsBody, IdempotencyHeaders, NewCompanyBody, page, PageQuery,
-  requirePerson, requireRole } from '@dispatch/core'
+  requirePerson } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 import { idempotencyKeyOf } from './dispatch-route.ts'
@@ -11,7 +11,7 @@ type Named = { Params: { id: string } }
 /** The companies of the platform, for its operators. */
 export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: CompanyAccounts }> = (app, { companies }, done) => {
   app.get('/api/v1/companies', {
-    config: { errors: ['validation_error'] },
+    config: { roles: ['operator'], errors: ['validation_error'] },
     schema: {
       operationId: 'listCompanies',
       tags: ['Platform'],
@@ -20,13 +20,12 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: CompanyA
       response: { 200: page(CompanyView) }
     }
   }, async ({ actor, query: { limit = 25, cursor } }) => {
-    requireRole(actor, 'operator')
     const found = await companies.list({ limit, ...(cursor === undefined ? {} : { after: String(Math.min(Number(cursor), largestId)) }) })
     return { data: found, nextCursor: nextCursorOf(found, limit, ({ id }) => id) }
   })
 
   app.post('/api/v1/companies', {
-    config: { errors: ['validation_failed'] },
+    config: { person: true, roles: ['operator'], errors: ['validation_failed'] },
     schema: {
       operationId: 'createCompany',
       tags: ['Platform'],
@@ -35,13 +34,11 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: CompanyA
       response: { 201: CompanyView }
     }
   }, async (request, reply) => {
-    requireRole(request.actor, 'operator')
-    requirePerson(request.actor)
     return reply.code(201).send(await companies.create(auditAuthorOf(request), request.body))
   })
 
   app.get<Named>('/api/v1/companies/:id', {
-    config: { errors: ['not_found'] },
+    config: { roles: ['operator'], errors: ['not_found'] },
     schema: {
       operationId: 'readCompany',
       tags: ['Platform'],
@@ -49,12 +46,11 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: CompanyA
       response: { 200: CompanyView }
     }
   }, async ({ actor, params }) => {
-    requireRole(actor, 'operator')
     return await companies.find(idIn(params)) ?? nothing(params)
   })
 
   app.put<Named & { Body: CompanyChanges }>('/api/v1/companies/:id', {
-    config: { errors: ['not_found', 'conflict', 'validation_failed'] },
+    config: { roles: ['operator'], errors: ['not_found', 'conflict', 'validation_failed'] },
     schema: {
       operationId: 'updateCompany',
       tags: ['Platform'],
@@ -65,13 +61,12 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: CompanyA
     }
   }, async (request) => {
     const { actor, params, body } = request
-    requireRole(actor, 'operator')
     if (body.addresses !== undefined) requirePerson(actor)
     return await companies.change(auditAuthorOf(request), idIn(params), body) ?? nothing(params)
   })
 
   app.post<Named & { Body: CreditsBody }>('/api/v1/companies/:id/credits', {
-    config: { errors: ['not_found', 'conflict', 'idempotency_key_reused'], replayable: true },
+    config: { roles: ['operator'], errors: ['not_found', 'conflict', 'idempotency_key_reused'], replayable: true },
     schema: {
       operationId: 'creditCompany',
       tags: ['Platform'],
@@ -84,7 +79,6 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: CompanyA
     }
   }, async (request, reply) => {
     const { actor, params, body } = request
-    requireRole(actor, 'operator')
     const { replayed, ...balance } =
       await companies.credit(auditAuthorOf(request), idIn(params), { ...body, ...idempotencyKeyOf(request) }) ?? nothing(params)
     if (replayed) reply.header('idempotency-replayed', 'true')

@@ -1,11 +1,11 @@
-import { type CompanySettings, requirePerson, requireRole, SettingsBody, SettingsView } from '@dispatch/core'
+import { type CompanySettings, SettingsBody, SettingsView } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 
 /** What a company decides of itself: from where its users may call, and when and where it is warned. */
 export const companyRoutes: FastifyPluginCallbackTypebox<{ settings: CompanySettings }> = (app, { settings }, done) => {
   app.get('/api/v1/company', {
-    config: { errors: [] },
+    config: { roles: ['admin', 'operator'], errors: [] },
     schema: {
       operationId: 'readSettings',
       tags: ['Company'],
@@ -13,12 +13,11 @@ export const companyRoutes: FastifyPluginCallbackTypebox<{ settings: CompanySett
       response: { 200: SettingsView }
     }
   }, ({ actor }) => {
-    requireRole(actor, 'admin', 'operator')
     return settings.read(actor)
   })
 
   app.put('/api/v1/company', {
-    config: { errors: ['validation_failed'] },
+    config: { person: true, roles: ['admin', 'operator'], errors: ['validation_failed'] },
     schema: {
       operationId: 'updateSettings',
       tags: ['Company'],
@@ -31,8 +30,6 @@ export const companyRoutes: FastifyPluginCallbackTypebox<{ settings: CompanySett
       response: { 200: SettingsView }
     }
   }, (request) => {
-    requireRole(request.actor, 'admin', 'operator')
-    requirePerson(request.actor)
     return settings.change({ actor: request.actor, author: auditAuthorOf(request) }, request.body)
   })
   done()

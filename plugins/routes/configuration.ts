@@ -1,6 +1,6 @@
 import type { JsonObject } from '@dispatch/common'
 import { type Actor, ChoiceBody, ConfigurationBody, type ConfigurationService, ConfigurationView, DispatchError, isServiceName, MyConfig,
-  Nothing, type Owner, refusal, requireRole, requireService, type ServiceName } from '@dispatch/core'
+  Nothing, type Owner, refusal, requireService, type Role, type ServiceName } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 import { codeIn } from './path-parameters.ts'
@@ -21,9 +21,10 @@ export const configurationRoutes: FastifyPluginCallbackTypebox<{ configurationSe
     }
   }, ({ actor }) => configurationService.mine(actor))
 
-  for (const { choice, provider, of, whose, ownerOf } of scopes) {
+  for (const { choice, provider, of, whose, ownerOf, roles } of scopes) {
+    const permitted = roles === undefined ? {} : { roles }
     app.put<{ Params: { service: string }, Body: { providerName: string | null } }>(`${choice}/:service`, {
-      config: { errors: ['unknown_service', 'validation_failed', 'configuration_missing'] },
+      config: { ...permitted, errors: ['unknown_service', 'validation_failed', 'configuration_missing'] },
       schema: {
         operationId: `choose${of}Provider`,
         tags: ['Configuration'],
@@ -42,7 +43,7 @@ export const configurationRoutes: FastifyPluginCallbackTypebox<{ configurationSe
     })
 
     app.put<{ Params: { code: string }, Body: { settings: JsonObject, sandbox?: boolean, useSandbox?: boolean } }>(`${provider}/:code`, {
-      config: { errors: ['not_found', 'validation_failed'] },
+      config: { ...permitted, errors: ['not_found', 'validation_failed'] },
       schema: {
         operationId: `configure${of}Provider`,
         tags: ['Configuration'],
@@ -57,7 +58,7 @@ export const configurationRoutes: FastifyPluginCallbackTypebox<{ configurationSe
     })
 
     app.delete<{ Params: { code: string } }>(`${provider}/:code`, {
-      config: { errors: ['not_found'] },
+      config: { ...permitted, errors: ['not_found'] },
       schema: {
         operationId: `delete${of}ProviderConfiguration`,
         tags: ['Configuration'],
@@ -72,7 +73,14 @@ export const configurationRoutes: FastifyPluginCallbackTypebox<{ configurationSe
   done()
 }
 
-type Scope = { choice: string, provider: string, of: 'My' | 'Company', whose: string, ownerOf: (actor: Actor) => Owner }
+type Scope = {
+  choice: string
+  provider: string
+  of: 'My' | 'Company'
+  whose: string
+  ownerOf: (actor: Actor) => Owner
+  roles?: readonly Role[]
+}
 
 const scopes: Scope[] = [
   {
@@ -87,10 +95,8 @@ const scopes: Scope[] = [
     provider: '/api/v1/company/providers',
     of: 'Company',
     whose: 'the company (admins)',
-    ownerOf (actor) {
-      requireRole(actor, 'admin')
-      return { companyId: actor.companyId, userId: null }
-    }
+    ownerOf: ({ companyId }) => ({ companyId, userId: null }),
+    roles: ['admin']
   }
 ]
 

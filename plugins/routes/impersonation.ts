@@ -7,7 +7,7 @@ type Options = { authentication: Authentication, database: Database, now: () => 
 /** `POST /auth/impersonate`: acting as somebody else. The token leaves only once the audit log of the user's company has it. */
 export const impersonationRoutes: FastifyPluginCallbackTypebox<Options> = (app, { authentication, database, now }, done) => {
   app.post('/auth/impersonate', {
-    config: { limit: 'auth', errors: ['not_found'] },
+    config: { limit: 'auth', person: true, roles: ['admin', 'operator'], errors: ['not_found'] },
     schema: {
       operationId: 'impersonate',
       tags: ['Authentication'],

@@ -1,4 +1,4 @@
-import { type KeyAdministration, KeyQuery, KeyView, NewKeyBody, NewKeyView, Nothing, page, requirePerson } from '@dispatch/core'
+import { type KeyAdministration, KeyQuery, KeyView, NewKeyBody, NewKeyView, Nothing, page } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 import { nextCursorOf } from './paging.ts'
@@ -7,7 +7,7 @@ import { resourceNotFound, uuidIn } from './path-parameters.ts'
 /** Keys with which programs act for users: made and revoked by people alone. */
 export const keysRoutes: FastifyPluginCallbackTypebox<{ keys: KeyAdministration }> = (app, { keys }, done) => {
   app.post('/api/v1/keys', {
-    config: { errors: ['not_found', 'conflict', 'validation_failed'] },
+    config: { person: true, errors: ['not_found', 'conflict', 'validation_failed'] },
     schema: {
       operationId: 'createKey',
       tags: ['Keys'],
@@ -16,7 +16,6 @@ export const keysRoutes: FastifyPluginCallbackTypebox<{ keys: KeyAdministration 
       response: { 201: NewKeyView }
     }
   }, async (request, reply) => {
-    requirePerson(request.actor)
     const { actor, body } = request
     const made = await keys.create({ actor, author: auditAuthorOf(request) }, body)
     if (made === undefined) throw resourceNotFound('user', String(body.userId ?? actor.userId))
@@ -39,7 +38,7 @@ export const keysRoutes: FastifyPluginCallbackTypebox<{ keys: KeyAdministration 
   })
 
   app.delete<{ Params: { id: string } }>('/api/v1/keys/:id', {
-    config: { errors: ['not_found'] },
+    config: { person: true, errors: ['not_found'] },
     schema: {
       operationId: 'deleteKey',
       tags: ['Keys'],
@@ -47,7 +46,6 @@ export const keysRoutes: FastifyPluginCallbackTypebox<{ keys: KeyAdministration 
       response: { 204: Nothing }
     }
   }, async (request, reply) => {
-    requirePerson(request.actor)
     const { actor, params } = request
     const revoked = await keys.revoke({ actor, author: auditAuthorOf(request) }, uuidIn(params.id, 'key'))
     if (!revoked) throw resourceNotFound('key', params.id)

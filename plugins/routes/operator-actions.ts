@@ -52,7 +52,7 @@ export const dispatchActionRoutes: FastifyPluginCallbackTypebox<Options> = (app,
   })
 
   app.post('/api/v1/dispatches/:id/resolve', {
-    config: { errors: ['not_found', 'conflict'] },
+    config: { roles: ['admin'], errors: ['not_found', 'conflict'] },
     schema: {
       operationId: 'resolveDispatch',
       tags: ['Dispatches'],

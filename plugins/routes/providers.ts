@@ -1,5 +1,5 @@
 import { type Breakers, type Database, type Host, isSince, type Manifest, noteAudit, page, providedNames, type ProviderEntry, ProviderView,
-  requireRole, settingsSchemaIn, type Version } from '@dispatch/core'
+  settingsSchemaIn, type Version } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { basename } from 'node:path'
 import { supportOf } from '../support-page/support.ts'
@@ -24,7 +24,7 @@ export const providersRoutes: FastifyPluginCallbackTypebox<{ host: Host, breaker
   }, ({ actor, apiVersion }) => ({ data: viewsOf(host.entries(), isFailing(actor.companyId), apiVersion), nextCursor: null }))
 
   app.post('/api/v1/providers/reload', {
-    config: { errors: [] },
+    config: { roles: ['operator'], errors: [] },
     schema: {
       operationId: 'reloadProviders',
       tags: ['Providers'],
@@ -33,7 +33,6 @@ export const providersRoutes: FastifyPluginCallbackTypebox<{ host: Host, breaker
     }
   }, async (request) => {
     const { actor, apiVersion } = request
-    requireRole(actor, 'operator')
     const entries = await host.reload()
     await database.company(actor.companyId, (queries) =>
       noteAudit(queries, {

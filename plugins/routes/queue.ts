@@ -1,4 +1,4 @@
-import { type Database, QueueView, readBacklog, ReleaseBody, type ReleaseQueue, ReleaseView, requireRole } from '@dispatch/core'
+import { type Database, QueueView, readBacklog, ReleaseBody, type ReleaseQueue, ReleaseView } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 
@@ -9,7 +9,7 @@ export const queueRoutes: FastifyPluginCallbackTypebox<{ database: Database, rel
   done
 ) => {
   app.get('/api/v1/queue', {
-    config: { errors: [] },
+    config: { roles: ['operator'], errors: [] },
     schema: {
       operationId: 'readQueue',
       tags: ['Platform'],
@@ -17,12 +17,11 @@ export const queueRoutes: FastifyPluginCallbackTypebox<{ database: Database, rel
       response: { 200: QueueView }
     }
   }, async ({ actor }) => {
-    requireRole(actor, 'operator')
     return readBacklog(database)
   })
 
   app.post('/api/v1/queue/release', {
-    config: { errors: ['validation_error'] },
+    config: { roles: ['admin', 'operator'], errors: ['validation_error'] },
     schema: {
       operationId: 'releaseQueue',
       tags: ['Dispatches'],

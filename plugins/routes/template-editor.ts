@@ -1,4 +1,4 @@
-import { type ChangeContext, type Database, NextVersionBody, Nothing, type Preview, PreviewBody, PreviewTextBody, PublishBody, requireRole,
+import { type ChangeContext, type Database, NextVersionBody, Nothing, type Preview, PreviewBody, PreviewTextBody, PublishBody,
   requireService, type SavedTemplate, TemplateAnswer, TemplateBody, TemplateDetail, type TemplateEditor } from '@dispatch/core'
 import { fileFormats } from '@dispatch/documents'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
@@ -24,9 +24,8 @@ export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ templateEditor
   { templateEditor, database, now },
   done
 ) => {
-  /** The author of a change. Throws `forbidden` unless an admin. */
+  /** The author of a change. */
   function by (request: FastifyRequest): ChangeContext {
-    requireRole(request.actor, 'admin')
     return { companyId: request.actor.companyId, author: auditAuthorOf(request), at: now() }
   }
 
@@ -34,7 +33,7 @@ export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ templateEditor
     (await findTemplate(database, actor.companyId, params.id)).id
 
   app.post('/api/v1/templates', {
-    config: { errors: ['conflict', 'validation_failed', 'provider_unavailable'] },
+    config: { roles: ['admin'], errors: ['conflict', 'validation_failed', 'provider_unavailable'] },
     schema: {
       operationId: 'createTemplate',
       tags: ['Templates'],
@@ -45,7 +44,7 @@ export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ templateEditor
   }, async (request, reply) => reply.code(201).send(answerOf(await templateEditor.create(by(request), request.body))))
 
   app.put<Named & { Body: NextVersionBody }>('/api/v1/templates/:id', {
-    config: { errors: ['template_not_found', 'conflict', 'validation_failed', 'provider_unavailable'] },
+    config: { roles: ['admin'], errors: ['template_not_found', 'conflict', 'validation_failed', 'provider_unavailable'] },
     schema: {
       operationId: 'createTemplateVersion',
       tags: ['Templates'],
@@ -56,7 +55,7 @@ export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ templateEditor
   }, async (request) => answerOf(await templateEditor.change(by(request), await numbered(request), request.body)))
 
   app.post<Named & { Body: PublishBody }>('/api/v1/templates/:id/publish', {
-    config: { errors: ['template_not_found', 'conflict'] },
+    config: { roles: ['admin'], errors: ['template_not_found', 'conflict'] },
     schema: {
       operationId: 'publishTemplate',
       tags: ['Templates'],
@@ -67,7 +66,7 @@ export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ templateEditor
   }, async (request) => detailOf(await templateEditor.publish(by(request), await numbered(request), request.body.version)))
 
   app.delete<Named>('/api/v1/templates/:id', {
-    config: { errors: ['template_not_found'] },
+    config: { roles: ['admin'], errors: ['template_not_found'] },
     schema: {
       operationId: 'deleteTemplate',
       tags: ['Templates'],
@@ -96,7 +95,7 @@ export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ templateEditor
   })
 
   app.post('/api/v1/templates/preview', {
-    config: { errors: ['validation_failed', 'provider_unavailable'] },
+    config: { roles: ['admin'], errors: ['validation_failed', 'provider_unavailable'] },
     schema: {
       operationId: 'previewTemplateText',
       tags: ['Templates'],
@@ -105,8 +104,12 @@ export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ templateEditor
       response: { 200: File }
     }
   }, async (request, reply) => {
+<<<<<<< HEAD
     requireRole(request.actor, 'admin')
     return show(reply, await templateEditor.previewText(request.actor.companyId, request.body))
+=======
+    return show(reply, await authoring.previewText(request.actor.companyId, request.body))
+>>>>>>> 174a124 (Permissions: checked before the body is read, by the route's roles; services of the path before the body's shape)
   })
   done()
 }

@@ -1,5 +1,4 @@
-import { NewUserBody, Nothing, page, PageQuery, PasswordBody, requirePerson, requireRole, UserChanges, type Users,
-  UserView } from '@dispatch/core'
+import { NewUserBody, Nothing, page, PageQuery, PasswordBody, UserChanges, type Users, UserView } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 import { nextCursorOf } from './paging.ts'
@@ -10,7 +9,7 @@ type Named = { Params: { id: string } }
 /** The users of the actor's company, for those who run it; and everybody's own password. */
 export const usersRoutes: FastifyPluginCallbackTypebox<{ users: Users }> = (app, { users }, done) => {
   app.get('/api/v1/users', {
-    config: { errors: ['validation_error'] },
+    config: { roles: ['admin', 'operator'], errors: ['validation_error'] },
     schema: {
       operationId: 'listUsers',
       tags: ['Users'],
@@ -19,7 +18,6 @@ export const usersRoutes: FastifyPluginCallbackTypebox<{ users: Users }> = (app,
       response: { 200: page(UserView) }
     }
   }, async ({ actor, query: { limit = 25, cursor } }) => {
-    requireRole(actor, 'admin', 'operator')
     const found = await users.list(actor, {
       limit,
       ...(cursor === undefined ? {} : { after: String(Math.min(Number(cursor), largestId)) })
@@ -28,7 +26,7 @@ export const usersRoutes: FastifyPluginCallbackTypebox<{ users: Users }> = (app,
   })
 
   app.post('/api/v1/users', {
-    config: { errors: ['validation_failed', 'conflict'] },
+    config: { person: true, roles: ['admin', 'operator'], errors: ['validation_failed', 'conflict'] },
     schema: {
       operationId: 'createUser',
       tags: ['Users'],
@@ -37,21 +35,18 @@ export const usersRoutes: FastifyPluginCallbackTypebox<{ users: Users }> = (app,
       response: { 201: UserView }
     }
   }, async (request, reply) => {
-    requireRole(request.actor, 'admin', 'operator')
-    requirePerson(request.actor)
     return reply.code(201).send(await users.create({ actor: request.actor, author: auditAuthorOf(request) }, request.body))
   })
 
   app.get<Named>('/api/v1/users/:id', {
-    config: { errors: ['not_found'] },
+    config: { roles: ['admin', 'operator'], errors: ['not_found'] },
     schema: { operationId: 'readUser', tags: ['Users'], summary: 'Reads a user of the company (admins).', response: { 200: UserView } }
   }, async ({ actor, params }) => {
-    requireRole(actor, 'admin', 'operator')
     return await users.find(actor, idIn(params)) ?? nobody(params)
   })
 
   app.put<Named & { Body: UserChanges }>('/api/v1/users/:id', {
-    config: { errors: ['not_found', 'validation_failed', 'conflict'] },
+    config: { person: true, roles: ['admin', 'operator'], errors: ['not_found', 'validation_failed', 'conflict'] },
     schema: {
       operationId: 'updateUser',
       tags: ['Users'],
@@ -62,13 +57,11 @@ export const usersRoutes: FastifyPluginCallbackTypebox<{ users: Users }> = (app,
     }
   }, async (request) => {
     const { actor, params, body } = request
-    requireRole(actor, 'admin', 'operator')
-    requirePerson(actor)
     return await users.change({ actor, author: auditAuthorOf(request) }, idIn(params), body) ?? nobody(params)
   })
 
   app.put<{ Body: PasswordBody }>('/api/v1/my/password', {
-    config: { errors: ['validation_failed'] },
+    config: { person: true, errors: ['validation_failed'] },
     schema: {
       operationId: 'changeMyPassword',
       tags: ['Users'],
@@ -78,7 +71,6 @@ export const usersRoutes: FastifyPluginCallbackTypebox<{ users: Users }> = (app,
       response: { 204: Nothing }
     }
   }, async (request, reply) => {
-    requirePerson(request.actor)
     await users.changePassword({ actor: request.actor, author: auditAuthorOf(request) }, request.body)
     return reply.code(204).send()
   })

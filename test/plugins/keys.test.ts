@@ -149,7 +149,7 @@ await t.test('what a key cannot be is said, with what would be right', async (t)
 await t.test('a key keeps to its services', async (t) => {
   const { body: { key } } = await make({ services: ['email'] })
   has(t, await as(key, 'POST', '/api/sms/validate', { sms: { phoneNumber: '+33612345678', message: 'Hello' } }), { status: 403 })
-  has(t, await as(key, 'POST', '/api/file/email/validate', {}), { status: 400 })
+  has(t, await as(key, 'POST', '/api/file/email/validate', {}), { status: 403 }, 'before the body is looked at')
   has(t, await as(key, 'POST', '/api/file/email/validate', {
     template: { id: 2, data: {} },
     email: { from: 'a@example.com', to: 'b@example.com', subject: 'x', body: 'y' }

@@ -3,7 +3,7 @@ import t from 'tap'
 import { isError } from '../hostile/support.ts'
 import { chainBody } from '../support/chains.ts'
 import { contains } from '../support/matching.ts'
-import { admin, type Answer, invoiceRequest, type Login, startService } from '../support/service.ts'
+import { admin, type Answer, invoiceRequest, type Login, operator, startService } from '../support/service.ts'
 import { quickRenderer } from './support/parts.ts'
 
 const service = await startService(t, { replacements: { renderer: quickRenderer } })
@@ -108,6 +108,31 @@ await t.test('what is deferred needs its permission when it is asked for', async
     contains(t, answer.body.message, '"upload"')
     t.equal((await request(['esign'], ending, allowed, deferred)).status, 200)
   }
+})
+
+const adminsOnly = [['PUT', '/api/v1/company/defaults/sms'], ['PUT', '/api/v1/company/providers/simulator'], ['POST', '/api/v1/users'], [
+  'PUT',
+  '/api/v1/users/1'
+], ['PUT', '/api/v1/company'], ['POST', '/api/v1/templates'], ['PUT', '/api/v1/templates/1'], ['POST', '/api/v1/templates/1/publish'], [
+  'POST',
+  '/api/v1/templates/preview'
+], ['POST', '/api/v1/assets'], ['POST', '/api/v1/queue/release'], ['POST', '/auth/impersonate'], ['POST',
+  '/api/v1/dispatches/0198c0de-0000-7000-8000-000000000000/resolve']] as const
+const operatorsOnly = [['POST', '/api/v1/companies'], ['PUT', '/api/v1/companies/1'], ['POST', '/api/v1/companies/1/credits']] as const
+
+await t.test('who has not the role learns nothing of what the body or the query should be', async (t) => {
+  const member = await user('*')
+  const asked = [...adminsOnly.map(([method, path]) => ({ method, path, by: member })),
+    ...operatorsOnly.map(([method, path]) => ({ method, path, by: admin }))]
+  for (const { method, path, by } of asked) {
+    for (const call of [{ body: { name: 5 } }, { body: '{', headers: { 'content-type': 'application/json' } }]) {
+      const answer = await send(method, path, call, by)
+      isError(t, answer, 'forbidden', `${method} ${path}`)
+      t.equal(Object.hasOwn(answer.body, 'details'), false, `${method} ${path}`)
+    }
+  }
+  isError(t, await send('GET', '/api/v1/companies?limit=none', {}, admin), 'forbidden')
+  isError(t, await send('POST', '/api/v1/companies', { body: { name: 5 } }, operator), 'validation_error')
 })
 
 await t.test('the permission comes before anything that tells of the company: a template, a configuration, a body', async (t) => {

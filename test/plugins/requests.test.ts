@@ -257,12 +257,14 @@ await t.test('data that does not fit the template\'s schema is a 422 with pointe
   t.ok(told(answer).includes('/template/data/lines/0/description too_short'))
 })
 
-await t.test('the order is: shape, then permission, then template, then rules', async (t) => {
+await t.test('the order is: permission, then shape, then template, then rules', async (t) => {
   const { member } = await service.company('order', { services: [] })
   const wrongEverything = { ...invoiceRequest({ total: 1 }), template: { id: 999, data: { total: 'x' } }, documentType: 'E_INVOICE' }
   const asMember = (body: unknown): Promise<Answer> => service.send('POST', '/api/invoicing', { body }, member)
-  has(t, await asMember({ ...wrongEverything, documentType: 'NONE' }), { status: 400 })
-  has(t, await asMember(wrongEverything), { status: 403, body: { error: 'forbidden' } })
+  const refused = await asMember({ ...wrongEverything, documentType: 'NONE' })
+  has(t, refused, { status: 403, body: { error: 'forbidden' } })
+  t.notOk('details' in refused.body, 'the shape is told to nobody who may not ask')
+  has(t, await dispatch({ ...wrongEverything, documentType: 'NONE' }), { status: 400 })
   const noTemplate = await dispatch(wrongEverything)
   has(t, noTemplate, { status: 404, body: { error: 'template_not_found' } })
   t.notOk('details' in noTemplate.body)
