@@ -59,7 +59,7 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<{ database: Database,
       response: { 200: CallbackView }
     }
   }, async (request) => {
-    const { actor, params } = request
+    const { params } = request
     const replayed = await callbacks.replay(auditAuthorOf(request), uuidIn(params.id, 'callback'))
     if (replayed === undefined) throw resourceNotFound('callback', params.id)
     return replayed

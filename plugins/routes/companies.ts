@@ -19,7 +19,7 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: CompanyA
       querystring: PageQuery,
       response: { 200: page(CompanyView) }
     }
-  }, async ({ actor, query: { limit = 25, cursor } }) => {
+  }, async ({ query: { limit = 25, cursor } }) => {
     const found = await companies.list({ limit, ...(cursor === undefined ? {} : { after: String(Math.min(Number(cursor), largestId)) }) })
     return { data: found, nextCursor: nextCursorOf(found, limit, ({ id }) => id) }
   })
@@ -45,9 +45,7 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: CompanyA
       summary: 'Reads a company and its credits (operators).',
       response: { 200: CompanyView }
     }
-  }, async ({ actor, params }) => {
-    return await companies.find(idIn(params)) ?? nothing(params)
-  })
+  }, async ({ params }) => await companies.find(idIn(params)) ?? nothing(params))
 
   app.put<Named & { Body: CompanyChanges }>('/api/v1/companies/:id', {
     config: { roles: ['operator'], errors: ['not_found', 'conflict', 'validation_failed'] },
@@ -78,7 +76,7 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: CompanyA
       response: { 200: BalanceView }
     }
   }, async (request, reply) => {
-    const { actor, params, body } = request
+    const { params, body } = request
     const { replayed, ...balance } =
       await companies.credit(auditAuthorOf(request), idIn(params), { ...body, ...idempotencyKeyOf(request) }) ?? nothing(params)
     if (replayed) reply.header('idempotency-replayed', 'true')

@@ -16,9 +16,7 @@ export const queueRoutes: FastifyPluginCallbackTypebox<{ database: Database, rel
       summary: 'Tells what waits in the queue, for how long, and what is tried again (operators).',
       response: { 200: QueueView }
     }
-  }, async ({ actor }) => {
-    return readBacklog(database)
-  })
+  }, () => readBacklog(database))
 
   app.post('/api/v1/queue/release', {
     config: { roles: ['admin', 'operator'], errors: ['validation_error'] },

@@ -103,14 +103,7 @@ export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ templateEditor
       body: PreviewTextBody,
       response: { 200: File }
     }
-  }, async (request, reply) => {
-<<<<<<< HEAD
-    requireRole(request.actor, 'admin')
-    return show(reply, await templateEditor.previewText(request.actor.companyId, request.body))
-=======
-    return show(reply, await authoring.previewText(request.actor.companyId, request.body))
->>>>>>> 174a124 (Permissions: checked before the body is read, by the route's roles; services of the path before the body's shape)
-  })
+  }, async ({ actor, body }, reply) => show(reply, await templateEditor.previewText(actor.companyId, body)))
   done()
 }
 
