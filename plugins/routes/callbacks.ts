@@ -1,4 +1,5 @@
-import { type Callbacks, CallbackSecrets, type CallbackSigning, CallbackView, type Database, NewCallbackSecret, page, PageQuery } from '@dispatch/core'
+import { type Callbacks, CallbackSecrets, type CallbackSigning, CallbackView, type Database, NewCallbackSecret, page,
+  PageQuery } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 import { nextCursorOf } from './paging.ts'
