@@ -8,7 +8,7 @@ import { dataDirectory, root } from './support/process.ts'
 
 const databaseUrl = await seededDatabase(t)
 const clock = clockAt(new Date().toISOString())
-const options = { databaseUrl, parts: { renderer: quickRenderer, now: clock.now } }
+const options = { databaseUrl, replacements: { renderer: quickRenderer, now: clock.now } }
 const [here, there] = [await startService(t, options), await startService(t, options)]
 const env = { DATABASE_URL: databaseUrl, DISPATCH_DATA_DIR: dataDirectory(t), DISPATCH_MASTER_KEY: testConfig('').masterKey ?? '' }
 

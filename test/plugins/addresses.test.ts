@@ -5,7 +5,7 @@ import { type Answer, invoiceRequest, type Login, seededDatabase, startService, 
 import { quickRenderer } from './support/parts.ts'
 
 const databaseUrl = await seededDatabase(t)
-const options = { databaseUrl, parts: { renderer: quickRenderer } }
+const options = { databaseUrl, replacements: { renderer: quickRenderer } }
 /** One that clients reach directly, one behind proxies. */
 const [direct, behind] = [
   await startService(t, options),

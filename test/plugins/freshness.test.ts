@@ -9,7 +9,7 @@ import { letter } from './support/templates.ts'
 const databaseUrl = await seededDatabase(t)
 const providers = await testProviders(t)
 await providers.add('other', { settings: '{ token: Secret() }', more: 'sandbox: { kind: \'configuration\' },' }, accepts)
-const options = { databaseUrl, config: { providerDirectories: providers.directories }, parts: { renderer: quickRenderer } }
+const options = { databaseUrl, config: { providerDirectories: providers.directories }, replacements: { renderer: quickRenderer } }
 const [here, there] = [await startService(t, options), await startService(t, options)]
 const { owner } = here.app.get('database')
 

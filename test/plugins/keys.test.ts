@@ -6,7 +6,7 @@ import { clockAt, quickRenderer } from './support/parts.ts'
 
 const databaseUrl = await seededDatabase(t)
 const clock = clockAt('2026-03-14T09:30:00.000Z')
-const options = { databaseUrl, parts: { renderer: quickRenderer, now: clock.now } }
+const options = { databaseUrl, replacements: { renderer: quickRenderer, now: clock.now } }
 const [here, there] = [await startService(t, options), await startService(t, options)]
 const { owner } = here.app.get('database')
 const company = await here.company('shop')

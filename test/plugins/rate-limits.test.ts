@@ -11,7 +11,7 @@ async function open (limits: Partial<Config['limits']> = {}): Promise<[TestServi
   const options = {
     databaseUrl,
     config: { limits: { auth: 10, dispatch: 100, validation: 0, ...limits }, trustedProxies: ['127.0.0.1'] },
-    parts: { renderer: quickRenderer }
+    replacements: { renderer: quickRenderer }
   }
   return [await startService(t, options), await startService(t, options)]
 }
