@@ -97,8 +97,8 @@ export type AppDependencies = {
 export type App = { get: <Name extends keyof AppDependencies>(name: Name) => AppDependencies[Name], close: () => Promise<void> }
 
 /**
- * How each dependency is created from others, when it is first requested. tsyringe's decorators inject into constructors of classes, by types
- * that Node's type stripping removes. The dependencies are made by functions, so factories are registered by name.
+ * How each dependency is created from others, when it is first requested. tsyringe's decorators inject into constructors of classes, by
+ * types that Node's type stripping removes. The dependencies are made by functions, so factories are registered by name.
  */
 const factories: { [Name in keyof AppDependencies]?: (get: App['get']) => AppDependencies[Name] } = {
   newId: () => () => randomUUIDv7(),
