@@ -2,16 +2,16 @@ import type { Json, Problem } from '@dispatch/common'
 import { countryCodes } from '@dispatch/einvoice'
 import validator from 'validator'
 
-/** Whose post needs no code (Universal Postal Union, "Addressing solutions", as of 2025). A code given there is printed as it is. */
+/** Countries without postal codes (Universal Postal Union, "Addressing solutions", as of 2025). A code given there is printed as it is. */
 export const withoutPostalCodes: readonly string[] = ['AE', 'AG', 'AO', 'AW', 'BF', 'BI', 'BJ', 'BO', 'BQ', 'BS', 'BV', 'BW', 'BZ', 'CD',
   'CF', 'CG', 'CI', 'CK', 'CM', 'CW', 'DJ', 'DM', 'ER', 'FJ', 'GA', 'GD', 'GM', 'GQ', 'GY', 'HK', 'JM', 'KI', 'KM', 'KN', 'KP', 'ML', 'MO',
   'MR', 'MW', 'NR', 'NU', 'QA', 'RW', 'SB', 'SC', 'SL', 'SR', 'SS', 'ST', 'SX', 'SY', 'TD', 'TF', 'TG', 'TK', 'TL', 'TO', 'TV', 'UG', 'VU',
   'YE', 'ZW']
 
-/** A country and a postal code of the data; values of other types are left to the schema. */
+/** A country and a postal code from the data. The schema reports values of other types. */
 type Place = { country: Json | undefined, postalCode: Json | undefined }
 
-/** Checks where a letter goes: an ISO 3166-1 alpha-2 code, and the postal code by the country's form. */
+/** Checks the address of a letter: the country is an ISO 3166-1 alpha-2 code, and the postal code has the country's format. */
 export function checkPlace (place: Place, path: string): Problem[] {
   const { country } = place
   const isWrong = typeof country === 'string' && !isCountry(country)
@@ -38,7 +38,7 @@ export function checkInvoicedCountry (country: Json | undefined, path: string): 
   return typeof country !== 'string' || countryCodes.has(country) ? [] : [unknownCountry(country, path)]
 }
 
-/** What people write for a country whose code is another. */
+/** Common wrong country codes, with the right ones. */
 const mistaken: Readonly<Record<string, string>> = { UK: 'GB', EN: 'GB', EL: 'GR' }
 
 function unknownCountry (given: string, path: string): Problem {
@@ -69,7 +69,7 @@ export function checkPostalCode ({ country, postalCode }: Place, path: string): 
   return [{ path: `${path}/postalCode`, code: 'format', message: `Not a postal code of ${form}.` }]
 }
 
-/** Signs of countries before a postal code that are not their code in ISO 3166-1. */
+/** Country prefixes of postal codes that differ from the ISO 3166-1 code. */
 const signs: Readonly<Record<string, string>> = {
   AT: 'A',
   BE: 'B',

@@ -16,7 +16,7 @@ export type Amounts = {
 }
 export type LineAmounts = Record<'quantity' | 'unitPrice' | 'priceQuantity' | 'taxRate' | 'total' | 'adjustment', Decimal | undefined>
 
-/** Reads each number once: making decimals is what checking an invoice costs. */
+/** Reads each number once, because creating decimals is the main cost of checking an invoice. */
 export function readAmounts (data: JsonObject): Amounts {
   const { subtotal, taxRate, taxAmount, total } = data
   return {
@@ -56,7 +56,7 @@ function amountsOf (list: Json | undefined): Decimal | undefined {
   return sum
 }
 
-/** What is no object has no amounts, but keeps its place. */
+/** An item that is not an object has no amounts, but keeps its index. */
 function objectsOf (list: Json | undefined): readonly JsonObject[] {
   return Array.isArray(list)
     ? list.map((item: Json) => isRecord(item) ? item : {})

@@ -7,7 +7,7 @@ export type ServicePath = readonly [ServiceName, ...ServiceName[]]
 /** How many services a path may name. */
 export const longestChain = 4
 
-/** The services that make the document of a chain. */
+/** The services that create the document of a chain. */
 export const chainBeginners: readonly ServiceName[] = serviceNames.filter((name) => services[name].chain.produces === 'document')
 
 /** The services that can do something with the document of a chain. */
@@ -21,12 +21,12 @@ export function whatMayFollow (path: readonly ServiceName[]): readonly ServiceNa
   return isOver || !chainBeginners.includes(first) ? [] : chainFollowers.filter((name) => !path.includes(name))
 }
 
-/** Whether every service of the path may stand where it stands; one alone always may. */
+/** Whether every service of the path may have its position. A single service always may. */
 export function isPath (path: readonly ServiceName[]): path is ServicePath {
   return path.length > 0 && path.every((name, index) => whatMayFollow(path.slice(0, index)).includes(name))
 }
 
-/** Why the services of a path cannot stand as they do, and what could; undefined when they can. */
+/** A sentence about why the services of a path are no chain, and which would be; undefined for a valid chain. */
 export function chainFault (path: readonly ServiceName[]): string | undefined {
   const wrong = path.findIndex((name, index) => !whatMayFollow(path.slice(0, index)).includes(name))
   if (wrong < 1) return undefined

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
 import type { DocumentHandle } from '../contract/common.ts'
 
-/** What is made of a template (or comes with the request) before a service is done, by its kind. */
+/** The content of a service, by its kind: rendered from a template, or given in the request. */
 export type Content = {
   /** A file, how many pages it has where that is known, and where it is to be signed. */
   document: { document: DocumentHandle, pages?: number, signatures: readonly SignaturePlace[] }
@@ -17,10 +17,7 @@ export type InlinePicture = DocumentHandle & { contentId: string }
 
 export type ContentKind = keyof Content
 
-/**
- * All that a service needs besides its fields. `data` is that of the template, empty without one; `link` leads to the document of the
- * chain.
- */
+/** What a service needs besides its fields. `data`: the template's data (empty without one). `link`: the link to the chain's document. */
 export type StepContent<Kind extends ContentKind = ContentKind> = {
   data: JsonObject
   metadata: Readonly<Record<string, string>>

@@ -16,7 +16,7 @@ export function textOf (data: Json, pointer: string): string | undefined {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined
 }
 
-/** 200 characters: as many as can be asked for in a query, and far fewer than fit into an index of PostgreSQL. */
+/** 200 characters: the longest value that a query can search for, far below the limit of a PostgreSQL index. */
 const beginning = /^.{0,200}/su
 
 /** `{ [name]: text }` when a text or number stands at the pointer, with no more than its first 200 characters; `{}` when not. */

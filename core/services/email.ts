@@ -54,15 +54,15 @@ export function attaches ({ attachGenerated }: JsonObject): boolean {
   return attachGenerated !== false
 }
 
-/** What an email provider declares. Whom a configuration lets send is its setting `allowedSenders`. */
+/** What an email provider declares. The setting `allowedSenders` of a configuration says which senders are allowed. */
 export const EmailCapabilities = Type.Object({
   maxSize: Type.Optional(Type.Integer({ minimum: 1, description: 'Bytes of a whole message.' }))
 }, { additionalProperties: false })
 export type EmailCapabilities = Static<typeof EmailCapabilities>
 
 /**
- * What an email provider is asked to dispatch: nobody is named twice. `html` or `text` is there, or both; the HTML shows the pictures of
- * `inline`.
+ * What an email provider is asked to dispatch. No recipient occurs twice. There is `html` or `text`, or both. The HTML shows the pictures
+ * in `inline`.
  */
 export type EmailDispatch = {
   email: {
@@ -163,7 +163,7 @@ function checkSubject ({ fields: { subject }, at }: EmailSubject): Problem[] {
     : []
 }
 
-/** The client's own body, as long as it will be with its links. */
+/** The client's own body, with sample links of the real length. */
 function checkBody ({ fields: { body }, at, provider, link }: EmailSubject): Findings {
   if (body === undefined) return {}
   const { problems = [], warnings = [] } = checkLink(body, at('body'), link)
@@ -176,7 +176,7 @@ function checkBody ({ fields: { body }, at, provider, link }: EmailSubject): Fin
   }
 }
 
-/** The size of the message, with pictures and attachments in base64, against what the provider takes. */
+/** Checks the size of the message, with pictures and attachments in base64, against the provider's limit. */
 function checkSize (message: Message, provider: ProviderFacts<EmailCapabilities>, path: string): Problem[] {
   return checkMost(provider, path, messageSize(message), provider.capabilities.maxSize, 'bytes a message')
 }
@@ -197,8 +197,8 @@ function contentOf ({ body }: EmailFields, { html, text, inline, attachments, li
 }
 
 /**
- * A body is HTML when it closes an element, has one that is never closed, or says so; a lone `<name>` is text. HTML goes with its plain
- * text.
+ * A body is HTML when it has a closing tag, a void element or a doctype. A single `<name>` is text. HTML is sent together with a plain-text
+ * version.
  */
 function bodyOf (body: string): { html?: string, text: string } {
   return /<\/[a-z][a-z0-9]*\s*>|<(?:br|hr|img)\b[^<>]*>|<!doctype html/i.test(body)

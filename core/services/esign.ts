@@ -109,7 +109,7 @@ function nameOf ({ firstName, lastName }: Signer): string {
   return `${firstName} ${lastName}`
 }
 
-/** Either nobody has an order, or all have one, and the orders count from 1 without a gap. */
+/** Checks that either no signer has an order, or all have one, numbered from 1 without a gap. */
 function checkOrder (signers: readonly Signer[], path: string): Problem[] {
   const orders = signers.map(({ order }) => order)
   if (orders.every((order) => order === undefined)) return []

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import { textAt } from './data.ts'
 import type { Service } from './service.ts'
 
-/** What a request may ask for, and the format that it means. */
+/** The formats that a request may ask for, with the renderer's names. */
 const outputFormats = { PDF: 'pdf', DOCX: 'docx', XLSX: 'xlsx' } as const satisfies Record<string, FileFormat>
 type OutputFormat = keyof typeof outputFormats
 

@@ -10,8 +10,8 @@ import type { Findings } from './service.ts'
 type Invoice = { data: JsonObject, template: { currency?: string }, today: string }
 
 /**
- * The business rules of the invoice vocabulary, on whatever of it the data has. All sums are decimal. Rounding is
- * allowed for: half a minor unit on line totals, the subtotal and the total, one minor unit per line on the tax.
+ * The business rules of invoices, for those invoice fields that the data has. All sums are decimal. Tolerance for rounding: half a minor
+ * unit on line totals, the subtotal and the total; one minor unit per line on the tax.
  */
 export function checkInvoice (invoice: Invoice): Findings {
   const { data, template } = invoice
@@ -34,18 +34,18 @@ export function checkInvoice (invoice: Invoice): Findings {
   }
 }
 
-/** What holds of an e-invoice beside its own rules. EN 16931 lets what was paid before be due before the day of issue. */
+/** The rules of an e-invoice besides those of EN 16931, which allows a due date before the issue date for prepaid invoices. */
 export function checkEInvoiceWords ({ data, today }: Pick<Invoice, 'data' | 'today'>): Findings {
   const { problems, warnings } = checkWords(data)
   return { problems, warnings: [...asWarnings(checkOwnDueDate({ data, today })), ...warnings] }
 }
 
-/** The problems and warnings of findings, all as warnings. */
+/** Turns the problems of findings into warnings. */
 export function asWarnings ({ problems = [], warnings = [] }: Findings): Problem[] {
   return [...problems, ...warnings]
 }
 
-/** What holds of every invoice without a date or a sum: its customer and its account. */
+/** The rules of every invoice that concern neither dates nor sums: its customer and its bank account. */
 function checkWords (data: JsonObject): { problems: Problem[], warnings: Problem[] } {
   return { problems: checkCustomer(data), warnings: [...checkCustomerPostalCode(data), ...checkAccount(data), ...checkRates(data)] }
 }
@@ -54,7 +54,7 @@ function checkOwnDueDate ({ data, today }: Pick<Invoice, 'data' | 'today'>): Fin
   return checkDueDate(at(data, '/dueDate'), '/template/data/dueDate', { data, today })
 }
 
-/** Rates are in percent; who writes 0.2 may have meant 20 %. */
+/** Warns about a rate below 1, because rates are in percent: 0.2 may mean 20 %. */
 function checkRates (data: JsonObject): Problem[] {
   const { lines, taxRate } = readAmounts(data)
   const rates = [{ at: '/taxRate', rate: taxRate }, ...lines.map(({ taxRate: rate }, index) => ({ at: `/lines/${index}/taxRate`, rate }))]
@@ -71,7 +71,7 @@ function isFraction (rate: Decimal): boolean {
   return rate.gt(0) && rate.lt(1)
 }
 
-/** Nobody can pay to an account that is none; the document tells it all the same. */
+/** Warns about an invalid account number, to which nobody can pay. The document still shows it. */
 function checkAccount (data: JsonObject): Problem[] {
   const isWrong = (field: string, is: (text: string) => boolean): boolean => {
     const text = at(data, `/bankDetails/${field}`)
@@ -96,7 +96,7 @@ function checkAccount (data: JsonObject): Problem[] {
   ]
 }
 
-/** A template's currency may also be an expression: then the data has it. */
+/** The currency. In a template it may be an expression: then it is in the data. */
 function literalCurrency ({ currency }: Invoice['template']): string | undefined {
   return currency !== undefined && isCurrency(currency) ? currency : undefined
 }
@@ -135,7 +135,7 @@ function checkSubtotal ({ lines, subtotal }: Amounts, half: Decimal): Problem[] 
 
 /** The tax of the document's one rate, or of the rates of its lines where they carry their own. */
 function checkTax ({ lines, subtotal, taxRate: documentRate, taxAmount, adjustment }: Amounts, half: Decimal): Problem[] {
-  // Allowances and charges on the whole have rates of their own, which e-invoices check.
+  // Allowances and charges of the whole document have their own tax rates, which the rules of e-invoices check.
   if (taxAmount === undefined || adjustment?.isZero() !== true) return []
   const ownRates = lines.some(({ taxRate }) => taxRate !== undefined)
   const hundredfold = ownRates
@@ -145,7 +145,7 @@ function checkTax ({ lines, subtotal, taxRate: documentRate, taxAmount, adjustme
   if (hundredfold === undefined) return []
   const found = differs('/template/data/taxAmount', 'tax_amount', ownRates ? 'the sum of line totals × their rates' : 'subtotal × tax rate',
     taxAmount, hundredfold.div(100), oneUnitPerLine)
-  // What is wrong may be the rate, and warnings do not come with problems.
+  // The rate may be the mistake: then the problem is enough, without a warning.
   const small = [documentRate, ...lines.map(({ taxRate }) => taxRate)].find((rate) => rate !== undefined && isFraction(rate))
   return small === undefined ? found : found.map((problem) => ({ ...problem, message: `${problem.message} ${readAs(small)}` }))
 }
@@ -161,14 +161,14 @@ function product (amount: Decimal | undefined, rate: Decimal | undefined): Decim
   return amount === undefined || rate === undefined ? undefined : amount.mul(rate)
 }
 
-/** A subtotal that the data leave out is the sum of the lines. */
+/** The subtotal. If the data have none, it is the sum of the lines. */
 function checkTotal ({ lines, subtotal = sumOf(lines, totalOf), taxAmount, total, adjustment }: Amounts, half: Decimal): Problem[] {
   if (subtotal === undefined || taxAmount === undefined || total === undefined || adjustment === undefined) return []
   return differs('/template/data/total', 'total', adjustment.isZero() ? 'subtotal + tax' : 'subtotal − allowances + charges + tax', total,
     subtotal.add(adjustment).add(taxAmount), half)
 }
 
-/** What is left to pay, where the data say all that it follows from; nothing prepaid and nothing rounded where they do not. */
+/** The amount due, if the data have all that it is computed from. Without a prepaid or a rounding amount, that amount is 0. */
 function checkDue (data: JsonObject, { total }: Amounts, half: Decimal): Problem[] {
   const [due, prepaid, rounding] = ['/amountDue', '/prepaidAmount', '/roundingAmount'].map((place) => decimalAt(data, place))
   if (total === undefined || due === undefined || (prepaid === undefined && rounding === undefined)) return []
@@ -189,7 +189,7 @@ function checkCustomer (data: JsonObject): Problem[] {
   return [...problems, ...checkInvoicedCountry(at(data, '/customer/country'), path)]
 }
 
-/** An invoice is good with any postal code; one that its country does not have is likely a slip. */
+/** Warns about a postal code that does not exist in its country. The invoice is still valid. */
 function checkCustomerPostalCode (data: JsonObject): Problem[] {
   return checkPostalCode({ country: at(data, '/customer/country'), postalCode: at(data, '/customer/postalCode') },
     '/template/data/customer')
@@ -200,7 +200,7 @@ function differs (path: string, code: string, rule: string, given: Decimal, expe
   return [{ path, code, message: `${given.toFixed()} is not ${rule}, which is ${expected.toFixed()}.` }]
 }
 
-/** The day of an ISO 8601 date or time, which compare as text. */
+/** The day of an ISO 8601 date or time. Days can be compared as text. */
 function day (value: Json | undefined): string | undefined {
   return typeof value === 'string' && /^\d{4}-\d{2}-\d{2}/.test(value) ? value.slice(0, 10) : undefined
 }

@@ -1,6 +1,6 @@
 import type { Problem } from '@dispatch/common'
 
-/** What a provider does not do: a problem at the path, unless the value is among those that it declares. Without a list it takes any. */
+/** A problem at the path when the provider does not declare the value. A provider without a list accepts any value. */
 export function checkSupported (
   provider: { code: string },
   path: string,
@@ -11,7 +11,7 @@ export function checkSupported (
   return [notSupported(provider, path, `does not support ${value}; it supports ${supported.join(', ')}`)]
 }
 
-/** What a provider must have declared before it may be asked for. */
+/** A problem at the path when the request uses an option that the provider does not declare. */
 export function checkOffered (
   provider: { code: string },
   path: string,
@@ -22,7 +22,7 @@ export function checkOffered (
   return wanted === true && offered !== true ? [notSupported(provider, path, `cannot ${what}`)] : []
 }
 
-/** A number beyond what the provider takes. Without a limit it takes any. */
+/** A problem at the path when a number is above the provider's limit. A provider without a limit accepts any number. */
 export function checkMost (provider: { code: string }, path: string, value: number, most: number | undefined, unit: string): Problem[] {
   if (most === undefined || value <= most) return []
   return [notSupported(provider, path, `takes at most ${most} ${unit}, and this has ${value}`)]

@@ -1,20 +1,20 @@
 import type { JsonObject } from '@dispatch/common'
 import type { Findings } from './service.ts'
 
-/** What a client writes into a text where the link to the document of the chain shall stand. */
+/** The token in a client's text that is replaced by the link to the chain's document. */
 export const linkToken = '{{ generatedDocument.url }}'
 
-/** Whether a text of the fields asks for the link. */
+/** Whether one of the texts has the link token. */
 export function isLinked (fields: JsonObject): boolean {
   return Object.values(fields).some((text) => typeof text === 'string' && text.includes(linkToken))
 }
 
-/** A client's text with the link in place of each token. Nothing else in it is evaluated. */
+/** A client's text with each token replaced by the link. Nothing else in it is evaluated. */
 export function withLink (text: string, url: string | undefined): string {
   return url === undefined ? text : text.split(linkToken).join(url)
 }
 
-/** A client's text, which stands at the path: a token needs a document to link to, and no other expression does anything. */
+/** Checks a client's text at a path: a token needs a document to link to, and other expressions have no effect. */
 export function checkLink (text: string, path: string, link: string | undefined): Findings {
   const [rest, isLinked] = [text.replaceAll(linkToken, ''), text.includes(linkToken)]
   return {

@@ -3,8 +3,8 @@ import { type Static, Type } from 'typebox'
 import { Line } from '../contract/common.ts'
 
 /**
- * What a mail may say besides, as it is written in lower case: of mailing lists (RFC 2369, 2919, 8058), automatic ones (RFC 3834),
- * conversations (RFC 5322).
+ * The headers that a client may set, in lower case: for mailing lists (RFC 2369, 2919, 8058), automatic e-mails (RFC 3834) and threads
+ * (RFC 5322).
  */
 const named = ['list-id', 'list-help', 'list-unsubscribe', 'list-unsubscribe-post', 'list-subscribe', 'list-post', 'list-owner',
   'list-archive', 'auto-submitted', 'in-reply-to', 'references', 'precedence', 'importance', 'organization', 'feedback-id']
@@ -38,7 +38,7 @@ export const MailHeaders = Type.Unsafe<Record<string, string>>({
 })
 export type MailHeaders = Static<typeof MailHeaders>
 
-/** What the schema cannot say of headers: each once, addresses where they belong, and a click only where there is something to click on. */
+/** Checks that the schema cannot express: each header once, valid addresses, and one-click unsubscribe only with a List-Unsubscribe URL. */
 export function checkMailHeaders (headers: MailHeaders | undefined, path: string): Problem[] {
   const byName = Map.groupBy(
     Object.entries(headers ?? {}).map(([name, value]) => ({ name, key: name.toLowerCase(), value, path: pointer(path, name) })),

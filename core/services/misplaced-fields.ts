@@ -3,7 +3,7 @@ import type { TObject } from 'typebox'
 import { isServiceName, type ServiceName } from '../contract/service-names.ts'
 import { isPath } from './chains.ts'
 
-/** Tells of an unknown field where it belongs, if the requests of these services have it elsewhere; `schema`: that of their bodies. */
+/** Says where an unknown field belongs, if requests for these services have such a field elsewhere. `schema`: that of the bodies. */
 export function createMisplacedFieldHint (path: readonly ServiceName[], { properties }: TObject): (problem: Problem) => Problem {
   const top = Object.keys(properties)
   const objects = Object.entries<{ properties?: object }>(properties).map(([name, { properties = {} }]) => ({
@@ -11,7 +11,7 @@ export function createMisplacedFieldHint (path: readonly ServiceName[], { proper
     fields: Object.keys(properties)
   }))
 
-  /** The place of a field that stands in this object (undefined: at the top), where it does not belong. */
+  /** The right path of a field that was found in the wrong object (undefined: at the top level). */
   function placeOf (field: string, object: string | undefined): string | undefined {
     const holder = objects.find(({ name, fields }) => name !== object && fields.includes(field))
     if (holder !== undefined) return `/${holder.name}/${field}`

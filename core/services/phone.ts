@@ -12,7 +12,7 @@ export function PhoneNumber (): TString {
   })
 }
 
-/** Whether a number of that form can exist, and is known to be assigned; `number` where it can exist. */
+/** Whether a number of this form is possible, and whether it is known to be assigned. `number` is there if it is possible. */
 export function checkPhoneNumber (phoneNumber: string, path: string): Findings & { number?: Parsed } {
   const number = parsePhoneNumberFromString(phoneNumber)
   if (number?.isPossible() !== true) {
@@ -24,7 +24,7 @@ export function checkPhoneNumber (phoneNumber: string, path: string): Findings &
       }]
     }
   }
-  // The numbering plans change faster than any copy of them: a number outside of ours may exist.
+  // Numbering plans change often: a number that our copy does not have may exist.
   return {
     number,
     warnings: number.isValid()

@@ -2,7 +2,7 @@ import type { JsonObject } from '@dispatch/common'
 import type { ServiceName } from '../contract/service-names.ts'
 import { needsProvider, services } from './index.ts'
 
-/** What stands in the place of what is not made yet. */
+/** Placeholders for content that is not rendered yet. */
 const unmade = { document: { id: '', filename: '', contentType: '', size: 0, sha256: '' }, signatures: [], attachments: [] }
 
 /** What is made for a service, and left out of what is known before. */

@@ -23,7 +23,7 @@ export type RequestStep = {
   service: ServiceName
   /** The service's own fields. */
   fields: JsonObject
-  /** Not where the request brings the content itself, or the step takes what was made before. */
+  /** Absent when the request has the content itself, or when the step uses the document of an earlier step. */
   template?: TemplateReference
   providerName?: string
   /** The runtime parameters of the provider. */
@@ -67,7 +67,7 @@ export function createRequestReader (path: readonly ServiceName[]): RequestReade
   }
 }
 
-/** A field may stand at the top or in its service's object; it must stand somewhere if required, and not say two things. */
+/** Reads a field at the top level or in its service's object. A required field must be in one of them; two different values are wrong. */
 function fieldProblems (place: StepLocation): Problem[] {
   const { service, base, inside, body, lifted } = place
   const missing = services[service].required.filter((field) => !isGiven(place, field))
@@ -88,7 +88,7 @@ function fieldProblems (place: StepLocation): Problem[] {
   ]
 }
 
-/** A template may be named in two ways, or be replaced by a field of the service: one of them is needed, some must not stand beside it. */
+/** Checks that there is a template (by number or by name) or a field that replaces it, and no combination that is not allowed. */
 function templateProblems (place: StepLocation): Problem[] {
   const { unless, exclusive = false, byName } = services[place.service].template ?? {}
   if (!takesTemplate(place)) return []

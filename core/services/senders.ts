@@ -14,7 +14,7 @@ export function isAllowedSender (address: string, allowedSenders: Json | undefin
   )
 }
 
-/** What the settings of a provider of e-mails lack: the setting that says who may send. */
+/** The problem of e-mail settings without `allowedSenders`. */
 export function senderProblems ({ properties }: { properties: Readonly<Record<string, unknown>> }): Problem[] {
   if (properties['allowedSenders'] !== undefined) return []
   return [{

@@ -11,7 +11,7 @@ import type { ContentKind, StepContent } from './content.ts'
 export type Service<Name extends string, Fields, Capabilities, Kind extends ContentKind> = {
   name: Name
   summary: string
-  /** The service's own object in the request; every field is optional there, because it may be lifted. */
+  /** The service's own object in the request. Every field is optional in it, because it may be at the top level instead. */
   fields: TObject
   /** Fields that are also accepted at the top level of the request. */
   topLevelFields: readonly string[]
@@ -19,16 +19,16 @@ export type Service<Name extends string, Fields, Capabilities, Kind extends Cont
   topLevelFieldsAlone?: readonly string[]
   /** Fields that must be given in one of the two places. */
   required: readonly string[]
-  /** How the request says what the content is; without it the service takes no template. */
+  /** How the request gives the content. Without it the service has no template. */
   template?: TemplateUse
-  /** What is made, or comes with the request, before the service is done. */
+  /** The kind of content that is rendered, or comes with the request, before the provider is called. */
   content: Kind
   chain: ChainPlace
   /** Credits for one accepted dispatch. */
   price: number
   /** Business rules, and what the chosen provider can do. Paths point into the request. */
   check(subject: CheckInput<Fields, Capabilities>): Findings
-  /** The rules that had to wait for the content. Paths point into the request. */
+  /** Rules that need the rendered content. Paths point into the request. */
   checkContent?(fields: Fields, made: StepContent<Kind>, provider: ProviderFacts<Capabilities> | undefined): Problem[]
   /** Who signs the document, by name and in their order. */
   signers?(fields: Fields): readonly string[]
@@ -75,13 +75,13 @@ export type ChainPlace = {
 }
 
 /**
- * Services as the pipeline sees them: the schema has vouched for the fields, the manifest for the capabilities, and what
- * was made is of the service's own kind.
+ * Services as the pipeline sees them. The schema has checked the fields, the manifest has checked the capabilities, and the content has the
+ * service's kind.
  */
 export type AnyService = Service<string, JsonObject, JsonObject, ContentKind> & { capabilities?: never, request?: never }
 export type AnyProvidedService<Dispatch> = ProvidedService<string, JsonObject, JsonObject, ContentKind, Dispatch>
 
-/** What the rules of a service look at. `today` is the date in UTC, YYYY-MM-DD. */
+/** The input of a service's rules. `today` is the date in UTC, YYYY-MM-DD. */
 export type CheckInput<Fields, Capabilities> = {
   fields: Fields
   /** Where a field of the service stands in the client's request. */
@@ -100,7 +100,7 @@ export type CheckInput<Fields, Capabilities> = {
 /** The chosen provider. `settings` (of a {@link CheckInput}): what is no secret in its configuration, where it has a valid one. */
 export type ProviderFacts<Capabilities> = { code: string, capabilities: Capabilities }
 
-/** What the rules found, each list left out when empty. `expectations` are what the e-mail configuration does not allow. */
+/** The findings of the rules; empty lists are left out. `expectations` are violations of the e-mail configuration. */
 export type Findings = { problems?: Problem[], expectations?: Problem[], warnings?: Problem[] }
 
 export type Facts = { documentType?: string, documentNumber?: string, recipient?: string }

@@ -7,13 +7,13 @@ const basic = new Set(
 )
 const extension = new Set('\f^{}\\[~]|€')
 
-/** How much fits into a message of its own, and into each of several: a header joins those (3GPP TS 23.040, 9.2.3.24.1). */
+/** Capacity of a single message, and of each segment of a longer one, which has a header (3GPP TS 23.040, 9.2.3.24.1). */
 const capacities = {
   'GSM-7': { single: 160, joined: 153 },
   'UCS-2': { single: 70, joined: 67 }
 } as const
 
-/** Counts the segments that a text is sent in. What takes two places, an escape or a surrogate pair, is never split. */
+/** Counts the segments of a text. An escape sequence or a surrogate pair, which takes two units, is never split. */
 export function countSmsSegments (text: string): SmsSegments {
   const characters = Array.from(text)
   const encoding = characters.every((character) => basic.has(character) || extension.has(character)) ? 'GSM-7' : 'UCS-2'

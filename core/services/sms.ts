@@ -9,7 +9,7 @@ import { countSmsSegments } from './sms-segments.ts'
 
 /** The longest text, in characters: ten segments of 153. */
 const longestMessage = 1530
-/** Segments from which a text is unusually long: each is paid for. */
+/** From this number of segments on, a text gets a warning, because each segment is paid for. */
 const manySegments = 5
 
 /** The fields of the sms service. */
@@ -91,7 +91,7 @@ export const sms: ProvidedService<'sms', SmsFields, SmsCapabilities, 'text', Sms
   facts: ({ phoneNumber }) => ({ recipient: phoneNumber })
 }
 
-/** Checks the client's own text, as long as it will be with its links. */
+/** Checks the client's own text, with sample links of the real length. */
 function checkText (message: string, { provider, at, link }: CheckInput<SmsFields, SmsCapabilities>): Findings {
   const path = at('message')
   const { problems = [], warnings = [] } = checkLink(message, path, link)
@@ -112,7 +112,7 @@ function checkText (message: string, { provider, at, link }: CheckInput<SmsField
   }
 }
 
-/** Checks a text that a template made. */
+/** Checks a text that was rendered from a template. */
 export function checkMessage (text: string, provider: ProviderFacts<SmsCapabilities> | undefined): Problem[] {
   const path = '/template'
   if (text.trim() === '') return [{ path, code: 'too_short', message: 'The text that the template made is empty.' }]
@@ -141,7 +141,7 @@ function checkLength (text: string, path: string): Problem[] {
   }]
 }
 
-/** Whether the number can exist, is known to be assigned, and lies where the provider sends to. */
+/** Checks that the number is possible, is known to be assigned, and belongs to a country that the provider sends to. */
 function checkNumber ({ fields: { phoneNumber }, provider, at }: CheckInput<SmsFields, SmsCapabilities>): Findings {
   const path = at('phoneNumber')
   const { number, ...findings } = checkPhoneNumber(phoneNumber, path)

@@ -11,8 +11,7 @@ export type Fields = Readonly<Record<string, unknown>>
 export type StepLocation = StepSchema & { base: string, inside: Fields, body: Fields, lifted: readonly string[] }
 
 /**
- * Finds the places of a path's steps in a body, whatever it is like, and those of its deferred ones as far as it says which services they
- * are.
+ * Finds where the fields of a path's steps are in any body, and those of the deferred steps whose service the body names.
  */
 export function createStepLocator (path: readonly ServiceName[]): (body: Fields) => { steps: StepLocation[], deferred: StepLocation[] } {
   const forms = stepSchemas(path)
@@ -51,7 +50,7 @@ export function valueOf (place: StepLocation, field: string): unknown {
   return Object.hasOwn(place.inside, field) ? place.inside[field] : place.body[field]
 }
 
-/** Where a field stands, or belongs: a JSON pointer. */
+/** The JSON pointer of a field: where it is, or where it belongs. */
 export function pointerTo ({ base, inside, top }: StepLocation, field: string): string {
   return top.includes(field) && !Object.hasOwn(inside, field) ? `/${field}` : `${base}/${field}`
 }

@@ -42,7 +42,7 @@ export const openapiPlugin = plugin<{ publicUrl: string }>(async (app, { publicU
     transformObject: finish,
     convertConstToEnum: false
   })
-  // Written once: it is large, and strangers may ask for it as often as they like.
+  // Serialised once, because it is large and anonymous clients may request it as often as they like.
   let written: PrecompressedJson | undefined
   app.get('/openapi.json', { config: { public: true }, schema: { hide: true } },
     (request, reply) => sendPrecompressedJson(request, reply, written ??= precompressJson(app.swagger())))

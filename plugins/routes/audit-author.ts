@@ -1,7 +1,7 @@
 import type { AuditAuthor } from '@dispatch/core'
 import type { FastifyRequest } from 'fastify'
 
-/** Who makes the change that a request asks for, for the audit log. Throws on a public route: nobody is known there. */
+/** The author of a change, for the audit log. Throws on a public route, where nobody is authenticated. */
 export function auditAuthorOf ({ actor: { userId, companyId, impersonatorId, key }, ip, id }: FastifyRequest): AuditAuthor {
   return {
     userId,

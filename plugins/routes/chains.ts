@@ -9,8 +9,8 @@ import { answerDispatch, callerOf, dispatchRouteOptions, idempotencyKeyOf, valid
 const places = ['first', 'second', 'third', 'fourth'].slice(0, longestChain)
 
 /**
- * `POST /api/{first}/{second}[/{third}[/{fourth}]]`, and the same with `/validate`. A chain of two has a route of its own, with the body
- * that it takes; there are too many longer ones: those of a length share one. What is no chain comes to the shared ones.
+ * `POST /api/{first}/{second}[/{third}[/{fourth}]]`, and the same with `/validate`. Every chain of two services has a route with its own
+ * body schema. Longer chains are too many: all chains of one length share a route. A path that is not a chain reaches a shared route too.
  */
 export const chainRoutes: FastifyPluginAsync<{ pipeline: Pipeline, addresses: Addresses, templates: Templates }> = async (
   app,
@@ -63,7 +63,7 @@ export const chainRoutes: FastifyPluginAsync<{ pipeline: Pipeline, addresses: Ad
     add(`/api/${names.map((name) => `:${name}`).join('/')}`, chainOf, {
       names: `ChainOf${names.length}`,
       summary: `Dispatches by ${names.length} services, one after the other.`,
-      // Those of two that there are have routes of their own.
+      // Valid chains of two services have routes of their own.
       hide: names.length === 2,
       params: ChainParams(names),
       description: chainsOf(names.length),

@@ -5,9 +5,9 @@ import { type Static, type TSchema, Type } from 'typebox'
 import { compileValidator } from '../hooks/body-parsing.ts'
 
 const validationErrors = ['template_not_found', 'expectation_failed', 'validation_failed', 'configuration_missing'] as const
-/** The answer of a validation that has no time: a company's own template waits for its turn to be asked. */
+/** The error of a validation that timed out, because the company's own template waited too long for a worker thread. */
 const late = ['provider_unavailable', 'timeout'] as const
-/** What a client can cause by a dispatch. */
+/** The errors that a client can cause with a dispatch. */
 export const dispatchErrors = [
   ...validationErrors,
   'insufficient_credits',
@@ -24,15 +24,15 @@ export const dispatchErrors = [
 ] as const
 
 /**
- * The pipeline reads its bodies itself, the same for every way in, and makes its answers: but for the query, the schemas of a route are
- * only for the documentation.
+ * The pipeline validates the body and builds the response itself, the same way for every caller. So the schemas of these routes are only
+ * for the documentation, except the query.
  */
 const ownReading: { validatorCompiler: FastifySchemaCompiler<TSchema>, serializerCompiler: FastifySerializerCompiler<object> } = {
   validatorCompiler: (part) => part.httpPart === 'querystring' ? compileValidator(part) : (value: unknown) => ({ value }),
   serializerCompiler: () => (answer: unknown) => JSON.stringify(answer)
 }
 
-/** How a dispatch is asked for that need not be waited for. */
+/** The query of a dispatch: synchronous or asynchronous. */
 const ModeQuery = Type.Object({
   async: Type.Optional(
     Type.Boolean({
@@ -83,12 +83,12 @@ export function validationRouteOptions (url: string, documentation: Documentatio
   }
 }
 
-/** Who calls, and how. */
+/** The caller and the options of a dispatch. */
 export function callerOf (request: FastifyRequest): Pick<DispatchCommand, 'actor' | 'requestId' | 'mode' | 'version'> & { mode: Mode } {
   return { actor: request.actor, requestId: request.id, mode: modeOf(request), version: request.apiVersion }
 }
 
-/** Dispatches a call and answers what has come of it; a replay says so. */
+/** Runs a dispatch and sends its result. A header marks the replay of an earlier request. */
 export async function answerDispatch (
   { pipeline, addresses }: { pipeline: Pipeline, addresses: Addresses },
   call: DispatchCommand,

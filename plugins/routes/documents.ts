@@ -14,7 +14,7 @@ const Download = {
   )
 }
 
-/** Generated documents: with credentials, or by a signed link that ends with the document. */
+/** Downloads of documents: with credentials, or by a signed link that is valid as long as the document is kept. */
 export const documentsRoutes: FastifyPluginCallbackTypebox<
   { database: Database, files: FileStore, links: DocumentLinks, now: () => Date }
 > = (app, { database, files, links, now }, done) => {

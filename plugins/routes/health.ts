@@ -1,13 +1,13 @@
 import { type Database, HealthView, Nothing } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 
-/** `/healthz` for clients, `/livez` and `/readyz` for load balancers, which learn nothing else. */
+/** `/healthz` for clients; `/livez` and `/readyz` for load balancers, without any details. */
 export const healthRoutes: FastifyPluginCallbackTypebox<{ database: Database, clockSkew: number }> = (
   app,
   { database, clockSkew },
   done
 ) => {
-  /** Whoever asks while the database is being asked waits for the same answer. */
+  /** Simultaneous checks share one query to the database. */
   let asked: Promise<void> | undefined
   const ping = (): Promise<void> =>
     asked ??= database.ping().finally(() => {

@@ -4,7 +4,7 @@ import { auditAuthorOf } from './audit-author.ts'
 
 type Options = { authentication: Authentication, database: Database, now: () => Date }
 
-/** `POST /auth/impersonate`: acting as somebody else. The token leaves only once the audit log of the user's company has it. */
+/** `POST /auth/impersonate`: impersonation. The token is sent only after the audit log of the user's company has an entry. */
 export const impersonationRoutes: FastifyPluginCallbackTypebox<Options> = (app, { authentication, database, now }, done) => {
   app.post('/auth/impersonate', {
     config: { limit: 'auth', person: true, roles: ['admin', 'operator'], errors: ['not_found'] },

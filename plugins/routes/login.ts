@@ -20,7 +20,7 @@ export const authRoutes: FastifyPluginCallbackTypebox<{ authentication: Authenti
   })
 
   app.get('/auth/refresh', {
-    // It reads the header itself, because it also takes a token that has expired.
+    // The handler reads the header itself, because it also accepts an expired token.
     config: { public: true, limit: 'auth', errors: ['unauthorized', 'forbidden', 'rate_limited'] },
     schema: {
       operationId: 'refreshToken',

@@ -1,4 +1,4 @@
-/** The cursor of the page after this one; null where a page was not full, so that there is none. */
+/** The cursor of the next page; null when this page is not full, so that there is no next one. */
 export function nextCursorOf<Row> (rows: readonly Row[], limit: number, cursorOf: (row: Row) => string | number): string | null {
   const last = rows.at(-1)
   return last === undefined || rows.length < limit ? null : String(cursorOf(last))

@@ -1,7 +1,7 @@
 import { compile, isUuid } from '@dispatch/common'
 import { AssetName, DispatchError, ProviderCode } from '@dispatch/core'
 
-/** The UUID in a path. Throws `not_found` for anything else: nothing has such an id. */
+/** The UUID in a path. Throws `not_found` for any other text, because nothing has such an id. */
 export function uuidIn (id: string, what: string): string {
   const uuid = id.toLowerCase()
   if (!isUuid(uuid)) throw resourceNotFound(what, id)

@@ -5,7 +5,7 @@ import { basename } from 'node:path'
 import { supportOf } from '../support-page/support.ts'
 import { auditAuthorOf } from './audit-author.ts'
 
-/** The providers that are installed, and reading their directories again. */
+/** Lists the installed providers, and reloads their directories. */
 export const providersRoutes: FastifyPluginCallbackTypebox<{ host: Host, breakers: Breakers, database: Database, now: () => Date }> = (
   app,
   { host, breakers, database, now },
@@ -47,7 +47,7 @@ export const providersRoutes: FastifyPluginCallbackTypebox<{ host: Host, breaker
   done()
 }
 
-/** Whether a provider has failed so often that its calls are held back. */
+/** The health of a provider, by its circuit breaker. */
 type IsFailing = (code: string) => boolean
 
 /** The entries as they are in a version of the API, without the server's paths. */

@@ -20,7 +20,7 @@ function nested (query: Record<string, unknown>, name: string): Record<string, u
   return object
 }
 
-/** An own field, whatever its name: `__proto__` is then only an unknown one. */
+/** Defines an own property with any name, so that `__proto__` is only an unknown parameter. */
 function set (object: object, name: string, value: unknown): void {
   Object.defineProperty(object, name, { value, enumerable: true, writable: true, configurable: true })
 }

@@ -2,7 +2,7 @@ import { type Database, QueueView, readBacklog, ReleaseBody, type ReleaseQueue, 
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 
-/** What waits: to be seen by the operator of the platform, to be let go by whoever knows that a provider is back. */
+/** The state of the queue, for operators; and the release of waiting dispatches when a provider works again. */
 export const queueRoutes: FastifyPluginCallbackTypebox<{ database: Database, release: ReleaseQueue }> = (
   app,
   { database, release },

@@ -6,20 +6,20 @@ import { randomBytes, randomUUID } from 'node:crypto'
 type Webhook = Pick<NonNullable<NonNullable<Manifest['webhooks']>[EventService]>, 'verify'>
 
 /**
- * The simulator where real vendors are: it signs its events. Each process in development makes the key and the password
- * anew, and they stand nowhere else: nobody can forge an event. In production there are none, and no event is believed.
+ * The simulator in the role of a vendor, which signs its events. In development each process creates a new key and password, which are not
+ * stored anywhere, so nobody can forge an event. In production there are none, and no event of the simulator is accepted.
  */
 export type SimulatedVendor = {
-  /** What the server knows vendors by, the simulator among them. */
+  /** The credentials and keys of vendors' webhooks, with those of the simulator. */
   endpoints: { endpointAuth: EndpointAuth, endpointKeys: EndpointKeys }
-  /** The headers that an event comes with; `settings` are those of the configuration that it is sent to. */
+  /** The headers of an event. `settings` are those of the receiving configuration. */
   sign: (webhook: Webhook, event: Buffer, settings: JsonObject) => Readonly<Record<string, string | undefined>>
 }
 
 /** `endpointAuth` are the credentials of the server's configuration: where the simulator has some, it uses these. */
 export function createSimulatedVendor ({ endpointAuth, now }: { endpointAuth: EndpointAuth, now: () => Date }): SimulatedVendor {
   const { SIMULATOR: endpoint = `${demo.provider}:${randomBytes(24).toString('base64url')}` } = endpointAuth
-  // To make one takes a tenth of a second: a start must not wait for what is seldom needed.
+  // Created on first use: it takes 0.1 s and is seldom needed.
   let key: VendorKey | undefined
   return {
     endpoints: {

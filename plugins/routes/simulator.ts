@@ -36,7 +36,7 @@ type Options = {
   newId: () => string
 }
 
-/** Development only: what the simulator has "sent" for the company, and events of it as a vendor's. */
+/** Development only: what the simulator has "sent" for the company, and events that it sends as a vendor. */
 export const simulatorRoutes: FastifyPluginCallbackTypebox<Options> = (
   app,
   { database, host, configurations, keyring, vendor, queue, now, newId },
@@ -84,7 +84,7 @@ export const simulatorRoutes: FastifyPluginCallbackTypebox<Options> = (
     const { service, stepId, polledAt, remoteId, owner } = stepFor(record, status)
     const webhook = isEventService(service) ? host.find(code)?.manifest.webhooks?.[service] : undefined
 
-    // A vendor knows before it tells: the verb `status` answers the same from now on.
+    // As with a real vendor, the verb `status` reports the new status before the event is sent.
     await createProviderState(database, companyId, code, now).put(`delivery:${remoteId}`, status)
     const event = { id: newId(), type: status, transaction: remoteId }
     if (webhook === undefined) {

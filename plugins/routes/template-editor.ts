@@ -18,7 +18,7 @@ const File = {
   )
 }
 
-/** Writing the templates of a company (admins), and looking at them. */
+/** Editing (admins) and previewing the templates of a company. */
 export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ templateEditor: TemplateEditor, database: Database, now: () => Date }> = (
   app,
   { templateEditor, database, now },
@@ -107,7 +107,7 @@ export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ templateEditor
   done()
 }
 
-/** A request without a body asks for what is usual. */
+/** A request without a body uses the defaults. */
 function orNothing (request: { body: unknown }, _reply: FastifyReply, next: () => void): void {
   request.body ??= {}
   next()
@@ -117,7 +117,7 @@ function answerOf ({ record, warnings }: SavedTemplate): TemplateAnswer {
   return { ...detailOf(record), warnings: [...warnings] }
 }
 
-/** What a template shows is its author's: nothing of it runs in a browser. */
+/** A preview holds its author's content, so a browser must not run any of it. */
 function show (reply: FastifyReply, { bytes, contentType, filename }: Preview): FastifyReply {
   return reply.headers({
     'content-type': contentType,

@@ -7,7 +7,7 @@ import { Readable } from 'node:stream'
 import { Type } from 'typebox'
 import { answerDispatch, callerOf, dispatchRouteOptions, idempotencyKeyOf } from './dispatch-route.ts'
 
-/** Bytes of a file, and of each text beside it. */
+/** Size limits in bytes: of the file, and of each text field. */
 const largestFile = 50 * 1024 * 1024
 const largestField = 64 * 1024
 
@@ -22,7 +22,7 @@ const UploadForm = Type.Object({
 const textFields = Object.keys(UploadForm.properties).filter((name) => name !== 'file')
 
 /**
- * `POST /api/upload`: a form with one file and texts, in any order. The file goes to the storage as it comes, before anything is
+ * `POST /api/upload`: a form with one file and text fields, in any order. The file is streamed to the storage before anything is
  * dispatched.
  */
 export const uploadRoutes: FastifyPluginAsync<{ pipeline: Pipeline, addresses: Addresses, receive: Receive }> = async (
@@ -102,13 +102,13 @@ async function readParts (request: FastifyRequest, receive: Receive, received: {
 const oneFile: Problem = { path: '/file', code: 'too_many', message: 'One file is sent, in the part "file".' }
 const tooLarge = 'The form is larger than its limits: one file of 50 MiB, texts of 64 KiB.'
 
-/** A text as it was sent; the form reader parses what says that it is JSON. */
+/** A text field as it was sent, although the form parser has parsed it if its content type is JSON. */
 function textOf ({ value, valueTruncated }: MultipartValue): string {
   if (valueTruncated) throw new DispatchError('payload_too_large', tooLarge)
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** The pieces of the form. What breaks it off is put into words here, apart from what goes wrong in the storage. */
+/** The parts of the form. Errors of the form become client errors here; errors of the storage do not. */
 async function* piecesOf<Piece> (form: AsyncIterable<Piece>): AsyncGenerator<Piece> {
   try {
     yield* form

@@ -1,7 +1,7 @@
 import { type Actor, type Database, type DispatchFilter, type DispatchRecord, findDispatch, maySee } from '@dispatch/core'
 import { resourceNotFound, uuidIn } from './path-parameters.ts'
 
-/** The dispatch of an id in a path, if the actor may see it. Throws `not_found`. */
+/** Finds the dispatch with the id in the path. Throws `not_found`, also if the actor may not see it. */
 export async function findVisibleDispatch (database: Database, actor: Actor, id: string): Promise<DispatchRecord> {
   const record = await findDispatch(database, actor.companyId, uuidIn(id, 'dispatch'))
   if (record === undefined || !maySee(actor, record)) throw resourceNotFound('dispatch', id)

@@ -10,12 +10,12 @@ const bytes = 'application/octet-stream'
 type Address = { Params: { service: string, provider: string }, Querystring: Record<string, unknown> }
 
 /**
- * Where vendors post their events. Every post over HTTPS is answered 200 within a second, also one that is refused: a stranger
- * learns nothing, and a vendor does not come again with what will never be taken. Plain HTTP is no way to here either.
+ * Vendors post their events here. Every post over HTTPS gets 200 within a second, also a refused one: so an anonymous client learns
+ * nothing, and a vendor does not repeat an event that will never be accepted. Plain HTTP is refused here too.
  */
 export const webhookRoutes: FastifyPluginCallbackTypebox<{ webhookReceiver: WebhookReceiver }> = (app, { webhookReceiver }, done) => {
   app.removeAllContentTypeParsers()
-  // The signature is over the bytes as they came, whatever they say that they are: a type that is none is no reason either.
+  // The signature covers the raw bytes, so any content type is accepted, even an invalid one.
   app.addHook('onRequest', (request, _reply, next) => {
     request.headers['content-type'] = bytes
     next()
@@ -55,7 +55,7 @@ function singleHeaders (headers: IncomingHttpHeaders): Record<string, string | u
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value]))
 }
 
-/** What the vendor wants to read: JSON, or a text as it is. */
+/** The acknowledgement that the vendor expects: JSON, or plain text. */
 function acknowledge (reply: FastifyReply, answer: Awaited<ReturnType<WebhookReceiver['receive']>>): FastifyReply {
   reply.code(200).header('cache-control', 'no-store')
   return typeof answer === 'string'
