@@ -2,8 +2,8 @@ import { fileTypeFromBuffer } from 'file-type'
 import { extname } from 'node:path'
 import type { Readable } from 'node:stream'
 import { cleanFilename } from '../../services/filename.ts'
+import type { ReceivedFile } from '../command.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
-import type { ReceivedFile } from '../pipeline.ts'
 import { expiryOf, storageKeyOf } from './content.ts'
 
 /**

@@ -1,0 +1,23 @@
+import type { Actor } from '../access/account.ts'
+import type { Mode } from '../contract/states.ts'
+import type { Version } from '../contract/versions.ts'
+import type { ServicePath } from '../services/chains.ts'
+import type { NewDocument } from '../store/dispatch/documents.ts'
+
+/**
+ * A request for one or more services, before anything about it is known. The client waits unless the mode says otherwise; `version`: of the
+ * API, the latest unless given.
+ */
+export type DispatchCommand = {
+  actor: Actor
+  services: ServicePath
+  body: unknown
+  requestId: string
+  mode?: Mode
+  version?: Version
+  idempotencyKey?: string
+  file?: ReceivedFile
+}
+
+/** A file that came with a request and is stored; `discard` removes it where nothing was recorded. */
+export type ReceivedFile = { document: NewDocument, discard: () => Promise<void> }
