@@ -7,6 +7,7 @@ import { forgetBodies, forgetClients, forgetIdempotencyKeys, forgetInbound, forg
   noteRemoved, recordedDocuments } from '../store/db/retention.ts'
 import { clientsKnownFor } from '../store/tenants/known-clients.ts'
 import type { Queue } from './queue/queue.ts'
+import { before } from './queue/time.ts'
 
 /**
  * `retentionDays`: how long the data of requests, events of vendors and bodies of callbacks are kept. `batch`: how many rows of a kind one
@@ -106,8 +107,4 @@ function isDocument (key: string): boolean {
 function idOf (storageKey: string): string {
   const name = storageKey.slice(storageKey.lastIndexOf('/') + 1)
   return name.endsWith(draftEnding) ? name.slice(0, -draftEnding.length) : name
-}
-
-function before (time: Date, milliseconds: number): Date {
-  return new Date(time.getTime() - milliseconds)
 }

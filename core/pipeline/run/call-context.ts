@@ -8,7 +8,7 @@ import { createProviderState } from '../../store/vendor/provider-state.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 
 /** What a provider is called about: a step of a dispatch. */
-export type CallSubject =
+type CallSubject =
   & { companyId: number, dispatchId: string, provider: InstalledProvider }
   & Pick<CallContext, 'sandbox' | 'reference' | 'idempotencyKey' | 'requestSettings' | 'rest'>
 

@@ -5,6 +5,7 @@ import type { Database } from '../../store/db/database.ts'
 import { applyPoll, findTrackedStep, listDuePolls, type OnStatusChange, type PollWindow } from '../../store/vendor/deliveries.ts'
 import { listStranded } from '../../store/vendor/inbound.ts'
 import type { JobPayloads, Queue } from '../queue/queue.ts'
+import { before } from '../queue/time.ts'
 import type { StatusQuery } from './status-query.ts'
 
 /** Seconds since the acceptance: the first question, the pause until the next one, the last one. A manifest may say otherwise. */
@@ -59,8 +60,4 @@ export function createPollHandler ({ database, host, statusQuery, onStatusChange
     if (!answer.ok) log.warn({ stepId, provider: provider.code, why: answer.why }, 'the status of a step could not be read')
     await applyPoll(database, step, answer.ok ? answer : undefined, onStatusChange)
   }
-}
-
-function before (time: Date, milliseconds: number): Date {
-  return new Date(time.getTime() - milliseconds)
 }
