@@ -146,9 +146,9 @@ await t.test('what fails before a dispatch exists does not use the key up', asyn
   const send = (body: unknown): Promise<Answer> =>
     service.send('POST', '/api/invoicing', { body, headers: { 'x-idempotency-key': 'unused' } }, member)
   const good = invoiceRequest()
-  t.equal((await send({ ...good, documentType: 'NONE' })).status, 400)
   t.equal((await send(good)).status, 403)
   await owner.updateTable('users').set({ services: ['invoicing'] }).where('company_id', '=', companyId).execute()
+  t.equal((await send({ ...good, documentType: 'NONE' })).status, 400)
   t.equal((await send({ ...good, template: { id: 999, data: {} } })).status, 404)
   t.equal((await send(invoiceRequest({ total: 1 }))).status, 422)
   t.equal((await send(invoiceRequest())).status, 402)
