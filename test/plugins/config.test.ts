@@ -19,7 +19,7 @@ void t.test('an empty environment is a development service in the checkout', (t)
     limits: { auth: 10, dispatch: 100, validation: 0 },
     webhookAuth: {},
     retentionDays: 90,
-    works: true,
+    runsWorker: true,
     concurrency: 16,
     logLevel: 'info'
   })
@@ -78,7 +78,7 @@ void t.test('every variable says what it says', (t) => {
     limits: { auth: 0, dispatch: 500, validation: 20 },
     webhookAuth: {},
     retentionDays: 7,
-    works: false,
+    runsWorker: false,
     concurrency: 4,
     logLevel: 'warn'
   })
