@@ -1,6 +1,6 @@
 /**
- * Asks the registry for known weaknesses of the dependencies that run in production; high and critical ones fail the check. Where
- * the registry cannot answer (offline, a mirror without advisories), it says so and goes on.
+ * Asks the registry for known vulnerabilities of the production dependencies. High and critical ones fail the check. If the registry cannot
+ * answer (offline, or a mirror without advisories), the check says so and passes.
  */
 import { spawnSync } from 'node:child_process'
 import { Type } from 'typebox'
@@ -13,12 +13,12 @@ const Audit = Type.Object({
 })
 const Failure = Type.Object({ message: Type.String() })
 
-/** Milliseconds; a registry that is silent for longer is away. */
-const patience = 60_000
+/** Milliseconds after which a registry that does not answer counts as unreachable. */
+const timeout = 60_000
 
 const { stdout } = spawnSync('npm', ['audit', '--omit=dev', '--json', '--fetch-retries=0', '--fetch-timeout=15000'], {
   encoding: 'utf8',
-  timeout: patience,
+  timeout,
   stdio: ['ignore', 'pipe', 'ignore']
 })
 const answer = parsed(stdout)

@@ -3,13 +3,13 @@ import { getSystemErrorMessage } from 'node:util'
 import { ConfigError } from '../plugins/config/config.ts'
 
 /**
- * Makes the data directory. Others may pass through it, because the embedded database of a root service runs as another user;
- * from here on, what the process writes is its own alone. Throws a ConfigError when the directory cannot be used.
+ * Creates the data directory. Other users may traverse it, because the embedded database of a service that runs as root has another user.
+ * From then on all files of the process are private to its user. Throws a ConfigError when the directory cannot be used.
  */
 export function openDataDirectory (path: string): void {
   try {
     if (!existsSync(path)) mkdirSync(path, { recursive: true, mode: 0o711 })
-    // The dot makes a file no directory.
+    // With the dot the call fails for a file, which is not a directory.
     accessSync(`${path}/.`, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch (error) {
     const { errno, message } = error as NodeJS.ErrnoException

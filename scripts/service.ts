@@ -18,7 +18,7 @@ import { withFreePort } from './free-port.ts'
 import { endOnSignal } from './signals.ts'
 import { welcome } from './welcome.ts'
 
-/** What a process does: it serves, and works on the queue beside that unless it is told not to; or it works alone. */
+/** `serve`: the process answers requests and, unless DISPATCH_WORKER is `off`, runs jobs of the queue. `work`: it only runs jobs. */
 export type Task = 'serve' | 'work'
 
 /**
@@ -36,11 +36,11 @@ export async function runService (env: NodeJS.ProcessEnv, task: Task): Promise<v
     await ended
     if (end.signal.reason instanceof Error) {
       fail('go on', end.signal.reason)
-      // Without its database nothing can be brought to an end: what is under way is found at the next start.
+      // Without the database nothing can be completed. The next start finds the unfinished work.
       process.exit()
     }
   } catch (error) {
-    // A signal to the whole process group ends a running initdb too: such a start was stopped, it has not failed.
+    // A signal to the process group also ends a running initdb. Such a start was stopped; it has not failed.
     if (!end.signal.aborted || end.signal.reason instanceof Error) fail('start', error)
   }
   await opened.disposeAsync().catch((error: unknown) => {
@@ -55,7 +55,7 @@ function fail (task: string, error: unknown): void {
 
 type Starting = { opened: AsyncDisposableStack, end: AbortController, log: Logger, output: DestinationStream }
 
-/** What is opened goes on the stack, to be closed in the opposite order. */
+/** Everything that is opened goes on the stack, which closes it in reverse order. */
 async function open (config: Config, task: Task, opened: AsyncDisposableStack, end: AbortController): Promise<void> {
   const output = standardOutput()
   const starting = { opened, end, output, log: createLogger(config.logLevel, logOutput(output, { terminal: process.stdout.isTTY })) }
@@ -90,10 +90,10 @@ async function serve (config: Config, databaseUrl: string, { opened, end, log, o
   if (config.environment === 'development') output.write(welcome(address, new Date()))
 }
 
-/** Milliseconds before a start that missed its database begins anew. */
+/** Milliseconds between a start that lost its database and the next attempt. */
 const startAgainAfter = 500
 
-/** Puts the service together and prepares its database. Where the database goes away meanwhile, it says so and begins anew. */
+/** Creates the app and prepares its database. If the database is lost meanwhile, it logs this and starts again. */
 async function startApp (config: Config, databaseUrl: string, { opened, end, log }: Omit<Starting, 'output'>): Promise<App> {
   for (;;) {
     try {
@@ -119,13 +119,13 @@ async function refusePlain ({ get }: App, host: string, port: number): Promise<S
   return plain
 }
 
-/** Nothing is done for its clients that could be waited for; a closed server would let them stay without end. */
+/** Closes all connections at once: there is no work to wait for, and `close` alone would keep idle clients connected for ever. */
 function endPlain (plain: Server): void {
   plain.close()
   plain.closeAllConnections()
 }
 
-/** Works on the queue of the service whose database it is. */
+/** Runs jobs of the queue in the service's database. */
 async function work (config: Config, { opened, end, log }: Starting): Promise<void> {
   if (config.databaseUrl === undefined) {
     throw new StartError(
@@ -137,7 +137,7 @@ async function work (config: Config, { opened, end, log }: Starting): Promise<vo
   log.info({ concurrency: config.concurrency }, 'working')
 }
 
-/** What a production installation hears that names no server of its own. */
+/** The log line for a production installation with the embedded database. */
 const embeddedIsGoodFor =
   'the embedded database is good for one process on one machine, with backups while it is stopped: DATABASE_URL names a server for more'
 
@@ -149,7 +149,7 @@ async function openDatabase (dir: string, { opened, end, log }: Starting): Promi
     }
   })
   opened.defer(() => embedded.stop())
-  // Also where the process does not wait: at a second signal, or by an error that nobody caught.
+  // Stops the database also when the process does not wait: after a second signal, or after an uncaught error.
   process.once('exit', () => {
     void embedded.stop()
   })

@@ -1,5 +1,6 @@
 /**
- * Milliseconds within which a signal is the first one's echo: npm passes on what a terminal has sent to the whole process group already.
+ * A second signal within this time, in ms, is an echo of the first: npm forwards a signal that the terminal has sent to the whole process
+ * group already.
  */
 const echo = 500
 

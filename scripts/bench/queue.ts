@@ -76,7 +76,7 @@ async function withWorkers<Result> (
   }
 }
 
-/** `places`: how many the vendor takes at a time. */
+/** `places`: how many messages the vendor accepts at once. */
 type Drain = { places: number, processes: number, concurrency: number }
 
 /** Messages a second while all processes work and none has run out of work. */
@@ -113,7 +113,7 @@ async function pickUp (bench: Bench): Promise<number[]> {
 }
 
 /** Seconds that one company's SMS takes when it comes behind thousands of another's. */
-async function fairness (bench: Bench): Promise<number> {
+async function waitBehindOthers (bench: Bench): Promise<number> {
   await tell(bench.vendor, { atOnce: 1 })
   await queue(bench.company, ahead)
   return withWorkers(bench, { processes: 1, concurrency: 16 }, async () => {
@@ -184,7 +184,7 @@ await withBench(async (bench) => {
 
   printTable({
     [`one SMS behind ${ahead} of another company, s`]: {
-      measured: (await fairness(bench)).toFixed(1),
+      measured: (await waitBehindOthers(bench)).toFixed(1),
       'the others, s': ahead * vendorLatency / 1000
     }
   })

@@ -5,7 +5,7 @@ import type { Command } from './command.ts'
 import { withDatabase } from './database.ts'
 import { readPassword } from './password.ts'
 
-/** Makes the first operator of an installation, or a further one. A password on the command line would be everybody's to read. */
+/** Creates the first operator of an installation, or a further one. The password is no argument: everybody could read it there. */
 export const operator: Command = {
   summary:
     'operator create --email <address>   makes an operator of the platform; the password is asked for, or the first line of standard input',
@@ -22,7 +22,7 @@ export const operator: Command = {
   }
 }
 
-/** Without "--" npm keeps the name of the option to itself and hands on its value. */
+/** Without "--" npm removes the name of the option and passes on only its value. */
 function emailIn (args: readonly string[]): string {
   const { values, positionals: [action, email = values.email, ...rest] } = parseArgs({
     args: [...args],
