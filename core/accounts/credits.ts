@@ -10,7 +10,7 @@ export async function readLedger (
   actor: Actor,
   page: { limit: number, after?: string }
 ): Promise<Omit<CreditsView, 'nextCursor'>> {
-  // The ledger holds no tests, so a test key sees none of it.
+  // The dispatches in the ledger are no tests, so a test key sees none of their entries.
   const dispatches = maySee(actor, { test: false }) ? {} : { dispatches: 'none' } as const
   const { ledger, ...credits } = await readCredits(database, actor.companyId, { ...page, ...dispatches })
   return {

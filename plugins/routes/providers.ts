@@ -47,7 +47,7 @@ export const providersRoutes: FastifyPluginCallbackTypebox<{ host: Host, breaker
   done()
 }
 
-/** The health of a provider, by its circuit breaker. */
+/** Whether the circuit breaker of a provider holds back its calls. */
 type IsFailing = (code: string) => boolean
 
 /** The entries as they are in a version of the API, without the server's paths. */

@@ -102,7 +102,7 @@ async function readParts (request: FastifyRequest, receive: Receive, received: {
 const oneFile: Problem = { path: '/file', code: 'too_many', message: 'One file is sent, in the part "file".' }
 const tooLarge = 'The form is larger than its limits: one file of 50 MiB, texts of 64 KiB.'
 
-/** A text field as it was sent, although the form parser has parsed it if its content type is JSON. */
+/** The text of a field. The form parser has already parsed a field whose content type is JSON, so it is serialised again. */
 function textOf ({ value, valueTruncated }: MultipartValue): string {
   if (valueTruncated) throw new DispatchError('payload_too_large', tooLarge)
   return typeof value === 'string' ? value : JSON.stringify(value)
