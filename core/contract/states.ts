@@ -15,7 +15,7 @@ export type DeferredState = typeof deferredStates[number]
 
 /** What the timeline of a dispatch tells: the word of each of its entries. */
 export const eventKinds = ['planned', 'rendered', 'fetched', 'damaged', 'calling', 'answered', 'done', 'failed', 'resumed', 'released',
-  'recovered', 'reconciled', 'corrected', 'resolved', 'cancelled', 'webhook', 'polled', 'skipped'] as const
+  'recovered', 'reconciled', 'corrected', 'resolved', 'cancelled', 'cancelling', 'not_cancelled', 'webhook', 'polled', 'skipped'] as const
 export type EventKind = typeof eventKinds[number]
 
 /** Who chose the provider of a step. */

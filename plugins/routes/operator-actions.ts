@@ -37,11 +37,15 @@ export const dispatchActionRoutes: FastifyPluginCallbackTypebox<Options> = (app,
   })
 
   app.post<Named>('/api/v1/dispatches/:id/cancel', {
-    config: { errors: ['not_found', 'conflict'] },
+    config: {
+      errors: ['not_found', 'conflict', 'authentication_error', 'configuration_missing', 'provider_unavailable', 'outcome_unknown']
+    },
     schema: {
       operationId: 'cancelDispatch',
       tags: ['Dispatches'],
-      summary: 'Cancels a dispatch of which nothing has begun.',
+      summary: 'Cancels a dispatch of which nothing has begun, or asks the vendor to take back what it has accepted.',
+      description: 'What a vendor has accepted stays paid; its delivery status becomes "cancelled" when the vendor says so. A vendor for ' +
+        'which it is too late, or a provider that cannot cancel, is a 409. Asking again is safe.',
       response: { 200: DispatchView }
     }
   }, async (request) => {

@@ -138,3 +138,54 @@ await t.test('what is no dispatch of the company is a 404', async (t) => {
     has(t, await about('1', what), { status: 404, body: { error: 'not_found' } }, what)
   }
 })
+
+/** A contract or a letter that the simulator has accepted. */
+async function accepted (name: 'esign' | 'postal'): Promise<string> {
+  const { body } = await service.send('POST', `/api/${name}`, { body: chainBody([name], invoiceRequest()['template']) })
+  return body.dispatchId as string
+}
+const kinds = async (id: string): Promise<string[]> =>
+  (await service.send('GET', `/api/v1/dispatches/${id}/events`)).body.data.map(({ kind }: { kind: string }) => kind)
+const changes = async (id: string): Promise<string[]> =>
+  (await service.send('GET', '/api/v1/audit?limit=100')).body.data.filter(({ object }: { object: { id: string } }) => object.id === id).map(
+    ({ action }: { action: string }) => action
+  )
+
+await t.test('what a vendor has accepted is taken back: its delivery status says so, the dispatch stays what it is', async (t) => {
+  for (const name of ['esign', 'postal'] as const) {
+    const id = await accepted(name)
+    const before = await read(id)
+    const { status, body } = await about(id, 'cancel')
+    t.equal(status, 200, JSON.stringify(body))
+    t.same([body.status, body.creditsCharged, body.steps[0].status, body.steps[0].deliveryStatus], ['succeeded', before.creditsCharged,
+      'accepted', 'cancelled'], name)
+    t.same((await kinds(id)).slice(-2), ['cancelling', 'polled'])
+    t.same(await changes(id), ['dispatch.cancel_requested'])
+    t.equal((await about(id, 'cancel')).status, 409, 'there is nothing left to take back')
+  }
+})
+
+await t.test('what a vendor does not take back any more is a 409, and the timeline tells why', async (t) => {
+  const id = await accepted('esign')
+  const { owner } = service.app.get('database')
+  const { company_id: companyId, remote_id: remoteId } = await owner.selectFrom('steps').select(['company_id', 'remote_id']).where(
+    'dispatch_id',
+    '=',
+    id
+  ).executeTakeFirstOrThrow()
+  // The vendor knows that everybody has signed; its event has not come yet.
+  await owner.insertInto('provider_state').values({
+    company_id: companyId,
+    provider_code: 'simulator',
+    key: `delivery:${String(remoteId)}`,
+    value: JSON.stringify('completed'),
+    updated_at: new Date()
+  }).execute()
+  for (const time of ['first', 'second']) {
+    const answer = await about(id, 'cancel')
+    t.same([answer.status, answer.body.error], [409, 'conflict'], `${time} time`)
+    has(t, answer.body.message, 'The provider does not take it back: It cannot be cancelled any more: it is completed.')
+  }
+  t.equal((await read(id)).steps[0].deliveryStatus, null)
+  t.same((await kinds(id)).slice(-2), ['cancelling', 'not_cancelled'])
+})

@@ -18,6 +18,7 @@ import { rehydrateWhatIsKept } from '../run/rehydrate.ts'
 import { userActorOf } from '../run/run.ts'
 import { resolveStep } from './reconcile.ts'
 import { isUnfinished, replacementOf } from './replacement.ts'
+import { cancelAtVendors, cancellableSteps } from './vendor-cancellation.ts'
 
 /** A recorded dispatch, by its id, and who wants something of it, from where. */
 export type OperatorRequest = { actor: Actor, author: AuditAuthor, dispatchId: string }
@@ -29,7 +30,10 @@ export type OperatorActions = {
    * Throws `conflict` when nothing has failed, or another run has it.
    */
   retry: (recorded: OperatorRequest & { body?: unknown, mode?: Mode }) => Promise<DispatchResult>
-  /** Ends a dispatch of which nothing has begun. Throws `conflict` when it has. */
+  /**
+   * Ends a dispatch of which nothing has begun; of one that has ended, asks the vendors to take back what they have accepted. Throws
+   * `conflict` when neither can be, and what the failure of a vendor is.
+   */
   cancel: (recorded: OperatorRequest) => Promise<DispatchResult>
   /** A person's word on a step in doubt. Throws `forbidden` unless an administrator's. */
   resolve: (recorded: OperatorRequest & { outcome: 'accepted' | 'rejected', reason: string }) => Promise<DispatchResult>
@@ -100,7 +104,17 @@ export function createOperatorActions (parts: PipelineDependencies, { resume, li
     },
 
     async cancel (recorded) {
-      const { company_id: companyId, dispatch_id: dispatchId } = await find(recorded)
+      const record = await find(recorded)
+      const { company_id: companyId, dispatch_id: dispatchId } = record
+      const steps = await cancellableSteps(parts, record)
+      if (steps.length > 0) {
+        await cancelAtVendors(parts, record, {
+          steps,
+          actor: userActorOf(recorded.actor),
+          audited: audited(recorded, 'dispatch.cancel_requested')
+        })
+        return resultOf(await find(recorded))
+      }
       const also: TransactionHook = async (queries) => {
         await audited(recorded, 'dispatch.cancelled')(queries)
         await skipWithoutAcceptedSource(queries, { companyId, dispatchId }, database.now)

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@dispatch/common'
 import { type Kysely, sql } from 'kysely'
-import { canTransition, type DeliveryService, type DeliveryStatus, type EventService, isFinalDeliveryStatus, originsOf,
+import { canTransition, type DeliveryService, deliveryServices, type DeliveryStatus, type EventService, isFinalDeliveryStatus, originsOf,
   refusalOf } from '../../contract/delivery.ts'
 import type { ConfiguredBy, EventKind } from '../../contract/states.ts'
 import type { Reported } from '../../host/manifest/definition.ts'
@@ -65,6 +65,15 @@ export async function matchSteps (
   return (scope.userId === null
     ? own.where('configured_by', '=', 'company')
     : own.where('configured_by', '=', 'user').where('user_id', '=', scope.userId)).execute()
+}
+
+/** The accepted steps of a dispatch of which more is to be expected: not settled in delivery. */
+export async function listUnsettledSteps (
+  { owner }: Database,
+  { companyId, dispatchId }: { companyId: number, dispatchId: string }
+): Promise<TrackedStep[]> {
+  return followed(owner).where('steps.company_id', '=', companyId).where('steps.dispatch_id', '=', dispatchId).where('service', 'in',
+    deliveryServices).where('delivery_settled', '=', false).orderBy('position', 'desc').execute()
 }
 
 /**

@@ -1,9 +1,9 @@
 import { callbackTypes } from '../../contract/callbacks.ts'
 import { unexpectedAfter } from '../../contract/delivery.ts'
-import type { PipelineDependencies } from '../../pipeline/dependencies.ts'
 import { addJobs } from '../../store/db/jobs.ts'
 import { skipUnexpected, wakeDeferred } from '../../store/dispatch/deferred.ts'
 import type { OnStatusChange } from '../../store/vendor/deliveries.ts'
+import type { PipelineDependencies } from '../dependencies.ts'
 
 /**
  * What follows when a delivery status has moved: the steps of the dispatch that wait for it are done, those that wait for what is not to be

@@ -1,0 +1,26 @@
+import { compile } from '@dispatch/common'
+import { Type } from 'typebox'
+import type { DeliveryService } from '../../contract/delivery.ts'
+import type { InstalledProvider } from '../load/load.ts'
+import type { Reported } from '../manifest/definition.ts'
+import { type CallContext, type FailedCall, failedCall, invoke } from './invoke.ts'
+import { copyJson } from './provider-response.ts'
+
+const fitReported = compile(Type.Unsafe<Reported>(Type.Object({ status: Type.String({ minLength: 1, maxLength: 200 }) })))
+
+/** Asks a provider to take back what its vendor accepted under an id. Throws only when the provider has no such verb. */
+export async function callCancel (
+  installed: InstalledProvider,
+  service: DeliveryService,
+  query: { id: string },
+  context: CallContext
+): Promise<{ outcome: 'cancelled', reported: Reported } | FailedCall> {
+  const called = await invoke(installed, service, 'cancel', query, context)
+  if ('outcome' in called) return called
+  const { returned, redact } = called
+  const copied = copyJson(returned)
+  const fit = copied.ok ? fitReported(copied.value) : copied
+  return fit.ok
+    ? { outcome: 'cancelled', reported: redact.json(fit.value) }
+    : failedCall('outcome_unknown', `The answer of the provider "${installed.code}" to a cancellation cannot be read.`, { ours: true })
+}
