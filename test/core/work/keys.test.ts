@@ -72,7 +72,8 @@ await t.test('while the keys cannot be read, events wait; what waits is sealed',
   await until('it is held', async () => (await inbound()).some(({ state }) => state === 'held'))
   clock.time += 61_000
   await service.app.get('queue').send('webhook', [{ data: { inboundId: waiting?.inbound_id ?? '' } }])
-  await until('the second reading fails', () => service.log.filter((line) => line.includes('could not be read"')).length >= 2)
+  await until('the second reading fails',
+    () => service.log.filter((line) => line.includes('keys of a vendor could not be fetched"')).length >= 2)
   clock.time += 61_000
   await service.app.get('queue').send('webhook', [{ data: { inboundId: waiting?.inbound_id ?? '' } }])
   await until('it is applied', async () => (await delivery(dispatchId)).status === 'signed')
