@@ -33,10 +33,14 @@ function packagesOf (path) {
   return JSON.parse(readFileSync(path, 'utf8')).packages
 }
 
-/** A package for another platform is not; one for another C library is npm's to judge. */
+/**
+ * A package for another platform is not; one for another C library is npm's to judge, and so is an optional one that names no platform: what
+ * needs it may be for another.
+ */
 function isNeeded (path, { dev: forTests, devOptional, optional, os, cpu, libc }) {
   if (path === '' || (!dev && (forTests || devOptional))) return false
-  return !optional || (!libc && allows(os, process.platform) && allows(cpu, process.arch))
+  if (!optional) return true
+  return !libc && (os ?? cpu) !== undefined && allows(os, process.platform) && allows(cpu, process.arch)
 }
 
 function allows (names, name) {

@@ -13,12 +13,14 @@ const lock = {
     'node_modules/pg': { version: '8.0.0' },
     'node_modules/tap': { version: '21.0.0', dev: true },
     [`node_modules/native-${process.platform}`]: { version: '1.0.0', optional: true, os: [process.platform] },
-    'node_modules/native-elsewhere': { version: '1.0.0', optional: true, os: ['elsewhere'], cpu: 'other' }
+    'node_modules/native-elsewhere': { version: '1.0.0', optional: true, os: ['elsewhere'], cpu: 'other' },
+    'node_modules/for-native-elsewhere': { version: '1.0.0', optional: true }
   }
 }
 /** npm's record of an installation without these packages. */
+const elsewhere = ['', 'node_modules/native-elsewhere', 'node_modules/for-native-elsewhere']
 const without = (...paths: string[]) =>
-  Object.fromEntries(Object.entries(lock.packages).filter(([path]) => !['', 'node_modules/native-elsewhere', ...paths].includes(path)))
+  Object.fromEntries(Object.entries(lock.packages).filter(([path]) => ![...elsewhere, ...paths].includes(path)))
 const installed = without()
 
 /** A checkout whose `npm` and `tap` only write down how they were called; `npm ci` leaves what `npm` says. */
