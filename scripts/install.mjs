@@ -34,8 +34,8 @@ function packagesOf (path) {
 }
 
 /**
- * A package for another platform is not; one for another C library is npm's to judge, and so is an optional one that names no platform: what
- * needs it may be for another.
+ * A package for another platform is not; one for another C library is npm's to judge, and so is an optional one that names no platform:
+ * what needs it may be for another.
  */
 function isNeeded (path, { dev: forTests, devOptional, optional, os, cpu, libc }) {
   if (path === '' || (!dev && (forTests || devOptional))) return false
