@@ -1,14 +1,13 @@
 import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { ensurePassword, readPasswordFile, requirePassword, socketFolder, socketUrl } from './access.ts'
 import { locateBinaries } from './binaries.ts'
 import { dataOf, ensureCluster, openFolder } from './cluster.ts'
 import { StartError } from './error.ts'
 import { chooseOsAccount } from './os-account.ts'
-import { ensurePassword, readPasswordFile, requirePassword } from './password.ts'
 import { isPostmaster, type Postmaster, readPostmaster, stopServer, takeOverPidFile } from './postmaster.ts'
 import { launchServer, type ServerSettings } from './server.ts'
-import { socketFolder, socketUrl } from './socket.ts'
 
 export { StartError } from './error.ts'
 

@@ -3,11 +3,11 @@ import { once } from 'node:events'
 import { closeSync, openSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { socketPort } from './access.ts'
 import { dataOf } from './cluster.ts'
 import { StartError, systemErrorText } from './error.ts'
 import { commandOf, type OsAccount } from './os-account.ts'
 import { readPostmaster } from './postmaster.ts'
-import { socketPort } from './socket.ts'
 
 /** PostgreSQL's settings by name. */
 export type ServerSettings = Record<string, string>
