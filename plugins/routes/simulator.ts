@@ -88,7 +88,8 @@ export const simulatorRoutes: FastifyPluginCallbackTypebox<Options> = (
     await createProviderState(database, companyId, code, now).put(`delivery:${remoteId}`, status)
     const event = { id: newId(), type: status, transaction: remoteId }
     if (webhook === undefined) {
-      await queue.send('poll', [{ data: { stepId, polledAt: polledAt?.toISOString() ?? null }, key: stepId }])
+      // A key of its own: a question that is just being answered does not know the new status, and holds no other back.
+      await queue.send('poll', [{ data: { stepId, polledAt: polledAt?.toISOString() ?? null }, key: event.id }])
       return { event }
     }
     const { search, settings } = await addressee(companyId, owner)
