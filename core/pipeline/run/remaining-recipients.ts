@@ -9,8 +9,8 @@ import { retryDelayOf } from './retry-policy.ts'
 import type { Run, RunStep } from './run.ts'
 
 /**
- * What is done in the transaction in which a step ends: whom it left is sent to by a step of its own, as long as patience
- * lasts; once nobody is left any more, the company is told what has become of them; and it is told of a deferred step that has failed.
+ * What is done in the transaction in which a step ends. The recipients that it left get a step of their own, until the retry policy ends.
+ * Once no recipient is left, the company is told what has become of them. It is also told of a deferred step that has failed.
  */
 export function followUpsOf (
   parts: Pick<PipelineDependencies, 'database' | 'jobs' | 'outbox' | 'newId'>,

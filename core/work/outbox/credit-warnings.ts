@@ -12,7 +12,7 @@ type Options = { database: Database, queue: Pick<Queue, 'send'>, now: () => Date
 export async function sendCreditWarnings ({ database, queue, now, newId }: Options): Promise<void> {
   for (const companyId of await listDueCreditWarnings(database, most)) {
     const callbackId = await recordCreditWarning(database, companyId, { now: now(), newId })
-    // A job that is lost here is missed by the sweep of callbacks.
+    // If this job is lost, the sweep of callbacks finds the warning and queues it again.
     if (callbackId !== undefined) await queue.send('callback', [callbackJob(companyId, callbackId)])
   }
 }

@@ -20,8 +20,7 @@ const lostAfter = 30
 const most = 100
 
 /**
- * Jobs that wait for a place here while all places are taken: few, as another process may have one; enough to be ready when places are
- * free.
+ * Jobs that wait here for a permit: few, because another process may have a free one; enough to go on at once when a permit is released.
  */
 const fetched = { atOnce: 8, together: 4 }
 
@@ -30,10 +29,10 @@ type Options = { parts: PipelineDependencies, pipeline: Pipeline, queue: Queue, 
 
 /** Works on dispatches that wait, are in doubt, were lost with their process, or have something to do at an event. */
 export async function startDispatchWorker ({ parts, pipeline, queue, atOnce }: Options): Promise<RepeatingTask> {
-  const places = createWorkSemaphore(atOnce)
+  const semaphore = createWorkSemaphore(atOnce)
   // Once a dispatch is taken, its lease tells who has it: the job has done its part, and the next ones are fetched.
   await queue.work('dispatch', (job) =>
-    places.begin((begun) =>
+    semaphore.begin((begun) =>
       pipeline.runQueued(job, begun).catch((error: unknown) => {
         parts.log.warn({ err: error, ...job }, 'a dispatch was given up where it stood')
         throw error
