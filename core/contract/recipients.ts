@@ -1,6 +1,6 @@
 import { type Static, type TObject, Type } from 'typebox'
 
-/** A recipient whom a mail server does not take, for now or for good, and why. `code` is the server's. */
+/** A recipient whom a mail server refuses, permanently or temporarily, and why. `code` is the SMTP reply code of the server. */
 export const TurnedAway = Type.Object({
   address: Type.String({ maxLength: 500 }),
   code: Type.Optional(Type.Integer({ description: 'Of SMTP: 4xx for now, 5xx for good.' })),
@@ -9,8 +9,8 @@ export const TurnedAway = Type.Object({
 export type TurnedAway = Static<typeof TurnedAway>
 
 /**
- * What a provider of e-mails may tell of its recipients, one by one. Those of `waiting` are its rest: they are sent to again
- * by themselves. Those of `uncertain` may have the message; only the service itself says that, of a rest.
+ * What an e-mail provider may report about each recipient. The same message is sent again to the recipients in `waiting`, automatically.
+ * The recipients in `uncertain` may have the message. Only the service itself reports those, after a retry; a provider must not.
  */
 export const recipientLists = {
   accepted: Type.Optional(Type.Array(Type.String({ maxLength: 500 }), { description: 'Of an e-mail: whose server took it.' })),
@@ -28,7 +28,7 @@ export type RecipientReport = Static<TObject<typeof recipientLists>>
 
 export const sendStatuses = ['sent', 'partially_sent'] as const
 
-/** The status of an e-mail whose provider tells of its recipients one by one. */
+/** The status of an e-mail whose provider reports about each recipient. */
 export function sendStatus ({ rejected = [], waiting = [], uncertain = [] }: RecipientReport): typeof sendStatuses[number] {
   return rejected.length + waiting.length + uncertain.length === 0 ? 'sent' : 'partially_sent'
 }

@@ -9,7 +9,7 @@ import { choosers, deferredStates, dispatchStatuses, eventKinds, stepStatuses } 
 const Word = Type.Enum(Object.keys(errorTable) as [ErrorWord, ...ErrorWord[]], { title: 'ErrorWord' })
 const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
 
-/** The generated document, with a signed link that needs no credentials and ends with the document. */
+/** The generated document. The URL is signed and needs no credentials. It expires when the document is deleted. */
 export const GeneratedDocument = Type.Interface([DocumentHandle], {
   url: Type.String({ format: 'uri' }),
   pages: Type.Optional(Type.Integer({ minimum: 1 })),
@@ -17,7 +17,7 @@ export const GeneratedDocument = Type.Interface([DocumentHandle], {
 }, { title: 'GeneratedDocument' })
 export type GeneratedDocument = Static<typeof GeneratedDocument>
 
-/** What the provider answered: its own identifier and status, and whatever else it gave. */
+/** The provider's answer: its own identifier and status, and any further fields. */
 export const ProviderResponse = Type.Unsafe<JsonObject & RecipientReport & { readonly id: string, readonly status: string }>(
   Type.Object({ id: Type.String(), status: Type.String(), url: Type.Optional(Type.String()), ...recipientLists }, {
     title: 'ProviderResponse',
@@ -26,7 +26,7 @@ export const ProviderResponse = Type.Unsafe<JsonObject & RecipientReport & { rea
 )
 export type ProviderResponse = Static<typeof ProviderResponse>
 
-/** Why a step was not done. */
+/** Why a step failed. */
 const StepError = Type.Object({ error: Word, message: Type.String(), details: Type.Optional(Type.Array(ProblemSchema)) }, {
   title: 'StepError'
 })
@@ -37,7 +37,7 @@ const Sandbox = Type.Optional(
   })
 )
 
-/** What became of a step. */
+/** The result of a step. */
 export const StepAnswer = Type.Object({
   service: Type.String(),
   status: Type.Enum(stepStatuses),
@@ -49,7 +49,7 @@ export const StepAnswer = Type.Object({
 }, { title: 'StepResult' })
 export type StepAnswer = Static<typeof StepAnswer>
 
-/** What the error of a chain says of which a part was done. */
+/** Further fields of the error of a chain of which only some steps succeeded. */
 export const PartialDispatch = Type.Object({
   status: Type.Enum(dispatchStatuses),
   steps: Type.Array(StepAnswer, { description: 'In their order, each with its own error.' }),
@@ -74,7 +74,7 @@ const Test = Type.Optional(Type.Literal(true, { description: 'Asked for with a t
 const whole = { success: Type.Literal(true), dispatchId: Uuid, status: Type.Literal('succeeded'), test: Test }
 const ending = { metadata: Metadata, executionTime: Type.Number({ minimum: 0, description: 'Seconds.' }) }
 
-/** A dispatch of one service that succeeded. */
+/** The result of a successful dispatch of one service. */
 export const DispatchResponse = Type.Object({
   ...whole,
   service: Type.String(),
@@ -86,7 +86,7 @@ export const DispatchResponse = Type.Object({
 }, { title: 'DispatchResult' })
 export type DispatchResponse = Static<typeof DispatchResponse>
 
-/** A chain that succeeded: the document that was made first, and each step. */
+/** The result of a successful chain: the generated document, and each step. */
 export const ChainResponse = Type.Object({
   ...whole,
   steps: Type.Array(StepAnswer),
@@ -95,7 +95,7 @@ export const ChainResponse = Type.Object({
 }, { title: 'ChainResult' })
 export type ChainResponse = Static<typeof ChainResponse>
 
-/** A dispatch whose end is not waited for. */
+/** The answer for a dispatch that runs asynchronously. */
 export const QueuedResponse = Type.Object({
   success: Type.Literal(true),
   dispatchId: Uuid,
@@ -106,7 +106,7 @@ export const QueuedResponse = Type.Object({
 }, { title: 'QueuedDispatch' })
 export type QueuedResponse = Static<typeof QueuedResponse>
 
-/** A request that would be dispatched; nothing was contacted, rendered or charged. */
+/** The answer to a validation. Nothing was contacted, rendered or charged. */
 export const ValidationResponse = Type.Object({
   success: Type.Literal(true),
   result: Type.Enum(['success', 'warning']),
@@ -126,7 +126,7 @@ export const ValidationResponse = Type.Object({
 }, { title: 'Validation' })
 export type ValidationResponse = Static<typeof ValidationResponse>
 
-/** The version of a template that was pinned when the dispatch was recorded. */
+/** The template version that was pinned when the dispatch was recorded. */
 const UsedTemplate = Type.Object({ id: Type.Integer(), version: Type.Integer() })
 
 const StepView = Type.Object({
@@ -164,7 +164,7 @@ const StepView = Type.Object({
   error: Type.Optional(StepError)
 }, { title: 'Step' })
 
-/** A dispatch as it is now. */
+/** The current state of a dispatch. */
 export const DispatchView = Type.Object({
   dispatchId: Uuid,
   status: Type.Enum(dispatchStatuses),
@@ -185,7 +185,7 @@ export const DispatchView = Type.Object({
 }, { title: 'Dispatch' })
 export type DispatchView = Static<typeof DispatchView>
 
-/** One entry of a dispatch's timeline. */
+/** One entry in the timeline of a dispatch. */
 export const EventView = Type.Object({
   id: Type.String(),
   kind: Type.Enum(eventKinds, {
@@ -218,7 +218,7 @@ export const CreditsView = Type.Object({
 }, { title: 'Credits' })
 export type CreditsView = Static<typeof CreditsView>
 
-/** A page of a list: its items, and the cursor of the next page or null at the end. */
+/** One page of a list: its items, and the cursor of the next page, or null on the last page. */
 export function page<S extends TSchema & { title?: string }> (item: S) {
   return Type.Object({ data: Type.Array(item), nextCursor: nullable(Type.String()) },
     item.title === undefined ? {} : { title: `${item.title}Page` })
@@ -252,7 +252,7 @@ const ConfigurationsOf = Type.Object({
   providers: Type.Array(ConfigurationView)
 })
 
-/** What holds for a user: the own and the company's choices and configurations, and what they come to for each service. */
+/** The user's and the company's choices and configurations, and the resulting provider of each service. */
 export const MyConfig = Type.Object({
   user: Type.Interface([ConfigurationsOf], { id: Type.Integer(), email: Type.String() }),
   company: Type.Interface([ConfigurationsOf], { id: Type.Integer() }),
@@ -267,7 +267,7 @@ export type MyConfig = Static<typeof MyConfig>
 /** A JSON Schema (2020-12). */
 const JsonSchema = Type.Unsafe<object>({ type: 'object', additionalProperties: true })
 
-/** A provider as it is installed, or a folder that was refused and why. */
+/** An installed provider, or a folder that was refused, with the reason. */
 export const ProviderView = Type.Object({
   state: Type.Enum(['installed', 'refused']),
   folder: Type.String({ description: 'The name of its folder.' }),
@@ -304,7 +304,7 @@ export type ProviderView = Static<typeof ProviderView>
 const Count = Type.Integer({ minimum: 0 })
 const Seconds = nullable(Type.Number({ description: 'Seconds that the first of them has been waiting; null: none is due.' }))
 
-/** What waits in the service. */
+/** The work that waits in the service. */
 export const QueueView = Type.Object({
   dispatches: Type.Object({
     queued: Count,
@@ -324,13 +324,13 @@ export const QueueView = Type.Object({
 }, { title: 'Queue' })
 export type QueueView = Static<typeof QueueView>
 
-/** How many dispatches go on. */
+/** How many dispatches were released. */
 export const ReleaseView = Type.Object({ released: Count }, { title: 'Released' })
 
-/** The answer that has no body. */
+/** An answer without a body. */
 export const Nothing = Type.Null({ description: 'Done.' })
 
-/** Answer of the health check. */
+/** The answer of the health check. */
 export const HealthView = Type.Object({
   status: Type.Literal('ok'),
   clockSkew: Type.Number({

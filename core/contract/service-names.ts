@@ -1,4 +1,4 @@
-/** The services, by their names in the path, in the order in which they are listed. */
+/** The services, by the names that paths use, in the order of every list. */
 export const serviceNames = ['invoicing', 'esign', 'postal', 'sms', 'email', 'file', 'upload'] as const
 export type ServiceName = typeof serviceNames[number]
 

@@ -5,15 +5,15 @@ import { AnyJsonObject, Line, ProblemSchema, Timestamp } from './common.ts'
 const closed = { additionalProperties: false } as const
 const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
 
-/** Characters of each part of a template: its YAML, and as JSON the schema of its data and the sample. */
+/** The most characters of each part of a template: its YAML, and the JSON of its schema and of its sample. */
 export const templateTextLimit = 200_000
 
 const templateStatuses = ['published', 'draft'] as const
-/** `published`: dispatches use it. `draft`: it never was. `retired`: it was, before another one. */
+/** `published`: dispatches use this version. `draft`: it was never published. `retired`: another version has replaced it. */
 const versionStatuses = ['published', 'draft', 'retired'] as const
 export type VersionStatus = typeof versionStatuses[number]
 
-/** What a preview can be; `TEXT` is what a message says. */
+/** The formats of a preview; `TEXT` is the text of a message. */
 export const previewFormats = ['PDF', 'DOCX', 'XLSX', 'HTML', 'TEXT'] as const
 export type PreviewFormat = typeof previewFormats[number]
 
@@ -43,7 +43,7 @@ const text = {
   sample: Type.Unsafe<JsonObject>({ ...AnyJsonObject, description: 'Data that fit the schema.' })
 }
 
-/** Something to copy: the smallest template that says everything. */
+/** An example to copy: a small template that shows each part. */
 const example = {
   source: 'name: Receipt\nservice: file\nlocale: en-GB\nbody:\n  - heading: Receipt {{ number }}\n  - table:\n      each: lines\n      ' +
     'as: line\n      columns:\n        - { header: Description, value: line.description, width: 3 }\n        - { header: Amount, ' +
@@ -68,11 +68,11 @@ const example = {
   sample: { number: 'R-17', lines: [{ description: 'Tea', total: 6.25 }] }
 }
 
-/** A template as it is written. */
+/** The body of a new template. */
 export const TemplateBody = Type.Object(text, { ...closed, title: 'NewTemplate', examples: [example] })
 export type TemplateBody = Static<typeof TemplateBody>
 
-/** The next version of a template. */
+/** The body of the next version of a template. */
 export const NextVersionBody = Type.Object({
   baseVersion: Type.Integer({
     minimum: 1,
@@ -94,7 +94,7 @@ const preview = {
 export const PreviewBody = Type.Object({ version: Type.Optional(VersionNumber), ...preview }, { ...closed, title: 'Preview' })
 export type PreviewBody = Static<typeof PreviewBody>
 
-/** The preview of a template that is stored nowhere. */
+/** The body of a preview of a template that is not stored. */
 export const PreviewTextBody = Type.Object({ ...text, ...preview }, { ...closed, title: 'PreviewOfText', examples: [example] })
 export type PreviewTextBody = Static<typeof PreviewTextBody>
 
@@ -122,7 +122,7 @@ export const TemplateDetail = Type.Interface([TemplateView], { source: Type.Stri
 })
 export type TemplateDetail = Static<typeof TemplateDetail>
 
-/** A template that was stored, and what may be wrong with it. */
+/** A stored template, with warnings about it. */
 export const TemplateAnswer = Type.Interface([TemplateDetail], { warnings: Type.Array(ProblemSchema) }, { title: 'StoredTemplate' })
 export type TemplateAnswer = Static<typeof TemplateAnswer>
 
@@ -135,14 +135,14 @@ export const VersionView = Type.Object({
 }, { title: 'TemplateVersion' })
 export type VersionView = Static<typeof VersionView>
 
-/** The name of a picture of a company. */
+/** The name of a company's picture. */
 export const AssetName = Type.String({
   pattern: '^[a-z][a-z0-9-]{0,40}$',
   description: 'lowercase letters, digits and dashes, beginning with a letter',
   examples: ['logo']
 })
 
-/** One grey point. */
+/** A picture of one grey pixel. */
 const point = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNoAAAAggCBd81ytgAAAABJRU5ErkJggg=='
 
 export const AssetBody = Type.Object({
@@ -157,7 +157,7 @@ export const AssetQuery = Type.Object({
 }, closed)
 export type AssetQuery = Static<typeof AssetQuery>
 
-/** A picture of the company, which its templates name by `asset:<name>`. */
+/** A picture of the company. Its templates refer to it by `asset:<name>`. */
 export const AssetView = Type.Object({
   name: Type.String(),
   width: Type.Integer({ description: 'Pixels.' }),

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 
-/** The versions of the API, the oldest first, with the day of their release. The last one serves requests that name none. */
+/** The versions of the API with their release dates, the oldest first. The last one serves requests that name no version. */
 export const versions = { '1.0.0': '2026-02-13', '1.0.1': '2026-03-14' } as const
 export type Version = keyof typeof versions
 
@@ -9,12 +9,12 @@ export const latestVersion: Version = '1.0.1'
 
 export const ApiVersion = Type.Enum(order, { description: `a version of the API: ${order.join(', ')}` })
 
-/** The version of that name; undefined where there is none. */
+/** The version with that name; undefined for an unknown name. */
 export function versionOf (name: string): Version | undefined {
   return order.find((version) => version === name)
 }
 
-/** Whether what came with a version is there in another. What does not say was there from the first. */
+/** Whether a feature that was added in version `since` exists in `version`. Without `since` it has existed from the first version. */
 export function isSince (since: string | undefined, version: Version): boolean {
   return since === undefined || order.findIndex((one) => one === since) <= order.indexOf(version)
 }

@@ -5,20 +5,20 @@ import type { InstalledProvider } from './load/load.ts'
 
 /** The providers of this process. */
 export type Host = {
-  /** Installed ones by code, then refused ones by folder. */
+  /** The installed providers by code, then the refused folders by name. */
   entries: () => readonly ProviderEntry[]
   find: (code: string) => InstalledProvider | undefined
   /**
-   * Reads the directories again: a changed folder is loaded afresh, an unchanged one stays what it is, a removed one is
-   * found no more. Calls in flight keep the object that they began with. One reload at a time.
+   * Reads the directories again. A changed folder is loaded again, an unchanged one keeps its object, and a removed one disappears. Calls
+   * in progress keep their object. Reloads run one after the other.
    */
   reload: () => Promise<readonly ProviderEntry[]>
 }
 
-/** `loadLimit`: seconds that one provider may take to load. */
+/** `loadLimit`: the time limit in seconds for loading one provider. */
 export type HostOptions = { directories: readonly string[], log: Log, loadLimit?: number }
 
-/** Takes every subfolder of the directories that holds a provider. What is refused is an entry and a line of the log. */
+/** Loads each subfolder of the directories that holds a provider. A refused folder becomes an entry and a log line. */
 export async function createHost ({ directories, log, loadLimit = 10 }: HostOptions): Promise<Host> {
   const roots = directories.map((directory) => resolve(directory))
   let entries: readonly ProviderEntry[] = []
@@ -43,7 +43,7 @@ export async function createHost ({ directories, log, loadLimit = 10 }: HostOpti
   return { entries: () => entries, find: (code) => installed.get(code), reload }
 }
 
-/** The same providers without one that is not for everybody. */
+/** The same providers without one, which is not available to everybody. */
 export function withoutProvider (host: Host, code: string): Host {
   const others = (entries: readonly ProviderEntry[]): readonly ProviderEntry[] => entries.filter((entry) => entry.code !== code)
   return {

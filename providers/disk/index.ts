@@ -1,11 +1,11 @@
 import { defineProvider, Type } from '@dispatch/core/provider'
 
-/** Seconds. The name of a file never runs out; a year stands for that. */
+/** Seconds. The name of a file is unique for ever; a year stands for that. */
 const year = 365 * 24 * 3600
 
-/** What separates folders, means something to a shell or Windows, or turns the direction of the text around. */
+/** Characters that separate folders, have a meaning in a shell or in Windows, or change the direction of text. */
 const unsafe = /[/\\<>:"|?*\p{C}]+/gu
-/** Characters, of at most 4 bytes: with a key before them they stay below the 255 bytes of file systems. */
+/** The most characters, of at most 4 bytes each: with a key before them, they stay below the limit of 255 bytes of file systems. */
 const longestName = 50
 
 export default defineProvider({
@@ -35,7 +35,7 @@ export default defineProvider({
   }
 })
 
-/** The end of a name, where its extension is. */
+/** The end of a name, with its extension. */
 function nameOf (filename: string): string {
   return Array.from(filename.normalize('NFC').replaceAll(unsafe, '-')).slice(-longestName).join('')
 }

@@ -46,22 +46,22 @@ export const Settings = Type.Object({
 
 export type Call = Context<Static<typeof Settings>, object>
 
-/** Docusign's system for trials: what is signed there binds nobody. */
+/** Docusign's demo environment. Signatures there are not binding. */
 const demo = 'demo.docusign.net'
 
-/** Throws a refusal where what is real would be signed in the demo system. */
+/** Refuses a real dispatch in the demo environment. */
 export function checkEnvironment ({ sandbox, baseHost }: { sandbox: boolean, baseHost?: string | undefined }): void {
   if (!sandbox && baseHost === demo) {
     throw refused('wrong_environment', 'What is signed in the demo system binds nobody: only a sandbox configuration may use it.')
   }
 }
 
-/** A request about the envelopes, or about `part` of the one with `id`. */
+/** A request for the envelopes, or for `part` of the envelope with `id`. */
 export function envelopes (call: Call, id?: string, part = ''): [string, HttpCall] {
   return account(call, `envelopes${id === undefined ? '' : `/${encodeURIComponent(id)}${part}`}`)
 }
 
-/** A request of the account, signed in as the user of the settings. In a sandbox it goes to Docusign's demo system alone. */
+/** A request of the account, signed in as the user of the settings. In a sandbox, it is sent to Docusign's demo environment only. */
 function account ({ settings, sandbox }: Call, path: string): [string, HttpCall] {
   const { baseHost, accountId, integrationKey, userId, privateKey } = settings
   checkEnvironment({ sandbox, baseHost })
@@ -89,10 +89,10 @@ export const Envelope = Type.Object({ envelopeId: Type.String(), status: Type.St
 const Envelopes = Type.Object({ envelopes: Type.Optional(Type.Array(Envelope)) })
 const draftStatus = 'created'
 
-/** Whatever Docusign answers to a change. */
+/** Any answer of Docusign to a change. */
 export const Changed = Type.Unsafe<Json>({})
 
-/** Docusign answers with success to what it did not do for one of its parts: it says so beside that part. */
+/** Docusign may answer with success although it did not change one of the parts. The error is then in that part of the answer. */
 export function checkDone (changed: Json, ...parts: readonly string[]): void {
   for (const part of ['', ...parts]) {
     const [code, message] = [at(changed, `${part}/errorDetails/errorCode`), at(changed, `${part}/errorDetails/message`)]
@@ -107,13 +107,13 @@ export async function change (id: string, envelope: { status: string, voidedReas
   return { id, status: envelope.status }
 }
 
-/** Throws a draft away, of which nobody has heard. */
+/** Deletes a draft. Nobody has been told of it. */
 export async function withdraw (draft: string, call: Call, http: Http): Promise<void> {
   const [url, signedIn] = account(call, 'folders/recyclebin')
   await http.put(url, { ...signedIn, json: { envelopeIds: [draft] } }, Changed)
 }
 
-/** What became of a draft. */
+/** The state of a draft. */
 export async function find (draft: string, call: Call): Promise<Found> {
   try {
     return foundOf(await call.http.get(...envelopes(call, draft), Envelope))
@@ -123,10 +123,7 @@ export async function find (draft: string, call: Call): Promise<Found> {
   }
 }
 
-/**
- * What was sent of the envelopes that carry our key, which Docusign finds for seven days: a draft of which no record is left is as good as
- * none.
- */
+/** The sent envelope with our key, which Docusign finds for seven days. A draft without a record is ignored. */
 export async function findTransaction (call: Call): Promise<Found> {
   const [url, signedIn] = envelopes(call)
   const { envelopes: found = [] } = await call.http.get(url, { ...signedIn, query: { transaction_ids: call.idempotencyKey } }, Envelopes)

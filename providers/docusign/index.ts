@@ -3,7 +3,7 @@ import { type Call, change, checkEnvironment, Envelope, envelopes, find, findTra
 import { prepare } from './prepare.ts'
 import { checkSigners, locales } from './signers.ts'
 
-/** What envelopes are once they were sent, as delivery statuses. */
+/** The statuses of sent envelopes, as delivery statuses. */
 const statuses = {
   sent: 'started',
   delivered: 'viewed',
@@ -13,7 +13,7 @@ const statuses = {
   voided: 'cancelled'
 } as const
 
-/** Whom an event is about. */
+/** The signer whom an event is about. */
 const Event = Type.Object({ envelopeId: Type.String(), recipientId: Type.Optional(Type.String()) })
 
 export default defineProvider({
@@ -32,7 +32,7 @@ export default defineProvider({
       USER_AUTHENTICATION_FAILED: 'authentication_error',
       USER_DOES_NOT_BELONG_TO_SPECIFIED_ACCOUNT: 'authentication_error',
       USER_LACKS_PERMISSIONS: 'authentication_error',
-      // Both were answered with 400 before there was 429.
+      // Docusign used to answer both with 400, before it had 429.
       BURST_APIINVOCATION_LIMIT_EXCEEDED: 'provider_unavailable',
       HOURLY_APIINVOCATION_LIMIT_EXCEEDED: 'provider_unavailable'
     }
@@ -46,12 +46,12 @@ export default defineProvider({
         checkSigners(signers)
         return []
       },
-      // An envelope is read by its id, at once; a request that was cut off may be at work for as long as it can take.
+      // An envelope can be read by its id at once. A request that was cut off may still run for its whole time limit.
       idempotency: { kind: 'lookup', visibleAfter: 60 },
       timeLimit: 100,
       statuses,
 
-      // Nobody hears of a draft before it is sent.
+      // Nobody is told of a draft before it is sent.
       ...draftFirst({
         prepare,
         find,
@@ -77,14 +77,14 @@ export default defineProvider({
   },
   webhooks: {
     esign: {
-      // Connect signs with each key of the account, in a header of its own:
+      // Connect signs with each key of the account, each in its own header:
       // https://developers.docusign.com/platform/webhooks/connect/hmac/.
       verify: [
         { kind: 'basic', user: 'webhookUser', password: 'webhookPassword' },
         { kind: 'hmac', header: 'X-DocuSign-Signature-*', algorithm: 'sha256', encoding: 'base64', secret: 'webhookSecret' }
       ],
       body: Type.Object({ event: Type.String(), generatedDateTime: Type.String(), data: Event }),
-      // Events have no id, and their `retryCount` differs when one is sent again.
+      // Events have no id, and their `retryCount` changes when one is sent again.
       read: ({ event: type, generatedDateTime: time, data: { envelopeId: remoteId, recipientId = '' } }) => ({
         remoteId,
         type,

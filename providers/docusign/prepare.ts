@@ -2,7 +2,7 @@ import type { DocumentHandle } from '@dispatch/core/provider'
 import { type Call, Changed, checkDone, Envelope, envelopes, withdraw } from './api.ts'
 import { documentId, type Request, signersOf } from './signers.ts'
 
-/** A draft with the document and its signers, of which nobody has heard yet. Resolves to its id. */
+/** Makes a draft with the document and its signers. Nobody is told of it. Resolves to its id. */
 export async function prepare (request: Request, call: Call): Promise<string> {
   const emailSubject = call.settings.emailSubject ?? request.document.filename.slice(0, 100)
   const signers = signersOf(request, emailSubject)
@@ -24,7 +24,7 @@ export async function prepare (request: Request, call: Call): Promise<string> {
   return envelopeId
 }
 
-/** The key is one of Docusign's transactions for seven days; the reference stands beside the envelope for as long as it is there. */
+/** The key identifies Docusign's transaction for seven days. The reference stays with the envelope for its whole life. */
 function draftOf ({ esign: { expiresInDays } }: Request, emailSubject: string, { idempotencyKey, reference }: Call): object {
   return {
     status: 'created',
@@ -38,7 +38,7 @@ function draftOf ({ esign: { expiresInDays } }: Request, emailSubject: string, {
   }
 }
 
-/** Signers see the name; a header has ASCII alone. */
+/** Signers see the name; a header permits ASCII only. */
 function dispositionOf ({ filename }: DocumentHandle): string {
   const plain = filename.normalize('NFKD').replaceAll(/\p{M}/gu, '').replaceAll(/[^\w .()-]/g, '_')
   return `file; filename="${plain}"; documentid=${documentId}; fileExtension="pdf"`

@@ -10,12 +10,12 @@ export const locales =
 /** The one document of an envelope. */
 export const documentId = '1'
 
-/** Characters of a signer's name, and of an address. */
+/** The most characters of a signer's name, and of an address. */
 const longest = 100
 
 /**
- * The signers as Docusign takes them: numbers are texts in this API, and its pixels are 72 to the inch, as points are. Throws what
- * {@link checkSigners} does.
+ * The signers in Docusign's format: numbers are texts, and 72 pixels are one inch, as with points. Throws the refusals of {@link
+ * checkSigners}.
  */
 export function signersOf ({ esign: { signers, locale }, signatures }: Request, emailSubject: string): object[] {
   checkSigners(signers)
@@ -39,7 +39,7 @@ export function signersOf ({ esign: { signers, locale }, signatures }: Request, 
   })
 }
 
-/** Throws a refusal for a name or an address that is too long there. */
+/** Refuses a name or an address that is too long for Docusign. */
 export function checkSigners (signers: Request['esign']['signers']): void {
   for (const [index, { firstName, lastName, email }] of signers.entries()) {
     for (const [field, { length }, place] of [['name', `${firstName} ${lastName}`, 'lastName'], ['email', email, 'email']] as const) {

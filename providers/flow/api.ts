@@ -8,7 +8,7 @@ const Detail = Type.Object({
   reasonMessage: Type.Optional(Type.String())
 })
 
-/** What the platform makes of a file after it received it: `Pending`, `Ok` or `Error`. */
+/** The platform's state of a received file: `Pending`, `Ok` or `Error`. */
 const Acknowledgement = Type.Object({ status: Type.String({ minLength: 1 }), details: Type.Optional(Type.Array(Detail)) })
 type Acknowledgement = Static<typeof Acknowledgement>
 
@@ -23,7 +23,7 @@ const failed = 'Error'
 /** The words of an acknowledgement, as delivery statuses. */
 export const statuses = { Pending: 'received', Ok: 'accepted', [failed]: 'rejected' } as const
 
-/** The address and the sign-in of a call; `path` goes on after the address of the service. */
+/** The address and the sign-in of a call; `path` is added to the address of the service. */
 export function ask ({ settings, sandbox, reference }: Call, path: string, body: HttpCall = {}): [url: string, call: HttpCall] {
   const { clientId, clientSecret, organizationId, version = '1.2' } = settings
   const { url, tokenUrl } = sandbox ? testEnvironment(settings) : settings
@@ -45,14 +45,14 @@ function testEnvironment ({ sandboxUrl, sandboxTokenUrl, tokenUrl }: Call['setti
   return { url: sandboxUrl, tokenUrl: sandboxTokenUrl ?? tokenUrl }
 }
 
-/** What is shown of a flow: the acknowledgement's word, and whatever it says beside. */
+/** The visible facts of a flow: the word of its acknowledgement and further fields. */
 export function answer ({ flowId: id, acknowledgement: { status, details = [] } = pending }: Flow): Accepted {
   return { id, status, ...(details.length > 0 && { details }) }
 }
 
 /**
- * What the platform has under our reference. It does not keep a second file with the same one out: of several, the one that it
- * did not turn away counts.
+ * The platform's flow with our reference. The platform permits a second file with the same reference. Of several, the one that it did not
+ * reject counts.
  */
 export function foundAmong (flows: readonly Flow[]): Found {
   const [flow] = flows.toSorted((one, other) => Number(isRefused(one)) - Number(isRefused(other)))

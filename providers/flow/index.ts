@@ -2,7 +2,7 @@ import { defineProvider } from '@dispatch/core/provider'
 import { answer, ask, Flow, Flows, foundAmong, Received, statuses } from './api.ts'
 import { RequestSettings, Settings } from './settings.ts'
 
-/** The syntax of a file, by the format of the e-invoice. */
+/** The syntax of a file for each format of the e-invoice. */
 const syntaxes = { FACTUR_X: 'Factur-X', UBL: 'UBL', CII: 'CII' } as const
 
 /** The most characters of a file's name. */
@@ -22,10 +22,10 @@ export default defineProvider({
     invoicing: {
       documentTypes: ['E_INVOICE'],
       eInvoiceFormats: ['FACTUR_X', 'UBL', 'CII'],
-      // What was received may take a while before a search finds it.
+      // A received file may not be found by a search at once.
       idempotency: { kind: 'lookup', visibleAfter: 10 * minute },
       timeLimit: 100,
-      // "Not implemented": one platform says so to whatever comes with a processing rule, and keeps nothing of it.
+      // "Not implemented": one platform gives this answer to every request with a processing rule, and stores nothing.
       notProcessed: [501],
       statuses,
       poll: { after: 5 * minute, every: 30 * minute, until: 10 * day },
@@ -42,7 +42,7 @@ export default defineProvider({
           ...(flowProfile !== undefined && { flowProfile })
         }
         const { flowId } = await http.post(...ask(call, 'flows', { multipart: { flowInfo: { json: flowInfo }, file: document } }), Received)
-        // Received (202): whether the platform takes it, its acknowledgement says later.
+        // Received (202): the later acknowledgement tells whether the platform accepts it.
         return answer({ flowId })
       },
 

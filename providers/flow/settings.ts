@@ -1,10 +1,10 @@
 import { type Context, Host, Secret, type Static, Type } from '@dispatch/core/provider'
 
-/** Of a service below an address: no query, and no slash at its end. */
+/** The address of a service, without query and without a slash at its end. */
 const address = { pattern: '^https://[^\\s/?#@]+(/[^\\s/?#]+)*$', maxLength: 300 }
 const tokenAddress = { pattern: '^https://[^\\s/?#@]+(/[^\\s#]*)?$', maxLength: 300 }
 
-/** Which rules the platform applies; what is left out, it works out by itself. */
+/** The rules that the platform applies. Without a value, it chooses them by itself. */
 const processingRules = ['B2B', 'B2BInt', 'B2C', 'B2G', 'B2GInt', 'OutOfScope', 'B2GOutOfScope', 'ArchiveOnly', 'NotApplicable']
 const flowProfiles = ['Basic', 'CIUS', 'Extended-CTC-FR']
 

@@ -3,15 +3,15 @@ import { stateOf, states } from './states.ts'
 
 type Recipient = ServiceContracts['postal']['dispatch']['postal']['recipient']
 
-/** An address as Lob takes it: https://docs.lob.com/#tag/Addresses. */
+/** An address in Lob's format: https://docs.lob.com/#tag/Addresses. */
 export type Address =
   & Record<'name' | 'address_line1' | 'address_city' | 'address_country', string>
   & Partial<Record<'company' | 'address_line2' | 'address_state' | 'address_zip', string>>
 
-/** Countries of their own in ISO 3166-1, states to the USPS. */
+/** Countries in ISO 3166-1 that are states for the USPS. */
 const usTerritories = ['AS', 'FM', 'GU', 'MH', 'MP', 'PR', 'PW', 'VI']
 
-/** Where Lob sends letters to (its `country_extended`, and the United States), as ISO 3166-1 has them today. */
+/** The countries to which Lob sends letters (its `country_extended`, and the United States), as current ISO 3166-1 codes. */
 export const countries: string[] = [
   'US',
   ...usTerritories,
@@ -24,11 +24,11 @@ export const countries: string[] = [
 `.trim().split(/\s+/)
 ]
 
-/** Characters that Lob prints, in the United States and elsewhere. */
+/** The most characters that Lob prints, in the United States and elsewhere. */
 const longest = { name: 40, company: 40, address_line1: 64, address_line2: 64 }
 const longestAbroad = { ...longest, address_line1: 200, address_line2: 200 }
 
-/** The recipient as Lob takes it. Throws a refusal when Lob would not print all of it, or no state can be told. */
+/** The recipient in Lob's format. Refuses an address that Lob would not print completely, and one whose state is unknown. */
 export function addressOf ({ name, company, address, city, state, postalCode, country }: Recipient): Address {
   const [line = '', ...lines] = address.split('\n').map((text) => text.trim()).filter((text) => text !== '')
   const isDomestic = country === 'US' || usTerritories.includes(country)
@@ -66,8 +66,8 @@ export function returnAddressOf (settings: Record<
 type Place = Pick<Address, 'address_city' | 'address_state' | 'address_zip' | 'address_country'>
 
 /**
- * The state is the one that is given. Else it stands after the city, with a comma as Americans write it, or without one where the
- * ZIP code agrees; else it follows from the ZIP code.
+ * The given state. Without one, the state after the city: with a comma as Americans write it, or without a comma if the ZIP code confirms
+ * it. Else the state of the ZIP code.
  */
 function domesticPlace ({ city: text, state: given, zip, country }: {
   city: string
@@ -85,7 +85,7 @@ function domesticPlace ({ city: text, state: given, zip, country }: {
   return { address_city: isState ? written : text, address_state: state, address_zip: zip, address_country: 'US' }
 }
 
-/** Lob wants a postal code, or a city and a state: where there are no codes the city stands for its region. */
+/** Lob requires a postal code, or a city and a state. For a country without postal codes, the city is used as the state. */
 function foreignPlace ({ city, state, postalCode, country }: {
   city: string
   state: string | undefined

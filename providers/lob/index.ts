@@ -7,7 +7,7 @@ import { events, statuses, wordOf } from './tracking.ts'
 type MailType = ServiceContracts['postal']['dispatch']['postal']['mailType']
 
 const letters = 'https://api.lob.com/v1/letters'
-/** Under which our reference of a step stands in the metadata of its letter. */
+/** The metadata key of a letter under which Lob stores our reference of the step. */
 const referenceKey = 'dispatch_reference'
 
 export default defineProvider({
@@ -22,10 +22,10 @@ export default defineProvider({
     at: '/error/code',
     message: '/error/message',
     map: {
-      // Said of a key whose first request is still at work, too.
+      // Lob also gives this answer for a key whose first request is still running.
       conflict: 'outcome_unknown',
       request_timeout: 'outcome_unknown',
-      // Of the account, answered with 401 and 403: the key is right. https://help.lob.com/developer-docs/error-reference
+      // Errors of the account with status 401 and 403, although the key is valid. https://help.lob.com/developer-docs/error-reference
       billing_address_required: 'provider_error',
       payment_method_unverified: 'provider_error',
       email_required: 'provider_error',
@@ -39,7 +39,7 @@ export default defineProvider({
       papers: ['Letter'],
       color: true,
       duplex: true,
-      // Of Lob's 60, two are kept for the page of the addresses and the sheet of a certified letter.
+      // Of Lob's 60 pages, two are reserved: for the page of the addresses, and for the sheet of a certified letter.
       maxPages: 58,
       idempotency: { kind: 'key', ttl: 24 * 3600 },
       statuses,
@@ -116,12 +116,12 @@ export default defineProvider({
   }
 })
 
-/** A request: the key says which of Lob's two environments is meant, and nothing is printed in that of test keys. */
+/** A request. The key selects one of Lob's two environments; with a test key, nothing is printed. */
 function ask (call: Call, more: HttpCall = {}, path = ''): [url: string, call: HttpCall] {
   return [letters + path, { basic: [call.settings.apiKey, ''], ...more, headers: { 'lob-version': '2020-02-11', ...more.headers } }]
 }
 
-/** Throws a refusal where there are no return receipts. */
+/** Refuses a return receipt where Lob has none. */
 function extraService (
   mailType: MailType,
   { address_country: country }: Address,

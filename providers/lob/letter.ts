@@ -1,6 +1,6 @@
 import { at, type Json, type Static, Type } from '@dispatch/core/provider'
 
-/** Why Lob could not make a letter of what it had accepted: `failure_reason` and `remediation`, both texts. */
+/** Why Lob could not make a letter from an accepted request: `failure_reason` and `remediation`, both texts. */
 export const FailureReason = Type.Optional(Type.Unsafe<Json>({}))
 
 export const Letter = Type.Object({
@@ -17,12 +17,12 @@ export const Deleted = Type.Object({ deleted: Type.Optional(Type.Boolean()) })
 
 type Facts = { expectedDeliveryDate?: string, trackingNumber?: string, reason?: string }
 
-/** What was accepted. */
+/** The answer to an accepted request. */
 export function answer (letter: Static<typeof Letter>): { id: string, status: string } {
   return { id: letter.id, status: letter.status ?? 'processed', ...facts(letter) }
 }
 
-/** What people want to know of a letter, as far as Lob knows it. */
+/** Lob's facts about a letter for people. */
 export function facts ({ expected_delivery_date: date, tracking_number: number, failure_reason: failure }: Static<typeof Letter>): Facts {
   return {
     ...(typeof date === 'string' && { expectedDeliveryDate: date }),

@@ -1,6 +1,6 @@
 /**
- * The states by the first three digits of their ZIP codes, from and to (USPS Labeling List L002): two letters of the USPS for
- * each, territories and the military among them.
+ * The states by the first three digits of their ZIP codes, from and to (USPS Labeling List L002), with the USPS's two letters; territories
+ * and the military are included.
  */
 const prefixes = `
   005-005 NY  006-007 PR  008-008 VI  009-009 PR  010-027 MA  028-029 RI  030-038 NH  039-049 ME  050-054 VT  055-055 MA  056-059 VT
@@ -14,13 +14,13 @@ const prefixes = `
 
 const ranges = [...prefixes.matchAll(/(\d{3})-(\d{3}) ([A-Z]{2})/g)].map(([, from = '', to = '', state = '']) => ({ from, to, state }))
 
-/** Every state that letters go to; those of the Pacific share the prefix of Guam. */
+/** Every state to which letters are sent; those of the Pacific share the prefix of Guam. */
 export const states: ReadonlySet<string> = new Set([...ranges.map(({ state }) => state), 'AS', 'FM', 'MH', 'MP', 'PW'])
 
-/** ZIP codes that lie in another state than the rest of their prefix. */
+/** ZIP codes in another state than the rest of their prefix. */
 const exceptions: Readonly<Record<string, string>> = { '06390': 'NY', '83414': 'WY', 96799: 'AS' }
 
-/** The state of a ZIP code; undefined where the USPS has given the prefix to none. */
+/** The state of a ZIP code; undefined for an unused prefix. */
 export function stateOf (zip: string): string | undefined {
   const prefix = zip.slice(0, 3)
   return exceptions[zip.slice(0, 5)] ?? ranges.find(({ from, to }) => prefix >= from && prefix <= to)?.state

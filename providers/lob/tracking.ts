@@ -1,6 +1,6 @@
 type Status = 'accepted' | 'mailed' | 'in_transit' | 'delivered' | 'returned' | 'failed' | 'cancelled'
 
-/** What becomes of a letter on its way, by the end of an event's name: https://docs.lob.com/#tag/Tracking-Events. */
+/** The delivery status for the last part of an event's name: https://docs.lob.com/#tag/Tracking-Events. */
 const tracked = {
   mailed: 'mailed',
   in_transit: 'in_transit',
@@ -13,7 +13,7 @@ const tracked = {
   returned_to_sender: 'returned'
 } as const satisfies Record<string, Status>
 
-/** Lob's events, as delivery statuses; those of certified letters have names of their own. */
+/** Lob's events as delivery statuses; those of certified letters have their own names. */
 export const events: Readonly<Record<string, Status>> = {
   'letter.created': 'accepted',
   'letter.rendered_pdf': 'accepted',
@@ -26,7 +26,7 @@ export const events: Readonly<Record<string, Status>> = {
   )
 }
 
-/** The words of a letter that is asked after: of its production, then of its last tracking event. */
+/** The words of a polled letter: of its production, then of its last tracking event. */
 export const statuses: Readonly<Record<string, Status>> = {
   processed: 'accepted',
   rendered: 'accepted',
@@ -37,7 +37,7 @@ export const statuses: Readonly<Record<string, Status>> = {
 
 type Followed = { deleted?: boolean, tracking_events?: readonly { name: string }[] | null, status?: string }
 
-/** The word for how far a letter has come; a tracking event is called `In Transit` here and `letter.in_transit` when it is sent. */
+/** The word for the state of a letter. A polled tracking event is called `In Transit`, a sent one `letter.in_transit`. */
 export function wordOf ({ deleted = false, tracking_events: events, status = 'processed' }: Followed): string {
   return deleted ? 'deleted' : events?.at(-1)?.name.toLowerCase().replaceAll(' ', '_') ?? status
 }

@@ -4,13 +4,13 @@ type Recipient = ServiceContracts['postal']['dispatch']['postal']['recipient']
 type Line = 1 | 2 | 3 | 4 | 5 | 6
 export type Lines = Partial<Record<Line, string>>
 
-/** Characters of a line, by the French norm of addresses (NF Z 10-011). */
+/** The most characters of a line in the French address standard (NF Z 10-011). */
 export const longestLine = 38
 
-/** Which of the six lines those of `address` become, by how many they are: the fourth is the street. Names stand above. */
+/** Which of the six lines the lines of `address` become, by their number: the fourth line is the street. Names are above. */
 const places: Readonly<Record<number, readonly Line[]>> = { 1: [4], 2: [3, 4], 3: [3, 4, 5], 4: [2, 3, 4, 5] }
 
-/** The recipient's lines. Throws a refusal when Maileva would not print all of them. */
+/** The recipient's lines. Refuses an address that Maileva would not print completely. */
 export function linesOf (recipient: Recipient): Lines {
   const { name, company, address } = recipient
   const written = address.split('\n').map((text) => text.trim()).filter((text) => text !== '')
@@ -32,14 +32,14 @@ export function linesOf (recipient: Recipient): Lines {
   return lines
 }
 
-/** The last line: the code before the city, but after it and its state where there are states. CEDEX stands after a French city. */
+/** The last line: postal code and city. In a country with states: city, state and postal code. CEDEX comes after a French city. */
 function placeOf ({ city, state, postalCode = '', country }: Recipient): string {
   const [, code = postalCode, cedex] = country === 'FR' ? /^(?:FR?-)?(\d{5})(?:\s+(CEDEX.*))?$/i.exec(postalCode.trim()) ?? [] : []
   const parts = state === undefined ? [code, city, cedex] : [city, state, postalCode]
   return parts.filter((part) => part !== undefined && part !== '').join(' ')
 }
 
-/** Lines as fields: `address_line_1` to `address_line_6`. */
+/** The lines as fields: `address_line_1` to `address_line_6`. */
 export function fieldsOf (lines: Lines, prefix = ''): Record<string, string> {
   return Object.fromEntries(Object.entries(lines).map(([line, text]) => [`${prefix}address_line_${line}`, text]))
 }

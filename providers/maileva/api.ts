@@ -6,7 +6,7 @@ import type { Call } from './settings.ts'
 export type Request = ServiceContracts['postal']['dispatch']
 export type Product = typeof products[keyof typeof products]
 
-/** Maileva's APIs of letters: alike, and each with sendings of its own. */
+/** Maileva's APIs of letters. They are similar, but each has its own sendings. */
 export const products = { SIMPLE: 'mail/v2', REGISTERED: 'registered_mail/v4' } as const
 
 export const Sending = Type.Object({ id: Type.String({ minLength: 1 }), status: Type.String({ minLength: 1 }) })
@@ -14,7 +14,7 @@ export const Sending = Type.Object({ id: Type.String({ minLength: 1 }), status: 
 /** The most characters of a `custom_id`. */
 const longestCustomId = 32
 
-/** The address and the sign-in of a call; `path` goes on after `/sendings`. */
+/** The address and the sign-in of a call; `path` is added after `/sendings`. */
 export function ask ({ sandbox, settings }: Call, product: Product, path = '', body: HttpCall = {}): [url: string, call: HttpCall] {
   const { clientId, clientSecret, username, password } = settings
   const domain = sandbox ? 'sandbox.maileva.net' : 'maileva.com'
@@ -27,7 +27,7 @@ export function pathOf (id: string): string {
   return `/${encodeURIComponent(id)}`
 }
 
-/** Makes a draft, complete with its document and recipient: nothing is printed before it is submitted. */
+/** Makes a complete draft with its document and recipient. Nothing is printed before it is submitted. */
 export async function prepare ({ postal: { recipient, mailType, color, duplex }, document }: Request, call: Call): Promise<string> {
   const product = products[mailType]
   const customId = customIdOf(call.reference)
@@ -57,7 +57,7 @@ export async function withdraw (id: string, product: Product, call: Call, http: 
 type Options = Record<string, string | boolean | string[]>
 type Configured = { settings: Partial<Call['settings']> }
 
-/** What a letter of each kind has besides. Throws a refusal where the settings do not go together, or name no sender who is needed. */
+/** The additional fields of each kind of letter. Refuses settings that contradict each other or lack a required sender. */
 export function optionsOf (mailType: keyof typeof products, configured: Configured): Options {
   return mailType === 'REGISTERED' ? registered(configured) : simple(configured)
 }
@@ -100,13 +100,13 @@ function senderOf (
   return { ...fieldsOf(lines, 'sender_'), sender_country_code: senderCountry }
 }
 
-/** Our reference, in as many characters as Maileva takes; the same one always becomes the same. */
+/** Our reference, shortened to Maileva's limit. The same reference always gives the same text. */
 function customIdOf (reference: string): string {
   const short = reference.replaceAll('-', '')
   return short.length <= longestCustomId ? short : hash('sha256', reference).slice(0, longestCustomId)
 }
 
-/** A sending of either product: its id does not say of which. */
+/** A sending of either product: its id does not tell the product. */
 export async function read (id: string, call: Call): Promise<Static<typeof Sending> & { product: Product }> {
   const readOf = async (product: Product) => ({ product, ...await call.http.get(...ask(call, product, pathOf(id)), Sending) })
   try {
@@ -117,7 +117,7 @@ export async function read (id: string, call: Call): Promise<Static<typeof Sendi
   }
 }
 
-/** What became of a draft. */
+/** The state of a draft. */
 export async function find (draft: string, call: Call): Promise<Found> {
   const { id, status } = await read(draft, call)
   if (status === 'DRAFT') return { found: 'draft' }

@@ -22,7 +22,7 @@ const reasons: Readonly<Record<string, string>> = {
   N07: 'The address cannot be reached, or is wrong.'
 }
 
-/** What became of a printed letter, and the dates of what Maileva has of it: proofs, and the picture of one that came back. */
+/** The status of a printed letter, and the dates of what Maileva has of it: proofs, and the picture of a returned letter. */
 export async function becameOf (id: string, product: Product, call: Call): Promise<Record<string, string> & { status: string }> {
   const { recipients: [recipient = {}] } = await call.http.get(...ask(call, product, `${pathOf(id)}/recipients`), Recipients)
   const facts = {

@@ -16,7 +16,7 @@ export default defineProvider({
   errors: {
     at: ['/errors/0/code', '/code', '/error'],
     message: ['/errors/0/message', '/message', '/error_description'],
-    // Of the token endpoint (RFC 6749, 5.2); other codes go by the status of the answer.
+    // Codes of the token endpoint (RFC 6749, 5.2). For other codes the status of the answer decides.
     map: {
       invalid_grant: 'authentication_error',
       invalid_client: 'authentication_error',
@@ -34,10 +34,10 @@ export default defineProvider({
         optionsOf(mailType, { settings })
         return []
       },
-      // What is read by its id is there at once; a submission that was cut off may be at work for as long as it can take.
+      // A sending can be read by its id at once. A submission that was cut off may still run for its whole time limit.
       idempotency: { kind: 'lookup', visibleAfter: 60 },
       timeLimit: 100,
-      // A sending has one recipient: what has errors was not printed.
+      // A sending has one recipient. A sending with errors was not printed.
       statuses: {
         PENDING: 'accepted',
         ACCEPTED: 'accepted',
@@ -45,7 +45,7 @@ export default defineProvider({
         REJECTED: 'failed',
         PROCESSED_WITH_ERRORS: 'failed',
         DELETED: 'cancelled',
-        // Of the recipient, once it is printed.
+        // The statuses of the recipient, after printing.
         DELIVERING: 'in_transit',
         FIRST_PRESENTATION: 'in_transit',
         DELIVERED: 'delivered',
@@ -87,7 +87,7 @@ export default defineProvider({
         resource_id: Type.String({ minLength: 1 }),
         resource_location: Type.Optional(Type.Union([Type.String(), Type.Null()]))
       }),
-      // A recipient's event names its sending in its address alone.
+      // An event of a recipient names its sending in the URL only.
       read: ({ event_type: type, event_date: date, resource_id: id, resource_location: location }) => ({
         eventId: `${type}:${id}:${date}`,
         remoteId: /\/sendings\/([^/?#]+)/.exec(location ?? '')?.[1] ?? id,

@@ -2,7 +2,7 @@ import { type DocumentHandle, type EventReading, refused, type Reported, type St
 import { recorded, referenceOf, sentDocument } from './outbox.ts'
 import type { Call } from './settings.ts'
 
-/** What becomes of what is signed, posted, texted and invoiced: the simulator's words are ours. */
+/** The statuses of signed, posted, texted and invoiced documents: the simulator's words are ours. */
 export const signing = {
   started: 'started',
   viewed: 'viewed',
@@ -34,22 +34,27 @@ export const paying = {
   void: 'void'
 } as const
 
-/** As long as not everybody has signed, and until it is in the post; once more changes nothing. */
+/**
+ * The statuses in which a cancellation is possible: not everybody has signed, or the letter is not yet in the post. A second cancellation
+ * changes nothing.
+ */
 const cancellable: readonly string[] = ['started', 'viewed', 'signed', 'accepted', 'printed', 'cancelled']
 
 const text = Type.String({ minLength: 1, maxLength: 200 })
 
-/** One format for what is signed and what is posted: the id of the event, one of the words, the id that was answered to the dispatch. */
+/**
+ * One format for the events of signatures and letters: the id of the event, one of the words, and the id from the answer to the dispatch.
+ */
 export const Event = Type.Object({ id: text, type: text, transaction: text })
 
 export function read ({ id: eventId, type, transaction: remoteId }: Static<typeof Event>): EventReading {
   return { eventId, remoteId, type }
 }
 
-/** Where the state keeps the word that was sent last, by the id that was answered. */
+/** The key in the state of the last word that was sent, by the id from the answer. */
 const keyOf = (id: string): string => `delivery:${id}`
 
-/** What was said about it last, in its event or in the answer to its dispatch. */
+/** The last status, from the last event or from the answer to the dispatch. */
 export async function status ({ id }: { id: string }, call: Call): Promise<Reported> {
   const accepted = await recorded(referenceOf(id), call)
   if (accepted === undefined) throw refused('not_found', 'The simulator has accepted nothing under this id.')
@@ -57,7 +62,7 @@ export async function status ({ id }: { id: string }, call: Call): Promise<Repor
   return { status: typeof told === 'string' ? told : accepted.status }
 }
 
-/** Takes back what was accepted, which sends no event. */
+/** Takes back an accepted dispatch. It sends no event. */
 export async function cancel ({ id }: { id: string }, call: Call): Promise<Reported> {
   const before = await status({ id }, call)
   if (!cancellable.includes(before.status)) throw refused('too_late', `It cannot be cancelled any more: it is ${before.status}.`)
@@ -65,7 +70,7 @@ export async function cancel ({ id }: { id: string }, call: Call): Promise<Repor
   return { status: 'cancelled' }
 }
 
-/** Nobody really signs: once it is completed, the signed copy is the document as it was sent. */
+/** Nobody really signs: after completion, the signed copy is the sent document. */
 export async function signedCopy ({ id }: { id: string }, call: Call): Promise<DocumentHandle> {
   const { status: reached } = await status({ id }, call)
   if (reached !== 'completed') throw refused('not_completed', `Not everybody has signed: it is ${reached}.`)

@@ -5,10 +5,10 @@ import { magicNumber, magicWord } from './magic.ts'
 import { lookup, send } from './send.ts'
 import { RequestSettings, Settings } from './settings.ts'
 
-/** Everything accepted can be found at once by our reference. */
+/** Every accepted dispatch can be found at once by our reference. */
 const findable = { idempotency: { kind: 'lookup', visibleAfter: 0 }, lookup } as const
 
-/** Seconds: what sends no event is asked after for a day. */
+/** Seconds: services without events are polled for a day. */
 const asked = { until: 24 * 3600 }
 
 export default defineProvider({
@@ -90,8 +90,8 @@ export default defineProvider({
   },
   webhooks: {
     esign: {
-      // A key that stands here would have its private half in public, and anybody could forge an event. The server has one of
-      // its own in development, where it sends the events too; in production there is none, and none is believed.
+      // A key in this file would make its private half public, and anybody could forge an event. In development the server has its own key
+      // and also sends the events. In production there is no key, and no event is accepted.
       verify: { kind: 'jws', header: 'x-jws-signature', algorithm: 'PS256', jwks: { keys: [] } },
       body: Event,
       read,

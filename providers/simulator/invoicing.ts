@@ -3,7 +3,7 @@ import type { Call } from './settings.ts'
 
 type Request = ServiceContracts['invoicing']['dispatch']
 
-/** A number is given once per document type; a step that comes back with its own is no duplicate. */
+/** A number is unique for each document type. A repeated step with its own number is not a duplicate. */
 export async function claimNumber ({ invoicing: { documentType }, data }: Request, { reference, state }: Call): Promise<string> {
   const number = at(data, '/number')
   if ((typeof number !== 'string' && typeof number !== 'number') || number === '') {
@@ -14,7 +14,7 @@ export async function claimNumber ({ invoicing: { documentType }, data }: Reques
   return String(number)
 }
 
-/** Addresses under .invalid lead nowhere (RFC 2606). */
+/** Addresses under .invalid do not exist (RFC 2606). */
 export function invoiceAnswer (
   { invoicing: { documentType, sendByEmail = false } }: Request,
   id: string,

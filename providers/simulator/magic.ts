@@ -4,7 +4,7 @@ import type { Call } from './settings.ts'
 const words = ['reject', 'unavailable', 'uncertain', 'slow'] as const
 export type Word = typeof words[number]
 
-/** Numbers that no network has (the +1 500 range), by what they do. */
+/** Numbers that no network has (the +1 500 range), with their effects. */
 const numbers: Readonly<Record<string, Word>> = {
   '+15005550001': 'reject',
   '+15005550002': 'unavailable',
@@ -12,7 +12,7 @@ const numbers: Readonly<Record<string, Word>> = {
   '+15005550004': 'slow'
 }
 
-/** The magic word that a phone number stands for. */
+/** The magic word of a phone number. */
 export function magicNumber (phoneNumber: string): Word | undefined {
   return Object.hasOwn(numbers, phoneNumber) ? numbers[phoneNumber] : undefined
 }
@@ -21,13 +21,13 @@ export function magicNumber (phoneNumber: string): Word | undefined {
 const unavailableTimes = 2
 const slowSeconds = 5
 
-/** The first magic word among the places where it may stand; an e-mail address carries it before the @. */
+/** The first magic word among the fields that may contain one. In an e-mail address it is before the @. */
 export function magicWord (...places: readonly (Json | undefined)[]): Word | undefined {
   const texts = places.map((place) => typeof place === 'string' ? place.replace(/@.*$/s, '').toLowerCase() : '')
   return texts.map((text) => words.find((word) => word === text)).find((word) => word !== undefined)
 }
 
-/** What a magic word does before the request is accepted; `uncertain` is accepted first. */
+/** The effect of a magic word before the request is accepted; `uncertain` is accepted first. */
 export async function perform (word: Word | undefined, call: Call): Promise<void> {
   if (word === 'reject') throw refused('declined', 'The simulator declines what says "reject".')
   if (word === 'unavailable') await beUnavailable(call)

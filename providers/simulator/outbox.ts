@@ -1,15 +1,15 @@
 import { type Accepted, at, type DocumentHandle, type Json, type JsonObject } from '@dispatch/core/provider'
 import type { Call } from './settings.ts'
 
-/** Where the state keeps what was sent, by our reference. */
+/** The key in the state of a sent dispatch, by our reference. */
 const keyOf = (reference: string): string => `outbox:${reference}`
 
-/** The id that is answered to the dispatch with a reference. */
+/** The id in the answer to the dispatch with a reference. */
 export const idOf = (reference: string): string => `sim-${reference}`
 
 export const referenceOf = (id: string): string => id.replace(/^sim-/, '')
 
-/** Records what was sent and what was answered, for the look-up and for whoever wants to see it. */
+/** Records the request and its answer, for the look-up and for people. */
 export async function record (
   sent: JsonObject,
   response: Accepted,
@@ -18,13 +18,13 @@ export async function record (
   await state.put(keyOf(reference), { at: now().toISOString(), reference, sandbox, ...sent, requestSettings, response })
 }
 
-/** The answer that was recorded for a reference, if it was accepted. */
+/** The recorded answer for a reference, if the dispatch was accepted. */
 export async function recorded (reference: string, { state }: Call): Promise<Accepted | undefined> {
   const response = at(await state.get(keyOf(reference)) ?? null, '/response')
   return isAccepted(response) ? response : undefined
 }
 
-/** The document that was sent under a reference. */
+/** The document that was sent with a reference. */
 export async function sentDocument (reference: string, { state }: Call): Promise<DocumentHandle> {
   const document = at(await state.get(keyOf(reference)) ?? null, '/document')
   if (!isDocument(document)) throw new TypeError(`The outbox has no document under ${reference}.`)

@@ -3,11 +3,12 @@ import { perform, type Word } from './magic.ts'
 import { idOf, record, recorded } from './outbox.ts'
 import type { Call } from './settings.ts'
 
-/** What is sent: under the name of its service, with whatever else the request has. */
+/** A request, under the name of its service, with its other fields. */
 export type Sent = JsonObject & { service: string }
 
 /**
- * Accepts a request, unless its magic word says otherwise: recorded under our reference, and never twice. `answer` is what the client sees.
+ * Accepts a request, unless its magic word says otherwise. It is recorded under our reference, and never sent twice. `answer` is visible to
+ * the client.
  */
 export async function send (
   sent: Sent,
@@ -25,7 +26,7 @@ export async function send (
   return response
 }
 
-/** What became of a request: everything accepted is in the outbox at once. */
+/** The outcome of a request: every accepted one is in the outbox at once. */
 export async function lookup ({ reference }: { reference: string }, call: Call): Promise<Found> {
   const response = await recorded(reference, call)
   return response === undefined ? { found: 'absent' } : { found: 'accepted', response }

@@ -17,7 +17,7 @@ export const Settings = Type.Object({
   webhookPassword: Type.Optional(Secret({ title: 'Webhook password', description: 'The password with which events of letters come.' }))
 })
 
-/** Collecting payments came with this version of the API. */
+/** This version of the API added the collection of payments. */
 const since = { 'x-since': '1.0.1' }
 
 export const RequestSettings = Type.Object({

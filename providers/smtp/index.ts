@@ -1,7 +1,7 @@
 import { AllowedSenders, defineProvider, Host, Secret, sendStatus, type SmtpTransport, type Static, textOf,
   Type } from '@dispatch/core/provider'
 
-/** All three of them, or none. */
+/** All three settings, or none. */
 const dkim = ['dkimDomain', 'dkimSelector', 'dkimPrivateKey']
 
 const label = '[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?'
@@ -67,7 +67,7 @@ export default defineProvider({
   }
 })
 
-/** The mail server, and with what it is handed messages. */
+/** The mail server, and the signature of messages. */
 function transportOf ({ dkimDomain: domain, dkimSelector: selector, dkimPrivateKey: privateKey, ...server }: Static<
   typeof Settings
 >): SmtpTransport {

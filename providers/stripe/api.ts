@@ -5,7 +5,7 @@ const Text = Type.Optional(Type.Union([Type.String(), Type.Null()]))
 const Amount = Type.Optional(Type.Integer())
 const Metadata = Type.Optional(Type.Union([Type.Record(Type.String(), Type.String()), Type.Null()]))
 
-/** What is read of an invoice, a quote or a credit note; each has some of the fields. */
+/** The fields that are read of an invoice, a quote or a credit note; each has some of them. */
 export const Paper = Type.Object({
   id: Type.String(),
   status: Type.String(),
@@ -25,37 +25,37 @@ export const Created = Type.Object({ id: Type.String() })
 
 const paths: Readonly<Record<string, string>> = { in: 'invoices', qt: 'quotes', cn: 'credit_notes' }
 
-/** What stands before the id of an invoice where its credit note is meant, which has no draft of its own. */
+/** The prefix of an invoice's id where its credit note is meant: Stripe has no draft of a credit note. */
 export const creditOf = 'credit:'
 
-/** The id of the invoice that what was prepared credits; undefined for a draft. */
+/** The id of the invoice that is credited; undefined for a draft. */
 export const creditedBy = (prepared: string): string | undefined =>
   prepared.startsWith(creditOf) ? prepared.slice(creditOf.length) : undefined
 
-/** Where a paper is, by the prefix of its id. */
+/** The URL path of a document, by the prefix of its id. */
 export const pathOf = (id: string): string => `${paths[id.slice(0, 2)] ?? 'invoices'}/${encodeURIComponent(id)}`
 
-/** A request to Stripe. Later versions than this one have moved fields. */
+/** A request to Stripe. Later API versions than this one have moved fields. */
 export function ask (call: Call, path: string, more: HttpCall = {}, host = 'api'): [string, HttpCall] {
   const { secretKey: bearer } = call.settings
   return [`https://${host}.stripe.com/v1/${path}`, { bearer, ...more, headers: { 'stripe-version': '2023-08-16', ...more.headers } }]
 }
 
-/** A request that changes something, under a key of its own: `step` tells the requests of one dispatch apart. */
+/** A request that changes something, with its own key: `step` distinguishes the requests of one dispatch. */
 export function send (call: Call, step: string, path: string, form: NonNullable<HttpCall['form']> = {}): [string, HttpCall] {
   return ask(call, path, { form, arrays: 'indexed', headers: { 'idempotency-key': `${call.idempotencyKey}:${step}` } })
 }
 
 export const read = (id: string, call: Call): Promise<Paper> => call.http.get(...ask(call, pathOf(id)), Paper)
 
-/** Takes back a draft: that of an invoice is deleted, a quote is cancelled, as none is ever deleted. */
+/** Takes back a draft. The draft of an invoice is deleted. A quote cannot be deleted, and is cancelled. */
 export function withdraw (draft: string, call: Call, http: Http): Promise<unknown> {
   return draft.startsWith('qt_')
     ? http.post(...send(call, 'cancel', `${pathOf(draft)}/cancel`), Created)
     : http.delete(...ask(call, pathOf(draft)), Created)
 }
 
-/** What became of what was prepared: of a draft, or of the credit note of an invoice. */
+/** The state of a prepared document: of a draft, or of the credit note of an invoice. */
 export async function find (prepared: string, call: Call): Promise<Found> {
   const invoice = creditedBy(prepared)
   const notes = async () => (await call.http.get(...ask(call, 'credit_notes', { query: { invoice, limit: 100 } }), Papers)).data

@@ -3,20 +3,20 @@ import type { Call } from './settings.ts'
 
 type Amount = Invoice['total']
 
-/** The texts that there are, one below the other. */
+/** The given texts, one below the other. */
 export function joined (...texts: readonly (string | undefined)[]): string | undefined {
   return texts.filter((one) => one !== undefined).join('\n') || undefined
 }
 
-/** Decimals of currencies that Stripe counts otherwise than ISO 4217: https://stripe.com/docs/currencies. */
+/** Decimals of currencies for which Stripe deviates from ISO 4217: https://stripe.com/docs/currencies. */
 const decimals = { ISK: 2, MGA: 0, UGX: 2 }
 
-/** An amount of the data in minor units; a number of less than one has decimals. */
+/** An amount of the data in minor units. Less than one minor unit becomes decimals. */
 export function minor (amount: Amount, { currency }: Invoice): Amount {
   return minorUnits(amount, currency, decimals)
 }
 
-/** A line as Stripe adds it up, before it is written: `price` of one in minor units, `rate` in percent. */
+/** A line in the form in which Stripe sums it: `price` of one in minor units, `rate` in percent. */
 export type Item = { description: string, quantity: Amount, price: Amount, rate: Amount, at: string }
 
 const one = new Money(1)
@@ -30,7 +30,10 @@ export function itemsOf (invoice: Invoice): Item[] {
   ]
 }
 
-/** A line whose quantity has decimals, or that has allowances or charges, becomes one of its total, and its description says what of. */
+/**
+ * A line whose quantity has decimals, or that has allowances or charges, becomes one line with its total. Its description tells the
+ * details.
+ */
 function itemOf ({ description, quantity, unitPrice, taxRate: rate, total, isPlain }: InvoiceLine, at: string, invoice: Invoice): Item {
   if (isPlain && quantity.isInteger() && !quantity.isNegative()) {
     return { description, quantity, price: minor(unitPrice, invoice), rate, at }
@@ -50,8 +53,8 @@ function adjustmentOf ({ reason, amount, taxRate: rate }: Adjustment, invoice: I
 }
 
 /**
- * What is taken off the total because it has been paid already, and what rounds it: no tax is due on either. The total stands
- * beside, because Stripe's is what is due.
+ * The prepaid amount, which reduces the total, and the rounding amount. Neither is taxed. The total is shown too, because Stripe's total is
+ * the amount due.
  */
 export function settledOf (invoice: Invoice, { prepaidText = 'Already paid' }: { prepaidText?: string | undefined }): Item[] {
   const { prepaid, rounding, total, currency = '' } = invoice
@@ -63,14 +66,14 @@ export function settledOf (invoice: Invoice, { prepaidText = 'Already paid' }: {
   return items.filter(({ price }) => !price.isZero()).map((item) => ({ ...item, quantity: one, rate: zero }))
 }
 
-/** How many decimals the currency is written with. */
+/** The number of decimals with which the currency is written. */
 const digitsOf = (invoice: Invoice): number => minor(one, invoice).toFixed().length - 1
 
 const sumOf = ({ quantity, price }: Item): Amount => quantity.mul(price)
 
 /**
- * The same items without a negative one, for quotes and credit notes, which take none: it is taken off the largest of its
- * rate, whose description says so. Throws a refusal where none is large enough.
+ * The items without negative ones, which quotes and credit notes do not permit. A negative item reduces the largest item of its rate, whose
+ * description says so. Refuses the document if no item is large enough.
  */
 export function withoutNegatives (items: readonly Item[], invoice: Invoice): Item[] {
   const whole = [...items]
@@ -92,8 +95,8 @@ export function withoutNegatives (items: readonly Item[], invoice: Invoice): Ite
 }
 
 /**
- * Throws a refusal where the items cannot come to the total of the data. Stripe rounds the tax of each line or that of the
- * whole, as the account is set: they may be apart by a minor unit for each line.
+ * Refuses items whose sum cannot be the total of the data. Stripe rounds the tax of each line or of the whole, depending on the account, so
+ * a difference of one minor unit per line is permitted.
  */
 export function checkTotal (items: readonly Item[], invoice: Invoice): void {
   const total = minor(invoice.total, invoice)
@@ -104,10 +107,10 @@ export function checkTotal (items: readonly Item[], invoice: Invoice): void {
     `The lines, allowances and charges with their taxes come to ${sum}, and the total is ${invoice.total.toFixed()}.`, '/data/total')
 }
 
-/** A line as it is sent. */
+/** A line in Stripe's format. */
 export type Sent = { description: string, quantity: string, unit_amount_decimal: string, tax_rates: string[] }
 
-/** The items as Stripe takes them, with the tax rates of its account. Throws a refusal for a rate that the settings do not have. */
+/** The items in Stripe's format, with the tax rates of the account. Refuses a rate that the settings do not have. */
 export function sentOf (items: readonly Item[], { taxRates = [] }: Partial<Call['settings']>): Sent[] {
   return items.map(({ description, quantity, price, rate, at }) => {
     const known = taxRates.find(({ percent }) => rate.eq(percent))

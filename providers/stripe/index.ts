@@ -14,15 +14,16 @@ export default defineProvider({
   settings: Settings,
   requestSettings: RequestSettings,
   errors: {
-    // Some have no code; their type says as much.
+    // Some errors have no code; their type is used instead.
     at: ['/error/code', '/error/type'],
     message: '/error/message',
     map: {
-      // An earlier request with the same key is still at work.
+      // An earlier request with the same key is still running.
       idempotency_key_in_use: 'outcome_unknown',
-      // Another request, or Stripe itself, has the object: nothing was done (https://stripe.com/docs/rate-limits#object-lock-timeouts).
+      // Another request, or Stripe itself, has locked the object: nothing was done
+      // (https://stripe.com/docs/rate-limits#object-lock-timeouts).
       lock_timeout: 'provider_unavailable',
-      // Said with a 429, and by some limiters with a 400.
+      // Stripe answers this with 429, and some of its limiters with 400.
       rate_limit: 'provider_unavailable',
       api_key_expired: 'authentication_error',
       platform_api_key_expired: 'authentication_error'
@@ -34,10 +35,10 @@ export default defineProvider({
       sendByEmail: ['INVOICE'],
       requires: ['/number', '/currency', '/customer/name', '/customer/email', '/lines/0/quantity', '/lines/0/unitPrice', '/total'],
       limits,
-      // What is read by its id is there at once; a request that was cut off may be at work for as long as it can take.
+      // An object can be read by its id at once. A request that was cut off may still run for its whole time limit.
       idempotency: { kind: 'lookup', visibleAfter: 60 },
       timeLimit: 100,
-      // Of an invoice, a quote, a credit note.
+      // The statuses of an invoice, a quote and a credit note.
       statuses: {
         open: 'open',
         paid: 'paid',
@@ -62,7 +63,7 @@ export default defineProvider({
         async issue (draft, request, call) {
           const invoice = creditedBy(draft)
           if (invoice !== undefined) return answer(await issueCredit(invoice, request, call), call)
-          // A draft that is sent is finalized with it.
+          // Sending a draft also finalizes it.
           const last = request.invoicing.sendByEmail === true ? 'send' : 'finalize'
           return answer(await call.http.post(...send(call, last, `${pathOf(draft)}/${last}`), Paper), call)
         },

@@ -5,10 +5,10 @@ const quotes = { '/invoicing/documentType': Type.Literal('QUOTE') }
 const others = { '/invoicing/documentType': Type.Enum(['QUOTE', 'CREDIT']) }
 const noPage = 'Stripe has a page to pay on for invoices alone.'
 
-/** A text of the data that may be a number: it is counted where it is a text. */
+/** A value of the data that may be a number. The length is checked only for texts. */
 const atMost = (maxLength: number): Limit['fits'] => Type.Unsafe({ maxLength })
 
-/** What Stripe takes of one place: https://stripe.com/docs/api/invoices/create, /quotes/create, /customers/create. */
+/** Stripe's limits for each field: https://stripe.com/docs/api/invoices/create, /quotes/create, /customers/create. */
 export const limits: readonly Limit[] = [
   { at: '/data/number', when: invoices, fits: atMost(30), because: 'Stripe prints the number as a custom field.' },
   { at: '/data/customer/vatId', when: invoices, fits: atMost(30), because: 'Stripe prints the VAT ID as a custom field.' },

@@ -3,7 +3,7 @@ import { checkTotal, type Item, itemsOf, joined, minor, type Sent, sentOf, settl
 import type { Call } from './settings.ts'
 import { beginningOf, endOf } from './time.ts'
 
-/** What a document will be at Stripe: times in Unix time, `due` in minor units. `reference`: of the invoice that is credited. */
+/** The facts of a document at Stripe: times are in Unix time, `due` is in minor units. `reference` names the invoice that is credited. */
 export type Plan = {
   invoice: Invoice
   items: Sent[]
@@ -19,10 +19,10 @@ export type Plan = {
 type Whole = Asked<'invoicing'>
 type Facts = Pick<Known<Call['settings'], Call['requestSettings']>, 'settings' | 'requestSettings' | 'now'>
 
-/** The most characters of texts that several fields become. */
+/** The most characters of a text that is made of several fields. */
 const longest = { memo: 1500, footer: 5000, quote: 500 }
 
-/** Works out what is sent, before anything is. Throws a refusal, with its place, for what Stripe has no room for. */
+/** Computes the whole document before anything is sent. Refuses, with its place, a value that Stripe cannot represent. */
 export function planOf ({ invoicing, data }: Whole, { settings, requestSettings, now }: Facts): Plan {
   const invoice = invoiceOf(data)
   const isInvoice = invoicing.documentType === 'INVOICE'
@@ -48,7 +48,7 @@ export function planOf ({ invoicing, data }: Whole, { settings, requestSettings,
 
 type Kind = (asked: Pick<Whole, 'invoicing' | 'data'>, items: readonly Item[], settings: Facts['settings']) => Partial<Plan>
 
-/** What only one kind of document has. */
+/** The fields of only one kind of document. */
 const kinds: Readonly<Record<string, Kind | undefined>> = {
   QUOTE: (_asked, items, { quoteProduct: product }) => {
     if (product === undefined) throw refused('no_product', 'Stripe makes quotes of products: the settings need the product of quotes.')
@@ -67,7 +67,7 @@ const kinds: Readonly<Record<string, Kind | undefined>> = {
   }
 }
 
-/** A quote and a credit note are not paid: neither has a place for what has been. */
+/** A quote and a credit note are not paid, so neither has a field for a prepaid amount. */
 function refuseSettled ([item]: readonly Item[]): void {
   if (item !== undefined) {
     throw refused('not_for_invoices', 'Stripe has no place for this in a quote or a credit note: leave it out.', item.at)
@@ -80,7 +80,7 @@ function fitting (name: keyof typeof longest, text: string | undefined, at: stri
     `Stripe prints at most ${longest[name]} characters there, and together with what stands beside it this has ${text.length}.`, at)
 }
 
-/** An invoice can be paid, and a quote accepted, until the end of its day. What is over then is refused. */
+/** An invoice can be paid, and a quote accepted, until the end of its day. A day in the past is refused. */
 function timesOf (
   { invoicing, invoice }: Pick<Whole, 'invoicing'> & { invoice: Invoice },
   { timezone = 'UTC' }: Facts['settings'],

@@ -7,7 +7,7 @@ import type { Call, Request } from './settings.ts'
 const daysUntilDue = 30
 
 /**
- * Makes all that a document needs before it is issued; what is made is taken back where Stripe refuses the rest. Resolves to the id of its
+ * Makes everything that a document needs before it is issued. If Stripe refuses a part, the rest is undone. Resolves to the id of the
  * draft.
  */
 export async function prepare (request: Request, call: Call): Promise<string> {
@@ -41,7 +41,7 @@ async function prepareInvoice ({ invoicing }: Request, plan: Plan, call: Call): 
   }
   const { total, amount_due: due = total } = await read(id, call)
   checkSum(total, plan)
-  // An account with Stripe that is not balanced would change what is asked for.
+  // A customer balance at Stripe that is not 0 would change the amount due.
   if (due === plan.due) return id
   throw refused('amount_due_differs',
     `Stripe would ask for ${due ?? 'no'} minor units, and ${plan.due} are due: the customer has a balance at Stripe. Nothing was issued.`)
@@ -51,7 +51,7 @@ function printed (fields: Record<string, string | undefined>): { name: string, v
   return Object.entries(fields).flatMap(([name, value]) => value === undefined ? [] : [{ name, value }])
 }
 
-/** A draft: https://stripe.com/docs/api/quotes. Its lines are prices of one product, so the description says what they are. */
+/** A draft: https://stripe.com/docs/api/quotes. Its lines are prices of one product, so the description explains them. */
 async function prepareQuote ({ invoicing }: Request, plan: Plan, call: Call): Promise<string> {
   const { invoice, items, dueAt: expires_at, memo: description, product } = plan
   const currency = invoice.currency?.toLowerCase()
@@ -74,7 +74,7 @@ async function prepareQuote ({ invoicing }: Request, plan: Plan, call: Call): Pr
   return id
 }
 
-/** Finds the invoice to credit: named by its id, or by its number, ours or Stripe's. */
+/** Finds the invoice to credit: by its id, by our number, or by Stripe's number. */
 async function creditedOf (reference: string, call: Call): Promise<string> {
   if (reference.startsWith('in_')) return reference
   const query = ['metadata["document_number"]', 'number'].map((field) => `${field}:${JSON.stringify(reference)}`).join(' OR ')
@@ -84,7 +84,7 @@ async function creditedOf (reference: string, call: Call): Promise<string> {
   throw refused('unknown_invoice', `Stripe finds ${count} ${reference}. Its id (in_…) finds it at once, its number after a minute.`)
 }
 
-/** Issues a credit note. What has been paid of it goes back outside of Stripe: https://stripe.com/docs/api/credit_notes. */
+/** Issues a credit note. A paid amount is refunded outside of Stripe: https://stripe.com/docs/api/credit_notes. */
 export async function issueCredit (credited: string, request: Request, call: Call): Promise<Paper> {
   const { data } = request
   const { invoice, items, issuedAt: effective_at } = planOf(request, { ...call, now: call.now() })
@@ -100,7 +100,7 @@ export async function issueCredit (credited: string, request: Request, call: Cal
   }), Paper)
 }
 
-/** A customer of this document alone. */
+/** A customer for this document only. */
 async function newCustomer (
   { customer: { name, email, address: line1, city, postalCode: postal_code, country } }: Invoice,
   call: Call
@@ -113,7 +113,7 @@ async function newCustomer (
   return id
 }
 
-/** Holds what Stripe makes of a draft against what is due. */
+/** Compares Stripe's amount of a draft with the amount due. */
 function checkSum (total: number | undefined, { due }: Plan): void {
   if (total !== due) {
     throw refused('total_differs',

@@ -34,7 +34,7 @@ export const Settings = Type.Object({
   )
 })
 
-/** Collecting payments came with this version of the API. */
+/** This version of the API added the collection of payments. */
 const since = { 'x-since': '1.0.1' }
 
 export const RequestSettings = Type.Object({
@@ -44,7 +44,7 @@ export const RequestSettings = Type.Object({
   paymentCollectionLabel: Type.Optional(
     Type.String({ ...since, title: 'Label', description: 'what is paid for: the memo of the invoice', minLength: 1, maxLength: 140 })
   ),
-  // Stripe has no field for it: nothing fits, so that it is refused with the reason before anything is made.
+  // Stripe has no field for it. No value fits, so it is refused with the reason before anything is made.
   paymentCollectionBeneficiaryName: Type.Optional(
     Type.String({ ...since, title: 'Beneficiary', description: 'none: Stripe names the business of the account', pattern: '^(?!)' })
   )

@@ -65,7 +65,7 @@ export default defineProvider({
         const { validityPeriod: ValidityPeriod } = { ...settings, ...requestSettings }
         const from = sandbox ? { From: testSender } : fromOf(sender, requestSettings.messagingService, settings.from)
         const made = await call.http.post(...ask(call, '', { form: { To: phoneNumber, ...from, ValidityPeriod, Body: message } }), Message)
-        // Twilio may have given a message up by the time at which it answers that it was made.
+        // Twilio may already have given up on a message when it answers that it was created.
         if (isFailed(made)) {
           throw refused(made.error_code ?? made.status, made.error_message ?? `Twilio made the message, but it is ${made.status}.`)
         }
@@ -73,7 +73,7 @@ export default defineProvider({
       },
 
       async status ({ id }, call) {
-        // Test credentials make no messages that could be read.
+        // With test credentials, a message cannot be read back.
         if (call.sandbox) return { status: 'queued' }
         const { status, error_code: code, error_message: text } = await call.http.get(...ask(call, `/${encodeURIComponent(id)}`), Message)
         return { status, ...(typeof code === 'number' && { errorCode: code }), ...(typeof text === 'string' && { errorMessage: text }) }
@@ -82,7 +82,7 @@ export default defineProvider({
   }
 })
 
-/** A request about messages of the account, or of its test credentials in a sandbox. */
+/** A request for messages of the account; in a sandbox with its test credentials. */
 function ask ({ settings, sandbox }: Call, path: string, body: Pick<HttpCall, 'form'> = {}): [url: string, call: HttpCall] {
   const { accountSid, authToken, testAccountSid, testAuthToken } = settings
   const [user, password] = sandbox ? [testAccountSid, testAuthToken] : [accountSid, authToken]
@@ -92,7 +92,10 @@ function ask ({ settings, sandbox }: Call, path: string, body: Pick<HttpCall, 'f
   return [`https://api.twilio.com/2010-04-01/Accounts/${user}/Messages${path}.json`, { basic: [user, password], ...body }]
 }
 
-/** Through a service of the request, by a sender of its pool where one is named; else as the request says, or the configuration. */
+/**
+ * The sender: the messaging service of the request, with a sender of its pool if one is named; else the sender of the request, else that of
+ * the configuration.
+ */
 function fromOf (
   sender: string | undefined,
   requested: string | undefined,

@@ -3,7 +3,7 @@ import { type Context, type Limit, Secret, type Static, Type } from '@dispatch/c
 const sid = { pattern: '^AC[0-9a-fA-F]{32}$' }
 const service = 'MG[0-9a-fA-F]{32}'
 export const messagingService = new RegExp(`^${service}$`)
-/** What begins like a messaging service is no name. */
+/** A text that begins like a messaging service id is not a name. */
 const serviceLike = 'MG(?=[a-fA-F]*[0-9])[0-9a-fA-F]+$'
 /** A number (E.164), a short code, a messaging service, or a name. */
 const senders = `^(\\+[1-9][0-9]{6,14}|[0-9]{3,8}|${service}|(?!${serviceLike})(?=.*[A-Za-z])[A-Za-z0-9 ]{1,11})$`

@@ -13,7 +13,7 @@ export const Transaction = Type.Object({
 export type Transaction = Static<typeof Transaction>
 export const WithDocuments = Type.Object({ state: Type.String(), documents: Type.Array(Created) })
 
-/** A request to Universign: a key of the test environment works at its host alone, and nothing signed there binds anybody. */
+/** A request to Universign. A key of the test environment works at its host only, and signatures there are not binding. */
 export function ask (
   { settings: { apiKey }, sandbox }: Call,
   path: string,
@@ -26,13 +26,13 @@ export const pathOf = (id: string): string => `transactions/${encodeURIComponent
 
 export const readTransaction = (id: string, call: Call): Promise<Transaction> => call.http.get(...ask(call, pathOf(id)), Transaction)
 
-/** What became of a draft: whatever is none any more was started. */
+/** The state of a draft: a transaction that is no longer a draft was started. */
 export async function find (draft: string, call: Call): Promise<Found> {
   const transaction = await readTransaction(draft, call)
   return transaction.state === 'draft' ? { found: 'draft' } : { found: 'accepted', response: answer(transaction) }
 }
 
-/** Cancels a draft, of which nobody was told: https://apps.universign.com/docs/webapp/getting_started/transaction_lifecycle/. */
+/** Cancels a draft. Nobody has been told of it: https://apps.universign.com/docs/webapp/getting_started/transaction_lifecycle/. */
 export async function withdraw (draft: string, call: Call, http: Http): Promise<void> {
   await http.post(...ask(call, `${pathOf(draft)}/cancel`), Transaction)
 }

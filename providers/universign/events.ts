@@ -3,10 +3,10 @@ import type { Transaction } from './api.ts'
 
 type Status = 'started' | 'signed' | 'completed' | 'declined' | 'expired' | 'cancelled'
 
-/** Why an action waits for good: https://apps.universign.com/docs/developer_tools/webhooks/. */
+/** The reasons of a stalled action that are refusals: https://apps.universign.com/docs/developer_tools/webhooks/. */
 const refusals = ['action_refusal', 'signature_refusal', 'consultation_refusal', 'review_refusal'] as const
 
-/** A transaction itself, or what one participant does in it; others than these carry objects of another kind. */
+/** The transaction itself, or an action of one participant. Other events have another kind of object. */
 const Subject = Type.Union([
   Type.Object({ id: Type.String({ pattern: '^tx_' }) }),
   Type.Object({
@@ -18,7 +18,7 @@ const Subject = Type.Union([
 
 export const Event = Type.Object({ id: Type.String(), type: Type.String(), payload: Type.Object({ object: Subject }) })
 
-/** The word of an action that waits has its reason behind it: only a refusal is one. */
+/** The word of a waiting action, followed by its reason: only a refusal has a status of its own. */
 export function read ({ id: eventId, type, payload: { object } }: Static<typeof Event>): EventReading {
   if (!('transaction_id' in object)) return { eventId, remoteId: object.id, type }
   const { transaction_id: remoteId, participant_email: participant, stalled_reason: reason } = object
@@ -39,7 +39,7 @@ export const events: Readonly<Record<string, Status>> = {
   ...Object.fromEntries(refusals.map((reason) => [`action.stalled.${reason}`, 'declined' as const]))
 }
 
-/** The words of a transaction that is asked after. */
+/** The words of a polled transaction. */
 export const statuses: Readonly<Record<string, Status>> = {
   started: 'started',
   completed: 'completed',
@@ -49,7 +49,7 @@ export const statuses: Readonly<Record<string, Status>> = {
   ...Object.fromEntries(refusals.map((reason) => [reason, 'declined' as const]))
 }
 
-/** How far a transaction has come: a refusal changes its state no more than waiting does. */
+/** The state of a transaction. Neither a refusal nor waiting changes it. */
 export function wordOf ({ state, stalled_reason: reason }: Transaction): string {
   return state === 'started' && typeof reason === 'string' && Object.hasOwn(statuses, reason) ? reason : state
 }

@@ -4,7 +4,7 @@ import { Event, events, read, statuses, wordOf } from './events.ts'
 import { prepare } from './prepare.ts'
 import { RequestSettings, Settings } from './settings.ts'
 
-/** Each environment signs its events with keys of its own. */
+/** Each environment signs its events with its own keys. */
 const signedBy = { kind: 'jws', header: 'x-jws-signature', algorithm: 'PS256' } as const
 
 export default defineProvider({
@@ -15,12 +15,13 @@ export default defineProvider({
   sandbox: { kind: 'configuration' },
   settings: Settings,
   requestSettings: RequestSettings,
-  // The body of an error is not described: these are where most vendors have code and words. Elsewhere it is shown as it is.
+  // Universign does not describe the body of an error. Most vendors have code and message at these places. Otherwise the body is shown
+  // unchanged.
   errors: { at: ['/error/code', '/code'], message: ['/error/message', '/error_description', '/message', '/error'] },
   services: {
     esign: {
       signatureTypes: ['SIMPLE', 'ADVANCED', 'QUALIFIED'],
-      // Each signs with a code that is sent to their phone; for a simple signature Universign asks them for a number.
+      // Each signer signs with a code that is sent to their phone. For a simple signature, Universign itself asks for the number.
       phoneNumberFor: ['ADVANCED', 'QUALIFIED'],
       limits: [{
         at: '/esign/expiresInDays',
@@ -28,7 +29,7 @@ export default defineProvider({
         because: 'A transaction of Universign lives for 60 days at most.'
       }],
       locales: ['bg', 'ca', 'de', 'en', 'es', 'fr', 'it', 'nl', 'pl', 'pt', 'ro'],
-      // What is read by its id is there at once; a start that was cut off may be at work for as long as it can take.
+      // A transaction can be read by its id at once. A start that was cut off may still run for its whole time limit.
       idempotency: { kind: 'lookup', visibleAfter: 60 },
       timeLimit: 100,
       statuses,

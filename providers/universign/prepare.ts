@@ -4,13 +4,15 @@ import { ask, type Call, Created, pathOf, Transaction, withdraw } from './api.ts
 type Request = ServiceContracts['esign']['dispatch']
 type Signer = Request['esign']['signers'][number]
 
-/** The level that a signer must reach at least: https://apps.universign.com/docs/guides/transactions/participants/set_signature_level/. */
+/** The least signature level of a signer: https://apps.universign.com/docs/guides/transactions/participants/set_signature_level/. */
 const levels = { SIMPLE: 'level1', ADVANCED: 'level2', QUALIFIED: 'level4' } as const
 const advancedWithQualifiedCertificate = 'level3'
 
 const minutesOfDay = 24 * 60
 
-/** A draft that lacks nothing but its start: https://apps.universign.com/docs/guides/transactions/quick_start/. Resolves to its id. */
+/**
+ * A complete draft that only needs to be started: https://apps.universign.com/docs/guides/transactions/quick_start/. Resolves to its id.
+ */
 export async function prepare ({ esign, document, signatures, metadata }: Request, call: Call): Promise<string> {
   const { signers, expiresInDays, locale } = esign
   const transaction = {
@@ -38,7 +40,7 @@ function levelOf ({ signatureType }: Request['esign'], { settings, requestSettin
   return signatureType === 'ADVANCED' && qualifiedCertificate ? advancedWithQualifiedCertificate : levels[signatureType]
 }
 
-/** The code goes to the number that is given; who has a certificate already may have another number there. */
+/** The code is sent to the given number. A signer with an existing certificate may have another number there. */
 function participantOf ({ email, firstName, lastName, phoneNumber }: Signer, level: string): Record<string, string> {
   return {
     email,
@@ -51,13 +53,13 @@ function participantOf ({ email, firstName, lastName, phoneNumber }: Signer, lev
 /** https://apps.universign.com/docs/guides/transactions/general_settings/set_metadata/ */
 const metadataLimits = { pairs: 15, key: /^[^=+_[\]]{1,20}$/, value: /^.{1,200}$/s }
 
-/** Our reference, and what of the client's metadata Universign takes. */
+/** Our reference, and the part of the client's metadata that Universign accepts. */
 function metadataOf (metadata: Request['metadata'], { reference }: Call): Record<string, string> {
   const fitting = Object.entries(metadata).filter(([key, value]) => metadataLimits.key.test(key) && metadataLimits.value.test(value))
   return Object.fromEntries([...fitting.slice(0, metadataLimits.pairs - 1), ['dispatch reference', reference]])
 }
 
-/** A field for each place, and the instruction to sign there. Without a place it is a single field, which is not seen on a page. */
+/** A field for each place, with the instruction to sign there. Without a place, it is a single field that no page shows. */
 async function addFields (
   fields: string,
   places: Request['signatures'],
@@ -72,7 +74,7 @@ async function addFields (
   }
 }
 
-/** Who signs before whom: those of an order before those of the next. Without an order all are asked at once. */
+/** The order of signing: those with a lower number sign first. Without an order, all are asked at once. */
 function sequenceOf (signers: readonly Signer[]): { before: string[], after: string[] }[] {
   const orders = [...new Set(signers.flatMap(({ order = 1 }) => order))].sort((a, b) => a - b)
   const groups = orders.map((wanted) => signers.filter(({ order = 1 }) => order === wanted).map(({ email }) => email))

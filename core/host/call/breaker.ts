@@ -1,29 +1,29 @@
 import { LRUCache } from 'lru-cache'
 import type { Outcome } from './call.ts'
 
-/** `closed`: calls pass. `open`: none does. `half-open`: one may try whether the vendor is back. */
+/** `closed`: calls pass. `open`: no call passes. `half-open`: one call may probe whether the vendor works again. */
 export type BreakerState = 'closed' | 'open' | 'half-open'
 
-/** Whether a call may begin; if not, after how many seconds one may. */
+/** Whether a call may begin; if not, in how many seconds one may. */
 export type Admission = { pass: true } | { pass: false, retryAfter: number }
 
 /**
- * The circuit breakers of this process, one for each company and provider. Only the vendor's failures count, `unavailable`
- * and `uncertain`: a refusal proves that the vendor is there. Each process learns by itself.
+ * The circuit breakers of this process, one for each company and provider. Only failures of the vendor count: `unavailable` and
+ * `uncertain`. A refusal proves that the vendor works. Processes do not share their breakers.
  */
 export type Breakers = {
-  /** Every admitted call is followed by `after`. */
+  /** Each admitted call must be followed by `after`. */
   admit: (company: number, provider: string) => Admission
   record: (company: number, provider: string, outcome: Outcome) => void
   state: (company: number, provider: string) => BreakerState
-  /** Lets calls pass again: of one company or of all (null), of one provider or of all. */
+  /** Closes breakers: of one company or of all (null), of one provider or of all. */
   close: (which: { companyId: number | null, providerName?: string }) => void
 }
 
-/** `failures` in a row open a breaker for `pause` seconds. `now` is the clock. */
+/** After `failures` failures in a row, a breaker stays open for `pause` seconds. `now` is the clock. */
 export type BreakersOptions = { now: () => Date, failures?: number, pause?: number }
 
-/** `opened`, `probed`: when, in milliseconds; a probe whose end was never told is forgotten after another pause. */
+/** `opened` and `probed` are times in milliseconds. A probe that never reports its end is forgotten after another pause. */
 type Breaker = { failures: number, opened?: number, probed?: number }
 
 const most = 50_000
@@ -45,7 +45,7 @@ export function createBreakers ({ now, failures: threshold = 5, pause = 30 }: Br
     },
     record (company, provider, outcome) {
       const key = keyOf(company, provider)
-      // What is our own fault tells nothing about the vendor.
+      // Our own fault proves nothing about the vendor.
       if ('error' in outcome && outcome.error.ours === true) return
       if (!vendorFailed[outcome.outcome]) {
         breakers.delete(key)

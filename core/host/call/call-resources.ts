@@ -15,9 +15,9 @@ import type { Log } from './log.ts'
 import type { CallProgress } from './request-outcome.ts'
 
 /**
- * What a call may reach, as its caller brings it. `account` names the configuration: sign-ins and connections are kept for
- * it alone. `checkpoint.id` is what an earlier attempt saved. Without a `disk` there is none to write to. `holds` is asked just
- * before anything leaves: nothing does once the caller has lost what it calls for.
+ * What the caller of a verb provides. `account` names the configuration: access tokens and connections are kept for this configuration
+ * only. `checkpoint.id` is what an earlier attempt saved. Without a `disk`, the provider has no disk to write to. `holds` is called just
+ * before each write to the network or the disk; when the caller no longer holds the lease of the dispatch, nothing is written.
  */
 export type CallResources = {
   network: Network
@@ -28,7 +28,7 @@ export type CallResources = {
   holds?: LeaseCheck
 }
 
-/** One call of a verb: whose, with what, until when (`limit` in milliseconds). */
+/** One call of a verb. `limit` is in milliseconds. */
 export type VerbCall = {
   manifest: Manifest
   service: ServiceName
@@ -42,7 +42,7 @@ export type VerbCall = {
   now: () => Date
 }
 
-/** The ways out of one call. */
+/** The functions of one call that reach the network and the disk. */
 export function createCallApis (call: VerbCall): Pick<
   Context<JsonObject, JsonObject>,
   'http' | 'smtp' | 'files' | 'checkpoint' | 'checkpointed'

@@ -7,12 +7,12 @@ import { readProviderResponse } from './provider-response.ts'
 
 export type { CallContext, CallLimits, FailedCall } from './invoke.ts'
 
-/** What a dispatch came to. `unavailable`: certainly not accepted. `uncertain`: it may have been. */
+/** The outcome of a dispatch. `unavailable`: certainly not accepted. `uncertain`: perhaps accepted. */
 export type Outcome = { outcome: 'accepted', response: Accepted } | FailedCall
 
 /**
- * Asks a provider to dispatch. Whatever it does becomes an outcome: what is not clearly an acceptance, a refusal or a
- * failure before anything was sent is `uncertain`. Throws only when the provider has no such service.
+ * Asks a provider to dispatch. Each result becomes an outcome. Whatever is not clearly an acceptance, a refusal or a failure before the
+ * first byte is `uncertain`. Throws only when the provider does not have the service.
  */
 export async function callDispatch<Name extends ServiceName> (
   installed: InstalledProvider,

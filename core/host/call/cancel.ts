@@ -8,7 +8,7 @@ import { copyJson } from './provider-response.ts'
 
 const fitReported = compile(Type.Unsafe<Reported>(Type.Object({ status: Type.String({ minLength: 1, maxLength: 200 }) })))
 
-/** Asks a provider to take back what its vendor accepted under an id. Throws only when the provider has no such verb. */
+/** Asks a provider to take back what its vendor accepted under an id. Throws only when the provider does not have the verb. */
 export async function callCancel (
   installed: InstalledProvider,
   service: DeliveryService,

@@ -4,53 +4,53 @@ import type { Http } from '../http/call.ts'
 import type { Smtp } from '../smtp/message.ts'
 import type { Log } from './log.ts'
 
-/** Durable memory of one provider for one company. Writes are committed when the promise resolves. */
+/** Durable storage of one provider for one company. A write is committed when its promise resolves. */
 export type State = {
   get: (key: string) => Promise<Json | undefined>
   put: (key: string, value: Json) => Promise<void>
-  /** Atomic. Resolves to the value that stands under the key afterwards: this one, or the one that was there before. */
+  /** Atomic. Resolves to the value that is then stored under the key: the given one, or an earlier one. */
   putIfAbsent: (key: string, value: Json) => Promise<Json>
 }
 
-/** Takes something back; the call's own `http` has ended by then. */
+/** A function that takes something back. It needs its own request functions, because the `http` of the call has already ended. */
 export type TakeBack = (http: Http) => Promise<unknown>
 
 /** What a verb may use besides its request. */
 export type Context<Settings, RequestSettings> = {
-  /** The configuration, complete with its secrets; a copy of this call's own. */
+  /** The complete configuration with its secrets, as a copy for this call. */
   settings: Settings
-  /** The client's `settings` of this one request. */
+  /** The client's `settings` of this request. */
   requestSettings: RequestSettings
-  /** Whether nothing real may happen. */
+  /** Whether the call must stay in the vendor's test environment, so that nothing real happens. */
   sandbox: boolean
-  /** Our reference of this step: the same in every attempt at it, different from every other step's. */
+  /** Our reference of this step: the same in each of its attempts, and different from that of every other step. */
   reference: string
-  /** What to send as the vendor's idempotency key. */
+  /** The value for the vendor's idempotency key. */
   idempotencyKey: string
-  /** Secrets of the settings are replaced before a line is written. */
+  /** A log that replaces the secrets of the settings before it writes a line. */
   log: Log
   state: State
-  /** The vendor's API. What it throws is what came of the request: let it pass. */
+  /** The vendor's API. Its errors already carry the right outcome: a provider does not need to catch them. */
   http: Http
-  /** A mail server of the tenant's. */
+  /** The tenant's mail servers. */
   smtp: Smtp
-  /** The operator's disk, below a folder of the company's own. */
+  /** The operator's disk, below the company's own folder. */
   files: Files
   /**
-   * The point of no return of a service that declares `checkpoint`: records the vendor's id of what was prepared, before the
-   * call that makes it real. What was sent until here may be sent again. Rejects when it cannot be recorded.
+   * The point of no return of a service that declares `checkpoint`. Records the vendor's id of the draft, before the request that makes it
+   * real. Requests before this point may be repeated. Rejects when the id cannot be recorded.
    */
   checkpoint: (id: string) => Promise<void>
-  /** The id that an earlier attempt at this step recorded. */
+  /** The id that an earlier attempt of this step recorded. */
   checkpointed?: string
-  /** Who is still to be sent to, the same message: an earlier `answer` left them in its `waiting`. Nobody else is sent to again. */
+  /** The recipients that an earlier answer listed in `waiting`. The same message is sent again to them, and to nobody else. */
   rest?: { answer: JsonObject, recipients: string[] }
   /**
-   * Says how to take back what the call has just made at the vendor, should the dispatch come to a refusal: the last made is taken back
-   * first. What cannot be is logged, and changes nothing. An attempt that is made again under the same key goes on with what there is.
+   * Registers a function that undoes what the call has just made at the vendor. When the dispatch is refused, these functions run in
+   * reverse order. A failure of one is logged and changes nothing. A retry under the same key continues with what exists at the vendor.
    */
   onRefusal: (takeBack: TakeBack) => void
   now: () => Date
-  /** Pauses, in seconds. Rejects when the host gives the call up. */
+  /** Waits, in seconds. Rejects when the host aborts the call. */
   wait: (seconds: number) => Promise<void>
 }

@@ -7,7 +7,7 @@ import { queryProvider, type QueryResult } from './query.ts'
 
 const fitHandle = compile(DocumentHandle)
 
-/** Fetches the vendor's document of what it accepted under an id; it is on its way then. Throws only when the provider has no such verb. */
+/** Fetches the vendor's document of what it accepted under an id, as a stream. Throws only when the provider does not have the verb. */
 export function callDocument (
   installed: InstalledProvider,
   service: ServiceName,

@@ -1,6 +1,6 @@
 import type { ErrorWord } from '../../contract/errors.ts'
 
-/** The error words that a vendor's answer can become, and what each says about the request. */
+/** The error words for a vendor's answer, and what each means for the request. */
 export const providerErrors = {
   provider_error: 'rejected',
   authentication_error: 'rejected',
@@ -12,9 +12,9 @@ export const providerErrors = {
 export type ProviderErrorWord = keyof typeof providerErrors
 
 /**
- * What went wrong. `code` is the vendor's own and `status` that of its HTTP answer, where there was one. Without a `word`
- * the code becomes one through the provider's `errors.map`. `at`: the place in the request that is refused, a JSON pointer
- * into what the provider was asked. `retryAfter`: seconds that the vendor asks for. `ours`: the vendor has no part in it.
+ * A failure. `code` is the vendor's own code, and `status` the HTTP status, if there was an answer. Without a `word`, the provider's
+ * `errors.map` gives the word for the code. `at`: the place in the request that is refused, as a JSON pointer into the provider's request.
+ * `retryAfter`: seconds that the vendor asks to wait. `ours`: the fault is in this service and not at the vendor.
  */
 export type Failure = {
   message: string
@@ -27,8 +27,8 @@ export type Failure = {
 }
 
 /**
- * How a vendor tells its errors: `at` and `message` are JSON pointers into the body to its code and its words (of several
- * the first that leads somewhere counts); `map` has its codes as error words of the service.
+ * Where a vendor's error body holds its code (`at`) and its message (`message`): JSON pointers; of several, the first that exists counts.
+ * `map` translates the vendor's codes into error words of this service.
  */
 export type ErrorReading = {
   at?: string | readonly string[]
@@ -36,7 +36,7 @@ export type ErrorReading = {
   map: Readonly<Record<string, ProviderErrorWord>>
 }
 
-/** Registered for the whole process, so that a provider that carries its own copy of this module is understood too. */
+/** A symbol of the whole process, so that the host also recognizes errors of a provider that carries its own copy of this module. */
 const brand = Symbol.for('@dispatch/core/provider failure')
 
 class ProviderFailure extends Error {
@@ -55,25 +55,25 @@ export function failureError (failure: Failure, cause?: unknown): Error {
 }
 
 /**
- * The vendor refused the request and did nothing. Its code becomes an error word through the provider's `errors.map`
- * (`provider_error` where the map does not have it); code and message are shown to the client. `at` says what of the request it is
- * about, where a check of the provider can tell: a JSON pointer such as `/data/number`.
+ * The vendor refused the request and did nothing. The provider's `errors.map` gives the error word for the code, or `provider_error` if it
+ * does not have the code. The client sees code and message. `at` names the refused place, if a check of the provider knows it: a JSON
+ * pointer such as `/data/number`.
  */
 export function refused (code: string | number, message: string, at?: string): Error {
   return failureError({ code: String(code), message, ...(at !== undefined && { at }) })
 }
 
-/** The vendor certainly did not accept the request: sending it again is safe. */
+/** The vendor certainly did not accept the request. It is safe to send it again. */
 export function unavailable (message: string): Error {
   return failureError({ word: 'provider_unavailable', message })
 }
 
-/** The vendor may have accepted the request: it is not sent again before that is known. */
+/** The vendor may have accepted the request. It is not sent again before the outcome is known. */
 export function outcomeUnknown (message: string): Error {
   return failureError({ word: 'outcome_unknown', message })
 }
 
-/** What was reported by throwing, by a provider or by the host's ways out; undefined when anything else was thrown. */
+/** The failure that a provider or the host reported by throwing; undefined for any other thrown value. */
 export function failureOf (thrown: unknown): Failure | undefined {
   if (typeof thrown !== 'object' || thrown === null || !(brand in thrown)) return undefined
   const failure: unknown = thrown[brand]

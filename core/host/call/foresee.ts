@@ -5,7 +5,7 @@ import { breaches } from '../manifest/limits.ts'
 import type { AnyProviderCheck, Known, Objection } from '../manifest/provider-check.ts'
 import { failureOf } from './failure.ts'
 
-/** What is known to be refused before anything is made: by the provider's limits, and by its check. Paths are those of the declarations. */
+/** Problems that are known before anything is made: from the provider's limits and from its check. Paths are those of the declarations. */
 export function problemsForeseen (
   { code, manifest, checks }: Pick<InstalledProvider, 'code' | 'manifest' | 'checks'>,
   service: ServiceName,

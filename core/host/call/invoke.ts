@@ -15,37 +15,37 @@ import { createRedactor, redactLog, type Redactor } from './redact.ts'
 import { type CallProgress, createProgress } from './request-outcome.ts'
 import { runAs } from './stray-errors.ts'
 
-/** What the caller brings. The provider gets copies, and a log that does not write the secrets in `settings`. */
+/** What the caller provides. The provider gets copies, and a log that hides the secrets of `settings`. */
 export type CallContext =
   & Omit<Context<JsonObject, JsonObject>, 'http' | 'smtp' | 'files' | 'checkpoint' | 'checkpointed' | 'onRefusal' | 'wait'>
   & { resources: CallResources }
 
-/** `limit` is in milliseconds; the shorter of it and the provider's own time limit holds. `signal` gives the call up. */
+/** `limit` is in milliseconds. The shorter one of `limit` and the provider's own time limit applies. `signal` aborts the call. */
 export type CallLimits = { limit?: number, signal?: AbortSignal }
 
 /**
- * Why a call came to nothing. `code` is the vendor's own. `retryAfter`: seconds that the vendor asks for. `ours`: the vendor has no part in
- * it.
+ * Why a call failed. `code` is the vendor's own. `retryAfter`: seconds that the vendor asks to wait. `ours`: the fault is in this service
+ * and not at the vendor.
  */
 export type CallError = { word: ProviderErrorWord, code?: string, message: string, retryAfter?: number, ours?: true }
 
-/** A call that came to nothing. `unavailable`: certainly not accepted. `uncertain`: it may have been. */
+/** A failed call. `unavailable`: certainly not accepted. `uncertain`: perhaps accepted. */
 export type FailedCall = { outcome: typeof providerErrors[ProviderErrorWord], error: CallError }
 
-/** What a verb returned, whatever that is, and the redactor of the call's secrets. */
+/** The unchecked value that a verb returned, and the redactor for the secrets of the call. */
 export type Returned = { returned: unknown, redact: Redactor }
 
-/** Seconds; the specification's limit for a provider. */
+/** The default time limit of a provider in seconds, from the specification. */
 export const usualTimeLimit = 60
 const longestCode = 100
 const longestMessage = 1000
 
-/** Verbs that change something at the vendor; the others may always be called again. */
+/** Verbs that change something at the vendor. All other verbs may be called again at any time. */
 const unsafeVerbs: ReadonlySet<VerbName> = new Set(['dispatch', 'cancel'])
 
 /**
- * Runs one verb of a provider: with copies of what it is given, its own ways out, within its time limit. Whatever it throws
- * becomes a failed call. Throws only when the provider has no such verb.
+ * Calls one verb of a provider within its time limit. The provider gets copies, and its own functions for requests. Whatever it throws
+ * becomes a failed call. Throws only when the provider does not have the verb.
  */
 export async function invoke (
   installed: InstalledProvider,
@@ -100,10 +100,10 @@ export async function invoke (
   }
 }
 
-/** Milliseconds for everything that a refused call has made: a client may be waiting. */
+/** The time in milliseconds to undo everything that a refused call has made: a client may be waiting. */
 const takingBack = 10_000
 
-/** Takes back what a refused call has made, the last thing first. What is left at the vendor is told in the log. */
+/** Undoes what a refused call has made, the last thing first. The log tells what is left at the vendor. */
 async function takeAllBack (made: readonly TakeBack[], log: Log, httpOf: (ended: AbortSignal) => Http): Promise<void> {
   const left = (error: unknown): void => log.warn({ err: error }, 'what was made for a refused request is left at the vendor')
   await within(takingBack, undefined, async (ended) => {
@@ -112,12 +112,12 @@ async function takeAllBack (made: readonly TakeBack[], log: Log, httpOf: (ended:
   }).catch(left)
 }
 
-/** A failed call by its word. */
+/** The failed call for an error word. */
 export function failedCall (word: ProviderErrorWord, message: string, more: Omit<CallError, 'word' | 'message'> = {}): FailedCall {
   return { outcome: providerErrors[word], error: { word, ...more, message } }
 }
 
-/** What the provider gets of what the caller brought: named one by one, so that nothing else reaches it. */
+/** What the provider gets. The fields are listed one by one, so that nothing else reaches it. */
 function ownContext (
   { settings, requestSettings, sandbox, reference, idempotencyKey, rest, log, state, now }: CallContext,
   ended: AbortSignal
@@ -130,7 +130,7 @@ function ownContext (
   return { ...copies, sandbox, reference, idempotencyKey, log, state, now, wait: (seconds) => wait(seconds, ended) }
 }
 
-/** A copy of plain data: a provider may change what it is given. */
+/** A copy of plain data: a provider may change what it gets. */
 function copyOf<Value> (value: Value): Value
 function copyOf (value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
@@ -140,15 +140,18 @@ function copyOf (value: unknown): unknown {
 
 function wait (seconds: number, ended: AbortSignal): Promise<void> {
   const waiting = pause(seconds * 1000, undefined, { signal: ended })
-  // A provider may have left it behind: its end is then nobody's unhandled rejection.
+  // A provider may not have awaited this promise. Its rejection must then not count as unhandled.
   waiting.catch(() => undefined)
   return waiting
 }
 
-/** Why the signal of a call fires. One for all: an AbortError, with its stack, costs as much as a request. */
+/**
+ * The reason for which the signal of a call fires. It is one shared object, because an AbortError with its stack costs as much as a
+ * request.
+ */
 const over = Object.assign(new Error('The call is over.'), { code: 'ABORT_ERR' })
 
-/** Runs the work until it is done, `limit` milliseconds have passed or `outer` fires; then its own signal fires. */
+/** Runs the work until it is done, `limit` milliseconds have passed or `outer` fires. Then the work's own signal fires. */
 async function within<Result> (
   limit: number,
   outer: AbortSignal | undefined,
@@ -179,7 +182,7 @@ function thrownBy (installed: InstalledProvider, thrown: unknown, { redact, log,
   return failedCall(word, `${what}${then}`, late ? {} : { ours: true })
 }
 
-/** A provider may catch the news that a request got lost, but it cannot make a refusal of it. */
+/** A provider may catch the error that a request got lost. It cannot turn this error into a refusal. */
 function withDoubt (call: FailedCall, { doubt }: CallProgress, redact: Redactor): FailedCall {
   return doubt === undefined || call.outcome === 'uncertain'
     ? call
@@ -199,7 +202,7 @@ function reported (
   })
 }
 
-/** A vendor's words as a client may see them. */
+/** The vendor's message as clients may see it. */
 function presentable (text: string, longest: number, redact: Redactor): string {
   return printable(redact.text(text).slice(0, longest))
 }

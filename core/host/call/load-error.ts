@@ -1,7 +1,7 @@
-/** Why a folder is not taken as a provider: one sentence for the operator. */
+/** Why a folder cannot be loaded as a provider: one sentence for the operator. */
 export class ProviderLoadError extends Error {
   override name = 'Refusal'
-  /** The code that the provider would have had, once that is known. */
+  /** The code of the provider, if it was already known. */
   readonly code: string | undefined
 
   constructor (reason: string, { code, cause }: { code?: string, cause?: unknown } = {}) {
@@ -10,7 +10,7 @@ export class ProviderLoadError extends Error {
   }
 }
 
-/** The sentence of anything that was thrown. */
+/** The message of any thrown value. */
 export function errorMessageOf (thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown)
 }

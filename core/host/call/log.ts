@@ -1,7 +1,7 @@
-/** Where log lines go; the loggers of pino and fastify are such. */
+/** A logger. Those of pino and fastify fit. */
 export type Log = Record<'debug' | 'info' | 'warn' | 'error', (facts: object, message: string) => void>
 
-/** A log that adds facts to every line. */
+/** A logger that adds fields to every line. */
 export function logWith (log: Log, facts: object): Log {
   return {
     debug: (more, message) => log.debug({ ...facts, ...more }, message),

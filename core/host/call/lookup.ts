@@ -14,7 +14,7 @@ const fitFound = compile(Type.Unsafe<Exclude<Found, { found: 'accepted' }> | { f
   Type.Object({ found: Type.Enum(['draft', 'absent']) })
 ])))
 
-/** Asks a provider what became of a dispatch whose outcome is not known. Throws only when the provider has no such verb. */
+/** Asks a provider for the outcome of a dispatch whose outcome is not known. Throws only when the provider does not have the verb. */
 export function callLookup (
   installed: InstalledProvider,
   service: ServiceName,
@@ -41,8 +41,9 @@ function readFound (service: ServiceName, returned: unknown, redact: Redactor): 
 }
 
 /**
- * Seconds after the lease of a call has ended, or its answer was in doubt, from which on a look-up that finds nothing says that
- * nothing was accepted: what had begun by then has ended, and what it brought about can be seen. Never where nobody has declared when.
+ * After how many seconds a look-up that finds nothing proves that nothing was accepted. The seconds count from the end of the call's lease,
+ * or from a doubtful answer. By then every request of the call has ended, and its result is visible at the vendor. Infinity where the
+ * provider declares no such time.
  */
 export function missCountsAfter ({ idempotency, timeLimit = usualTimeLimit }: { idempotency: Idempotency, timeLimit?: number }): number {
   switch (idempotency.kind) {

@@ -11,16 +11,16 @@ const answer = {
   url: Type.Optional(Type.String({ maxLength: 2048 }))
 }
 
-/** What a dispatch answers with; its other fields are the provider's own. */
+/** The fields that every dispatch answers with; further fields are the provider's own. */
 const fitAnswer = compile(Type.Unsafe<Accepted>(Type.Object(answer)))
 
-/** The same, with what an e-mail's may tell of its recipients: `uncertain` is not for a provider to say, which throws then. */
+/** The same for an e-mail, which may report about its recipients. A provider must not report `uncertain`: it throws instead. */
 const fitMailAnswer = compile(Type.Unsafe<Accepted>(Type.Object({ ...answer, ...recipientLists, uncertain: Type.Optional(Type.Never()) })))
 
-/** The largest answer, in characters of JSON: it is stored, and shown to the client. */
+/** The largest answer in characters of JSON: it is stored, and shown to the client. */
 const mostCharacters = 65_536
 
-/** A copy of what a provider returned for a service, if that is an answer: plain JSON of bounded size with the vendor's id and status. */
+/** Checks that the value a provider returned is plain JSON of bounded size with the vendor's id and status. The result is a copy. */
 export function readProviderResponse (service: ServiceName, returned: unknown): Fit<Accepted> {
   const copied = copyJson(returned)
   if (!copied.ok) return copied
@@ -29,7 +29,7 @@ export function readProviderResponse (service: ServiceName, returned: unknown): 
   return service === 'email' ? fitMailAnswer(copied.value) : fitAnswer(copied.value)
 }
 
-/** A copy of what a foreign function returned, if that is plain JSON of bounded size; texts in it are printable. */
+/** Checks that the value a foreign function returned is plain JSON of bounded size. The result is a copy with printable texts. */
 export function copyJson (value: unknown): Fit<unknown> {
   try {
     if (value === undefined) return unreadable('Nothing was returned.')
@@ -41,7 +41,7 @@ export function copyJson (value: unknown): Fit<unknown> {
   }
 }
 
-/** JSON.stringify would drop these without a word. */
+/** JSON.stringify would leave these out silently. */
 function refuseUnplain (_key: string, value: unknown): unknown {
   if (!isPlain(value)) throw new TypeError('Not plain data.')
   return value
@@ -53,7 +53,7 @@ function isPlain (value: unknown): boolean {
   return value === null || Array.isArray(value) || [Object.prototype, null].includes(Object.getPrototypeOf(value) as object | null)
 }
 
-/** A text that PostgreSQL and UTF-8 can hold: a vendor's stray character must not lose an accepted dispatch. */
+/** A text that PostgreSQL and UTF-8 can hold: a vendor's unusual character must not lose an accepted dispatch. */
 export function printable (text: string): string {
   return text.toWellFormed().replaceAll('\0', '\uFFFD')
 }

@@ -6,19 +6,19 @@ import { type CallContext, type CallLimits, invoke } from './invoke.ts'
 import { copyJson } from './provider-response.ts'
 import type { Redactor } from './redact.ts'
 
-/** What a provider answered to a question, or why it said nothing. */
+/** A provider's answer to a query, or why there is none. */
 export type QueryResult<Value> = { ok: true, value: Value } | { ok: false, why: string }
 
 type Query<Value> = {
   verb: Exclude<VerbName, 'dispatch' | 'cancel'>
   request: unknown
-  /** Checks plain JSON that the provider returned; `redact` takes the call's secrets out of it. */
+  /** Checks the plain JSON that the provider returned. `redact` removes the secrets of the call. */
   read: (returned: unknown, redact: Redactor) => Fit<Value>
-  /** How the sentence about what cannot be read goes on after the name of the provider. */
+  /** The end of the sentence about an unreadable answer, after the name of the provider. */
   unreadable?: string
 }
 
-/** Asks a provider something that changes nothing at its vendor. Throws only when the provider has no such verb. */
+/** Calls a verb that changes nothing at the vendor. Throws only when the provider does not have the verb. */
 export async function queryProvider<Value> (
   installed: InstalledProvider,
   service: ServiceName,

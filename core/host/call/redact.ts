@@ -5,19 +5,19 @@ import type { Log } from './log.ts'
 export type Redactor = {
   text: (text: string) => string
   json: <Value extends Json>(value: Value) => Value
-  /** One more secret that came up on the way, such as an access token. */
+  /** Adds a secret that appeared during the call, such as an access token. */
   conceal: (secret: string) => void
 }
 
 const marker = '[redacted]'
 
-/** A redactor of these secrets: as they are, inside JSON, a URL, a form, and base64 (as in a Basic header). */
+/** A redactor for these secrets: in clear text, inside JSON, a URL or a form, and in base64 (as in a Basic header). */
 export function createRedactor (secrets: readonly string[]): Redactor {
   const known = new Set(secrets)
   let forms = formsOfAll(known)
   let pattern: RegExp | undefined
   const text = (plain: string): string => {
-    // Most texts hold no secret: to look for them takes far less than to compile what replaces them.
+    // Most texts hold no secret, and a search costs far less than compiling the regular expression.
     if (!forms.some((form) => plain.includes(form))) return plain
     pattern ??= patternOf(forms)
     return plain.replace(pattern, marker)
@@ -38,13 +38,13 @@ function formsOfAll (secrets: ReadonlySet<string>): string[] {
   return [...secrets].filter(({ length }) => length >= shortestSecret).flatMap(formsOf)
 }
 
-/** The longest first: where one form begins with another, the whole is replaced. */
+/** The longest first: where one form begins with another one, the whole is replaced. */
 function patternOf (forms: readonly string[]): RegExp {
   const longestFirst = forms.toSorted((a, b) => b.length - a.length)
   return new RegExp(longestFirst.map((form) => RegExp.escape(form)).join('|'), 'g')
 }
 
-/** The log, with secrets replaced in every message and fact. What JSON cannot carry is left out. */
+/** The log, with secrets replaced in every message and field. Values that JSON cannot carry are left out. */
 export function redactLog (log: Log, redact: Redactor): Log {
   const line = (level: keyof Log) => (facts: object, message: string): void => {
     log[level](redact.json(plainFacts(facts)), redact.text(message))
@@ -52,7 +52,7 @@ export function redactLog (log: Log, redact: Redactor): Log {
   return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') }
 }
 
-/** A copy of a JSON value with every text in it, keys included, replaced; numbers that read as a secret become text. */
+/** A copy of a JSON value with the secrets replaced in every text, also in keys. A number that reads as a secret becomes a text. */
 export function mapTexts<Value extends Json> (value: Value, text: (text: string) => string): Value
 export function mapTexts (value: Json, text: (text: string) => string): Json {
   if (typeof value === 'string') return text(value)
@@ -62,7 +62,7 @@ export function mapTexts (value: Json, text: (text: string) => string): Json {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [text(key), mapTexts(item, text)]))
 }
 
-/** Characters. Anything shorter stands in every text by chance, and protects nothing. */
+/** Characters. A shorter text occurs by chance everywhere, and protects nothing. */
 const shortestSecret = 4
 const shortestInner = 6
 
@@ -78,7 +78,10 @@ function formsOf (secret: string): string[] {
   ])]
 }
 
-/** The characters of base64 that a secret alone determines, for each of the three places where it can begin in a group of three bytes. */
+/**
+ * The base64 characters that depend on the secret only, for each of the three positions at which the secret can begin in a group of three
+ * bytes.
+ */
 function innerBase64 (secret: string): string[] {
   return [0, 1, 2].flatMap((before) => {
     const bytes = Buffer.from('\0'.repeat(before) + secret)
@@ -96,12 +99,12 @@ function plainFacts (facts: object): JsonObject {
   }
 }
 
-/** Nothing but texts and the like: the usual line, which needs no copy. */
+/** Only texts and other simple values: the usual line, which needs no copy. */
 function isFlat (facts: object): facts is Record<string, string | number | boolean> {
   return Object.values(facts).every((value) => ['string', 'number', 'boolean'].includes(typeof value))
 }
 
-/** JSON.stringify finds nothing in an error. */
+/** JSON.stringify writes an error as an empty object. */
 function errorFacts (_key: string, value: unknown): unknown {
   return value instanceof Error ? { name: value.name, message: value.message, stack: value.stack, cause: value.cause } : value
 }

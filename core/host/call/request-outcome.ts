@@ -2,37 +2,37 @@ import { ForbiddenAddress } from '../http/guard.ts'
 import { type Failure, failureError, type ProviderErrorWord } from './failure.ts'
 
 /**
- * What the end of a request says about it. `done`: accepted. `refused`: the vendor did nothing and said why. `not done`:
- * certainly not accepted, sending it again is safe. `doubtful`: the vendor may have accepted it.
+ * What the end of a request says about it. `done`: accepted. `refused`: the vendor did nothing and said why. `not done`: certainly not
+ * accepted, and safe to send again. `doubtful`: the vendor may have accepted it.
  */
 export type RequestOutcome = 'done' | 'refused' | 'not done' | 'doubtful'
 
-/** The verdict of an HTTP answer; the first row that fits counts. `notProcessed` are the statuses that a service declares. */
+/** The outcome for an HTTP status; the first row that fits counts. `notProcessed` are the statuses that a service declares. */
 const answers: readonly { fits: (status: number, notProcessed: readonly number[]) => boolean, verdict: RequestOutcome }[] = [
   { fits: (status) => status >= 200 && status < 300, verdict: 'done' },
   { fits: (status, notProcessed) => status === 429 || notProcessed.includes(status), verdict: 'not done' },
   { fits: (status) => status >= 400 && status < 500, verdict: 'refused' },
-  // A redirect is not followed, and a 5xx can come from anywhere behind the point where the request was accepted.
+  // A redirect is not followed. A 5xx may come from a server behind the one that has accepted the request.
   { fits: () => true, verdict: 'doubtful' }
 ]
 
-/** What an HTTP status says. */
+/** The outcome for an HTTP status. */
 export function outcomeOfStatus (status: number, notProcessed: readonly number[]): RequestOutcome {
   return answers.find(({ fits }) => fits(status, notProcessed))?.verdict ?? 'doubtful'
 }
 
-/** The word of a refusal whose code the provider's map does not have. */
+/** The error word of a refusal whose code is not in the provider's map. */
 export function refusalWord (status: number): ProviderErrorWord {
   return status === 401 || status === 403 ? 'authentication_error' : 'provider_error'
 }
 
 /**
- * What more is known of a failed request. `word`: what it is called if it is a refusal. `retryAfter`: seconds that the vendor asks for.
- * `ours`: the vendor has no part in it.
+ * Further facts about a failed request. `word`: the error word if the request is refused. `retryAfter`: seconds that the vendor asks to
+ * wait. `ours`: the fault is in this service and not at the vendor.
  */
 export type FailureFacts = { word?: ProviderErrorWord, code?: string, status?: number, retryAfter?: number, ours?: true }
 
-/** A request that did not end well, before it is judged by how far its call has come. */
+/** A failed request, before the progress of its call is taken into account. */
 export class RequestFailure extends Error {
   override name = 'RequestFailure'
   readonly verdict: Exclude<RequestOutcome, 'done'>
@@ -45,7 +45,7 @@ export class RequestFailure extends Error {
   }
 }
 
-/** What the codes of Node, undici and OpenSSL mean, as the end of a sentence that begins with the host. */
+/** Error codes of Node, undici and OpenSSL in words: the end of a sentence that begins with the host. */
 const troubles: readonly { codes: RegExp, what: string }[] = [
   { codes: /^ECONNREFUSED$/, what: 'refused the connection' },
   { codes: /^(ENOTFOUND|EAI_\w+|ENODATA)$/, what: 'cannot be found, or has no address that may be reached from here' },
@@ -65,13 +65,13 @@ export function troubleOf (error: unknown): string {
   return troubles.find(({ codes }) => codes.test(code))?.what ?? `failed (${code === '' ? 'for an unknown reason' : code})`
 }
 
-/** There is no connection: nothing was sent. An address that may not be reached is not the vendor's fault. */
+/** The connection failed, so nothing was sent. A forbidden address is not the vendor's fault. */
 export function unconnected (host: string, cause: unknown): RequestFailure {
   if (cause instanceof ForbiddenAddress) return new RequestFailure('not done', cause.message, { cause, ours: true })
   return new RequestFailure('not done', `"${host}" ${troubleOf(cause)}.`, { cause })
 }
 
-/** The code of an error or of what caused it. */
+/** The code of an error or of its cause. */
 export function codeOf (error: unknown): string {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if ('code' in cause && typeof cause.code === 'string') return cause.code
@@ -79,23 +79,23 @@ export function codeOf (error: unknown): string {
   return ''
 }
 
-/** How far a call has come, and what the host must not forget about it. */
+/** How far a call has come, and the doubt that the host must remember. */
 export type CallProgress = {
-  /** From here on, what is sent can no longer be repeated: the point of no return. */
+  /** The point of no return: requests after it can no longer be repeated. */
   passCheckpoint: () => void
   readonly passed: boolean
-  /** Tells that a request ended well. `unsafe`: it was one that changes something at the vendor. */
+  /** Reports a successful request. `unsafe`: the request changes something at the vendor. */
   done: (request: { unsafe: boolean }) => void
-  /** The word of a request that ended badly; `refusal` is the word for the verdict `refused`. A doubt is remembered. */
+  /** The error word for a failed request. `refusal` is the word for the outcome `refused`. A doubt is remembered. */
   failed: (
     verdict: Exclude<RequestOutcome, 'done'>,
     request: { unsafe: boolean, refusal: ProviderErrorWord, message: string }
   ) => ProviderErrorWord
-  /** The first doubt about what the vendor accepted: whatever a provider makes of it, it is not a refusal. */
+  /** The first doubt about what the vendor accepted. With a doubt, a refusal that the provider reports does not count. */
   readonly doubt: Failure | undefined
 }
 
-/** The progress of one call. `passed`: whether its first request is already at the point of no return. */
+/** The progress of one call. `passed`: whether its first request is already after the point of no return. */
 export function createProgress ({ passed: begunPassed }: { passed: boolean }): CallProgress {
   let passed = begunPassed
   let accepted = false
@@ -123,7 +123,7 @@ export function createProgress ({ passed: begunPassed }: { passed: boolean }): C
   }
 }
 
-/** The error that a provider catches: a failed request as it counts for its call. */
+/** The error that the provider sees for a failed request, with the progress of the call taken into account. */
 export function providerErrorOf (failure: RequestFailure, progress: CallProgress, { unsafe }: { unsafe: boolean }): Error {
   const { verdict, message, facts: { word: refusal = 'provider_error', ...facts } } = failure
   return failureError({ ...facts, word: progress.failed(verdict, { unsafe, refusal, message }), message }, failure)

@@ -8,7 +8,7 @@ import { queryProvider, type QueryResult } from './query.ts'
 
 const fitReported = compile(Type.Unsafe<Reported>(Type.Object({ status: Type.String({ minLength: 1, maxLength: 200 }) })))
 
-/** Asks a provider what became of what its vendor accepted under an id. Throws only when the provider has no such verb. */
+/** Asks a provider for the status of what its vendor accepted under an id. Throws only when the provider does not have the verb. */
 export function callStatus (
   installed: InstalledProvider,
   service: DeliveryService,

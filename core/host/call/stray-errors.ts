@@ -1,25 +1,24 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Log } from './log.ts'
 
-/** Whose code runs. `log` writes none of the secrets that the code was given; without one, the log of the process is used. */
+/** Whose code runs. `log` hides the secrets that the code was given; without it, the log of the process is used. */
 export type Running = { provider: string, log?: Log }
 
-/** Follows the code of a provider through its promises, timers and events. */
+/** Follows a provider's code through its promises, timers and events. */
 const running = new AsyncLocalStorage<Running>()
 
-/** Runs code of a provider, so that an error which nobody awaits can be told to be its. */
+/** Runs a provider's code, so that an unhandled error of it can be attributed to it. */
 export function runAs<Result> (provider: Running, work: () => Result): Result {
   return running.run(provider, work)
 }
 
-/** `end` is called with an error that no provider caused and after which the state of the process is not known. */
+/** `end` is called with an error that no provider caused: the state of the process is then unknown. */
 export type StrayErrorsOptions = { log: Log, end: (error: unknown) => void }
 
 /**
- * Lets the process live through errors that nobody awaits: a rejected promise, or a throw in a timer of a provider. They are
- * logged as faults of that provider; its call ends by its time limit, the other calls go on. A rejection of our own is logged too;
- * a throw of our own ends the process.
- * Disposing gives the errors back to Node.
+ * Keeps the process running after unhandled errors: a rejected promise, or a throw in a provider's timer. They are logged as faults of that
+ * provider. Its call ends at its time limit, and the other calls continue. Our own unhandled rejection is logged too. Our own uncaught
+ * error ends the process. Disposing gives the handling back to Node.
  */
 export function containStrayErrors ({ log, end }: StrayErrorsOptions): Disposable {
   const onRejection = (error: unknown): void => {
@@ -35,7 +34,7 @@ export function containStrayErrors ({ log, end }: StrayErrorsOptions): Disposabl
     }
   }
 
-  /** Answers whose error it is, where that is a provider. */
+  /** The provider whose error it is, if it is one's. */
   function report (error: unknown, what: string): string | undefined {
     const { provider, log: own = log } = running.getStore() ?? {}
     if (provider === undefined) log.error({ err: error }, what)

@@ -7,19 +7,22 @@ import { pipeline } from 'node:stream/promises'
 import type { DocumentHandle } from '../../contract/common.ts'
 import { RequestFailure } from '../call/request-outcome.ts'
 
-/** Documents on their way: on the local disk, hashed and counted, until they are stored or dropped. */
+/** Downloaded documents on the local disk, with hash and size, until they are stored or dropped. */
 export type DocumentSpool = {
-  /** Writes a document down. Throws a {@link RequestFailure} when it is too large, and what the stream throws; nothing is left then. */
+  /**
+   * Writes a document to the spool. Throws a {@link RequestFailure} when it is too large, and passes on an error of the stream. After an
+   * error nothing is left on the disk.
+   */
   keep: (bytes: Readable, about: { filename: string, contentType: string }) => Promise<DocumentHandle>
-  /** Throws (`ENOENT`) when the document is not here. */
+  /** Throws (`ENOENT`) when the document is not in the spool. */
   read: (document: DocumentHandle) => Promise<Readable>
   drop: (document: DocumentHandle) => Promise<void>
 }
 
-/** Bytes: what a document may be. */
+/** The size limit of a document in bytes. */
 export const largestDocument = 50 * 1024 * 1024
 
-/** `limit` in bytes. The folder is made when it is needed. */
+/** `limit` is in bytes. The folder is created when it is needed. */
 export function createDocumentSpool ({ folder, newId, limit = largestDocument }: {
   folder: string
   newId: () => string
@@ -48,7 +51,7 @@ export function createDocumentSpool ({ folder, newId, limit = largestDocument }:
 async function write (bytes: Readable, path: string, limit: number): Promise<{ size: number, sha256: string }> {
   const digest = createHash('sha256')
   let size = 0
-  // Opened first: a stream that breaks off at once would else leave a file that is made after it was removed.
+  // The file is opened first. Otherwise a stream that fails at once would leave a file that is created after its removal.
   const file = await open(path, 'wx', 0o600)
   await pipeline(bytes, async function* (pieces: AsyncIterable<Buffer>) {
     for await (const piece of pieces) {

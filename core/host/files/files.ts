@@ -11,17 +11,17 @@ import { type LeaseCheck, requireLease } from '../manifest/lease-check.ts'
 /** The disk that the operator gave to providers (`root`), and this company's folder on it. */
 export type CompanyDisk = { root: string, folder: string }
 
-/** A provider's way to the operator's disk: below its company's folder, nowhere else. */
+/** A provider's access to the operator's disk, below its company's folder only. */
 export type Files = {
   /**
-   * Writes a document under a path such as `invoices/F-1.pdf`, in place of what is there; folders are made. Others see the
-   * whole document or none, and it survives a loss of power. Throws what `failureOf` reads; then nothing was written, unless
+   * Writes a document under a path such as `invoices/F-1.pdf`. It creates the folders and replaces an existing file. Others see the whole
+   * document or none, and it survives a power failure. Throws an error that `failureOf` reads. After an error nothing was written, unless
    * it says that the outcome is unknown.
    */
   put: (path: string, document: DocumentHandle) => Promise<void>
 }
 
-/** What one call's files work with. */
+/** The options of one call's `files`. */
 export type FilesOptions = {
   provider: string
   disk?: CompanyDisk
@@ -52,23 +52,23 @@ export function createFiles ({ provider, disk, documents: { read }, progress, en
   }
 }
 
-/** Without the server's own paths, which are nobody's business. */
+/** The message leaves out the server's own paths. */
 function unwritten (verdict: 'not done' | 'doubtful', cause: unknown): RequestFailure {
   return new RequestFailure(verdict, `The file could not be written (${codeOf(cause) || 'for an unknown reason'}).`, { cause })
 }
 
-/** A name that is no way up, not hidden, and of a length that file systems take. */
+/** A name that does not lead upwards, is not hidden, and is short enough for file systems. */
 const isName = (name: string): boolean => /^[^./\\\p{C}][^/\\\p{C}]*$/u.test(name) && Buffer.byteLength(name) <= 255
 const mostNames = 10
 
-/** Where a path leads, with its folders made one by one: a link that leaves the company's folder is not followed. */
+/** The absolute path. Its folders are created one by one, and a link that leaves the company's folder is not followed. */
 async function pathBelow ({ root, folder }: CompanyDisk, path: string): Promise<string> {
   const names = path.split('/')
   if (names.length > mostNames || !names.every(isName)) {
     throw new RequestFailure('refused',
       'A file\'s path is names of at most 255 bytes separated by "/", ten at most; none begins with a dot.', { code: 'path', ours: true })
   }
-  // The root is the operator's: where it is missing, a disk is not mounted.
+  // The root belongs to the operator. If it is missing, a disk is not mounted.
   const own = await folderIn(await realpath(root), folder)
   let at = own
   for (const name of names.slice(0, -1)) {
@@ -87,7 +87,7 @@ async function folderIn (parent: string, name: string): Promise<string> {
   return await realpath(path)
 }
 
-/** The whole document under another name first: a name that no path can have. */
+/** The document is first written completely under another name, which no provider can use. */
 async function place (path: string, document: DocumentHandle, read: ReadDocument, ended: AbortSignal): Promise<void> {
   const folder = dirname(path)
   const draft = join(folder, `.${randomUUID()}.part`)
@@ -114,7 +114,7 @@ async function write (file: FileHandle, document: DocumentHandle, read: ReadDocu
   ended.throwIfAborted()
 }
 
-/** The point of no return: whether a rename that failed took place, only the disk knows. */
+/** The point of no return: after a failed rename, it is unknown whether the rename took place. */
 async function commit (draft: string, path: string, folder: string): Promise<void> {
   try {
     await rename(draft, path)

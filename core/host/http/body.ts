@@ -6,11 +6,12 @@ import { type LeaseCheck, piecesUnderLease } from '../manifest/lease-check.ts'
 import { type ArrayFormat, type FormFields, formPairs } from './form.ts'
 import { encodeMultipart, type Multipart, type MultipartParts, readPieces } from './multipart.ts'
 
-/** The body of a request: at most one of these. */
+/** The body of a request: at most one of these fields. */
 export type BodyFields = { form?: FormFields, json?: unknown, multipart?: MultipartParts, document?: DocumentHandle, arrays?: ArrayFormat }
 
 /**
- * A body that can be sent more than once. `length` is in bytes, `sha256` gives lowercase hexadecimal, where it can be known before sending.
+ * A body that can be sent more than once. `length` is in bytes, `sha256` is lowercase hexadecimal. Both are present only where they are
+ * known before sending.
  */
 export type Body = { contentType?: string, length?: number, sha256?: () => string, open: () => Buffer | Readable | undefined }
 
@@ -20,8 +21,8 @@ export type ReadDocument = (document: DocumentHandle) => Promise<Readable>
 const kinds = ['form', 'json', 'multipart', 'document'] as const
 
 /**
- * Puts a body together; nothing of a document is read before it is opened, or sent once `holds` says no. Throws a TypeError when there are
- * two.
+ * Builds a body. A document is not read before `open`, and no byte is sent once `holds` says no. Throws a TypeError when there are two
+ * bodies.
  */
 export function bodyOf (fields: BodyFields, read: ReadDocument, holds: LeaseCheck): Body {
   const given = kinds.filter((kind) => fields[kind] !== undefined)
@@ -48,12 +49,12 @@ function streamed ({ contentType, length, pieces }: Multipart, read: ReadDocumen
   return {
     contentType,
     length,
-    // One piece at a time: none is read before the one before it has been taken.
+    // A piece is not read before the piece before it has been sent.
     open: () => Readable.from(piecesUnderLease(readable(readPieces(pieces, read)), holds), { objectMode: false, highWaterMark: 1 })
   }
 }
 
-/** An unfinished body is an unfinished request: its Content-Length was promised (RFC 9112, 8). */
+/** An unfinished body is an unfinished request, because its Content-Length was announced (RFC 9112, 8). */
 async function* readable (pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   try {
     yield* pieces

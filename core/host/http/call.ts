@@ -4,17 +4,17 @@ import type { BodyFields } from './body.ts'
 import type { FormFields } from './form.ts'
 import type { SignInFields } from './sign-in.ts'
 
-/** One request of a provider: how it signs in, what its query, headers and body are. `arrays` says how lists are written. */
+/** One request of a provider: its sign-in, query, headers and body. `arrays` says how lists are written. */
 export type HttpCall = SignInFields & BodyFields & { query?: FormFields, headers?: Readonly<Record<string, string>> }
 
 /**
- * Sends a request and reads the answer, which must fit the schema: JSON as it is, anything else as a text, nothing as null.
- * Throws what `failureOf` reads; a provider lets it pass unless it knows better.
+ * Sends a request and reads the answer, which must fit the schema: JSON as a value, other content as a text, an empty body as null. Throws
+ * an error that `failureOf` reads. A provider does not catch it, unless it knows more about the outcome.
  */
 export type HttpVerb = <Reply extends TSchema>(url: string, call: HttpCall, reply: Reply) => Promise<Static<Reply>>
 
-/** A provider's way to its vendor: https, declared hosts and chosen ones only, no redirects. */
+/** A provider's access to its vendor: https without redirects, to the manifest's hosts and to the hosts of its `Host()` settings only. */
 export type Http = Record<'get' | 'post' | 'put' | 'patch' | 'delete', HttpVerb> & {
-  /** Fetches a document (GET): at most 50 MiB, kept under `filename`. */
+  /** Fetches a document (GET) of at most 50 MiB and keeps it under `filename`. */
   download: (url: string, call: HttpCall & { filename: string }) => Promise<DocumentHandle>
 }

@@ -2,18 +2,18 @@ import { untilAborted } from '@dispatch/common'
 import { RequestFailure } from '../call/request-outcome.ts'
 import type { HttpTransport } from './transport.ts'
 
-/** What came of a request: the status that was answered, or why there was no answer. Neither has anything of the answer's body. */
+/** The result of a request: the HTTP status, or why there was no answer. Nothing of the answer's body is in it. */
 export type ReceiverAnswer = { answered: true, status: number } | { answered: false, reason: string }
 
-/** Milliseconds for everything: the name, the connection, the answer. */
+/** The time limit in milliseconds for the whole request: name resolution, connection, answer. */
 export const receiverLimit = 10_000
 
-/** Bytes of an answer that are taken for the sake of its connection; nobody reads them. */
+/** The most bytes of an answer that are read, so that its connection can be used again. The content is ignored. */
 const discarded = 64 * 1024
 
 /**
- * Posts JSON to an address that a tenant chose: https, a verified certificate, an address that the guard permits, no redirects.
- * Only the status of the answer counts. `limit` in milliseconds.
+ * Posts JSON to an address that a tenant chose: https with a verified certificate, only to an address that the guard permits, without
+ * redirects. Only the status of the answer counts. `limit` is in milliseconds.
  */
 export async function postToTenant (
   { send }: Pick<HttpTransport, 'send'>,
@@ -40,9 +40,9 @@ export async function postToTenant (
       signal,
       answerWithin: limit
     })
-    // The library looks at the signal once it has a connection, and may wait for that as long as it likes.
+    // The library checks the signal only after it has a connection, and may wait for one without a limit.
     const reply = await untilAborted(signal, sent, new Error('It took too long.'))
-    // The signal ends what is left of it; an answer that breaks off has been an answer.
+    // The signal aborts what is left of the answer. An answer that breaks off still counts as an answer.
     void reply.body.dump({ limit: discarded })
     return { answered: true, status: reply.status }
   } catch (error) {

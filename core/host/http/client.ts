@@ -17,10 +17,10 @@ import { signIn } from './sign-in.ts'
 import { type AllowedHosts, targetOf } from './target.ts'
 import type { HttpTransport, TransportReply, TransportRequest } from './transport.ts'
 
-/** Keeps what was downloaded, at most as large as documents may be. */
+/** Stores a downloaded document, up to the size limit of documents. */
 export type KeepDocument = (bytes: Readable, about: { filename: string, contentType: string }) => Promise<DocumentHandle>
 
-/** What one call's http works with. `account` says whose configuration it is; `limit` is the call's, in milliseconds. */
+/** The options of one call's `http`. `account` identifies the configuration; `limit` is the call's time limit in milliseconds. */
 export type HttpOptions = {
   transport: Pick<HttpTransport, 'send'>
   accessTokens: AccessTokenCache
@@ -29,14 +29,14 @@ export type HttpOptions = {
   documents: { read: ReadDocument, keep: KeepDocument }
   errors: ErrorReading
   notProcessed: readonly number[]
-  /** The vendor honours the idempotency key of a request. */
+  /** Whether the vendor honours the idempotency key of a request. */
   keyed: boolean
   progress: CallProgress
   ended: AbortSignal
   holds: LeaseCheck
   limit: number
   log: Log
-  /** Tells of a secret that came up on the way: it must not be shown either. */
+  /** Reports a secret that appeared during the call. It must not be shown either. */
   conceal: (secret: string) => void
   now: () => Date
 }
@@ -60,7 +60,7 @@ export function createHttp (options: HttpOptions): Http {
   }
 }
 
-/** Sends a request, judges how it ended, and reads what a good answer holds. */
+/** Sends a request, decides its outcome, and reads the body of a good answer. */
 async function perform<Result> (options: HttpOptions, method: Method, url: string, call: HttpCall, read: Read<Result>): Promise<Result> {
   const { ended, log, progress, targets } = options
   const request = { unsafe: method !== 'GET' }
@@ -87,7 +87,7 @@ async function perform<Result> (options: HttpOptions, method: Method, url: strin
   }
 }
 
-/** Sends a request, signed in; once more with a new token when the vendor does not take the one that was kept. */
+/** Sends a signed-in request. When the vendor refuses a cached token, the request is sent once more with a new token. */
 async function exchange (options: HttpOptions, method: Method, url: URL, call: HttpCall): Promise<TransportReply> {
   const { transport: wire, accessTokens: tokens, account, targets, documents, conceal, ended: signal, holds, limit: answerWithin, now } =
     options
@@ -150,7 +150,7 @@ async function answeredBadly (
   const body = await readErrorReply(reply)
   const code = firstAt(body, errors.at)
   const mapped = code !== undefined && Object.hasOwn(errors.map, code) ? errors.map[code] : undefined
-  // An earlier request under the same key may still be at work: draft-ietf-httpapi-idempotency-key-header, "Error Handling".
+  // An earlier request under the same key may still be running: draft-ietf-httpapi-idempotency-key-header, "Error Handling".
   const says = keyed && status === 409 && mapped === undefined ? 'doubtful' : verdict
   return new RequestFailure(says, firstAt(body, errors.message) ?? `"${host}" answered ${status}${wordsIn(body)}.`, {
     word: mapped ?? refusalWord(status),
@@ -160,20 +160,20 @@ async function answeredBadly (
   })
 }
 
-/** Seconds of a day: nobody is asked to wait longer. */
+/** One day in seconds: the longest wait that a client is asked for. */
 const longestWait = 24 * 3600
 
-/** The seconds or the date of a Retry-After header (RFC 9110, 10.2.3), as whole seconds from now on. */
+/** A Retry-After header (RFC 9110, 10.2.3), seconds or a date, as whole seconds from now. */
 function retryAfterOf (header: string | string[] | undefined, now: Date): { retryAfter?: number } {
   const text = typeof header === 'string' ? header.trim() : ''
   const seconds = /^\d+$/.test(text) ? Number(text) : Math.ceil((Date.parse(text) - now.getTime()) / 1000)
   return Number.isNaN(seconds) ? {} : { retryAfter: Math.min(Math.max(seconds, 1), longestWait) }
 }
 
-/** Characters of an error's body that are shown where the provider does not know where the vendor's words stand. */
+/** How many characters of an error's body are shown when the provider does not know where the vendor's message is. */
 const longestWords = 500
 
-/** What the vendor said, as it said it: JSON or a text. A page for people is none. */
+/** The vendor's own message: JSON or a text. An HTML page for people does not count. */
 function wordsIn (body: Json): string {
   if (body === null || (typeof body === 'string' && body.trimStart().startsWith('<'))) return ''
   return `: ${(typeof body === 'string' ? body.trim() : JSON.stringify(body)).slice(0, longestWords)}`
@@ -191,7 +191,7 @@ function withQuery (url: URL, { query = {}, arrays }: HttpCall): URL {
   return url
 }
 
-/** The headers that a signature covers; the provider's own count where they differ. */
+/** The headers that a signature covers. The provider's own headers win over them. */
 function headersOf ({ headers = {} }: HttpCall, { contentType }: Body): Record<string, string> {
   return {
     accept: 'application/json',

@@ -2,10 +2,10 @@ import type { FetchJson } from '../webhook/keys.ts'
 import type { Network } from './network.ts'
 import { readErrorReply, readReply } from './reply.ts'
 
-/** Milliseconds for the whole answer. */
+/** The time limit in milliseconds for the whole answer. */
 const answerWithin = 10_000
 
-/** Reads public JSON over HTTPS: no credentials, no redirects, a bounded answer. */
+/** Reads public JSON over HTTPS: no credentials, no redirects, an answer of limited size. */
 export function createFetchJson ({ transport: wire }: Pick<Network, 'transport'>): FetchJson {
   return async (address) => {
     const url = new URL(address)

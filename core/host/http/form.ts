@@ -3,8 +3,8 @@ export type FormValue = string | number | boolean | undefined | readonly FormVal
 export type FormFields = Readonly<Record<string, FormValue>>
 
 /**
- * How a list is written: `a=1&a=2`, `a[]=1&a[]=2` or `a[0]=1&a[1]=2`. Lists of objects or lists are always indexed: no
- * other way tells which field belongs to which item.
+ * How a list is written: `a=1&a=2`, `a[]=1&a[]=2` or `a[0]=1&a[1]=2`. Lists of objects or of lists always have an index, because no other
+ * form tells which field belongs to which item.
  */
 export type ArrayFormat = 'repeated' | 'brackets' | 'indexed'
 

@@ -3,46 +3,47 @@ import { lookup as resolveName } from 'node:dns/promises'
 import { isIP, isIPv6, type LookupFunction } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** Every address of a host name, as the system's resolver knows them. */
+/** Resolves a host name to all of its addresses, with the system's resolver. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>
 
 /** Decides which addresses this process may connect to. */
 export type Guard = {
   permits: (address: string) => boolean
   /**
-   * The `lookup` of a connection: resolves once, refuses with a {@link NoUsableAddress} when there is no address, or any that is not
-   * permitted, and hands on exactly what it checked. Literal addresses never come here; see {@link Guard.check}.
+   * The `lookup` of a connection. It resolves the name once and returns exactly the addresses that it checked. It refuses with a {@link
+   * NoUsableAddress} when there is no address, or when one of the addresses is not permitted. Literal addresses do not come here; see
+   * {@link Guard.check}.
    */
   lookup: LookupFunction
-  /** Throws a {@link ForbiddenAddress} for a host that is itself an address and not permitted. */
+  /** Throws a {@link ForbiddenAddress} for a host that is a literal address and is not permitted. */
   check: (host: string) => void
 }
 
-/** The host is itself an address, which is not public. */
+/** The host is a literal address that is not public. */
 export class ForbiddenAddress extends Error {
   override name = 'ForbiddenAddress'
   readonly code = 'FORBIDDEN_ADDRESS'
 }
 
 /**
- * A name that has no address, or one that is not permitted: a tenant must not learn which names our network has, neither by a word nor
- * by the time that it takes. The `cause` tells which it was.
+ * The error for a name without an address, and for a name with an address that is not permitted. It is the same for both, in text and in
+ * time: a tenant must not learn which names exist in our network. The `cause` tells which case it was.
  */
 class NoUsableAddress extends Error {
   override name = 'NoUsableAddress'
   readonly code = 'ENOTFOUND'
 }
 
-/** Milliseconds that it takes at least to refuse a name: more than most name servers need to say that there is none. */
+/** The least time in milliseconds after which a name is refused: longer than most name servers need to report an unknown name. */
 const refusedAfter = 500
 
-/** `allow`: networks (CIDR) beside the public ones, as the operator lists them. */
+/** `allow`: networks (CIDR) that the operator permits in addition to the public ones. */
 export type GuardOptions = { allow?: readonly string[], resolve?: Resolve }
 
-/** What a development machine may reach beside the public addresses. */
+/** The networks that a development machine may reach in addition to the public addresses. */
 export const loopback = ['127.0.0.0/8', '::1/128'] as const
 
-/** Lets connections reach public unicast addresses and the allowed networks. Throws when one of these is no CIDR. */
+/** Permits connections to public unicast addresses and to the allowed networks. Throws when an allowed network is not a CIDR. */
 export function createGuard ({ allow = [], resolve = systemResolve }: GuardOptions = {}): Guard {
   const networks = allow.map(networkOf)
   const permits = (address: string): boolean => {
@@ -71,8 +72,8 @@ export function createGuard ({ allow = [], resolve = systemResolve }: GuardOptio
 }
 
 /**
- * A host as connections see it: lower case, punycode, numbers in any base as an address (WHATWG URL, "host parsing").
- * Undefined for what is no host.
+ * A host in the form that connections use: lower case, punycode, an address for numbers in any base (WHATWG URL, "host parsing"). Undefined
+ * for a text that is not a host.
  */
 export function canonicalHost (host: string): string | undefined {
   const url = URL.parse(`https://${isIPv6(host) ? `[${host}]` : host}/`)

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import type { DocumentHandle } from '../../contract/common.ts'
 
-/** One part of a multipart body. A document may go under another name or type than its own. */
+/** One part of a multipart body. A document may be sent under another name or type than its own. */
 export type MultipartPart =
   | string
   | number
@@ -12,13 +12,13 @@ export type MultipartPart =
   | { text: string, contentType: string }
   | { json: unknown, contentType?: string }
 
-/** Parts by name, in order; a list becomes several parts of the same name, `undefined` none. */
+/** The parts by name, in order. A list becomes several parts of the same name; `undefined` becomes no part. */
 export type MultipartParts = Readonly<Record<string, MultipartPart | readonly MultipartPart[] | undefined>>
 
 /** A body whose length is known before it is read. */
 export type Multipart = { contentType: string, length: number, pieces: readonly (Buffer | DocumentHandle)[] }
 
-/** Lays out a multipart body (RFC 7578): texts as they are sent, documents as what must be streamed in between. */
+/** Lays out a multipart body (RFC 7578): the texts to send, and the documents to stream between them. */
 export function encodeMultipart (parts: MultipartParts): Multipart {
   const boundary = `dispatch-${randomUUID()}`
   const flat = Object.entries(parts).flatMap(([name, part]) => listOf(part).map((one) => ({ name, ...contentOf(one) })))
@@ -30,7 +30,9 @@ export function encodeMultipart (parts: MultipartParts): Multipart {
   return { contentType: `multipart/form-data; boundary=${boundary}`, length, pieces }
 }
 
-/** The bytes of the pieces in order, each document opened when its turn comes. Throws when one is not as long as it says. */
+/**
+ * The bytes of the pieces in order. A document is opened only when it is next. Throws when a document does not have its announced length.
+ */
 export async function* readPieces (
   pieces: Multipart['pieces'],
   read: (document: DocumentHandle) => Promise<Readable>
@@ -69,7 +71,7 @@ function headOf (boundary: string, { name, filename, contentType }: { name: stri
   return Buffer.from(`--${boundary}\r\n${disposition}${type}\r\n\r\n`)
 }
 
-/** As browsers do it (HTML, "multipart/form-data encoding algorithm"). */
+/** The encoding that browsers use (HTML, "multipart/form-data encoding algorithm"). */
 function quoted (text: string): string {
   return text.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
 }

@@ -4,9 +4,9 @@ import { type AccessTokenCache, createAccessTokenCache } from './oauth.ts'
 import { createHttpTransport, type HttpTransport, type Route } from './transport.ts'
 
 /**
- * `allow`: networks (CIDR) that tenants may reach beside the public addresses. `loopback` lets this machine be reached, in
- * development. `ca` are certificate authorities (PEM) in place of the system's. `route` and `resolve` stand in for the
- * internet in a test. `mailName`: what this service calls itself to mail servers.
+ * `allow`: networks (CIDR) that tenants may reach in addition to the public addresses. `loopback` permits this machine's own addresses, for
+ * development. `ca`: certificate authorities (PEM) instead of the system's. `route` and `resolve` replace the internet in a test.
+ * `mailName`: the name with which this service greets mail servers.
  */
 export type NetworkOptions = {
   allow?: readonly string[]
@@ -18,7 +18,7 @@ export type NetworkOptions = {
   now?: () => Date
 }
 
-/** All ways out of this process, with what they keep between calls: connections, tokens, mail sessions. */
+/** Every outgoing connection of this process, with what is kept between calls: connections, access tokens, mail sessions. */
 export type Network = {
   guard: Guard
   transport: HttpTransport

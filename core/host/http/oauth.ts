@@ -9,10 +9,10 @@ import { formPairs } from './form.ts'
 import { fitReply, readErrorReply, readReply } from './reply.ts'
 import type { HttpTransport } from './transport.ts'
 
-/** A client of the token endpoint; its secret goes in the header (`basic`, the default) or in the `body`. */
+/** A client of the token endpoint. Its secret is sent in the header (`basic`, the default) or in the `body`. */
 type Client = { clientId: string, clientSecret?: string, clientAuth?: 'basic' | 'body' }
 
-/** What a JWT bearer grant asserts (RFC 7523). `key` is a private key in PEM, `lifetime` in seconds (300 unless told). */
+/** The assertion of a JWT bearer grant (RFC 7523). `key` is a private key in PEM. `lifetime` is in seconds, by default 300. */
 export type Assertion = {
   algorithm: 'RS256' | 'ES256' | 'EdDSA'
   key: string
@@ -36,11 +36,11 @@ export type OAuth2 =
 /** The access tokens of this process. */
 export type AccessTokenCache = {
   /**
-   * The token of an account (whose configuration it is) for a sign-in: kept until shortly before it expires, asked for
-   * once however many wait. `cached` tells whether it was kept. Throws a {@link RequestFailure}.
+   * The access token of an account (the name of a configuration) for a sign-in. It is cached until shortly before it expires. Concurrent
+   * callers share one request to the token endpoint. `cached` tells whether it came from the cache. Throws a {@link RequestFailure}.
    */
   get: (account: string, oauth2: OAuth2, tokenUrl: URL) => Promise<{ value: string, cached: boolean }>
-  /** Forgets a token that the vendor did not take. */
+  /** Removes a token that the vendor refused from the cache. */
   drop: (account: string, oauth2: OAuth2, value: string) => void
 }
 
@@ -48,11 +48,11 @@ type Token = { value: string, usableUntil: number }
 type Kept = { token: Promise<Token>, settled?: Token }
 
 const mostTokens = 5_000
-/** Milliseconds for an answer of the token endpoint. */
+/** The time limit in milliseconds for an answer of the token endpoint. */
 const answerWithin = 15_000
-/** Seconds; for an answer that does not tell how long its token lives. */
+/** The lifetime in seconds of a token whose answer does not name one. */
 const unknownLifetime = 300
-/** A token is renewed this long before it expires (seconds), or in its last tenth. */
+/** How many seconds before its end a token is renewed; at the latest in the last tenth of its lifetime. */
 const margin = 60
 
 export function createAccessTokenCache ({ wire, now }: { wire: Pick<HttpTransport, 'send'>, now: () => Date }): AccessTokenCache {
@@ -85,14 +85,14 @@ export function createAccessTokenCache ({ wire, now }: { wire: Pick<HttpTranspor
   }
 }
 
-/** However the sign-in ended: the request that needed it has not been sent. */
+/** Whatever the result of the sign-in: the request that needed it has not been sent. */
 function notYetSent (error: unknown): never {
   throw error instanceof RequestFailure && error.verdict === 'doubtful'
     ? new RequestFailure('not done', error.message, { cause: error })
     : error
 }
 
-/** Other credentials are another sign-in: changed settings never meet an old token. */
+/** The credentials are part of the cache key, so that changed settings never use an old token. */
 function keyOf (account: string, oauth2: OAuth2): string {
   return hash('sha256', JSON.stringify([account, oauth2]))
 }

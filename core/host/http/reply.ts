@@ -5,12 +5,12 @@ import type { Static, TSchema } from 'typebox'
 import { RequestFailure, troubleOf } from '../call/request-outcome.ts'
 import type { TransportReply } from './transport.ts'
 
-/** Bytes of an answer that is read into memory. */
+/** The most bytes of an answer that are read into memory. */
 export const largestReply = 5 * 1024 * 1024
-/** Bytes of an error's body that are looked at. */
+/** The most bytes of an error's body that are read. */
 const largestErrorReply = 64 * 1024
 
-/** The body of an answer as its content: unzipped. */
+/** The body of an answer, decompressed. */
 export function contentOf ({ headers, body }: TransportReply): Readable {
   if (headers['content-encoding'] !== 'gzip') return body
   const content = createGunzip()
@@ -24,7 +24,8 @@ export function contentOf ({ headers, body }: TransportReply): Readable {
  */
 export async function readReply (host: string, reply: TransportReply): Promise<Json> {
   try {
-    // Node's parser holds an answer to its Content-Length; without one, or zipped, it is counted here.
+    // Node's parser checks the length of an answer with a Content-Length. The bytes of other answers and of compressed ones are counted
+    // here.
     return parse(isShort(reply) ? await reply.body.text() : await read(contentOf(reply), largestReply))
   } catch (error) {
     if (error instanceof RequestFailure) throw error
@@ -36,14 +37,14 @@ function isShort ({ headers }: TransportReply): boolean {
   return headers['content-encoding'] === undefined && Number(headers['content-length']) <= largestReply
 }
 
-/** What there is of the body of an error: it only explains, so a broken one is as good as none. */
+/** The readable part of an error's body. It only explains the error, so a broken body counts as an empty one. */
 export async function readErrorReply (reply: TransportReply): Promise<Json> {
   return await read(contentOf(reply), largestErrorReply).then(parse, () => null)
 }
 
 const checkOf = memoizeByIdentity((schema: TSchema): Validator<unknown> => compile(schema))
 
-/** Checks a reply; a schema is compiled once. */
+/** Checks a reply against the schema. A schema is compiled once. */
 export function fitReply<Schema extends TSchema> (schema: Schema, reply: Json): Fit<Static<Schema>> {
   return (checkOf(schema) as Validator<Static<Schema>>)(reply)
 }

@@ -2,7 +2,7 @@ import { basicHeader } from './basic-auth.ts'
 import type { OAuth2 } from './oauth.ts'
 import { signRequest, type SigV4, type Unsigned } from './sigv4.ts'
 
-/** How a request signs in: at most one of these. */
+/** How a request signs in: at most one of these fields. */
 export type SignInFields = {
   basic?: readonly [user: string, password: string]
   bearer?: string
@@ -16,7 +16,7 @@ export type SignInWith = { token: (oauth2: OAuth2) => Promise<string>, now: () =
 
 const kinds = ['basic', 'bearer', 'apiKey', 'oauth2', 'sigv4'] as const
 
-/** The headers that sign a request in. Throws a TypeError when there are two ways. */
+/** The headers that sign a request in. Throws a TypeError when two ways are given. */
 export async function signIn (fields: SignInFields, request: Unsigned, { token, now }: SignInWith): Promise<Record<string, string>> {
   const given = kinds.filter((kind) => fields[kind] !== undefined)
   if (given.length > 1) throw new TypeError(`A request signs in one way, not by ${given.join(' and ')}.`)

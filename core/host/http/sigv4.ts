@@ -1,15 +1,15 @@
 import { AwsV4Signer } from 'aws4fetch'
 import type { Body } from './body.ts'
 
-/** A signature of AWS and of what is compatible with it, such as S3. */
+/** The credentials of a signature for AWS and for compatible services such as S3. */
 export type SigV4 = { accessKeyId: string, secretAccessKey: string, sessionToken?: string, region: string, service: string }
 
 /** A request before it is signed. */
 export type Unsigned = { method: string, url: URL, headers: Record<string, string>, body: Body }
 
 /**
- * The headers that sign a request (AWS Signature Version 4), with every header of it. A body whose hash is not known
- * before it is sent goes unsigned, which TLS makes up for.
+ * The signing headers of a request (AWS Signature Version 4); they cover every header of it. A body whose hash is not known before sending
+ * is not signed. TLS protects it.
  */
 export async function signRequest (keys: SigV4, { method, url, headers, body }: Unsigned, now: Date): Promise<Record<string, string>> {
   const signer = new AwsV4Signer({

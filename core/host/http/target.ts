@@ -1,10 +1,13 @@
 import { RequestFailure } from '../call/request-outcome.ts'
 import { canonicalHost } from './guard.ts'
 
-/** Which hosts a provider may call: those of its manifest, and those that the configuration names in its `Host()` settings. */
+/** The hosts that a provider may call: those of its manifest, and those of the configuration's `Host()` settings. */
 export type AllowedHosts = { provider: string, declared: readonly string[], chosen: readonly string[] }
 
-/** Where a request goes. Throws a {@link RequestFailure} for what is no plain https URL or leads to another host. */
+/**
+ * The URL of a request. Throws a {@link RequestFailure} for a text that is not a plain https URL, and for a host that the provider may not
+ * call.
+ */
 export function targetOf (url: string, targets: AllowedHosts): URL {
   const target = URL.parse(url)
   const { provider } = targets
@@ -27,7 +30,7 @@ export function targetOf (url: string, targets: AllowedHosts): URL {
   return target
 }
 
-/** Throws a {@link RequestFailure} unless the provider may reach the host (canonical, without port). */
+/** Throws a {@link RequestFailure} unless the provider may call the host (in canonical form, without port). */
 export function checkHost (host: string, { provider, declared, chosen }: AllowedHosts): void {
   if (chosen.includes(host) || declared.some((pattern) => fits(host, pattern))) return
   throw new RequestFailure('not done',
@@ -36,7 +39,7 @@ export function checkHost (host: string, { provider, declared, chosen }: Allowed
   })
 }
 
-/** The canonical hosts that the values of destination settings name, be they hosts or URLs. */
+/** The canonical hosts in the values of destination settings, which are hosts or URLs. */
 export function chosenHosts (values: readonly unknown[]): string[] {
   return values.filter((value) => typeof value === 'string').flatMap((value) => {
     const host = /^[a-z][a-z0-9+.-]*:\/\//i.test(value)

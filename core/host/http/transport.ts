@@ -4,15 +4,15 @@ import { codeOf, RequestFailure, troubleOf, unconnected } from '../call/request-
 import { type LeaseCheck, requireLease } from '../manifest/lease-check.ts'
 import type { Guard } from './guard.ts'
 
-/** Where a host name really leads: the tests' replacement for the internet. */
+/** The real destination of a host name: it replaces the internet in tests. */
 export type Route = (hostname: string, port: number) => { host: string, port: number } | undefined
 
-/** `ca` are certificate authorities (PEM) in place of the system's. */
+/** `ca`: certificate authorities (PEM) instead of the system's. */
 export type HttpTransportOptions = { guard: Guard, ca?: readonly string[], route?: Route }
 
 /**
- * One request as it is sent. `answerWithin` is in milliseconds. A body that is a stream says its length in the headers. `holds` is asked
- * just before its first byte.
+ * One request as it is sent. `answerWithin` is in milliseconds. For a body that is a stream, the headers tell the length. `holds` is asked
+ * just before the first byte.
  */
 export type TransportRequest = {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -24,24 +24,24 @@ export type TransportRequest = {
   holds?: LeaseCheck
 }
 
-/** The answer, whatever its status; its body must be read or dumped. */
+/** The answer, with any status. Its body must be read or dumped. */
 export type TransportReply = Pick<Dispatcher.ResponseData, 'headers' | 'body'> & { status: number }
 
-/** The only connections to HTTP servers: TLS, verified, to addresses that the guard permits. */
+/** All connections to HTTP servers: with verified TLS, to addresses that the guard permits. */
 export type HttpTransport = {
   /** Throws a {@link RequestFailure}. */
   send: (request: TransportRequest) => Promise<TransportReply>
   close: () => Promise<void>
 }
 
-/** Milliseconds for the name, the connection and TLS together. */
+/** The time limit in milliseconds for name resolution, connection and TLS together. */
 const connectWithin = 10_000
-/** Milliseconds between two pieces of an answer's body. */
+/** The longest pause in milliseconds between two pieces of an answer's body. */
 const nextPieceWithin = 30_000
 const longestHeaders = 32 * 1024
 const connectionsPerHost = 128
 
-/** A whole request did not leave: it was malformed, or its body could not be read. */
+/** The request was not sent completely: it was malformed, or its body could not be read. */
 const neverWhole = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH'])
 
 export function createHttpTransport ({ guard, ca, route = () => undefined }: HttpTransportOptions): HttpTransport {
@@ -90,7 +90,7 @@ export function createHttpTransport ({ guard, ca, route = () => undefined }: Htt
   }
 }
 
-/** Requests that wait for a connection, or for its handshake, are asked about when they are about to be written. */
+/** A request may wait for a connection or for its handshake. The lease is checked just before the request is written. */
 function whileHeld (agent: Agent, holds: LeaseCheck): Dispatcher {
   return agent.compose((dispatch) => (options, handler) => dispatch(options, new HeldRequest(handler, holds)))
 }
@@ -106,7 +106,8 @@ class HeldRequest extends DecoratorHandler implements Dispatcher.DispatchHandler
   }
 
   /**
-   * Called for a connection that is ready, in the same turn in which the first byte is written; what it throws is the end of the request.
+   * Called when a connection is ready, in the same turn of the event loop in which the first byte is written. An error that it throws ends
+   * the request.
    */
   onRequestStart (controller: Dispatcher.DispatchController, context: unknown): void {
     requireLease(this.#holds)
@@ -114,7 +115,7 @@ class HeldRequest extends DecoratorHandler implements Dispatcher.DispatchHandler
   }
 }
 
-/** By where it happened: before there was a connection, while the request was put together, or after that. */
+/** The error by its place: before there was a connection, while the request was built, or after that. */
 function failed (host: string, error: unknown): RequestFailure {
   if (error instanceof RequestFailure) return error
   const cause = error instanceof Error ? error : new Error(String(error))

@@ -2,16 +2,17 @@ import { errorMessageOf, ProviderLoadError } from '../call/load-error.ts'
 import { folderDigest, providerFolders, realFolder } from './folder.ts'
 import { type InstalledProvider, loadProvider } from './load.ts'
 
-/** A folder (or a whole directory) that is not taken, and why. */
+/** A folder (or a whole directory) that was refused, with the reason. */
 export type RefusedFolder = Readonly<{ state: 'refused', folder: string, code?: string, reason: string }>
 export type ProviderEntry = InstalledProvider | RefusedFolder
 
-/** `known` are the loaded providers by folder; `loadLimit` is in seconds. */
+/** `known`: the loaded providers by folder. `loadLimit` is in seconds. */
 type Reading = { known: ReadonlyMap<string, InstalledProvider>, loadLimit: number }
 
 /**
- * Every provider folder of the directories: loaded, or kept from `known` when nothing in it changed. A broken one is
- * refused and harms no other. Of two with the same code the first counts: by directory as listed, then by folder name.
+ * All provider folders of the directories. A folder is loaded, or taken from `known` if nothing in it has changed. A broken folder is
+ * refused and does not affect the others. Of two providers with the same code the first one wins, in the order of the directories and then
+ * of the folder names.
  */
 export async function discover (directories: readonly string[], reading: Reading): Promise<ProviderEntry[]> {
   const found = await Promise.all(directories.map((directory) => readDirectory(directory, reading)))

@@ -3,14 +3,14 @@ import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { errorMessageOf, ProviderLoadError } from '../call/load-error.ts'
 
-/** Whether a path lies in a folder. Both are real paths. */
+/** Whether a path is inside a folder. Both are real paths. */
 export function isInFolder (folder: string, path: string): boolean {
   return path.startsWith(folder.endsWith(sep) ? folder : folder + sep)
 }
 
 /**
- * The subfolders of a directory that have a package.json, by name; a link must stay inside the directory.
- * Rejects when the directory cannot be read.
+ * The subfolders of a directory that have a package.json, by name. A link must stay inside the directory. Rejects when the directory cannot
+ * be read.
  */
 export async function providerFolders (directory: string): Promise<string[]> {
   const names = (await readdir(directory)).filter((name) => !name.startsWith('.') && name !== 'node_modules').sort()
@@ -19,7 +19,7 @@ export async function providerFolders (directory: string): Promise<string[]> {
   return folders.filter((_, index) => packages[index])
 }
 
-/** Where a folder really is; throws a {@link ProviderLoadError} when that is outside the directory. */
+/** The real path of a folder. Throws a {@link ProviderLoadError} when it is outside the directory. */
 export async function realFolder (directory: string, folder: string): Promise<string> {
   const real = await realpath(folder)
   if (!isInFolder(await realpath(directory), real)) throw new ProviderLoadError(`A link to ${real}, outside the directory of providers.`)
@@ -27,8 +27,8 @@ export async function realFolder (directory: string, folder: string): Promise<st
 }
 
 /**
- * SHA-256 over everything in a folder, names and contents: another digest is another provider.
- * Throws a {@link ProviderLoadError} on a link that leaves the folder, except among installed dependencies, where links are usual.
+ * The SHA-256 of everything in a folder, names and contents. Another digest means another version of the provider. Throws a {@link
+ * ProviderLoadError} on a link that leaves the folder, except in installed dependencies, where such links are usual.
  */
 export async function folderDigest (folder: string): Promise<string> {
   const hash = createHash('sha256')

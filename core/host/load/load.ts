@@ -11,26 +11,26 @@ import { type EventReader, type EventReaders, isVerb, type Verb, verbNames, type
 import { importAnew } from './modules.ts'
 import { readPackage } from './package.ts'
 
-/** A provider as it was loaded: never changed; another version of its folder is another object. */
+/** A loaded provider. It never changes: another version of its folder is another object. */
 export type InstalledProvider = Readonly<{
   state: 'installed'
-  /** Where it really lies. */
+  /** The real path of the folder. */
   folder: string
   code: string
   version: string
-  /** SHA-256 of the folder. */
+  /** The SHA-256 of the folder. */
   digest: string
   manifest: Manifest
   verbs: Verbs
-  /** What looks at a request before anything is made, of each service that has it. */
+  /** The check of a request before anything is made, of each service that has one. */
   checks: ProviderChecks
-  /** What reads the events of each webhook. */
+  /** The function that reads the events, of each webhook. */
   eventReaders: EventReaders
 }>
 
 /**
- * Loads the provider in a folder (a real path). Throws a {@link ProviderLoadError} when it is not one, throws itself, or does not
- * finish loading within `limit` seconds. A module that never yields cannot be stopped: trusted folders only.
+ * Loads the provider in a folder (a real path). Throws a {@link ProviderLoadError} when the folder is not a provider, when its code throws,
+ * or when it takes longer than `limit` seconds. A module that blocks the process cannot be stopped, so folders must be trusted.
  */
 export async function loadProvider (folder: string, digest: string, limit: number): Promise<InstalledProvider> {
   const { version, entry } = await readPackage(folder)
@@ -74,7 +74,7 @@ function codeIn (definition: unknown): { code?: string } {
   return typeof code === 'string' ? { code } : {}
 }
 
-/** The verbs of every service, each bound to the object that it was written in. */
+/** The verbs of every service, each bound to its own object. */
 function verbsOf (definition: unknown): Verbs {
   const services = field(definition, 'services')
   return Object.fromEntries(serviceNames.map((name) => [name, boundVerbs(field(services, name))]))

@@ -2,17 +2,17 @@ import { createRequire, registerHooks, type ResolveHookSync } from 'node:module'
 import { pathToFileURL } from 'node:url'
 import { isInFolder } from './folder.ts'
 
-/** What every provider imports, wherever its folder lies and whatever copies it carries: the host's own. */
+/** The packages that every provider imports from the host, even if its folder carries copies of its own. */
 const shared = new Map([['@dispatch/core/provider', new URL('../../provider.ts', import.meta.url).href]])
 
-/** Marks the URL of every module of one load; the value leads to the URL of the folder. */
+/** The marker in the URL of every module of one load. Its value leads to the URL of the folder. */
 const mark = 'provider-load'
 const loads = new Map<string, string>()
 const require = createRequire(import.meta.url)
 
 /**
- * Imports the entry of a folder (real paths) afresh, with every module of the folder that it leads to: what was imported
- * before stays as it is, for calls in flight. Modules are never unloaded, so every call keeps a little memory for good.
+ * Imports the entry of a folder (real paths) again, with every module of the folder that it uses. Modules that were imported before stay as
+ * they are, for calls in progress. Node never unloads a module, so each call keeps a little memory.
  */
 export async function importAnew (folder: string, entry: string): Promise<unknown> {
   installHook()
@@ -45,7 +45,7 @@ function marked (url: URL, load: string): string {
   return url.href
 }
 
-/** CommonJS modules are cached by path, whatever the URL says. */
+/** Node caches CommonJS modules by path and ignores the rest of the URL. */
 function forgetCommonJs (folder: string): void {
   for (const path of Object.keys(require.cache)) {
     if (isInFolder(folder, path)) Reflect.deleteProperty(require.cache, path)

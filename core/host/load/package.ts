@@ -18,10 +18,12 @@ type PackageJson = Static<typeof PackageJson>
 
 const fitPackage = compile(PackageJson)
 
-/** A provider's package: its version, and the absolute path of its entry. */
+/** The package of a provider: its version, and the absolute path of its entry. */
 export type Package = { version: string, entry: string }
 
-/** Reads the package.json of a folder (a real path); throws a {@link ProviderLoadError} unless it is a provider of this core's contract. */
+/**
+ * Reads the package.json of a folder (a real path). Throws a {@link ProviderLoadError} unless it is a provider for this core's contract.
+ */
 export async function readPackage (folder: string): Promise<Package> {
   const json = await readJson(join(folder, 'package.json'))
   const fit = fitPackage(json)

@@ -3,7 +3,7 @@ import type { ServiceName } from '../../contract/service-names.ts'
 import type { ProviderFacts } from '../../services/service.ts'
 import type { InstalledProvider } from '../load/load.ts'
 
-/** What the rules of a service may know of the provider that was chosen for it, if one was. */
+/** The capabilities that a service's rules see: those of the provider chosen for the service, if one was chosen. */
 export function capabilitiesOf (provider: InstalledProvider | undefined, service: ServiceName): ProviderFacts<JsonObject> | undefined {
   const capabilities = provider?.manifest.services[service]?.capabilities
   return provider === undefined || capabilities === undefined ? undefined : { code: provider.code, capabilities }

@@ -9,12 +9,12 @@ import type { UploadCapabilities, UploadDispatch } from '../../services/upload.t
 /** Compiles only with a contract for every service. */
 type OnePerService<Contracts extends Record<ServiceName, { capabilities: object, dispatch: object }>> = Contracts
 
-/** Of a service that is done here: no provider can declare it. */
+/** The core itself does this service: no provider can declare it. */
 type NoProvider = { capabilities: never, dispatch: never }
 
 /**
- * What each service has its providers declare (`capabilities`) and hands them (`dispatch`), as plain data.
- * A new service is one line here.
+ * For each service, what its providers declare (`capabilities`) and what they get (`dispatch`), as plain data. A new service is one line
+ * here.
  */
 export type ServiceContracts = OnePerService<{
   invoicing: { capabilities: InvoicingCapabilities, dispatch: InvoicingDispatch }

@@ -11,10 +11,10 @@ import type { ServiceContracts } from './contracts.ts'
 import type { Limit } from './limits.ts'
 import type { ProviderCheck } from './provider-check.ts'
 
-/** What a vendor answered to an accepted request: its own id and status, and whatever else the client may see. */
+/** A vendor's answer to an accepted request: its own id and status, and further fields that the client may see. */
 export type Accepted = JsonObject & { readonly id: string, readonly status: string }
 
-/** What became of a request, asked afterwards. `draft`: what was prepared is still there, and dispatch goes on from its checkpoint. */
+/** The outcome that a look-up finds. `draft`: the prepared draft still exists, and `dispatch` continues from its checkpoint. */
 export type Found =
   | { found: 'accepted', response: Accepted }
   | { found: 'rejected', code: string, message: string }
@@ -22,8 +22,8 @@ export type Found =
   | { found: 'absent' }
 
 /**
- * How a request is kept from being dispatched twice. `key`: the vendor honours an idempotency key for `ttl` seconds.
- * `lookup`: the vendor finds a request by our reference, at the latest `visibleAfter` seconds after it accepted it.
+ * How a second dispatch of the same request is prevented. `key`: the vendor honours an idempotency key for `ttl` seconds. `lookup`: the
+ * vendor finds a request by our reference, at most `visibleAfter` seconds after it accepted it.
  */
 export type Idempotency =
   | { kind: 'key', ttl: number }
@@ -31,18 +31,18 @@ export type Idempotency =
   | { kind: 'none' }
 
 /**
- * How a test environment of the vendor is reached. `flag`: with the same settings, where it has those that `needs` names.
- * `configuration`: with settings of its own, in a configuration that is marked as a sandbox; `key` names the setting that
- * holds the vendor's key, and the pattern of those of its test environment: the wrong one is refused.
+ * How the vendor's test environment is reached. `flag`: with the same settings; those in `needs` must be set. `configuration`: with
+ * settings of its own, in a configuration that is marked as a sandbox. `key` names the setting with the vendor's key, and the pattern of
+ * test keys. A key for the other environment is refused.
  */
 export type Sandbox<Setting extends string = string> =
   | { kind: 'flag', needs?: readonly Setting[] }
   | { kind: 'configuration', key?: { setting: Setting, test: string } }
 
-/** Throw what `refused`, `unavailable` and `outcomeUnknown` make; anything else leaves the outcome unknown. */
+/** May throw the errors of `refused`, `unavailable` and `outcomeUnknown`. Any other error leaves the outcome unknown. */
 export type Dispatch<Request, Call> = (request: Request, context: Call) => Promise<Accepted>
 
-/** Asks by our reference, and by what a step that works in several calls had reached. Read only. */
+/** Finds a dispatch by our reference, and by the checkpoint if there is one. It changes nothing at the vendor. */
 export type Lookup<Call> = (query: { reference: string, checkpoint?: string }, context: Call) => Promise<Found>
 
 type Lookups<Call> =
@@ -50,24 +50,26 @@ type Lookups<Call> =
   | { idempotency: Exclude<Idempotency, { kind: 'lookup' }>, lookup?: Lookup<Call> }
 
 /**
- * What the vendor says about a dispatch that it accepted, in its own word; its other fields stand in the timeline and in the step's
- * response.
+ * The status of an accepted dispatch in the vendor's own word. Its further fields are stored in the timeline and in the step's response.
  */
 export type Reported = JsonObject & { readonly status: string }
 
-/** Asks the vendor what became of what it accepted, by the id that it gave. Read only. */
+/** Fetches the status of an accepted dispatch by the vendor's id. It changes nothing at the vendor. */
 export type Status<Call> = (query: { id: string }, context: Call) => Promise<Reported>
 
-/** Fetches the vendor's document of what it accepted, by the id that it gave: the signed one, or its own of our data. Read only. */
+/**
+ * Fetches the vendor's document of an accepted dispatch by the vendor's id: the signed document, or the vendor's own invoice. It changes
+ * nothing at the vendor.
+ */
 export type FetchDocument<Call> = (query: { id: string }, context: Call) => Promise<DocumentHandle>
 
-/** Takes back what the vendor accepted, as long as it can be; it throws what the vendor makes of it. */
+/** Takes back an accepted dispatch, while the vendor permits it. It passes on the vendor's refusal as an error. */
 export type Cancel<Call> = (query: { id: string }, context: Call) => Promise<Reported>
 
-/** When a step whose events never came is asked after, in seconds since it was accepted: first, how often, how long. */
+/** When to poll the status of a step without events, in seconds since its acceptance: the first time, the interval, and the end. */
 export type Poll = { after?: number, every?: number, until?: number }
 
-/** A service whose provider tells what became of a dispatch. `statuses`: the vendor's words of the verb `status` as delivery statuses. */
+/** A service whose provider reports delivery statuses. `statuses` maps the vendor's words of the verb `status` to delivery statuses. */
 type Followed<Name extends ServiceName, Call> = Name extends DeliveryService
   ? { status: Status<Call>, statuses: Readonly<Record<string, DeliveryStatus<Name>>>, poll?: Poll } | {
     status?: never
@@ -76,33 +78,39 @@ type Followed<Name extends ServiceName, Call> = Name extends DeliveryService
   }
   : unknown
 
-/** What a provider writes of a service's vocabulary: whose document it is, its verb `document` says. */
+/** The capabilities that a provider writes. The capability `document` is not among them: the verb `document` declares it. */
 type Written<Capabilities> = Capabilities extends { document?: unknown } ? Omit<Capabilities, 'document'> : Capabilities
 
-/** One service of a provider: what it can do there (the service's own vocabulary), and the verbs that do it. */
+/** One service of a provider: its capabilities (in the service's own vocabulary) and its verbs. */
 export type ServiceDefinition<Name extends ServiceName, Call> =
   & Written<ServiceContracts[Name]['capabilities']>
   & Lookups<Call>
   & Followed<Name, Call>
   & {
-    /** What else the vendor takes of a request: whatever does not fit is refused before anything is made. */
+    /** Further limits of the vendor. A request outside of them is refused before anything is made. */
     limits?: readonly Limit[]
-    /** What no limit can say. */
+    /** A check of what limits cannot express. */
     check?: Call extends Context<infer Settings, infer RequestSettings> ? ProviderCheck<Name, Settings, RequestSettings> : never
-    /** Seconds that the vendor may take to answer; 60 unless told. */
+    /** The time limit for the vendor's answer in seconds, by default 60. */
     timeLimit?: number
-    /** The vendor works in several calls: those before `context.checkpoint(id)` may be repeated. Without it, every call counts. */
+    /**
+     * A dispatch takes several requests. Those before `context.checkpoint(id)` may be repeated. Without this field, no request may be
+     * repeated.
+     */
     checkpoint?: true
-    /** It tells who was put off, in `waiting` of its answer, and sends to those alone when `context.rest` names them. */
+    /**
+     * The provider lists temporarily refused recipients in `waiting` of its answer. When `context.rest` names recipients, it sends to them
+     * only.
+     */
     rest?: Name extends 'email' ? true : never
-    /** Statuses of the vendor that surely mean that nothing was accepted, such as 503. 429 always does. */
+    /** Statuses of the vendor that prove that nothing was accepted, such as 503. 429 always proves it. */
     notProcessed?: readonly number[]
     dispatch: Dispatch<ServiceContracts[Name]['dispatch'], Call>
     document?: FetchDocument<Call>
     cancel?: Cancel<Call>
   }
 
-/** A provider: data first, verbs after. Everything but the verbs becomes its manifest. */
+/** A provider: data and verbs. Everything but the verbs becomes its manifest. */
 export type ProviderDefinition<
   Settings extends TObject,
   RequestSettings extends TObject,
@@ -111,28 +119,28 @@ export type ProviderDefinition<
 > = {
   code: string
   name: string
-  /** The page of the vendor's documentation that the code was written from. */
+  /** The vendor's documentation from which the code was written. */
   docs?: string
-  /** The configuration of a company or user. Titles and descriptions make it a form. */
+  /** The configuration of a company or user. A form can be built from the titles and descriptions. */
   settings: Settings
-  /** What a client may set for one request. */
+  /** The settings that a client may give with one request. */
   requestSettings?: RequestSettings
-  /** The vendor's hosts: exact names, or `*.example.com` for every name below. Hosts of `Host()` settings may be reached too. */
+  /** The vendor's hosts: exact names, or `*.example.com` for every name below. Hosts in `Host()` settings are permitted too. */
   hosts?: readonly string[]
-  /** Absent where the vendor has none: tests go to the simulator then. */
+  /** Absent where the vendor has no test environment. Tests then use the simulator. */
   sandbox?: Sandbox<keyof Static<Settings> & string>
-  /** The version of the API with which it came; requests of older ones cannot name it. */
+  /** The API version that added the provider. Requests of older versions cannot name it. */
   since?: string
-  /** What the operator must have given the service: `disk`, a folder that providers may write to. */
+  /** What the operator must provide: `disk` is a folder that providers may write to. */
   needs?: readonly 'disk'[]
-  /** How the vendor's errors are read, and its codes as error words of the service. */
+  /** How the vendor's errors are read, and which error word each of its codes becomes. */
   errors?: Partial<ErrorReading>
   services: { [Name in ServiceName]?: ServiceDefinition<Name, Context<Static<Settings>, Static<RequestSettings>>> }
-  /** What the vendor sends by itself about what it accepted. */
+  /** The events that the vendor sends. */
   webhooks?: Webhooks<keyof Static<Settings> & string, Esign, Postal>
 }
 
-/** Types a provider: the settings' schemas become the types of what every verb is given. Changes nothing at run time. */
+/** Gives a provider its types: the settings' schemas become the types of what each verb gets. It does nothing at run time. */
 export function defineProvider<
   Settings extends TObject,
   RequestSettings extends TObject = typeof NoFields,

@@ -5,8 +5,8 @@ import { isVerb, verbNames } from './verbs.ts'
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * The manifest of what a provider's module exports by default: its data, checked, without its verbs. `version` is
- * that of the package. Takes anything: plain JavaScript exports what it likes.
+ * The manifest of a module's default export: its data, checked, without its verbs. `version` is that of the package. It takes any value,
+ * because plain JavaScript may export anything.
  */
 export function deriveManifest (definition: unknown, version: string): Fit<Manifest> {
   if (!isRecord(definition)) {
@@ -29,12 +29,15 @@ export function deriveManifest (definition: unknown, version: string): Fit<Manif
   return readManifest(JSON.parse(JSON.stringify(manifest)))
 }
 
-/** A form has the fields that it names and no others. */
+/** A settings schema permits only the fields that it names. */
 function closeForm (schema: unknown): unknown {
   return isRecord(schema) ? { ...schema, additionalProperties: false } : schema
 }
 
-/** A service as it is written has data and verbs side by side; what is neither verb nor the host's own is the service's vocabulary. */
+/**
+ * In a service definition, data and verbs stand side by side. A field that is neither a verb nor the host's own belongs to the service's
+ * vocabulary.
+ */
 function serviceData (service: unknown, name: string): unknown {
   if (!isRecord(service)) return service
   const { idempotency, timeLimit, checkpoint, rest, notProcessed, statuses, poll, limits, ...others } = service
@@ -53,17 +56,19 @@ function serviceData (service: unknown, name: string): unknown {
   }
 }
 
-/** As they are listed; one that is none comes last. */
+/** The order of `verbNames`; an unknown verb comes last. */
 function orderOf (verb: string): number {
   return [...verbNames, verb].findIndex((name) => name === verb)
 }
 
-/** An invoicing provider that hands out documents of its own means them: the verb is the declaration. */
+/** For an invoicing provider, the verb `document` is the declaration that the document is the vendor's own. */
 function whoseDocument (name: string, { document }: Fields): Fields {
   return name === 'invoicing' && isVerb(document) ? { document: 'theirs' } : {}
 }
 
-/** What a webhook declares, without the function that reads its events; anything else under that name is refused with the manifest. */
+/**
+ * The declaration of a webhook, without the function that reads its events. Any other value under that name is refused with the manifest.
+ */
 function webhookData (webhook: unknown): unknown {
   if (!isRecord(webhook)) return webhook
   const { read, ...data } = webhook

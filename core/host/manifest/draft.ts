@@ -4,10 +4,10 @@ import type { Http } from '../http/call.ts'
 import type { Accepted, Dispatch, Found, Lookup } from './definition.ts'
 
 /**
- * How a vendor works that makes a draft first. `prepare` makes one, complete, and resolves to its id. `find` says what has
- * become of it; a 404 is a draft that is gone. `issue` makes it real: what it sends is past the point of no return.
- * `findUnrecorded` looks for what our record of was lost; without it, there is nothing before a draft is recorded. `withdraw` takes back
- * a draft of an earlier attempt that is refused now; what `prepare` makes, it says itself how to take back (`onRefusal`).
+ * The functions for a vendor that makes a draft first. `prepare` makes a complete draft and resolves to its id. `find` finds the state of a
+ * draft; a 404 means that it no longer exists. `issue` makes it real: its requests are after the point of no return. `findUnrecorded`
+ * searches for a draft whose record was lost; without it, nothing counts as made before a draft is recorded. `withdraw` deletes the draft
+ * of an earlier attempt when this attempt is refused. `prepare` itself registers how to undo what it makes (`onRefusal`).
  */
 export type Drafts<Request, Call> = {
   prepare: (request: Request, context: Call) => Promise<string>
@@ -19,7 +19,9 @@ export type Drafts<Request, Call> = {
 
 type Checkpoints = Pick<Context<unknown, unknown>, 'checkpoint' | 'checkpointed' | 'onRefusal'>
 
-/** The verbs of a service whose vendor makes a draft first: a dispatch goes on from the draft that was recorded, and issues none twice. */
+/**
+ * The verbs of a service whose vendor makes a draft first. A dispatch continues from the recorded draft, and never issues a draft twice.
+ */
 export function draftFirst<
   Request,
   Call extends Checkpoints

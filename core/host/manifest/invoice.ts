@@ -10,17 +10,17 @@ const customerTexts = ['name', 'email', 'address', 'city', 'postalCode', 'countr
 type Texts<Name extends string> = Partial<Record<Name, string>>
 
 /**
- * One line; its rate (percent) is that of the whole invoice where it has none of its own, and 0 where there is none. `total` has its
- * allowances and charges in it; `isPlain`: it has none, and its price is for one.
+ * One line. `taxRate` (percent) is the line's own rate, else that of the whole invoice, else 0. `total` includes the line's allowances and
+ * charges. `isPlain`: the line has neither, and its price is for one unit.
  */
 export type InvoiceLine = { description: string, quantity: Decimal, unitPrice: Decimal, taxRate: Decimal, total: Decimal, isPlain: boolean }
 
-/** A charge on the whole invoice, or an allowance, which is negative; its rate as that of a line. */
+/** A charge on the whole invoice, or an allowance, whose amount is negative. The rate follows the same rule as that of a line. */
 export type Adjustment = { reason: string, amount: Decimal, taxRate: Decimal }
 
 /**
- * The invoice vocabulary of a request's data: its texts as they are, its amounts exact. `due` is what is left to pay: the total, less what
- * is prepaid, and rounded.
+ * The invoice fields of a request's data: texts unchanged, amounts exact. `due` is the amount to pay: the total less the prepaid amount,
+ * plus the rounding.
  */
 export type Invoice = Texts<typeof texts[number]> & {
   customer: Texts<typeof customerTexts[number]>
@@ -33,8 +33,8 @@ export type Invoice = Texts<typeof texts[number]> & {
 }
 
 /**
- * Reads the invoice vocabulary of a request's data. A quantity, a unit price or the total that is missing, an amount that is
- * no number, and an allowance or a charge of no amount are refused (`invalid_amount`), each at its place.
+ * Reads the invoice fields of a request's data. It refuses (`invalid_amount`, with the place) a missing quantity, unit price or total, an
+ * amount that is not a number, and an allowance or charge without an amount.
  */
 export function invoiceOf (data: JsonObject): Invoice {
   const taxRate = amountAt(data, '/taxRate', zero)
@@ -51,7 +51,7 @@ export function invoiceOf (data: JsonObject): Invoice {
 
 const zero = new Money(0)
 
-/** What is due follows from what is prepaid, or the other way round. */
+/** The amount due follows from the prepaid amount, or the prepaid amount from the amount due. */
 function sumsOf (data: JsonObject): Pick<Invoice, 'total' | 'prepaid' | 'rounding' | 'due'> {
   const [total, rounding] = [amountAt(data, '/total'), amountAt(data, '/roundingAmount', zero)]
   const prepaid = amountAt(data, '/prepaidAmount', total.add(rounding).sub(amountAt(data, '/amountDue', total.add(rounding))))
@@ -65,7 +65,7 @@ function placesIn (data: JsonObject, place: string): string[] {
 }
 
 /**
- * An amount in the minor units of its currency, such as cents; `digits` are those of currencies that a vendor counts otherwise than ISO
+ * An amount in the minor units of its currency, such as cents. `digits` lists the currencies that a vendor counts differently from ISO
  * 4217.
  */
 export function minorUnits (amount: Decimal, currency = '', digits: Readonly<Record<string, number>> = {}): Decimal {
@@ -91,7 +91,8 @@ function lineOf (data: JsonObject, place: string, documentRate: Decimal): Invoic
 const one = new Money(1)
 
 /**
- * The charges and the allowances of a line or of the whole. What only has a percent is computed of its base, or of what it is taken from.
+ * The charges and allowances of a line or of the whole. A percentage without an amount applies to its own `base`, else to the sum of the
+ * line or of the lines.
  */
 function adjustmentsOf (data: JsonObject, place: string, { base, taxRate }: { base: Decimal, taxRate: Decimal }): Adjustment[] {
   const digits = minorDigits(textOf(data, '/currency') ?? '')
@@ -118,7 +119,7 @@ function textsOf<Name extends string> (data: Json, names: readonly Name[]): Text
   return Object.fromEntries(given) as Texts<Name>
 }
 
-/** The number at a pointer; `missing` where nothing stands. */
+/** The number at a pointer; `missing` where there is no value. */
 function amountAt (data: JsonObject, pointer: string, missing?: Decimal): Decimal {
   const amount = at(data, pointer) === undefined ? missing : decimalAt(data, pointer)
   if (amount === undefined) throw refused('invalid_amount', `There is no number at ${pointer} of the data.`, `/data${pointer}`)

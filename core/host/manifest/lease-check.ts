@@ -1,9 +1,9 @@
 import { RequestFailure } from '../call/request-outcome.ts'
 
-/** Whether a caller still has what it calls for; asked just before something leaves. */
+/** Whether a caller still holds its lease. It is called just before something is sent. */
 export type LeaseCheck = () => boolean
 
-/** Nothing leaves for a caller that has lost what it calls for. Throws a {@link RequestFailure}. */
+/** Prevents sending for a caller that has lost its lease: throws a {@link RequestFailure}. */
 export function requireLease (holds: LeaseCheck): void {
   if (!holds()) {
     throw new RequestFailure('not done',
@@ -11,12 +11,12 @@ export function requireLease (holds: LeaseCheck): void {
   }
 }
 
-/** The pieces of a body, none of them sooner than it can be sent, nor for a caller that has lost what it calls for. */
+/** The pieces of a body. None is read before it can be sent, and none is sent after the caller has lost its lease. */
 export async function* piecesUnderLease (pieces: AsyncIterable<Buffer>, holds: LeaseCheck): AsyncGenerator<Buffer> {
   for await (const piece of pieces) {
     requireLease(holds)
     yield piece
   }
-  // What was there has been taken: the end is told next.
+  // All pieces have been taken. The end of the body comes next.
   requireLease(holds)
 }

@@ -5,17 +5,17 @@ import { at as valueAt } from '../../services/data.ts'
 import { errorMessageOf } from '../call/load-error.ts'
 
 /**
- * What a vendor takes at one place of what a verb `dispatch` is asked. `at` is a JSON pointer into that (`/postal/recipient/name`,
- * `/data/number`), or into the client's `settings` of the request (`/settings/label`); `*` stands for every item of a list and every field
- * of an object. What stands there must fit `fits`, a JSON Schema; `false`: nothing may stand there. A place where nothing stands is no
- * breach. `when`: holds only where what stands at these pointers fits. `because`: a sentence for people.
+ * A vendor's limit for one place of the request that the verb `dispatch` gets. `at` is a JSON pointer into the request
+ * (`/postal/recipient/name`, `/data/number`) or into the client's `settings` (`/settings/label`); `*` stands for every item of a list and
+ * every field of an object. The value there must fit the JSON Schema `fits`; with `false`, no value may stand there. A missing value does
+ * not break a limit. `when`: the limit applies only if the values at these pointers fit. `because`: a sentence for people.
  */
 export type Limit = { at: string, fits: TSchema | false, when?: Readonly<Record<string, TSchema>>, because?: string }
 
 const pattern = '^(/[^/]+)+$'
 const description = 'a JSON pointer into the request, such as "/data/number"'
 
-/** Limits as they stand in a manifest. */
+/** Limits in the form of a manifest. */
 export const ManifestLimits = Type.Array(Type.Object({
   at: Type.String({ pattern, description }),
   fits: AnyJson,
@@ -24,7 +24,7 @@ export const ManifestLimits = Type.Array(Type.Object({
 }, { additionalProperties: false }))
 export type ManifestLimits = Static<typeof ManifestLimits>
 
-/** What is wrong with limits beyond their shape: schemas that are none. Paths begin with `base`. */
+/** Problems of limits beyond their shape: invalid schemas. Paths begin with `base`. */
 export function limitFaults (limits: ManifestLimits, base: string): Problem[] {
   return limits.flatMap(({ fits, when = {} }, index) => [
     ...invalidSchemaProblems(fits, `${base}/${index}/fits`),
@@ -32,7 +32,7 @@ export function limitFaults (limits: ManifestLimits, base: string): Problem[] {
   ])
 }
 
-/** What keeps a value from being a JSON Schema. */
+/** The reasons why a value is not a JSON Schema. */
 export function invalidSchemaProblems (schema: Json, path: string): Problem[] {
   try {
     compileJsonSchema(schemaOf(schema))
@@ -42,7 +42,7 @@ export function invalidSchemaProblems (schema: Json, path: string): Problem[] {
   }
 }
 
-/** The limits that what a provider is asked breaks, each at its place in that. */
+/** The limits that a request breaks, each with its place in the request. */
 export function breaches (limits: ManifestLimits, asked: JsonObject): Problem[] {
   return limits.filter((limit) => isMeant(limit, asked)).flatMap(({ at, fits, because }) =>
     placesAt(asked, at).flatMap(({ path, value }) => {
@@ -65,7 +65,7 @@ function isMeant ({ when = {} }: ManifestLimits[number], asked: JsonObject): boo
 
 type Place = { path: string, value: Json }
 
-/** What stands at a pointer, in which `*` stands for every item and every field. */
+/** The values at a pointer, in which `*` stands for every item and every field. */
 function placesAt (asked: JsonObject, at: string): Place[] {
   return at.split('/').slice(1).reduce<Place[]>((places, token) =>
     places.flatMap(({ path, value }) => {
@@ -78,7 +78,7 @@ function placesAt (asked: JsonObject, at: string): Place[] {
     }), [{ path: '', value: asked }])
 }
 
-/** Ajv keeps what it compiled by the schema's object: the limits of a manifest are compiled once. */
+/** Ajv caches compiled schemas by object, so the limits of a manifest are compiled once. */
 function schemaOf (schema: Json): object {
   if (typeof schema === 'object' && schema !== null) return schema
   return schema === false ? nothing : {}
@@ -86,7 +86,7 @@ function schemaOf (schema: Json): object {
 
 const nothing = { not: {} }
 
-/** A limit as a person reads it: "/data/number: at most 30 characters (/invoicing/documentType: INVOICE)". */
+/** A limit for a person: "/data/number: at most 30 characters (/invoicing/documentType: INVOICE)". */
 export function limitInWords ({ at, fits, when = {} }: ManifestLimits[number]): string {
   const only = Object.entries(when).map(([place, schema]) => `${place}: ${schemaInWords(schema)}`)
   return `${at}: ${schemaInWords(fits)}${only.length === 0 ? '' : ` (${only.join(', ')})`}`

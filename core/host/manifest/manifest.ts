@@ -15,24 +15,24 @@ import type { Idempotency, Poll, Sandbox } from './definition.ts'
 import { invalidSchemaProblems, limitFaults, ManifestLimits } from './limits.ts'
 import { type VerbName, verbNames } from './verbs.ts'
 
-/** One service in a manifest: what the provider can do there. `timeLimit` is in seconds. */
+/** One service in a manifest: its capabilities and limits. `timeLimit` is in seconds. */
 export type ServiceManifest<Name extends ServiceName> = {
   capabilities: ServiceContracts[Name]['capabilities']
-  /** What else the vendor takes of a request, and what not. */
+  /** Further limits of the vendor for a request. */
   limits?: ManifestLimits
   idempotency: Idempotency
   timeLimit?: number
   checkpoint?: true
-  /** Of email: it sends to those who were put off, and to nobody else, when it is asked to. */
+  /** For e-mail: the provider can send again to temporarily refused recipients only. */
   rest?: true
   notProcessed?: number[]
-  /** The vendor's words for what became of a dispatch. */
+  /** The delivery status for each of the vendor's words. */
   statuses?: Record<string, DeliveryStatus>
   poll?: Poll
   verbs: VerbName[]
 }
 
-/** All that is known about a provider without running it: plain JSON. */
+/** All facts about a provider that are known without running its code: plain JSON. */
 export type Manifest = {
   code: string
   name: string
@@ -49,9 +49,7 @@ export type Manifest = {
   webhooks?: WebhookManifests
 }
 
-/**
- * The delivery statuses of which a provider tells, by the answers or by the events of its vendor, in the order in which they usually come.
- */
+/** The delivery statuses that a provider reports, from its vendor's answers or events, in their usual order. */
 export function statusesOf ({ services, webhooks }: Pick<Manifest, 'services' | 'webhooks'>, service: DeliveryService): DeliveryStatus[] {
   const events = isEventService(service) ? webhooks?.[service]?.events : undefined
   const told: DeliveryStatus[] = [...Object.values(services[service]?.statuses ?? {}), ...Object.values(events ?? {})]
@@ -63,7 +61,7 @@ const longestTimeLimit = 600
 
 const closed = { additionalProperties: false }
 
-/** Which number (seconds) each kind of idempotency is given with. */
+/** The number (seconds) that each kind of idempotency needs. */
 const idempotencyNeeds: Record<Idempotency['kind'], string[]> = { key: ['ttl'], lookup: ['visibleAfter'], none: [] }
 
 const IdempotencySchema = Type.Unsafe<Idempotency>({
@@ -89,14 +87,14 @@ const SandboxSchema = Type.Unsafe<Sandbox>(Type.Union([
   }, closed)
 ]))
 
-/** Seconds: not more often than once a minute, and not for ever. */
+/** Seconds: at most once a minute, and at most for 400 days. */
 const PollSchema = Type.Object({
   after: Type.Optional(Type.Number({ minimum: 60 })),
   every: Type.Optional(Type.Number({ minimum: 60 })),
   until: Type.Optional(Type.Number({ maximum: 400 * 24 * 3600 }))
 }, closed)
 
-/** What a provider says of a service whose steps are asked after. */
+/** The fields of a service whose steps' status is polled. */
 function followed (service: ProvidedName): TProperties {
   if (!isDeliveryService(service)) return {}
   return {
@@ -118,7 +116,7 @@ const serviceSchema = (name: ProvidedName): object =>
     verbs: Type.Array(Type.Enum([...verbNames]), { uniqueItems: true })
   }, closed)
 
-/** A DNS name in lower case, or `*.` before one of at least two labels; addresses and ports are none. */
+/** A DNS name in lower case, or `*.` before a name of at least two labels. Addresses and ports are not permitted. */
 const HostPattern = Type.String({
   pattern: '^(\\*\\.(?=[^.]+\\.))?([a-z0-9]([a-z0-9-]*[a-z0-9])?\\.)+[a-z][a-z0-9-]*$',
   description: 'a host name such as "api.example.com", or "*.example.com" for every name below'
@@ -160,7 +158,7 @@ const ManifestSchema = Type.Unsafe<Manifest>(Type.Object({
 
 const fitManifest = compile(ManifestSchema)
 
-/** Checks a manifest that was read as JSON. */
+/** Checks a manifest that was parsed from JSON. */
 export function readManifest (json: unknown): Fit<Manifest> {
   const fit = fitManifest(json)
   if (!fit.ok) return fit

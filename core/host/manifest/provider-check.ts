@@ -2,10 +2,12 @@ import type { JsonObject } from '@dispatch/common'
 import type { ServiceName } from '../../contract/service-names.ts'
 import type { ServiceContracts } from './contracts.ts'
 
-/** What a verb `dispatch` will be asked, as far as it is known before anything is made. */
+/** The part of a dispatch request that is known before anything is made. */
 export type Asked<Name extends ServiceName> = Omit<ServiceContracts[Name]['dispatch'], 'document' | 'signatures' | 'inline' | 'attachments'>
 
-/** What a check may look at besides: what is no secret in the configuration, and the client's `settings` of the request. */
+/**
+ * What a check may read besides the request: the settings of the configuration without secrets, and the client's `settings` of the request.
+ */
 export type Known<Settings, RequestSettings> = {
   settings: Partial<Settings>
   requestSettings: RequestSettings
@@ -17,14 +19,14 @@ export type Known<Settings, RequestSettings> = {
 export type Objection = { at: string, code: string, message: string }
 
 /**
- * Says what a provider would refuse of a request, where its limits cannot. It reaches nothing and answers at once. What it refuses by
- * throwing stands for the whole request.
+ * Returns the reasons for which a vendor would refuse a request and which limits cannot express. A check makes no requests and answers at
+ * once. A refusal that it throws applies to the whole request.
  */
 export type ProviderCheck<Name extends ServiceName, Settings, RequestSettings> = (
   asked: Asked<Name>,
   known: Known<Settings, RequestSettings>
 ) => readonly Objection[]
 
-/** A check as the host sees it. */
+/** A check in the form that the host uses. */
 export type AnyProviderCheck = (asked: JsonObject, known: Known<JsonObject, JsonObject>) => readonly Objection[]
 export type ProviderChecks = Partial<Record<ServiceName, AnyProviderCheck>>

@@ -2,8 +2,8 @@ import { type JsonObject, pointer, type Problem } from '@dispatch/common'
 import type { Manifest } from './manifest.ts'
 
 /**
- * What keeps complete settings from being used in a sandbox (`sandbox`), or outside of one: a vendor that has none, what its test
- * environment asks for beside, a key of the other environment. Paths begin with `/sandbox` or `/settings`.
+ * The problems of complete settings in a sandbox (`sandbox`) or outside of one: the vendor has no sandbox, a setting of the sandbox is
+ * missing, or a key belongs to the other environment. Paths begin with `/sandbox` or `/settings`.
  */
 export function sandboxFaults (
   { code, sandbox: kind }: Pick<Manifest, 'code' | 'sandbox'>,

@@ -1,14 +1,17 @@
 import { type TArray, type TString, type TStringOptions, Type } from 'typebox'
 
-/** No settings at all. */
+/** An empty settings schema. */
 export const NoFields = Type.Object({})
 
-/** A setting that is encrypted at rest, never shown again and kept out of every log: a password, a token, a key. */
+/** A secret setting, such as a password, a token or a key. It is encrypted at rest, never shown again and kept out of every log. */
 export function Secret (options: TStringOptions = {}): TString {
   return Type.String({ minLength: 1, ...options, 'x-secret': true })
 }
 
-/** A setting that says where requests go: an address or a URL. Changing it drops the kept secrets, which were meant for the old one. */
+/**
+ * A setting with the destination of requests: a host or a URL. When it changes, the stored secrets are deleted, because they were meant for
+ * the old destination.
+ */
 export function Host (options: TStringOptions = {}): TString {
   return Type.String({ minLength: 1, ...options, 'x-destination': true })
 }

@@ -4,7 +4,7 @@ import { AnyJson } from '../../contract/common.ts'
 import { ApiVersion, isSince, type Version } from '../../contract/versions.ts'
 import { errorMessageOf } from '../call/load-error.ts'
 
-/** A field of a form; what else it says is JSON Schema. */
+/** A field of a settings schema; its further keywords are JSON Schema. */
 const Field = Type.Object({
   type: Type.Optional(AnyJson),
   title: Type.Optional(Type.String()),
@@ -15,8 +15,8 @@ const Field = Type.Object({
 })
 
 /**
- * The JSON Schema (2020-12) of a provider's settings, or of its request settings: an object that has no other fields
- * than the named ones, which is what makes it a form.
+ * The JSON Schema (2020-12) of a provider's settings, or of its request settings: an object that permits only the named fields, so that a
+ * form can be built from it.
  */
 export const SettingsSchema = Type.Object({
   type: Type.Literal('object'),
@@ -28,8 +28,8 @@ export const SettingsSchema = Type.Object({
 export type SettingsSchema = Static<typeof SettingsSchema>
 
 /**
- * A form as it is in a version of the API: without the fields that came later. Cached, because compiled checks are kept by the form's
- * object.
+ * A settings schema in a version of the API: without the fields that were added later. The result is cached, because compiled checks are
+ * cached by the schema's object.
  */
 export function settingsSchemaIn (form: SettingsSchema, version: Version): SettingsSchema {
   const known = versionsOf(form)
@@ -51,17 +51,17 @@ function withFields (form: SettingsSchema, isKept: (field: Static<typeof Field>)
   }
 }
 
-/** The names of the fields that are secrets. */
+/** The names of the secret fields. */
 export function secretNames (form: SettingsSchema): string[] {
   return Object.keys(form.properties).filter((name) => form.properties[name]?.['x-secret'] === true)
 }
 
-/** The names of the fields that say where requests go. */
+/** The names of the fields that hold a destination of requests. */
 export function destinationNames (form: SettingsSchema): string[] {
   return Object.keys(form.properties).filter((name) => form.properties[name]?.['x-destination'] === true)
 }
 
-/** What is wrong with the form of settings that come with a request: they are stored with the dispatch as they came. */
+/** The problems of a request settings schema. Request settings are stored in clear text with the dispatch, so they may hold no secret. */
 export function requestSettingsSchemaProblems (form: SettingsSchema, base: string): Problem[] {
   const secrets = secretNames(form).map((name): Problem => ({
     path: pointer(`${base}/properties`, name),
@@ -71,7 +71,7 @@ export function requestSettingsSchemaProblems (form: SettingsSchema, base: strin
   return [...settingsSchemaProblems(form, base), ...secrets]
 }
 
-/** What is wrong with a form beyond its shape. Paths begin with `base`. */
+/** The problems of a settings schema beyond its shape. Paths begin with `base`. */
 export function settingsSchemaProblems (form: SettingsSchema, base: string): Problem[] {
   const fields = Object.entries(form.properties).flatMap(([name, field]) => fieldProblems(field, pointer(`${base}/properties`, name)))
   return [...fields, ...schemaProblems(form, base)]

@@ -4,26 +4,26 @@ import type { Envelope, Keyring } from '../../access/keyring.ts'
 import { isSince, latestVersion, type Version } from '../../contract/versions.ts'
 import { destinationNames, secretNames, type SettingsSchema } from './settings-schema.ts'
 
-/** Settings as they are stored: every secret sealed by itself, the rest as it is. */
+/** Settings as they are stored: each secret is encrypted separately, the rest is in clear text. */
 export type StoredSettings = { plain: JsonObject, secrets: StoredSecrets }
 export type StoredSecrets = Readonly<Record<string, { sealed: Envelope, updatedAt: string }>>
 
-/** Secrets in the clear, by the name of their field. */
+/** Decrypted secrets by the name of their field. */
 export type Secrets = Readonly<Record<string, string>>
 
-/** Whose secrets are sealed; what is sealed for one opens for no other. `scope` says whether company's or which user's. */
+/** The owner of encrypted secrets; they cannot be decrypted for another owner. `scope` is the company's or one user's configuration. */
 export type Vault = { keyring: Pick<Keyring, 'seal' | 'open'>, company: number, provider: string, scope: string }
 
-/** Where settings stand in a request, and of which version of the API that is: the latest unless given. */
+/** The place of settings in a request, and the API version of the request, by default the latest. */
 export type SettingsPlace = { base?: string, version?: Version }
 
-/** What is wrong with complete settings (or request settings); unknown fields too, and those that came with a later version. */
+/** The problems of complete settings or request settings, with unknown fields and fields of a later API version. */
 export function checkSettings (
   form: SettingsSchema,
   settings: JsonObject,
   { base = '', version = latestVersion }: SettingsPlace = {}
 ): Problem[] {
-  // Ajv keeps what it compiled by the schema's object: a form is compiled once.
+  // Ajv caches compiled schemas by object, so a settings schema is compiled once.
   const fit = compileJsonSchema(form)(settings, base)
   return [...fit.ok ? [] : fit.problems, ...laterFields(form, settings, { base, version })]
 }
@@ -41,7 +41,7 @@ function laterFields (form: SettingsSchema, settings: JsonObject, { base, versio
   })
 }
 
-/** Settings apart from their secrets. A secret that is not a text stays with the rest, where the check finds it. */
+/** Separates settings from their secrets. A secret that is not a text stays with the rest, so that the check finds it. */
 export function splitSecrets (form: SettingsSchema, settings: JsonObject): { plain: JsonObject, secrets: Secrets } {
   const names = new Set(secretNames(form))
   const isSecret = (field: [string, Json]): field is [string, string] => names.has(field[0]) && typeof field[1] === 'string'
@@ -52,9 +52,9 @@ export function splitSecrets (form: SettingsSchema, settings: JsonObject): { pla
   }
 }
 
-/** Stored settings as they may be shown: a secret reads as `{ set: true, updatedAt }`. */
+/** Stored settings without their secrets: a secret becomes `{ set: true, updatedAt }`. */
 export function maskSettings (form: SettingsSchema, { plain, secrets }: StoredSettings): JsonObject {
-  // A field that became a secret in a newer version of the provider may still be stored as it was.
+  // A field that became secret in a newer version of the provider may still be stored in clear text.
   const exposed = secretNames(form).filter((name) => Object.hasOwn(plain, name))
   return {
     ...plain,
@@ -64,8 +64,8 @@ export function maskSettings (form: SettingsSchema, { plain, secrets }: StoredSe
 }
 
 /**
- * What a client's new settings make of the stored ones. A secret left out is kept, `null` deletes it, and none is kept
- * when a destination changes: it was meant for the old one. `dropped`: those that were left out and are gone for that reason.
+ * Merges a client's new settings with the stored ones. A secret that is left out is kept, and `null` deletes it. When a destination
+ * changes, no secret is kept, because the secrets were meant for the old destination; `dropped` names those.
  */
 export function mergeSettings (
   form: SettingsSchema,
@@ -85,25 +85,25 @@ export function mergeSettings (
   }
 }
 
-/** Seals secrets, given at `now`. */
+/** Encrypts secrets that were given at `now`. */
 export function sealSecrets (secrets: Secrets, vault: Vault, now: Date): StoredSecrets {
   const updatedAt = now.toISOString()
   return mapValues(secrets, (secret, name) => ({ sealed: vault.keyring.seal(secret, contextOf(vault, name)), updatedAt }))
 }
 
-/** Opens sealed secrets. Throws a SealError when one was altered or sealed for another vault or field. */
+/** Decrypts secrets. Throws a SealError when one was changed, or was encrypted for another vault or field. */
 export function openSecrets (secrets: StoredSecrets, vault: Vault): Secrets {
   return mapValues(secrets, ({ sealed }, name) => vault.keyring.open(sealed, contextOf(vault, name)).toString())
 }
 
-/** Stored settings, complete with their secrets, for a call. */
+/** Stored settings with their decrypted secrets, for a call. */
 export function openSettings ({ plain, secrets }: StoredSettings, vault: Vault): JsonObject {
   return { ...plain, ...openSecrets(secrets, vault) }
 }
 
 /**
- * The stored settings after a client's change (see {@link mergeSettings}), with a warning for each secret that was not kept; or what is
- * wrong with the complete result.
+ * The stored settings after a client's change (see {@link mergeSettings}), with a warning for each secret that was not kept; or the
+ * problems of the complete result.
  */
 export function changeSettings (
   form: SettingsSchema,

@@ -5,7 +5,7 @@ import type { SmtpMessage } from './message.ts'
 const lineBreak = /[\r\n\0]/
 const headerName = /^[!-9;-~]+$/
 
-/** Throws a {@link RequestFailure} when a text of the message would reach beyond its own header. */
+/** Throws a {@link RequestFailure} when a text of a header contains a line break. */
 export function checkHeaders ({ from, to, cc = [], bcc = [], replyTo = '', subject, inline = [], headers = {} }: SmtpMessage): void {
   const texts = {
     from,

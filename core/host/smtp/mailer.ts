@@ -15,26 +15,26 @@ import { connectWithin, openSocket, type SocketOptions } from './socket.ts'
 export type Mailers = { get: (account: string, transport: SmtpTransport, host: string) => Mailer, close: () => void }
 
 export type Mailer = {
-  /** Sends one message, whose id is its own alone, while the caller `holds` what it sends for. Throws a RequestFailure. */
+  /** Sends one message while the caller `holds` its lease. The id of the message must be unique. Throws a {@link RequestFailure}. */
   send: (message: SendMailOptions & { messageId: string }, holds: LeaseCheck) => Promise<SMTPPoolSentMessageInfo>
-  /** Whether the server takes addresses beyond ASCII (RFC 6531). Throws a RequestFailure. */
+  /** Whether the server takes addresses beyond ASCII (RFC 6531). Throws a {@link RequestFailure}. */
   takesUtf8: () => Promise<boolean>
   close: () => void
 }
 
-/** What a session tells of a message while it is sent. `whole`: its last byte has been handed to the connection. */
+/** The state of a message while it is sent. `whole`: its last byte has been given to the connection. */
 type Sending = { whole: boolean, holds: LeaseCheck, envelope?: Envelope }
 
-/** The envelope as the connection keeps it: also what the server has answered to it so far, which a hang-up would hide. */
+/** The envelope of the connection. It holds the server's answers so far, which the error after a disconnect would hide. */
 type Envelope = { from: string | false, to: string[], mailError?: SmtpError, rejectedErrors?: SmtpError[], accepted?: string[] }
 
-/** Milliseconds; RFC 5321, 4.5.3.2 allows more, a dispatch does not. */
+/** Time limits in milliseconds. RFC 5321, 4.5.3.2 allows more, a dispatch does not. */
 const limits = { connectionTimeout: connectWithin, greetingTimeout: 15_000, socketTimeout: 60_000, idleTimeout: 10_000 }
 const pool = { pool: true, maxConnections: 4, maxMessages: 100, maxRequeues: 0 } as const
 const mostMailers = 500
 const ports = { starttls: 587, tls: 465 } as const
 
-/** `name`: what this service calls itself to mail servers. */
+/** `name`: the name with which this service greets mail servers. */
 export type MailersOptions = SocketOptions & { ca?: readonly string[], name?: string }
 
 export function createMailers (options: MailersOptions): Mailers {
@@ -64,7 +64,7 @@ function createMailer (options: MailersOptions, transport: SmtpTransport, host: 
   const mail = nodemailer.createTransport(pooled)
   mail.use('stream', ({ message, data }, done) => {
     const sending = sendings.get(data.messageId ?? '')
-    // Signed here, before it is watched: the signer takes a message whole before it hands on its first byte.
+    // The message is signed before its bytes are watched, because the signer reads the whole message before it gives the first byte.
     if (signer !== undefined) message.processFunc((input) => signer.sign(input))
     if (sending !== undefined) watch(message, sending)
     done()
@@ -108,7 +108,7 @@ function sessionOptions (
   }
 }
 
-/** What a server offers, as it answers EHLO once the connection is encrypted. */
+/** The extensions of a server, from its answer to EHLO after TLS has started. */
 async function greeting (session: Omit<SMTPPoolOptions, 'pool'>, host: string, open: () => Promise<Socket>): Promise<string> {
   const connection = new SMTPConnection({ ...session, connection: await open() })
   const ready = Promise.withResolvers<undefined>()
@@ -128,7 +128,7 @@ function offersUtf8 (greeting: string): boolean {
   return /^250[ -]SMTPUTF8\b/im.test(greeting)
 }
 
-/** Besides what is signed as a rule (RFC 6376, 5.4.1), what says that a click unsubscribes (RFC 8058, 4). */
+/** The usual signed headers (RFC 6376, 5.4.1), and those for unsubscribing with one click (RFC 8058, 4). */
 const signed =
   'From:Sender:Reply-To:Subject:Date:Message-ID:To:Cc:MIME-Version:Content-Type:Content-Transfer-Encoding:In-Reply-To:References:Auto-Submitted:' +
   'List-Id:List-Help:List-Unsubscribe:List-Unsubscribe-Post:List-Subscribe:List-Post:List-Owner:List-Archive'
@@ -143,13 +143,16 @@ function watch (message: MailMessage['message'], sending: Sending): void {
   message.processFunc((input) => Readable.from(sent(input, sending), { objectMode: false, highWaterMark: 1 }))
 }
 
-/** A message on its way: its end, with which the server takes it, is told only while the caller holds what it sends for. */
+/** The bytes of a message. The server accepts a message with its end, so the end is sent only while the caller holds its lease. */
 async function* sent (input: AsyncIterable<Buffer>, sending: Sending): AsyncGenerator<Buffer> {
   yield* piecesUnderLease(input, sending.holds)
   sending.whole = true
 }
 
-/** An error with the words that the server said before it hung up: with pipelining they are known, and told only at the end. */
+/**
+ * The error with the answer that the server gave before it disconnected. With pipelining, that answer is known but otherwise reported only
+ * at the end.
+ */
 function answered (error: Error & SmtpError, { envelope }: Sending): SmtpError {
   if (error.response !== undefined || envelope === undefined || (envelope.accepted ?? []).length > 0) return error
   return envelope.mailError ?? envelope.rejectedErrors?.at(-1) ?? error

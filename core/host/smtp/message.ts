@@ -2,15 +2,15 @@ import type { DocumentHandle } from '../../contract/common.ts'
 import type { TurnedAway } from '../../contract/recipients.ts'
 
 /**
- * An e-mail. Addresses are bare or with a name, as in `Ada <ada@example.com>`; the body is HTML, text or both. With the same
- * `id`, `date` and content it is the same message, byte by byte.
+ * An e-mail. An address is bare or has a name, as in `Ada <ada@example.com>`. The body is HTML, text or both. With the same `id`, `date`
+ * and content, the message is the same byte for byte.
  */
 export type SmtpMessage = {
-  /** What stands before the `@` of its Message-ID; random unless given. */
+  /** The part of its Message-ID before the `@`; random if not given. */
   id?: string
-  /** RFC 3339; now unless given. */
+  /** RFC 3339; the current time if not given. */
   date?: string | undefined
-  /** Of all its recipients, the addresses that it is sent to now; all unless given. */
+  /** The addresses among its recipients to which it is sent now; all if not given. */
   only?: readonly string[]
   from: string
   to: readonly string[]
@@ -26,18 +26,17 @@ export type SmtpMessage = {
   headers?: Readonly<Record<string, string>>
 }
 
-/**
- * The mail server, as a tenant configures it. `starttls` (port 587, the default) and `tls` (port 465) both refuse to go on
- * without a verified certificate.
- */
+/** The tenant's mail server. Both `starttls` (port 587, the default) and `tls` (port 465) require a verified certificate. */
 export type SmtpTransport = { host: string, port?: number, security?: 'starttls' | 'tls', user?: string, password?: string, dkim?: Dkim }
 
-/** With what messages are signed (RFC 6376): the private key (RSA, PEM) whose public one stands at `<selector>._domainkey.<domain>`. */
+/**
+ * The signature of messages (RFC 6376): `privateKey` is an RSA key in PEM; its public key is published at `<selector>._domainkey.<domain>`.
+ */
 export type Dkim = { domain: string, selector: string, privateKey: string }
 
 /**
- * What the server took. `response` is its last line. Recipients that it does not take beside accepted ones are no error:
- * `rejected` for good (5xx), `waiting` for now (4xx). `date` is that of the message.
+ * The result of a message that the server accepted. `response` is the last line of its answer. Refused recipients are no error as long as
+ * others are accepted: `rejected` lists permanent refusals (5xx), `waiting` temporary ones (4xx). `date` is that of the message.
  */
 export type SmtpReceipt = {
   messageId: string
@@ -48,8 +47,8 @@ export type SmtpReceipt = {
   waiting: TurnedAway[]
 }
 
-/** A provider's way to mail servers. */
+/** A provider's access to mail servers. */
 export type Smtp = {
-  /** Throws what `failureOf` reads; then nobody was sent the message, unless it says that the outcome is unknown. */
+  /** Throws an error that `failureOf` reads. After an error nobody got the message, unless it says that the outcome is unknown. */
   send: (message: SmtpMessage, transport: SmtpTransport) => Promise<SmtpReceipt>
 }

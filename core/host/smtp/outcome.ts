@@ -1,15 +1,15 @@
 import type { ProviderErrorWord } from '../call/failure.ts'
 import { RequestFailure, type RequestOutcome } from '../call/request-outcome.ts'
 
-/** What is known of an SMTP error. `whole`: the whole message had been sent, and only the server's word about it is missing. */
+/** The facts of an SMTP error. `whole`: the whole message was sent, and only the server's answer is missing. */
 export type SmtpError = { code?: string | undefined, responseCode?: number | undefined, response?: string | undefined, message: string }
 type Row = { fits: (error: SmtpError, whole: boolean) => boolean, verdict: Exclude<RequestOutcome, 'done'>, word?: ProviderErrorWord }
 
 const within = (code: number | undefined, from: number): boolean => code !== undefined && code >= from && code < from + 100
 
 /**
- * What the end of an SMTP session says about its message; the first row that fits counts. A server takes a message with its
- * answer to the final dot: before that nothing was accepted (RFC 5321, 4.1.1.4 and 4.2.5).
+ * The outcome for the end of an SMTP session; the first row that fits counts. A server accepts a message with its answer to the final dot.
+ * Before that, nothing was accepted (RFC 5321, 4.1.1.4 and 4.2.5).
  */
 const ends: readonly Row[] = [
   { fits: ({ code }) => code === 'ETLS', verdict: 'not done' },
@@ -20,7 +20,7 @@ const ends: readonly Row[] = [
   { fits: () => true, verdict: 'not done' }
 ]
 
-/** The failure that an error of a session is. */
+/** The failure for an error of a session. */
 export function smtpFailure (host: string, error: SmtpError, whole: boolean): RequestFailure {
   const { verdict, word } = ends.find(({ fits }) => fits(error, whole)) ?? { verdict: 'doubtful' as const }
   const { responseCode, response, message } = error

@@ -16,7 +16,7 @@ import type { Mailer, Mailers } from './mailer.ts'
 import type { Smtp, SmtpMessage, SmtpReceipt } from './message.ts'
 import type { SmtpError } from './outcome.ts'
 
-/** What one call's smtp works with. */
+/** The options of one call's `smtp`. */
 export type SmtpOptions = {
   mailers: Mailers
   account: string
@@ -76,7 +76,7 @@ async function deliver (mailer: Mailer, { host, ended, holds, message, read }: D
   const sent = await mailer.send({
     messageId,
     date: new Date(date),
-    // What separates its parts is otherwise another text each time.
+    // The boundary between the parts would otherwise be random, and so different in each attempt.
     baseBoundary: hash('sha256', messageId).slice(0, 32),
     from,
     ...recipients,
@@ -116,7 +116,7 @@ function addressesOf ({ from, to, cc = [], bcc = [], replyTo }: SmtpMessage):
   }
 }
 
-/** One address, as a name and an address: never parsed again, so that no text becomes two recipients. */
+/** One address as a name and an address. It is not parsed again, so that one text never becomes two recipients. */
 function mailbox (text: string): Address {
   const read = readMailbox(text)
   if (read === undefined) {
@@ -125,10 +125,10 @@ function mailbox (text: string): Address {
   return { name: '', ...read }
 }
 
-/** Characters of a server's words about one recipient: an answer for 150 of them has to fit. */
+/** The most characters of a server's answer about one recipient: a response with 150 recipients must stay below its limit. */
 const longestWords = 200
 
-/** What an error of the session says about one recipient. */
+/** A refused recipient, from an error of the session. */
 function turnedAway ({ recipient = '', responseCode, response, message }: SmtpError & { recipient?: string | undefined }): TurnedAway {
   return {
     address: recipient,

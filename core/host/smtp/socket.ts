@@ -6,7 +6,7 @@ import type { Route } from '../http/transport.ts'
 
 export type SocketOptions = { guard: Guard, route?: Route }
 
-/** Milliseconds for the name and the connection together. */
+/** The time limit in milliseconds for name resolution and connection together. */
 export const connectWithin = 10_000
 
 /** A connection to an address that the guard permits. Throws a {@link RequestFailure}. */

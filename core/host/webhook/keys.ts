@@ -2,29 +2,31 @@ import { memoizeByIdentity } from '@dispatch/common'
 import { createLocalJWKSet, errors, type FlattenedVerifyGetKey, type JSONWebKeySet } from 'jose'
 import type { KeySet } from './webhook.ts'
 
-/** Fetches JSON over HTTPS; rejects for anything but a readable 200. */
+/** Fetches JSON over HTTPS. It rejects for any answer but a readable 200. */
 export type FetchJson = (url: string) => Promise<unknown>
 
 /** The public keys of one vendor. */
 export type KeySource = {
-  /** Finds the key of a signature among those known; throws jose's JWKSNoMatchingKey. */
+  /** Finds the key for a signature among the known keys. Throws jose's JWKSNoMatchingKey. */
   find: FlattenedVerifyGetKey
-  /** Reads the keys again, but at most once a minute; resolves when they have been read, or need not be, or cannot be. */
+  /**
+   * Fetches the keys again, at most once a minute. It resolves after the fetch, whether that succeeded or not, or at once when none is due.
+   */
   refresh: () => Promise<void>
-  /** When the known keys were asked for; null: never, or they never change. */
+  /** When the known keys were fetched; null for keys that were never fetched or never change. */
   readAt: () => Date | null
-  /** From when on {@link KeySource.refresh} reads again; null: there is nothing to read. */
+  /** The time from which {@link KeySource.refresh} fetches again; null for keys that never change. */
   nextRead: () => Date | null
 }
 
 export type KeySources = { of: (jwks: string | KeySet) => KeySource }
 
-/** Milliseconds between two readings of the same address, whether they succeed or not. */
+/** The least time in milliseconds between two fetches of the same URL, successful or not. */
 const pause = 60_000
-/** Milliseconds after which known keys are read again: a vendor may have withdrawn one. */
+/** Known keys are fetched again after this time in milliseconds, because a vendor may have withdrawn one. */
 const staleAfter = 3_600_000
 
-/** The keys of all vendors, each address read when it is first needed and kept in memory. */
+/** The keys of all vendors. Each URL is fetched when its keys are first needed, and the keys are kept in memory. */
 export function createKeySources ({ fetchJson, now, onError }: {
   fetchJson: FetchJson
   now: () => Date
@@ -89,7 +91,7 @@ function remoteSource ({ fetch, now, onError }: {
   }
 }
 
-/** jose checks the shape of the set, imports each key once, and takes only public RSA keys of at least 2048 bits for PS256. */
+/** jose checks the shape of the set, imports each key once, and accepts only public RSA keys of at least 2048 bits for PS256. */
 function localKeys (set: unknown): FlattenedVerifyGetKey {
   return createLocalJWKSet(set as JSONWebKeySet)
 }

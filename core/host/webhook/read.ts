@@ -8,7 +8,7 @@ import { runAs } from '../call/stray-errors.ts'
 import type { InstalledProvider } from '../load/load.ts'
 import type { EventReading } from './webhook.ts'
 
-/** What a verified event says, or in one sentence why it says nothing. */
+/** The content of a verified event, or one sentence that says why it cannot be read. */
 export type ReadEvent = { ok: true, reading: EventReading } | { ok: false, reason: string }
 
 const fitReading = compile(Type.Unsafe<EventReading>(Type.Object({
@@ -19,12 +19,12 @@ const fitReading = compile(Type.Unsafe<EventReading>(Type.Object({
 
 const checkOf = memoizeByIdentity((schema: object): Validator<unknown> => compileJsonSchema(schema))
 
-/** Milliseconds that a provider may take to read one event. */
+/** The time limit in milliseconds in which a provider must read one event. */
 const readLimit = 2_000
 
 /**
- * Has the provider read an event that was verified: JSON that fits its schema goes in, plain data comes out. A reader that
- * never yields cannot be stopped: trusted folders only.
+ * Calls the provider's `read` with a verified event: JSON that fits its schema. The result is plain data. A reader that blocks the process
+ * cannot be stopped, so folders must be trusted.
  */
 export async function readEvent (
   { code, manifest, eventReaders: readers }: InstalledProvider,
@@ -43,7 +43,7 @@ export async function readEvent (
   }
 }
 
-/** The delivery status that a vendor's word means; null when the provider does not know the word. */
+/** The delivery status for a vendor's word; null for a word that the provider does not know. */
 export function statusOf (words: Readonly<Record<string, DeliveryStatus>>, word: string): DeliveryStatus | null {
   return Object.hasOwn(words, word) ? words[word] ?? null : null
 }

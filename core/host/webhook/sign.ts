@@ -4,7 +4,7 @@ import { basicHeader } from '../http/basic-auth.ts'
 import type { WebhookRequest } from './signature.ts'
 import type { KeySet, Verifier } from './webhook.ts'
 
-/** A key pair of a vendor, with the set that it publishes. */
+/** A vendor's key pair, with the key set that it publishes. */
 export type VendorSigningKey = { id: string, key: KeyObject, jwks: KeySet }
 
 export function createVendorSigningKey (id: string): VendorSigningKey {
@@ -16,10 +16,10 @@ export function createVendorSigningKey (id: string): VendorSigningKey {
   }
 }
 
-/** With what a vendor signs: its key, the settings of the configuration, and the server's own credentials (`user:password`). */
+/** A vendor's means to sign: its key, the settings of the configuration, and the server's own credentials (`user:password`). */
 export type SignWith = { key: VendorSigningKey, settings: JsonObject, endpoint: string }
 
-/** An event as a vendor sends it at `at`, signed in the ways that the verifiers check. */
+/** An event that a vendor sends at time `at`, signed in the ways that the verifiers check. */
 export function signDelivery (verifiers: readonly Verifier[], body: Buffer, by: SignWith, at: Date): WebhookRequest {
   return { body, headers: Object.fromEntries(verifiers.flatMap((verify) => Object.entries(signed(verify, body, by, at)))) }
 }

@@ -2,10 +2,10 @@ import { decodeProtectedHeader, errors, flattenedVerify, type FlattenedVerifyGet
 import { createHmac, hash, timingSafeEqual } from 'node:crypto'
 import type { Verifier } from './webhook.ts'
 
-/** An event as it came in: header names in lower case, the body as its bytes. */
+/** A received event: header names in lower case, the body as its bytes. */
 export type WebhookRequest = { headers: Readonly<Record<string, string | undefined>>, body: Uint8Array }
 
-/** Why an event is not taken for the vendor's. */
+/** Why an event is not accepted as the vendor's. */
 export type SignatureFault =
   | 'no_signature'
   | 'malformed_signature'
@@ -15,13 +15,13 @@ export type SignatureFault =
   | 'no_secret'
   | 'wrong_time'
 
-/** `unknown_key`: signed with a key that is not among those known, so that nothing can be said yet. */
+/** `unknown_key`: the signature's key is not among the known keys, so it cannot be verified yet. */
 export type VerificationStatus = 'verified' | 'unknown_key' | SignatureFault
 
 type Jws = Extract<Verifier, { kind: 'jws' }>
 type Hmac = Extract<Verifier, { kind: 'hmac' }>
 
-/** The headers of a delivery that its verifiers look at: all that need be kept of an event which must wait. */
+/** The headers that verifiers read: an event that must wait keeps only these. */
 export function signatureHeaders (verifiers: readonly Verifier[], { headers }: Pick<WebhookRequest, 'headers'>): Record<string, string> {
   return Object.fromEntries(verifiers.flatMap(headersOf).flatMap((name) => {
     const value = headers[name.toLowerCase()]
@@ -36,8 +36,8 @@ function headersOf (verify: Verifier): string[] {
 }
 
 /**
- * A compact JWS over the raw body, which stands where the payload would (RFC 7515, appendix F). PS256 and nothing else; the
- * key comes from `keys` by its `kid`, and the header may not bring or name one by any other way, nor change what is signed.
+ * A compact JWS over the raw body, which takes the place of the payload (RFC 7515, appendix F). Only PS256 is accepted. `keys` finds the
+ * key by its `kid`. The header may not contain or name a key in another way, and may not change what is signed.
  */
 export async function verifyJws (
   { header }: Jws,
@@ -71,7 +71,7 @@ function headerFault (head: string): SignatureFault | undefined {
   }
 }
 
-/** Basic credentials (RFC 7617), compared as bytes. `expected` is `user:password`; without both nothing is accepted. */
+/** Basic credentials (RFC 7617), compared as bytes. `expected` is `user:password`. If user or password is missing, nothing is accepted. */
 export function verifyBasic (expected: string | undefined, { headers }: WebhookRequest): VerificationStatus {
   if (expected === undefined || !/^[^:]+:./s.test(expected)) return 'no_secret'
   const [, encoded] = /^basic +([A-Za-z0-9+/]+=*)$/i.exec(headers['authorization'] ?? '') ?? []
@@ -79,7 +79,7 @@ export function verifyBasic (expected: string | undefined, { headers }: WebhookR
   return isSame(Buffer.from(encoded, 'base64'), Buffer.from(expected)) ? 'verified' : 'wrong_signature'
 }
 
-/** HMAC-SHA256 over the raw body, or over `<time>.<body>`; any of several signature headers suffices. `at`: when it came in. */
+/** HMAC-SHA256 over the raw body, or over `<time>.<body>`. One valid signature header is enough. `at`: when the event was received. */
 export function verifyHmac (verify: Hmac, secret: string | undefined, { headers, body }: WebhookRequest, at: Date): VerificationStatus {
   if (secret === undefined || secret === '') return 'no_secret'
   const given = headerNames(verify.header).flatMap((name) => headers[name.toLowerCase()] ?? [])
@@ -89,12 +89,12 @@ export function verifyHmac (verify: Hmac, secret: string | undefined, { headers,
   const mac = createHmac('sha256', secret)
   if (time !== undefined) mac.update(`${time}.`)
   const expected = mac.update(body).digest()
-  // Every one is compared: which of them was right does not show in the time that it took.
+  // All signatures are compared, so that the time does not show which one was valid.
   const right = given.map((text) => isSame(decoded(text, verify), expected)).includes(true)
   return right ? 'verified' : 'wrong_signature'
 }
 
-/** The most numbered headers that a vendor sends: DocuSign signs with up to a hundred keys. */
+/** The most numbered headers that a vendor sends: Docusign signs with up to a hundred keys. */
 const mostNumbered = 100
 
 function headerNames (header: string): string[] {
@@ -118,7 +118,7 @@ function decoded (text: string, { prefix = '', encoding }: Hmac): Buffer {
   return text.startsWith(prefix) ? Buffer.from(text.slice(prefix.length), encoding) : Buffer.alloc(0)
 }
 
-/** Whether two texts of bytes are the same, in a time that says nothing about where they differ, nor how long they are. */
+/** Whether two byte strings are equal. The time depends neither on the place of a difference nor on the lengths. */
 function isSame (given: Uint8Array, expected: Uint8Array): boolean {
   return timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', expected, 'buffer'))
 }

@@ -4,17 +4,17 @@ import { type VerificationStatus, verifyBasic, verifyHmac, verifyJws, type Webho
 import type { Verifier } from './webhook.ts'
 
 /**
- * What an event is verified with. `settings` are those of the configuration that its address named, if it named one;
- * `endpoint` are the credentials (`user:password`) of the server's configuration.
+ * What an event is verified with. `settings`: those of the configuration that the event's URL names, if it names one. `endpoint`: the
+ * credentials (`user:password`) of the server's configuration.
  */
 export type VerificationKeys = { settings?: () => JsonObject, endpoint?: string | undefined, keys: KeySources }
 
-/** `sandbox`: whether it happened in the vendor's test environment; null where what it was verified by does not tell. */
+/** `sandbox`: whether the event comes from the vendor's test environment; null where the verifier does not tell. */
 export type WebhookVerification = { verdict: 'verified', sandbox: boolean | null } | { verdict: Exclude<VerificationStatus, 'verified'> }
 
 /**
- * Verifies an event that came in at `at`, by the verifiers that its provider declares. Each that the configuration has a secret
- * for must be satisfied: who set it up asks for it. Where it has none, one of the others (the vendor's keys, the server's
+ * Verifies an event that was received at `at`, with the verifiers that its provider declares. Each verifier for which the configuration has
+ * a secret must succeed, because its owner asked for it. Without any secret, one of the others (the vendor's keys, the server's
  * credentials) is enough.
  */
 export async function verifyWebhook (
@@ -30,7 +30,7 @@ export async function verifyWebhook (
   return (own.length > 0 ? judged.find(({ verdict }) => verdict !== 'verified') : undefined) ?? strongest(judged)
 }
 
-/** A signature that is right, else one of which nothing can be said yet, else what says most about what is wrong. */
+/** The best result: a valid signature, else one with an unknown key, else the most specific failure. */
 function strongest (judged: readonly WebhookVerification[]): WebhookVerification {
   const by = (fits: (verdict: VerificationStatus) => boolean): WebhookVerification | undefined =>
     judged.find(({ verdict }) => fits(verdict))
@@ -56,13 +56,13 @@ async function verdictOf (
       return verifyJws(verify, keys.of(verify.jwks).find, delivery)
     case 'basic':
       return verifyBasic(ownCredentials(verify, settings) ?? endpoint, delivery)
-    // The secret belongs to a configuration: without one there is none.
+    // The secret belongs to a configuration. Without a configuration there is no secret.
     case 'hmac':
       return verifyHmac(verify, textIn(settings, verify.secret), delivery, at)
   }
 }
 
-/** Whether the configuration has what the verifier compares with. */
+/** Whether the configuration has the secret of the verifier. */
 export function isConfigured (verify: Verifier, settings: JsonObject): boolean {
   if (verify.kind === 'jws') return false
   return verify.kind === 'hmac' ? (textIn(settings, verify.secret) ?? '') !== '' : ownCredentials(verify, settings) !== undefined

@@ -9,15 +9,15 @@ import { secretNames, type SettingsSchema } from '../settings/settings-schema.ts
 export type KeySet = { readonly keys: readonly JsonObject[] }
 
 /**
- * How the core makes sure that an event comes from the vendor; `Setting` are the names of the provider's settings.
+ * How the core verifies that an event comes from the vendor. `Setting` is the type of the names of the provider's settings.
  *
- * `jws`: a compact JWS in a header whose payload, the raw body, is detached (RFC 7515, appendix F). `jwks` is a URL or the
- * keys themselves; while there are none, only those count that the server has for the provider. `sandbox`: the keys are those of
- * the vendor's test environment (true) or of its real one (false), and vouch for what happened there alone. `basic`: the credentials of
- * the server's configuration, or those of one configuration where `user` and `password` name its settings. `hmac`:
- * HMAC-SHA256 of the raw body under the secret of one configuration; a header that ends with `*` stands for those with 1 to
- * 100 in its place. With `timestamp` what is signed is `<time>.<body>`, and the time (in seconds unless told) may differ from
- * ours by `tolerance` seconds, 300 unless told.
+ * `jws`: a compact JWS in a header; its payload is the raw body, detached (RFC 7515, appendix F). `jwks` is a URL or the keys themselves;
+ * while it is an empty set, only the keys that the server has for the provider count. `sandbox`: whether the keys belong to the vendor's
+ * test environment (true) or to its production environment (false); they are valid for events of that environment only.
+ * `basic`: the credentials of the server's configuration, or those of one configuration where `user` and `password` name its settings.
+ * `hmac`: HMAC-SHA256 of the raw body with the secret of one configuration. A header name that ends with `*` stands for the names with 1 to
+ * 100 in its place. With `timestamp`, `<time>.<body>` is signed. The time is in seconds by default, and may differ from ours by `tolerance`
+ * seconds, by default 300.
  */
 export type Verifier<Setting extends string = string> =
   | { kind: 'jws', header: string, algorithm: 'PS256', jwks: string | KeySet, sandbox?: boolean }
@@ -33,30 +33,30 @@ export type Verifier<Setting extends string = string> =
   }
 
 /**
- * What an event says. `remoteId`: the vendor's id of the transaction, as the dispatch answered it. `type`: the vendor's word.
- * `eventId`: what tells a repeated event, where the raw body does not. What else is returned stands in the timeline.
+ * The content of an event. `remoteId`: the vendor's id of the transaction, the same as in the answer to the dispatch. `type`: the vendor's
+ * word. `eventId`: identifies a repeated event, where the raw body does not. Further fields are stored in the timeline.
  */
 export type EventReading = JsonObject & { readonly remoteId: string, readonly type: string, readonly eventId?: string }
 
-/** A vendor's events for one service: everything is data but `read`, which is given what was verified and fits `body`. */
+/** A vendor's events for one service. All fields are data except `read`, which gets a verified event that fits `body`. */
 export type Webhook<Service extends EventService, Setting extends string, Body extends TSchema> = {
   /**
-   * One verifier, or several. Of several, each that the configuration has a secret for must be satisfied; where it has none,
-   * one is enough.
+   * One verifier, or several. Of several, each one for which the configuration has a secret must succeed. Without any secret, one is
+   * enough.
    */
   verify: Verifier<Setting> | readonly [Verifier<Setting>, ...Verifier<Setting>[]]
-  /** What does not fit is kept and changes nothing. */
+  /** An event that does not fit is stored and changes nothing. */
   body: Body
   read: (event: Static<Body>) => EventReading
-  /** The vendor's words, as delivery statuses; any other word is kept as `unknown`. */
+  /** The delivery status for each of the vendor's words. Any other word is stored as `unknown`. */
   events: Readonly<Record<string, DeliveryStatus<Service>>>
-  /** What the vendor wants to be answered: JSON, or a text; `{}` unless told. */
+  /** The body of the answer that the vendor expects: JSON or a text, by default `{}`. */
   acknowledge?: string | JsonObject
-  /** The event only says that something happened: the status is asked of the vendor with the verb `status`. */
+  /** The event only says that something has changed. The verb `status` then asks the vendor for the status. */
   confirm?: true
 }
 
-/** The services of a provider that have webhooks, as it writes them. */
+/** The webhooks of a provider's services, as the provider writes them. */
 export type Webhooks<Setting extends string, Esign extends TSchema, Postal extends TSchema> = {
   esign?: Webhook<'esign', Setting, Esign>
   postal?: Webhook<'postal', Setting, Postal>
@@ -139,7 +139,7 @@ function isSeveral (verify: WebhookManifest['verify']): verify is readonly Verif
   return Array.isArray(verify)
 }
 
-/** What is wrong with a webhook beyond its shape: `settings` is the form whose fields it names. */
+/** The problems of a webhook beyond its shape. `settings` is the settings schema whose fields it names. */
 export function webhookProblems (webhook: WebhookManifest, settings: SettingsSchema, path: string): Problem[] {
   const placeOf = (index: number): string => isSeveral(webhook.verify) ? `${path}/verify/${index}` : `${path}/verify`
   return [

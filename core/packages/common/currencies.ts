@@ -3,8 +3,8 @@ function codes (list: string): readonly string[] {
 }
 
 /**
- * ISO 4217, with its codes for metals, funds and tests, and the offshore yuan (CNH); without XAD, which Factur-X does not have (BR-CL-03 to
- * BR-CL-05).
+ * ISO 4217, with its codes for metals, funds and tests, and the offshore yuan (CNH). XAD is left out, because Factur-X does not have it
+ * (BR-CL-03 to BR-CL-05).
  */
 export const currencies: ReadonlySet<string> = new Set(codes(`
   AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BHD BIF BMD BND BOB BOV BRL BSD BTN BWP BYN BZD CAD CDF CHE CHF CHW CLF CLP CNH CNY COP
@@ -15,22 +15,25 @@ export const currencies: ReadonlySet<string> = new Set(codes(`
   XSU XTS XUA XXX YER ZAR ZMW ZWG
 `))
 
-/** Withdrawn since 2021: documents about older ones still name them, e-invoices do not. */
+/** Codes withdrawn since 2021. Documents about older invoices still use them, e-invoices do not. */
 const withdrawn: ReadonlySet<string> = new Set(['ANG', 'BGN', 'CUC', 'HRK', 'SLL', 'ZWL'])
 
-/** The decimals of the minor units that are not hundredths (ISO 4217, list one). What has none, such as gold, is counted in hundredths. */
+/**
+ * The decimals of currencies whose minor unit is not a hundredth (ISO 4217, list one). Codes without a minor unit, such as gold, count in
+ * hundredths.
+ */
 const minorUnits: ReadonlyMap<string, number> = new Map([
   ...codes('BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF').map((code) => [code, 0] as const),
   ...codes('BHD IQD JOD KWD LYD OMR TND').map((code) => [code, 3] as const),
   ...codes('CLF UYW').map((code) => [code, 4] as const)
 ])
 
-/** Whether it is a code of ISO 4217, or was one until lately. */
+/** Whether a text is a code of ISO 4217, or was one until recently. */
 export function isCurrency (code: string): boolean {
   return currencies.has(code) || withdrawn.has(code)
 }
 
-/** How many decimals a currency has: 2 for EUR, 0 for JPY, 3 for KWD. Unknown ones count as two. */
+/** The number of decimals of a currency: 2 for EUR, 0 for JPY, 3 for KWD. An unknown currency has 2. */
 export function minorDigits (currency: string): number {
   return minorUnits.get(currency) ?? 2
 }

@@ -1,6 +1,6 @@
 /**
- * `@dispatch/common`: what the packages and the core share: JSON and its problems, checks of schemas, currencies and money, semaphores,
- * time limits.
+ * `@dispatch/common`: the parts that the packages and the core share: JSON and its problems, schema checks, currencies and money,
+ * semaphores, time limits.
  */
 export { currencies, isCurrency, minorDigits } from './currencies.ts'
 export { hasMoreValues, mostValues } from './json-size.ts'

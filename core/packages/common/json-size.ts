@@ -1,12 +1,12 @@
-/** Values in all of a body; far above any real document, while reading ten times as many takes more than half a second. */
+/** The most values in a whole body: far above any real document. To read ten times as many takes more than half a second. */
 export const mostValues = 100_000
 
 const [quote, backslash, comma, bracket, brace] = Buffer.from('"\\,[{')
 
 /**
- * Whether a text of JSON has more than `most` values, known without parsing it: each has a comma before it, or the
- * bracket that opens its array or object. Texts are leapt over, so that a large file in base64 costs next to nothing. What is no JSON may
- * be counted wrongly.
+ * Whether a JSON text has more than `most` values, without parsing it. Each value has a comma before it, or the bracket that opens its
+ * array or object. Texts are skipped, so that a large file in base64 costs almost nothing. The count may be wrong for a text that is not
+ * JSON.
  */
 export function hasMoreValues (json: Buffer, most: number = mostValues): boolean {
   let values = 0
@@ -18,7 +18,7 @@ export function hasMoreValues (json: Buffer, most: number = mostValues): boolean
   return false
 }
 
-/** Where the quotation mark stands that ends the text begun at `start`. */
+/** The position of the quotation mark that ends the text begun at `start`. */
 function endOfText (json: Buffer, start: number): number {
   for (let end = json.indexOf('"', start + 1); end !== -1; end = json.indexOf('"', end + 1)) {
     let escapes = 0

@@ -3,15 +3,15 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
 export type JsonObject = Readonly<Record<string, Json>>
 
 /**
- * One thing that is wrong: where (JSON pointer into the request; in a text of several lines the line and column too, from 1), a
- * machine-readable code, and a sentence that helps.
+ * One problem: its place (a JSON pointer into the request; in a text of several lines also line and column, from 1), a machine-readable
+ * code, and a sentence that helps.
  */
 export type Problem = { path: string, code: string, message: string, line?: number, column?: number }
 
-/** Bounds of a JSON value that comes from outside; far above any real document, far below what could hurt. */
+/** Limits of a JSON value that comes from outside: far above any real document, and far below a harmful size. */
 export const jsonLimits = { depth: 32, arrayItems: 10_000, objectKeys: 1_000, problems: 20 } as const
 
-/** What {@link inspectJson} says of a value beyond the bounds. */
+/** The problem of a value beyond the limits. */
 const boundCodes: readonly string[] = ['too_deep', 'too_many']
 
 const forbiddenKeys = new Set(['__proto__', 'constructor', 'prototype'])
@@ -22,9 +22,9 @@ export function pointer (base: string, token: string | number): string {
 }
 
 /**
- * What a parsed JSON value must not contain, wherever it stands: NUL or a lone surrogate in a text (PostgreSQL and
- * UTF-8 cannot hold them), a number beyond double precision, a key that reaches a prototype, unbounded nesting or size.
- * Walks without recursion; stops after {@link jsonLimits}.problems. Paths are JSON pointers below `base`.
+ * What a parsed JSON value must not contain: NUL or a lone surrogate in a text (PostgreSQL and UTF-8 cannot hold them), a number beyond
+ * double precision, a key that reaches a prototype, unlimited nesting or size. The walk is not recursive and stops after {@link
+ * jsonLimits}.problems problems. Paths are JSON pointers below `base`.
  */
 export function inspectJson (root: unknown, base = '', deepest: number = jsonLimits.depth): Problem[] {
   const problems: Problem[] = []
@@ -47,7 +47,7 @@ export function inspectJson (root: unknown, base = '', deepest: number = jsonLim
   return problems
 }
 
-/** Whether a value has so much in it that its other faults could be millions. */
+/** Whether a value is so large that its other problems could number millions. */
 export function isUnbounded (found: readonly Problem[]): boolean {
   return found.some(({ code }) => boundCodes.includes(code))
 }
@@ -61,7 +61,7 @@ function pushChild (
   token: string | number,
   depth: number
 ): void {
-  // Most values are short clean texts and plain numbers: they are settled here, without building a pointer.
+  // Most values are short clean texts and ordinary numbers. They pass here, without building a pointer.
   if (typeof value === 'object' ? value !== null : scalarFault(value) !== undefined) {
     pending.push({ value, path: pointer(path, token), depth: depth + 1 })
   }

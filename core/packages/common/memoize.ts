@@ -1,4 +1,4 @@
-/** What a function makes of each object, made once and kept for as long as the object lives. */
+/** Calls a function once for each object, and keeps the result as long as the object lives. */
 export function memoizeByIdentity<Key extends object, Value extends object> (make: (key: Key) => Value): (key: Key) => Value {
   const known = new WeakMap<Key, Value>()
   return (key) => {

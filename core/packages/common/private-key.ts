@@ -1,9 +1,9 @@
 import { createPrivateKey } from 'node:crypto'
 
-/** Bits; verifiers of DKIM ignore signatures with less (RFC 8301, 3.2). */
+/** Bits. Verifiers of DKIM ignore signatures with shorter keys (RFC 8301, 3.2). */
 const shortest = 1024
 
-/** Whether a text is a private RSA key in PEM, without a passphrase, that signatures may be made with. */
+/** Whether a text is a private RSA key in PEM, without a passphrase, that can sign. */
 export function isRsaKey (text: string): boolean {
   try {
     const { asymmetricKeyType, asymmetricKeyDetails } = createPrivateKey(text)

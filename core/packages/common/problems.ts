@@ -3,10 +3,10 @@ import { closest, distance } from 'fastest-levenshtein'
 import { pointer, type Problem } from './json.ts'
 import { isRecord } from './records.ts'
 
-/** Of more errors than an answer has room for, no more are put into words. */
+/** The most errors that become problems: an answer has no room for more. */
 const mostProblems = 101
 
-/** Turns Ajv's errors (run with `verbose`) into problems: one sentence each, at the place of the fault. */
+/** Turns Ajv's errors (run with `verbose`) into problems: one sentence for each, with the place of the fault. */
 export function problemsOf (errors: readonly ErrorObject[], base = ''): Problem[] {
   const told = errors.filter((error) => error.keyword === 'anyOf' && helpOf(error.parentSchema) !== undefined)
   return errors
@@ -18,18 +18,18 @@ export function problemsOf (errors: readonly ErrorObject[], base = ''): Problem[
     .map((error) => problemOf(error, base))
 }
 
-/** Whether an error says of one allowed form what the sentence about all of them says better. */
+/** Whether an error is about one of several permitted forms. The sentence about all forms says it better. */
 function isBranch (error: ErrorObject, whole: ErrorObject): boolean {
   return error.instancePath === whole.instancePath && error.schemaPath.startsWith(`${whole.schemaPath}/`)
 }
 
-/** Several fields may need the same one, which is missing once. */
+/** Several fields may require the same missing field. */
 function missesTheSame (one: ErrorObject, other: ErrorObject): boolean {
   return [one, other].every(({ keyword }) => keyword === 'dependentRequired') && one.instancePath === other.instancePath &&
     text(one.params, 'missingProperty') === text(other.params, 'missingProperty')
 }
 
-/** These only repeat that an inner problem was found. */
+/** Keywords whose errors only repeat that an inner problem exists. */
 const composites: Record<string, true> = { discriminator: true, if: true, propertyNames: true }
 
 function problemOf (error: ErrorObject, base: string): Problem {
@@ -118,7 +118,7 @@ const formatNames: Record<string, string> = {
   uuid: 'UUID'
 }
 
-/** A number as many countries write it: `12,50`, `1.234,50`. */
+/** A number in the notation of many countries: `12,50`, `1.234,50`. */
 function commaIn (data: unknown): string {
   return typeof data === 'string' && /^-?\d[\d.' ]*,\d+$/.test(data) ? ' Its decimals follow a point, not a comma.' : ''
 }
@@ -141,13 +141,13 @@ function unknownField ({ parentSchema }: ErrorObject, name: string): Reading {
   return { code: 'unknown_field', at: name, message: `Unknown field "${name.slice(0, 50)}"${didYouMean(name, known)}.` }
 }
 
-/** ` (did you mean "x"?)` with the nearest of the known words, or nothing when none is near. */
+/** ` (did you mean "x"?)` with the nearest known word, or an empty text when no word is near. */
 export function didYouMean (word: string, known: readonly string[]): string {
   if (known.length === 0 || word.length > 50) return ''
   const nearest = closest(word.toLowerCase(), known.map((name) => name.toLowerCase()))
   const name = known.find((candidate) => candidate.toLowerCase() === nearest)
   const steps = distance(word.toLowerCase(), nearest)
-  // A word of which no letter is left is no typing mistake.
+  // A word that shares no letter with the text is not a typing mistake.
   if (name === undefined || steps > Math.max(2, name.length / 2) || (steps > 0 && steps >= word.length)) return ''
   return ` (did you mean "${name}"?)`
 }

@@ -8,19 +8,22 @@ import { problemsOf } from './problems.ts'
 import { uuidPattern } from './uuid.ts'
 import { vocabularies } from './vocabulary.ts'
 
-/** Checks a value; an empty list means that it fits. Paths are JSON pointers below `base`. */
+/** Checks a value; an empty list means that the value fits. Paths are JSON pointers below `base`. */
 export type Validator<T> = (value: unknown, base?: string) => Fit<T>
 export type Fit<T> = { ok: true, value: T } | { ok: false, problems: Problem[] }
 
 const isDate = formatCheck('date')
 const isRfcTime = formatCheck('date-time')
-/** RFC 3339 also knows leap seconds and ajv-formats shorter offsets: a `Date`, which all times become, reads neither. */
+/**
+ * RFC 3339 permits leap seconds, and ajv-formats permits shorter offsets. Both are refused, because every time becomes a `Date`, which
+ * reads neither.
+ */
 const isDateTime = (text: string): boolean => isRfcTime(text) && !Number.isNaN(Date.parse(text))
 
-/** Stricter than the parser of URLs, which forgives white space and takes a user name. */
+/** Stricter than the URL parser, which permits white space and a user name. */
 const httpsUrl = /^https:\/\/[^\s/?#@]+(?:[/?#]\S*)?$/
 
-/** The compiler of the service's schemas: all problems at once, nothing removed. */
+/** The compiler of the service's schemas: it reports all problems and removes nothing. */
 export function createAjv (options: Options): Ajv2020 {
   const ajv = new Ajv2020({ ...common, ...options })
   addFormats.default(ajv, ['date', 'email', 'uri', 'uri-reference', 'time'])
@@ -37,7 +40,7 @@ export function createAjv (options: Options): Ajv2020 {
   return ajv
 }
 
-/** A name of the IANA time zone database, as the runtime knows it. */
+/** The name of a time zone in the IANA database of the runtime. */
 function isTimeZone (text: string): boolean {
   try {
     return /^[A-Za-z]/.test(text) && new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone !== ''
@@ -59,9 +62,9 @@ const common: Options = {
 }
 
 const ajv = createAjv({ discriminator: true })
-// Their first use compiles them.
+// Both are compiled at their first use.
 ajv.addSchema([...vocabularies])
-/** Texts of a URL or a header become what their schema asks for. */
+/** The texts of a URL or a header are converted to the types of the schema. */
 const coercingAjv = createAjv({ coerceTypes: true, useDefaults: true })
 
 function formatCheck (name: 'date' | 'date-time'): (text: string) => boolean {
@@ -78,8 +81,8 @@ export function compile<S extends TSchema> (schema: S): Validator<Static<S>> {
 }
 
 /**
- * Compiles a schema for values that arrive as text, such as the query of a URL: they are coerced in place, and looked at
- * after that, because "Infinity" becomes a number without bounds.
+ * Compiles a schema for values that arrive as text, such as the query of a URL. They are converted in place, and inspected after that,
+ * because "Infinity" becomes an infinite number.
  */
 export function compileQuery<S extends TSchema> (schema: S): Validator<Static<S>> {
   const check = checkWith<Static<S>>(coercingAjv.compile<Static<S>>(schema))
@@ -91,14 +94,17 @@ export function compileQuery<S extends TSchema> (schema: S): Validator<Static<S>
 }
 
 /**
- * Compiles a plain JSON Schema (2020-12), such as the data schema of a template; it may refer to the {@link vocabularies}. Throws on a
- * schema that is not one.
+ * Compiles a plain JSON Schema (2020-12), such as the data schema of a template. It may refer to the {@link vocabularies}. Throws for an
+ * invalid schema.
  */
 export function compileJsonSchema (schema: object): Validator<unknown> {
   return checkWith(ajv.compile(schema))
 }
 
-/** A check of what comes from outside: what no JSON may contain, and the schema. Beyond the bounds nothing is looked at any further. */
+/**
+ * A check of a value from outside: first for forbidden content of any JSON, then with the schema. A value beyond the limits is not checked
+ * further.
+ */
 export function boundedValidator<T> (check: Validator<T>): Validator<T> {
   return (value, base = '') => {
     const found = inspectJson(value, base)

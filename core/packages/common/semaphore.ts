@@ -1,12 +1,12 @@
-/** A semaphore: lets a number of holders in at a time; the others wait in their order. */
+/** A semaphore: a limited number of permits. Callers wait in their order. */
 export type Semaphore = {
-  /** Waits for a permit; false at once when too many wait already. */
+  /** Waits for a permit; false at once when too many callers are waiting. */
   acquire: () => Promise<boolean>
-  /** Gives the permit to whoever has waited longest. */
+  /** Gives the permit back. The caller that has waited longest gets it. */
   release: () => void
 }
 
-/** `permits` holders at a time; `waiting` more may wait. */
+/** `permits`: the number of permits. `waiting`: how many callers may wait. */
 export function createSemaphore (permits: number, waiting: number): Semaphore {
   const queue: (() => void)[] = []
   let free = permits
@@ -30,26 +30,28 @@ export function createSemaphore (permits: number, waiting: number): Semaphore {
   }
 }
 
-/** Too many wait for a semaphore already; the job was not begun. */
+/** Too many callers wait for the semaphore. The job was not started. */
 export class SemaphoreFull extends Error {
   override name = 'SemaphoreFull'
 }
 
-/** Whose permit it is: a company's by its id, a client's by its name. */
+/** The owner of a permit: a company by its id, or a client by its name. */
 type Owner = number | string
 
-/** A semaphore shared fairly: each owner has a few permits of its own and a queue of its own, so that nobody holds up the others. */
+/** A fair semaphore: each owner has a limit of permits and a queue of its own, so that no owner delays the others. */
 export type FairSemaphore = {
   /**
-   * Waits for a permit; answers how to release it (more than once is harmless), or undefined at once when too many of the owner's wait
-   * already.
+   * Waits for a permit. It resolves to the function that releases it (which may be called more than once), or to undefined at once when too
+   * many callers of this owner are waiting.
    */
   acquire: (owner: Owner) => Promise<(() => void) | undefined>
-  /** Runs a job under a permit; rejects with {@link SemaphoreFull} when too many of the owner's wait already. */
+  /** Runs a job with a permit. Rejects with {@link SemaphoreFull} when too many callers of this owner are waiting. */
   run: <T>(owner: Owner, job: () => Promise<T>) => Promise<T>
 }
 
-/** `waiting`: how many of one owner may wait; `perOwner`, `total`: how many permits one owner, and all together, may hold. */
+/**
+ * `waiting`: how many callers of one owner may wait. `perOwner` and `total`: how many permits one owner and all owners together may hold.
+ */
 export function createFairSemaphore (waiting: number, perOwner = 1, total = Infinity): FairSemaphore {
   const lines = new Map<Owner, { semaphore: Semaphore, users: number }>()
   const all = createSemaphore(total, Infinity)

@@ -1,4 +1,4 @@
-/** The work's result, or a rejection with what `late` makes after `limit` milliseconds; what was begun goes on by itself. */
+/** The result of the work, or after `limit` milliseconds a rejection with the error that `late` makes. The work itself is not stopped. */
 export async function withTimeLimit<T> (limit: number, work: Promise<T>, late: () => Error = () => tooLate(limit)): Promise<T> {
   const over = Promise.withResolvers<never>()
   const timer = setTimeout(() => over.reject(late()), limit)
@@ -9,7 +9,7 @@ export async function withTimeLimit<T> (limit: number, work: Promise<T>, late: (
   }
 }
 
-/** The work's result, or a rejection with `reason` once the signal fires; what was begun goes on by itself. */
+/** The result of the work, or a rejection with `reason` when the signal fires. The work itself is not stopped. */
 export async function untilAborted<T> (signal: AbortSignal, work: Promise<T>, reason: Error): Promise<T> {
   const over = Promise.withResolvers<never>()
   const giveUp = (): void => over.reject(reason)

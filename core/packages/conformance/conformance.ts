@@ -18,18 +18,18 @@ import { webhookCases } from './rules/webhooks.ts'
 import { createVendorDouble } from './run/vendor-double.ts'
 import { type Watch, watchProcess } from './run/watch.ts'
 
-/** Seconds that a provider may take to load. */
+/** The time limit in seconds for loading a provider. */
 const loadLimit = 10
-/** Milliseconds. */
+/** The default time limit in milliseconds for one call. */
 const usualLimit = 10_000
 const longestEnd = 2_000
 
-/** `only`: the rules that are tried, all unless told. `limit`: milliseconds that one call of a verb may take, 10,000 unless told. */
+/** `only`: the rules to check, by default all. `limit`: the time limit in milliseconds for one call of a verb, by default 10,000. */
 export type ConformanceOptions = { only?: readonly ConformanceRule[], limit?: number }
 
 /**
- * Tries everything that the contract demands of a provider, on the real host, against a vendor that plays its fixtures.
- * Never throws for what the provider does: that is a failed case.
+ * Checks a provider against all rules of the contract, on the real host, with a test vendor that follows the provider's fixtures. It never
+ * throws for a fault of the provider: that is a failed case.
  */
 export async function runConformance (folder: string, { only, limit = usualLimit }: ConformanceOptions = {}): Promise<ConformanceReport> {
   const watch = watchProcess()
@@ -64,7 +64,7 @@ async function load (folder: string): Promise<InstalledProvider | { why: string 
   }
 }
 
-/** The cases of all rules; those that nobody asks for are left out where that saves their runs. */
+/** The cases of all rules. A rule that was not asked for is skipped if that saves its runs. */
 async function casesOf (subject: ProviderUnderTest, watch: Watch, asks: (...rules: ConformanceRule[]) => boolean): Promise<Case[]> {
   const { installed, fixtures } = subject
   const questions = ready(fixtures.questions, (named) => prepareQuestion(installed, named))

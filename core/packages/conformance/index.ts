@@ -1,6 +1,4 @@
-/**
- * `@dispatch/conformance`: the kit that every provider passes, and the vendor that it plays. Knows no test framework.
- */
+/** `@dispatch/conformance`: the kit that every provider must pass, and the test vendor for it. It depends on no test framework. */
 export { runConformance } from './conformance.ts'
 export { countOf, formatReport, conformanceRules, type Case, type ConformanceRule } from './report.ts'
 export { createAuthority } from './vendor/certificates.ts'

@@ -1,4 +1,4 @@
-/** What the kit demands of a provider, by the name under which a broken one is caught. */
+/** The rules of the kit, with the name under which a violation is reported. */
 export const conformanceRules = {
   manifest: 'The folder is a provider of this core: it loads, and its manifest is valid.',
   quiet: 'Loading it and reading its manifest reaches no network.',
@@ -35,12 +35,12 @@ export const conformanceRules = {
 
 export type ConformanceRule = keyof typeof conformanceRules
 
-/** One thing that was tried. `why`: what is wrong, or why it was left out. */
+/** The result of one check. `why`: the fault, or the reason for which it was skipped. */
 export type Case = { rule: ConformanceRule, name: string, status: 'passed' | 'failed' | 'skipped', why?: string }
 
 export type ConformanceReport = { provider: string, cases: readonly Case[] }
 
-/** A case that passes when there is nothing to say. */
+/** A case that passes when there are no faults. */
 export function judged (rule: ConformanceRule, name: string, faults: readonly string[]): Case {
   return faults.length === 0
     ? { rule, name, status: 'passed' }
@@ -53,13 +53,13 @@ export function skipped (rule: ConformanceRule, name: string, why: string): Case
 
 const mostFaults = 8
 
-/** How many cases ended how. */
+/** The number of cases by result. */
 export function countOf ({ cases }: ConformanceReport): Record<Case['status'], number> {
   const count = (status: Case['status']): number => cases.filter((one) => one.status === status).length
   return { passed: count('passed'), failed: count('failed'), skipped: count('skipped') }
 }
 
-/** The report as a person reads it: what failed or was left out with its reason, what passed as a number for each rule. */
+/** The report for a person: failed and skipped cases with their reasons, and the number of passed ones for each rule. */
 export function formatReport (report: ConformanceReport): string {
   const { passed, failed, skipped: left } = countOf(report)
   const groups = Object.entries(Object.groupBy(report.cases, ({ rule }) => rule)).map(([rule, cases]) =>

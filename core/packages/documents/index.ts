@@ -1,6 +1,4 @@
-/**
- * `@dispatch/documents`: a template and its data become a PDF, a DOCX, an XLSX, HTML for mail, or plain text.
- */
+/** `@dispatch/documents`: makes a PDF, a DOCX, an XLSX, HTML for e-mail, or plain text from a template and its data. */
 export { isBic, isIban } from './code/epc.ts'
 export { compileTemplate, type CompiledTemplate } from './compile/compile.ts'
 export { dataCheck, type DataCheck, type DataFindings } from './data/data-check.ts'

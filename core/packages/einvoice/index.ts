@@ -1,6 +1,4 @@
-/**
- * `@dispatch/einvoice`: the data of an invoice are held against the rules of EN 16931 and written as UBL or CII.
- */
+/** `@dispatch/einvoice`: checks the data of an invoice against the rules of EN 16931 and writes them as UBL or CII. */
 export { countryCodes } from './model/codes.ts'
 export { eInvoiceFormats, type EInvoiceFormat } from './model/model.ts'
 export type { Reading } from './read/read.ts'

@@ -8,15 +8,15 @@ import { StartError, systemErrorText } from './error.ts'
 import { passwordFile } from './os-account.ts'
 import { isPostmaster, readPostmaster } from './postmaster.ts'
 
-/** Part of the socket's file name; nothing listens on the network. */
+/** Part of the socket's file name; no network port is opened. */
 export const socketPort = 5432
 /** Bytes, without the final NUL: sockaddr_un has 104 on macOS and 108 on Linux. */
 const longest = 103
 
 /**
- * The folder of the unix socket: `<dir>/run`, or one derived from the path under the system's temporary directory where that
- * would be too long for a socket. Only its owner may enter.
- * @throws StartError when somebody else made the folder.
+ * The folder of the unix socket: `<dir>/run`. If that path is too long for a socket, a folder in the system's temporary directory, with a
+ * name derived from the path. Only its owner may enter.
+ * @throws StartError when another user made the folder.
  */
 export function socketFolder (dir: string): string {
   const short = `dispatch-${createHash('sha256').update(dir).digest('hex').slice(0, 16)}`
@@ -29,10 +29,10 @@ export function socketFolder (dir: string): string {
   return folder
 }
 
-/** Where a server is reached, and with which password if it has one. */
+/** The address of a server, and its password if it has one. */
 export type SocketAddress = { socketDir: string, port: number, password: string | undefined }
 
-/** The address of a server's database, as libpq and pg read it. */
+/** The URL of a server's database, as libpq and pg read it. */
 export function socketUrl ({ socketDir, port, password }: SocketAddress, database = 'postgres'): string {
   return `postgres://${clusterOwner}${password === undefined ? '' : `:${password}`}@/${database}?host=${
     encodeURIComponent(socketDir)
@@ -44,19 +44,19 @@ const fits = (folder: string) => Buffer.byteLength(join(folder, `.s.PGSQL.${sock
 /** A root service may have given the folder to the account of the database. */
 const mayOwn = (uid: number) => process.getuid?.() === 0 ? [0, 65534].includes(uid) : uid === process.getuid?.()
 
-/** Who may connect: whoever knows the password. And, until it is set, whoever reaches the socket. */
+/** Who may connect: everybody who knows the password. Until it is set, everybody who reaches the socket. */
 const closed = '# Written by the service.\nlocal all all scram-sha-256\n'
 const open = '# Written by the service, until the password is set.\nlocal all all trust\n'
 
-/** The password of the database's owner; undefined where none was made yet. */
+/** The password of the database's owner; undefined while there is none. */
 export function readPasswordFile (dir: string): string | undefined {
   const file = join(dir, passwordFile)
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined
 }
 
 /**
- * Makes a random password where there is none, in a file that the service alone reads. A database that is there already (made before
- * there were passwords, or its file is lost) is opened to whoever reaches its socket, until {@link requirePassword} sets the new one.
+ * Makes a random password if there is none, in a file that only the service can read. An existing database without a password (an old one,
+ * or one whose file is lost) accepts everybody who reaches its socket, until {@link requirePassword} sets the new password.
  * @throws StartError when the file cannot be read or written.
  */
 export function ensurePassword (dir: string): void {
@@ -80,7 +80,8 @@ function reopen (dir: string): void {
 }
 
 /**
- * Sets the password, over a connection that needed none, and lets in nobody without it from then on. Where that is done it does nothing.
+ * Sets the password over a connection that needed none. From then on, every connection needs it. It does nothing if the password is already
+ * set.
  */
 export async function requirePassword (client: pg.Client, dir: string): Promise<void> {
   const password = readPasswordFile(dir)
@@ -92,7 +93,7 @@ export async function requirePassword (client: pg.Client, dir: string): Promise<
 
 const accessOf = (dir: string): string => join(dataOf(dir), 'pg_hba.conf')
 
-/** Whole or not at all, and never over a file that is there; answers whether it was this call that made it. */
+/** Creates the file completely or not at all, and never replaces an existing one. The result tells whether this call created it. */
 function createOnce (file: string, text: string): boolean {
   const whole = `${file}.${process.pid}`
   writeFileSync(whole, text, { mode: 0o600, flush: true })
@@ -107,7 +108,7 @@ function createOnce (file: string, text: string): boolean {
   }
 }
 
-/** Puts another text in the place of a file, under its owner. */
+/** Replaces the content of a file and keeps its owner. */
 function replace (file: string, text: string): void {
   const { uid, gid } = statSync(file)
   const whole = `${file}.${process.pid}`

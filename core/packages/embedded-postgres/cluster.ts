@@ -10,7 +10,7 @@ import { processExists } from './postmaster.ts'
 /** The superuser that owns the embedded database. */
 export const clusterOwner = 'dispatch'
 
-/** Created by initdb, whole: a half-made one has another name. */
+/** The folder of the database. It is always complete: while initdb creates it, it has another name. */
 export const dataOf = (dir: string): string => join(dir, 'data')
 
 const initdb = [
@@ -27,8 +27,8 @@ const initdb = [
 const unfinished = /^initdb-(\d+)-/
 
 /**
- * Makes the database's folder and returns its real path, by which processes recognise each other.
- * @throws StartError when the folder cannot be made or written.
+ * Creates the database's folder and returns its real path, by which processes recognise each other.
+ * @throws StartError when the folder cannot be created or written.
  */
 export function openFolder (dir: string): string {
   try {
@@ -45,9 +45,9 @@ export function openFolder (dir: string): string {
 }
 
 /**
- * Creates the database in `<dir>/data` unless it is there. It is made under another name and renamed: neither a
- * killed initdb nor two starts at once leave anything half-made.
- * @throws StartError when initdb fails, or the database is of another major version than the binaries.
+ * Creates the database in `<dir>/data` if it does not exist. It is created under another name and then renamed, so that neither a killed
+ * initdb nor two simultaneous starts leave an incomplete database.
+ * @throws StartError when initdb fails, or when the database and the binaries have different major versions.
  */
 export async function ensureCluster (dir: string, account: OsAccount, log: (line: string) => void): Promise<void> {
   const data = dataOf(dir)
@@ -78,7 +78,7 @@ async function createCluster (dir: string, account: OsAccount): Promise<void> {
   }
 }
 
-/** initdb names the cause on the first line that says `error` or `FATAL`. */
+/** initdb names the cause on the first line that contains `error` or `FATAL`. */
 function complaintOf (error: unknown): string {
   const stderr = error instanceof Error && 'stderr' in error ? String(error.stderr) : ''
   return /(?:error|FATAL): +(.*)/.exec(stderr)?.[1] ?? systemErrorText(error)

@@ -16,38 +16,38 @@ export type Embedded = {
   url: string
   socketDir: string
   port: number
-  /** Process number of the server. */
+  /** The process id of the server. */
   pid: number
-  /** True when an earlier run of the service left the server behind. */
+  /** True when an earlier run of the service left the server running. */
   adopted: boolean
-  /** Resolves when the hold on the database is gone: by `stop`, or because the server died or restarted by itself. */
+  /** Resolves when the lock on the database is lost: by `stop`, or because the server died or restarted by itself. */
   lost: Promise<void>
-  /** Whether the server answers on the connection that holds it. */
+  /** Whether the server answers on the connection that holds the lock. */
   alive(): Promise<boolean>
-  /** Ends every connection and the server (a fast shutdown); resolves when no process is left. May be called again. */
+  /** Closes all connections and stops the server (a fast shutdown). It resolves when no process is left, and may be called again. */
   stop(): Promise<void>
 }
 
 export type EmbeddedOptions = {
-  /** The database's own folder; created if need be. Nothing else belongs in it. */
+  /** The database's own folder, created if necessary. Nothing else may be in it. */
   dir: string
-  /** Settings of PostgreSQL on top of the service's. */
+  /** PostgreSQL settings in addition to the service's own. */
   settings?: ServerSettings
-  /** Told, in a sentence, what takes long or is out of the ordinary. */
+  /** Called with a sentence about slow or unusual events. */
   log?: (line: string) => void
 }
 
-/** How long a start waits for a server that it did not launch to answer or to end (ms). */
+/** How long a start waits for another process's server to answer or to end, in milliseconds. */
 const patience = 60_000
-/** How long a killed service's connection may take to be noticed (ms). */
+/** How long it may take until the server notices the lost connection of a killed service, in milliseconds. */
 const handover = 2_000
-/** Any fixed number serves; this one spells "dispatch" in ASCII. */
+/** Any fixed number works. This one spells "dispatch" in ASCII. */
 const instanceLock = '7235441202855961448'
 
 /**
- * Starts the embedded PostgreSQL of one service, or adopts the one that a killed service left running on the same folder.
- * It does not keep the event loop alive, and goes on running when the process ends without `stop`.
- * @throws StartError when it cannot start, or another service holds the database.
+ * Starts the embedded PostgreSQL of one service, or takes over the server that a killed service left running on the same folder. It does
+ * not keep the event loop alive, and continues to run when the process ends without `stop`.
+ * @throws StartError when it cannot start, or when another service holds the lock.
  */
 export async function startEmbedded ({ dir: path, settings = {}, log = () => undefined }: EmbeddedOptions): Promise<Embedded> {
   const dir = openFolder(path)
@@ -65,7 +65,7 @@ export async function startEmbedded ({ dir: path, settings = {}, log = () => und
   throw new StartError(`The PostgreSQL server in ${dir} neither answers nor ends: its log is ${dir}/postgres.log`)
 }
 
-/** The address of the embedded PostgreSQL that runs in the folder now, for a command beside the service; undefined when none does. */
+/** The URL of the embedded PostgreSQL that runs on the folder, for a command besides the service; undefined when none runs. */
 export async function findEmbedded (path: string): Promise<string | undefined> {
   const dir = openFolder(path)
   const server = await findServer(dir)
@@ -75,9 +75,9 @@ export async function findEmbedded (path: string): Promise<string | undefined> {
 }
 
 /**
- * Takes the lock that makes a service the only one on its database. It lasts as long as the client's connection, so it vanishes
- * with the process; give it a connection of its own.
- * @returns whether it is held: false when another service still has it after a moment's grace for one that was just killed.
+ * Takes the lock that reserves the database for one service. The lock lasts as long as the client's connection, so it ends with the
+ * process. The client must be used for nothing else.
+ * @returns whether the lock is held: false when another service still has it after a short wait for one that was just killed.
  */
 export async function holdInstanceLock (client: pg.Client): Promise<boolean> {
   for (const end = performance.now() + handover; performance.now() < end;) {
@@ -90,17 +90,17 @@ export async function holdInstanceLock (client: pg.Client): Promise<boolean> {
 
 type Server = { postmaster: Postmaster, client: pg.Client, socket: Socket }
 
-/** A server is busy while it starts, recovers or ends. */
+/** A server that starts, recovers or ends is busy. */
 async function findServer (dir: string): Promise<Server | 'busy' | 'none'> {
   const data = dataOf(dir)
   const postmaster = readPostmaster(data)
   if (postmaster === undefined) return 'none'
-  // Asked before its number is looked up: a server in another container has one that means nothing here.
+  // The server is asked before its process id is checked: the id of a server in another container has no meaning here.
   const server = await connect(postmaster, dir)
   return server ?? (isPostmaster(postmaster.pid, data) ? 'busy' : 'none')
 }
 
-/** A connection to the server of this very data directory: a copied one carries the pid file of the original. */
+/** A connection to the server of this very data directory. A copied directory contains the pid file of the original. */
 async function connect (postmaster: Postmaster, dir: string): Promise<Server | undefined> {
   const socket = new Socket()
   const client = new pg.Client({
@@ -108,14 +108,14 @@ async function connect (postmaster: Postmaster, dir: string): Promise<Server | u
     connectionTimeoutMillis: 2_000,
     stream: () => socket
   })
-  // A lost connection shows as `end`; pg throws errors that nobody listens to.
+  // A lost connection is reported as `end`. pg also emits errors, which need a listener.
   client.on('error', () => undefined)
   try {
     await client.connect()
     const { rows: [row] } = await client.query<{ data: string }>('select current_setting(\'data_directory\') as data')
     if (row?.data === dataOf(dir)) return { postmaster, client, socket }
   } catch {
-    // Whatever the reason, nobody answers here now; the caller looks whether a process lives.
+    // The server does not answer, for any reason. The caller checks whether its process lives.
   }
   await client.end()
   return undefined
@@ -129,7 +129,7 @@ async function launch (dir: string, settings: ServerSettings, log: (line: string
   return await launchServer(dir, socketDir, account, settings)
 }
 
-/** False when the server ended meanwhile: whoever had it stopped it. */
+/** False when another process has stopped the server meanwhile. */
 async function holdServer ({ client }: Server, dir: string): Promise<boolean> {
   try {
     if (await holdInstanceLock(client)) return true

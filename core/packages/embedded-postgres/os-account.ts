@@ -4,18 +4,18 @@ import { join } from 'node:path'
 import { type Binaries, copyBinaries } from './binaries.ts'
 import { StartError } from './error.ts'
 
-/** Which account runs PostgreSQL, and how a command is started under it. */
+/** The account that runs PostgreSQL, and how a command is started under it. */
 export type OsAccount = {
   binaries: Binaries
-  /** Words put before the command: none, or `unshare` with its options. */
+  /** Words before the command: none, or `unshare` with its options. */
   prefix: string[]
-  /** For `spawn`: empty when the account is the one that runs the service. */
+  /** Options for `spawn`: empty when the account is the service's own. */
   ids: { uid?: number, gid?: number }
-  /** Who owns the files of the database, as the service sees it. */
+  /** The owner of the database's files, as the service sees it. */
   owner: { uid: number, gid: number }
 }
 
-/** A file below the database's folder that the account does not get. */
+/** A file in the database's folder that stays with the service's account. */
 export const passwordFile = 'password'
 
 /** "nobody" on Linux and the overflow id of user namespaces: it owns nothing else and needs no entry in /etc/passwd. */
@@ -23,9 +23,9 @@ const nobody = { uid: 65534, gid: 65534 }
 const unshare = ['unshare', '--user', `--map-user=${nobody.uid}`, `--map-group=${nobody.gid}`]
 
 /**
- * PostgreSQL refuses to run as root. A root service runs it as `nobody`; where `nobody` cannot reach the files (a checkout in a
- * 0700 home), in a user namespace that shows root as `nobody`; without namespaces, from a copy of the binaries beside the data.
- * Gives the folders to the account.
+ * PostgreSQL refuses to run as root. A root service runs it as `nobody`. If `nobody` cannot reach the files (a checkout in a 0700 home), it
+ * runs in a user namespace that shows root as `nobody`. Without namespaces, it runs from a copy of the binaries beside the data. The
+ * folders are given to the account.
  * @param folders the database's own folder first, then those outside it (the socket's)
  * @throws StartError when no account can reach the folders.
  */
@@ -37,7 +37,7 @@ export function chooseOsAccount (binaries: Binaries, folders: [string, ...string
   return account
 }
 
-/** A program of the installation and its arguments, as the account runs it. */
+/** A program of the installation with its arguments, as a command for the account. */
 export function commandOf ({ prefix: [first, ...rest], binaries }: OsAccount, program: string, args: string[]): [string, string[]] {
   const path = join(binaries.home, 'bin', program)
   return first === undefined ? [path, args] : [first, [...rest, path, ...args]]
@@ -64,12 +64,12 @@ function readableCopy (binaries: Binaries, dir: string): Binaries {
 
 const mayRun = (binaries: Binaries) => nobodyMay('-x', join(binaries.home, 'bin/postgres'))
 
-/** Asks the kernel rather than the mode bits: access lists and mounts count too. */
+/** The kernel is asked, because access lists and mounts count besides the mode bits. */
 function nobodyMay (access: '-w' | '-x', path: string): boolean {
   return spawnSync('/bin/sh', ['-c', 'test "$0" "$1"', access, path], { ...nobody, cwd: '/' }).status === 0
 }
 
-/** All but the password: the service's own. */
+/** Gives all files but the password to the account. The password stays with the service. */
 function giveTo (owner: OsAccount['owner'], folder: string): void {
   chownSync(folder, owner.uid, owner.gid)
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { systemErrorText } from './error.ts'
 
-/** What a server writes to `postmaster.pid` (src/include/utils/pidfile.h); the status comes last. */
+/** The lines of `postmaster.pid` (src/include/utils/pidfile.h); the status comes last. */
 export type Postmaster = { pid: number, socketDir: string, port: number, status: string }
 
 const pidFile = (data: string) => join(data, 'postmaster.pid')
 
-/** The server that says it runs on this data directory, dead or alive; undefined when none does, or it has not said enough yet. */
+/** The server that is recorded for this data directory, running or not; undefined when the record is missing or still incomplete. */
 export function readPostmaster (data: string): Postmaster | undefined {
   if (!existsSync(pidFile(data))) return undefined
   const [pid, , , port, socketDir, , , status = ''] = readText(pidFile(data)).split('\n')
@@ -18,14 +18,14 @@ export function readPostmaster (data: string): Postmaster | undefined {
 }
 
 /**
- * Whether the process is a server of this data directory: after a reboot, its number may be another program's.
- * A server that has ended and was not collected yet has no command line any more.
+ * Whether the process is a server of this data directory. After a reboot, its process id may belong to another program. A server that has
+ * ended but still exists as a zombie has no command line any more.
  */
 export function isPostmaster (pid: number, data: string): boolean {
   return processExists(pid) && commandLine(pid).includes(` -D ${data} `)
 }
 
-/** Whether a process of this number runs, whoever it belongs to. */
+/** Whether a process with this id runs, under any account. */
 export function processExists (pid: number): boolean {
   try {
     return process.kill(pid, 0)
@@ -35,9 +35,9 @@ export function processExists (pid: number): boolean {
 }
 
 /**
- * Lets a new server take over a pid file whose number now belongs to another program. PostgreSQL never takes the process that
- * started it for a rival, so the file is made to name that one; the rest stays, because PostgreSQL looks there for shared memory
- * still in use. Read and written through one descriptor: a rival start that replaced the file meanwhile keeps its own.
+ * Lets a new server take over a pid file whose process id now belongs to another program. PostgreSQL never counts its own parent process as
+ * a rival, so the file gets the parent's id. The rest stays, because PostgreSQL looks there for shared memory that is still in use. The
+ * file is read and written through one descriptor: if a rival start replaces the file meanwhile, its new file is not changed.
  */
 export function takeOverPidFile (data: string): void {
   if (!existsSync(pidFile(data))) return
@@ -52,7 +52,7 @@ export function takeOverPidFile (data: string): void {
   }
 }
 
-/** A fast shutdown: connections are ended, open transactions rolled back. Resolves when the process is gone. */
+/** A fast shutdown: connections are closed and open transactions are rolled back. It resolves when the process has ended. */
 export async function stopServer (pid: number, data: string): Promise<void> {
   if (isPostmaster(pid, data)) process.kill(pid, 'SIGINT')
   while (isPostmaster(pid, data)) await sleep(10)
@@ -63,7 +63,7 @@ function commandLine (pid: number): string {
   return spawnSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' }).stdout
 }
 
-/** The file's text, empty when it vanished meanwhile. */
+/** The content of the file, empty if it has disappeared meanwhile. */
 function readText (path: string): string {
   try {
     return readFileSync(path, 'utf8')

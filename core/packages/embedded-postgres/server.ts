@@ -12,18 +12,18 @@ import { readPostmaster } from './postmaster.ts'
 /** PostgreSQL's settings by name. */
 export type ServerSettings = Record<string, string>
 
-/** Short transactions on one machine, in little memory. Durability stays as PostgreSQL ships it: fsync and synchronous_commit on. */
+/** Settings for short transactions on one machine with little memory. Durability is unchanged: fsync and synchronous_commit are on. */
 const settings: ServerSettings = {
   listen_addresses: '',
   unix_socket_permissions: '0700',
   shared_buffers: '64MB',
-  // Reads are small and mostly cached: three I/O worker processes would only cost memory.
+  // Reads are small and mostly cached, so three I/O worker processes would only cost memory.
   io_method: 'sync',
   max_parallel_workers_per_gather: '0',
   jit: 'off',
   timezone: 'UTC',
   log_timezone: 'UTC',
-  // The log is for starts, recoveries and crashes. A failed statement is reported to who sent it; here it would only leak values.
+  // The log is for starts, recoveries and crashes. The sender of a failed statement gets its error; in the log it would only leak values.
   log_min_messages: 'log',
   log_min_error_statement: 'panic',
   log_error_verbosity: 'terse',
@@ -31,14 +31,14 @@ const settings: ServerSettings = {
   log_checkpoints: 'off'
 }
 
-/** A log longer than this (bytes) is begun anew at the next start. */
+/** A log with more bytes than this is emptied at the next start. */
 const logLimit = 1_000_000
 
 /**
- * Starts a server on `<dir>/data`, in its own session so that a Ctrl-C in the terminal does not reach it. It outlives the service
- * if that is killed. Its log is `<dir>/postgres.log`.
- * @returns the process number once it answers; undefined when it gave way to another server on the same data.
- * @throws StartError with the server's own complaint when it ends before that.
+ * Starts a server on `<dir>/data`, in its own session, so that a Ctrl-C in the terminal does not reach it. It continues to run if the
+ * service is killed. Its log is `<dir>/postgres.log`.
+ * @returns the process id when it answers; undefined when another server on the same data was faster.
+ * @throws StartError with the server's own message when it ends before that.
  */
 export async function launchServer (
   dir: string,
@@ -54,7 +54,7 @@ export async function launchServer (
     await sleep(5)
   }
   const complaint = complaintOf(child, readFileSync(log, 'utf8'))
-  // PostgreSQL's own guards against a second server on the same data.
+  // PostgreSQL's own protection against a second server on the same data.
   if (/lock file .* already exists|shared memory block/.test(complaint)) return undefined
   throw new StartError(`PostgreSQL did not start in ${dir}: ${complaint}`)
 }
@@ -85,7 +85,7 @@ async function spawnServer (args: string[], account: OsAccount, logPath: string)
   }
 }
 
-/** The last fatal message that the server itself logged (rivals share the log), else the last line of all. */
+/** The last fatal message that this server logged (rivals share the log), else the last line of all. */
 function complaintOf ({ pid, exitCode, signalCode }: ChildProcess, log: string): string {
   const fatal = [...log.matchAll(new RegExp(`\\[${pid}\\] (?:FATAL|PANIC): +(.*)`, 'g'))].at(-1)?.[1]
   const last = log.trim().split('\n').at(-1) ?? ''

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { hasMoreValues } from '../json-size.ts'
 
-/** The commas of a value, and the brackets that open its arrays and objects. */
+/** The number of commas of a value, and of the brackets that open its arrays and objects. */
 function sizeOf (value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
   const items = Object.values(value)

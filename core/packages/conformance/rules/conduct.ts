@@ -7,7 +7,7 @@ import type { Watch } from '../run/watch.ts'
 import { compareRun, inTurn } from './replay.ts'
 import type { ProviderUnderTest, RecordedRun } from './subject.ts'
 
-/** How the provider behaved in all that was tried before. */
+/** The behaviour of the provider in all earlier runs. */
 export function conductCases ({ installed: { code }, recorded }: ProviderUnderTest, watch: Watch): Case[] {
   const faults = (find: (one: RecordedRun) => readonly string[]): string[] => [
     ...new Set(recorded.flatMap((one) => find(one).map((fault) => `${one.name}: ${fault}`)))
@@ -37,7 +37,7 @@ export function conductCases ({ installed: { code }, recorded }: ProviderUnderTe
   ]
 }
 
-/** What the host writes by itself, with addresses that may have a key in them. */
+/** Lines that the host itself writes, with URLs that may contain a key. */
 const hostLines = new Set(['vendor called', 'mail server called'])
 
 function shownIn (where: string, value: unknown, canaries: RecordedRun['canaries']): string[] {
@@ -53,10 +53,10 @@ function plainFaults ({ run: { seen: { returned } } }: RecordedRun): string[] {
   return isDeepStrictEqual(copied.value, returned) ? [] : ['It has fields that JSON does not carry.']
 }
 
-/** Bytes. */
+/** The size of a large document in bytes. */
 const large = 8 * 1024 * 1024
 
-/** The documents of a dispatch, replaced by large ones. */
+/** Replaces the documents of a dispatch by large ones. */
 export async function documentCases (subject: ProviderUnderTest, fit: readonly Prepared[]): Promise<Case[]> {
   const { installed, fixtures: { sends } } = subject
   const names = new Set(

@@ -5,8 +5,8 @@ import { now } from '../run/vendor-double.ts'
 import type { ProviderUnderTest } from './subject.ts'
 
 /**
- * What a provider refuses by itself, it must have declared: nobody learns at a dispatch what a validation could have said. One without a
- * vendor is its own.
+ * A refusal by the provider itself must be declared, so that a validation reports it already. For a provider without a vendor, its own code
+ * is the vendor.
  */
 export function foreseenCases ({ installed }: ProviderUnderTest, sends: readonly Prepared[]): Case[] {
   return sends.flatMap(({ name, call, result }) => {

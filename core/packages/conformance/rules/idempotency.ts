@@ -9,7 +9,10 @@ import type { ReceivedRequest } from '../vendor/requests.ts'
 import { inTurn } from './replay.ts'
 import type { ProviderUnderTest } from './subject.ts'
 
-/** How each service keeps from dispatching twice, as its manifest says, tried on its first accepted fixture. */
+/**
+ * Checks, on the first accepted fixture of each service, that the provider prevents a second dispatch in the way that its manifest
+ * declares.
+ */
 export async function idempotencyCases (subject: ProviderUnderTest, fit: readonly Prepared[]): Promise<Case[]> {
   const { installed: { manifest }, fixtures: { sends } } = subject
   const cases = await inTurn(Object.entries(manifest.services), async ([service, { idempotency: { kind } }]) => {
@@ -27,7 +30,7 @@ export async function idempotencyCases (subject: ProviderUnderTest, fit: readonl
   return cases.flat()
 }
 
-/** The vendor sees the same request under the same key, and another key where the attempt is another. */
+/** The vendor must see the same request under the same key, and another key for another attempt. */
 async function keyCase (subject: ProviderUnderTest, named: Named<DispatchFixture>): Promise<Case> {
   const attempt = async (more: Attempt): Promise<string[]> => keyedOf(await subject.play(prepareSend(subject.installed, named, more)))
   const [once, again, other] = [await attempt({}), await attempt({}), await attempt({ idempotencyKey: idempotencyKeys[1] })]
@@ -42,20 +45,20 @@ async function keyCase (subject: ProviderUnderTest, named: Named<DispatchFixture
   return judged('key', `${named.name}: sent again with the same key, and with another`, [...changed, ...keyless])
 }
 
-/** The requests of a run that change something, as texts that can be compared. */
+/** The requests of a run that change something, as texts for comparison. */
 function keyedOf ({ requests }: CallRun): string[] {
   const sent = requests.map(({ request }) => request)
   return sent.filter(({ method, form = {} }) => method !== 'GET' && !Object.hasOwn(form, 'grant_type')).map(textOf)
 }
 
-/** Without what the transport makes anew each time. */
+/** Leaves out what the transport makes anew each time. */
 function textOf ({ method, path, search, headers: { 'content-type': type = '', ...headers }, body }: ReceivedRequest): string {
   const boundary = /boundary="?([^";]+)/.exec(type)?.[1]
   const text = `${JSON.stringify([method, path, search, headers, type])}\n${body.toString('latin1')}`
   return boundary === undefined ? text : text.replaceAll(boundary, '')
 }
 
-/** Our reference goes to the vendor, or into the state; the look-up asks for it. */
+/** Our reference is sent to the vendor or stored in the state, and the look-up asks for it. */
 async function lookupCase (subject: ProviderUnderTest, named: Named<DispatchFixture>, first: Prepared): Promise<Case> {
   const name = `${named.name}: looked up by its reference`
   const unsafe = first.call.exchange.filter((entry) => isUnsafe(entry) && !isSignIn(entry))
@@ -73,7 +76,7 @@ async function lookupCase (subject: ProviderUnderTest, named: Named<DispatchFixt
   ])
 }
 
-/** A provider that asks nobody remembers by itself. */
+/** A provider without a vendor uses its own state. */
 async function rememberedCase (subject: ProviderUnderTest, named: Named<DispatchFixture>, name: string): Promise<Case> {
   const state = memoryState()
   const dispatched = prepareSend(subject.installed, named)

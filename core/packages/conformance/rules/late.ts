@@ -9,12 +9,12 @@ import type { ProviderUnderTest } from './subject.ts'
 
 type Offered = ServiceManifest<ProvidedName>
 
-/** What a vendor says that is at work on a request and accepts it later. */
+/** The answers of a vendor that is still processing a request and accepts it later. */
 const evasions = injectedFaults.filter((attack) =>
   attack.status === conflict || ('script' in attack && 'cut' in attack.script && attack.script.cut === 'after-body')
 )
 
-/** The first accepted dispatch of each service, by a vendor that accepts it after it has given another answer, or none. */
+/** The first accepted dispatch of each service, with a vendor that first gives another answer or none, and then accepts it. */
 export async function lateCases (subject: ProviderUnderTest, fit: readonly Played[], questions: readonly Prepared[]): Promise<Case[]> {
   const { installed: { manifest } } = subject
   const cases = await inTurn(Object.entries(manifest.services), async ([service, offered]) => {
@@ -34,7 +34,7 @@ export async function lateCases (subject: ProviderUnderTest, fit: readonly Playe
   return cases.flat()
 }
 
-/** Which request of a dispatch cannot be repeated; -1 where none is sent. */
+/** The index of the request that cannot be repeated; -1 where there is none. */
 function pointOf ({ installed: { manifest } }: ProviderUnderTest, { prepared, run }: Played): number {
   const { exchange } = prepared.call
   return exchange.findIndex((_, at) => positionOf(exchange, at, passedFrom(manifest.services, prepared, run)) === 'at')
@@ -42,7 +42,9 @@ function pointOf ({ installed: { manifest } }: ProviderUnderTest, { prepared, ru
 
 type Late = { prepared: Prepared, at: number, attack: InjectedFault, offered: Offered, asked: readonly Prepared[] }
 
-/** In doubt at first, whatever a look-up says that comes too early; then accepted, once it is repeated under its key. */
+/**
+ * The outcome is doubtful at first, even if a look-up finds nothing too early. It is accepted when the request is repeated under its key.
+ */
 async function lateFaults (subject: ProviderUnderTest, { prepared, at, attack, offered, asked }: Late): Promise<string[]> {
   const { manifest } = subject.installed
   const unseen = asked.find(({ result }) => result['found'] === 'absent')?.call.exchange ?? []
@@ -63,7 +65,7 @@ async function lateFaults (subject: ProviderUnderTest, { prepared, at, attack, o
   return differs('response', prepared.result['response'], again.result.response)
 }
 
-/** A look-up counts only once the vendor would show what it has accepted at the end of the call. */
+/** A look-up that finds nothing counts only after the time at which the vendor would show what it accepted at the end of the call. */
 function shownCase ({ fixtures: { questions } }: ProviderUnderTest, { name }: Prepared, offered: Offered): Case {
   const { timeLimit = usualTimeLimit } = offered
   const counts = missCountsAfter(offered) - timeLimit

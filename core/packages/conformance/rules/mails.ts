@@ -20,7 +20,7 @@ const mailAttacks: readonly InjectedMailFault[] = [
   { name: 'has another certificate', outcome: 'unavailable', link: 'untrusted' }
 ]
 
-/** Spoils the session of every accepted dispatch that is an e-mail. */
+/** Disturbs the session of every accepted dispatch that is an e-mail. */
 export async function mailCases (subject: ProviderUnderTest, fit: readonly Prepared[]): Promise<Case[]> {
   const [prepared] = fit.filter(({ call: { mail }, result }) => mail !== undefined && result['outcome'] === 'accepted')
   if (prepared === undefined) return []

@@ -8,10 +8,10 @@ import type { CallRun } from '../run/run.ts'
 import { inTurn } from './replay.ts'
 import type { ProviderUnderTest } from './subject.ts'
 
-/** A fixture that went as it says, and how it went. */
+/** A fixture that ran as expected, and its run. */
 export type Played = { prepared: Prepared, run: CallRun }
 
-/** One request of one fixture, and how one attack on it may end. */
+/** One request of one fixture, and the permitted outcomes of one attack on it. */
 type Trial = {
   prepared: Prepared
   at: number
@@ -21,7 +21,7 @@ type Trial = {
   words: ReturnType<typeof allowed>
 }
 
-/** Spoils every request of every accepted dispatch, in every way; where fixtures begin with the same requests, these are spoilt once. */
+/** Attacks every request of every accepted dispatch in every way. Requests that several fixtures have in common are attacked once. */
 export async function outcomeCases (subject: ProviderUnderTest, fit: readonly Played[]): Promise<Case[]> {
   const { installed: { manifest } } = subject
   const accepted = fit.filter(({ run, prepared: { call } }) => run.result.outcome === 'accepted' && call.exchange.length > 0)
@@ -37,9 +37,7 @@ export async function outcomeCases (subject: ProviderUnderTest, fit: readonly Pl
   return [...points, ...cases.flat(), ...(await inTurn(services, (played) => mappedCases(subject, played))).flat()]
 }
 
-/**
- * What makes a trial another one: the attack, and all that is sent until then; a part of a path that has a digit in it is somebody's id.
- */
+/** The key of an attack: its kind, and all requests up to it. A part of a path that contains a digit counts as an id. */
 function shapeOf ({ attack, at, prepared: { call: { service, exchange, checkpointed } } }: Trial): string {
   const sent = exchange.slice(0, at + 1).map(({ expect: { method, url } }) =>
     `${method} ${url.replace(/\?.*/, '').replaceAll(/[^/]*\d[^/]*/g, '*')}`
@@ -70,7 +68,7 @@ function trialsOf ({ services }: Manifest, { prepared, run }: Played): Trial[] {
   })
 }
 
-/** From which request on nothing can be repeated. */
+/** The index of the first request that cannot be repeated. */
 export function passedFrom (
   services: Manifest['services'],
   { call: { service, exchange, checkpointed } }: Prepared,
@@ -113,7 +111,7 @@ function outcomeFaults (manifest: Manifest, { prepared, attack, words }: Trial, 
   return [...wrong, ...signIn, ...wrong.length > 0 || 'silent' in attack ? [] : ownFaults(manifest, words, seen.thrown)]
 }
 
-/** The host keeps a doubt, whatever a provider makes of it. The provider must not rely on that. */
+/** The host remembers a doubt, whatever a provider reports. The provider must not rely on that. */
 export function ownFaults ({ errors: { map } }: Manifest, words: Trial['words'], thrown: unknown): string[] {
   const failure = failureOf(thrown)
   if (failure === undefined) {
@@ -131,7 +129,7 @@ function expectedOf (words: Trial['words']): string {
   return `it must be ${words.join(' or ')}${words.includes('accepted') ? ' (accepted only with the answer of the fixture)' : ''}`
 }
 
-/** A request whose fate is unknown went out once, or each time under the same key. */
+/** A request with an unknown outcome must be sent once only, or each time under the same key. */
 function onceCase ({ services }: Manifest, trial: Trial, { requests }: CallRun): Case[] {
   const { prepared: { call: { service, exchange } }, at, position, attack } = trial
   if (position === 'before' || attack.means !== 'doubtful' || !isUnsafe(exchange[at])) return []
@@ -140,7 +138,7 @@ function onceCase ({ services }: Manifest, trial: Trial, { requests }: CallRun):
   return [judged('once', nameOf(trial), times > 1 && !keyed ? [`It was sent ${times} times.`] : [])]
 }
 
-/** Every code of the map, at its place in an answer to the last request. */
+/** Tries every code of the map, at its place in an answer to the last request. */
 async function mappedCases (subject: ProviderUnderTest, { prepared }: Played): Promise<Case[]> {
   const { manifest: { errors: { at, map } } } = subject.installed
   const codes = Object.entries(map)

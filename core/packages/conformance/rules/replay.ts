@@ -9,7 +9,7 @@ import { injectedFaults } from '../run/fault-injection.ts'
 import type { CallRun } from '../run/run.ts'
 import { attempted, type ProviderUnderTest } from './subject.ts'
 
-/** What a provider's fixtures are, before they are played. */
+/** The kinds of a provider's fixtures, before they run. */
 export function fixtureCases ({ installed, fixtures }: ProviderUnderTest): Case[] {
   const unfit = [
     ...fixtures.sends.map((named) => ({ name: named.name, prepared: attempted(() => prepareSend(installed, named)) })),
@@ -29,7 +29,7 @@ export function fixtureCases ({ installed, fixtures }: ProviderUnderTest): Case[
   ]
 }
 
-/** Plays every dispatch. `fit` are those that went as their fixture says, with the run that they made. */
+/** Runs every dispatch. `fit` are the fixtures that ran as expected, with their runs. */
 export async function replayCases (
   subject: ProviderUnderTest,
   sends: readonly Prepared[]
@@ -59,7 +59,7 @@ function sandboxCases ({ fixtures: { sends }, installed: { manifest } }: Provide
     ]
 }
 
-/** Plays every question to the vendor. */
+/** Runs every query to the vendor. */
 export async function questionCases (subject: ProviderUnderTest, questions: readonly Prepared[]): Promise<Case[]> {
   const { installed: { manifest, code } } = subject
   const played = await inTurn(questions,
@@ -76,7 +76,7 @@ export async function questionCases (subject: ProviderUnderTest, questions: read
   ]
 }
 
-/** Spoils every request of every look-up. */
+/** Attacks every request of every look-up. */
 export async function blindCases (subject: ProviderUnderTest, questions: readonly Prepared[]): Promise<Case[]> {
   const lookups = questions.filter(({ call: { verb, exchange } }) => verb === 'lookup' && exchange.length > 0)
   if (lookups.length === 0) return [skipped('blind', 'a look-up that fails', 'No fixture of a look-up asks the vendor.')]
@@ -85,14 +85,14 @@ export async function blindCases (subject: ProviderUnderTest, questions: readonl
   )
   return await inTurn(trials, async ({ prepared, attack }) => {
     const { result } = await subject.play(prepared, { attack })
-    // Not to be found is what a look-up may be told so.
+    // A look-up may get the answer that the dispatch does not exist.
     const told = result.outcome === 'answered' && attack.how.status !== 404
     return judged('blind', `${prepared.name}: request ${attack.at + 1} ${attack.how.name}`,
       told ? [`It answers ${JSON.stringify(result.value)}.`] : [])
   })
 }
 
-/** How a run differs from its fixture. */
+/** The differences between a run and its fixture. */
 export function compareRun ({ call: { exchange, mail }, filling, result }: Prepared, run: CallRun): string[] {
   const numbered = (index: number, differences: readonly string[]): string[] =>
     differences.map((difference) => `Request ${index + 1}: ${difference}`)
@@ -132,7 +132,7 @@ function compareResult ({ checkpoint, ...expected }: JsonObject, { result, saved
   ]
 }
 
-/** One after the other: a stage has one vendor. */
+/** Runs one after the other, because a stage has one vendor. */
 export async function inTurn<Item, Result> (items: readonly Item[], work: (item: Item) => Promise<Result>): Promise<Result[]> {
   const results: Result[] = []
   for (const item of items) results.push(await work(item))

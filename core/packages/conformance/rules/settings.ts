@@ -3,7 +3,7 @@ import { checkSettings, secretNames } from '@dispatch/core/host'
 import { type Case, judged, skipped } from '../report.ts'
 import type { ProviderUnderTest } from './subject.ts'
 
-/** The forms of a provider, on the settings of its fixtures. */
+/** Checks the settings schemas of a provider with the settings of its fixtures. */
 export function settingsCases ({ installed: { manifest }, fixtures }: Pick<ProviderUnderTest, 'installed' | 'fixtures'>): Case[] {
   const { settings: form, requestSettings } = manifest
   const untitled = Object.entries({ settings: form, requestSettings }).flatMap(([where, { properties }]) =>

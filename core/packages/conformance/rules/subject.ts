@@ -5,16 +5,16 @@ import type { Canaries } from '../run/canary.ts'
 import { type CallRun, type CallTimeouts, type FixtureCall, run } from '../run/run.ts'
 import type { VendorDouble } from '../run/vendor-double.ts'
 
-/** A run that was made on the way, with the secrets that were in it. */
+/** A run with the secrets that were used in it. */
 export type RecordedRun = { name: string, run: CallRun, canaries: Canaries }
 
-/** The provider that is tried, and everything that was tried so far. */
+/** The provider under test, and all runs so far. */
 export type ProviderUnderTest = {
   installed: InstalledProvider
   fixtures: Fixtures
   stages: readonly [VendorDouble, VendorDouble]
   recorded: RecordedRun[]
-  /** Makes a call and remembers what was seen. */
+  /** Makes a call and records its run. */
   play: (
     prepared: Prepared,
     changes?: Partial<Pick<FixtureCall, 'attack' | 'mailAttack' | 'meet' | 'state' | 'sandbox'>>,
@@ -42,7 +42,7 @@ export function createSubject (
   }
 }
 
-/** The fixtures that can be played; those that cannot are a case of their own elsewhere. */
+/** The usable fixtures. Unusable ones are a failed case elsewhere. */
 export function ready<Fixture extends { name: string }> (
   fixtures: readonly Fixture[],
   prepare: (fixture: Fixture) => Prepared

@@ -5,7 +5,7 @@ import type { CallRun } from '../run/run.ts'
 import { compareRun, inTurn } from './replay.ts'
 import type { ProviderUnderTest } from './subject.ts'
 
-/** Each accepted dispatch for two tenants at once, each with a vendor of its own, both held at every answer until the other is there. */
+/** Runs each accepted dispatch for two tenants at once, each with its own vendor. Each answer waits until both tenants have reached it. */
 export async function tenantCases (subject: ProviderUnderTest, fit: readonly Prepared[]): Promise<Case[]> {
   const { installed, fixtures: { sends }, stages: [one, other] } = subject
   const names = new Set(fit.filter(({ result }) => result['outcome'] === 'accepted').map(({ name }) => name))
@@ -37,7 +37,7 @@ function mixed (whose: string, own: Prepared, run: CallRun, { canaries }: Prepar
 
 type Meeting = { at: (index: number) => Promise<void>, leave: () => void }
 
-/** A place where two wait for each other, as long as both are there. */
+/** A barrier at which two tenants wait for each other, as long as both are running. */
 function createMeeting (): Meeting {
   const waiting = new Map<number, () => void>()
   let alone = false

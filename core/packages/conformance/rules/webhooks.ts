@@ -10,7 +10,7 @@ import { now } from '../run/vendor-double.ts'
 import { inTurn } from './replay.ts'
 import { attempted, type ProviderUnderTest } from './subject.ts'
 
-/** One webhook of the provider, with keys of the kit's in place of the vendor's, and the events that can be sent to it. */
+/** One webhook of the provider, with keys of the kit instead of the vendor's, and the events for it. */
 type Hook = {
   subject: ProviderUnderTest
   service: EventService
@@ -22,7 +22,7 @@ type Hook = {
 const endpoint = 'kit-endpoint:kit-password-of-the-endpoint'
 const strange = 'kit-endpoint:another-password'
 
-/** Each webhook with the events of its fixtures, true and forged. */
+/** Tries each webhook with the events of its fixtures, genuine and forged. */
 export async function webhookCases (subject: ProviderUnderTest): Promise<Case[]> {
   const { installed: { manifest }, fixtures } = subject
   const declared = eventServices.flatMap((service) =>
@@ -50,7 +50,7 @@ export async function webhookCases (subject: ProviderUnderTest): Promise<Case[]>
   return [...strays, ...cases.flat()]
 }
 
-/** The webhook with each of its verifiers by itself, and the events whose settings have the secret of that. */
+/** The webhook with each of its verifiers alone, and the events whose settings have that verifier's secret. */
 function waysOf (hook: Hook): { way: Hook, missing: Case[] }[] {
   const { verifiers, events, service } = hook
   if (verifiers.length === 1) return [{ way: hook, missing: [] }]
@@ -114,7 +114,7 @@ function readingFaults ({ webhook }: Hook, read: ReadEvent, { remoteId, type, ev
   ]
 }
 
-/** What the host makes of an event for the configuration that it is addressed to. */
+/** The host's result for an event of a given configuration. */
 async function deliver (
   { verifiers }: Hook,
   delivery: WebhookRequest,
@@ -126,7 +126,7 @@ async function deliver (
 
 const unknownWord = 'kit.a-word-that-nobody-knows'
 
-/** Every word of the vendor's, and one that nobody knows, in the place where a fixture has one. */
+/** Tries each of the vendor's words, and an unknown one, in the place where a fixture has one. */
 async function wordCases (hook: Hook): Promise<Case[]> {
   const { webhook: { events }, service } = hook
   const readings = await inTurn(hook.events,
@@ -164,7 +164,7 @@ async function wordCases (hook: Hook): Promise<Case[]> {
   ]
 }
 
-/** The event with one word for another; undefined where that word does not stand by itself. */
+/** The event with one word replaced by another; undefined where the word is not a whole value. */
 function changed (body: Buffer, from: string, to: string): Buffer | undefined {
   const parsed = attempted(() => JSON.parse(body.toString()) as Json)
   if (!parsed.ok) return undefined
@@ -172,7 +172,7 @@ function changed (body: Buffer, from: string, to: string): Buffer | undefined {
   return other.includes(to) ? other : undefined
 }
 
-/** An event for a configuration that has the secrets of several verifiers, without what one of them looks for. */
+/** An event for a configuration with the secrets of several verifiers, without the part that one of them needs. */
 async function partlyCases (hook: Hook): Promise<Case[]> {
   const cases = await inTurn(hook.events, async ({ name, signed, body }) => {
     const own = hook.verifiers.filter((verify) => isConfigured(verify, signed.settings))
@@ -234,7 +234,7 @@ async function forgedCases (hook: Hook): Promise<Case[]> {
   ]
 }
 
-/** A character in the middle exchanged for another one of base64 and of hexadecimal. */
+/** Replaces a character in the middle by another one of base64 and of hexadecimal. */
 function alteredText (text: string): string {
   const at = Math.floor(text.length / 2) + (text.at(Math.floor(text.length / 2)) === '.' ? 1 : 0)
   return text.slice(0, at) + (text[at] === 'a' ? 'b' : 'a') + text.slice(at + 1)
@@ -259,7 +259,7 @@ async function repeatedCases (hook: Hook): Promise<Case[]> {
   ]
 }
 
-/** Bodies that are no event; one that fits the schema all the same must be readable. */
+/** Bodies that are not events. If one fits the schema anyway, it must be readable. */
 async function malformedCases ({ subject: { installed }, service, events: [event] }: Hook): Promise<Case[]> {
   if (event === undefined) return []
   const { name, body } = event

@@ -2,15 +2,16 @@ import type { Json, JsonObject } from '@dispatch/common'
 import { checkSettings, mapTexts, secretNames, type SettingsSchema } from '@dispatch/core/host'
 import { hash } from 'node:crypto'
 
-/** The secrets of a fixture by the field that they stand in, and what stands there instead when it is replayed. */
+/** The secrets of a fixture by their field, and their replacements in a run. */
 export type Canaries = readonly { field: string, was: string, is: string }[]
 
-/** Characters: a shorter secret could stand in any text by chance. */
+/** Characters. A shorter secret could occur in any text by chance. */
 export const shortestCanary = 8
 
 /**
- * Other secrets of the same shape: digits stay digits, hexadecimal stays hexadecimal, a prefix such as `sk_test_` stays. What
- * would no longer fit the form (or is a PEM key, which must go on working) is left as it is. `seed` tells tenants apart.
+ * Other secrets of the same form: digits stay digits, hexadecimal stays hexadecimal, a prefix such as `sk_test_` stays. A value stays
+ * unchanged if its replacement would not fit the settings schema, or if it is a PEM key, which must stay valid. `seed` makes different
+ * secrets for different tenants.
  */
 export function canariesOf (form: SettingsSchema, settings: JsonObject, seed: number): Canaries {
   return secretNames(form).flatMap((field) => {
@@ -21,7 +22,7 @@ export function canariesOf (form: SettingsSchema, settings: JsonObject, seed: nu
   })
 }
 
-/** The JSON with every secret of the fixture replaced, wherever it stands. */
+/** The JSON with every secret of the fixture replaced. */
 export function withCanaries<Value extends Json> (value: Value, canaries: Canaries): Value {
   const longestFirst = canaries.toSorted((a, b) => b.was.length - a.was.length)
   return longestFirst.length === 0
@@ -29,7 +30,7 @@ export function withCanaries<Value extends Json> (value: Value, canaries: Canari
     : mapTexts(value, (text) => longestFirst.reduce((changed, { was, is }) => changed.replaceAll(was, is), text))
 }
 
-/** The second half of a text with every letter and digit moved on within its kind, each by another step. */
+/** Changes each letter and digit in the second half of a text to another one of its kind, each by another step. */
 function shifted (text: string, seed: number): string {
   const kept = Math.floor(text.length / 2)
   const steps = hash('sha256', `${seed} ${text}`, 'buffer')
@@ -41,7 +42,7 @@ function shifted (text: string, seed: number): string {
 
 const kinds = ['0123456789', 'abcdef', 'ghijklmnopqrstuvwxyz', 'ABCDEF', 'GHIJKLMNOPQRSTUVWXYZ']
 
-/** Whether a text gives a secret away: as it is, encoded, backwards, or a piece of the half that is nobody else's. */
+/** Whether a text contains a secret: in clear text, encoded, backwards, or a piece of its unique half. */
 export function reveals (text: string, secret: string): boolean {
   return formsOf(secret).some((form) => text.includes(form))
 }
@@ -54,7 +55,7 @@ function formsOf (secret: string): string[] {
     encodeURIComponent(secret),
     JSON.stringify(secret).slice(1, -1),
     bytes.toString('hex'),
-    // Without the last characters, which depend on what follows.
+    // Without the last characters, which depend on the text that follows.
     bytes.toString('base64').replace(/.{1,4}$/, ''),
     bytes.toString('base64url').replace(/.{1,4}$/, ''),
     Array.from(secret).reverse().join(''),
@@ -62,5 +63,5 @@ function formsOf (secret: string): string[] {
   ]
 }
 
-/** Characters of a secret that nobody prints by chance. */
+/** The least characters of a secret that no text contains by chance. */
 const piece = 8

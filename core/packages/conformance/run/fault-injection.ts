@@ -4,18 +4,18 @@ import type { VendorReply } from '../vendor/vendor.ts'
 
 type Word = Outcome['outcome']
 
-/** What can go wrong with one request. `means`: what it says about the request, whatever the provider makes of it. */
+/** A fault of one request. `means`: the outcome of the request, whatever the provider reports. */
 export type InjectedFault =
   & { name: string, means: 'refused' | 'not done' | 'doubtful', status?: number }
   & (
     | { script: VendorReply }
-    /** There is no connection. */
+    /** The connection is refused. */
     | { link: 'refused' | 'unknown name' | 'untrusted' }
-    /** The vendor has the request and says nothing until the call is given up. */
+    /** The vendor gets the request and does not answer until the call is aborted. */
     | { silent: true }
   )
 
-/** Said of an idempotency key whose first request is still at work, too. */
+/** Vendors also give this answer for an idempotency key whose first request is still running. */
 export const conflict = 409
 
 const answers = (means: InjectedFault['means'], ...statuses: readonly number[]): InjectedFault[] =>
@@ -26,7 +26,7 @@ const answers = (means: InjectedFault['means'], ...statuses: readonly number[]):
     script: { status, json: { message: `The kit answers ${status}.` } }
   }))
 
-/** Every way in which one request of an exchange is made to fail. */
+/** All faults of one request of an exchange. */
 export const injectedFaults: readonly InjectedFault[] = [
   ...answers('refused', 400, 401, 403, 404, conflict),
   ...answers('not done', 429),
@@ -42,19 +42,19 @@ export const injectedFaults: readonly InjectedFault[] = [
 ]
 
 /**
- * How far a call has come with one of its requests. `before`: nothing is done yet that could not be repeated, by this request
- * neither. `at`: this request does it. `after`: an earlier one has done it.
+ * The place of a request in its call. `before`: neither this request nor an earlier one is past the point of no return. `at`: this request
+ * is. `after`: an earlier one is.
  */
 export type Position = 'before' | 'at' | 'after'
 
-/** `passed`: from which request on the call is past its checkpoint; 0 where there is none. */
+/** `passed`: the index of the first request after the checkpoint; 0 without a checkpoint. */
 export function positionOf (exchange: Exchange, index: number, passed: number): Position {
   const counts = (at: number): boolean => at >= passed && isUnsafe(exchange[at])
   if (exchange.slice(0, index).some((_, at) => counts(at))) return 'after'
   return counts(index) ? 'at' : 'before'
 }
 
-/** Whether a request changes something at the vendor; one for an access token does not. */
+/** Whether a request changes something at the vendor. A request for an access token does not. */
 export function isUnsafe (entry: Exchange[number] | undefined): boolean {
   return entry !== undefined && entry.expect.method !== 'GET' && !isSignIn(entry)
 }
@@ -64,8 +64,8 @@ export function isSignIn ({ expect: { form } }: Exchange[number]): boolean {
 }
 
 /**
- * What counts of the request beside the attack. `notProcessed`: statuses that its service declares. `keyed`: it goes under an
- * idempotency key. `passed`: it is past its checkpoint. `safe`: it changes nothing.
+ * The facts that decide the outcome besides the fault. `notProcessed`: the statuses that the service declares. `keyed`: the request has an
+ * idempotency key. `passed`: it is after the checkpoint. `safe`: it changes nothing.
  */
 type Facts = { notProcessed: readonly number[], keyed: boolean, passed: boolean, safe: boolean }
 
@@ -74,17 +74,17 @@ function meaningOf ({ status, means }: InjectedFault, { notProcessed, keyed }: F
   return status === conflict && keyed ? 'doubtful' : means
 }
 
-/** What may become of a call of which one request was attacked. `accepted` is only ever right with the answer of the fixture. */
+/** The permitted outcomes of a call with one attacked request. `accepted` is right only with the answer of the fixture. */
 export function allowed (attack: InjectedFault, position: Position, facts: Facts): readonly Word[] {
   const { passed, safe } = facts
   const means = meaningOf(attack, facts)
-  // What was accepted stays accepted; whether the rest was done is another question.
+  // What was accepted stays accepted, whether or not the rest was done.
   if (position === 'after') return ['uncertain', 'accepted']
   const unread = 'script' in attack && attack.status === undefined && !('cut' in attack.script) ? ['accepted' as const] : []
   if (means === 'doubtful' && position === 'at') return ['uncertain', ...unread]
-  // A call that is given up after its point of no return may have done anything.
+  // A call that is aborted after its point of no return may have done anything.
   if (means === 'doubtful') return ['unavailable', ...unread, ...'silent' in attack && passed ? ['uncertain' as const] : []]
   if (means === 'not done') return ['unavailable']
-  // What is not found when it is looked for may be what the provider wants to know.
+  // A provider may send a query to learn that something does not exist.
   return safe && attack.status === 404 ? ['rejected', 'unavailable', 'accepted'] : ['rejected']
 }

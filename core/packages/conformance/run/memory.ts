@@ -1,7 +1,7 @@
 import type { Json } from '@dispatch/common'
 import type { Log, State } from '@dispatch/core/host'
 
-/** A state that lives as long as it is used; `entries` shows what is in it. */
+/** A provider's state in memory; `entries` shows its content. */
 export function memoryState (): State & { entries: ReadonlyMap<string, Json> } {
   const entries = new Map<string, Json>()
   return {

@@ -12,7 +12,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type LogLine, memoryLog, memoryState } from './memory.ts'
 import { type ExchangeScript, type ExchangeSession, now, type VendorDouble } from './vendor-double.ts'
 
-/** A call as a fixture describes it, everything in it filled in. */
+/** A call as a fixture describes it, with its placeholders filled in. */
 export type FixtureCall = ExchangeScript & {
   service: ProvidedName
   settings: JsonObject
@@ -26,10 +26,10 @@ export type FixtureCall = ExchangeScript & {
   state?: State
 } & ({ verb: 'dispatch', request: JsonObject } | { verb: Exclude<VerbName, 'dispatch'>, query: JsonObject })
 
-/** What the verb itself did, before the host made an outcome of it. `refused`: what the context's http did not let it send. */
+/** The verb's own result, before the host made an outcome of it. `refused`: what the context's `http` refused to send. */
 export type VerbObservation = { thrown?: unknown, returned?: unknown, changed: boolean, ended: boolean, refused: string[] }
 
-/** A call that was made. `saved`: each checkpoint, and how many requests had come before it. */
+/** A call that was made. `saved`: each checkpoint, with the number of requests before it. */
 export type CallRun = {
   result: Outcome | FailedCall | { outcome: 'answered', value: unknown }
   requests: ExchangeSession['requests']
@@ -39,10 +39,10 @@ export type CallRun = {
   seen: VerbObservation
 }
 
-/** Milliseconds: for a whole call, and for a verb to notice that its call was given up. */
+/** Milliseconds: for a whole call, and for a verb to notice that its call was aborted. */
 export type CallTimeouts = { limit: number, endLimit: number }
 
-/** Calls a verb of the provider on the real host, against the vendor of the stage. */
+/** Calls a verb of the provider on the real host, with the vendor of the stage. */
 export async function run (
   installed: InstalledProvider,
   stage: VendorDouble,
@@ -57,7 +57,7 @@ export async function run (
   const done = Promise.withResolvers<undefined>()
   const watched = observed(installed, call, seen, () => done.resolve(undefined))
   try {
-    // A request for an access token is not given up with one call, as others may wait for it; it ends with its connection.
+    // A request for an access token is not aborted with one call, because other calls may wait for it. It ends with its connection.
     const result = await ask(watched, call, contextOf(call, playing, { disk, log, saved }), { limit, signal: playing.givenUp }).finally(
       playing.close
     )
@@ -103,7 +103,7 @@ async function ask (installed: InstalledProvider, call: FixtureCall, context: Ca
   return { outcome: 'answered', value: copied.ok ? copied.value : undefined }
 }
 
-/** The same provider, with its verb watched. */
+/** The same provider, with its verb recorded. */
 function observed (
   installed: InstalledProvider,
   { service, verb }: FixtureCall,
@@ -131,7 +131,7 @@ function observed (
   return { ...installed, verbs: { ...installed.verbs, [service]: { ...installed.verbs[service], [verb]: verbSeen } } }
 }
 
-/** What is not the vendor's doing comes of the request itself: where it was to go, what it was made of. */
+/** A failure that is not the vendor's comes from the request itself: its destination or its content. */
 function listened (http: Http, seen: VerbObservation): Http {
   const tell = (thrown: unknown): never => {
     const failure = failureOf(thrown)

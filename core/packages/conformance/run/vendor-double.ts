@@ -8,16 +8,16 @@ import type { ReceivedRequest } from '../vendor/requests.ts'
 import { createVendor, type Vendor, type VendorReply } from '../vendor/vendor.ts'
 import type { InjectedFault } from './fault-injection.ts'
 
-/** A vendor that follows exchanges, and one whose certificates nobody trusts. */
+/** A test vendor that follows exchanges, and another one with an untrusted certificate. */
 export type VendorDouble = {
-  /** Plays an exchange for one call; ended with `close`. One at a time. */
+  /** Runs an exchange for one call, until `close`. Only one exchange runs at a time. */
   play: (play: ExchangeScript) => Promise<ExchangeSession>
   close: () => Promise<void>
 }
 
 /**
- * `attack` spoils the request of the exchange with that index, `mailAttack` the session with the mail server; `meet` holds each
- * answer until it resolves.
+ * `attack` disturbs the request of the exchange with that index, `mailAttack` the session with the mail server. `meet` delays each answer
+ * until it resolves.
  */
 export type ExchangeScript = {
   exchange: Exchange
@@ -27,7 +27,7 @@ export type ExchangeScript = {
   meet?: (index: number) => Promise<void>
 }
 
-/** What the vendor got, with the index of the request of the exchange that it was. `givenUp` fires when a silent vendor has the request. */
+/** A request that the vendor got, with its index in the exchange. `givenUp` fires when a silent vendor has the request. */
 export type ExchangeSession = {
   network: Network
   requests: { request: ReceivedRequest, index: number | undefined }[]
@@ -39,7 +39,7 @@ export type ExchangeSession = {
 /** The time of every call of the kit. */
 export const now = (): Date => new Date('2026-03-14T09:30:00.000Z')
 
-/** Nobody listens there (tcpmux, RFC 1078), and nobody is called that (RFC 6761). */
+/** A port on which nothing listens (tcpmux, RFC 1078), and a name that does not exist (RFC 6761). */
 export const nobody = { host: '127.0.0.1', port: 1 }
 export const noName = 'no-such-host.invalid'
 
@@ -57,7 +57,7 @@ export async function createVendorDouble (): Promise<VendorDouble> {
   }
 }
 
-/** The mail server of a play: its certificate is one for the host that the fixture names, or another when it is attacked so. */
+/** The mail server of an exchange. Its certificate is for the host that the fixture names, or for another one in an attack. */
 async function openMail (
   post: Authority,
   { expect: { host, port, user }, answer = {} }: MailExchange,
@@ -103,7 +103,7 @@ function begin (
     await meet(index)
     answered++
     const { status = 200, headers = {}, json, text } = exchange[index]?.answer ?? {}
-    // Every request of a call whose connection is attacked makes its own.
+    // Each request of an attacked call has its own connection.
     return {
       status,
       headers: { ...headers, ...(link !== undefined && { connection: 'close' }) },
@@ -138,7 +138,7 @@ function begin (
   }
 }
 
-/** Which request of the exchange one is: the first of those like it that has not come yet, else the last. */
+/** The index of a request in the exchange: the first matching one that has not come yet, else the last matching one. */
 function indexOf (exchange: Exchange, request: ReceivedRequest, before: ExchangeSession['requests']): number | undefined {
   const alike = exchange.flatMap(({ expect }, index) => isMeant(expect, request) ? [index] : [])
   return alike.find((index) => before.every((earlier) => earlier.index !== index)) ?? alike.at(-1)

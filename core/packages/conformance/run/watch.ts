@@ -1,7 +1,7 @@
 import { Socket } from 'node:net'
 import { nobody, noName } from './vendor-double.ts'
 
-/** What the process does by the side of the kit: what it prints, and where it connects to. */
+/** What the process does besides: what it prints, and which connections it opens. */
 export type Watch = { printed: () => string, connected: () => readonly string[], stop: () => void }
 
 type Tap = { print: (text: string) => void, connect: (host: string) => void }
@@ -9,7 +9,7 @@ type Tap = { print: (text: string) => void, connect: (host: string) => void }
 const taps = new Set<Tap>()
 let restore: (() => void) | undefined
 
-/** Watches the whole process until it is stopped: connections to other machines are refused meanwhile. */
+/** Watches the whole process until it is stopped. Meanwhile connections to other machines are refused. */
 export function watchProcess (): Watch {
   const printed: string[] = []
   const connected: string[] = []
@@ -48,7 +48,7 @@ function overhear (stream: NodeJS.WriteStream): () => void {
   }
 }
 
-/** Every way to another machine (http, https, fetch, tls) begins in this method; those that are not the kit's own end at a closed port. */
+/** All connections (http, https, fetch, tls) begin in this method. Connections that are not the kit's are sent to a closed port. */
 function guardConnections (): () => void {
   const own = Object.getOwnPropertyDescriptor(Socket.prototype, 'connect')
   const connect = own?.value as (this: Socket, ...given: unknown[]) => Socket
@@ -64,7 +64,7 @@ function guardConnections (): () => void {
   }
 }
 
-/** Node calls the method with options, or with a port and a host, each way also as a list. */
+/** Node calls the method with options, or with a port and a host, and sometimes with a list of them. */
 type To = { host?: unknown, port?: unknown, path?: unknown }
 
 function staysHere ({ host, path }: To): boolean {

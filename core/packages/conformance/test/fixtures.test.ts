@@ -9,7 +9,7 @@ const healthy = fileURLToPath(new URL('../../../../test/fixtures/zoo/healthy', i
 const good = JSON.parse(await readFile(join(healthy, 'fixtures/send.sms.json'), 'utf8'))
 const event = JSON.parse(await readFile(join(healthy, 'fixtures/webhook.mailed.json'), 'utf8'))
 
-/** Fixtures that cannot be used, and the sentence that says why. */
+/** Unusable fixtures, each with the sentence that says why. */
 const unusable: Record<string, { file: string, content: unknown, why: RegExp }> = {
   'is no JSON': { file: 'send.bad.json', content: '{ "service":', why: /fixtures\/send\.bad\.json: .*JSON/ },
   'is called after nothing': {

@@ -19,7 +19,7 @@ async function breed (parent: string, { changes }: Animal): Promise<string> {
   return folder
 }
 
-/** The text with `to` in place of the first `from`, however the two are laid out. */
+/** The text with `to` instead of the first `from`, whatever the white space. */
 function replaced (text: string, from: string, to: string): string {
   const places = [...text.matchAll(/\S/g)].map(({ index }) => index)
   const found = text.replaceAll(/\s/g, '').indexOf(from.replaceAll(/\s/g, ''))

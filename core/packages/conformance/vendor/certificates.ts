@@ -3,23 +3,23 @@ import { isIP } from 'node:net'
 import { createSecureContext, type SecureContext } from 'node:tls'
 import { generate } from 'selfsigned'
 
-/** A private key and its certificate, in PEM. */
+/** A private key and its certificate in PEM. */
 export type Certificate = { key: string, cert: string }
 
-/** A certificate authority that exists for one test. */
+/** A certificate authority for one test. */
 export type Authority = {
-  /** What a client must trust, in PEM. */
+  /** The certificate that clients must trust, in PEM. */
   ca: string
   /** A certificate for these names or addresses. */
   issue: (...names: [string, ...string[]]) => Promise<Certificate>
-  /** The `SNICallback` of a TLS server: a certificate for whatever name it is asked by. */
+  /** The `SNICallback` of a TLS server: it makes a certificate for any requested name. */
   serveAnyName: (servername: string, callback: (error: Error | null, context?: SecureContext) => void) => void
 }
 
 const keys = { keyType: 'ec', algorithm: 'sha256' } as const
 
 export async function createAuthority (): Promise<Authority> {
-  // Clients find an authority by its name: each has its own.
+  // Clients find an authority by its name, so each authority has its own.
   const root = await generate([{ name: 'commonName', value: `Test authority ${randomUUID()}` }], {
     ...keys,
     extensions: [

@@ -1,7 +1,7 @@
 import type { Outcome } from '@dispatch/core/host'
 import type { MailScript } from './mail-server.ts'
 
-/** What can become of a session with a mail server, and what that says about the message. */
+/** The faults of a session with a mail server, and the outcome of the message with each. */
 export type InjectedMailFault =
   & { name: string, outcome: Exclude<Outcome['outcome'], 'accepted'>, needs?: 'sign-in' }
   & ({ script: MailScript } | { link: 'refused' | 'unknown name' | 'untrusted' })

@@ -5,20 +5,20 @@ import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import type { MailAnswer } from '../fixtures/fixture.ts'
 import type { Certificate } from './certificates.ts'
 
-/** A message as the server got it, and who signed in with what. */
+/** A message as the server got it, and the user who signed in. */
 export type ReceivedMail = { from: string, to: string[], source: string, user?: string, password?: string }
 
-/** At what point of a session it is ended: with a reply, or by a cut. */
+/** The point of a session at which it ends: with a reply, or with a broken connection. */
 export type MailScript = { at: 'sign-in' | 'sender' | 'recipient' | 'message', reply: string } | {
   at: 'greeting' | 'sender' | 'message'
   cut: true
 } | { at: 'message', silent: true }
 
-/** A real SMTP server, with STARTTLS or TLS from the first byte; what it takes stands in `mails`. */
+/** A real SMTP server with STARTTLS, or with TLS from the first byte. The accepted messages are in `mails`. */
 export type MailServer = { port: number, mails: ReceivedMail[], close: () => Promise<void> }
 
 /**
- * `answer` tells what it says to a message; `script` spoils its sessions; `heard` is called when it has a whole message and says nothing.
+ * `answer` gives its reply to a message. `script` disturbs its sessions. `heard` is called when it has a whole message and stays silent.
  */
 export type MailServerOptions = {
   certificate: Certificate
@@ -71,7 +71,7 @@ export async function createMailServer ({ certificate, tls, signsIn, answer, scr
     }
   }
   const server = new SMTPServer(options)
-  // Clients that give up are no fault of the server.
+  // A client that disconnects is not a fault of the server.
   server.on('error', () => undefined)
   server.server.on('connection', (socket: Socket) => sockets.add(socket.once('close', () => sockets.delete(socket))))
   server.listen(0, '127.0.0.1')

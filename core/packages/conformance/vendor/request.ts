@@ -3,7 +3,7 @@ import { AnyJsonObject, type DocumentHandle, type ProvidedName, services } from 
 import { hash } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 
-/** A request as a provider gets it, and the bytes of its documents by where they stand in it (JSON pointer). */
+/** A request as a provider gets it, and the bytes of its documents by JSON pointer into it. */
 export type FixtureRequest = { request: JsonObject, documents: ReadonlyMap<string, Buffer> }
 
 const closed = { additionalProperties: false }
@@ -14,7 +14,7 @@ const Document = Type.Object({
 }, closed)
 type Document = Static<typeof Document>
 
-/** What stands in the request of a fixture beside the service's own object. */
+/** The fields of a fixture's request besides the service's own object. */
 const fitBesides = compile(Type.Object({
   data: Type.Optional(AnyJsonObject),
   metadata: Type.Optional(Type.Record(Type.String(), Type.String())),
@@ -44,8 +44,8 @@ const picture = { filename: 'picture.png', contentType: 'image/png', content: 'A
 const place = { signer: 1, page: 1, x: 72, y: 680, width: 200, height: 60 }
 
 /**
- * Makes the request of a fixture what the service would make of a client's: with its defaults, and with handles for
- * documents. Throws an Error that says what does not fit. `largest` gives the documents another content.
+ * Turns the request of a fixture into the request that the service would give to a provider: with defaults, and with handles for documents.
+ * Throws an Error that names what does not fit. `largest` replaces the content of the documents.
  */
 export function materialOf (service: ProvidedName, written: JsonObject, content?: Buffer): FixtureRequest {
   const { [service]: own = {}, ...others } = written

@@ -6,8 +6,8 @@ import { TLSSocket } from 'node:tls'
 export type ReceivedPart = { name: string, filename?: string, contentType?: string, body: Buffer }
 
 /**
- * A request as a vendor got it; `json`, `form` and `parts` where the body is such. Of a key in `query` or `form` the last value counts;
- * `search` and `pairs` have all.
+ * A request as a vendor got it, with `json`, `form` or `parts` for such a body. For a repeated key in `query` or `form` the last value
+ * counts; `search` and `pairs` have all values.
  */
 export type ReceivedRequest = {
   method: string
@@ -58,7 +58,7 @@ function jsonOf (body: Buffer): { json?: Json } {
   }
 }
 
-/** RFC 7578: every part stands between two boundaries, its head before an empty line. */
+/** RFC 7578: every part is between two boundaries; its headers come before an empty line. */
 function partsOf (body: Buffer, boundary: string): ReceivedPart[] {
   const sections = body.toString('latin1').split(`--${boundary}`).slice(1, -1)
   return sections.map((section) => {

@@ -9,28 +9,28 @@ import { createAuthority } from './certificates.ts'
 import { receive, type ReceivedRequest } from './requests.ts'
 
 /**
- * What a vendor does with a request. `delay` in milliseconds. A cut ends the connection: before the body of the request is
- * read, once it has been read, or in the middle of the answer.
+ * What a vendor does with a request. `delay` is in milliseconds. A cut closes the connection: before the body of the request is read, after
+ * it is read, or in the middle of the answer.
  */
 export type VendorReply =
   | { status?: number, headers?: Record<string, string>, json?: Json, text?: string, body?: Buffer, delay?: number }
   | { cut: 'before-body' | 'after-body' | 'in-reply' }
 
-/** One script, one after the other (the last stays), or what a function makes of the request. */
+/** One script, several in order (the last one repeats), or a function of the request. */
 export type VendorBehaviour =
   | VendorReply
   | readonly [VendorReply, ...VendorReply[]]
   | ((request: ReceivedRequest) => VendorReply | Promise<VendorReply>)
 
-/** An HTTPS server that stands in for any vendor, with a certificate for every name that it is called by. */
+/** An HTTPS server that plays any vendor, with a certificate for every requested name. */
 export type Vendor = {
   ca: string
   port: number
-  /** Leads every host name here. */
+  /** Resolves every host name to this server. */
   route: Route
-  /** What was received, in order; a request that was cut off before its body is not among them. */
+  /** The received requests in order, without those that were cut off before their body. */
   requests: ReceivedRequest[]
-  /** Answers what no `on` answers. 404 until told. */
+  /** The answer to requests without an `on`; 404 by default. */
   answer: (answer: VendorBehaviour) => void
   /** Answers `POST /v1/messages`: method and path, without query. */
   on: (what: string, answer: VendorBehaviour) => void
@@ -47,7 +47,7 @@ export async function createVendor (): Promise<Vendor> {
   const server = createServer({ SNICallback: authority.serveAnyName, ...await authority.issue('127.0.0.1') }, (message, response) => {
     handle(message, response).catch(() => message.socket.destroy())
   })
-  // A connection that closes for want of use just when it is used would be a failure of the vendor's that no fixture asks for.
+  // If the server closed an idle connection just when it is used, the vendor would fail in a way that no fixture asks for.
   server.keepAliveTimeout = 60_000
 
   server.on('connection', (socket) => sockets.add(socket.once('close', () => sockets.delete(socket))))
@@ -86,14 +86,14 @@ export async function createVendor (): Promise<Vendor> {
   }
 }
 
-/** A network in which every host name is this vendor. */
+/** A network in which every host name leads to this vendor. */
 export function vendorNetwork (vendor: Vendor, options: NetworkOptions = {}): Network {
   return createNetwork({ ca: [vendor.ca], route: vendor.route, loopback: 'allowed', ...options })
 }
 
 type Turn = VendorReply | ((request: ReceivedRequest) => VendorReply | Promise<VendorReply>)
 
-/** What to do next, each time it is asked. */
+/** The next step, each time it is called. */
 function turns (answer: VendorBehaviour): () => Turn {
   if (!isList(answer)) return () => answer
   let index = 0

@@ -12,18 +12,18 @@ const patterns = `
   114311 411113 411311 113141 114131 311141 411131 211412 211214 211232 2331112
 `.trim().split(/\s+/).map((widths) => Array.from(widths, Number))
 
-/** Values that begin a symbol in a code set, and that change to it inside one. */
+/** The values that begin a symbol in a code set, and those that change to it inside a symbol. */
 const starts = { B: 104, C: 105 } as const
 const changes = { B: 100, C: 99 } as const
 const stop = 106
 
-/** Modules of light room on each side. */
+/** The width of the quiet zone on each side, in modules. */
 const quietZone = 10
 
-/** Code set C holds two digits in a value: worth a change from four digits at an end of the text, from six inside it. */
+/** Code set C holds two digits in one value. A change to it pays from four digits at an end of the text, and from six inside it. */
 const pairs = /(^(?:\d\d){2,}|(?:\d\d){3,}|(?:\d\d){2,}$|^\d\d$)/
 
-/** A Code 128 barcode of up to 80 printable ASCII characters; or the sentence that says what is wrong with the text. */
+/** A Code 128 barcode of up to 80 printable ASCII characters, or a sentence that says what is wrong with the text. */
 export function code128Modules (text: string): Modules | string {
   if (!/^[\x20-\x7e]{1,80}$/.test(text)) return 'A Code 128 barcode holds 1 to 80 letters, digits and signs of ASCII.'
   const values = valuesOf(text)
@@ -32,7 +32,7 @@ export function code128Modules (text: string): Modules | string {
   return modulesOf([rowOf(widths, quietZone, quietZone)])
 }
 
-/** The values of a text, the start first. */
+/** The values of a text, with the start value first. */
 function valuesOf (text: string): number[] {
   const segments = text.split(pairs).map((piece, index) => ({ set: index % 2 === 0 ? 'B' : 'C', piece } as const)).filter(({ piece }) =>
     piece !== ''

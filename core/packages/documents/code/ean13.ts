@@ -2,16 +2,16 @@ import validator from 'validator'
 import type { Modules } from '../model/document.ts'
 import { modulesOf, rowOf } from './modules.ts'
 
-/** The widths of a digit's modules, a space first (GS1 General Specifications, 5.2.1.2.1): sets A and C; set B is A read backwards. */
+/** The widths of a digit's modules, a space first (GS1 General Specifications, 5.2.1.2.1): sets A and C. Set B is A backwards. */
 const widths = ['3211', '2221', '2122', '1411', '1132', '1231', '1114', '1312', '1213', '3112'].map((digit) => Array.from(digit, Number))
 
-/** Which of the left six digits stand in set B: the way in which the first digit is written. */
+/** Which of the left six digits use set B: this encodes the first digit. */
 const firstDigits = ['AAAAAA', 'AABABB', 'AABBAB', 'AABBBA', 'ABAABB', 'ABBAAB', 'ABBBAA', 'ABABAB', 'ABABBA', 'ABBABA']
 
-/** Modules of light room. */
+/** The width of the quiet zone in modules. */
 const quietZone = { left: 11, right: 7 }
 
-/** An EAN-13 barcode of 13 digits, the last of them the check digit; or the sentence that says what is wrong with the text. */
+/** An EAN-13 barcode of 13 digits, the last of them the check digit, or a sentence that says what is wrong with the text. */
 export function ean13Modules (text: string): Modules | string {
   if (text.length !== 13 || !validator.isEAN(text)) return 'Expected the 13 digits of an EAN, the last of them its check digit.'
   const sets = firstDigits[Number(text[0])] ?? ''

@@ -1,24 +1,24 @@
 import { Decimal } from 'decimal.js'
 import validator from 'validator'
 
-/** A transfer in euros: `amount` a decimal text. */
+/** A transfer in euros. `amount` is a decimal text. */
 export type Transfer = { iban: string, bic: string, name: string, amount: string, remittance: string }
 
-/** Amounts that the scheme carries. */
+/** The range of amounts that the scheme permits. */
 const least = '0.01'
 const most = '999999999.99'
 
-/** Characters of a remittance. */
+/** The most characters of a remittance text. */
 const longest = 140
 
-/** Whether the scheme carries a transfer: it needs an account and its holder, and there is nothing to pay for a refund. */
+/** Whether the scheme can carry a transfer: it needs an account and its holder, and an amount to pay (a refund has none). */
 export function isPayable ({ iban, bic, name, amount, remittance }: Transfer): boolean {
   const value = new Decimal(amount).toDecimalPlaces(2)
   return value.gte(least) && value.lte(most) && isIban(iban) && (bic === '' || isBic(bic)) &&
     oneLine(name) !== '' && oneLine(remittance).length <= longest
 }
 
-/** Whether a text is an IBAN with its right check digits, in groups or not. */
+/** Whether a text is an IBAN with valid check digits, with or without spaces between groups. */
 export function isIban (text: string): boolean {
   return validator.isIBAN(compact(text))
 }
@@ -28,8 +28,8 @@ export function isBic (text: string): boolean {
 }
 
 /**
- * The text of the QR code for a SEPA credit transfer (European Payments Council, EPC069-12 version 3.1: service tag, version
- * 002, UTF-8): at most 331 bytes. A name longer than the 70 characters of the scheme is cut there.
+ * The text of the QR code for a SEPA credit transfer (European Payments Council, EPC069-12 version 3.1: service tag, version 002, UTF-8),
+ * at most 331 bytes. A name is cut after the 70 characters that the scheme permits.
  */
 export function transferText ({ iban, bic, name, amount, remittance }: Transfer): string {
   const value = `EUR${new Decimal(amount).toFixed(2)}`

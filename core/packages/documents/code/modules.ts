@@ -1,11 +1,11 @@
 import type { Modules, Rectangle } from '../model/document.ts'
 
-/** A matrix of dark and light modules, its quiet zone included, as the bars of its rows. */
+/** The bars of a matrix of dark and light modules, with its quiet zone, row by row. */
 export function modulesOf (matrix: readonly (readonly boolean[])[]): Modules {
   return { columns: matrix[0]?.length ?? 0, rows: matrix.length, dark: matrix.flatMap(barsOf) }
 }
 
-/** Bars and spaces given by their widths, a bar first, as a row with light room before and behind it. */
+/** A row of bars and spaces with these widths, a bar first, and a quiet zone on each side. */
 export function rowOf (widths: readonly number[], before: number, behind: number): boolean[] {
   return [before, ...widths, behind].flatMap((width, index) => Array.from({ length: width }, () => index % 2 === 1))
 }

@@ -1,10 +1,10 @@
 import { encodePng } from '../image/png-write.ts'
 import type { CodeBlock, ImageData } from '../model/document.ts'
 
-/** Pixels of a module: a picture shown at its size stays sharp on paper and screens. */
+/** Pixels for each module: a picture at its own size stays sharp on paper and screens. */
 const scale = 8
 
-/** A code as a PNG of black and white, in the proportions of its size, for formats that have no vectors. */
+/** A code as a black and white PNG in the proportions of its size, for formats without vectors. */
 export function pictureOf ({ modules, width: wide, height: high }: Pick<CodeBlock, 'modules' | 'width' | 'height'>): ImageData {
   const width = modules.columns * scale
   const height = Math.max(1, Math.round(width * high / wide))

@@ -14,10 +14,10 @@ import { type Scope, spend } from './scope.ts'
 import { compileTable } from './table.ts'
 import { compileHeading, compileKeyValues, compileText, splitLines } from './text.ts'
 
-/** What is the same for all blocks of a template. */
+/** The facts that are the same for all blocks of a template. */
 export type BlockResources = { readonly style: ResolvedStyle, readonly assets: Assets }
 
-/** Adds what the block comes to, with these data, to a list of resolved blocks. */
+/** Resolves a block with these data, and adds the result to a list of resolved blocks. */
 export type CompiledBlock = (scope: Scope, out: ResolvedBlock[]) => void
 
 /** Compiles blocks in their order. */
@@ -33,12 +33,12 @@ export function compileBlocks (blocks: readonly Block[], site: CompileContext, s
   }
 }
 
-/** Compiles blocks that stand inside of another one, where no block has a place of its own on the page. */
+/** Compiles blocks inside another block, where an address is not permitted. */
 function compileInside (blocks: readonly Block[], site: CompileContext, setting: BlockResources): CompiledBlock {
   return compileBlocks(blocks, { ...site, isInside: true }, setting)
 }
 
-/** The blocks that these blocks come to. */
+/** The resolved blocks of these blocks. */
 export function resolveBlocks (block: CompiledBlock, scope: Scope): ResolvedBlock[] {
   const out: ResolvedBlock[] = []
   block(scope, out)
@@ -133,7 +133,7 @@ function compileGroup (source: readonly Block[], site: CompileContext, setting: 
   }
 }
 
-/** An address stands in the body, not inside of other blocks: its place is the page's, and not the text's. */
+/** An address is permitted in the body only, not inside other blocks, because its place is fixed on the page. */
 function compileAddress (source: Extract<Leaf, { address: unknown }>['address'], site: CompileContext, setting: BlockResources): Resolve {
   if (site.pageFields || site.isInside) {
     reportFault(site, 'An address stands directly in the body: behind a window, its place is a place on the page.')

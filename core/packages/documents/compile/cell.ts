@@ -8,7 +8,7 @@ import { liquidText } from './liquid.ts'
 import { compileProse } from './prose.ts'
 import { type Scope, spend } from './scope.ts'
 
-/** Compiles what a cell shows. A value that the data do not have leaves the cell empty. */
+/** Compiles the content of a cell. A missing value leaves the cell empty. */
 export function compileCell (source: CellSource, site: CompileContext): (scope: Scope) => Cell {
   const { text, value, type = 'text', digits } = source
   if ((text === undefined) === (value === undefined)) reportFault(site, 'Expected either "text" (prose) or "value" (an expression).')

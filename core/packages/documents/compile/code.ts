@@ -12,7 +12,7 @@ import { type CodeText, compilePayment } from './payment.ts'
 import { compileProse, plainText } from './prose.ts'
 import { type Scope, spend } from './scope.ts'
 
-/** How a symbology is drawn, with its size in millimetres unless given: of barcodes a module is 0.33 mm wide. */
+/** How a symbology is drawn, with its default size in millimetres. A module of a barcode is 0.33 mm wide. */
 type Drawing = {
   modules: (text: string) => Modules | string
   size: (modules: Modules) => { width: number, height: number }
@@ -24,7 +24,7 @@ const drawings: Readonly<Record<Symbology, Drawing>> = {
   ean13: { modules: ean13Modules, size: ({ columns }) => ({ width: columns * 0.33, height: 22.85 }), isLabelled: true }
 }
 
-/** Compiles a code for machines. One whose value the data do not have is left out; a value that it cannot hold is a RenderError. */
+/** Compiles a machine-readable code. Without a value it is left out. A value that it cannot hold is a RenderError. */
 export function compileCode (source: Code, site: CompileContext): (scope: Scope) => CodeBlock | undefined {
   const { symbology, content } = compileContent(source, site)
   const words = compileProse(source.alt ?? '', contextBelow(site, 'alt'))
@@ -59,7 +59,7 @@ function compileValue (value: string, site: CompileContext): CodeText {
   }
 }
 
-/** A QR code is square; its given side counts for both. */
+/** A QR code is square, so the given side counts for both. */
 function sizeOf ({ width, height }: Code, symbology: Symbology, modules: Modules): { width: number, height: number } {
   const usual = drawings[symbology].size(modules)
   if (symbology !== 'qr') return { width: points(width ?? usual.width), height: points(height ?? usual.height) }

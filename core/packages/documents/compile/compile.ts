@@ -13,27 +13,27 @@ import { decodeAssets } from './image.ts'
 import { compileProse, plainText } from './prose.ts'
 import { newScope, type Scope } from './scope.ts'
 
-/** A template ready for any number of documents. */
+/** A compiled template, for any number of documents. */
 export type CompiledTemplate = {
-  /** Puts the data in; a RenderError when they do not fit the template. `paper`: of a page whose size is `auto`. */
+  /** Fills in the data. Throws a RenderError when they do not fit the template. `paper`: the paper for a page size of `auto`. */
   readonly resolve: (data: unknown, paper?: PaperSize) => ResolvedDocument
-  /** The fields of the data that it reads. */
+  /** The fields of the data that the template reads. */
   readonly uses: FieldUsage
   readonly reads: readonly Read[]
-  /** The signers who may have a place in its documents, by their numbers; which of them have one, the data say. */
+  /** The numbers of the signers who may have a place in the documents; the data decide which of them have one. */
   readonly signers: ReadonlySet<number>
-  /** What the template itself says of its documents. */
+  /** The facts about its documents that do not depend on the data. */
   readonly source: Pick<TemplateSource, 'archival' | 'currency'>
 }
 
-/** Compiles a template, for every output format. A TemplateError lists all its faults, as JSON pointers into template.yaml. */
+/** Compiles a template for every output format. Throws a TemplateError with all its faults, as JSON pointers into template.yaml. */
 export function compileTemplate (source: TemplateSource): CompiledTemplate {
   const { faults, ...template } = examineTemplate(source)
   if (faults.length > 0) throw new TemplateError(faults)
   return template
 }
 
-/** Compiles a template as far as it goes: with its faults, and with what it reads all the same. */
+/** Compiles a template as far as possible, and returns its faults and the fields that it reads. */
 export function examineTemplate (source: TemplateSource): CompiledTemplate & { readonly faults: readonly Fault[] } {
   const site: CompileContext = {
     at: '',
@@ -120,7 +120,7 @@ function compileCurrency (text: string, site: CompileContext): (scope: Scope) =>
   }
 }
 
-/** Prose in several languages may have the same fault in each. */
+/** Prose in several languages may have the same fault in each of them. */
 function distinct (faults: readonly Fault[]): Fault[] {
   return [...new Map(faults.map((fault) => [`${fault.path} ${fault.message}`, fault])).values()]
 }

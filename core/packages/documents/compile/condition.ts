@@ -3,8 +3,8 @@ import { compileExpression } from './expression.ts'
 import type { Scope } from './scope.ts'
 
 /**
- * Compiles `if`: whether it holds. What the data do not have, null, false, the empty text and the empty list do not; no condition always
- * does.
+ * Compiles `if` into a check whether it holds. A missing value, null, false, an empty text and an empty list do not hold. A missing
+ * condition always holds.
  */
 export function compileCondition (text: string | undefined, site: CompileContext): (scope: Scope) => boolean {
   if (text === undefined) return () => true

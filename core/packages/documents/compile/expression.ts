@@ -9,23 +9,23 @@ import { environment, lookUp, pointerOf, type Scope } from './scope.ts'
 
 /** A compiled expression. */
 export type CompiledExpression = {
-  /** Its value; a RenderError that names the path where the data has nothing. */
+  /** Its value. Throws a RenderError with the path when the data do not have it. */
   readonly value: (scope: Scope) => unknown
-  /** Its value, or undefined (null) where the data has nothing. */
+  /** Its value; undefined or null when the data do not have it. */
   readonly find: (scope: Scope) => unknown
-  /** JSON pointer of the first field that it reads, `''` when it reads none. */
+  /** JSON pointer of the first field that it reads; `''` when it reads none. */
   readonly pointer: (scope: Scope) => string
-  /** Whether it is a path and nothing else. */
+  /** Whether it is only a path. */
   readonly isPath: boolean
   /** The first field that it reads, from the root of the data. */
   readonly source: Path
 }
 
 const plainPath = /^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$/
-/** Words of Liquid that are no field of the data, and its computed ends of a path. */
+/** Words of Liquid that are not fields of the data, and the computed ends of a path. */
 const liquidWords = /(^|\.)(true|false|nil|null|empty|blank|size|first|last)(\.|$)/
 
-/** Compiles what stands between `{{` and `}}`. `as` says what the template does with the value. */
+/** Compiles the text between `{{` and `}}`. `as` says what the template does with the value. */
 export function compileExpression (text: string, site: CompileContext, as: Read['as']): CompiledExpression {
   const trimmed = text.trim()
   if (plainPath.test(trimmed) && !liquidWords.test(trimmed)) return compilePath(trimmed.split('.'), site, as)
@@ -60,11 +60,11 @@ function compileLiquid (text: string, site: CompileContext, as: Read['as']): Com
   }
 }
 
-/** What an expression is and reads; nothing, and a fault, when it is none. */
+/** The compiled expression and its fields; for an invalid one nothing, and a fault is recorded. */
 function parseValue (text: string, site: CompileContext): { parsed: Value | undefined, places: VariablePath[] } {
   try {
     const parsed = withFallbacks(new Value(text, engine))
-    // A quotation mark that is not closed passes as a value, but not as an output.
+    // Liquid accepts an open quotation mark in a value, but not in an output.
     if (isOne(parsed)) return { parsed, places: variablePathsOf(`{{ ${text} }}`) }
     reportFault(site, `"${text}" is not an expression: expected a path such as customer.name, with operators or filters.`)
   } catch (error) {
@@ -73,7 +73,7 @@ function parseValue (text: string, site: CompileContext): { parsed: Value | unde
   return { parsed: undefined, places: [] }
 }
 
-/** Whether an expression comes to one value: Liquid reads `a b` as two, and forgets one of them. */
+/** Whether an expression has one value: Liquid reads `a b` as two values and ignores one of them. */
 function isOne ({ initial }: Value): boolean {
   return initial.postfix.reduce((depth, token) => {
     if (!TypeGuards.isOperatorToken(token)) return depth + 1
@@ -81,7 +81,7 @@ function isOne ({ initial }: Value): boolean {
   }, 0) === 1
 }
 
-/** A Liquid error's own sentence, without its place, which would be counted from the start of the expression. */
+/** The sentence of a Liquid error, without its position, which would count from the start of the expression. */
 export function parseMessage (error: unknown, text: string): string {
   if (!(error instanceof Error)) throw error
   const [reason = error.message] = error.message.split(', line:')
@@ -90,10 +90,10 @@ export function parseMessage (error: unknown, text: string): string {
   return `"${text}" cannot be read: ${reason}.`
 }
 
-/** What Liquid reads from outside: names of fields, and indexes of lists. */
+/** The data that Liquid reads: names of fields, and indexes of lists. */
 export type VariablePath = readonly (string | number)[]
 
-/** The places that Liquid reads; parts that are known only at run time end one. */
+/** The paths that Liquid reads. A part that is known only at run time ends a path. */
 export function variablePathsOf (template: string): VariablePath[] {
   return engine.globalVariableSegmentsSync(template).map((segments) => {
     const dynamic = segments.findIndex((segment) => Array.isArray(segment))
@@ -104,15 +104,15 @@ export function variablePathsOf (template: string): VariablePath[] {
   })
 }
 
-/** The fields of a place alone: items of a list are read through the list's own name. */
+/** The path with field names only: the items of a list are read through the list's own name. */
 export function fieldPathOf (place: VariablePath): string[] {
   return place.filter((segment) => typeof segment === 'string')
 }
 
-/** Whether what the data do not have is an error, or nothing. */
+/** Whether a missing value is an error or is empty. */
 type Lenience = 'strict' | 'lenient'
 
-/** The variables, locale and currency of one evaluation. */
+/** The variables, the locale and the currency of one evaluation. */
 export function liquidContext (scope: Scope, site: CompileContext, lenience: Lenience): Context {
   const globals = { [settingNames.locale]: scope.locale, [settingNames.currency]: scope.currency }
   const fields = site.pageFields ? pageFields : {}
@@ -120,10 +120,10 @@ export function liquidContext (scope: Scope, site: CompileContext, lenience: Len
     { liquid: engine })
 }
 
-/** Where the data are that an error speaks of: of the variable that it names, or of the first one that is read. */
+/** The place of the data that an error is about: the variable that it names, or the first one that is read. */
 type Pointer = (scope: Scope, variable?: readonly string[]) => string
 
-/** Runs Liquid; its errors become RenderErrors that say which field of the data is concerned. */
+/** Runs Liquid. An error becomes a RenderError that names the field of the data. */
 export function withRenderErrors<T> (scope: Scope, site: CompileContext, pointer: Pointer, run: () => T): T {
   try {
     return run()

@@ -1,8 +1,8 @@
 import { type Context, type Filter, type Template, toValueSync, Value } from 'liquidjs'
 
 /**
- * Liquid forgives that the value before `default` is missing, and asks for what stands behind it, needed or not. Here it is
- * asked for only where it is needed, and where another `default` follows it may be missing too: `a | default: b | default: ''`.
+ * Liquid accepts that the value before `default` is missing, but it requires the value after it, needed or not. Here that value is required
+ * only when it is needed. If another `default` follows, it may be missing too: `a | default: b | default: ''`.
  */
 export function withFallbacks<V extends Value> (value: V): V {
   for (const [index, filter] of value.filters.entries()) {
@@ -13,7 +13,7 @@ export function withFallbacks<V extends Value> (value: V): V {
   return value
 }
 
-/** The same for every value in the parts of a template. */
+/** Applies the same to every value in the parts of a template. */
 export function withFallbacksInside (templates: readonly Template[]): void {
   for (const template of templates) {
     for (const argument of template.arguments?.() ?? []) if (argument instanceof Value) withFallbacks(argument)
@@ -25,7 +25,7 @@ function renderFallback (filter: Filter, place: 'another follows' | 'last'): Fil
   const render = filter.render.bind(filter)
   return function* (value: unknown, context: Context) {
     const found: unknown = yield* leniently(context, () => render(value, context))
-    // Nothing is left to show: the strict way tells what is missing.
+    // All values are missing: the strict evaluation names the missing one.
     return found === undefined && place === 'last' ? (yield* render(value, context)) as unknown : found
   }
 }

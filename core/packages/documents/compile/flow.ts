@@ -1,6 +1,6 @@
 import type { AddressBlock, ResolvedBlock, ResolvedDocument, ResolvedStyle } from '../model/document.ts'
 
-/** What a document without pages begins with: its watermark as a line of text, and the header of its first page. */
+/** The first blocks of a document without pages: its watermark as a line of text, and the header of its first page. */
 export function opening ({ watermark, firstHeader, header, style }: ResolvedDocument): ResolvedBlock[] {
   const above = firstHeader ?? header
   if (watermark === undefined) return above
@@ -10,7 +10,7 @@ export function opening ({ watermark, firstHeader, header, style }: ResolvedDocu
   ]
 }
 
-/** An address as ordinary blocks, for formats that have no window to place it behind; what stood beside it still does. */
+/** An address as ordinary blocks, for formats without a window. The text beside it is kept. */
 export function inFlow ({ window, sender, lines, beside }: AddressBlock, style: ResolvedStyle): ResolvedBlock[] {
   const text = lines.flatMap((line, index) => index === 0 ? line : [{ text: '\n' }, ...line])
   const address: ResolvedBlock[] = [

@@ -5,12 +5,12 @@ import { memoizeLru } from './memoize.ts'
 const dateStyles = ['short', 'medium', 'long', 'full'] as const
 export type DateStyle = typeof dateStyles[number]
 
-/** Whether a text names a style of dates. */
+/** Whether a text is the name of a date style. */
 export function isDateStyle (style: unknown): style is DateStyle {
   return dateStyles.some((known) => known === style)
 }
 
-/** The text of a cell for formats without typed values, in the words of the locale; numbers are rounded half away from zero. */
+/** The text of a cell in the words of the locale, for formats without typed values. Numbers are rounded half away from zero. */
 export function formatCell (cell: Cell, locale: string): TextRun[] {
   switch (cell.type) {
     case 'empty':
@@ -28,7 +28,7 @@ export function formatCell (cell: Cell, locale: string): TextRun[] {
   }
 }
 
-/** An amount with its currency (ISO 4217): the decimals of the currency, or at least these and at most `digits`. */
+/** An amount with its currency (ISO 4217). It has the decimals of the currency; with `digits`, at least these and at most `digits`. */
 export function formatMoney (value: Decimal, currency: string, locale: string, digits?: number): string {
   return moneyFormat(`${locale} ${currency} ${digits ?? ''}`).format(exact(value))
 }
@@ -48,16 +48,16 @@ export function formatDate (value: string, locale: string, style: DateStyle = 'm
   return dateFormat(`${locale} ${style}`).format(new Date(value))
 }
 
-/** The name of a country given as ISO 3166-1 alpha-2; any other text is itself. */
+/** The name of the country with an ISO 3166-1 alpha-2 code. Any other text is unchanged. */
 export function formatCountry (value: string, locale: string): string {
   return /^[A-Z]{2}$/.test(value) ? countryNames(locale).of(value) ?? value : value
 }
 
-// Making an Intl formatter costs far more than using it. The keys are words with a space between.
+// Creating an Intl formatter costs far more than using it. The keys are words with a space between.
 
 const moneyFormat = memoizeLru(500, (key) => {
   const [locale, currency = '', digits = ''] = key.split(' ')
-  // Not those of Intl, which leaves out decimals that a country's people seldom write.
+  // The decimals are not those of Intl, which leaves out decimals that are rare in a country.
   const least = minorDigits(currency)
   const most = digits === '' ? least : Number(digits)
   return new Intl.NumberFormat(locale, {
@@ -85,7 +85,7 @@ const dateFormat = memoizeLru(100, (key) => {
 
 const countryNames = memoizeLru(50, (locale) => new Intl.DisplayNames(locale, { type: 'region' }))
 
-/** Intl formats a decimal text digit by digit, whatever its length; a number would have passed through a double. */
+/** Intl formats a decimal text digit by digit at any length. A number would lose digits as a double. */
 function exact (value: Decimal): Intl.StringNumericLiteral {
   return String(value) as Intl.StringNumericLiteral
 }

@@ -9,10 +9,10 @@ import { compileExpression } from './expression.ts'
 import { compileProse, plainText } from './prose.ts'
 import { type Scope, spend } from './scope.ts'
 
-/** The pictures of a template, read once. */
+/** The pictures of a template, each read once. */
 export type Assets = Readonly<Record<string, ImageData>>
 
-/** Reads the assets of a template, which are data URIs by now. */
+/** Reads the assets of a template, which are data URIs at this point. */
 export function decodeAssets (source: Readonly<Record<string, string>>, site: CompileContext): Assets {
   return Object.fromEntries(Object.entries(source).flatMap(([name, uri]) => {
     const image = readImage(uri)
@@ -22,7 +22,7 @@ export function decodeAssets (source: Readonly<Record<string, string>>, site: Co
   }))
 }
 
-/** Compiles a picture: an asset of the template, or a data URI of the data; one that the data do not have is left out. */
+/** Compiles a picture: an asset of the template, or a data URI of the data. A missing picture of the data is left out. */
 export function compileImage (source: Image, site: CompileContext, assets: Assets): (scope: Scope) => ImageBlock | undefined {
   const { alt = '', align = 'start', width, height } = source
   const size = { ...(width === undefined ? {} : { width: points(width) }), ...(height === undefined ? {} : { height: points(height) }) }
@@ -59,7 +59,7 @@ function compileValue (value: string, site: CompileContext): (scope: Scope) => I
   }
 }
 
-/** A picture that the data show many times is read once, and stands in the file once. */
+/** A picture that occurs several times in the data is read once, and is in the file once. */
 function readOnce (uri: string, { pictures, ...scope }: Scope): ImageData | string {
   const image = pictures.get(uri) ?? readImage(uri)
   if (typeof image !== 'string' && !pictures.has(uri)) {

@@ -6,19 +6,19 @@ import { isDate, isDecimal } from '../model/values.ts'
 import { formatCountry, formatDate, formatMoney, formatNumber, formatPercent, isDateStyle } from './format.ts'
 import { escapeMarkup, pageMark } from './markup.ts'
 
-/** Tags that neither read files nor define templates of their own. */
+/** Tags that neither read files nor define templates. */
 const allowedTags = new Set(['if', 'unless', 'case', 'for', 'break', 'continue', 'assign', 'comment', '#'])
 
-/** What `page` and `pages` hold in a header or footer: the number is known only once the pages are made. */
+/** The values of `page` and `pages` in a header or footer: the numbers are known only after the layout. */
 export const pageFields = { page: Object.freeze({ field: 'page' }), pages: Object.freeze({ field: 'pages' }) } as const satisfies Record<
   PageField,
   object
 >
 
-/** Names that no expression can spell, under which the filters find the document's locale and currency. */
+/** Names that no expression can write. Under them, the filters find the document's locale and currency. */
 export const settingNames = { locale: ' locale', currency: ' currency' } as const
 
-/** The one Liquid engine: expressions of templates, with bounded time and memory, no files and no prototypes. */
+/** The only Liquid engine: it evaluates the expressions of templates, with limits of time and memory, without files and prototypes. */
 export const engine = makeEngine()
 
 function makeEngine (): Liquid {
@@ -58,7 +58,7 @@ function escapeOutput (value: unknown): string {
   return escapeMarkup(liquidText(value, ''))
 }
 
-/** What prose shows of a value of the data that stands at `at`. RenderError when it is an object or a list, which have no text. */
+/** The text that prose shows for the value at `at`. Throws a RenderError for an object or a list, which have no text. */
 export function liquidText (value: unknown, at: string): string {
   if (typeof value === 'string') return value
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)

@@ -4,10 +4,10 @@ import { type CompileContext, contextBelow, hasTexts, reportFault } from '../sou
 import { compileExpression } from './expression.ts'
 import { type Scope, spend, withVariable } from './scope.ts'
 
-/** The turns of a loop: one scope for each item of its list. */
+/** The iterations of a loop: one scope for each item of its list. */
 export type Loop = { readonly turns: (scope: Scope) => Iterable<Scope>, readonly inside: CompileContext }
 
-/** Compiles `each … as …`; `inside` is where the loop's own blocks and cells are compiled. A list that the data do not have is empty. */
+/** Compiles `each … as …`. `inside` is the context of the loop's own blocks and cells. A missing list is empty. */
 export function compileLoop ({ each, as }: { each: string, as: string }, site: CompileContext): Loop {
   const list = compileExpression(each, contextBelow(site, 'each'), 'list')
   if (as === 'page' || as === 'pages') reportFault(contextBelow(site, 'as'), `"${as}" is kept for page numbers: choose another name.`)

@@ -8,7 +8,7 @@ import { safeLinkOf } from './links.ts'
 import { compileProse, plainText } from './prose.ts'
 import type { Scope } from './scope.ts'
 
-/** Compiles a button. One whose address the data do not have is left out; an address that is no safe link is a RenderError. */
+/** Compiles a button. Without a URL it is left out. A URL that is not a safe link is a RenderError. */
 export function compileButton (source: Button, site: CompileContext): (scope: Scope) => ButtonBlock | undefined {
   const text = compileProse(source.text, { ...contextBelow(site, 'text'), pageFields: false })
   const address = compileExpression(source.url, contextBelow(site, 'url'), 'whole')
@@ -23,7 +23,7 @@ export function compileButton (source: Button, site: CompileContext): (scope: Sc
   }
 }
 
-/** Compiles the room for a signature: 70 by 20 millimetres unless given. */
+/** Compiles the space for a signature: 70 by 20 millimetres by default. */
 export function compileSignature (source: Signature, site: CompileContext): (scope: Scope) => SignatureBlock {
   if (site.pageFields) reportFault(site, 'A signature stands in the body: a header or footer would ask for it on every page.')
   const { signer, label = '', width = 70, height = 20 } = source

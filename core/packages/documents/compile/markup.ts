@@ -2,22 +2,22 @@ import type { Emphasis, PageField, TextRun } from '../model/document.ts'
 import { safeLinkOf } from './links.ts'
 
 /**
- * Inline markup: `**bold**`, `*italic*`, `[text](https://…)`, a line break for a line break, `\` before any of these
- * for the character itself. A line that comes out empty is left out, so that an optional field leaves no hole.
+ * Inline markup: `**bold**`, `*italic*`, `[text](https://…)`, a line break, and `\` before one of these characters for the character
+ * itself. An empty line is left out, so that an optional field leaves no gap.
  */
 const special = /[\\*[\]()\n]/g
 
-/** Text from the data as markup that shows exactly this text. */
+/** Text from the data, escaped so that the markup shows exactly this text. */
 export function escapeMarkup (text: string): string {
   return text.replace(special, '\\$&')
 }
 
-/** The place of a page number in markup. No data can write it, because their backslashes are escaped. */
+/** The marker for a page number in markup. The data cannot write it, because their backslashes are escaped. */
 export function pageMark (field: PageField): string {
   return `\\{${field}}`
 }
 
-/** Whether a template's own text has any markup or line break. */
+/** Whether a template's own text contains markup or a line break. */
 export function hasMarkup (text: string): boolean {
   return text.search(special) !== -1
 }
@@ -25,9 +25,7 @@ export function hasMarkup (text: string): boolean {
 const token =
   /\\\{(?<field>pages?)\}|\\(?<escaped>[\s\S])|(?<mark>\*\*?)|\[(?<label>(?:\\[\s\S]|[^\]\\])+)\]\((?<url>(?:\\[\s\S]|[^)\\\s])+)\)/g
 
-/**
- * Reads markup. Marks without their other half are characters like any other, and so are links to anything but the web, mail or telephone.
- */
+/** Reads markup. A mark without its partner is an ordinary character, and so is a link that is not a web, mail or telephone link. */
 export function parseMarkup (source: string): TextRun[] {
   return parse(withoutEmptyLines(source), {})
 }
@@ -55,7 +53,7 @@ function parse (source: string, base: Emphasis): TextRun[] {
   return runs
 }
 
-/** An opening mark stands before a character and has its closing one; a closing one ends what was opened. */
+/** An opening mark is directly before a character and has a closing one. A closing mark ends the last opened one. */
 function isMark (source: string, at: number, mark: string, style: Emphasis): boolean {
   const open = mark === '**' ? style.bold : style.italic
   const after = source.slice(at + mark.length)

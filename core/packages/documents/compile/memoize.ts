@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 
-/** Remembers what was made for the keys used last, at most `max` of them. */
+/** Keeps the results for the `max` keys that were used last. */
 export function memoizeLru<T extends object> (max: number, make: (key: string) => T): (key: string) => T {
   const memory = new LRUCache<string, T>({ max })
   return (key) => {

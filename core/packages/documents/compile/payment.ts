@@ -5,10 +5,10 @@ import { markUsed, type Path } from '../source/field-usage.ts'
 import { liquidText } from './liquid.ts'
 import { lookUp, pointerOf, type Scope } from './scope.ts'
 
-/** What a code holds, and where in the data that stands; undefined when it is to be left out. */
+/** The content of a code, and its place in the data; undefined when the code is left out. */
 export type CodeText = (scope: Scope) => { text: string, at: string } | undefined
 
-/** Where the invoice has the fields of a transfer; what is due is the total unless said, and the holder of the account the seller. */
+/** The fields of an invoice that become a transfer. The amount due is the total by default, and the account's holder is the seller. */
 const paths = {
   iban: ['bankDetails', 'iban'],
   bic: ['bankDetails', 'bic'],
@@ -20,8 +20,8 @@ const seller: Path = ['seller', 'name']
 const due: Path = ['amountDue']
 
 /**
- * Compiles the payment of an invoice in its vocabulary. There is nothing to pay by it, and the code is left out, in another
- * currency than the euro and for what the scheme does not carry, such as an IBAN that is none.
+ * Compiles the payment code of an invoice. The code is left out for a currency other than the euro, and for a payment that the scheme
+ * cannot carry, such as one with an invalid IBAN.
  */
 export function compilePayment (site: CompileContext): CodeText {
   for (const path of [paths.iban, paths.amount, paths.remittance]) recordRead(site, path, 'whole')

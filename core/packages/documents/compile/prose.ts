@@ -10,13 +10,13 @@ import { engine, liquidText } from './liquid.ts'
 import { escapeMarkup, hasMarkup, pageMark, parseMarkup } from './markup.ts'
 import { pointerOf, type Scope, spend } from './scope.ts'
 
-/** Compiled prose: the runs of text that it comes to. */
+/** Compiled prose, which becomes runs of text. */
 export type CompiledProse = (scope: Scope) => TextRun[]
 
 const output = /\{\{([^{}]*)\}\}/
 const needsLiquid = /\{%|\{\{-|-\}\}/
 
-/** Compiles text with `{{ expressions }}`, Liquid tags and inline markup; what the data hold is never read as markup. */
+/** Compiles text with `{{ expressions }}`, Liquid tags and inline markup. Markup in the data is never interpreted. */
 export function compileProse (text: string, site: CompileContext): CompiledProse {
   const source = text.trimEnd()
   const languages = Object.entries(site.texts)
@@ -28,7 +28,7 @@ export function compileProse (text: string, site: CompileContext): CompiledProse
 /** A word of the template's texts, alone in its braces. */
 const word = /\{\{\s*t\.([A-Za-z_]\w*)\s*\}\}/g
 
-/** Words are prose themselves: they are put in before anything is compiled. Unknown ones are left for the compiler to find. */
+/** A word is prose too. Words are inserted before the text is compiled; unknown words are left, so that the compiler reports them. */
 function withWords (source: string, words: Readonly<Record<string, string>>, site: CompileContext): string {
   const named = (name: string): string | undefined => Object.hasOwn(words, name) ? words[name] : undefined
   const size = [...source.matchAll(word)].reduce((sum, [, name = '']) => sum + (named(name)?.length ?? 0), source.length)
@@ -48,7 +48,7 @@ export function plainText (runs: readonly TextRun[]): string {
 
 type Part = { text: string } | { field: 'page' | 'pages' } | { expression: CompiledExpression }
 
-/** Text and outputs alone need no Liquid: the usual case, and much faster. */
+/** A text with only outputs needs no Liquid. This is the usual case, and much faster. */
 function compileOutputs (source: string, site: CompileContext): CompiledProse {
   const parts = source.split(output).map((piece, index) => index % 2 === 0 ? { text: piece } : compileOutput(piece, site))
   if (parts.some((part) => 'text' in part && /\{\{|\}\}/.test(part.text))) {
@@ -77,7 +77,7 @@ function join (parts: readonly Part[], scope: Scope, escape: (text: string) => s
   return text
 }
 
-/** The variable of a loop, and what it goes over, where that is a path. */
+/** The variable of a loop, and the path of its list, if it is a path. */
 const loopedOver = /\{%-?\s*for\s+(\w+)\s+in\s+([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)/g
 
 function compileTags (source: string, site: CompileContext): CompiledProse {
@@ -88,11 +88,11 @@ function compileTags (source: string, site: CompileContext): CompiledProse {
   const loops = new Map(Array.from(source.matchAll(loopedOver), ([, variable = '', list = '']) => [variable, list]))
   const lists = new Set(loops.values())
   for (const path of places.map(fieldPathOf)) {
-    // What a loop of text shows of its items is not known: all of them.
+    // Liquid's own loop does not tell which fields of its items it shows: all fields count as read.
     if (lists.has(path.join('.'))) markUsed(site.uses, recordRead(site, path, 'list'), 'whole')
     else recordRead(site, path, 'whole')
   }
-  // Which item a loop of text is at is not known: its list is.
+  // Liquid's own loop does not tell its current item: errors name the list.
   const pointer = (scope: Scope, variable: VariablePath = places[0] ?? []): string =>
     pointerOf(scope, loops.get(String(variable[0]))?.split('.') ?? variable)
   return (scope) => {

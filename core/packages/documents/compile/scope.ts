@@ -4,14 +4,14 @@ import { renderError } from '../model/errors.ts'
 import { renderLimits } from '../model/limits.ts'
 import type { Path } from '../source/field-usage.ts'
 
-/** What expressions see while one document is made. */
+/** The values that expressions can read while one document is made. */
 export type Scope = {
   readonly data: Readonly<Record<string, unknown>>
-  /** The variables of the loops around, with the JSON pointer of what they hold. */
+  /** The variables of the surrounding loops, with the JSON pointers of their values. */
   readonly variables: Readonly<Record<string, Variable>>
   readonly locale: string
   readonly currency: string
-  /** The language of the template's texts that the document is in; '' without texts. */
+  /** The language of the template's texts in this document; '' without texts. */
   readonly language: string
   readonly budget: Budget
   /** The pictures of the data by their data URIs, each read once. */
@@ -19,10 +19,10 @@ export type Scope = {
 }
 type Variable = { value: unknown, at: string }
 
-/** What the document may still use up. */
+/** The remaining budget of the document. */
 export type Budget = { characters: number, blocks: number, pixels: number }
 
-/** The scope in which a document begins: without a language of its own until its locale is known. */
+/** The first scope of a document. It has no language until the locale is known. */
 export function newScope (data: Record<string, unknown>): Scope {
   return {
     data,
@@ -35,7 +35,7 @@ export function newScope (data: Record<string, unknown>): Scope {
   }
 }
 
-/** The scope of one turn of a loop. */
+/** The scope of one iteration of a loop. */
 export function withVariable (scope: Scope, name: string, value: unknown, at: string): Scope {
   return { ...scope, variables: { ...scope.variables, [name]: { value, at } } }
 }
@@ -49,7 +49,7 @@ export function lookUp (scope: Scope, path: Path): unknown {
   return value
 }
 
-/** JSON pointer of a path into the data; '' of none. */
+/** JSON pointer of a path into the data; '' for a path outside of the data. */
 export function pointerOf (scope: Scope, path: readonly (string | number)[] = []): string {
   const [first, ...rest] = path
   if (first === undefined) return ''
@@ -63,7 +63,7 @@ export function environment (scope: Scope): Record<string, unknown> {
   return { ...scope.data, ...Object.fromEntries(variables) }
 }
 
-/** Takes from the budget; a RenderError when nothing is left. */
+/** Takes from the budget. Throws a RenderError when it is used up. */
 export function spend (scope: Pick<Scope, 'budget'>, what: keyof Budget, amount: number): void {
   scope.budget[what] -= amount
   if (scope.budget[what] < 0) throw renderError('', 'too_large', `The document has more than ${renderLimits[what]} ${what}.`)

@@ -11,7 +11,7 @@ type When = { holds: (scope: Scope) => boolean }
 type CompiledColumn = When & { header: (scope: Scope) => TextRun[], width: number, align: Align, cell: (scope: Scope) => Cell }
 type CompiledTotal = When & { label: (scope: Scope) => TextRun[], strong: boolean, cell: (scope: Scope) => Cell }
 
-/** Compiles a table: a row for each item of its list, the columns and totals whose `if` holds. Without any column it is left out. */
+/** Compiles a table: a row for each item of its list, and the columns and totals whose `if` holds. A table without columns is left out. */
 export function compileTable (table: Table, site: CompileContext): (scope: Scope) => TableBlock | undefined {
   const { sections, inside } = compileSections(table, site)
   const columns = table.columns.map((column, index) =>
@@ -37,7 +37,7 @@ export function compileTable (table: Table, site: CompileContext): (scope: Scope
 type Section = { heading: TextRun[], turns: Iterable<Scope>, totals: ResolvedTotal[] }
 type Sections = { sections: (scope: Scope) => Iterable<Section>, inside: CompileContext }
 
-/** The sections of a table: one for each group, or a single one; `inside` is where the cells of the rows are read. */
+/** The sections of a table: one for each group, or a single one. `inside` is the context of the rows' cells. */
 function compileSections ({ groups, ...table }: Table, site: CompileContext): Sections {
   if (groups === undefined) {
     const { turns, inside } = compileLoop(table, site)
@@ -59,7 +59,7 @@ function resolveTotals (totals: readonly CompiledTotal[], scope: Scope): Resolve
   return totals.filter(({ holds }) => holds(scope)).map(({ label, cell, strong }) => ({ label: label(scope), cell: cell(scope), strong }))
 }
 
-/** `outside` is where the header and the condition are read, `inside` where the cells are. */
+/** `outside` is the context of the header and the condition, `inside` that of the cells. */
 function compileColumn (column: Column, outside: CompileContext, inside: CompileContext): CompiledColumn {
   return {
     holds: compileCondition(column.if, contextBelow(outside, 'if')),

@@ -20,7 +20,7 @@ export function compileHeading (source: TextSource, site: CompileContext, style:
   }
 }
 
-/** Compiles a paragraph. One that comes out empty is left out. */
+/** Compiles a paragraph. An empty one is left out. */
 export function compileText (source: TextSource, site: CompileContext, style: ResolvedStyle): Resolve {
   const { text, align = 'start', color = 'text', size } = typeof source === 'string' ? { text: source } : source
   const prose = compileProse(text, typeof source === 'string' ? site : contextBelow(site, 'text'))
@@ -31,7 +31,7 @@ export function compileText (source: TextSource, site: CompileContext, style: Re
   }
 }
 
-/** Compiles labels and their values, those whose `if` holds. Without any of them the block is left out. */
+/** Compiles labels and their values, as far as their `if` holds. Without any of them the block is left out. */
 export function compileKeyValues (source: KeyValues, site: CompileContext): Resolve {
   const entries = source.entries.map((entry, index) => {
     const place = contextBelow(site, 'entries', index)

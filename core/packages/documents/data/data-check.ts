@@ -7,20 +7,20 @@ import { lastSigner } from './signers.ts'
 import { showsPage, templateDataOf } from './template-data.ts'
 
 /**
- * What a template says about data: what keeps them from becoming its document, and the fields that it never shows. `signers`: how
- * many the document needs, where it was evaluated.
+ * What a template reports about data: the problems that prevent a document, and the fields that it never shows. `signers`: how many signers
+ * the document needs, if the template was evaluated.
  */
 export type DataFindings = { problems: Problem[], warnings: Problem[], signers: number }
 
-/** The check of a template on data that stand at `at` in a request. */
+/** The check of data that are at `at` in a request. */
 export type DataCheck = {
-  /** By the schema alone. */
+  /** Checks with the schema only. */
   fit: (data: object, at: string) => DataFindings
-  /** By the schema, and then by putting the data into the template, as for a document of this format. */
+  /** Checks with the schema, and then evaluates the template with the data, as for a document of this format. */
   evaluate: (data: object, at: string, format: Format) => DataFindings
 }
 
-/** The check of a template by its compiled schema. */
+/** The check of data for a compiled schema. */
 export function dataCheck (fits: Validator<unknown>, template: Pick<CompiledTemplate, 'uses' | 'resolve' | 'source'>): DataCheck {
   function fit (data: object, at: string): DataFindings {
     const result = fits(data, at)

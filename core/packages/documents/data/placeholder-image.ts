@@ -1,10 +1,10 @@
 import type { TemplateSource } from '../model/model.ts'
 
-/** One grey point: it stands for a picture where only its being there matters. */
+/** One grey pixel. It replaces a picture where only its presence matters. */
 export const placeholderImage =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg=='
 
-/** The template with a point for every picture: its data are read the same way, and nobody carries its bytes. */
+/** The template with a placeholder for every picture. It reads its data in the same way, and is much smaller. */
 export function withPlaceholderImages (source: TemplateSource): TemplateSource {
   const { assets } = source
   return assets === undefined

@@ -3,8 +3,8 @@ import { renderError } from '../model/errors.ts'
 import { points } from '../model/paper.ts'
 
 /**
- * A document for these signers, by name and in their order: a signature block without a label gets its signer's name, and
- * each signer without a block a place on a page of their own at the end. A RenderError when a block asks for a signer that is not there.
+ * A document for these signers, in their order. A signature block without a label gets its signer's name. Signers without a block get
+ * places on a page at the end. Throws a RenderError when a block names a signer who does not exist.
  */
 export function withSigners (document: ResolvedDocument, names: readonly string[]): ResolvedDocument {
   const placed = new Set<number>()
@@ -13,7 +13,7 @@ export function withSigners (document: ResolvedDocument, names: readonly string[
   return { ...document, body: left.length === 0 ? body : [...body, ...signaturePage(document, left)] }
 }
 
-/** Whoever else has a place to sign: the code of a request that does not name them. */
+/** The code of a request that does not name the other signers who have a place. */
 export const tooFewSigners = 'too_few_signers'
 
 export function needsSigners (last: number, given: number): string {
@@ -21,7 +21,7 @@ export function needsSigners (last: number, given: number): string {
     `${given === 1 ? 'signer' : 'signers'}.`
 }
 
-/** The highest number of a signer who has a place in a document; 0 where nobody has. */
+/** The highest number of a signer with a place in a document; 0 without any. */
 export function lastSigner (blocks: readonly ResolvedBlock[]): number {
   return blocks.reduce((last, block) => Math.max(last, block.kind === 'signature' ? block.signer : lastSigner(insideOf(block))), 0)
 }
@@ -32,7 +32,7 @@ function insideOf (block: ResolvedBlock): readonly ResolvedBlock[] {
   return block.kind === 'address' ? block.beside : []
 }
 
-/** The blocks with the names of signers in their places; `placed` takes up the signers that have one. */
+/** The blocks with the names of signers in their places. The signers with a place are added to `placed`. */
 function labelled (blocks: readonly ResolvedBlock[], names: readonly string[], placed: Set<number>): ResolvedBlock[] {
   return blocks.map((block) => {
     if (block.kind === 'columns') {
@@ -52,7 +52,7 @@ function signatureOf (signer: number, name: string): ResolvedBlock {
   return { kind: 'signature', signer, label: [{ text: name }], width: points(70), height: points(20) }
 }
 
-/** It carries the title of the document, so that what is signed there is clear in every language. */
+/** The page carries the title of the document, so that its content is clear in every language. */
 function signaturePage ({ title, style }: ResolvedDocument, places: readonly ResolvedBlock[]): ResolvedBlock[] {
   return [
     { kind: 'pageBreak' },

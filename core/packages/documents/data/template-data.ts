@@ -8,13 +8,13 @@ export function readingOf ({ currency }: Pick<TemplateSource, 'currency'>, forma
   return isEInvoice(format) ? { format: eInvoiceFileFormats[format], currency: currencyOf(currency) } : undefined
 }
 
-/** The data as a template gets them for a document of this format: those of an e-invoice with all of its sums. */
+/** The data of a template for a document of this format. Data of an e-invoice get all computed sums. */
 export function templateDataOf (source: Pick<TemplateSource, 'currency'>, given: unknown, format: Format): unknown {
   const reading = readingOf(source, format)
   return reading === undefined ? given : pageDataOf(given, reading)
 }
 
-/** Whether the template has a part in it: an e-invoice that is XML alone has no page. */
+/** Whether the document has pages from the template: an e-invoice that is XML only has none. */
 export function showsPage (format: Format): boolean {
   return format !== 'ubl' && format !== 'cii'
 }

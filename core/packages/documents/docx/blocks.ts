@@ -28,7 +28,7 @@ function* items (blocks: readonly ResolvedBlock[], width: number, setting: DocxC
   }
 }
 
-/** Each stays with the next one. */
+/** Each block stays on one page with the next one. */
 function* group (blocks: readonly ResolvedBlock[], width: number, setting: DocxContext): Generator<FlowItem> {
   for (const item of items(blocks.slice(0, -1), width, { ...setting, keepNext: true })) {
     yield 'paragraph' in item
@@ -78,7 +78,7 @@ function textParagraph (block: TextBlock, style: StyleId, size: number, setting:
   return { style, content: runs(block.runs, lookOf(block, size, setting.style), setting), text: plainText(block.runs), align: block.align }
 }
 
-/** What the style does not say already. */
+/** The properties that differ from the style. */
 function lookOf ({ size, color }: TextBlock, styled: number, style: ResolvedStyle): RunStyle {
   return { ...(size === undefined || size === styled ? {} : { size }), ...(color === style.text ? {} : { color }) }
 }
@@ -88,7 +88,7 @@ function button ({ text, url }: ButtonBlock, setting: DocxContext): Paragraph {
   return { style: setting.paragraph, content: runs([{ text, link: url }], { bold: true }, setting) }
 }
 
-/** Room to sign in, and the label under a line. */
+/** Space for a signature, and the label under a line. */
 function signature ({ label, width, height }: SignatureBlock, columnWidth: number, setting: DocxContext): Paragraph {
   const { style } = setting
   return {
@@ -114,7 +114,7 @@ function keyValues (block: KeyValuesBlock, width: number, setting: DocxContext):
   })), setting)
 }
 
-/** A picture is as wide as asked for, or as its pixels at 96 to the inch; never wider than its column. */
+/** A picture has the requested width, or the width of its pixels at 96 per inch; it is never wider than its column. */
 function image (block: Omit<ImageBlock, 'kind'>, columnWidth: number, setting: DocxContext): Paragraph {
   const { image, align, alt } = block
   const ratio = image.width / image.height
@@ -123,7 +123,7 @@ function image (block: Omit<ImageBlock, 'kind'>, columnWidth: number, setting: D
   return { style: setting.paragraph, content: picture(image, { width, height: width / ratio, alt }, setting), align }
 }
 
-/** A code is a picture, and what it says to people stands in the middle under it. */
+/** A code is a picture. Its text for people is centred under it. */
 function code (block: CodeBlock, columnWidth: number, setting: DocxContext): Paragraph {
   const { alt, align, width, label } = block
   const shown = image({ image: pictureOf(block), alt: alt === '' ? label : alt, align, width }, columnWidth, setting)

@@ -3,8 +3,8 @@ import type { ResolvedStyle } from '../model/document.ts'
 import type { Media, Relations } from './relations.ts'
 
 /**
- * What all blocks of a part share: `paragraph` is the style of its paragraphs, `media` and `relations` take up what it refers to.
- * `keepNext`: what is made stays on one page with what follows it.
+ * The facts that all blocks of a part share. `paragraph` is the style of its paragraphs; `media` and `relations` collect what it refers to.
+ * `keepNext`: the content stays on one page with the next content.
  */
 export type DocxContext = {
   style: ResolvedStyle

@@ -2,21 +2,21 @@ import { none, type Xml } from '../office/xml.ts'
 import type { DocxContext } from './context.ts'
 import { type Paragraph, paragraph } from './paragraph.ts'
 
-/** What a block becomes: a paragraph, the pieces of a table, room (points), or the end of a page. */
+/** The form of a block: a paragraph, the pieces of a table, a distance (points), or the end of a page. */
 export type FlowItem = { paragraph: Paragraph } | { table: Iterable<Xml> } | { room: number } | { pageBreak: true }
 
-/** Where blocks stand: a page can begin in the body of the document alone. */
+/** The place of blocks: a page can begin in the body of the document only. */
 export type FlowContainer = 'body' | 'edge' | 'cell'
 
 /**
- * Items below each other. Distances are room before a paragraph, and after the one above a table, for a table has none of its
- * own. Between two tables stands an empty paragraph, or they would become one; and a paragraph is the last.
+ * Items below each other. A distance is space before a paragraph. A table has no such space, so the distance above it is space after the
+ * paragraph above. Between two tables there is an empty paragraph, because they would otherwise join. The last item must be a paragraph.
  */
 export function* flow (items: Iterable<FlowItem>, place: FlowContainer, setting: DocxContext): Generator<Xml> {
-  /** The paragraph above, until it is known what follows it. */
+  /** The paragraph above, until the next item is known. */
   let above: Paragraph | undefined
   let isFirst = true
-  /** Points that the template asks for; unless it does, the usual ones. */
+  /** The distance in points that the template asks for, else the usual one. */
   let room: number | undefined = 0
   let breakBefore = false
   for (const item of items) {
@@ -39,7 +39,7 @@ export function* flow (items: Iterable<FlowItem>, place: FlowContainer, setting:
     : paragraph({ ...above, ...(room === undefined ? {} : { after: room }) }, setting)
 }
 
-/** What ends above a table, with the distance to it. */
+/** The paragraph that ends above a table, with the distance to it. */
 function aboveTable (
   above: Paragraph | undefined,
   { distance, breakBefore, isFirst }: { distance: number, breakBefore: boolean, isFirst: boolean },
@@ -50,12 +50,12 @@ function aboveTable (
   return isFirst && distance === 0 ? own : [...own, empty({ height: distance, breakBefore }, setting)]
 }
 
-/** Points between two blocks. */
+/** The distance in points between two blocks. */
 export function blockSpacing ({ style }: Pick<DocxContext, 'style'>): number {
   return style.size * 0.6
 }
 
-/** A paragraph that nobody sees, as low as can be. */
+/** An invisible paragraph of the least height. */
 function empty ({ height, breakBefore = false }: { height: number, breakBefore?: boolean }, setting: DocxContext): Xml {
   return paragraph({ style: setting.paragraph, content: none, before: 0, height: Math.max(1, height), breakBefore }, setting)
 }

@@ -3,10 +3,10 @@ import { around, element, none, type Xml } from '../office/xml.ts'
 import type { DocxContext } from './context.ts'
 import { twips } from './measure.ts'
 
-/** A row of cells side by side, each its paragraphs; `height` (points) is the least one. */
+/** A row of cells side by side, each with its paragraphs; `height` (points) is the least height. */
 export type GridRow = { cells: readonly (readonly Xml[])[], height?: number }
 
-/** A table that is there for the layout only. The gap (points) is room at the left of every cell but the first. */
+/** A table for the layout only. The gap (points) is space on the left of every cell but the first. */
 export function* layoutTable (places: readonly Extent[], gap: number, rows: Iterable<GridRow>, setting: DocxContext): Generator<Xml> {
   const widths = gridOf(places, gap)
   const [start, end] = tableAround(widths, setting)
@@ -20,12 +20,12 @@ export function* layoutTable (places: readonly Extent[], gap: number, rows: Iter
   yield end
 }
 
-/** Widths of columns that follow each other without a gap: it is a part of all but the first. */
+/** Widths of adjacent columns without gaps: each column but the first includes its gap. */
 export function gridOf (places: readonly Extent[], gap: number): number[] {
   return places.map(({ width }, index) => index === 0 ? width : width + gap)
 }
 
-/** What stands before and behind the rows of a table with these columns (points); `style` names one of the document's. */
+/** The XML before and after the rows of a table with these columns (points). `style` names a style of the document. */
 export function tableAround (widths: readonly number[], { direction }: DocxContext, style?: string): [start: Xml, end: Xml] {
   const [start, end] = around('w:tbl', {})
   const properties = element('w:tblPr', {}, style === undefined ? none : element('w:tblStyle', { 'w:val': style }),
@@ -47,14 +47,14 @@ export function tableAround (widths: readonly number[], { direction }: DocxConte
 const margin = (side: string, points: number): Xml => element(`w:${side}`, { 'w:w': twips(points), 'w:type': 'dxa' })
 const noMargins = element('w:tblCellMar', {}, margin('left', 0), margin('right', 0))
 
-/** A row stays on one page. */
+/** A row is not split between pages. */
 export const cantSplit = element('w:cantSplit')
 
 export function tableRow (properties: readonly Xml[], cells: readonly Xml[]): Xml {
   return element('w:tr', {}, element('w:trPr', {}, ...properties), ...cells)
 }
 
-/** Of a cell, in points: `left` is room at its left end. `span`: how many columns it takes. */
+/** The properties of a cell in points: `left` is the space at its left edge. `span`: the number of its columns. */
 export type CellFrame = { width: number, span?: number, left?: number, borders?: readonly Xml[] }
 
 export function cell (frame: CellFrame, content: readonly Xml[]): Xml {

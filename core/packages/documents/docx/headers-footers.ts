@@ -9,13 +9,16 @@ import { namespaces } from './namespaces.ts'
 import { createRelations, type Media } from './relations.ts'
 import { docxWatermark } from './watermark.ts'
 
-/** What stands at the top or the bottom of pages, as a part of the package of this name. */
+/** The content at the top or bottom of pages: a part of the package with this name. */
 export type HeaderFooter = { name: string, kind: 'header' | 'footer', pages: 'first' | 'default', blocks: readonly ResolvedBlock[] }
 
-/** Points between the body and its header or footer. */
+/** The distance in points between the body and its header or footer. */
 const gap = 10
 
-/** Those that the document has. Where the first page has a header of its own, it has its own footer too, which is the same. */
+/**
+ * The headers and footers of the document. If the first page has its own header, Word also needs a separate footer for it; that one is the
+ * same.
+ */
 export function headersAndFootersOf ({ header, firstHeader, footer, watermark: word }: ResolvedDocument): HeaderFooter[] {
   const room: ResolvedBlock = { kind: 'spacer', height: gap }
   const headers = (name: string, pages: HeaderFooter['pages'], blocks: readonly ResolvedBlock[]): HeaderFooter[] =>
@@ -28,7 +31,7 @@ export function headersAndFootersOf ({ header, firstHeader, footer, watermark: w
   return [...headers('header', 'default', header), ...footers('footer', 'default'), ...first]
 }
 
-/** Each as a part of its own, with what it refers to. */
+/** Each as a part of its own, with its relations. */
 export function headerFooterParts (edges: readonly HeaderFooter[], document: ResolvedDocument, media: Media): ZipEntries {
   const { page, style, locale } = document
   const width = page.width - page.left - page.right

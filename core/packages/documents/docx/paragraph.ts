@@ -5,28 +5,28 @@ import { border, type DocxBorder } from './border.ts'
 import type { DocxContext, StyleId } from './context.ts'
 import { twips } from './measure.ts'
 
-/** A paragraph and how it differs from its style; distances in points. */
+/** A paragraph, and how it differs from its style; distances in points. */
 export type Paragraph = {
   style: StyleId
   content: Xml
   align?: Align
-  /** What it says, where that may be read the other way than the document. */
+  /** Its text, whose direction may differ from that of the document. */
   text?: string
-  /** Room before and after it; what the style says where it is not given. */
+  /** The space before and after it, by default that of the style. */
   before?: number
   after?: number
-  /** Stays on one page with what follows it. */
+  /** It stays on one page with the next content. */
   keepNext?: boolean
-  /** Begins a page. */
+  /** It begins a page. */
   breakBefore?: boolean
   border?: DocxBorder & { side: 'top' | 'bottom' }
-  /** Room at its beginning and at its end. */
+  /** The space at its beginning and at its end. */
   indent?: { start?: number, end?: number }
-  /** Exactly so high, whatever it holds. */
+  /** Its exact height. */
   height?: number
 }
 
-/** The longest distance that Word takes, in points. */
+/** The longest distance that Word permits, in points. */
 const furthest = 1584
 
 const yes = (name: string, is: boolean | undefined): Xml => is === true ? element(name) : none
@@ -54,7 +54,7 @@ export function paragraph (
       stands === undefined ? none : element('w:jc', { 'w:val': stands })), content)
 }
 
-/** Where the text stands, unless it is where its direction begins: Word says left for the beginning and right for the end. */
+/** The alignment of the text, unless it is at the start of its direction. Word calls the start left and the end right. */
 function justification (side: 'left' | 'center' | 'right', direction: Direction): 'center' | 'right' | undefined {
   if (side === 'center') return side
   return side === sideOf('start', direction) ? undefined : 'right'

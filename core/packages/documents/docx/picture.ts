@@ -5,7 +5,7 @@ import { emus } from './measure.ts'
 
 const drawing = 'http://schemas.openxmlformats.org/drawingml/2006'
 
-/** A picture in a line of text, its size in points; `alt` says in words what it shows. */
+/** A picture in a line of text. Its size is in points; `alt` describes it in words. */
 export function picture (
   image: ImageData,
   { width, height, alt }: { width: number, height: number, alt: string },

@@ -1,10 +1,10 @@
 import type { ImageData } from '../model/document.ts'
 import { type Relation, relationType } from '../office/package.ts'
 
-/** The pictures of a document, each once; `next` numbers the places where they are shown. */
+/** The pictures of a document, each once. `next` numbers the places where they are used. */
 export type Media = { path: (image: ImageData) => string, next: () => number, parts: () => Record<string, Uint8Array> }
 
-/** What a part of the document (its body, a header, a footer) refers to; each gives the id that stands in the text. */
+/** The relations of a part of the document (its body, a header, a footer). Each function returns the id for the text. */
 export type Relations = {
   id: (target: string) => string
   link: (url: string) => string
@@ -26,7 +26,7 @@ export function createMedia (): Media {
   }
 }
 
-/** `first`: what the part refers to before its text does. */
+/** `first`: the relations that the part has before those of its text. */
 export function createRelations (media: Media, first: readonly Omit<Relation, 'id'>[] = []): Relations {
   const relations = new Map<string, Relation>()
   const refer = (target: string, relation: Omit<Relation, 'id' | 'target'>): string => {

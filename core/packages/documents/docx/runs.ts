@@ -4,7 +4,7 @@ import { all, element, none, type Xml, xmlText } from '../office/xml.ts'
 import type { DocxContext } from './context.ts'
 import { halves, hex } from './measure.ts'
 
-/** What differs from the style of the paragraph: `size` in points, `color` as `#rrggbb`. */
+/** The difference from the style of the paragraph: `size` in points, `color` as `#rrggbb`. */
 export type RunStyle = { size?: number, color?: string, bold?: boolean }
 
 /** Runs of text: bold, italic, links, line breaks and the numbers of pages. */
@@ -31,7 +31,7 @@ function propertiesOf ({ bold, italic }: TextRun, look: RunStyle, href: string |
 const bolds = all(element('w:b'), element('w:bCs'))
 const italics = all(element('w:i'), element('w:iCs'))
 
-/** A size of type (points), for all scripts. */
+/** A font size (points) for all scripts. */
 export function sizes (size: number): Xml {
   return all(element('w:sz', { 'w:val': halves(size) }), element('w:szCs', { 'w:val': halves(size) }))
 }
@@ -40,13 +40,13 @@ const breaking = element('w:br')
 /** A run that ends the line. */
 export const lineBreak = element('w:r', {}, breaking)
 
-/** Words of scripts that run from right to left, with the spaces between them: Word wants to be told. */
+/** Words of right-to-left scripts with the spaces between them: Word needs them to be marked. */
 const rightToLeft =
   /([\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]+(?:\s+[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]+)*)/u
 
 function piece (content: string, propertiesFor: (isRtl: boolean) => Xml): Xml {
   if (!rightToLeft.test(content)) return element('w:r', {}, propertiesFor(false), lines(content))
-  // Split by what it captures, a text has that in every second place.
+  // `split` with a capture puts the captured texts at every second index.
   return all(
     ...content.split(rightToLeft).map((part, index) => part === '' ? none : element('w:r', {}, propertiesFor(index % 2 === 1), lines(part)))
   )
@@ -57,12 +57,12 @@ function lines (content: string): Xml {
   return all(...content.split(/\r\n?|\n/).flatMap((line, index) => index === 0 ? [words(line)] : [breaking, words(line)]))
 }
 
-/** Spaces at the ends count only where it is said. */
+/** Spaces at the ends count only with this attribute. */
 function words (line: string): Xml {
   return line === '' ? none : element('w:t', /^\s|\s$/.test(line) ? { 'xml:space': 'preserve' } : {}, xmlText(line))
 }
 
-/** The number is counted by whoever shows the page; until then, it is 1. */
+/** The program that shows the page computes the number. Until then it is 1. */
 function field (name: 'page' | 'pages', properties: Xml): Xml {
   return element('w:fldSimple', { 'w:instr': name === 'page' ? ' PAGE ' : ' NUMPAGES ' },
     element('w:r', {}, properties, element('w:t', {}, xmlText('1'))))

@@ -5,8 +5,8 @@ import type { HeaderFooter } from './headers-footers.ts'
 import { twips } from './measure.ts'
 
 /**
- * The paper, its margins, and the headers and footers of its pages by the ids of their relations. A header begins where the
- * margin ends, and makes room for itself; so does a footer.
+ * The paper, its margins, and the headers and footers of its pages by the ids of their relations. A header begins where the margin ends,
+ * and moves the body down if necessary; a footer does the same.
  */
 export function sectionOf (
   { width, height, top, right, bottom, left }: PageBox,

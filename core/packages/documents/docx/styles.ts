@@ -9,30 +9,30 @@ import { namespaces } from './namespaces.ts'
 import { sizes } from './runs.ts'
 import { columnGap } from './table.ts'
 
-/** Fonts that all systems of readers have, or have a twin of. */
+/** Fonts that exist on all systems of readers, or have a metric twin there. */
 const fonts: Record<FontFamily, string> = { sans: 'Arial', serif: 'Times New Roman', mono: 'Courier New' }
 
-/** A single line of Word, times the size of the type. */
+/** The height of a single line in Word, as a multiple of the font size. */
 const singleLine = 1.15
-/** Points above and below the text of a row. */
+/** The space in points above and below the text of a row. */
 const rowPadding = 3.5
 
-/** A style of paragraphs: `base` is the one it begins with, `name` the one that Word knows it by. */
+/** A paragraph style: `base` is the style that it extends, `name` is Word's own name for it. */
 type ParagraphStyle = { name: string, base?: StyleId, next?: StyleId, paragraph?: readonly Xml[], run?: readonly Xml[] }
 
-/** The part of a document that says how it is to be read: as Word 2013 and later do. */
+/** The part with the settings of the document: as in Word 2013 and later. */
 export const settings = xmlPart(
   element('w:settings', { 'xmlns:w': namespaces['xmlns:w'] },
     element('w:compat', {},
       element('w:compatSetting', { 'w:name': 'compatibilityMode', 'w:uri': 'http://schemas.microsoft.com/office/word', 'w:val': 15 })))
 )
 
-/** The part of a document that says how its text looks. */
+/** The part with the styles of the document. */
 export function styles ({ style, locale }: Pick<ResolvedDocument, 'style' | 'locale'>): string {
   return remembered(JSON.stringify({ style, locale })).part
 }
 
-/** The documents of a template have the same styles. */
+/** All documents of a template have the same styles. */
 const remembered = memoizeLru(100, (key) => ({ part: make(JSON.parse(key) as Pick<ResolvedDocument, 'style' | 'locale'>) }))
 
 function make ({ style, locale }: Pick<ResolvedDocument, 'style' | 'locale'>): string {
@@ -89,7 +89,7 @@ function heading (level: 1 | 2 | 3, style: ResolvedStyle): ParagraphStyle {
   }
 }
 
-/** Points before a paragraph, and the height of its lines, times the size of the type. */
+/** The space before a paragraph in points, and the line height as a multiple of the font size. */
 function spacing (before: number, lineHeight?: number): Xml {
   // 240 is a single line.
   const line = lineHeight === undefined ? {} : { 'w:after': 0, 'w:line': Math.round(240 * lineHeight / singleLine), 'w:lineRule': 'auto' }
@@ -108,7 +108,7 @@ function paragraphStyle (id: string, { name, base, next, paragraph = [], run = [
     paragraph.length === 0 ? none : element('w:pPr', {}, ...paragraph), run.length === 0 ? none : element('w:rPr', {}, ...run))
 }
 
-/** The styles that Word has of its own. */
+/** The styles that are built into Word. */
 const builtIn = /^(?:Normal|heading \d|header|footer|Signature)$/
 
 function named (name: string): Xml {
@@ -129,7 +129,7 @@ function colorOf (color: string): Xml {
   return element('w:color', { 'w:val': hex(color) })
 }
 
-/** Room inside of every cell, in points: above and below, and at its left. */
+/** The space inside every cell in points: above, below, and on its left. */
 function margins (padding: number, left: number): Xml {
   const margin = (side: string, points: number): Xml => element(`w:${side}`, { 'w:w': twips(points), 'w:type': 'dxa' })
   return element('w:tblCellMar', {}, margin('top', padding), margin('left', left), margin('bottom', padding), margin('right', 0))

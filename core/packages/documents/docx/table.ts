@@ -10,16 +10,16 @@ import { cantSplit, cell, type CellFrame, cellProperties, gridOf, tableAround, t
 import { paragraph } from './paragraph.ts'
 import { runs, type RunStyle } from './runs.ts'
 
-/** Points between two columns: the table's style has it at the left of every cell. */
+/** The distance in points between two columns: the table's style puts it on the left of every cell. */
 export const columnGap = 10
 
-/** `frames` are those of its columns, `widths` (points) those of its grid. */
+/** `frames` are those of its columns; `widths` (points) are those of its grid. */
 type Grid = { columns: readonly ResolvedColumn[], frames: readonly CellFrame[], widths: readonly number[], setting: DocxContext }
 
-/** A table of the data: its header stands on every page, a row on one, and totals stay with the row above them. */
+/** A table of data. Its header repeats on every page, a row is not split, and totals stay with the row above them. */
 export function* docxTable ({ columns, sections, totals }: TableBlock, width: number, setting: DocxContext): Generator<Xml> {
   const own = gridOf(shares(columns, width, columnGap, 'ltr'), columnGap)
-  // A total has a label and a value: a table of one column becomes two.
+  // A total needs a label and a value, so a table with one column becomes a table with two.
   const [widths, span] = own.length === 1 ? [[width / 2, width / 2], 2] : [own, 1]
   const frames = columns.map((_column, index) => ({ width: own[index] ?? 0, span, ...(index === 0 ? { left: 0 } : {}) }))
   const grid = { columns, frames, widths, setting }
@@ -42,7 +42,10 @@ function headerRow ({ columns, frames, setting }: Grid): Xml {
   ))
 }
 
-/** `isKept`: its last row stays with what follows. What is the same in all rows is made once: there may be a hundred thousand of them. */
+/**
+ * `isKept`: the last row stays with the next content. XML that is the same in all rows is made once, because a table may have a hundred
+ * thousand rows.
+ */
 function* sectionRows ({ heading, rows, totals }: TableSection, isKept: boolean, grid: Grid): Generator<Xml> {
   const { columns, frames, setting } = grid
   const properties = frames.map(cellProperties)
@@ -57,7 +60,7 @@ function* sectionRows ({ heading, rows, totals }: TableSection, isKept: boolean,
   yield* totalRows(totals, isKept, grid)
 }
 
-/** The heading of a group stands over all columns, and with its first row. */
+/** The heading of a group spans all columns, and stays with its first row. */
 function headingRow (heading: readonly TextRun[], { widths, setting }: Grid): Xml {
   const frame = { width: widths.reduce((sum, width) => sum + width, 0), span: widths.length, left: 0 }
   return tableRow([cantSplit], [
@@ -65,7 +68,7 @@ function headingRow (heading: readonly TextRun[], { widths, setting }: Grid): Xm
   ])
 }
 
-/** What a cell shows, as a paragraph; the spaces inside a number or a date do not break. */
+/** The content of a cell as a paragraph. Spaces inside a number or a date do not break. */
 export function valueCell (
   value: Cell,
   { look = {}, ...rest }: { style: StyleId, align?: Align, keepNext?: boolean, look?: RunStyle },
@@ -78,12 +81,12 @@ export function valueCell (
   return paragraph({ ...rest, content: runs(whole, look, setting), text: value.type === 'text' ? plainText(whole) : '' }, setting)
 }
 
-/** `align`: of the labels, which stand at the values where their room is wide. */
+/** `align`: the alignment of the labels. It is the side of the values if the labels have much space. */
 type TotalFrames = { before?: CellFrame, label: CellFrame, value: CellFrame, align: Align }
 
 /**
- * The totals stand in the last half of the table: the labels where it begins, the values under the last column, a fifth of the table wide
- * at least.
+ * The totals are in the right half of the table: the labels at its left edge, the values under the last column, with at least a fifth of
+ * the table's width.
  */
 function totalFrames (widths: readonly number[]): TotalFrames {
   const edges = widths.reduce<number[]>((all, width) => [...all, (all.at(-1) ?? 0) + width], [0])

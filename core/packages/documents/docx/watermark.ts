@@ -5,12 +5,17 @@ import type { DocxContext } from './context.ts'
 import { paragraph } from './paragraph.ts'
 import { fontName } from './styles.ts'
 
-/** Light enough for text to be read over it. */
+/** Light enough that text over it is readable. */
 const color = '#e9ecef'
-/** The part of the page's diagonal that the word takes, and how high its letters are for their width, in points at most. */
+/**
+ * The part of the page's diagonal that the word takes, the height of its letters in relation to their width, and their most height in
+ * points.
+ */
 const [share, proportion, highest] = [0.7, 1.5, 150]
 
-/** A word across the page, from the lower left to the upper right, as Word makes its own: a drawing in the header, behind the text. */
+/**
+ * A word across the page, from the lower left to the upper right, in the way that Word makes it: a drawing in the header, behind the text.
+ */
 export function docxWatermark (word: string, { page, style }: Pick<ResolvedDocument, 'page' | 'style'>, setting: DocxContext): Xml {
   const string = readable(word).replaceAll('\n', ' ')
   const width = share * Math.hypot(page.width, page.height)
@@ -26,7 +31,7 @@ export function docxWatermark (word: string, { page, style }: Pick<ResolvedDocum
     setting)
 }
 
-/** Text along a straight path, stretched to the shape: the 136th of the types that drawings in Word have (ECMA-376-4, 19.1.2.20). */
+/** Text on a straight path, stretched to the shape: type 136 of Word's drawings (ECMA-376-4, 19.1.2.20). */
 const shapeType = element('v:shapetype', {
   id: '_x0000_t136',
   coordsize: '21600,21600',

@@ -10,10 +10,10 @@ import { type Element, htmlElement, type Node } from './element.ts'
 import { inline } from './inline.ts'
 import { htmlKeyValues, htmlTable } from './table.ts'
 
-/** Tables that are there for the layout only. */
+/** Tables for the layout only. */
 export const layoutTableAttributes = { role: 'presentation', width: '100%', cellpadding: 0, cellspacing: 0, border: 0 } as const
 
-/** Blocks below each other in a column of a width (pixels), each in a row of its own: all mail programs agree on tables. */
+/** Blocks below each other in a column of a width (pixels), each in a row of its own, because all mail programs support tables. */
 export function htmlBlocks (blocks: readonly ResolvedBlock[], width: number, setting: HtmlContext): Node[] {
   if (blocks.length === 0) return []
   return [htmlElement('table', layoutTableAttributes, blocks.map((block, index) => {
@@ -22,7 +22,7 @@ export function htmlBlocks (blocks: readonly ResolvedBlock[], width: number, set
   }))]
 }
 
-/** Pixels before a block; room that the template asks for needs none besides. */
+/** The space in pixels before a block. Space that the template asks for replaces it. */
 function distance (block: ResolvedBlock, last: ResolvedBlock | undefined, { style }: HtmlContext): number {
   if (block.kind === 'spacer' || last?.kind === 'spacer') return 0
   return pixels(style.size * (block.kind === 'heading' ? 1.2 : 0.6))
@@ -67,7 +67,7 @@ function paragraph (block: TextBlock, setting: HtmlContext): Element {
     inline(block.runs, setting))
 }
 
-/** A text that is read the other way than the document says so. */
+/** A text whose direction differs from that of the document gets an attribute. */
 function place ({ runs, align }: TextBlock, setting: HtmlContext): { attributes: Record<string, string>, side: string } {
   const { direction, side } = turned(plainText(runs), align, setting.direction)
   return { attributes: direction === setting.direction ? {} : { dir: direction }, side }
@@ -98,7 +98,7 @@ function columns ({ columns, gap, height }: ColumnsBlock, width: number, setting
   return htmlElement('table', layoutTableAttributes, [htmlElement('tr', {}, cells)])
 }
 
-/** A picture is as wide as asked for, or as its pixels; never wider than its column. */
+/** A picture has the requested width, or that of its pixels; it is never wider than its column. */
 function image (
   { image, alt, align, ...size }: Omit<ImageBlock, 'kind'>,
   columnWidth: number,
@@ -113,7 +113,7 @@ function image (
   ])
 }
 
-/** A code is a picture, and what it says to people stands under it. */
+/** A code is a picture, with its text for people under it. */
 function code (block: CodeBlock, columnWidth: number, setting: HtmlContext): Element {
   const { alt, align, width, label } = block
   const picture = image({ image: pictureOf(block), alt: alt === '' ? label : alt, align, width }, columnWidth, setting)
@@ -141,7 +141,7 @@ function button ({ text, url }: ButtonBlock, setting: HtmlContext): Element {
   ])])
 }
 
-/** A mail is not signed by hand: the line and its label stay. */
+/** A mail is not signed by hand: only the line and its label are shown. */
 function signature ({ label, width, height }: SignatureBlock, columnWidth: number, setting: HtmlContext): Element {
   const { style } = setting
   const small = typeface(setting, { color: style.muted, size: style.size * 0.9 })

@@ -1,15 +1,15 @@
 import { inFlow } from '../compile/flow.ts'
 import type { ResolvedBlock, ResolvedDocument } from '../model/document.ts'
 
-/** What stands behind everything, and what the text stands on, in the light and in the dark. */
+/** The colours of the background and of the paper, in light and in dark mode. */
 export const canvas = { light: '#eef1f4', dark: '#11151a' } as const
 export const paper = { light: '#ffffff', dark: '#1b2026' } as const
 /** Lines between the rows of a table. */
 export const hair = { light: '#d5dbe1', dark: '#3b444e' } as const
 
 /**
- * The style sheet for a dark screen: it finds what is coloured inline, and turns dark text on light paper into light text on dark
- * paper, with the same contrast. Mail programs that do not know it show the light one, or invert that themselves.
+ * The style sheet for dark mode. It finds the inline colours, and turns dark text on light paper into light text on dark paper with the
+ * same contrast. Mail programs without dark mode show the light colours, or invert them.
  */
 export function darkStyles (document: ResolvedDocument): string {
   const grounds = [canvas, paper].map(({ light, dark }) => `[bgcolor="${light}"]{background:${dark}!important}`)
@@ -18,7 +18,7 @@ export function darkStyles (document: ResolvedDocument): string {
     `(prefers-color-scheme:dark){${[...grounds, ...texts, `[style*="${hair.light}"]{border-color:${hair.dark}!important}`].join('')}}`
 }
 
-/** The colours of text; that of a button stands on its own ground. */
+/** The colours of text. The text of a button is on its own background. */
 function colorsOf ({ style, header, firstHeader = [], body, footer }: ResolvedDocument): Set<string> {
   const own = [...header, ...firstHeader, ...body, ...footer].flatMap((block) => blockColors(block, style))
   return new Set([style.text, style.accent, style.muted, ...own])
@@ -41,10 +41,10 @@ function blockColors (block: ResolvedBlock, style: ResolvedDocument['style']): s
   }
 }
 
-/** The contrast that text needs to be read (WCAG 2.2, 1.4.3), and the highest that does not glare. */
+/** The least contrast of readable text (WCAG 2.2, 1.4.3), and the highest that does not dazzle. */
 const [readable, glaring] = [4.5, 12]
 
-/** A colour mixed with white until it stands out from dark paper as it did from white paper. */
+/** Mixes a colour with white until its contrast with dark paper is what it was with white paper. */
 function lightened (color: string): string {
   const wanted = Math.min(glaring, Math.max(readable, contrast(color, paper.light)))
   const mixed = Array.from({ length: 21 }, (_, step) => mixedWithWhite(color, step / 20))

@@ -1,6 +1,6 @@
 import { readable } from '../render/output.ts'
 
-/** HTML as a tree: text is text, whatever it holds, until {@link serialize} writes it. */
+/** HTML as a tree. Text is unescaped until {@link serialize} writes it. */
 export type Node = string | Element
 export type Element = { tag: Tag, attributes: HtmlAttributes, children: Iterable<Node> }
 export type Tag =
@@ -30,10 +30,10 @@ export type Tag =
 
 /** `style` is written as inline CSS. */
 export type HtmlAttributes = Readonly<Record<string, string | number | Css>>
-/** Properties of CSS; a number is a length in pixels. */
+/** CSS properties; a number is a length in pixels. */
 export type Css = Readonly<Record<string, string | number>>
 
-/** An element; its children may be made while they are written. */
+/** An element; its children may be created while they are written. */
 export function htmlElement (tag: Tag, attributes: HtmlAttributes, children: Iterable<Node> = []): Element {
   return { tag, attributes, children }
 }
@@ -41,7 +41,7 @@ export function htmlElement (tag: Tag, attributes: HtmlAttributes, children: Ite
 /** Elements without content or end tag. */
 const empty: ReadonlySet<Tag> = new Set<Tag>(['br', 'img', 'meta'])
 
-/** Writes a tree, piece by piece: the only place where text becomes HTML. */
+/** Writes a tree piece by piece. Only here text becomes HTML. */
 export function* serialize (node: Node): Generator<string> {
   if (typeof node === 'string') {
     yield escape(node)
@@ -55,12 +55,12 @@ export function* serialize (node: Node): Generator<string> {
   if (endsLine.has(tag)) yield '\n'
 }
 
-/** A style sheet is no text: nothing in it is escaped, and no markup may end it. */
+/** A style sheet is not text: nothing in it is escaped, and no markup may end it. */
 function raw (sheet: string): [string] {
   return [sheet.replaceAll('<', '')]
 }
 
-/** A line break behind these changes nothing that is seen, and the source can be read. */
+/** A line break after these is invisible, and makes the source readable. */
 const endsLine: ReadonlySet<Tag> = new Set<Tag>(['body', 'head', 'meta', 'table', 'td', 'th', 'title', 'tr'])
 
 function attribute ([name, value]: [string, string | number | Css]): string {

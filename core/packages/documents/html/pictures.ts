@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ImageData } from '../model/document.ts'
 
-/** A picture that travels with an HTML document, which shows it as `cid:<cid>` (RFC 2392). `bytes` own their memory. */
+/** A picture that is sent with an HTML document, which shows it as `cid:<cid>` (RFC 2392). `bytes` own their memory. */
 export type InlinePart = { cid: string, contentType: 'image/png' | 'image/jpeg', bytes: Uint8Array<ArrayBuffer>, filename: string }
 
 /** The pictures of one document, each once. */

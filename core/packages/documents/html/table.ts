@@ -10,7 +10,7 @@ import { inline } from './inline.ts'
 /** Hairlines between rows. */
 const hairline = `1px solid ${hair.light}`
 
-/** A table of the data; its rows are made while they are written. Totals stand under the last column. */
+/** A table of data. Its rows are created while they are written. Totals are under the last column. */
 export function htmlTable (block: TableBlock, setting: HtmlContext): Element {
   return htmlElement('table', {
     width: '100%',
@@ -25,7 +25,7 @@ export function htmlTable (block: TableBlock, setting: HtmlContext): Element {
   ])
 }
 
-/** A total has a label and a value: a table of one column becomes two. */
+/** A total needs a label and a value, so a table with one column becomes a table with two. */
 function spanOf ({ columns }: TableBlock): Record<string, number> {
   return columns.length === 1 ? { colspan: 2 } : {}
 }
@@ -67,7 +67,7 @@ function* sectionRows (section: TableSection, block: TableBlock, setting: HtmlCo
   for (const total of section.totals) yield totalRow(total, block, setting)
 }
 
-/** The heading of a group stands over all columns. */
+/** The heading of a group spans all columns. */
 function headingRow (heading: readonly TextRun[], { columns }: TableBlock, setting: HtmlContext): Element {
   const look = {
     ...typeface(setting),
@@ -119,7 +119,7 @@ function cellOf (
   return htmlElement(tag, { ...attributes, style }, children)
 }
 
-/** Room between a column and the one before it. */
+/** The distance between a column and the one before it. */
 function padding (column: number, { direction }: HtmlContext): Css {
   const [left, right] = column === 0 ? [0, 0] : direction === 'ltr' ? [12, 0] : [0, 12]
   return { padding: `6px ${right}px 6px ${left}px` }

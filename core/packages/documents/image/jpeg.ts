@@ -6,15 +6,15 @@ const frames = { first: 0xffc0, last: 0xffc2 }
 const exif = 0xffe1
 
 /**
- * The size of a JPEG of eight bits in grey, RGB or CMYK (ITU T.81, B.2.2), as it is shown: cameras lay their pictures on
- * the side and say so in the Exif, which viewers follow. Undefined when it is not readable.
+ * The displayed size of a JPEG with eight bits in grey, RGB or CMYK (ITU T.81, B.2.2). Cameras may turn a picture and say so in the Exif;
+ * viewers follow that. Undefined when the file is unreadable.
  */
 export function jpegSize (bytes: Buffer): Size | undefined {
   const found = frameOf(bytes)
   return found && frameSize(found.frame, found.isTurned)
 }
 
-/** Whether a picture that was read has the four colours of print: a JPEG with four components. */
+/** Whether a picture has the four colours of print: a JPEG with four components. */
 export function isCmyk ({ format, bytes }: Pick<ImageData, 'format' | 'bytes'>): boolean {
   return format === 'jpeg' && frameOf(Buffer.from(bytes))?.frame.readUInt8(5) === 4
 }
@@ -40,7 +40,7 @@ function frameSize (frame: Buffer, isTurned: boolean): Size | undefined {
 
 const orientation = 0x0112
 
-/** Whether the orientation (Exif 2.3, 4.6.4 A) is one of those that exchange width and height: 5 to 8. */
+/** Whether the orientation (Exif 2.3, 4.6.4 A) exchanges width and height: 5 to 8. */
 function isOnItsSide (segment: Buffer): boolean {
   if (segment.length < 14 || segment.toString('latin1', 0, 6) !== 'Exif\0\0') return false
   const tiff = segment.subarray(6)

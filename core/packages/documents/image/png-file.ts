@@ -2,7 +2,9 @@ import { inflateSync } from 'node:zlib'
 import { renderLimits } from '../model/limits.ts'
 import { hasPixels, type Size } from './size.ts'
 
-/** A PNG (W3C PNG, 11.2): `samples` of `depth` bits make a pixel; `palette` and `transparency` are PLTE and tRNS; `data` is inflated. */
+/**
+ * A PNG (W3C PNG, 11.2). `samples` of `depth` bits make a pixel; `palette` and `transparency` are PLTE and tRNS; `data` is decompressed.
+ */
 export type PngFile = Size & {
   depth: number
   type: number
@@ -15,7 +17,7 @@ export type PngFile = Size & {
 
 const signature = '89504e470d0a1a0a'
 
-/** Samples of a pixel and the depths that may be, for each colour type. */
+/** The samples of a pixel and the permitted depths, for each colour type. */
 const types: Readonly<Record<number, { samples: number, depths: readonly number[] }>> = {
   0: { samples: 1, depths: [1, 2, 4, 8, 16] },
   2: { samples: 3, depths: [8, 16] },
@@ -25,8 +27,8 @@ const types: Readonly<Record<number, { samples: number, depths: readonly number[
 }
 
 /**
- * Reads a PNG whose data inflate to what its header announces: not more (a bomb) and not less (a torso); only its size when it is too
- * large.
+ * Reads a PNG. Its data must have exactly the decompressed size that its header announces: not more (a bomb) and not less (a cut file). Of
+ * a picture that is too large, only the size is read.
  */
 export function readPng (bytes: Buffer): PngFile | Size | undefined {
   if (bytes.length < 33 || bytes.toString('hex', 0, 8) !== signature || bytes.toString('latin1', 12, 16) !== 'IHDR') return undefined
@@ -42,12 +44,14 @@ export function readPng (bytes: Buffer): PngFile | Size | undefined {
   return { ...header, palette, transparency: chunksOf(bytes, 'tRNS'), data }
 }
 
-/** The rows of a pass over the pixels from `x`, `y` in steps of `dx`, `dy`; `stride` is the bytes of a row behind its filter. */
+/**
+ * The rows of a pass over the pixels from `x`, `y` in steps of `dx`, `dy`; `stride` is the number of bytes in a row after its filter byte.
+ */
 export type Pass = Size & { x: number, y: number, dx: number, dy: number, stride: number }
 
 const adam7 = [[0, 0, 8, 8], [4, 0, 8, 8], [0, 4, 4, 8], [2, 0, 4, 4], [0, 2, 2, 4], [1, 0, 2, 2], [0, 1, 1, 2]] as const
 
-/** The passes in which the pixels stand (8.2), without empty ones. */
+/** The passes of the pixels (8.2), without empty ones. */
 export function passesOf ({ width: wide, height: high, depth, samples, isInterlaced }: Omit<
   PngFile,
   'palette' | 'transparency' | 'data' | 'type'
@@ -59,7 +63,7 @@ export function passesOf ({ width: wide, height: high, depth, samples, isInterla
   }).filter(hasPixels)
 }
 
-/** The joined data of the chunks of a type; a chunk is length, type, data, checksum. */
+/** The joined data of the chunks of a type. A chunk is length, type, data, checksum. */
 function chunksOf (bytes: Buffer, type: string): Buffer {
   const parts: Buffer[] = []
   for (let at = 8; at + 12 <= bytes.length; at += 12 + bytes.readUInt32BE(at)) {
@@ -73,7 +77,7 @@ function inflated (data: Buffer, expected: number): Buffer | undefined {
     const bytes = inflateSync(data, { maxOutputLength: expected })
     return bytes.length === expected ? bytes : undefined
   } catch {
-    // Whatever zlib says about it, the picture cannot be read.
+    // For any error of zlib, the picture is unreadable.
     return undefined
   }
 }

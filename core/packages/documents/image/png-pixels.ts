@@ -1,6 +1,6 @@
 import { type Pass, passesOf, type PngFile } from './png-file.ts'
 
-/** The pixels of a PNG of any kind as RGB, on white where it is transparent; undefined when a row names a filter that there is not. */
+/** The pixels of any PNG as RGB, on white where it is transparent; undefined when a row names an unknown filter. */
 export function rgbOf (file: PngFile): Uint8Array | undefined {
   const pixels = new Uint8Array(file.width * file.height * 3)
   const paint = painter(file, pixels)
@@ -19,7 +19,7 @@ export function rgbOf (file: PngFile): Uint8Array | undefined {
   return pixels
 }
 
-/** What is added to a byte, from the bytes at its left, above it, and above left (W3C PNG, 9.2). */
+/** The prediction that is added to a byte, from the bytes on its left, above it, and above left (W3C PNG, 9.2). */
 type Filter = (left: number, above: number, corner: number) => number
 const filters: readonly Filter[] = [
   () => 0,
@@ -40,7 +40,7 @@ function unfilter (bytes: Uint8Array, above: Uint8Array, step: number, restore: 
   }
 }
 
-/** Paints the pixel with this number of a row at its place (in pixels) of the whole picture. */
+/** Paints the pixel with this number of a row at its place (in pixels) in the whole picture. */
 type Paint = (bytes: Uint8Array, pixel: number, place: number) => void
 
 function paintRow ({ x, y, dx, dy, width }: Pass, row: number, bytes: Uint8Array, wide: number, paint: Paint): void {
@@ -50,7 +50,7 @@ function paintRow ({ x, y, dx, dy, width }: Pass, row: number, bytes: Uint8Array
 
 function painter ({ type, depth, samples, palette, transparency }: PngFile, pixels: Uint8Array): Paint {
   const most = 2 ** depth - 1
-  // A colour that stands for transparency, sample by sample.
+  // The transparent colour, compared sample by sample.
   const key = type === 3 || transparency.length < samples * 2
     ? []
     : Array.from({ length: samples }, (_, index) => transparency.readUInt16BE(index * 2))

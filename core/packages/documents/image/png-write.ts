@@ -1,6 +1,6 @@
 import { crc32, deflateSync } from 'node:zlib'
 
-/** Pixels row by row, each row in whole bytes: grey of one bit, or RGB of three bytes a pixel. */
+/** Pixels row by row, each row in whole bytes: grey of one bit, or RGB of three bytes per pixel. */
 export type Pixels = { width: number, height: number, color: 'bit' | 'rgb', data: Uint8Array }
 
 const signature = Buffer.from('89504e470d0a1a0a', 'hex')
@@ -8,7 +8,7 @@ const signature = Buffer.from('89504e470d0a1a0a', 'hex')
 /** Bits of a sample and the number of a colour type (W3C PNG, 11.2.1). */
 const colors = { bit: { depth: 1, type: 0 }, rgb: { depth: 8, type: 2 } } as const
 
-/** A PNG file without alpha or interlace: what every reader takes, and a PDF without work. */
+/** A PNG file without alpha or interlace. Every reader accepts it, and a PDF can contain its data unchanged. */
 export function encodePng ({ width, height, color, data }: Pixels): Uint8Array {
   const header = Buffer.alloc(13)
   header.writeUInt32BE(width, 0)
@@ -22,7 +22,7 @@ export function encodePng ({ width, height, color, data }: Pixels): Uint8Array {
   ])
 }
 
-/** Rows with the byte before each that says: no filter. */
+/** The rows, each after a byte that means "no filter". */
 function unfiltered (data: Uint8Array, stride: number): Buffer {
   const rows = Buffer.alloc(data.length + data.length / stride)
   for (let from = 0, to = 0; from < data.length; from += stride, to += stride + 1) rows.set(data.subarray(from, from + stride), to + 1)

@@ -8,7 +8,7 @@ import { hasPixels } from './size.ts'
 
 const dataUri = /^data:image\/(png|jpeg);base64,([A-Za-z0-9+/]+={0,2})$/
 
-/** Reads a data URI (`data:image/png;base64,…` or jpeg). Gives the picture, flat, or the sentence that says what is wrong with it. */
+/** Reads a data URI (`data:image/png;base64,…` or jpeg). Returns the flattened picture, or a sentence that says what is wrong with it. */
 export function readImage (uri: string): ImageData | string {
   if (uri.length > renderLimits.imageBytes * 4 / 3 + 100) return tooManyBytes
   const [, format, base64 = ''] = dataUri.exec(uri) ?? []
@@ -18,8 +18,8 @@ export function readImage (uri: string): ImageData | string {
 }
 
 /**
- * A PNG or JPEG file as documents take it: a PNG with transparency, 16 bits or interlace becomes plain RGB on white, once and not
- * for every document. Gives the sentence that says what is wrong with a file that is too large, broken, or of another kind.
+ * Reads a PNG or JPEG file into the form for documents: a PNG with transparency, 16 bits or interlace becomes plain RGB on white, so that
+ * this is done once and not for every document. Returns a sentence for a file that is too large, broken, or of another kind.
  */
 export function flattenImage (file: Uint8Array): ImageData | string {
   if (file.length > renderLimits.imageBytes) return tooManyBytes
@@ -55,7 +55,7 @@ function isFlat ({ type, depth, isInterlaced, transparency }: PngFile): boolean 
   return (type === 0 || type === 2 || type === 3) && depth <= 8 && !isInterlaced && transparency.length === 0
 }
 
-/** A picture as a data URI, which {@link readImage} takes. */
+/** A picture as a data URI for {@link readImage}. */
 export function dataUriOf ({ format, bytes }: ImageData): string {
   return `data:image/${format};base64,${Buffer.from(bytes).toString('base64')}`
 }

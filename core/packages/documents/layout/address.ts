@@ -9,9 +9,9 @@ import { singleLineBox, textBox } from './text.ts'
 import type { Typography } from './words.ts'
 
 /**
- * Where an envelope shows its letter, in millimetres from the top left corner of A4. `left`, `top`, `width` and `height` are
- * the recipient's; the sender's line ends where the recipient begins. `beside` is where the other side of the page begins,
- * and `under` the least distance at which the letter goes on.
+ * The window of an envelope, in millimetres from the top left corner of A4. `left`, `top`, `width` and `height` are the recipient's field.
+ * The sender's line ends where the recipient begins. `beside` is where the other side of the page begins, and `under` is the least distance
+ * from the top at which the letter continues.
  */
 type Place = {
   left: number
@@ -23,9 +23,9 @@ type Place = {
 }
 
 /**
- * DIN 5008:2020: the field is 85 by 45 mm, 20 mm from the left and 27 (form A) or 45 mm (form B) from the top; its upper 17.7 mm
- * are for the sender and remarks, its lower 27.3 mm for the recipient, both 5 mm inside. `fr` (NF Z 11-001 leaves it to the
- * envelope): what the windows of 100 by 35 and 100 by 45 mm at the right of a DL envelope show wherever the sheet slips to.
+ * DIN 5008:2020: the field is 85 by 45 mm, 20 mm from the left and 27 (form A) or 45 mm (form B) from the top. Its upper 17.7 mm are for
+ * the sender and remarks, its lower 27.3 mm for the recipient, both with a margin of 5 mm. `fr` (NF Z 11-001 does not define it): the area
+ * that a window of 100 by 35 mm and one of 100 by 45 mm at the right of a DL envelope show, wherever the sheet slips to.
  */
 const places: Readonly<Record<AddressWindow, Place>> = {
   'din-5008-a': { left: 25, top: 44.7, width: 80, height: 27.3, beside: { left: 125, top: 32 }, under: 80.46 },
@@ -33,18 +33,21 @@ const places: Readonly<Record<AddressWindow, Place>> = {
   fr: { left: 110, top: 55, width: 80, height: 33, beside: { right: 105, top: 50 }, under: 96.46 }
 }
 
-/** Millimetres above the recipient for the sender, points between the two, and points of its largest and its smallest type. */
+/**
+ * The height in millimetres above the recipient for the sender, the distance in points between the two, and the sender's largest and
+ * smallest font size in points.
+ */
 const senderHeight = 5
 const senderGap = 2
 const senderSizes = { largest: 6, least: 4 }
 
-/** Points of the smallest type that sorting machines read, and the distance of its lines. */
+/** The smallest font size in points that sorting machines can read, and the line height. */
 const leastSize = 7
 const closest = 1.2
 
 /**
- * An address behind its window, wherever the text above it ended: `y` (points from the top of the page) is where the text
- * stands, and the box reaches from there to where the letter goes on. A RenderError when the text is in the window already.
+ * Puts an address in its window, wherever the text above it ends. `y` is the end of that text in points from the top of the page; the box
+ * reaches from there to where the letter continues. Throws a RenderError when the text has already reached the window.
  */
 export function address (block: AddressBlock, y: number, page: PageBox, layOut: (width: number) => Box, setting: LayoutContext): Box {
   const place = places[block.window]
@@ -58,7 +61,7 @@ export function address (block: AddressBlock, y: number, page: PageBox, layOut: 
   const recipient = recipientOf(block, width, points(place.height), setting)
   const extent = besideExtent(place, page)
   const beside = layOut(extent.width)
-  // What stands above may reach further down there than beside the window.
+  // The text above may reach further down beside the window.
   const begin = Math.max(points(place.beside.top), y)
   return {
     height: Math.max(points(place.under), begin + beside.height) - y,
@@ -70,7 +73,7 @@ export function address (block: AddressBlock, y: number, page: PageBox, layOut: 
   }
 }
 
-/** The sender on one line or, where that would be too small to read, on two; on one that holds it, whatever it is. */
+/** The sender on one line; on two lines if one would be too small to read; if two do not fit either, on one line in any size that fits. */
 function senderOf ({ sender }: AddressBlock, width: number, setting: LayoutContext): Box {
   const runs = numbered(sender, setting)
   const type = (size: number): Typography => ({ ...typography(setting, { size, color: setting.style.muted }), lineHeight: closest })
@@ -78,7 +81,7 @@ function senderOf ({ sender }: AddressBlock, width: number, setting: LayoutConte
     singleLineBox(runs, type(senderSizes.least), width, 'left')
 }
 
-/** The lines of the recipient, in smaller type where they would not fit behind the window. */
+/** The lines of the recipient, in a smaller font if they do not fit in the window. */
 function recipientOf ({ lines }: AddressBlock, width: number, height: number, setting: LayoutContext): Box {
   const lineHeight = Math.min(setting.style.lineHeight, closest)
   const stacked = (size: number): Box =>
@@ -91,7 +94,7 @@ function recipientOf ({ lines }: AddressBlock, width: number, height: number, se
   return box
 }
 
-/** The box in the largest type (points) in which it is no higher than the room for it. */
+/** The box in the largest font size (points) at which it fits in its height. */
 function fitted (make: (size: number) => Box, { largest, least }: { largest: number, least: number }, room: number): Box | undefined {
   for (let size = largest; size >= least; size -= 0.5) {
     const box = make(size)

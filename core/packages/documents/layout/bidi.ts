@@ -4,22 +4,23 @@ import type { TextRun } from '../model/document.ts'
 import { charactersOf } from './breaks.ts'
 import { normalizeText } from './normalize-text.ts'
 
-/**
- * A piece of a run that runs in one direction: an odd level from right to left (Unicode Annex 9); `base` is the direction of its paragraph.
- */
+/** A piece of a run with one direction: an odd level is right-to-left (Unicode Annex 9). `base` is the direction of its paragraph. */
 export type Span = { run: TextRun, text: string, level: number, base: Direction }
 
 /** Blocks of Hebrew and Arabic, and the marks of direction. */
 const turning = /[\u0590-\u08ff\u200e\u200f\ufb1d-\ufdff\ufe70-\ufefe]/
 const marks = /[\u061c\u200e\u200f]/g
 
-/** The letters of scripts that are read from right to left. */
+/** The letters of right-to-left scripts. */
 const rightToLeft = /[\p{Script=Arabic}\p{Script=Hebrew}]/u
 
-// Its types describe its ES module; Node loads the other one, which is the function itself.
+// Its types describe its ES module. Node loads the other module, which is the function itself.
 const bidi = (bidiFactory as unknown as typeof bidiFactory.default)()
 
-/** The runs of a text as spans. A paragraph (between line breaks) runs as its first letter does, or as the document where it has none. */
+/**
+ * The runs of a text as spans. A paragraph (between line breaks) has the direction of its first letter; without a letter, that of the
+ * document.
+ */
 export function spansOf (runs: readonly TextRun[], direction: Direction): Span[] {
   const texts = runs.map((run) => normalizeText('text' in run ? run.text : ''))
   if (direction === 'ltr' && !texts.some((text) => turning.test(text))) {
@@ -51,7 +52,7 @@ function levelsOf (text: string, direction: Direction): { levels: number[], base
   return { levels, bases }
 }
 
-/** The stretches of equal level between two places. */
+/** The ranges of equal level between two positions. */
 function cut (levels: readonly number[], start: number, end: number): [from: number, to: number][] {
   const pieces: [number, number][] = []
   for (let at = start; at < end; at++) {
@@ -62,17 +63,20 @@ function cut (levels: readonly number[], start: number, end: number): [from: num
   return pieces
 }
 
-/** Brackets are drawn the other way round where text runs from right to left. */
+/** Brackets are mirrored where text is right-to-left. */
 function mirrored (text: string): string {
   return Array.from(text, (character) => bidi.getMirroredCharacter(character) ?? character).join('')
 }
 
-/** A word of an odd level as a font takes it: fonts turn words with letters around themselves, signs alone they leave. */
+/**
+ * A word of an odd level in the order that a font expects: fonts reverse words with letters themselves, and do not reverse words without
+ * letters.
+ */
 export function asFontTakes (word: string): string {
   return rightToLeft.test(word) ? word : charactersOf(word).reverse().join('')
 }
 
-/** Items from left to right: from the highest level down, whatever stands on it or above it is turned around (Annex 9, L2). */
+/** Items in visual order from left to right: from the highest level down, each range at that level or above is reversed (Annex 9, L2). */
 export function visualOrder<T extends { level: number }> (items: readonly T[]): readonly T[] {
   if (items.every(({ level }) => level === 0)) return items
   const highest = items.reduce((most, { level }) => Math.max(most, level), 0)

@@ -13,14 +13,13 @@ import { tableBox } from './table.ts'
 import { indentOf, textBox } from './text.ts'
 import { shares } from './widths.ts'
 
-/** Blocks below each other in a column of a width (points); those that come out empty take no distance either. */
+/** Blocks below each other in a column of a width (points). Empty blocks take no distance either. */
 export function layOut (blocks: readonly ResolvedBlock[], width: number, setting: LayoutContext): Box {
   return below(blocks, setting, (block) => layOutBlock(block, width, setting))
 }
 
 /**
- * The blocks of the body: among them, addresses have their place on the page. `tops` is where the body begins on the first page and on
- * later ones.
+ * The blocks of the body. Addresses have a fixed place on the page. `tops` is where the body begins on the first page and on later ones.
  */
 export function layOutBody (
   blocks: readonly ResolvedBlock[],
@@ -49,7 +48,7 @@ function below (blocks: readonly ResolvedBlock[], setting: LayoutContext, make: 
   return stackBoxes(boxes)
 }
 
-/** The distance before a block; behind a heading it holds the two together. */
+/** The distance before a block; after a heading it keeps the two together. */
 function between (last: Box, block: ResolvedBlock, { style }: LayoutContext): Box {
   const distance = gap(style.size * (block.kind === 'heading' ? 1.2 : 0.6))
   return last.keep ? kept(distance) : distance
@@ -73,7 +72,7 @@ function layOutBlock (block: ResolvedBlock, width: number, setting: LayoutContex
       return code(block, width, setting)
     case 'group':
       return whole(layOut(block.blocks, width, setting))
-    // Only the body knows where on its page an address stands.
+    // Only the body knows the place of an address on its page.
     case 'address':
       return layOut(inFlow(block, setting.style), width, setting)
     case 'button':
@@ -124,7 +123,10 @@ function keyValues (block: KeyValuesBlock, width: number, setting: LayoutContext
   ))
 }
 
-/** A picture is as wide as asked for, or as its pixels at 96 to the inch; never wider than the column or higher than half a page. */
+/**
+ * A picture has the requested width, or the width of its pixels at 96 per inch. It is never wider than the column or higher than half a
+ * page.
+ */
 function image (block: ImageBlock, columnWidth: number, setting: LayoutContext): Box {
   const { image, align } = block
   const ratio = image.width / image.height

@@ -1,21 +1,21 @@
 import type { Surface } from './surface.ts'
 
 /**
- * Something that takes room on a page, in points. A box that is higher than the room left may be cut in two: what fits,
- * and the rest (nothing, when the rest is empty). A box that cannot be cut there gives undefined, and moves on whole.
+ * Something that takes space on a page, in points. A box that is higher than the remaining space may be cut: into the part that fits, and
+ * the rest (which may be empty). A box that cannot be cut there returns undefined, and moves to the next page as a whole.
  */
 export type Box = {
   readonly height: number
   readonly paint: (surface: Surface, x: number, y: number) => void
-  /** `room` is what is left on this page, `page` the height of a whole fresh one. */
+  /** `room` is the space that is left on this page, `page` the height of a whole empty page. */
   readonly cut?: (room: number, page: number) => Cut | undefined
-  /** Must not be the last one on a page when something follows it. */
+  /** Whether it must not be the last box on a page when another one follows. */
   readonly keep?: true
-  /** Distance only: where it does not fit, the page ends, and it does not come again on the next. */
+  /** Distance only: where it does not fit, the page ends, and the distance is not repeated on the next page. */
   readonly gap?: true
 }
 
-/** What fits on the page, and the rest. */
+/** The part that fits on the page, and the rest. */
 export type Cut = readonly [now: Box, later: Box | undefined]
 
 export const nothing: Box = { height: 0, paint: () => undefined }
@@ -28,12 +28,12 @@ export function gap (height: number): Box {
 /** Ends the page: a distance that fits nowhere. */
 export const pageBreak: Box = gap(Infinity)
 
-/** A box that is not the last of its page unless nothing follows it. */
+/** A box that is not the last one on its page, unless nothing follows it. */
 export function kept (box: Box): Box {
   return { ...box, keep: true }
 }
 
-/** A box that stays on one page while a page can hold it. */
+/** A box that is not split if it fits on one page. */
 export function whole (box: Box): Box {
   return { ...box, cut: (room, page) => box.height <= page ? undefined : box.cut?.(room, page) }
 }
@@ -48,12 +48,12 @@ export function shifted (box: Box, by: number): Box {
   }
 }
 
-/** The box with room under it, where it is lower than a height (points). */
+/** The box with space under it, if it is lower than a height (points). */
 export function atLeast (height: number, box: Box): Box {
   return box.height >= height ? box : { ...box, height }
 }
 
-/** Boxes side by side, each at its distance from the left. They stay together while a page can hold them, and are cut together when not. */
+/** Boxes side by side, each at its distance from the left. They are not split if they fit on one page, and are otherwise cut together. */
 export function beside (boxes: readonly Box[]): Box {
   const height = Math.max(0, ...boxes.map((box) => box.height))
   return {

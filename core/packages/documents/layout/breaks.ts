@@ -1,12 +1,12 @@
-/** After a hyphen, dash or slash between letters a line may break. */
+/** A line may break after a hyphen, a dash or a slash between letters. */
 const hyphens = /(?<=[\p{L}\p{N}][-–—/])(?=\p{L})/u
 
-/** The letters and signs of Chinese and Japanese, which know no spaces: a line may break between any two of them. */
+/** The characters of Chinese and Japanese, which have no spaces: a line may break between any two of them. */
 const wide = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\u3001-\\u303f\\uff01-\\uff60'
-/** They all stand behind the letters of other languages; to ask for the script itself takes longer. */
+/** All of them come after the letters of other languages. A check of the script itself is slower. */
 const farBehind = /[\u2e80-\uffff]/
 
-/** Signs that no line begins with, and that no line ends with (JLREQ, 3.1.7 and 3.1.8). */
+/** Characters that must not begin a line, and those that must not end one (JLREQ, 3.1.7 and 3.1.8). */
 const closing = '、。，．・：；？！）」』】〕〉》”’ーぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮ々)\\]},.!?:;'
 const opening = '（「『【〔〈《“‘(\\[{'
 
@@ -17,17 +17,17 @@ export function partsOf (word: string): string[] {
   return word.split(farBehind.test(word) ? betweenWide : hyphens)
 }
 
-/** Where an address or a number is best broken that is too long for a line. */
+/** The best places to break a URL or a number that is too long for a line. */
 const joints = /(?<=[/?&=#_.,;:%+@-])(?=[\p{L}\p{N}])/u
 
-/** The parts of a word that must be broken, though it has no place for it. */
+/** The parts of a word that must be broken although it has no place for a break. */
 export function jointsOf (word: string): string[] {
   return word.split(joints)
 }
 
 const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' })
 
-/** What a reader takes for a character: a letter with its marks. */
+/** A character in the sense of a reader: a letter with its marks. */
 export function charactersOf (text: string): string[] {
   return Array.from(graphemes.segment(text), ({ segment }) => segment)
 }

@@ -8,8 +8,8 @@ import { singleLineBox, textBox } from './text.ts'
 import type { Typography } from './words.ts'
 
 /**
- * What a cell shows, in a column of a width (points): text breaks into lines, a number never does. A column keeps to one side, whatever its
- * texts.
+ * The content of a cell in a column of a width (points). Text breaks into lines, a number never does. All texts of a column are aligned to
+ * the same side.
  */
 export function cellBox (cell: Cell, type: Typography, width: number, align: Align, setting: LayoutContext): Box {
   const runs = numbered(formatCell(cell, setting.locale), setting)

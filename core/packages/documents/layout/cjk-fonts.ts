@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 
 /**
- * Fonts of Chinese, Japanese and Korean letters: packages that an operator may install, by language. They have Latin letters too, and come
+ * Fonts for Chinese, Japanese and Korean: packages that an operator may install, by language. They contain Latin letters too, and are tried
  * last.
  */
 const packages = {
@@ -17,14 +17,14 @@ const languages: readonly CjkLanguage[] = ['ja', 'zh', 'zh-Hant', 'ko']
 /** Letters of these languages, their signs and their full-width forms. */
 const wide = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}\u3000-\u303f\uff00-\uffef]/u
 
-/** The language whose forms of shared letters a locale wants: Japanese unless it is Chinese or Korean. */
+/** The language that decides the forms of shared characters in a locale: Japanese, unless the locale is Chinese or Korean. */
 export function cjkLanguageOf (locale: string): CjkLanguage {
   const { language, script } = new Intl.Locale(locale).maximize()
   if (language === 'zh' && script === 'Hant') return 'zh-Hant'
   return languages.find((known) => known === language) ?? 'ja'
 }
 
-/** The files of the fonts that are installed, those of the language first. */
+/** The files of the installed fonts, with that of the language first. */
 export function cjkFonts (language: CjkLanguage, bold: boolean): string[] {
   return ordered(language).map((known) => fileOf(known, bold)).filter(isInstalled)
 }
@@ -39,7 +39,7 @@ function fileOf (language: CjkLanguage, bold: boolean): string {
   return `${name}/${weight}/${file}_${weight}.ttf`
 }
 
-/** The package to install for characters that cannot be shown, where they are of these languages. */
+/** The package to install for missing characters, if they belong to these languages. */
 export function cjkFontPackageFor (characters: readonly string[], locale: string): string | undefined {
   if (!characters.some((character) => wide.test(character))) return undefined
   const isKorean = characters.some((character) => /\p{Script=Hangul}/u.test(character))
@@ -60,7 +60,7 @@ function resolves (path: string): boolean {
     createRequire(import.meta.url).resolve(path)
     return true
   } catch {
-    // Node has no way to ask: an optional package that is not there ends here.
+    // Node cannot check without an exception whether an optional package is installed.
     return false
   }
 }

@@ -4,7 +4,7 @@ import { type LayoutContext, typography } from './context.ts'
 import { stackBoxes } from './stack.ts'
 import { indentOf, textBox } from './text.ts'
 
-/** A code, never cut, with its text under it. One wider than its column becomes smaller as a whole. */
+/** A code with its text under it, never cut. A code that is wider than its column is reduced as a whole. */
 export function code (block: CodeBlock, columnWidth: number, setting: LayoutContext): Box {
   const { modules, align, label } = block
   const width = Math.min(block.width, columnWidth)

@@ -4,7 +4,10 @@ import type { PageField, ResolvedStyle, TextRun } from '../model/document.ts'
 import type { CjkLanguage } from './cjk-fonts.ts'
 import type { Typography } from './words.ts'
 
-/** What layout needs besides the blocks: `pageHeight` in points; `numbers` stand for the page fields of headers and footers. */
+/**
+ * The facts that layout needs besides the blocks: `pageHeight` in points; `numbers` are the values of the page fields in headers and
+ * footers.
+ */
 export type LayoutContext = {
   style: ResolvedStyle
   locale: string
@@ -14,7 +17,7 @@ export type LayoutContext = {
   numbers: Readonly<Record<PageField, number>>
 }
 
-/** The document's type, in another size or colour. */
+/** The document's font in another size or colour. */
 export function typography (
   { style, cjkLanguage: wide, direction }: LayoutContext,
   { size = style.size, color = style.text }: { size?: number, color?: string }
@@ -22,7 +25,7 @@ export function typography (
   return { font: style.font, size, lineHeight: style.lineHeight, color, linkColor: style.accent, bold: false, wide, direction }
 }
 
-/** The runs with the numbers of pages in their places. */
+/** The runs with the page numbers filled in. */
 export function numbered (runs: readonly TextRun[], { numbers, locale }: LayoutContext): readonly TextRun[] {
   if (!runs.some((run) => 'field' in run)) return runs
   return runs.map((run) => {

@@ -7,11 +7,11 @@ import type { Emphasis, FontFamily } from '../model/document.ts'
 import { cjkFonts, type CjkLanguage } from './cjk-fonts.ts'
 import { type Subset, subsetter } from './subset.ts'
 
-/** One font file, read once per process. Sizes are in thousandths of the size of the type. */
+/** One font file, read once per process. Sizes are in thousandths of the font size. */
 export type Face = {
   /** The name of its file. */
   readonly name: string
-  /** The font as pdfkit takes it; its layouts are remembered across documents. */
+  /** The font in pdfkit's form. Its layouts of words are cached across documents. */
   readonly font: Font
   readonly ascent: number
   readonly descent: number
@@ -21,23 +21,23 @@ export type Face = {
   readonly advance: (text: string) => number
 }
 
-/** DejaVu covers Latin, Greek and Cyrillic; the files of its families by weight and slant. */
+/** DejaVu covers Latin, Greek and Cyrillic. These are its files by family, weight and slant. */
 const files: Record<FontFamily, readonly [regular: string, bold: string, italic: string, boldItalic: string]> = {
   sans: ['DejaVuSans', 'DejaVuSans-Bold', 'DejaVuSans-Oblique', 'DejaVuSans-BoldOblique'],
   serif: ['DejaVuSerif', 'DejaVuSerif-Bold', 'DejaVuSerif-Italic', 'DejaVuSerif-BoldItalic'],
   mono: ['DejaVuSansMono', 'DejaVuSansMono-Bold', 'DejaVuSansMono-Oblique', 'DejaVuSansMono-BoldOblique']
 }
 
-/** Layouts of words that are remembered for each face: about a kilobyte each. */
+/** How many layouts of words are cached for each face: about a kilobyte each. */
 const rememberedLayouts = 5000
 
-/** The faces to try for a text, in their order; those further back are read from their files when they are first asked for. */
+/** The faces for a text, in the order in which they are tried. A later file is read only when it is first needed. */
 export type Faces = Iterable<Face> & { readonly first: Face }
 
 const faces = new Map<string, Face>()
 const chains = new Map<string, Faces>()
 
-/** The faces for a text: its own, the ones that have more characters, and the wide ones that are installed, those of a language first. */
+/** The faces for a text: its own, those with more characters, and the installed wide ones, that of the language first. */
 export function facesFor (family: FontFamily, { bold = false, italic = false }: Emphasis, language: CjkLanguage = 'ja'): Faces {
   const index = (bold ? 1 : 0) + (italic ? 2 : 0)
   const key = `${family} ${index} ${language}`
@@ -84,9 +84,7 @@ function load (path: string): Face {
   }
 }
 
-/**
- * fontkit fails on a mark whose letter has no anchor for it (read in 2.0.4); such a word is set without moving its marks to their letters.
- */
+/** fontkit 2.0.4 fails on a mark whose letter has no anchor for it. Such a word is laid out without positioning its marks. */
 function layoutOf (font: Font, text: string): GlyphRun {
   try {
     return font.layout(text)
@@ -96,17 +94,14 @@ function layoutOf (font: Font, text: string): GlyphRun {
   }
 }
 
-/**
- * The font with our subsets and our memory of the layouts of words: shaping costs most of a document's time, and documents share their
- * words.
- */
+/** The font with our subsets and our cache of word layouts. Shaping takes most of a document's time, and documents share their words. */
 function forPdf (font: Font, remembered: (text: string) => GlyphRun, createSubset: () => Subset): Font {
   const layout: Font['layout'] = (text, ...settings) =>
     settings.some((setting) => setting !== undefined) ? font.layout(text, ...settings) : copyOf(remembered(text))
   return Object.assign(Object.create(font) as Font, { layout, createSubset })
 }
 
-/** pdfkit scales the positions that it is given, and then reads the advance computed from them. */
+/** pdfkit scales the positions that it gets, and then reads the computed advance. */
 function copyOf (run: GlyphRun): GlyphRun {
   return Object.assign(Object.create(run) as GlyphRun, { positions: run.positions.map((position) => ({ ...position })) })
 }

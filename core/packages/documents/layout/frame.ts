@@ -1,10 +1,10 @@
 import type { Box } from './box.ts'
 
-/** Points of room above and below a box, and the rules over and under it. */
+/** The space in points above and below a box, and the rules over and under it. */
 export type Frame = { padding: number, x?: number, width: number, above?: Stroke, below?: Stroke }
 type Stroke = { thickness: number, color: string }
 
-/** A box with room above and below it and rules at its edges; both parts of a cut have them. */
+/** A box with space above and below and rules at its edges. Both parts of a cut box have them. */
 export function framed (box: Box, frame: Frame): Box {
   const { padding, x: left = 0, width, above, below } = frame
   const height = box.height + 2 * padding

@@ -4,16 +4,16 @@ import { visualOrder } from './bidi.ts'
 import type { ShapedText } from './surface.ts'
 import { type Atom, breakAnywhere, type Space, type Typography, type Unit, unitsOf } from './words.ts'
 
-/** A piece of a line at its distance from the left end, in points; `turned` when it runs from right to left. */
+/** A piece of a line, with its distance from the left end in points. `turned`: it is right-to-left. */
 export type PlacedPiece = ShapedText & { x: number, turned: boolean, link?: string }
 
-/** One line of text, in points; `base` is how its paragraph runs. */
+/** One line of text, in points. `base` is the direction of its paragraph. */
 export type TextLine = { pieces: PlacedPiece[], width: number, base: Direction }
 
-// Widths are sums of many roundings; a text that just fits must not break.
+// Widths are sums with rounding errors. A text that just fits must not break.
 const tolerance = 0.01
 
-/** Breaks text into lines of a width (points): at spaces and after hyphens, inside a word only when it is wider than a line. */
+/** Breaks text into lines of a width (points): at spaces and after hyphens, and inside a word only when it is wider than a line. */
 export function breakLines (runs: readonly TextRun[], type: Typography, width: number): TextLine[] {
   const lines: TextLine[] = []
   let line = emptyLine(type.direction)
@@ -38,7 +38,7 @@ export function breakLines (runs: readonly TextRun[], type: Typography, width: n
   }
 }
 
-/** What stands on a line in the order in which it is read: atoms, and the spaces between them. */
+/** The content of a line in reading order: atoms, and the spaces between them. */
 type Item = Atom | Space
 type Reading = { items: Item[], width: number, base: Direction }
 
@@ -53,7 +53,7 @@ function append (line: Reading, { atoms, width, base }: Unit, space: Space): voi
   for (const atom of atoms) line.items.push(atom)
 }
 
-/** The items from left to right, those that look alike as one piece. */
+/** The items in visual order from left to right; adjacent ones with the same look become one piece. */
 function placed ({ items, width, base }: Reading, size: number): TextLine {
   const pieces: PlacedPiece[] = []
   let x = 0
@@ -71,8 +71,8 @@ function placed ({ items, width, base }: Reading, size: number): TextLine {
 }
 
 /**
- * Puts an atom at the end of the pieces, behind a gap. One that looks like the piece before it continues that piece, unless it is turned
- * around: a font turns words, not lines.
+ * Adds an atom at the end of the pieces, after a gap. An atom with the same look extends the piece before it, unless it is right-to-left: a
+ * font reverses words, but not lines.
  */
 function place (pieces: PlacedPiece[], { text, face, color, link, level, width }: Atom, x: number, gap: number, size: number): void {
   const last = pieces.at(-1)

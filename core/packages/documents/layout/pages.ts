@@ -9,15 +9,15 @@ import type { LayoutContext } from './context.ts'
 import type { Surface } from './surface.ts'
 import { watermarkPainter } from './watermark.ts'
 
-/** A page ready to be painted. */
+/** A page that is ready to be painted. */
 export type LaidOutPage = { paint: (surface: Surface) => void }
 
-/** Points between the body and the header or footer. */
+/** The distance in points between the body and the header or footer. */
 const edgeGap = 10
-/** Points of height that a body needs. */
+/** The least height in points that a body needs. */
 const leastBody = 72
 
-/** Lays a document out on pages. A RenderError when there are too many, or when header and footer leave no room. */
+/** Lays a document out on pages. Throws a RenderError when there are too many pages, or when header and footer leave too little space. */
 export function layOutPages (document: ResolvedDocument): LaidOutPage[] {
   const { page, body, footer } = document
   const setting = settingOf(document)
@@ -74,7 +74,7 @@ function edgeHeight (edge: Box): number {
   return edge.height === 0 ? 0 : edge.height + edgeGap
 }
 
-/** Points on the first page and on the ones after it. */
+/** Points on the first page and on the later ones. */
 type Room = { first: number, later: number }
 
 /** A page that is left empty. */
@@ -87,9 +87,10 @@ function paginate (body: Box, room: Room): Box[] {
   while (left !== undefined) {
     const height = pages.length === 0 ? room.first : room.later
     const cut: Cut | undefined = left.height <= height ? [left, undefined] : left.cut?.(height, room.later)
-    // What fits on no page stands on one by itself; on a first page with less room than the others, the next one may hold it.
+    // Content that is too high for any page gets a page of its own. On a first page with less space than the others, it may still fit on
+    // the next one.
     const [now, later]: Cut = cut ?? (height < room.later ? [blank, left] : [left, undefined])
-    // A page break at the very start leaves nothing before it.
+    // A page break at the very start does not make an empty page.
     if (now.height > 0 || now === blank) pages.push(now)
     if (pages.length > renderLimits.pages) throw renderError('', 'too_large', `The document has more than ${renderLimits.pages} pages.`)
     left = later

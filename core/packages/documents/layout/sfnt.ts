@@ -18,7 +18,7 @@ export function tableOf (tables: FontTables, tag: string): Buffer {
   return table
 }
 
-/** A font file of these tables: directory, then each table at a multiple of four bytes. */
+/** A font file of these tables: the directory, then each table at a multiple of four bytes. */
 export function writeTables (tables: FontTables): Buffer {
   const entries = Object.entries(tables).sort(([a], [b]) => a < b ? -1 : 1)
   const start = 12 + 16 * entries.length

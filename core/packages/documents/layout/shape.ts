@@ -3,10 +3,10 @@ import { memoizeLru } from '../compile/memoize.ts'
 import type { Face, Faces } from './fonts.ts'
 import { normalizeText } from './normalize-text.ts'
 
-/** A piece of a word that one face can show; `width` in thousandths of the size of the type. */
+/** A piece of a word that one face can show. `width` is in thousandths of the font size. */
 export type Segment = { text: string, face: Face, width: number }
 
-/** A text has characters that cannot be shown; `characters` names each once. */
+/** A text contains characters that cannot be shown; `characters` lists each once. */
 export class UnshowableText extends Error {
   readonly characters: readonly string[]
 
@@ -17,23 +17,23 @@ export class UnshowableText extends Error {
   }
 }
 
-/** The character itself, where it is visible, and its code point. */
+/** The character itself, if it is visible, and its code point. */
 export function characterName (character: string): string {
   const code = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
   return /^[\p{L}\p{N}\p{P}\p{S}]$/u.test(character) ? `"${character}" (${code})` : code
 }
 
 /**
- * Scripts from right to left whose letters no face joins as they are to be joined, and the controls that reorder text: what
- * they make of it is not what was signed.
+ * Right-to-left scripts whose letters no face joins correctly, and the controls that reorder text. Both could show something else than what
+ * was signed.
  */
 const refused =
   /[\p{Script=Adlam}\p{Script=Mandaic}\p{Script=Mende_Kikakui}\p{Script=Nko}\p{Script=Samaritan}\p{Script=Syriac}\p{Script=Thaana}\u202a-\u202e\u2066-\u2069]/u
 
-/** Joiners and marks of direction, which have no shape of their own. */
+/** Joiners and marks of direction, which are invisible. */
 const shapeless = /^[\u061c\u200c-\u200f]$/
 
-/** The characters of a text that none of the faces can show, each once. */
+/** The characters of a text that no face can show, each once. */
 export function unshowable (text: string, faces: Faces): string[] {
   const characters = new Set(normalizeText(text).replaceAll('\n', ''))
   return [...characters].filter((character) =>
@@ -43,7 +43,7 @@ export function unshowable (text: string, faces: Faces): string[] {
 
 const segmentsIn = memoizeByIdentity((faces: Faces) => memoizeLru(10_000, (word): readonly Segment[] => split(word, faces)))
 
-/** The segments of a word: in its own face where that has the character, in a fallback elsewhere. UnshowableText when none has it. */
+/** The segments of a word, in the first face that has the characters. Throws an UnshowableText when no face has one. */
 export function shape (word: string, faces: Faces): readonly Segment[] {
   return segmentsIn(faces)(word)
 }
@@ -67,7 +67,7 @@ function split (word: string, faces: Faces): Segment[] {
 /** Full-width and half-width forms of letters and signs, such as the yen sign of Japanese amounts. */
 const widths = /^[\uff01-\uffee]$/
 
-/** The first face that has a character; a full-width form that none has is shown as the character that it is a form of. */
+/** The first face that has a character. A full-width form that no face has is shown as its ordinary character. */
 function glyphOf (character: string, faces: Faces): { face: Face, character: string } | undefined {
   const face = faceOf(character, faces)
   if (face !== undefined) return { face, character }

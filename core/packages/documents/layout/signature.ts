@@ -3,10 +3,10 @@ import { type Box, shifted } from './box.ts'
 import { type LayoutContext, numbered, typography } from './context.ts'
 import { indentOf, textBox } from './text.ts'
 
-/** Points between the line and the label under it. */
+/** The distance in points between the line and its label. */
 const labelGap = 3
 
-/** Empty room to sign in above a line, and the label under it. It is never cut. */
+/** Empty space for a signature above a line, and the label under it. It is never cut. */
 export function signature (block: SignatureBlock, columnWidth: number, setting: LayoutContext): Box {
   const { signer, height } = block
   const { style } = setting

@@ -1,6 +1,6 @@
 import type { Box, Cut } from './box.ts'
 
-/** Boxes below each other; `head` is painted above them, and again above what is left after each cut. */
+/** Boxes below each other. `head` is painted above them, and again above the rest after each cut. */
 export function stackBoxes (boxes: readonly Box[], head?: Box): Box {
   const headHeight = head?.height ?? 0
   return {
@@ -29,12 +29,12 @@ function cutStack (boxes: readonly Box[], head: Box | undefined, room: number, p
       rest([...(later === undefined ? [] : [later]), ...boxes.slice(count + 1)], head)
     ]
   }
-  // On a fresh page something must be placed, even what is too high for it or was to be kept together.
+  // On an empty page something must be placed, even if it is too high or should stay with the next box.
   const end = endBefore(boxes, count) || (room >= page ? Math.max(count, 1) : 0)
   return end === 0 ? undefined : [stackBoxes(boxes.slice(0, end), head), rest(boxes.slice(end), head)]
 }
 
-// Heights are sums of many roundings; what just fits must not move to the next page.
+// Heights are sums with rounding errors. Content that just fits must not move to the next page.
 const tolerance = 0.01
 
 function fitting (boxes: readonly Box[], room: number): { count: number, used: number } {
@@ -48,7 +48,7 @@ function fitting (boxes: readonly Box[], room: number): { count: number, used: n
   return { count, used }
 }
 
-/** Where the page ends before a box that does not fit: not behind a box that is to be kept with the next. */
+/** Where the page ends before a box that does not fit: not after a box that must stay with the next one. */
 function endBefore (boxes: readonly Box[], count: number): number {
   let end = count
   while (end > 0 && boxes[end - 1]?.keep === true) end--

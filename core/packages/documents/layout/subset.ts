@@ -1,12 +1,12 @@
 import { type FontTables, readTables, tableOf, writeTables } from './sfnt.ts'
 
-/** What pdfkit asks of a subset: a glyph's number in it, and its file. */
+/** The parts of a subset that pdfkit uses: the new number of a glyph, and the file. */
 export type Subset = { includeGlyph: (glyph: number) => number, encode: () => Uint8Array }
 
 /**
- * Makes subsets of a TrueType font out of the bytes of its file: the glyphs that a document uses, under new numbers, with
- * their hints. fontkit does the same by decoding and encoding every table, which costs more than the rest of a document.
- * Format: OpenType 1.9, "glyf", "loca", "hmtx"; the tables that a PDF needs: ISO 32000-1, 9.9.
+ * Makes subsets of a TrueType font directly from the bytes of its file: the glyphs that a document uses, with new numbers and their hints.
+ * fontkit decodes and encodes every table, which takes longer than the rest of a document. Format: OpenType 1.9, "glyf", "loca", "hmtx";
+ * the tables that a PDF needs: ISO 32000-1, 9.9.
  */
 export function subsetter (file: Buffer): () => Subset {
   const tables = readTables(file)
@@ -19,7 +19,7 @@ export function subsetter (file: Buffer): () => Subset {
       numbers.set(glyph, glyphs.length)
       return glyphs.push(glyph) - 1
     }
-    // Glyph 0 is what a viewer shows for a missing one; every font has it first.
+    // Glyph 0 is shown for a missing glyph. Every font begins with it.
     include(0)
     return {
       includeGlyph: include,
@@ -28,7 +28,7 @@ export function subsetter (file: Buffer): () => Subset {
   }
 }
 
-/** `glyphs` grows while it is walked: a composed glyph includes its parts, which are then walked as well. */
+/** `glyphs` grows during the loop: a composite glyph adds its components, which are then processed as well. */
 function encode (tables: FontTables, glyphs: readonly number[], include: (glyph: number) => number): Uint8Array {
   const outlines: Buffer[] = []
   for (const glyph of glyphs) outlines.push(renumbered(outlineOf(tables, glyph), include))
@@ -52,10 +52,10 @@ function outlineOf (tables: FontTables, glyph: number): Buffer {
   return tableOf(tables, 'glyf').subarray(at(glyph), at(glyph + 1))
 }
 
-/** Flags of a part of a composed glyph ("glyf", component glyph flags). */
+/** The flags of a component ("glyf", component glyph flags). */
 const flag = { wordArguments: 0x1, scale: 0x8, moreParts: 0x20, twoScales: 0x40, matrix: 0x80 } as const
 
-/** The outline with the numbers of its parts, when it is composed of other glyphs (its count of contours is negative). */
+/** The outline with new component numbers, if the glyph is composite (its number of contours is negative). */
 function renumbered (outline: Buffer, include: (glyph: number) => number): Buffer {
   if (outline.length === 0 || outline.readInt16BE(0) >= 0) return outline
   const copy = Buffer.from(outline)
@@ -70,7 +70,7 @@ function renumbered (outline: Buffer, include: (glyph: number) => number): Buffe
   return copy
 }
 
-/** Where each outline begins, and where the last one ends. */
+/** The start of each outline, and the end of the last one. */
 function locations (outlines: readonly Buffer[]): Buffer {
   const loca = Buffer.alloc(4 * (outlines.length + 1))
   let end = 0
@@ -81,7 +81,7 @@ function locations (outlines: readonly Buffer[]): Buffer {
   return loca
 }
 
-/** Advance and bearing; the glyphs behind the last full entry share its advance. */
+/** Advance and bearing. The glyphs after the last full entry share its advance. */
 function metricsOf (tables: FontTables, glyph: number): Buffer {
   const hmtx = tableOf(tables, 'hmtx')
   const full = tableOf(tables, 'hhea').readUInt16BE(34)

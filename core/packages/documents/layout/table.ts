@@ -17,14 +17,14 @@ const hairline = { thickness: 0.4, color: '#d5dbe1' }
 
 type Grid = { columns: readonly ResolvedColumn[], places: readonly Extent[], width: number, setting: LayoutContext }
 
-/** A table: its header stands on every page, a row stays on one page while it can, and the totals stay with the last row. */
+/** A table. Its header repeats on every page, a row is not split if it fits on a page, and the totals stay with the last row. */
 export function tableBox (block: TableBlock, width: number, setting: LayoutContext): Box {
   const grid: Grid = { columns: block.columns, places: shares(block.columns, width, columnGap, setting.direction), width, setting }
   const sections = block.sections.map(({ heading, rows, totals }) => withTotals(sectionRows(heading, rows, grid), totals, grid))
   return stackBoxes(withTotals(sections.flat(), block.totals, grid), headerRow(grid))
 }
 
-/** The rows of a section under its heading, which never stands alone. */
+/** The rows of a section under its heading, which stays with the first row. */
 function sectionRows (heading: readonly TextRun[], rows: readonly Cell[][], grid: Grid): Box[] {
   const boxes = rows.map((row) => bodyRow(row, grid))
   return heading.length === 0 ? boxes : [kept(headingRow(heading, grid)), ...boxes]
@@ -37,7 +37,7 @@ function withTotals (rows: Box[], totals: readonly ResolvedTotal[], grid: Grid):
   return [...rows.slice(0, -1), ...rows.slice(-1).map(kept), ...boxes.slice(0, -1).map(kept), ...boxes.slice(-1)]
 }
 
-/** The heading of a group stands over all columns. */
+/** The heading of a group spans all columns. */
 function headingRow (heading: readonly TextRun[], grid: Grid): Box {
   const type = { ...typography(grid.setting, {}), bold: true }
   return framed(textBox(numbered(heading, grid.setting), type, grid.width, 'start'), {
@@ -64,7 +64,7 @@ function bodyRow (row: readonly Cell[], grid: Grid): Box {
   return framed(beside(cells), { padding: rowPadding, width: grid.width, below: hairline })
 }
 
-/** The totals stand in the right half of the table: the labels at its left, the values under the last column. */
+/** The totals are in the right half of the table: the labels on its left side, the values under the last column. */
 function totalRow ({ label, cell, strong }: ResolvedTotal, grid: Grid): Box {
   const { style } = grid.setting
   const type = { ...typography(grid.setting, { size: style.size * (strong ? 1.15 : 1) }), bold: strong }
@@ -76,11 +76,11 @@ function totalRow ({ label, cell, strong }: ResolvedTotal, grid: Grid): Box {
   return framed(cells, { padding: rowPadding, ...half, ...(strong ? { above: { thickness: 0.8, color: style.accent } } : {}) })
 }
 
-/** The extents of the totals as a whole, of their labels and of their values, which end where the last column ends. */
+/** The horizontal extents of the totals, of their labels and of their values, which end where the last column ends. */
 function totalExtents ({ places, width, setting }: Grid): Record<'half' | 'labels' | 'values', Extent> {
   const last = places.at(-1)?.width ?? width
   const values = Math.min(Math.max(last, width * 0.2), width * 0.6)
-  // Labels have their room, however wide the last column is.
+  // The labels keep their space, however wide the last column is.
   const start = Math.min(width * 0.55, width * 0.82 - values - columnGap)
   const extent = (x: number, wide: number): Extent => inDirection({ x, width: wide }, width, setting.direction)
   return {

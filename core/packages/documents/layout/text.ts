@@ -6,12 +6,12 @@ import { facesFor } from './fonts.ts'
 import { breakLines, type TextLine } from './lines.ts'
 import type { Typography } from './words.ts'
 
-/** A text in a column of a width (points), one line below the other. A cut leaves two lines or more on each side. */
+/** A text in a column of a width (points), one line below the other. A cut leaves at least two lines on each side. */
 export function textBox (runs: readonly TextRun[], type: Typography, width: number, align: Align): Box {
   return linesBox(breakLines(runs, type, width), { type, width, align })
 }
 
-/** A text that must not break, such as an amount: on one line, in smaller type when it is wider than the column. */
+/** A text that must not break, such as an amount: on one line, in a smaller font when it is wider than the column. */
 export function singleLineBox (runs: readonly TextRun[], type: Typography, width: number, align: Align): Box {
   const lines = breakLines(runs, type, Infinity)
   const widest = Math.max(0, ...lines.map((line) => line.width))
@@ -43,7 +43,7 @@ function linesBox (lines: readonly TextLine[], setting: Setting): Box {
   }
 }
 
-/** In a document from left to right each paragraph begins at its own side; in one from right to left all do at the right. */
+/** In a left-to-right document each paragraph begins on its own side; in a right-to-left document all begin on the right. */
 function directionOf ({ base }: TextLine, { type }: Setting): Direction {
   return type.direction === 'rtl' ? 'rtl' : base
 }
@@ -55,7 +55,7 @@ export function indentOf (width: number, columnWidth: number, align: Align, dire
   return (columnWidth - width) / (side === 'right' ? 1 : 2)
 }
 
-/** The type stands in the middle of its line. */
+/** The text is in the vertical middle of its line. */
 function baselineOf ({ font, size, lineHeight }: Typography): number {
   const { ascent, descent } = facesFor(font, {}).first
   return size * (lineHeight + (ascent + descent) / 1000) / 2

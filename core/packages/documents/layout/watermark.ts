@@ -5,14 +5,14 @@ import type { Surface } from './surface.ts'
 import { textBox } from './text.ts'
 import type { Typography } from './words.ts'
 
-/** Light enough for text to be read over it, in print too; without transparency, which archives do not take. */
+/** Light enough that text over it is readable, in print too. It uses no transparency, because PDF/A restricts it. */
 const color = '#e9ecef'
 
-/** The part of the page's diagonal that the word takes, and the points of its largest type. */
+/** The part of the page's diagonal that the word takes, and its largest font size in points. */
 const share = 0.7
 const largest = 150
 
-/** Paints a word from the lower left to the upper right of a page; what is painted later stands over it. */
+/** Paints a word from the lower left to the upper right of a page. Content that is painted later covers it. */
 export function watermarkPainter (word: string, { width, height }: PageBox, setting: LayoutContext): (surface: Surface) => void {
   const type = (size: number): Typography => ({
     font: setting.style.font,

@@ -1,9 +1,9 @@
 import type { Direction } from '../compile/direction.ts'
 
-/** Where a column begins and how wide it is, in points. */
+/** The start and the width of a column in points. */
 export type Extent = { x: number, width: number }
 
-/** Divides a width (points) among columns by their shares, with a gap between them; the first stands where the direction begins. */
+/** Divides a width (points) among columns by their shares, with a gap between them. The first column is at the start of the direction. */
 export function shares (columns: readonly { width: number }[], width: number, gap: number, direction: Direction): Extent[] {
   const total = columns.reduce((sum, column) => sum + column.width, 0)
   const free = Math.max(0, width - gap * (columns.length - 1))
@@ -15,7 +15,7 @@ export function shares (columns: readonly { width: number }[], width: number, ga
   })
 }
 
-/** An extent that is measured from where the direction begins, as it stands on the page. */
+/** An extent that is measured from the start of the direction, converted to its place on the page. */
 export function inDirection ({ x, width }: Extent, whole: number, direction: Direction): Extent {
   return { x: direction === 'ltr' ? x : whole - x - width, width }
 }

@@ -7,8 +7,8 @@ import { type Face, type Faces, facesFor } from './fonts.ts'
 import { shape } from './shape.ts'
 
 /**
- * How a text is set: size in points, line height times the size, colours `#rrggbb`; `wide` is the language whose forms Chinese, Japanese
- * and Korean letters take.
+ * The look of a text: font size in points, line height as a multiple of it, colours `#rrggbb`. `wide` is the language that decides the
+ * forms of Chinese, Japanese and Korean characters.
  */
 export type Typography = {
   font: FontFamily
@@ -21,16 +21,17 @@ export type Typography = {
   direction: Direction
 }
 
-/** Text in one face and look, of an embedding level; width in points. */
+/** Text in one face and look, with one embedding level; width in points. */
 export type Atom = { text: string, face: Face, color: string, link: string | undefined, level: number, width: number }
 
 /**
- * What stays on one line; `space` stands behind it, `end` says whether its line ends here, `base` how its paragraph runs. Widths in points.
+ * A unit that stays on one line. `space` is the space after it, `end` says whether its line ends here, `base` is the direction of its
+ * paragraph. Widths are in points.
  */
 export type Unit = { atoms: Atom[], width: number, space: Space, end: boolean, base: Direction }
 export type Space = { width: number, level: number }
 
-/** The units of a text: words, and the parts of words between which a line may break. A change of style inside a word does not break it. */
+/** The units of a text: words, and the parts of words between which a line may break. A change of style inside a word allows no break. */
 export function unitsOf (runs: readonly TextRun[], type: Typography): Unit[] {
   const units: Unit[] = []
   let unit = emptyUnit(type.direction)
@@ -63,7 +64,7 @@ export function unitsOf (runs: readonly TextRun[], type: Typography): Unit[] {
   }
 }
 
-/** The parts of a unit that is wider than its line: between the parts of an address, else between any two characters. */
+/** The parts of a unit that is wider than its line: at the breaks of a URL, else between any two characters. */
 export function breakAnywhere (unit: Unit, width: number): Unit[] {
   const parts = pieces(unit, jointsOf).flatMap((part) => part.width > width ? pieces(part, charactersOf) : [part])
   const last = parts.at(-1)

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 /** Text with `{{ expressions }}`, Liquid tags and inline markup (`**bold**`, `*italic*`, `[text](url)`, line breaks). */
 export const Prose = Type.String({ maxLength: 20_000 })
 
-/** What stands between `{{` and `}}`: a path into the data, or a Liquid expression with filters. */
+/** The text between `{{` and `}}`: a path into the data, or a Liquid expression with filters. */
 export const Expression = Type.String({ minLength: 1, maxLength: 500 })
 
 /** A name of the style (`text`, `accent`, `muted`) or `#rrggbb`. */
@@ -12,15 +12,15 @@ const Color = Type.String({ pattern: '^(text|accent|muted|#[0-9a-fA-F]{6})$', de
 /** `#rrggbb`. */
 export const Hex = Type.String({ pattern: '^#[0-9a-fA-F]{6}$', description: '#rrggbb' })
 
-/** `start` is where a line of the language begins: left, or right in Arabic and Hebrew; `end` is the other side. */
+/** `start` is the side where a line of the language begins: left, or right in Arabic and Hebrew. `end` is the other side. */
 export const Align = Type.Enum(['start', 'center', 'end', 'left', 'right'])
 export type Align = Static<typeof Align>
 
 /** Millimetres on the page. */
 const Distance = Type.Number({ minimum: 0, maximum: 1000 })
-/** Points (1/72 inch) of type. */
+/** A font size in points (1/72 inch). */
 export const TypeSize = Type.Number({ minimum: 4, maximum: 96 })
-/** A share of the width, beside the shares of the others. */
+/** A share of the width, in proportion to the shares of the others. */
 const Share = Type.Number({ exclusiveMinimum: 0, maximum: 1000 })
 
 const closed = { additionalProperties: false } as const
@@ -34,7 +34,7 @@ const TextStyle = {
 export const ValueType = Type.Enum(['text', 'money', 'number', 'percent', 'date'])
 export type ValueType = Static<typeof ValueType>
 
-/** What a cell shows: `text` (prose), or `value` (an expression) of a `type`; `digits` bounds the decimals of a number. */
+/** The content of a cell: `text` (prose), or `value` (an expression) of a `type`; `digits` limits the decimals of a number. */
 const Content = {
   text: Type.Optional(Prose),
   value: Type.Optional(Expression),
@@ -84,8 +84,8 @@ export const Table = Type.Object({
 export type Table = Static<typeof Table>
 
 /**
- * An asset of the template, or an expression that gives a data URI; the size in millimetres, the other side follows. `alt` says in words
- * what it shows.
+ * An asset of the template, or an expression that gives a data URI. The size is in millimetres; the other side follows. `alt` describes the
+ * picture in words.
  */
 export const Image = Type.Object({
   asset: Type.Optional(Type.String()),
@@ -98,8 +98,8 @@ export const Image = Type.Object({
 export type Image = Static<typeof Image>
 
 /**
- * A code for machines: what it holds is an expression, named by its symbology, or the payment of the invoice (`epc`, a QR
- * code of the European Payments Council). The size in millimetres; `alt` says in words what it is, `caption` stands under it.
+ * A machine-readable code: an expression under the name of its symbology, or the payment of the invoice (`epc`, a QR code of the European
+ * Payments Council). The size is in millimetres; `alt` describes it in words, `caption` is the text under it.
  */
 export const Code = Type.Object({
   qr: Type.Optional(Expression),
@@ -114,17 +114,17 @@ export const Code = Type.Object({
 }, closed)
 export type Code = Static<typeof Code>
 
-/** The windows of envelopes that an address may stand behind. */
+/** The windows of envelopes that an address may be placed for. */
 export const AddressWindow = Type.Enum(['din-5008-a', 'din-5008-b', 'fr'])
 export type AddressWindow = Static<typeof AddressWindow>
 
 const Rule = Type.Object({ color: Type.Optional(Color), thickness: Type.Optional(Type.Number({ minimum: 0.1, maximum: 20 })) }, closed)
 
-/** A call to follow a link: `url` is an expression that gives an address of the web, mail or telephone. */
+/** A button with a link. `url` is an expression that gives a web, mail or telephone URL. */
 export const Button = Type.Object({ text: Prose, url: Expression }, closed)
 export type Button = Static<typeof Button>
 
-/** Where a signer signs: `signer` is the place in the list of signers, from 1; the size of the empty room in millimetres. */
+/** The place for a signature. `signer` is the number in the list of signers, from 1; the size of the empty space is in millimetres. */
 export const Signature = Type.Object({
   signer: Type.Integer({ minimum: 1, maximum: 50 }),
   label: Type.Optional(Prose),
@@ -136,12 +136,12 @@ export type Signature = Static<typeof Signature>
 const Blocks = Type.Array(Type.Ref('Block'), { maxItems: 1000 })
 
 /**
- * Who a letter goes to, behind the window of an envelope, with the sender in small type above; `beside` stands on the other side of the
- * page.
+ * The recipient of a letter, in the window of an envelope, with the sender in small type above. `beside` is the content on the other side
+ * of the page.
  */
 const Address = Type.Object({ window: AddressWindow, text: Prose, sender: Type.Optional(Prose), beside: Type.Optional(Blocks) }, closed)
 
-/** One block of a template: an object with the one key that names its kind, beside `then`, `else`, `as` and `do`. */
+/** One block of a template: an object with one key that names its kind, besides `then`, `else`, `as` and `do`. */
 export const Block = Type.Cyclic({
   Block: Type.Union([
     Type.Object({ heading: Type.Union([Prose, Heading]) }, closed),

@@ -2,19 +2,19 @@ import { checkWith, createAjv, didYouMean, isRecord, pointer, type Problem, prob
   vocabularies } from '@dispatch/common'
 import { referent, type Schema, type SchemaPlace, subschemas } from './subschemas.ts'
 
-/** The check of data against a schema that somebody else wrote, or what is wrong with the schema. */
+/** The check of data against a foreign schema, or the problems of the schema. */
 export type DataSchema = { ok: true, fit: Validator<unknown> } | { ok: false, problems: Problem[] }
 
-/** Keywords by which a schema answers later or changes what others mean. */
+/** Keywords with which a schema resolves later or changes the meaning of others. */
 const refused = new Set(['$async', '$vocabulary', '$dynamicRef', '$dynamicAnchor', '$recursiveRef', '$recursiveAnchor', 'id'])
 
 /**
- * Compiles a JSON Schema (2020-12) of somebody else's. The time and memory that it asks for have no bound: it is compiled
- * and used in threads that have one. Its problems stand below `at`.
+ * Compiles a foreign JSON Schema (2020-12). It may need unlimited time and memory, so it is compiled and used in threads with limits. Its
+ * problems have paths below `at`.
  */
 export function readDataSchema (schema: Schema, at: string): DataSchema {
-  // An Ajv of its own: another one would keep the schema for good, and know its names when it meets the next. Kept, it can refer to itself
-  // as "#".
+  // Each schema has its own Ajv: a shared one would keep every schema and its names for ever. The schema is registered, so that it can
+  // refer to itself as "#".
   const ajv = createAjv({ keywords: [], inlineRefs: false, logger: false, addUsedSchema: true }).addSchema([...vocabularies])
   const words = Object.keys(ajv.RULES.keywords).filter((word) => !refused.has(word))
   const rules = [wordRule(words), formatRule(Object.keys(ajv.formats)), referenceRule(schema), dialectProblems, patternProblems]
@@ -28,7 +28,7 @@ export function readDataSchema (schema: Schema, at: string): DataSchema {
   }
 }
 
-/** A check of a schema that may lead back to itself: data that it never comes to an end with do not fit. */
+/** A check of a schema that may be recursive. Data for which the check never ends count as invalid. */
 function ending (check: Validator<unknown>, at: string): Validator<unknown> {
   return (value, base = '') => {
     try {
@@ -46,18 +46,18 @@ function ending (check: Validator<unknown>, at: string): Validator<unknown> {
   }
 }
 
-/** A schema that refers to itself without a step into the data is followed until the stack is full. */
+/** A schema that refers to itself without a step into the data is followed until the stack overflows. */
 function reasonOf (error: unknown): string {
   if (error instanceof RangeError) return 'it leads back to itself without end'
   return error instanceof Error ? error.message.replace(/\.$/, '') : String(error)
 }
 
-/** The schema of schemas says the same of one place in many ways: the first is the plainest. */
+/** The meta-schema reports one place in many ways; the first one is the simplest. */
 function firstOfEach (problems: readonly Problem[]): Problem[] {
   return [...new Map(problems.toReversed().map((problem) => [problem.path, problem])).values()].reverse()
 }
 
-/** What is wrong with one schema, beside those inside it. */
+/** The problems of one schema, without those of the schemas inside it. */
 type Rule = (place: SchemaPlace) => Problem[]
 
 function wordRule (words: readonly string[]): Rule {

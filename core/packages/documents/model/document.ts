@@ -1,20 +1,19 @@
 import type { AddressWindow, Align } from './blocks.ts'
 
 /**
- * What a template and its data become before any output format is chosen: no expressions, no conditions, no loops.
- * Values keep their type: a format that has numbers and dates of its own (XLSX) takes them as they are, the others
- * print them with {@link import('./format.ts').formatCell}.
+ * The result of a template and its data before any output format: no expressions, conditions or loops. Values keep their type. A format
+ * with its own numbers and dates (XLSX) uses the typed values; the others print them with {@link import('./format.ts').formatCell}.
  */
 export type ResolvedDocument = {
   title: string
   author: string
-  /** What a mailbox shows beside the subject; '' for nothing. */
+  /** The text that a mailbox shows beside the subject; '' for none. */
   preheader: string
   locale: string
   page: PageBox
   style: ResolvedStyle
   header: ResolvedBlock[]
-  /** The header of the first page, where it has one of its own. */
+  /** The header of the first page, if it has its own. */
   firstHeader?: ResolvedBlock[]
   footer: ResolvedBlock[]
   body: ResolvedBlock[]
@@ -25,7 +24,7 @@ export type ResolvedDocument = {
 /** Points. */
 export type PageBox = { width: number, height: number, top: number, right: number, bottom: number, left: number }
 
-/** `size` in points; `lineHeight` times the size; colours `#rrggbb`. */
+/** `size` is in points; `lineHeight` is a multiple of it; colours are `#rrggbb`. */
 export type ResolvedStyle = { font: FontFamily, size: number, lineHeight: number, text: string, accent: string, muted: string }
 export type FontFamily = 'sans' | 'serif' | 'mono'
 
@@ -34,7 +33,7 @@ export type TextRun = Emphasis & ({ text: string } | { field: PageField })
 export type Emphasis = { bold?: boolean, italic?: boolean, link?: string }
 export type PageField = 'page' | 'pages'
 
-/** A decimal number as the data had it: never computed with as a binary float. */
+/** A decimal number exactly as in the data, because a binary float would change it. */
 export type Decimal = number | string
 
 export type Cell =
@@ -49,17 +48,20 @@ export type Cell =
 export type TextBlock = { runs: TextRun[], align: Align, color: string, size?: number }
 export type ResolvedColumn = { header: TextRun[], width: number, align: Align }
 export type ResolvedTotal = { label: TextRun[], cell: Cell, strong: boolean }
-/** Rows with a heading over them, across all columns, and totals under them; a table without groups is one section without either. */
+/**
+ * Rows with a heading over them across all columns, and totals under them. A table without groups is one section without heading and
+ * totals.
+ */
 export type TableSection = { heading: TextRun[], rows: Cell[][], totals: ResolvedTotal[] }
 export type TableBlock = { kind: 'table', columns: ResolvedColumn[], sections: TableSection[], totals: ResolvedTotal[] }
 export type ImageBlock = { kind: 'image', image: ImageData, alt: string, width?: number, height?: number, align: Align }
-/** `height` is the least one. */
+/** `height` is the least height. */
 export type ColumnsBlock = { kind: 'columns', gap: number, height: number, columns: { width: number, blocks: ResolvedBlock[] }[] }
 export type KeyValuesBlock = { kind: 'keyValues', labels: number, values: number, entries: { label: TextRun[], cell: Cell }[] }
 
 /**
- * A code for machines, of this size with its quiet zone; `label` is for people to read under it, '' for nothing. Formats without vectors
- * take its picture: {@link import('./code/picture.ts').pictureOf}.
+ * A machine-readable code; its size includes its quiet zone. `label` is the text for people under it, '' for none. Formats without vectors
+ * use its picture: {@link import('./code/picture.ts').pictureOf}.
  */
 export type CodeBlock = {
   kind: 'code'
@@ -72,25 +74,25 @@ export type CodeBlock = {
   label: string
 }
 export type Symbology = 'qr' | 'code128' | 'ean13'
-/** Dark rectangles on a light ground of `columns` by `rows` modules, its quiet zone included. */
+/** Dark rectangles on a light background of `columns` by `rows` modules, with the quiet zone. */
 export type Modules = { columns: number, rows: number, dark: readonly Rectangle[] }
 export type Rectangle = { x: number, y: number, width: number, height: number }
 
-/** Blocks that stay on one page while a page can hold them. */
+/** Blocks that stay on one page if they fit on one. */
 export type GroupBlock = { kind: 'group', blocks: ResolvedBlock[] }
 
 /**
- * A recipient, line by line, behind the window of an envelope; `sender` is one line in small type above; `beside` stands on the other side
- * of the page.
+ * A recipient, line by line, in the window of an envelope. `sender` is one line in small type above; `beside` is the content on the other
+ * side of the page.
  */
 export type AddressBlock = { kind: 'address', window: AddressWindow, lines: TextRun[][], sender: TextRun[], beside: ResolvedBlock[] }
 
-/** `url` is a safe one: see {@link import('./links.ts').linkOf}. */
+/** `url` is a safe URL: see {@link import('./links.ts').linkOf}. */
 export type ButtonBlock = { kind: 'button', text: string, url: string }
-/** `signer` counts from 1; `width` and `height` of the empty room to sign in. */
+/** `signer` counts from 1; `width` and `height` are those of the empty space for the signature. */
 export type SignatureBlock = { kind: 'signature', signer: number, label: TextRun[], width: number, height: number }
 
-/** Distances in points, widths of columns in shares. */
+/** Distances are in points, widths of columns in shares. */
 export type ResolvedBlock =
   | { kind: 'heading', level: number } & TextBlock
   | { kind: 'paragraph' } & TextBlock
@@ -107,5 +109,5 @@ export type ResolvedBlock =
   | { kind: 'pageBreak' }
   | { kind: 'rule', color: string, thickness: number }
 
-/** A picture that was checked: size in pixels. */
+/** A checked picture; its size is in pixels. */
 export type ImageData = { format: 'png' | 'jpeg', bytes: Uint8Array, width: number, height: number }

@@ -1,6 +1,6 @@
 import type { Problem } from '@dispatch/common'
 
-/** Why these data cannot become a document. The paths of `problems` are JSON pointers into the template's data; `''` is the whole of it. */
+/** The data cannot become a document. The paths of `problems` are JSON pointers into the template's data; `''` is the whole. */
 export class RenderError extends Error {
   readonly problems: readonly Problem[]
 
@@ -12,12 +12,12 @@ export class RenderError extends Error {
 }
 
 /**
- * One fault of a template: `path` is a JSON pointer into template.yaml, `code` a word for machines; `line` and `column` (from 1) are known
- * when it was read from text.
+ * One fault of a template. `path` is a JSON pointer into template.yaml, `code` is for machines. `line` and `column` (from 1) are known for
+ * a template that was read from text.
  */
 export type Fault = { path: string, message: string, code?: string, file?: string, line?: number, column?: number }
 
-/** Why a template cannot be used. */
+/** A template cannot be used. */
 export class TemplateError extends Error {
   readonly faults: readonly Fault[]
 

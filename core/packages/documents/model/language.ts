@@ -6,9 +6,8 @@ import { renderError } from './errors.ts'
 import type { TemplateSource } from './model.ts'
 
 /**
- * Compiles the locale of a template, which may be prose: it gives the scope its locale in canonical form, the language of
- * the texts that belongs to it, and these texts as `t`. A RenderError when the data give a locale that is none, or that the texts do not
- * have.
+ * Compiles the locale of a template, which may be prose. It sets the scope's locale in canonical form, the language of the matching texts,
+ * and these texts as `t`. Throws a RenderError when the data give an invalid locale, or one without texts.
  */
 export function compileLanguage (locale: string, site: CompileContext): (scope: Scope) => Scope {
   checkTexts(site.texts, contextBelow(site, 'texts'))
@@ -25,14 +24,14 @@ export function compileLanguage (locale: string, site: CompileContext): (scope: 
 }
 
 /**
- * What is said of a template's language without its data: the locale, the first of the languages where the data choose, and all of these.
+ * The facts about a template's language without data: the locale (the first of the languages, where the data choose), and all languages.
  */
 export function languagesOf ({ locale, texts = {} }: Pick<TemplateSource, 'locale' | 'texts'>): { locale: string, languages: string[] } {
   const languages = Object.keys(texts)
   return { locale: hasExpressions(locale) ? languages[0] ?? locale : locale, languages }
 }
 
-/** A locale that stands in the template is wrong for all data, or for none. */
+/** A locale in the template itself is wrong for all data, or for none. */
 function withFixed (locale: string, site: CompileContext): (scope: Scope) => Scope {
   const chosen = choose(locale, site.texts)
   if (typeof chosen !== 'string') return (scope) => withLanguage(scope, chosen, site.texts)
@@ -43,7 +42,8 @@ function withFixed (locale: string, site: CompileContext): (scope: Scope) => Sco
 type Choice = { locale: string, language: string }
 
 /**
- * A locale with the language of the texts that fits best: itself, or the one without its region; or the sentence that says what is wrong.
+ * A locale with the language of the best matching texts: the same language and region, or the language without its region. Otherwise a
+ * sentence that says what is wrong.
  */
 function choose (tag: string, texts: Texts): Choice | string {
   const locale = canonical(tag)
@@ -70,7 +70,7 @@ function withLanguage (scope: Scope, { locale, language }: Choice, texts: Texts)
   return { ...scope, locale, language, ...(words === undefined ? {} : { variables: { ...scope.variables, t: { value: words, at: '' } } }) }
 }
 
-/** A word that one language has and another does not would be missing only in the documents of that other. */
+/** A word that only some languages have would be missing in the documents of the others only. */
 function checkTexts (texts: Texts, site: CompileContext): void {
   for (const [language, words] of Object.entries(texts)) {
     for (const [other, known] of Object.entries(texts)) {

@@ -25,12 +25,12 @@ const Style = Type.Object({
   muted: Type.Optional(Hex)
 }, closed)
 
-/** The words of a template by language (BCP 47) and name, read as `{{ t.name }}` in the language of the document. */
+/** The words of a template by language (BCP 47) and name. Expressions read them as `{{ t.name }}` in the language of the document. */
 const Texts = Type.Record(Type.String({ pattern: '^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$' }), Type.Record(Name, Prose))
 
 /**
- * The model of template.yaml, for every output format. Distances on the page are millimetres, sizes of type and
- * thicknesses of rules are points, widths of columns are shares.
+ * The model of template.yaml for every output format. Distances on the page are in millimetres, font sizes and widths of rules in points,
+ * widths of columns in shares.
  */
 export const TemplateSource = Type.Object({
   id: Type.Optional(Type.Integer({ minimum: 1, maximum: 999, description: 'the fixed number of a shared template, 1 to 999' })),

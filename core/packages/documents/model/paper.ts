@@ -3,19 +3,19 @@ export function points (millimetres: number): number {
   return millimetres * 72 / 25.4
 }
 
-/** Sheets by name: width and height, in points, of paper standing upright. */
+/** Sheets by name: width and height in points, in portrait format. */
 export const sheets = { A4: [points(210), points(297)], Letter: [612, 792] } as const
 
 export type PaperSize = keyof typeof sheets
 export const paperSizes = Object.keys(sheets) as PaperSize[]
 
-/** What a template says of its pages. */
+/** The page settings of a template. */
 export type PageSetup = { size?: PaperSize | 'auto', orientation?: 'portrait' | 'landscape' }
 
-/** What a template asks for without saying otherwise, and what `auto` is where nobody knows better. */
+/** The default of a template, and the meaning of `auto` where nobody knows the country. */
 export const usualPaper = 'A4'
 
-/** Where people print on Letter (CLDR 46, supplementalData.xml, paperSize "US-Letter"); A4 is everywhere else. */
+/** The countries that use Letter (CLDR 46, supplementalData.xml, paperSize "US-Letter"). All others use A4. */
 const ofLetter: ReadonlySet<string> = new Set(['BZ', 'CA', 'CL', 'CO', 'CR', 'GT', 'MX', 'NI', 'PA', 'PH', 'PR', 'SV', 'US', 'VE'])
 
 /** The paper of a country (ISO 3166-1 alpha-2). */

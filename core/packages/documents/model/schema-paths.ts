@@ -3,7 +3,7 @@ import type { Read } from '../source/field-usage.ts'
 import type { Fault } from './errors.ts'
 import { type Referent, referent, type Schema } from './subschemas.ts'
 
-/** The paths of a template that the schema of its data does not know, or that go through what is not a list. */
+/** The paths of a template that are not in the schema of its data, or that treat a single value as a list. */
 export function unknownPathFaults (schema: Schema, reads: readonly Read[]): Fault[] {
   return distinct(reads).flatMap(({ path, as, at }) => {
     const found = follow(schema, path)
@@ -22,7 +22,7 @@ export function unknownPathFaults (schema: Schema, reads: readonly Read[]): Faul
   })
 }
 
-/** Whether a schema knows the field at a path of names. */
+/** Whether a schema has the field at a path of names. */
 export function isKnownField (schema: Schema, path: readonly string[]): boolean {
   return !('unknown' in follow(schema, path))
 }
@@ -43,7 +43,7 @@ function nodesOf (schemas: readonly unknown[], root: Schema): Referent[] {
   return schemas.filter(isRecord).map((schema) => ({ schema, root }))
 }
 
-/** What schemas may stand for: themselves, or the targets of their $ref and the branches of their combinations. */
+/** All schemas that may apply: the schemas themselves, the targets of their $ref, and the branches of their combinations. */
 function variants (nodes: readonly Referent[]): Referent[] {
   return reached(nodes, others).filter((node) => isRecord(node.schema['properties']) || others(node).length === 0)
 }
@@ -54,7 +54,7 @@ function others ({ schema, root }: Referent): Referent[] {
   return target === undefined ? combined : [...combined, target]
 }
 
-/** Paths look through lists: the items of a list stand for it. */
+/** A path skips the level of a list: the items of a list stand for it. */
 function items (nodes: readonly Referent[]): Referent[] {
   return reached(nodes, (node) => variants(itemsOf(node))).filter((node) => itemsOf(node).length === 0)
 }
@@ -63,7 +63,7 @@ function itemsOf ({ schema, root }: Referent): Referent[] {
   return nodesOf([schema['items']], root)
 }
 
-/** All that can be reached from some schemas, each once: they may lead in circles. */
+/** All schemas that are reachable from some schemas, each once. References may be circular. */
 function reached (start: readonly Referent[], next: (node: Referent) => Referent[]): Referent[] {
   const found = new Map(start.map((node) => [node.schema, node]))
   for (const node of found.values()) for (const other of next(node)) if (!found.has(other.schema)) found.set(other.schema, other)
@@ -72,13 +72,13 @@ function reached (start: readonly Referent[], next: (node: Referent) => Referent
 
 const scalars: readonly unknown[] = ['string', 'number', 'integer', 'boolean', 'null']
 
-/** The fields that a schema knows: none of a scalar, undefined where it leaves them open. */
+/** The fields of a schema: none for a scalar, undefined where any field is permitted. */
 function fieldsOf (node: Schema): Schema | undefined {
   if (isRecord(node['properties'])) return node['properties']
   return scalars.includes(node['type']) ? {} : undefined
 }
 
-/** Prose in several languages reads its paths once in each. */
+/** Prose in several languages reads the same paths once in each of them. */
 function distinct (reads: readonly Read[]): Read[] {
   return [...new Map(reads.map((read) => [`${read.at} ${read.as} ${read.path.join('.')}`, read])).values()]
 }

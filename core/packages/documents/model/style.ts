@@ -2,7 +2,7 @@ import type { PageBox, ResolvedStyle } from './document.ts'
 import type { TemplateSource } from './model.ts'
 import { type PaperSize, points, sheets, usualPaper } from './paper.ts'
 
-/** Paper and margins, in points; margins are 20 mm unless given. `paper`: what `auto` means. */
+/** Paper and margins in points. The default margin is 20 mm. `paper`: the meaning of `auto`. */
 export function pageOf (
   { size = usualPaper, orientation = 'portrait', margins = {} }: NonNullable<TemplateSource['page']>,
   paper: PaperSize
@@ -13,17 +13,17 @@ export function pageOf (
   return { width, height, top: points(top), right: points(right), bottom: points(bottom), left: points(left) }
 }
 
-/** The style, with what is not given filled in. */
+/** The style with the defaults filled in. */
 export function styleOf (style: NonNullable<TemplateSource['style']>): ResolvedStyle {
   return { font: 'sans', size: 9, lineHeight: 1.35, text: '#1f2933', accent: '#1d4e89', muted: '#66727f', ...style }
 }
 
-/** Points of a heading of level 1 to 3. */
+/** The font size in points of a heading of level 1 to 3. */
 export function headingSize (level: number, { size }: ResolvedStyle): number {
   return size * ([2, 1.45, 1.15][level - 1] ?? 1)
 }
 
-/** The colour behind a name of the style. */
+/** The colour with a name of the style. */
 export function colorOf (color: string, style: ResolvedStyle): string {
   return color === 'text' || color === 'accent' || color === 'muted' ? style[color] : color
 }

@@ -2,10 +2,10 @@ import { isRecord, pointer, vocabularies } from '@dispatch/common'
 
 export type Schema = Readonly<Record<string, unknown>>
 
-/** A schema inside another, and where it stands (JSON pointer). */
+/** A schema inside another one, with its place (JSON pointer). */
 export type SchemaPlace = { node: Schema, path: string }
 
-/** The keywords that hold schemas: one, a list of them, or one for each name. */
+/** The keywords that contain schemas: one, a list, or one for each name. */
 const holders: Readonly<Record<string, 'one' | 'several'>> = {
   items: 'one',
   additionalProperties: 'one',
@@ -29,7 +29,7 @@ const holders: Readonly<Record<string, 'one' | 'several'>> = {
   definitions: 'several'
 }
 
-/** A schema and every schema inside it, in their order; what is no schema is passed over. */
+/** A schema and every schema inside it, in their order. A value that is not a schema is skipped. */
 export function* subschemas (node: unknown, path: string): Generator<SchemaPlace> {
   if (!isRecord(node)) return
   yield { node, path }
@@ -42,10 +42,10 @@ export function* subschemas (node: unknown, path: string): Generator<SchemaPlace
   }
 }
 
-/** A schema, and the document in which its local references are looked up. */
+/** A schema, and the document in which its local references are resolved. */
 export type Referent = { schema: Schema, root: Schema }
 
-/** What a reference leads to, if there is something: a part of the same document (`#/$defs/line`), a vocabulary, or a part of one. */
+/** The target of a reference, if it exists: a part of the same document (`#/$defs/line`), a vocabulary, or a part of one. */
 export function referent (reference: string, here: Schema): Referent | undefined {
   const [name = '', fragment = ''] = reference.split('#')
   const root = name === '' ? here : vocabularies.find(({ $id }) => $id === name)

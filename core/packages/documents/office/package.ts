@@ -2,7 +2,7 @@ import type { ResolvedDocument } from '../model/document.ts'
 import { element, type Xml, xmlPart, xmlText } from './xml.ts'
 import type { ZipEntries } from './zip.ts'
 
-/** What another part of the package, or (`external`) an address, is to a part. */
+/** The target of a relation of a part: another part of the package, or an address (`external`). */
 export type Relation = { id: string, type: string, target: string, external?: true }
 
 const packages = 'http://schemas.openxmlformats.org/package/2006'
@@ -14,7 +14,7 @@ export function relationType (name: string): string {
   return `${office}/relationships/${name}`
 }
 
-/** The part that tells the relations of another (ECMA-376-2, 9.3). */
+/** The part that lists the relations of another part (ECMA-376-2, 9.3). */
 export function relationships (relations: readonly Relation[]): string {
   return xmlPart(
     element('Relationships', { xmlns: `${packages}/relationships` },
@@ -25,8 +25,8 @@ export function relationships (relations: readonly Relation[]): string {
 }
 
 /**
- * The parts that every package has: what its parts are, by path (`types` below `application/vnd.openxmlformats-`), where to begin, and the
- * properties of the document.
+ * The parts that every package has: the types of its parts by path (`types` below `application/vnd.openxmlformats-`), the first part, and
+ * the properties of the document.
  */
 export function packageParts (document: ResolvedDocument, now: Date, main: string, contents: Readonly<Record<string, string>>): ZipEntries {
   return {

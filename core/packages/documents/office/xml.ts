@@ -2,12 +2,12 @@ import { readable } from '../render/output.ts'
 
 declare const isXml: unique symbol
 
-/** A piece of XML. Text becomes one in {@link xmlText} alone, where it is escaped. */
+/** A piece of XML. Only {@link xmlText} turns text into it, and escapes the text. */
 export type Xml = string & { readonly [isXml]: true }
 
 export type XmlAttributes = Readonly<Record<string, string | number | undefined>>
 
-/** An element with what it holds; attributes without a value are left out. */
+/** An element with its content. Attributes without a value are left out. */
 export function element (name: string, attributes: XmlAttributes = {}, ...children: readonly Xml[]): Xml {
   let tag = `<${name}`
   for (const key in attributes) {
@@ -24,7 +24,7 @@ export function all (...pieces: readonly Xml[]): Xml {
 
 export const none = '' as Xml
 
-/** Text as it is read: line ends are `\n`, and what XML has no character for (XML 1.0, 2.2) is the sign for what cannot be shown. */
+/** Text as readers see it: line ends are `\n`, and a character that XML cannot contain (XML 1.0, 2.2) becomes the replacement character. */
 export function xmlText (text: string): Xml {
   return escape(text) as Xml
 }
@@ -42,16 +42,16 @@ export function* partPieces (pieces: Iterable<Xml>): Generator<string> {
   yield* pieces
 }
 
-/** The start and the end of an element whose content is too long to be held twice. */
+/** The start and the end of an element whose content is too long to be held in memory twice. */
 export function around (name: string, attributes: XmlAttributes = {}): [start: Xml, end: Xml] {
   return [element(name, attributes).replace(/\/>$/, '>') as Xml, `</${name}>` as Xml]
 }
 
-/** Text that is XML as it stands, as nearly all is. */
+/** Text that is already valid XML, as nearly all text is. */
 const plain = /^[^\p{Cc}\p{Cs}&<>"\u2028\u2029\u202a-\u202e\u2066-\u2069\ufffe\uffff]*$/u
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-/** What {@link readable} leaves of what XML cannot have. */
+/** Characters that XML cannot contain and {@link readable} leaves in the text. */
 const illegal = /[\ufffe\uffff]|\p{Cs}/gu
 
 function escape (text: string): string {

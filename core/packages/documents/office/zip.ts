@@ -1,14 +1,14 @@
 import { crc32, deflateRawSync } from 'node:zlib'
 
-/** What an archive holds, by path: text is written as UTF-8 and compressed, bytes (of pictures) are kept as they are. */
+/** The content of an archive by path. Text is written as UTF-8 and compressed; bytes (of pictures) are stored uncompressed. */
 export type ZipEntries = Readonly<Record<string, string | Uint8Array>>
 
-/** Bytes of a text below which compressing takes longer than it is worth. */
+/** A text with fewer bytes than this is not worth compressing. */
 const short = 1_000
 
 /**
- * A ZIP archive of the parts, in their order; all have the same time, so that the same parts give the same bytes. Written by hand
- * for its speed: a small document spends most of its time here, and the zlib of Node takes a third of it.
+ * A ZIP archive of the parts in their order. All entries have the same time, so that the same parts give the same bytes. It is written here
+ * for speed: a small document spends most of its time on it, and Node's zlib takes a third of that.
  */
 export function zip (parts: ZipEntries): Uint8Array<ArrayBuffer> {
   const entries = Object.entries(parts).map(([path, part]) => entryOf(path, part))
@@ -26,12 +26,12 @@ export function zip (parts: ZipEntries): Uint8Array<ArrayBuffer> {
 type Entry = { name: Buffer, content: Uint8Array, facts: Buffer }
 
 const methods = { stored: 0, deflated: 8 } as const
-/** Version 2.0 knows compression; bit 11 says that names are UTF-8 (PKWARE APPNOTE, 4.4.3 and 4.4.4). */
+/** Version 2.0 supports compression; bit 11 says that names are UTF-8 (PKWARE APPNOTE, 4.4.3 and 4.4.4). */
 const [version, utf8] = [20, 1 << 11]
-/** 1 January 1980, the earliest day that an entry can have. */
+/** 1 January 1980, the earliest possible date of an entry. */
 const day = 1 << 5 | 1
 
-/** `facts` stand before the content and in the directory alike (APPNOTE, 4.3.7 and 4.3.12). */
+/** `facts` are the same before the content and in the directory (APPNOTE, 4.3.7 and 4.3.12). */
 function entryOf (path: string, part: string | Uint8Array): Entry {
   const bytes = typeof part === 'string' ? Buffer.from(part) : part
   const isStored = bytes === part || bytes.length < short
@@ -48,7 +48,7 @@ function entryOf (path: string, part: string | Uint8Array): Entry {
   return { name, content, facts }
 }
 
-/** The signature of a record, and in the directory the version that wrote it. */
+/** The signature of a record, and in the directory also the version that wrote it. */
 function signed (signature: number, writer?: number): Buffer {
   const record = Buffer.alloc(writer === undefined ? 4 : 6)
   record.writeUInt32LE(signature, 0)
@@ -56,7 +56,7 @@ function signed (signature: number, writer?: number): Buffer {
   return record
 }
 
-/** What the directory says behind the facts: at the end of it, where the entry begins. */
+/** The directory's fields after the facts; the last one is the offset of the entry. */
 function placed (at: number): Buffer {
   const record = Buffer.alloc(14)
   record.writeUInt32LE(at, 10)

@@ -1,7 +1,7 @@
 import type { ResolvedDocument } from '../model/document.ts'
 import { xmlText } from '../office/xml.ts'
 
-/** What the XMP packet of a PDF/A says of a document (ISO 19005-3, 6.6.2): its title and author. */
+/** The title and the author in the XMP packet of a PDF/A (ISO 19005-3, 6.6.2). */
 export function archiveMetadata ({ title, author, locale }: Pick<ResolvedDocument, 'title' | 'author' | 'locale'>): string {
   const creator = author === '' ? '' : `<dc:creator><rdf:Seq><rdf:li>${xmlText(author)}</rdf:li></rdf:Seq></dc:creator>`
   return `<rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/">
@@ -14,7 +14,7 @@ export function archiveMetadata ({ title, author, locale }: Pick<ResolvedDocumen
 
 const namespace = 'urn:factur-x:pdfa:CrossIndustryDocument:invoice:1p0#'
 
-/** The properties of Factur-X 1.0 for the profile EN 16931, and the schema of them that PDF/A wants with them (Factur-X 1.08, 6.2). */
+/** The properties of Factur-X 1.0 for the profile EN 16931, with the schema that PDF/A requires for them (Factur-X 1.08, 6.2). */
 export const invoiceMetadata = `<rdf:Description rdf:about="" xmlns:fx="${namespace}">
   <fx:DocumentType>INVOICE</fx:DocumentType>
   <fx:DocumentFileName>factur-x.xml</fx:DocumentFileName>

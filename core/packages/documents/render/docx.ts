@@ -13,8 +13,8 @@ import { zip } from '../office/zip.ts'
 import { joinBounded } from './output.ts'
 
 /**
- * Makes a Word document as somebody would have typed it: styles, headings, tables with a header on every page, fields for the
- * numbers of pages. The same document and time give the same bytes. A RenderError when it is too large.
+ * Makes a Word document with the features that a person would use: styles, headings, tables with a repeated header, fields for page
+ * numbers. The same document and time give the same bytes. Throws a RenderError when it is too large.
  */
 export function renderDocx (document: ResolvedDocument, now: Date): Uint8Array<ArrayBuffer> {
   const media = createMedia()

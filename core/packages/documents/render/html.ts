@@ -11,17 +11,16 @@ import { renderAlternative } from './text.ts'
 
 export type { InlinePart } from '../html/pictures.ts'
 
-/** An HTML document for a mail, its plain-text alternative, and the pictures that travel with it. */
+/** An HTML document for a mail, its plain-text alternative, and the pictures that are sent with it. */
 export type HtmlMessage = { html: string, text: string, inline: InlinePart[] }
 
-/** Pixels: the width that mail programs show without scrolling, and the room inside. */
+/** Pixels: the width that mail programs show without scrolling, and the padding inside it. */
 const widest = 640
 const edge = 32
 
 /**
- * Makes HTML that mail programs can show: layout in tables, every style inline, text and background coloured together, with
- * a style sheet for dark screens, nothing fetched from outside. Header, body and footer stand below each other. A
- * RenderError when it is too large.
+ * Makes HTML that mail programs can show: layout in tables, every style inline, text and background coloured together, a style sheet for
+ * dark mode, nothing loaded from outside. Header, body and footer are below each other. Throws a RenderError when it is too large.
  */
 export function renderHtml (document: ResolvedDocument): HtmlMessage {
   const pictures = createPictures()
@@ -76,7 +75,7 @@ function preview (preheader: string): Node[] {
   return [htmlElement('div', { style: hidden }, [preheader])]
 }
 
-/** The blocks of a header or footer, with room between them and the body (points). */
+/** The blocks of a header or footer, with a distance (points) to the body. */
 function spaced (blocks: readonly ResolvedBlock[], side: 'before' | 'after'): ResolvedBlock[] {
   if (blocks.length === 0) return []
   const room: ResolvedBlock = { kind: 'spacer', height: 18 }

@@ -5,7 +5,7 @@ import type { PaperSize } from '../model/paper.ts'
 import type { HtmlMessage } from './html.ts'
 import type { Pdf } from './pdf.ts'
 
-/** What each format gives. The bytes in it own their memory. */
+/** The result for each format. The bytes in it own their memory. */
 export type RenderedFormats = {
   pdf: Pdf & File<'pdf'>
   docx: File<'docx'>
@@ -13,30 +13,32 @@ export type RenderedFormats = {
   'factur-x': Pdf & File<'factur-x'>
   ubl: File<'ubl'>
   cii: File<'cii'>
-  /** A mail: HTML, its plain-text alternative and its pictures. */
+  /** An e-mail: HTML, its plain-text alternative and its pictures. */
   html: HtmlMessage
   /** A message, such as an SMS. */
   text: { text: string }
 }
 export type Format = keyof RenderedFormats
 
-/** What the renderer makes a document of; plain data, because it travels to another thread. */
+/** The input of the renderer. It is plain data, because it is sent to another thread. */
 export type RenderJob<F extends Format = Format> = {
-  /** `digest` names the content: a template with the same digest is compiled once. */
+  /** `digest` identifies the content: templates with the same digest are compiled once. */
   template: { id: number, version: number, digest: string, source: TemplateSource }
   /** JSON. */
   data: unknown
   format: F
-  /** The date inside the document, RFC 3339: the same job gives the same bytes. */
+  /** The date inside the document, RFC 3339. The same job gives the same bytes. */
   now: string
-  /** Who signs, by name and in their order: each gets a place to sign, on a page at the end where the template has none. */
+  /**
+   * The names of the signers in their order. Each gets a place to sign; if the template has none for a signer, it is on a page at the end.
+   */
   signers?: readonly string[]
-  /** Of a page whose size is `auto`. */
+  /** The paper for a page size of `auto`. */
   paper?: PaperSize
 }
 
 /** A document in its format. */
 export type Rendered<F extends Format = Format> = RenderedFormats[F]
 
-/** What a worker answers: errors of the data are an answer like any other. */
+/** A worker's answer. An error of the data is an answer too. */
 export type RenderResult<F extends Format = Format> = { ok: true, rendered: Rendered<F> } | { ok: false, problems: readonly Problem[] }

@@ -8,18 +8,18 @@ import type { ImageData, ResolvedDocument } from '../model/document.ts'
 import { renderError } from '../model/errors.ts'
 import { archiveMetadata, invoiceMetadata } from './archive.ts'
 
-/** A PDF as bytes that own their memory, so that they can be moved to another thread; `signatures` in the order of the pages. */
+/** A PDF as bytes that own their memory, so that they can be transferred to another thread. `signatures` are in the order of the pages. */
 export type Pdf = { bytes: Uint8Array<ArrayBuffer>, pages: number, signatures: SignatureField[] }
 
-/** Where a signer (from 1) signs: the page (from 1) and the rectangle, in points from its top left corner. */
+/** The place of a signature: the signer (from 1), the page (from 1), and the rectangle in points from the top left corner of the page. */
 export type SignatureField = SignatureBox & { page: number }
 
-/** A PDF for archives (PDF/A-3b); `invoice` is the CII that it carries, which makes it a Factur-X. */
+/** A PDF for archives (PDF/A-3b). `invoice` is the CII that it contains, which makes it a Factur-X. */
 export type Archive = { invoice?: string }
 
 /**
- * Makes a PDF with its fonts embedded as subsets; the same document and time give the same bytes. A RenderError when it
- * does not fit on pages, an UnshowableText when it has characters that no font can show.
+ * Makes a PDF with its fonts embedded as subsets. The same document and time give the same bytes. Throws a RenderError when it does not fit
+ * on pages, and an UnshowableText when no font has one of its characters.
  */
 export async function renderPdf (document: ResolvedDocument, now: Date, archive?: Archive): Promise<Pdf> {
   const pages = layOutPages(document)
@@ -42,7 +42,7 @@ export async function renderPdf (document: ResolvedDocument, now: Date, archive?
   return { bytes: await bytes, pages: pages.length, signatures }
 }
 
-/** Hundredths of a point are finer than any printer, and read better than the sums of roundings. */
+/** Hundredths of a point are finer than any printer, and more readable than sums with rounding errors. */
 function rounded ({ signer, x, y, width, height }: SignatureBox): SignatureBox {
   const hundredths = (value: number): number => Math.round(value * 100) / 100
   return { signer, x: hundredths(x), y: hundredths(y), width: hundredths(width), height: hundredths(height) }
@@ -52,13 +52,13 @@ function open ({ title, author, ...document }: ResolvedDocument, now: Date): PDF
   return new PDFDocument({ ...optionsOf(document), info: { ...infoOf(now), Title: title, ...(author === '' ? {} : { Author: author }) } })
 }
 
-/** Title and author stand in the XMP packet alone: pdfkit would copy them there without escaping them. */
+/** Title and author are in the XMP packet only, because pdfkit would copy them there without escaping them. */
 function openArchive (document: ResolvedDocument, now: Date, { invoice }: Archive): PDFKit.PDFDocument {
   const pdf = new PDFDocument({ ...optionsOf(document), pdfVersion: '1.7', subset: 'PDF/A-3b', info: infoOf(now) })
   pdf.appendXML(archiveMetadata(document))
   if (invoice !== undefined) {
     pdf.appendXML(invoiceMetadata)
-    // `relationship` is what Factur-X asks for (AFRelationship); the types of pdfkit do not know it.
+    // Factur-X requires `relationship` (AFRelationship); the types of pdfkit do not have it.
     const relation = { relationship: 'Alternative' }
     pdf.file(Buffer.from(invoice), {
       name: 'factur-x.xml',
@@ -77,7 +77,7 @@ function optionsOf ({ locale, page }: Pick<ResolvedDocument, 'locale' | 'page'>)
     size: [page.width, page.height],
     margin: 0,
     autoFirstPage: false,
-    // No standard font: those are not embedded, and print garbage outside of Windows-1252.
+    // No standard font is used: standard fonts are not embedded, and cannot show characters outside of Windows-1252.
     font: '',
     lang: locale,
     displayTitle: true
@@ -88,10 +88,10 @@ function infoOf (now: Date): PDFKit.DocumentInfo {
   return { Producer: 'Document Dispatch', Creator: 'Document Dispatch', CreationDate: now }
 }
 
-/** The pictures of a file, as pdfkit keeps them. */
+/** The pictures of a file in pdfkit's form. */
 type Pictures = Map<ImageData, PDFKit.Mixins.ImageSrc>
 
-/** The page that was added last, which begins without colours. They are written when they change. */
+/** The last added page, which begins without colours. A colour is written only when it changes. */
 function surfaceOf (pdf: PDFKit.PDFDocument, pictures: Pictures): Omit<Surface, 'signature'> {
   let fill = ''
   let stroke = ''
@@ -99,9 +99,9 @@ function surfaceOf (pdf: PDFKit.PDFDocument, pictures: Pictures): Omit<Surface, 
     text ({ text, face, size, color, width }, x, y) {
       if (color !== fill) pdf.fillColor(color)
       fill = color
-      // The third argument is pdfkit's cache key: without it every use would parse and embed the font again.
+      // The third argument is pdfkit's cache key. Without it, every use would parse and embed the font again.
       pdf.registerFont(face.name, fontSource(face), face.name).font(face.name, size)
-      // `textWidth` and `wordCount` spare pdfkit from measuring again; its types do not know them.
+      // With `textWidth` and `wordCount`, pdfkit does not measure the text again; its types do not have them.
       const measured = { textWidth: width, wordCount: 1 }
       pdf.text(text, x, y, { lineBreak: false, baseline: 'alphabetic', ...measured })
     },
@@ -118,9 +118,9 @@ function surfaceOf (pdf: PDFKit.PDFDocument, pictures: Pictures): Omit<Surface, 
     modules ({ columns, rows, dark }, x, y, width, height) {
       fill = ''
       const [module, row] = [width / columns, height / rows]
-      // White behind it: a scanner needs the light ground, whatever else is painted there.
+      // A scanner needs the light background, whatever else is painted there.
       pdf.rect(x, y, width, height).fill('#ffffff')
-      // One path for all: bars that touch must not show a seam between them.
+      // One path for all modules, so that no seam is visible between adjacent bars.
       for (const bar of dark) pdf.rect(x + bar.x * module, y + bar.y * row, bar.width * module, bar.height * row)
       pdf.fill('#000000')
     },
@@ -137,7 +137,7 @@ function surfaceOf (pdf: PDFKit.PDFDocument, pictures: Pictures): Omit<Surface, 
   }
 }
 
-/** The picture as pdfkit keeps it; its types do not know that it can be had without being drawn. */
+/** The picture in pdfkit's form. Its types do not say that a picture can be opened without being drawn. */
 function openImage (pdf: PDFKit.PDFDocument, { bytes }: ImageData): PDFKit.Mixins.ImageSrc {
   return (pdf as PDFKit.PDFDocument & { openImage: (bytes: Buffer) => PDFKit.Mixins.ImageSrc }).openImage(Buffer.from(bytes))
 }
@@ -156,7 +156,7 @@ function inRgb<Drawing extends Pick<Surface, 'image'>> (drawing: Drawing): Drawi
   }
 }
 
-/** pdfkit takes any object that lays text out as a font; its types know only the bytes of a font file. */
+/** pdfkit accepts any object that lays out text as a font; its types accept only the bytes of a font file. */
 function fontSource ({ font }: Face): PDFKit.Mixins.PDFFontSource {
   return font as unknown as PDFKit.Mixins.PDFFontSource
 }

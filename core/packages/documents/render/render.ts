@@ -16,7 +16,7 @@ import { type Archive, type Pdf, renderPdf } from './pdf.ts'
 import { renderText } from './text.ts'
 import { renderXlsx } from './xlsx.ts'
 
-/** Makes the document of a template with data. Everything that is wrong with the data is a RenderError with pointers into them. */
+/** Makes the document of a template with data. All problems of the data are in one RenderError, with pointers into the data. */
 export async function render<F extends Format> (
   template: CompiledTemplate,
   { data: given, format, now, signers, paper }: Omit<RenderJob<F>, 'template'>
@@ -32,9 +32,9 @@ export async function render<F extends Format> (
   return makers[format](page, { data, now: new Date(now), archival, xml: invoice?.xml ?? '' })
 }
 
-/** `data` as the template saw them; `xml`: of an e-invoice. */
+/** `data` as the template reads them; `xml`: the XML of an e-invoice. */
 type Making = { data: unknown, now: Date, archival: boolean, xml: string }
-/** `page` puts the data into the template; an e-invoice that is XML alone has none. */
+/** `page` evaluates the template with the data. An e-invoice that is XML only has no page. */
 type Maker<F extends Format> = (page: () => ResolvedDocument, making: Making) => RenderedFormats[F] | Promise<RenderedFormats[F]>
 
 const makers: { readonly [F in Format]: Maker<F> } = {
@@ -62,7 +62,7 @@ async function makePdf<F extends 'pdf' | 'factur-x'> (
   }
 }
 
-/** The places of characters that cannot be shown; of the template itself when the data have none. */
+/** The places of characters that cannot be shown; the place is the template when the data do not contain them. */
 function unshowableData (error: UnshowableText, data: unknown, { style, locale }: ResolvedDocument): RenderError {
   const faces = facesFor(style.font, {}, cjkLanguageOf(locale))
   const problems = textsOf(data, '').flatMap(({ text, at }) => {

@@ -5,18 +5,18 @@ import { mailLines } from '../text/mail.ts'
 import { messageLines } from '../text/message.ts'
 import { joinBounded } from './output.ts'
 
-/** Characters of a line of mail: a reply quotes it and still stays below 78 (RFC 5322, 2.1.1). */
+/** The most characters in a line of mail: a reply quotes it and still stays below 78 (RFC 5322, 2.1.1). */
 const lineWidth = 74
 
-/** The plain-text alternative of a mail: header, body and footer, broken into lines. A RenderError when it is too large. */
+/** The plain-text alternative of a mail: header, body and footer, broken into lines. Throws a RenderError when it is too large. */
 export function renderAlternative (document: ResolvedDocument): string {
   const { body, footer, locale } = document
   return joinBounded(ended(mailLines([...opening(document), ...body, ...footer], lineWidth, locale)))
 }
 
 /**
- * The text of a message, such as an SMS: the watermark and the body, each paragraph on a line of its own, however long. A RenderError when
- * it is too large.
+ * The text of a message such as an SMS: the watermark and the body, with each paragraph on one line of any length. Throws a RenderError
+ * when it is too large.
  */
 export function renderText (document: ResolvedDocument): string {
   const blocks = [...opening({ ...document, header: [], firstHeader: [] }), ...document.body]

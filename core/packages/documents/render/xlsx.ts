@@ -16,8 +16,8 @@ import { widthsOf } from '../xlsx/widths.ts'
 import { joinBounded } from './output.ts'
 
 /**
- * Makes an Excel workbook: a sheet for each table, with the text around it; numbers, dates and amounts are values, and totals
- * formulas. The same document and time give the same bytes. A RenderError when it is too large.
+ * Makes an Excel workbook: one sheet for each table, with the text around it. Numbers, dates and amounts are typed values, and totals are
+ * formulas. The same document and time give the same bytes. Throws a RenderError when it is too large.
  */
 export function renderXlsx (document: ResolvedDocument, now: Date): Uint8Array<ArrayBuffer> {
   const { page, style, locale } = document
@@ -56,12 +56,12 @@ export function renderXlsx (document: ResolvedDocument, now: Date): Uint8Array<A
   })
 }
 
-/** Room between the header or the footer and the body. */
+/** The distance between the header or the footer and the body. */
 function between (edge: readonly ResolvedBlock[]): ResolvedBlock[] {
   return edge.length === 0 ? [] : [{ kind: 'spacer', height: 12 }]
 }
 
-/** A sheet among others is called by the heading above its table. */
+/** A sheet among others has the name of the heading above its table. */
 function nameOf ({ above }: SheetSection, { title, locale }: ResolvedDocument): string {
   const heading = above.findLast((block) => block.kind === 'heading')
   const runs: readonly TextRun[] = heading?.kind === 'heading' ? heading.runs : [{ text: title }]
@@ -84,7 +84,7 @@ function workbook (names: readonly string[], sheets: readonly Sheet[]): string {
   )
 }
 
-/** Where the cells of the sheets lead to. */
+/** The targets of the links in the sheets. */
 function links (sheets: readonly Sheet[]): ZipEntries {
   return Object.fromEntries(
     sheets.flatMap(({ relations }, index) =>

@@ -5,23 +5,23 @@ import { type FieldUsage, markUsed, type Path, type Read } from './field-usage.t
 /** Prose by language and name. */
 export type Texts = Readonly<Record<string, Readonly<Record<string, string>>>>
 
-/** Where in a template something is compiled, and what holds there. */
+/** The place in a template that is compiled, and the facts about it. */
 export type CompileContext = {
   /** JSON pointer into template.yaml. */
   readonly at: string
-  /** The variables of the loops around it: what each of them loops over. */
+  /** The variables of the surrounding loops, with their lists. */
   readonly names: Readonly<Record<string, Path>>
-  /** The words of the template by language and name, read as `t.name`. */
+  /** The words of the template by language and name; expressions read them as `t.name`. */
   readonly texts: Texts
-  /** Whether `page` and `pages` stand for the number of the page and of all pages. */
+  /** Whether `page` and `pages` are the number of the page and of all pages. */
   readonly pageFields: boolean
-  /** Whether it stands inside of columns or of a group, and not directly in the body. */
+  /** Whether the place is inside columns or a group, and not directly in the body. */
   readonly isInside: boolean
-  /** Levels of blocks around it. */
+  /** The number of blocks around it. */
   readonly depth: number
   readonly uses: FieldUsage
   readonly reads: Read[]
-  /** Who has a place to sign, whatever the data. */
+  /** The signers who have a place for any data. */
   readonly signers: Set<number>
   readonly faults: Fault[]
 }
@@ -31,12 +31,12 @@ export function contextBelow (site: CompileContext, ...keys: (string | number)[]
   return { ...site, at: keys.reduce<string>((path, key) => pointer(path, key), site.at) }
 }
 
-/** Notes a fault of the template; compiling goes on, so that all of them are known at once. */
+/** Records a fault of the template. Compiling continues, so that all faults are found at once. */
 export function reportFault (site: CompileContext, message: string, code = 'template_error'): void {
   site.faults.push({ path: site.at, code, message })
 }
 
-/** Notes that the template reads these fields, and returns their path from the root of the data. */
+/** Records that the template reads these fields, and returns their path from the root of the data. */
 export function recordRead (site: CompileContext, fields: Path, as: Read['as']): Path {
   const [first = '', ...rest] = fields
   if (first === 't' && hasTexts(site)) return readText(site, rest)
@@ -47,12 +47,12 @@ export function recordRead (site: CompileContext, fields: Path, as: Read['as']):
   return path
 }
 
-/** Whether the template has words of its own; without them `t` is a field of the data like any other. */
+/** Whether the template has its own words. Without them, `t` is an ordinary field of the data. */
 export function hasTexts ({ texts }: CompileContext): boolean {
   return Object.keys(texts).length > 0
 }
 
-/** A word read as a value is shown as it stands: one with expressions in it is prose, and stands alone in its braces. */
+/** A word that is used as a value is not evaluated. A word with expressions is prose, and must be alone in its braces. */
 function readText (site: CompileContext, [name = '']: Path): Path {
   const [words = {}] = Object.values(site.texts)
   if (!Object.hasOwn(words, name)) reportFault(site, `"texts" has no "${name}"${didYouMean(name, Object.keys(words))}.`)
@@ -61,7 +61,7 @@ function readText (site: CompileContext, [name = '']: Path): Path {
   return []
 }
 
-/** Whether a text is prose, which the data have a say in. */
+/** Whether a text is prose, which depends on the data. */
 export function hasExpressions (text: string): boolean {
   return /\{[{%]/.test(text)
 }

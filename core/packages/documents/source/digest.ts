@@ -1,7 +1,7 @@
 import { isRecord } from '@dispatch/common'
 import { createHash } from 'node:crypto'
 
-/** SHA-256, hexadecimal, of what a template is made of, whatever its layout and the order of its fields. */
+/** The SHA-256 (hexadecimal) of a template's content, independent of layout and the order of fields. */
 export function templateDigestOf (template: { source: object, schema: object, sample: object }): string {
   return createHash('sha256').update(canonical(template)).digest('hex')
 }

@@ -3,16 +3,16 @@ import type { Fault } from '../model/errors.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
-/** Words of a schema that speak of the parts of a value. */
+/** Keywords of a schema that apply to the parts of a value. */
 const parts = new Set(['items', 'properties', 'required', 'additionalProperties'])
-/** The compiler keeps all that it has ever compiled: each part of the model comes to it once. */
+/** The compiler keeps everything that it has compiled, so each part of the model is compiled once. */
 const checkOf = memoizeByIdentity((schema: Schema) =>
   compileJsonSchema(Object.fromEntries(Object.entries(schema).filter(([word]) => !parts.has(word))))
 )
 
 /**
- * Why a value does not fit the schema of the template model: each fault at its innermost place, with the nearest right
- * word. A validator alone would list every branch of the union of blocks; here a block's own key chooses its branch.
+ * Explains why a value does not fit the schema of the template model: each fault at its innermost place, with the nearest correct word. A
+ * validator alone would list every branch of the union of blocks; here, a block's own key selects its branch.
  */
 export function explain (schema: object, value: unknown): Fault[] {
   return explainNode({ ...schema }, value, '', {})
@@ -52,7 +52,7 @@ function explainUnion (branches: readonly Schema[], value: unknown, at: string, 
   }]
 }
 
-/** The key that names the kind of a block: the first one that it requires. */
+/** The key that names the kind of a block: the first one that its schema requires. */
 function kindOf (branch: Schema): string {
   return Array.isArray(branch['required']) ? String(branch['required'][0]) : ''
 }
@@ -80,7 +80,7 @@ function explainList (schema: Schema, items: Schema, value: readonly unknown[], 
   return [...explainLeaf(schema, value, at), ...value.flatMap((item, index) => explainNode(items, item, pointer(at, index), definitions))]
 }
 
-/** What is wrong with a value, whatever it holds: its parts have places of their own. */
+/** The problems of a value itself, without those of its parts, which have their own places. */
 function explainLeaf (schema: Schema, value: unknown, at: string): Fault[] {
   const fit = checkOf(schema)(value, at)
   return fit.ok ? [] : fit.problems

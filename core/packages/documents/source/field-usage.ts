@@ -1,12 +1,15 @@
 import { isRecord, pointer } from '@dispatch/common'
 
-/** Field names from the root of the data; items of a list are read through the list's own name. */
+/** Field names from the root of the data. The items of a list are read through the list's own name. */
 export type Path = readonly string[]
 
-/** A path that the template reads, with the place where it does: `whole` values are shown, `list`s looped over, others only asked for. */
+/**
+ * A path that the template reads, with the place of the reading. `whole`: the value is shown. `list`: a loop uses it. Otherwise, only its
+ * presence is checked.
+ */
 export type Read = { path: Path, as: 'whole' | 'list' | 'test', at: string }
 
-/** The fields that a template reads, as a tree; lists are looked through. `whole`: everything below counts as read. */
+/** The fields that a template reads, as a tree; the level of lists is skipped. `whole`: everything below counts as read. */
 export type FieldUsage = { whole: boolean, readonly fields: Map<string, FieldUsage> }
 
 export function emptyFieldUsage (): FieldUsage {
@@ -24,14 +27,14 @@ export function markUsed (uses: FieldUsage, path: Path, as: Read['as']): void {
   if (as === 'whole') node.whole = true
 }
 
-/** JSON pointers of the data's fields that the template never reads; of a list, the first item that has the field. */
+/** JSON pointers of the fields in the data that the template never reads. For a list, the first item with the field. */
 export function unreadFields (uses: FieldUsage, data: unknown): string[] {
   const found: string[] = []
   visit(uses, data, '', new Map(), found)
   return found
 }
 
-/** `told`: the names of unread fields that have been found already, by the place in the tree where they are missing. */
+/** `told`: the names of unread fields that were already found, by the place in the tree where they are missing. */
 function visit (uses: FieldUsage, value: unknown, at: string, told: Map<FieldUsage, Set<string>>, found: string[]): void {
   if (uses.whole) return
   if (Array.isArray(value)) {

@@ -7,28 +7,25 @@ import { templateDigestOf } from './digest.ts'
 import { checkExpressions, readSource } from './source.ts'
 import type { LocateFault } from './yaml.ts'
 
-/**
- * A template as it stands in a folder: `template.yaml`, `schema.json`, `sample.json` with any further samples, and the pictures that it
- * names.
- */
+/** A template in a folder: `template.yaml`, `schema.json`, `sample.json` with further samples, and the pictures that it names. */
 export type TemplateFolder = Pick<TemplateSource, 'name' | 'service' | 'documentType' | 'vocabulary' | 'locale'> & {
   id: number
-  /** The template with its assets inside, as data URIs: complete, and what the renderer takes. */
+  /** The complete template for the renderer, with its assets as data URIs. */
   source: TemplateSource
   /** The text of template.yaml. */
   yaml: string
-  /** JSON Schema 2020-12 of the data. */
+  /** The JSON Schema (2020-12) of the data. */
   schema: Record<string, unknown>
   sample: Record<string, unknown>
   /** All samples by the names of their files, such as `sample` and `sample.fr`: other languages and cases, for previews and tests. */
   samples: Readonly<Record<string, Record<string, unknown>>>
-  /** SHA-256, hexadecimal, of source, schema and sample, whatever their layout and the order of their fields. */
+  /** The SHA-256 (hexadecimal) of source, schema and sample, independent of layout and the order of fields. */
   digest: string
 }
 
 /**
- * Reads a template's folder and checks all of it: the YAML, the model, the expressions against the schema of the data,
- * the samples against the schema. A TemplateError lists the faults with file, line and column.
+ * Reads a template's folder and checks it completely: the YAML, the model, the expressions against the schema of the data, the samples
+ * against the schema. Throws a TemplateError that lists the faults with file, line and column.
  */
 export async function readTemplateFolder (path: string): Promise<TemplateFolder> {
   const yaml = await readFile(join(path, 'template.yaml'), 'utf8')
@@ -56,7 +53,7 @@ function factsOf ({ name, service, documentType, vocabulary, locale }: TemplateS
   }
 }
 
-/** The samples beside `sample.json`. */
+/** The samples besides `sample.json`. */
 async function readSamples (path: string): Promise<Record<string, Record<string, unknown>>> {
   const names = (await readdir(path)).flatMap((file) => /^(sample\.[a-z][a-z0-9-]*)\.json$/i.exec(file)?.[1] ?? []).sort()
   return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await readJson(join(path, `${name}.json`))] as const)))
@@ -78,7 +75,7 @@ function parseJson (text: string, file: string): unknown {
 
 const mediaTypes: Readonly<Record<string, string>> = { '.png': 'image/png', '.jpg': 'image/jpeg', '.jpeg': 'image/jpeg' }
 
-/** The template with each asset that names a file of the folder replaced by the file's content. */
+/** The template, with the content of the file for each asset that names a file of the folder. */
 async function withAssets (source: TemplateSource, path: string, place: LocateFault): Promise<TemplateSource> {
   if (source.assets === undefined) return source
   const assets = await Promise.all(

@@ -13,7 +13,7 @@ import { explain } from './explain.ts'
 import { unusedFields } from './unused-fields.ts'
 import { type LocateFault, readYaml } from './yaml.ts'
 
-/** What somebody writes for a template. `assets`: the SHA-256 of each picture that the template may name. */
+/** The input of an author for a template. `assets`: the SHA-256 of each picture that the template may name. */
 export type TemplateDraft = Partial<Record<Fact, string>> & {
   yaml: string
   schema: Schema
@@ -21,19 +21,19 @@ export type TemplateDraft = Partial<Record<Fact, string>> & {
   assets: Readonly<Record<string, string>>
 }
 
-/** Facts that may stand beside the YAML as well as in it. */
+/** Facts that may be given beside the YAML as well as in it. */
 type Fact = typeof facts[number]
 const facts = ['name', 'service', 'documentType'] as const
 
 /**
- * A template that compiles, or everything that is wrong with it: problems stand at /source (with line and column), /schema
- * or /sample. Of a picture the source says `asset:<name>`; `digest` names the content of all.
+ * A template that compiles, or all its problems, with places below /source (with line and column), /schema or /sample. The source refers to
+ * a picture as `asset:<name>`. `digest` identifies the content with all pictures.
  */
 export type Inspection =
   | { ok: true, source: TemplateSource, digest: string, warnings: Problem[] }
   | { ok: false, problems: Problem[] }
 
-/** Reads and checks a template: the YAML, the model, its expressions against the schema, the schema, the sample against it. */
+/** Reads and checks a template: the YAML, the model, its expressions against the schema, the schema, the sample against the schema. */
 export function inspectDraft (draft: TemplateDraft): Inspection {
   const schema = readDataSchema(draft.schema, '/schema')
   const { source, faults, warnings } = readModel(draft, schema)
@@ -48,13 +48,13 @@ export function inspectDraft (draft: TemplateDraft): Inspection {
 
 type Reading = { source?: TemplateSource, faults: Problem[], warnings: Problem[] }
 
-/** The block model behind the YAML, with what is wrong with it. */
+/** The block model of the YAML, with its problems. */
 function readModel (draft: TemplateDraft, schema: DataSchema): Reading {
   const { value, place, faults } = readText(draft.yaml)
   if (faults.length > 0) return { faults: faults.map(problemOf), warnings: [] }
   const { model, problems } = withFacts(value, draft, place)
   const at = (found: readonly Fault[]): Problem[] => found.map((fault) => problemOf(place(fault)))
-  // An alias of YAML can make a list that stands in itself: nothing else looks at it then.
+  // An alias of YAML can make a list that contains itself. Such a model is not inspected any further.
   const unusable = inspectJson(model, '', renderLimits.yamlDepth)
   if (unusable.length > 0) return { faults: [...problems, ...at(unusable)], warnings: [] }
   if (!Check(TemplateSource, model)) return { faults: [...problems, ...at(explain(TemplateSource, model))], warnings: [] }
@@ -83,7 +83,7 @@ function readText (yaml: string): { value: unknown, place: LocateFault, faults: 
     return { ...readYaml(yaml, ''), faults: [] }
   } catch (error) {
     if (error instanceof TemplateError) return { value: undefined, place: (fault) => fault, faults: error.faults }
-    // The reader of YAML calls itself for each level.
+    // The YAML parser is recursive: it calls itself for each level.
     if (error instanceof RangeError) {
       return {
         value: undefined,
@@ -100,7 +100,7 @@ function problemOf ({ code = 'template_error', message, line, column }: Fault): 
   return { path: '/source', code, message, ...line === undefined ? {} : { line }, ...column === undefined ? {} : { column } }
 }
 
-/** The model with the facts that stand beside it; whoever says one twice must say the same. */
+/** The model with the facts that are given beside it. A fact that is given twice must be the same. */
 function withFacts (value: unknown, draft: TemplateDraft, place: LocateFault): { model: unknown, problems: Problem[] } {
   if (!isRecord(value)) return { model: value, problems: [] }
   const given = facts.flatMap((name) => draft[name] === undefined ? [] : [{ name, said: draft[name] }])
@@ -119,10 +119,10 @@ function withFacts (value: unknown, draft: TemplateDraft, place: LocateFault): {
   return { model: { ...Object.fromEntries(given.map(({ name, said }) => [name, said])), ...value }, problems }
 }
 
-/** What a template says of a picture of its company: `asset:<name>`. */
+/** How a template refers to a picture of its company: `asset:<name>`. */
 const named = /^asset:(.*)$/s
 
-/** The name of the company's picture, if it is one. */
+/** The name of the company's picture, if the text refers to one. */
 export function assetName (asset: string): string | undefined {
   return named.exec(asset)?.[1]
 }
@@ -162,7 +162,7 @@ function hashOf (asset: string, draft: TemplateDraft): string {
 
 function unusedAssets ({ assets = {}, ...source }: TemplateSource): Fault[] {
   const used = new Set<unknown>()
-  // Every image of the blocks, wherever it stands.
+  // Every image in the blocks, at any depth.
   JSON.stringify(source, (key, value: unknown) => {
     if (key === 'asset') used.add(value)
     return value

@@ -6,14 +6,14 @@ import { unknownPathFaults } from '../model/schema-paths.ts'
 import { explain } from './explain.ts'
 import { type LocateFault, readYaml } from './yaml.ts'
 
-/** Reads the text of a template.yaml and checks it against the model; `file` names it in the TemplateError. */
+/** Reads the text of a template.yaml and checks it against the model. The TemplateError names the `file`. */
 export function readSource (yaml: string, file: string): { source: TemplateSource, place: LocateFault } {
   const { value, place } = readYaml(yaml, file)
   if (Check(TemplateSource, value)) return { source: value, place }
   throw new TemplateError(explain(TemplateSource, value).map(place))
 }
 
-/** Compiles a template once, to find the faults of its expressions: those of the words, then those against the schema of the data. */
+/** Compiles a template once to find the faults of its expressions: those of the words, then those against the schema of the data. */
 export function checkExpressions (source: TemplateSource, schema: Record<string, unknown>, place: LocateFault): void {
   const faults = expressionFaults(source, schema)
   if (faults.length > 0) throw new TemplateError(faults.map(place))

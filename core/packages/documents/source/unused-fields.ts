@@ -2,7 +2,10 @@ import { isRecord, pointer } from '@dispatch/common'
 import { referent, type Schema, type SchemaPlace } from '../model/subschemas.ts'
 import type { FieldUsage } from './field-usage.ts'
 
-/** JSON pointers of the fields of a schema that a template never shows, the outermost of each; a vocabulary has many that nobody needs. */
+/**
+ * JSON pointers of the fields of a schema that the template never shows; only the outermost of each. The many unused fields of a vocabulary
+ * are left out.
+ */
 export function unusedFields (root: Schema, uses: FieldUsage): string[] {
   const seen = new Map<Schema, Set<FieldUsage>>()
   const found = new Set<string>()
@@ -11,7 +14,7 @@ export function unusedFields (root: Schema, uses: FieldUsage): string[] {
 
   function visit (place: SchemaPlace, uses: FieldUsage): void {
     const before = seen.get(place.node) ?? new Set()
-    // Schemas may lead in circles.
+    // References between schemas may be circular.
     if (uses.whole || before.has(uses)) return
     seen.set(place.node, before.add(uses))
     for (const { name, ...field } of fieldsOf(place)) {
@@ -33,7 +36,7 @@ function fieldsOf ({ node: { properties }, path }: SchemaPlace): (SchemaPlace & 
     : []
 }
 
-/** The schemas that speak of the same value, and those of the items of a list, which are looked through. */
+/** The schemas of the same value, and of the items of a list, whose level is skipped. */
 function othersOf ({ node, path }: SchemaPlace, root: Schema): SchemaPlace[] {
   const { $ref: reference, items } = node
   const target = typeof reference === 'string' && reference.startsWith('#') ? referent(reference, root) : undefined

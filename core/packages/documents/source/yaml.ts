@@ -1,10 +1,10 @@
 import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml'
 import { type Fault, TemplateError } from '../model/errors.ts'
 
-/** Gives a fault its line and column in the file that it was found in. */
+/** Adds line and column in its file to a fault. */
 export type LocateFault = (fault: Fault) => Fault
 
-/** Reads YAML text; a TemplateError with the place of the first error when it is none (the others mostly follow from it). */
+/** Parses YAML text. Throws a TemplateError with the place of the first error; further errors mostly follow from it. */
 export function readYaml (text: string, file: string): { value: unknown, place: LocateFault } {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
@@ -21,7 +21,7 @@ export function readYaml (text: string, file: string): { value: unknown, place: 
   }
 }
 
-/** The reader's own words, but where it speaks to its programmer. */
+/** The parser's own message, except where it is meant for a programmer. */
 function sentenceOf ({ code, message }: { code: string, message: string }): string {
   return code === 'MULTIPLE_DOCS' ? 'Expected one document: "---" begins a second one here.' : message.replace(/\.?$/, '.')
 }
@@ -31,7 +31,7 @@ function position (lines: LineCounter, offset: number): { line: number, column: 
   return { line, column: col }
 }
 
-/** The offset of the key or item at a JSON pointer, or of the innermost thing around it that exists. */
+/** The offset of the key or item at a JSON pointer, or of the innermost existing value around it. */
 function offsetOf (document: Document, path: string): number {
   const keys = path.split('/').slice(1).map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
   for (let length = keys.length; length > 0; length--) {

@@ -2,20 +2,20 @@ import { decodeHTML } from 'entities'
 import { safeLinkOf } from '../compile/links.ts'
 import { wrap } from './wrap.ts'
 
-/** Characters of a line of mail. */
+/** The most characters of a line of mail. */
 const width = 76
 
-/** Elements that begin and end with a line of their own, and those with an empty line between. */
+/** Elements that begin and end with a new line, and those with an empty line before and after. */
 const lines = new Set(['br', 'div', 'tr', 'li', 'dt', 'dd', 'section', 'article', 'header', 'footer', 'main', 'nav', 'aside', 'figure',
   'figcaption', 'form', 'fieldset', 'center', 'caption', 'thead', 'tbody', 'tfoot'])
 const paragraphs = new Set(['p', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'ul', 'ol', 'dl', 'table', 'blockquote', 'pre', 'address', 'hr'])
 
-/** What nobody sees. */
+/** Elements that a reader does not see. */
 const unseen = new Set(['script', 'style', 'title', 'template'])
 
 /**
- * The plain text of an HTML mail: what its reader would see, in lines; the address of a link behind its words, the words of a
- * picture in brackets. It is as long to do as the HTML is, however that is nested or broken: no tree is made of it.
+ * The plain text of an HTML mail, as a reader would see it, in lines: the URL of a link comes after its words, the words of a picture are
+ * in brackets. The time is proportional to the length of the HTML, even with deep nesting or broken markup, because no tree is built.
  */
 export function textOfHtml (html: string): string {
   const page = createPage()
@@ -26,10 +26,10 @@ export function textOfHtml (html: string): string {
   return page.text()
 }
 
-/** A tag: its name in lower case, whether it ends an element, and all that stands in it. */
+/** A tag: its name in lower case, whether it ends an element, and its whole content. */
 type Tag = { name: string, ends: boolean, source: string }
 
-/** The tags of a page and the texts between them; comments and what nobody sees are left out. */
+/** The tags of a page and the texts between them, without comments and invisible elements. */
 function* piecesOf (html: string): Generator<string | Tag> {
   let at = 0
   while (at < html.length) {
@@ -47,7 +47,7 @@ function* piecesOf (html: string): Generator<string | Tag> {
   }
 }
 
-/** What a tag or a comment begins with at a place; a lone `<` begins nothing. */
+/** The begin of a tag or a comment at a position; a lone `<` begins nothing. */
 function tagAt (html: string, at: number): Tag | undefined {
   if (html.startsWith('<!--', at)) return { name: '', ends: false, source: html.slice(at, endOf(html, /-->/g, at + 4, 3)) }
   const [, slash, name] = /^<(\/?)([a-z][a-z0-9]{0,20}|[!?])/i.exec(html.slice(at, at + 24)) ?? []
@@ -59,12 +59,12 @@ function tagAt (html: string, at: number): Tag | undefined {
   }
 }
 
-/** Behind the `>` that ends a tag: one in quotes does not. What is never ended goes on to the end of the page. */
+/** The position after the `>` that ends a tag; a `>` in quotes does not end it. A tag without an end reaches to the end of the page. */
 function endOfTag (html: string, from: number): number {
   for (let at = from; at < html.length; at++) {
     const character = html[at]
     if (character === '>') return at + 1
-    // A quote begins a value only where one is expected.
+    // A quote begins a value only where a value is expected.
     if ((character === '"' || character === '\'') && html[at - 1] === '=') at = endOf(html, character === '"' ? /"/g : /'/g, at + 1)
   }
   return html.length
@@ -78,7 +78,7 @@ function endOf (html: string, end: RegExp, from: number, length = 0): number {
 
 type Page = ReturnType<typeof createPage>
 
-/** Gathers a text, line by line. */
+/** Collects a text line by line. */
 function createPage () {
   const done: string[] = []
   let line = ''
@@ -97,7 +97,7 @@ function createPage () {
       if (link !== undefined) link.words += words
     },
     end,
-    /** The lists that are open: the number of the next item, 0 where they have none. */
+    /** The open lists: the number of the next item, or 0 for a list without numbers. */
     lists: [] as number[],
     links,
     text (): string {
@@ -147,12 +147,12 @@ const drawers: Readonly<Record<string, (page: Page, tag: Tag, ends: boolean) => 
   }
 }
 
-/** Whether the words of a link are its address. */
+/** Whether the text of a link is its URL. */
 function isSaid (words: string, url: string): boolean {
   return [url, url.replace(/^(mailto|tel):/i, '')].includes(words.trim())
 }
 
-/** The value of an attribute, decoded; empty where there is none. */
+/** The decoded value of an attribute; empty if there is none. */
 function attribute ({ source }: Tag, name: string): string {
   const [, ...values] = new RegExp(`\\s${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)'|([^\\s>"']+))`, 'i').exec(source.slice(0, 5000)) ?? []
   return decodeHTML(values.find((value?: string) => value !== undefined) ?? '')

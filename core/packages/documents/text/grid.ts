@@ -8,8 +8,8 @@ export const columnGapSpaces = 2
 type Row = readonly string[]
 
 /**
- * The widths (characters) of columns for these rows, all of the same length, on lines of a width: as wide as their longest line while all
- * fit, else narrower, but never than their longest word. Undefined when not even the words fit side by side.
+ * The widths (characters) of the columns of these rows, which all have the same length, on lines of a width. A column is as wide as its
+ * longest line if all fit, else narrower, but at least as wide as its longest word. Undefined when not even the words fit side by side.
  */
 export function columnWidths (rows: readonly Row[], width: number): number[] | undefined {
   const count = rows[0]?.length ?? 0
@@ -21,7 +21,7 @@ export function columnWidths (rows: readonly Row[], width: number): number[] | u
   return sum(least) > free ? undefined : shared(free - sum(least), wanted, least)
 }
 
-/** The least widths and what is spare: the columns that miss little get it first, so that only long texts break. */
+/** Distributes the spare width: columns that need little more get it first, so that only long texts break. */
 function shared (spare: number, wanted: readonly number[], least: readonly number[]): number[] {
   const missing = wanted.map((width, index) => ({ index, width: width - (least[index] ?? 0) })).sort((a, b) => a.width - b.width)
   const widths = [...least]
@@ -51,7 +51,7 @@ function padded (text: string, width: number, align: Align): string {
   return ' '.repeat(before) + text + ' '.repeat(free - before)
 }
 
-/** Over all rows at once, without a spread: there may be a hundred thousand. */
+/** The maximum over all rows without a spread, because there may be a hundred thousand rows. */
 function longest (texts: readonly string[]): number {
   return texts.reduce((most, text) => Math.max(most, lengthOf(text)), 0)
 }

@@ -3,7 +3,7 @@ import { safeLinkOf } from '../compile/links.ts'
 import type { ButtonBlock, Cell, CodeBlock, TextRun } from '../model/document.ts'
 import { readable } from '../render/output.ts'
 
-/** Runs as plain text: a link as `text <url>`, no sign for bold and italic. There are no pages: page fields are 1. */
+/** Runs as plain text: a link as `text <url>`, bold and italic without marks. There are no pages, so page fields are 1. */
 export function plainRuns (runs: readonly TextRun[], locale: string): string {
   let text = ''
   let label = ''
@@ -11,7 +11,7 @@ export function plainRuns (runs: readonly TextRun[], locale: string): string {
     const piece = readable('text' in run ? run.text : (1).toLocaleString(locale))
     text += piece
     label += piece
-    // A link with a bold word in it is several runs; its address follows the last of them.
+    // A link with a bold word in it consists of several runs. Its URL follows the last one.
     if (run.link === runs[index + 1]?.link) continue
     text += addressOf(label, run.link)
     label = ''
@@ -19,19 +19,19 @@ export function plainRuns (runs: readonly TextRun[], locale: string): string {
   return text
 }
 
-/** What a cell shows. The spaces inside a number or a date do not break. */
+/** The content of a cell. Spaces inside a number or a date do not break. */
 export function plainCell (cell: Cell, locale: string): string {
   const text = plainRuns(formatCell(cell, locale), locale)
   return cell.type === 'text' ? text : text.replaceAll(' ', '\u00a0')
 }
 
-/** A label and what belongs to it, on one line: `Total: 12`. */
+/** A label and its value on one line: `Total: 12`. */
 export function labelled (label: string, value: string): string {
   const name = label === '' || label.endsWith(':') ? label : `${label}:`
   return `${name} ${value}`.trim()
 }
 
-/** What a code says in words: what it is, and the text under it where that is another one. */
+/** A code in words: its description, and the text under it if that is different. */
 export function codeWords ({ alt, label }: CodeBlock): string[] {
   return [alt === '' ? '' : `[${readable(alt)}]`, alt === label ? '' : readable(label)].filter((words) => words !== '')
 }
@@ -41,7 +41,7 @@ export function buttonRuns ({ text, url }: ButtonBlock): TextRun[] {
   return [{ text, link: url }]
 }
 
-/** The address of a link behind its text; nothing where the text is the address. */
+/** The URL of a link after its text; nothing if the text is the URL. */
 function addressOf (label: string, link: string | undefined): string {
   const url = link === undefined ? undefined : safeLinkOf(link)
   if (url === undefined) return ''
@@ -49,7 +49,9 @@ function addressOf (label: string, link: string | undefined): string {
   return shown === url || shown === address ? '' : ` <${url}>`
 }
 
-/** Plain spaces for those that do not break, once lines are broken: they would cost a text message its short alphabet. */
+/**
+ * Replaces non-breaking spaces by ordinary ones after lines are broken. In a text message they would force the longer character encoding.
+ */
 export function withPlainSpaces (text: string): string {
   return text.replaceAll(/[\u00a0\u2007\u202f]/g, ' ')
 }

@@ -4,7 +4,7 @@ import { buttonRuns, codeWords, plainRuns } from './inline.ts'
 import { textKeyValues, textTable } from './table.ts'
 import { lengthOf, wrap } from './wrap.ts'
 
-/** Blocks as lines of a width (characters) for mail, an empty line between two of them; columns stand below each other. */
+/** Blocks as lines of a width (characters) for mail, with an empty line between two blocks. Columns are below each other. */
 export function* mailLines (blocks: readonly ResolvedBlock[], width: number, locale: string): Generator<string> {
   let started = false
   for (const block of blocks) {
@@ -50,7 +50,7 @@ function blockLines (block: ResolvedBlock, width: number, locale: string): Itera
   }
 }
 
-/** The sender, the recipient, and what stood beside them, below each other. */
+/** The sender, the recipient, and the content beside them, below each other. */
 function* address ({ sender, lines, beside }: AddressBlock, width: number, locale: string): Generator<string> {
   if (sender.length > 0) yield* wrap(plainRuns(sender, locale), width)
   for (const line of lines) yield* wrap(plainRuns(line, locale), width)
@@ -59,7 +59,7 @@ function* address ({ sender, lines, beside }: AddressBlock, width: number, local
   yield* mailLines(beside, width, locale)
 }
 
-/** Lines under the headings of level 1 and 2. */
+/** The lines under headings of level 1 and 2. */
 const underlines = ['=', '-']
 
 function heading ({ runs, level }: TextBlock & { level: number }, width: number, locale: string): string[] {

@@ -1,7 +1,7 @@
 import type { ResolvedBlock, ResolvedTotal, TableBlock } from '../model/document.ts'
 import { buttonRuns, codeWords, labelled, plainCell, plainRuns } from './inline.ts'
 
-/** Blocks as lines of a message: nothing is broken, aligned or decorated, because each character may cost. */
+/** Blocks as lines of a message. Nothing is broken, aligned or decorated, because each character may cost money. */
 export function* messageLines (blocks: readonly ResolvedBlock[], locale: string): Generator<string> {
   for (const block of blocks) yield* blockLines(block, locale)
 }

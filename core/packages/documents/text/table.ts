@@ -3,7 +3,7 @@ import { columnGapSpaces, columnWidths, gridRow } from './grid.ts'
 import { labelled, plainCell, plainRuns } from './inline.ts'
 import { lengthOf, wrap } from './wrap.ts'
 
-/** A table in aligned columns, the totals under the last; one line for each cell where the columns do not fit side by side. */
+/** A table in aligned columns, with the totals under the last one. If the columns do not fit side by side, each cell is one line. */
 export function* textTable (block: TableBlock, width: number, locale: string): Generator<string> {
   const headers = block.columns.map(({ header }) => plainRuns(header, locale))
   const sections = block.sections.map(({ heading, rows, totals }) => ({
@@ -42,13 +42,13 @@ function totalLines (totals: readonly ResolvedTotal[], length: number, width: nu
   return totals.flatMap(({ label, cell }) => total(plainRuns(label, locale), plainCell(cell, locale), length, width))
 }
 
-/** A total ends where the table ends, while it fits on one line there. */
+/** A total ends where the table ends, if it fits on one line there. */
 function total (label: string, value: string, length: number, width: number): string[] {
   const line = `${label}${' '.repeat(columnGapSpaces)}${value}`
   return line.includes('\n') || lengthOf(line) > length ? wrap(labelled(label, value), width) : [' '.repeat(length - lengthOf(line)) + line]
 }
 
-/** Labels and their values in two columns, or one line for each where they do not fit. */
+/** Labels and their values in two columns. If they do not fit, each pair is one line. */
 export function* textKeyValues ({ entries }: KeyValuesBlock, width: number, locale: string): Generator<string> {
   const rows = entries.map(({ label, cell }) => [labelled(plainRuns(label, locale), ''), plainCell(cell, locale)])
   const widths = columnWidths(rows, width)

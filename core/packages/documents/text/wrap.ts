@@ -1,11 +1,12 @@
 /**
- * Characters of a line: letters with their marks, as far as composing joins them. A wide letter (Chinese, Japanese, Korean) counts as one.
+ * The characters of a line: a letter with its marks counts as one, as far as NFC can compose it. A wide letter (Chinese, Japanese, Korean)
+ * counts as one.
  */
 export function lengthOf (line: string): number {
   return Array.from(line).length
 }
 
-/** Breaks a text into lines of a width (characters) at its spaces. A word is never broken: an address stays whole, however long. */
+/** Breaks a text into lines of a width (characters) at its spaces. A word is never broken: a URL stays complete at any length. */
 export function wrap (text: string, width: number): string[] {
   return text.split('\n').flatMap((line) => wrapLine(line, width))
 }
@@ -24,7 +25,7 @@ function wrapLine (text: string, width: number): string[] {
   return [...lines, line]
 }
 
-/** The words between plain spaces. */
+/** The words between ordinary spaces. */
 export function wordsOf (text: string): string[] {
   return text.split(/ +/).filter((word) => word !== '')
 }

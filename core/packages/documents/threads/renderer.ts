@@ -7,28 +7,31 @@ import { createThreads, ThreadStopped } from './threads.ts'
 export type { Format, Rendered, RenderJob } from '../render/job.ts'
 
 export type RendererOptions = {
-  /** Threads that make documents: unless given, one for each processor but one, which is left to everything else; at most four. */
+  /** The number of threads: by default one less than the processors, which leaves one for everything else, and at most four. */
   threads?: number
-  /** Jobs of a company that may wait for its turn, and turns that may wait for a thread. */
+  /** How many jobs of a company may wait, and how many jobs may wait for a thread. */
   waiting?: number
-  /** Seconds that a document may take once its thread has begun, by whose its template is. */
+  /** The time limits in seconds of a document once a thread has started it, by the owner of its template. */
   timeLimits?: Readonly<Record<Customer['template'], number>>
-  /** MiB of JavaScript heap for each thread. */
+  /** The JavaScript heap limit of each thread in MiB. */
   memoryLimit?: number
 }
 
-/** For whom a document is made, and whether of a template that every company can use or of one that the company has written. */
+/** The company of a document, and whether its template is available to every company or was written by this one. */
 export type Customer = { companyId: number, template: 'shared' | 'own' }
 
-/** Makes documents in threads of its own, never on the event loop. Companies that wait take turns. */
+/** Makes documents in its own threads, never on the event loop. Waiting companies take turns. */
 export type Renderer = {
-  /** A RenderError when the data do not fit the template or take too long or too much memory; a RendererBusy when too many jobs wait. */
+  /**
+   * Throws a RenderError when the data do not fit the template, or take too much time or memory. Throws a RendererBusy when too many jobs
+   * wait.
+   */
   render: <F extends Format>(job: RenderJob<F>, customer: Customer) => Promise<Rendered<F>>
-  /** Finishes the jobs that have begun and ends the threads. */
+  /** Finishes the started jobs and ends the threads. */
   close: () => Promise<void>
 }
 
-/** Too many jobs wait for a thread; the job was not begun. */
+/** Too many jobs wait for a thread. The job was not started. */
 export class RendererBusy extends Error {
   constructor (options?: ErrorOptions) {
     super('Too many documents are waiting to be made; try again later.', options)
@@ -36,12 +39,12 @@ export class RendererBusy extends Error {
   }
 }
 
-/** What a company has written may hold a thread for no longer than where it was tried out, in the workshop. */
+/** A company's own template may use a thread no longer than it could when it was checked. */
 const seconds = { shared: 30, own: 10 }
 
 /**
- * Starts the threads. A job that is stopped at a limit takes its thread with it; another one takes its place. One company leaves a
- * thread to the others where there are several; a single one goes to whoever has waited longest, with one job of each company in that line.
+ * Starts the threads. A job that is stopped at a limit ends its thread, and a new thread replaces it. With several threads, one company can
+ * never use them all. A single thread takes the jobs in the order of their arrival, with at most one waiting job of each company.
  */
 export function createRenderer ({
   threads = Math.min(Math.max(availableParallelism() - 1, 1), 4),
@@ -61,7 +64,7 @@ export function createRenderer ({
     async render<F extends Format> (job: RenderJob<F>, { companyId, template }: Customer) {
       const timeLimit = timeLimits[template]
       try {
-        // The thread answers in the format of its job; the pool's type knows only that it is one of them.
+        // The thread answers in the format of its job. The pool's type knows only the union of all formats.
         const outcome = await semaphore.run(companyId, () => pool.run(job, timeLimit)) as RenderResult<F>
         if (outcome.ok) return outcome.rendered
         throw new RenderError(outcome.problems)
@@ -74,7 +77,7 @@ export function createRenderer ({
   }
 }
 
-/** What is said of a thread that was stopped at a limit. */
+/** The error for a job whose thread was stopped at a limit. */
 function stopped (error: ThreadStopped, seconds: number, megabytes: number): RenderError {
   if (error.limit === 'time') return renderError('', 'render_timeout', `The document was not finished within ${seconds} seconds.`, error)
   return renderError('', 'render_memory', `The document needs more than ${megabytes} MiB of memory.`, error)

@@ -4,13 +4,16 @@ import type { TemplateSource } from '../model/model.ts'
 import type { Format, RenderJob, RenderResult } from '../render/job.ts'
 import type { Inspection, TemplateDraft } from '../source/inspect.ts'
 
-/** What data are checked against: `digest` names the content, which is compiled once. The source comes with stand-ins for its pictures. */
+/**
+ * The template and schema that data are checked against. `digest` identifies the content, which is compiled once. The source contains
+ * placeholders for its pictures.
+ */
 export type CheckedTemplate = { digest: string, source: TemplateSource, schema: JsonObject }
 
-/** A picture as it is kept: flattened and bounded, with its size in pixels. */
+/** A picture in its stored form: flattened and limited, with its size in pixels. */
 export type Picture = { uri: string, width: number, height: number }
 
-/** What the workshop does: the job of each kind, and its answer. Plain data, because both travel between threads. */
+/** The kinds of template jobs, with their inputs and answers. They are plain data, because they are sent between threads. */
 export type TemplateTasks = {
   inspect: { job: TemplateDraft, answer: Inspection }
   check: { job: { template: CheckedTemplate, data: JsonObject, at: string, format: Format }, answer: DataFindings }

@@ -8,13 +8,13 @@ import { inspectDraft } from '../source/inspect.ts'
 import type { CheckedTemplate, TemplateTask, TemplateTaskKind, TemplateTasks } from './template-task.ts'
 import { inThread } from './thread-job.ts'
 
-/** Does one job, in a thread of the workshop. */
+/** Does one template job in a thread. */
 export default inThread(({ kind, job }: TemplateTask) => (doers[kind] as (job: unknown) => unknown)(job))
 
 const doers: { [K in TemplateTaskKind]: (job: TemplateTasks[K]['job']) => TemplateTasks[K]['answer'] | Promise<unknown> } = {
   inspect: inspectDraft,
   check: ({ template, data, at, format }) => checkOf(template).evaluate(data, at, format),
-  // Fonts take a moment to read: only what is rendered needs them.
+  // Reading fonts takes a moment, so it is done only for jobs that render.
   render: async (job) => (await import('./worker.ts')).makeDocument(job),
   flatten (uri) {
     const image = readImage(uri)
@@ -37,7 +37,7 @@ function compileCheck ({ schema, source }: CheckedTemplate): DataCheck {
   return compiled.ok ? dataCheck(compiled.fit, examineTemplate(source)) : unfit(compiled.problems)
 }
 
-/** The schema is no schema: no data fit it. */
+/** The schema is invalid: no data fit it. */
 function unfit (problems: readonly Problem[]): DataCheck {
   const fit = (_data: object, at: string): DataFindings => ({
     problems: problems.map((problem) => ({ ...problem, path: at })),

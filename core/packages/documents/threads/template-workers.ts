@@ -9,23 +9,23 @@ import { createThreads, ThreadStopped } from './threads.ts'
 export type { Picture } from './template-task.ts'
 
 /**
- * Where everything happens that a company has written: its templates, the schemas of their data, its pictures. In threads of
- * their own, each job within bounds, one of a company at a time: nothing in it can hold up the service, or the documents of others.
- * All reject with `provider_unavailable` when too many jobs wait.
+ * The threads for everything that a company has written: its templates, the schemas of their data, its pictures. Each job has limits, and a
+ * company runs one job at a time, so that none of this can delay the service or the documents of others. All functions reject with
+ * `provider_unavailable` when too many jobs wait.
  */
 export type TemplateWorkers = {
   inspect: (companyId: number, draft: TemplateDraft) => Promise<Inspection>
-  /** What the company's template says about data, once it is evaluated with them. */
+  /** The result of the company's template for data, from evaluating it with them. */
   check: (companyId: number, job: TemplateTasks['check']['job']) => Promise<DataFindings>
-  /** Makes a document that is only looked at. Rejects with a RenderError as the renderer does. */
+  /** Makes a document for a preview. Rejects with a RenderError in the same way as the renderer. */
   render: <F extends Format>(companyId: number, job: RenderJob<F>) => Promise<Rendered<F>>
-  /** Makes a picture (data URI) what it is kept as; or tells what is wrong with it. */
+  /** Turns a picture (data URI) into its stored form, or returns what is wrong with it. */
   flatten: (companyId: number, uri: string) => Promise<Picture | { fault: string }>
-  /** Finishes the jobs that have begun and ends the threads. */
+  /** Finishes the started jobs and ends the threads. */
   close: () => Promise<void>
 }
 
-/** Too many jobs wait for a thread of the workshop; the job was not begun. */
+/** Too many template jobs wait for a thread. The job was not started. */
 export class TemplateWorkersBusy extends Error {
   override name = 'WorkshopBusy'
 
@@ -34,7 +34,7 @@ export class TemplateWorkersBusy extends Error {
   }
 }
 
-/** `timeLimits` in seconds; `memoryLimit` in MiB for each thread. */
+/** `timeLimits` are in seconds; `memoryLimit` is in MiB for each thread. */
 export type TemplateWorkersOptions = {
   threads?: number
   waiting?: number
@@ -44,7 +44,7 @@ export type TemplateWorkersOptions = {
 
 const seconds: Readonly<Record<TemplateTaskKind, number>> = { inspect: 10, check: 5, render: 10, flatten: 10 }
 
-/** Opens the workshop; its threads are there while there is something to do. */
+/** Creates the template threads; they run only while there are jobs. */
 export function createTemplateWorkers ({ threads = 2, waiting = 50, timeLimits = seconds, memoryLimit = 256 }: TemplateWorkersOptions =
   {}): TemplateWorkers
 {
@@ -57,7 +57,7 @@ export function createTemplateWorkers ({ threads = 2, waiting = 50, timeLimits =
   })
   const semaphore = createFairSemaphore(waiting)
 
-  /** `refuse` makes an answer of what stopped the job. */
+  /** `refuse` makes the answer for a job that was stopped. */
   async function run<K extends TemplateTaskKind> (
     companyId: number,
     job: TemplateTask<K>,
@@ -79,7 +79,7 @@ export function createTemplateWorkers ({ threads = 2, waiting = 50, timeLimits =
     check: (companyId, job) =>
       run(companyId, { kind: 'check', job }, (problem) => ({ problems: [{ path: job.at, ...problem }], warnings: [], signers: 0 })),
     async render<F extends Format> (companyId: number, job: RenderJob<F>) {
-      // The thread answers in the format of its job; its type knows only that it is one of them.
+      // The thread answers in the format of its job. Its type knows only the union of all formats.
       const outcome = await run(companyId, { kind: 'render', job },
         (problem) => ({ ok: false, problems: [{ path: '', ...problem }] })) as RenderResult<F>
       if (outcome.ok) return outcome.rendered

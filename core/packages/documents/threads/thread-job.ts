@@ -1,7 +1,7 @@
-/** A job on its way to a thread, which says when it has begun. */
+/** A job on its way to a thread. It signals its start. */
 export type ThreadJob<Job> = { job: Job, begun: Int32Array<SharedArrayBuffer> }
 
-/** What the module of a thread exports: does jobs with `work`. */
+/** The export of a thread's module: it does jobs with `work`. */
 export function inThread<Job> (work: (job: Job) => unknown): (threadJob: ThreadJob<Job>) => unknown {
   return ({ job, begun }) => {
     begin(begun)
@@ -9,7 +9,7 @@ export function inThread<Job> (work: (job: Job) => unknown): (threadJob: ThreadJ
   }
 }
 
-/** Says that a job has begun. */
+/** Signals that a job has started. */
 export function begin (begun: Int32Array<SharedArrayBuffer>): void {
   Atomics.store(begun, 0, 1)
   Atomics.notify(begun, 0)

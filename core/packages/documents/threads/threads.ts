@@ -3,26 +3,26 @@ import { Piscina } from 'piscina'
 import { begin, type ThreadJob } from './thread-job.ts'
 
 export type ThreadsOptions = {
-  /** What the threads run: a module whose default export does one job. */
+  /** The module that the threads run; its default export does one job. */
   module: URL
   threads: number
-  /** Whether the threads are there before the first job; they end half a minute after the last one otherwise. */
+  /** Whether the threads start before the first job. Otherwise they end half a minute after the last job. */
   start: 'at once' | 'when needed'
-  /** Jobs that may wait for a thread. */
+  /** How many jobs may wait for a thread. */
   waiting: number
-  /** MiB of JavaScript heap for each thread. */
+  /** The JavaScript heap limit of each thread in MiB. */
   memoryLimit: number
 }
 
-/** Threads for work that must not hold up the event loop, each job within a time and a memory of its own. */
+/** Threads for work that must not delay the event loop. Each job has a limit of time and memory. */
 export type Threads<Job, Answer> = {
-  /** The answer within so many seconds after a thread has begun. Rejects with {@link SemaphoreFull} or {@link ThreadStopped}. */
+  /** The answer, within so many seconds after a thread has started the job. Rejects with {@link SemaphoreFull} or {@link ThreadStopped}. */
   run: (job: Job, seconds: number) => Promise<Answer>
-  /** Finishes the jobs that have begun and ends the threads. */
+  /** Finishes the started jobs and ends the threads. */
   close: () => Promise<void>
 }
 
-/** A job went beyond its limit, and its thread was ended with it. */
+/** A job exceeded its limit, and its thread was ended. */
 export class ThreadStopped extends Error {
   override name = 'ThreadStopped'
   readonly limit: 'time' | 'memory'
@@ -33,15 +33,13 @@ export class ThreadStopped extends Error {
   }
 }
 
-/**
- * MiB for what a job leaves behind at once: with V8's own 48 a thread holds 30 more without being faster, with 16 it takes a fifth longer.
- */
+/** MiB for short-lived objects. With V8's default of 48, a thread uses 30 MiB more without being faster; with 16, it is a fifth slower. */
 const youngMemory = 32
 
-/** Milliseconds that a thread which is there only when needed waits for the next job. */
+/** After how many milliseconds without a job a thread that starts on demand ends. */
 const idleFor = 30_000
 
-/** A pool of threads. A job that is stopped at a limit takes its thread with it; another one takes its place. */
+/** A pool of threads. A job that is stopped at a limit ends its thread, and a new thread replaces it. */
 export function createThreads<Job, Answer> ({ module, threads, start, waiting, memoryLimit }: ThreadsOptions): Threads<Job, Answer> {
   const pool = new Piscina<ThreadJob<Job>, Answer>({
     filename: module.href,
@@ -50,11 +48,11 @@ export function createThreads<Job, Answer> ({ module, threads, start, waiting, m
     idleTimeout: idleFor,
     resourceLimits: { maxOldGenerationSizeMb: memoryLimit, maxYoungGenerationSizeMb: youngMemory }
   })
-  // A thread that fails between two jobs is replaced by the pool; nobody waits for an answer.
+  // The pool replaces a thread that fails between two jobs. No caller waits for it.
   pool.on('error', (error: Error) => {
     process.emitWarning(error)
   })
-  // The pool has a queue too, but its signal would count the time spent there as time of the job.
+  // The pool has its own queue, but its signal would count the waiting time as time of the job.
   const semaphore = createSemaphore(threads, waiting)
   return {
     async run (job, seconds) {
@@ -73,10 +71,10 @@ export function createThreads<Job, Answer> ({ module, threads, start, waiting, m
   }
 }
 
-/** Milliseconds within which a thread must have started. */
+/** The time limit in milliseconds for the start of a thread. */
 const startLimit = 60_000
 
-/** The end of a job, so many seconds after a thread has begun it: that a thread must start first is not the job's fault. */
+/** The end of a job's time limit, so many seconds after a thread has started the job. The start of the thread itself does not count. */
 function limitOf (seconds: number): { begun: Int32Array<SharedArrayBuffer>, signal: AbortSignal, clear: () => void } {
   const begun = new Int32Array(new SharedArrayBuffer(4))
   const end = new AbortController()

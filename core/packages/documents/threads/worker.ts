@@ -9,16 +9,17 @@ import { inThread } from './thread-job.ts'
 
 const templates = new LRUCache<string, CompiledTemplate>({ max: 200 })
 
-// The first document should not wait for the fonts that nearly all use.
+// The fonts that nearly every document uses are read in advance, so that the first document does not wait for them.
 facesFor('sans', {})
 facesFor('sans', { bold: true })
 
 /**
- * Makes one document, in a thread of the renderer's pool. The pool gives an {@link RenderResult}, the bytes of a file moved and not copied.
+ * Makes one document in a thread of the renderer's pool. The result is an {@link RenderResult}; the bytes of a file are transferred, not
+ * copied.
  */
 export default inThread(makeDocument)
 
-/** As a thread of the renderer does it. */
+/** The same in the way that a thread of the renderer does it. */
 export async function makeDocument (job: RenderJob): Promise<unknown> {
   const outcome = await attempt(job)
   return outcome.ok && 'bytes' in outcome.rendered

@@ -12,7 +12,7 @@ import type { CellBorder } from './styles.ts'
 import { digitsWide, textLines, usualHeight } from './text-lines.ts'
 import { type Typed, typed } from './values.ts'
 
-/** Blocks below each other in some columns of a sheet. Room is an empty line; tables have sheets of their own. */
+/** Blocks below each other in some columns of a sheet. A distance is an empty row. Tables have their own sheets. */
 export function linesOfBlocks (blocks: readonly ResolvedBlock[], range: ColumnRange, setting: SheetContext): CellLine[] {
   const lines: CellLine[] = []
   for (const block of blocks) {
@@ -79,14 +79,14 @@ function text (
   }, range, setting)
 }
 
-/** Columns stand side by side where the sheet has columns enough for it, else below each other. */
+/** Columns are side by side if the sheet has enough columns, else below each other. */
 function columns (block: ColumnsBlock, range: ColumnRange, setting: SheetContext): CellLine[] {
   const ranges = splitRange(range, block.columns.map(({ width }) => width), setting)
   if (ranges === undefined) return linesOfBlocks(block.columns.flatMap(({ blocks }) => blocks), range, setting)
   return beside(block.columns.map(({ blocks }, index) => linesOfBlocks(blocks, ranges[index] ?? range, setting)))
 }
 
-/** Lines beside each other. One of several rows takes as many of the sheet, so that none is as high as all of them. */
+/** Lines side by side. A line of several rows takes several rows of the sheet, so that no row becomes as high as all of them together. */
 function beside (columns: readonly (readonly CellLine[])[]): CellLine[] {
   const spread = columns.map((lines) => lines.flatMap(inRows))
   const count = Math.max(0, ...spread.map((lines) => lines.length))
@@ -96,7 +96,7 @@ function beside (columns: readonly (readonly CellLine[])[]): CellLine[] {
   })
 }
 
-/** A line as rows of the sheet: its cells reach down over all of them. */
+/** A line as rows of the sheet: its cells span all of them. */
 function inRows ({ cells, height, rows = 1 }: CellLine): CellLine[] {
   if (rows === 1) return [{ cells, height }]
   return Array.from({ length: rows },
@@ -115,8 +115,8 @@ function keyValues ({ entries, labels, values }: KeyValuesBlock, range: ColumnRa
 }
 
 /**
- * Where there is one column alone, a text stands behind its label; a number has it in its format, or stands below it where both are too
- * wide.
+ * With a single column, a text follows its label in the same cell. The label of a number is in the number's format, or above the number if
+ * both together are too wide.
  */
 function together (label: readonly TextRun[], cell: Cell, range: ColumnRange, setting: SheetContext): CellLine[] {
   const { locale } = setting
@@ -139,7 +139,7 @@ function valueLines (cell: Cell, range: ColumnRange, setting: SheetContext): Cel
     : [numberLine(number, range, setting)]
 }
 
-/** A number does not run over into the next cells, as text does: it has all of them. */
+/** Unlike text, a number does not flow over into the next cells, so its cell spans them all. */
 function numberLine (number: Typed, range: ColumnRange, setting: SheetContext): CellLine {
   return {
     cells: [{
@@ -152,14 +152,14 @@ function numberLine (number: Typed, range: ColumnRange, setting: SheetContext): 
   }
 }
 
-/** What pictures show, in words. */
+/** The content of pictures in words. */
 function notes (texts: readonly string[], range: ColumnRange, setting: SheetContext): CellLine[] {
   return texts.flatMap((text) =>
     textLines(richTextOf([{ text, italic: true }], setting.locale), { color: setting.style.muted }, range, setting)
   )
 }
 
-/** Room to sign in, and the label under a line. */
+/** Space for a signature, and the label under a line. */
 function signature ({ label, height }: SignatureBlock, range: ColumnRange, setting: SheetContext): CellLine[] {
   const line = ruled(range, 'bottom', { style: 'thin', color: setting.style.text }, setting)
   return [
@@ -168,7 +168,7 @@ function signature ({ label, height }: SignatureBlock, range: ColumnRange, setti
   ]
 }
 
-/** Empty cells with a line at one side. */
+/** Empty cells with a border on one side. */
 function ruled ({ from, to }: ColumnRange, side: 'top' | 'bottom', stroke: CellBorder, { styles }: SheetContext): CellLine {
   const style = styles.of({ [side]: stroke })
   return { cells: Array.from({ length: to - from }, (_, index) => ({ column: from + index, style })), height: 5 }

@@ -2,22 +2,22 @@ import { element, type Xml, xmlText } from '../office/xml.ts'
 import { cellLinkOf, type RichText, type RichTextRun, textOfRichText } from './rich-text.ts'
 import type { CellStyle, FontLook, Styles } from './styles.ts'
 
-/** What a cell of a sheet holds: text, or a number; a formula has the number that it comes to. */
+/** The content of a cell of a sheet: a text or a number. A formula has the number that is its result. */
 export type Value = { text: Xml } | { number: string, formula?: string }
 
 /**
- * A cell: at a column (from 0), over `span` of them and over `down` rows; `style` is the number of its look. Without a value it is there
- * for its look.
+ * A cell at a column (from 0), which spans `span` columns and `down` rows. `style` is the number of its style. A cell without a value only
+ * has its style.
  */
 export type PlacedCell = { column: number, span?: number, down?: number, style: number, value?: Value, link?: string }
 
-/** Cells side by side; `height` in points, of `rows` lines of text (1 unless given). */
+/** Cells side by side. `height` is in points, of `rows` lines of text (1 by default). */
 export type CellLine = { cells: readonly PlacedCell[], height: number, rows?: number }
 
-/** What sheets take for a formula when somebody writes it: such a text is marked to stay one. */
+/** Texts that a sheet would read as a formula when somebody edits them. They are marked as text. */
 const formulaLike = /^[=+\-@\t\r]/
 
-/** Text in a look: always as text, whatever it begins with. */
+/** Text with a style. It is always stored as text, whatever its first character is. */
 export function textCell (given: RichText, look: CellStyle, styles: Styles): Pick<PlacedCell, 'style' | 'value' | 'link'> {
   const { words, link } = cellLinkOf(given)
   const [first = { text: '' }] = words
@@ -39,7 +39,7 @@ function emphasisOf ({ bold = false, italic = false }: RichTextRun): FontLook {
   return { ...(bold ? { bold } : {}), ...(italic ? { italic } : {}) }
 }
 
-/** Spaces at the ends and line breaks count only where it is said. */
+/** Spaces at the ends and line breaks count only with this attribute. */
 function plainText (content: string): Xml {
   return element('t', /^\s|\s$|\n/.test(content) ? { 'xml:space': 'preserve' } : {}, xmlText(content))
 }

@@ -2,23 +2,23 @@ import type { Direction } from '../compile/direction.ts'
 import type { ResolvedStyle } from '../model/document.ts'
 import { sheetSize, type Styles } from './styles.ts'
 
-/** What all cells of a sheet share. `columns`: the widths of its columns, in characters. */
+/** The facts that all cells of a sheet share. `columns`: the widths of its columns in characters. */
 export type SheetContext = { style: ResolvedStyle, locale: string, direction: Direction, styles: Styles, columns: readonly number[] }
 
-/** Some columns beside each other: from one (from 0) up to another, which is not among them. */
+/** Adjacent columns: from the first one (from 0) to the last one, which is excluded. */
 export type ColumnRange = { from: number, to: number }
 
-/** Characters that fit beside each other. */
+/** How many characters fit side by side. */
 export function widthOf ({ from, to }: ColumnRange, { columns }: Pick<SheetContext, 'columns'>): number {
   return columns.slice(from, to).reduce((sum, width) => sum + width, 0)
 }
 
-/** Points in a sheet of a size (points) on paper. */
+/** The font size in a sheet for a size (points) on paper. */
 export function sized (size: number, { style }: Pick<SheetContext, 'style'>): number {
   return Math.round(size / style.size * sheetSize * 2) / 2
 }
 
-/** The range in parts, as wide as their shares as far as columns end there; undefined when it has too few columns. */
+/** Divides the range into parts, in proportion to their shares as far as the columns permit; undefined when it has too few columns. */
 export function splitRange (
   range: ColumnRange,
   shares: readonly number[],
@@ -32,7 +32,7 @@ export function splitRange (
   return shares.map((share, index) => {
     shared += share
     const wanted = width * shared / total
-    // Every part that follows needs a column too.
+    // Every later part needs a column too.
     const latest = range.to - (shares.length - index - 1)
     const ends = Array.from({ length: latest - from }, (_, more) => from + 1 + more)
     const distance = (to: number): number => Math.abs(widthOf({ from: range.from, to }, setting) - wanted)

@@ -1,13 +1,13 @@
 import { memoizeLru } from '../compile/memoize.ts'
 import { quoted } from './number-format.ts'
 
-/** A day in spring with other digits for year, month and day. */
+/** A day in spring whose year, month and day have different digits. */
 const sample = new Date(Date.UTC(2026, 2, 4))
 
-/** For a locale that counts years or writes months in a way that sheets do not know (ISO 8601). */
+/** The format for a locale whose years or months a sheet cannot write (ISO 8601). */
 const plainFormat = 'yyyy-mm-dd'
 
-/** The format of a date, in the order and the words of the locale. */
+/** The format of a date in the order and the words of the locale. */
 export function dateFormat (locale: string): string {
   return formats(locale).format
 }
@@ -23,7 +23,7 @@ function formatOf (locale: string): string {
   return language === undefined ? plainFormat : `[$-${language}]${pieces.join('')}`
 }
 
-/** What a part of a date is in a format; undefined for what formats do not have. */
+/** The code for a part of a date; undefined for a part that formats do not have. */
 function pieceOf ({ type, value }: Intl.DateTimeFormatPart): string | undefined {
   if (type === 'literal') return quoted(value)
   if (type === 'day') return { 4: 'd', '04': 'dd' }[value]
@@ -32,7 +32,7 @@ function pieceOf ({ type, value }: Intl.DateTimeFormatPart): string | undefined 
   return undefined
 }
 
-/** The languages of names of months, as hexadecimal LCIDs (MS-LCID, 2.2). */
+/** The languages of month names as hexadecimal LCIDs (MS-LCID, 2.2). */
 const languages: Readonly<Record<string, string>> = {
   bg: '402',
   ca: '403',

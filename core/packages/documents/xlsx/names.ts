@@ -1,7 +1,7 @@
-/** Characters of the name of a sheet. */
+/** The most characters in the name of a sheet. */
 const longest = 31
 
-/** Names for sheets as Excel takes them: without its signs, not too long, none twice and none its own. */
+/** Names of sheets that Excel accepts: without special characters, not too long, unique and not reserved. */
 export function sheetNames (wanted: readonly string[]): string[] {
   const taken = new Set(['history'])
   return wanted.map((name, index) => {

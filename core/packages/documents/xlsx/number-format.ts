@@ -1,19 +1,19 @@
 import { memoizeLru } from '../compile/memoize.ts'
 
-/** Formats are made once for what they depend on: words of a key, with a space between. */
+/** Formats are cached by a key of words with a space between. */
 const remembered = (make: (...words: string[]) => string): (...words: (string | number)[]) => string => {
   const memory = memoizeLru(500, (key) => ({ format: make(...key.split(' ')) }))
   return (...words) => memory(words.join(' ')).format
 }
 
-/** The format of an amount with so many decimals: the sign of the currency stands where the locale has it. */
+/** The format of an amount with so many decimals. The currency sign has the position of the locale. */
 export const moneyFormat: (locale: string, currency: string, decimals: number) => string = remembered((
   locale = '',
   currency = '',
   decimals = ''
 ) => patternOf(new Intl.NumberFormat(locale, { style: 'currency', currency }), Number(decimals)))
 
-/** The format of a percentage: a sheet has 0.2 where the document says 20 %. */
+/** The format of a percentage: a sheet contains 0.2 where the document shows 20 %. */
 export const percentFormat: (locale: string, decimals: number) => string = remembered((locale = '', decimals = '') =>
   patternOf(new Intl.NumberFormat(locale, { style: 'unit', unit: 'percent' }), Number(decimals))
 )
@@ -23,16 +23,16 @@ export function numberFormat (decimals: number): string {
   return decimals === 0 ? '#,##0' : `#,##0.${'0'.repeat(decimals)}`
 }
 
-/** Characters that a format has at most (as Excel takes them). */
+/** The most characters that Excel accepts in a format. */
 const longest = 255
 
-/** A format with words before its number, behind its language; undefined for words that no format has. */
+/** A format with words before its number, after its language; undefined for words that a format cannot contain. */
 export function labelledFormat (words: string, format: string): string | undefined {
   const labelled = format.replace(/^(?:\[\$-[0-9A-F]+\])?/, (language) => `${language}"${words}"`)
   return /["\n]/.test(words) || labelled.length > longest ? undefined : labelled
 }
 
-/** The digits, with what stands before and behind them in the locale; whoever shows the sheet has separators of his own. */
+/** The digits, with the signs before and after them in the locale. The program that shows the sheet adds its own separators. */
 function patternOf (format: Intl.NumberFormat, decimals: number): string {
   const parts = format.formatToParts(1)
   const first = parts.findIndex(({ type }) => type === 'integer')
@@ -45,12 +45,12 @@ function affix ({ type, value }: Intl.NumberFormatPart): string {
   return type === 'unit' || type === 'percentSign' ? value.replaceAll(/[^%]+/g, quoted) : quoted(value)
 }
 
-/** Without marks that turn the direction of text: sheets have a direction of their own. */
+/** Without marks of text direction: a sheet has its own direction. */
 function plain (text: string): string {
   return text.replaceAll(/[\u061c\u200e\u200f]/g, '')
 }
 
-/** Words of a format. */
+/** Literal words of a format. */
 export function quoted (text: string): string {
   const shown = plain(text)
   return shown === '' ? '' : `"${shown.replaceAll('"', '')}"`

@@ -2,16 +2,13 @@ import { type Direction, sideOf } from '../compile/direction.ts'
 import type { ResolvedBlock, TextRun } from '../model/document.ts'
 import { readable } from '../render/output.ts'
 
-/** Characters of a header or footer on paper (ECMA-376-1, 18.3.1.39). */
+/** The most characters of a printed header or footer (ECMA-376-1, 18.3.1.39). */
 const longest = 255
 
-/** What of a header or footer is printed on every page, in the code of sheets, and the blocks that are left. */
+/** The part of a header or footer that is printed on every page, in the codes of sheets, and the remaining blocks. */
 export type Printed = { code: string, rest: ResolvedBlock[] }
 
-/**
- * Takes out the texts with the number of the page in them: it means nothing in a cell. Where they are too long to print they stay, and the
- * number is 1.
- */
+/** Removes the texts with a page number, which has no meaning in a cell. A text that is too long to print stays, with the number 1. */
 export function printed (blocks: readonly ResolvedBlock[], direction: Direction): Printed {
   const sections: Sections = { left: [], center: [], right: [] }
   const rest = without(blocks, sections, direction)

@@ -2,14 +2,14 @@ import { safeLinkOf } from '../compile/links.ts'
 import type { TextRun } from '../model/document.ts'
 import { readable } from '../render/output.ts'
 
-/** Text of a cell: line ends are `\n`. A safe link goes with its piece. */
+/** Text of a cell: line ends are `\n`. A piece may have a safe link. */
 export type RichText = readonly RichTextRun[]
 export type RichTextRun = { text: string, bold?: boolean, italic?: boolean, link?: string }
 
-/** Characters that a cell can hold (ECMA-376-1, 18.18.11). */
+/** The most characters of a cell (ECMA-376-1, 18.18.11). */
 export const mostCharacters = 32_767
 
-/** Runs as the words of a cell. There are no pages: page fields are 1. */
+/** Runs as the text of a cell. There are no pages, so page fields are 1. */
 export function richTextOf (runs: readonly TextRun[], locale: string): RichText {
   return runs.map((run) => {
     const link = run.link === undefined ? undefined : safeLinkOf(run.link)
@@ -35,7 +35,7 @@ export function richTextLines (words: RichText): RichText[] {
   return lines.flatMap(portions)
 }
 
-/** The words in portions that cells can hold: nearly always one. */
+/** The text in portions for one cell each: nearly always one. */
 export function portions (words: RichText): RichText[] {
   if (words.reduce((sum, { text }) => sum + text.length, 0) <= mostCharacters) return [words]
   return textOfRichText(words).match(portion)?.map((text) => [{ text }]) ?? []
@@ -48,7 +48,7 @@ export function textOfRichText (words: RichText): string {
   return words.map(({ text }) => text).join('')
 }
 
-/** The one address that a cell can lead to, and the words: with the addresses behind them, where there are several. */
+/** The single URL that a cell can link to, and the text. With several URLs, they are written after their words. */
 export function cellLinkOf (words: RichText): { words: RichText, link?: string } {
   const [link, ...more] = new Set(words.flatMap(({ link }) => link ?? []))
   if (link === undefined) return { words }

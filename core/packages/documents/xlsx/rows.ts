@@ -2,20 +2,20 @@ import { element, none, type Xml, xmlText } from '../office/xml.ts'
 import { type CellLine, cellReference, type PlacedCell } from './cells.ts'
 import { usualHeight } from './text-lines.ts'
 
-/** Points of the highest row that sheets have, less a little. */
+/** Slightly less than the highest row of a sheet in points. */
 const mostHeight = 400
 
-/** Writes the rows of a sheet, one below the other; `merged` and `links` are what stands behind them. */
+/** Writes the rows of a sheet, one below the other. `merged` and `links` are written after them. */
 export type Rows = {
   /** A row of cells in the order of their columns. */
   add: (line: CellLine) => Xml
-  /** How many there are. */
+  /** The number of rows. */
   count: () => number
-  /** How high they are together, in points. */
+  /** The total height in points. */
   height: () => number
-  /** The cells that are one, as A1:C1. */
+  /** The merged cells, such as A1:C1. */
   merged: string[]
-  /** Where cells lead to. */
+  /** The links of cells. */
   links: { name: string, url: string }[]
 }
 

@@ -10,22 +10,22 @@ import type { SheetSection } from './split.ts'
 import { bodyRows, headerRows } from './table.ts'
 import { usualHeight } from './text-lines.ts'
 
-/** How a sheet is printed: its paper, and the codes of its header and footer. */
+/** The print settings of a sheet: its paper, and the codes of its header and footer. */
 export type Print = { page: PageBox, header: string, footer: string }
 
 /**
- * A sheet as it is written: its pieces, and what is known once the last of them is. `titles`: the rows (from 1) that stand on every page of
- * paper, if there are any.
+ * A sheet in pieces, and the facts that are known after the last one. `titles`: the rows (from 1) that repeat on every printed page, if
+ * any.
  */
 export type Sheet = { pieces: Iterable<Xml>, titles: () => Extent | undefined, relations: () => Relation[] }
 type Extent = { first: number, last: number }
 
-/** Room between a table and the text around it. */
+/** The distance between a table and the text around it. */
 const room: CellLine = { cells: [], height: 6 }
 
-/** Rows that may stand still above a table's own: more would leave no room for these on a screen. */
+/** The most rows above a table that stay fixed while scrolling. More would leave no space for the table on a screen. */
 const mostFrozen = 20
-/** Links that a sheet can have; beyond, text keeps its words alone. */
+/** The most links of a sheet. After that, a text keeps its words only. */
 const mostLinks = 65_530
 
 /** Lays out a sheet: text, a table, more text. */
@@ -38,7 +38,7 @@ export function createSheet ({ above, table, below }: SheetSection, print: Print
   const rows = createRows()
   let tableEnd = 0
   return {
-    // Where a table fits on a page, its header would stand above the text of the next one.
+    // If the table fits on one page, its header would otherwise repeat above the text on the next page.
     titles: () => tableEnd > heightOf(print) ? header : undefined,
     relations: () =>
       rows.links.slice(0, mostLinks).map(({ url }, index) => ({
@@ -63,7 +63,7 @@ export function createSheet ({ above, table, below }: SheetSection, print: Print
   }
 }
 
-/** Points of a page that are there for rows. */
+/** The height in points of a page for rows. */
 function heightOf ({ page: { height, top, bottom } }: Print): number {
   return height - top - bottom
 }
@@ -107,12 +107,12 @@ function* worksheet (
   yield end
 }
 
-/** The rows down to this one stand still. */
+/** The rows down to this one stay fixed while scrolling. */
 function frozen (row: number): Xml {
   return element('pane', { ySplit: row, topLeftCell: `A${row + 1}`, activePane: 'bottomLeft', state: 'frozen' })
 }
 
-/** As wide as the paper, and as many pages high as it takes. */
+/** One page wide, and as many pages high as necessary. */
 function printed ({ page, header, footer }: Print): Xml[] {
   const inches = (points: number): number => Math.round(points / 72 * 1000) / 1000
   const { top, right, bottom, left, width, height } = page

@@ -1,10 +1,12 @@
 import { inFlow } from '../compile/flow.ts'
 import type { ResolvedBlock, ResolvedStyle, TableBlock } from '../model/document.ts'
 
-/** What stands on a sheet: the blocks above its table, and below it. */
+/** The blocks of a sheet: above its table, and below it. */
 export type SheetSection = { above: readonly ResolvedBlock[], table?: TableBlock, below: readonly ResolvedBlock[] }
 
-/** Blocks in parts with one table at most: text stands above the table that follows it, and what follows the last one below. */
+/**
+ * Divides blocks into parts with at most one table: text is above the table that follows it, and the text after the last table is below it.
+ */
 export function split (blocks: readonly ResolvedBlock[], style: ResolvedStyle): SheetSection[] {
   const parts: SheetSection[] = []
   let above: ResolvedBlock[] = []
@@ -20,7 +22,7 @@ export function split (blocks: readonly ResolvedBlock[], style: ResolvedStyle): 
   return last === undefined ? [{ above, below: [] }] : [...parts.slice(0, -1), { ...last, below: above }]
 }
 
-/** Blocks with a table in them come apart: what was in them stands below each other. */
+/** A block with a table inside is taken apart: its content is put below each other. */
 function unnested (block: ResolvedBlock, style: ResolvedStyle): ResolvedBlock[] {
   const inside = insideOf(block, style).flatMap((inner) => unnested(inner, style))
   return inside.some(({ kind }) => kind === 'table') ? inside : [block]

@@ -2,7 +2,10 @@ import type { FontFamily, ResolvedStyle } from '../model/document.ts'
 import { element, none, type Xml, xmlPart } from '../office/xml.ts'
 import { namespace } from './namespaces.ts'
 
-/** How a cell looks. `size` in points, colours `#rrggbb`; `format` is one of numbers; `asText`: it stays text when it is written again. */
+/**
+ * The style of a cell. `size` is in points, colours are `#rrggbb`; `format` is a number format; `asText`: the cell stays text when it is
+ * edited.
+ */
 export type CellStyle = FontLook & {
   align?: Side
   wrap?: boolean
@@ -15,15 +18,15 @@ export type Side = 'left' | 'center' | 'right'
 export type FontLook = { bold?: boolean, italic?: boolean, underline?: boolean, size?: number, color?: string }
 export type CellBorder = { style: 'hair' | 'thin' | 'medium', color: string }
 
-/** The looks of a workbook, each once; a cell names its look by the number of it. `run` is how a piece of a text looks. */
+/** The styles of a workbook, each once. A cell refers to a style by its number. `run` is the style of a piece of text. */
 export type Styles = { of: (look: CellStyle) => number, run: (look: FontLook) => Xml, part: () => string }
 
-/** Points of type in a sheet, whatever the size on paper: others are larger or smaller than it as they are there. */
+/** The ordinary font size of a sheet in points, whatever the size on paper. Other sizes keep their proportion to it. */
 export const sheetSize = 10
 
 const fonts: Record<FontFamily, string> = { sans: 'Arial', serif: 'Times New Roman', mono: 'Courier New' }
 
-/** Numbers below are formats that every sheet has (ECMA-376-1, 18.8.30). */
+/** Smaller numbers are built-in formats (ECMA-376-1, 18.8.30). */
 const firstFormat = 164
 
 export function createStyles ({ font, text }: ResolvedStyle): Styles {
@@ -64,7 +67,7 @@ export function createStyles ({ font, text }: ResolvedStyle): Styles {
   }
 }
 
-/** Things by their numbers; the first one is 0. */
+/** Things and their numbers; the first one is 0. */
 function numbered<T> (first: T): { number: (thing: T) => number, all: () => T[] } {
   const numbers = new Map<T, number>([[first, 0]])
   return {
@@ -81,7 +84,7 @@ function list (name: string, entries: readonly Xml[]): Xml {
   return element(name, { count: entries.length }, ...entries)
 }
 
-/** What a font is like, without its name, in the order in which sheets have it. */
+/** The properties of a font without its name, in the order of the schema. */
 function fontProperties ({ bold, italic, underline, size = sheetSize, color }: FontLook, usual: string): Xml[] {
   return [
     bold === true ? element('b') : none,

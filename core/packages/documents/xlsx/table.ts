@@ -13,7 +13,7 @@ import { typed } from './values.ts'
 /** Hairlines between rows. */
 const hairline: CellBorder = { style: 'thin', color: '#d5dbe1' }
 
-/** The header of a table; one row, unless a text is longer than a cell. */
+/** The header of a table: one row, unless a text is longer than a cell. */
 export function headerRows ({ columns }: TableBlock, setting: SheetContext): CellLine[] {
   const { accent } = setting.style
   const look: CellStyle = { bold: true, color: accent, wrap: true, bottom: { style: 'medium', color: accent } }
@@ -21,7 +21,7 @@ export function headerRows ({ columns }: TableBlock, setting: SheetContext): Cel
     (cell, column) => textCells(cell, column, { ...look, align: sideOf(columns[column]?.align ?? 'start', setting.direction) }, setting))
 }
 
-/** The rows of a table and its totals; `first` is the row of the sheet (from 1) where they begin. */
+/** The rows of a table and its totals. `first` is the row of the sheet (from 1) where they begin. */
 export function* bodyRows ({ columns, sections, totals }: TableBlock, first: number, setting: SheetContext): Generator<CellLine> {
   const cellsOf = columns.map((column, index) => cellMaker(column, index, setting))
   const ranges: string[] = []
@@ -45,10 +45,10 @@ export function* bodyRows ({ columns, sections, totals }: TableBlock, first: num
   yield* totalRows(totals, columns, { rows: sections.flatMap(({ rows }) => rows), ranges }, row, setting)
 }
 
-/** What a cell becomes; `height` in points. */
+/** The result of a cell; `height` is in points. */
 type Content = Pick<PlacedCell, 'style' | 'value' | 'link'> & { height?: number }
 
-/** A row of what each cell becomes; a cell that becomes several goes on in the rows below. */
+/** A row of the results of its cells. A cell that becomes several continues in the rows below. */
 function rowsOf (cells: readonly Cell[], contentsOf: (cell: Cell, column: number) => Content[]): CellLine[] {
   const contents = cells.map(contentsOf)
   const count = contents.reduce((most, { length }) => Math.max(most, length), 1)
@@ -65,7 +65,7 @@ function rowsOf (cells: readonly Cell[], contentsOf: (cell: Cell, column: number
   })
 }
 
-/** Makes the cells of a column; the looks of its numbers are found once. */
+/** Makes the cells of a column. The styles of its numbers are created once. */
 function cellMaker ({ align }: ResolvedColumn, column: number, setting: SheetContext): (cell: Cell) => Content[] {
   const numberStyles = new Map<string, number>()
   const look: CellStyle = { align: sideOf(align, setting.direction), bottom: hairline }
@@ -78,7 +78,7 @@ function cellMaker ({ align }: ResolvedColumn, column: number, setting: SheetCon
   }
 }
 
-/** Text breaks in its column, if its look says so. */
+/** Text breaks in its column, if its style says so. */
 function textCells (cell: Cell, column: number, look: CellStyle, { locale, styles, columns }: SheetContext): Content[] {
   if (cell.type === 'empty') return [{ style: styles.of(look) }]
   const { size = sheetSize, wrap = false, bold = false } = look
@@ -88,13 +88,16 @@ function textCells (cell: Cell, column: number, look: CellStyle, { locale, style
   })
 }
 
-/** Rows that totals may sum, and the cells of their last column. */
+/** The rows that totals may sum, and the cells of their last column. */
 type Summed = { rows: readonly (readonly Cell[])[], ranges: readonly string[] }
 
-/** Ranges that a sum can have. */
+/** The most ranges of a sum. */
 const mostRanges = 255
 
-/** Totals from a row of the sheet on, their values under the last column: as formulas where these come to the same. */
+/**
+ * The totals from a row of the sheet on, with their values under the last column. A value is a formula if the formula gives the same
+ * number.
+ */
 function totalRows (
   totals: readonly ResolvedTotal[],
   columns: readonly ResolvedColumn[],
@@ -119,15 +122,15 @@ function totalRows (
   return made
 }
 
-/** The column of the values of totals. A total has a label and a value: a table of one column becomes two. */
+/** The column of the totals' values. A total needs a label and a value, so a table with one column becomes a table with two. */
 function valueColumn (columns: readonly unknown[]): number {
   return Math.max(1, columns.length - 1)
 }
 
-/** Points of a total that stands out. */
+/** The font size in points of an emphasized total. */
 export const strongSize = sheetSize * 1.15
 
-/** A label runs over the empty cells at its left. */
+/** A label flows over the empty cells on its left. */
 function totalLines (
   { label, cell, strong }: ResolvedTotal,
   columns: readonly ResolvedColumn[],
@@ -149,14 +152,14 @@ function totalLines (
   return lines.map(({ cells, height }) => ({ cells: cells.map((placed) => ({ ...placed, column: value - 1 + placed.column })), height }))
 }
 
-/** What can be summed with its like: not a date. */
+/** The kind of a value that can be summed; a date cannot. */
 function numberOf (cell: Cell, locale: string): Summable | undefined {
   if (cell.type === 'date') return undefined
   const number = typed(cell, locale)?.number
   return number === undefined ? undefined : { number, kind: cell.type === 'money' ? cell.currency : cell.type }
 }
 
-/** The sum of cells of one kind, or empty ones; undefined where there is none. */
+/** The sum of cells of one kind, or of empty ones; undefined if there is none. */
 function sumOf (cells: readonly Cell[], locale: string): { kind: string, sum: Decimal } | undefined {
   const numbers = cells.filter(({ type }) => type !== 'empty').map((cell) => numberOf(cell, locale))
   const [first] = numbers

@@ -4,17 +4,17 @@ import { type ColumnRange, type SheetContext, widthOf } from './context.ts'
 import { type RichText, richTextLines } from './rich-text.ts'
 import { type CellStyle, sheetSize } from './styles.ts'
 
-/** Points of a row in the usual size of type. */
+/** The height in points of a row with the ordinary font size. */
 export const usualHeight = lineHeight(sheetSize)
 
-/** Points that a line of type needs. */
+/** The height in points that a line of a font size needs. */
 export function lineHeight (size: number): number {
   return Math.ceil(size * 1.4)
 }
 
 /**
- * A text on lines of its own: one that is too long for the columns is broken in them, as one cell. In a sheet from right to left all begin
- * at the right.
+ * A text on its own lines. A text that is too long for the columns is wrapped in them, as one cell. In a right-to-left sheet, all texts
+ * begin on the right.
  */
 export function textLines (words: RichText, asked: CellStyle, range: ColumnRange, { styles, ...setting }: SheetContext): CellLine[] {
   const look: CellStyle = setting.direction === 'rtl' ? { align: 'right', ...asked } : asked
@@ -27,7 +27,7 @@ export function textLines (words: RichText, asked: CellStyle, range: ColumnRange
   })
 }
 
-/** A single line runs over the empty cells beside it. */
+/** A single line flows over the empty cells beside it. */
 function placeOf (
   { from, to }: ColumnRange,
   { align }: CellStyle,
@@ -39,7 +39,7 @@ function placeOf (
 }
 
 /**
- * How wide characters are, in digits (of Arial): narrow ones, wide ones, capitals, and those of East Asia; others are as wide as a digit.
+ * The widths of characters in digits (of Arial): narrow ones, wide ones, capitals, and East Asian ones. All others are as wide as a digit.
  */
 const classes = [
   [/[ fijlrtI.,:;!|'()[\]/\u00a0-]/g, 0.5],
@@ -51,18 +51,18 @@ const classes = [
 /** How much wider bold letters are. */
 export const boldness = 1.1
 
-/** About how wide a text is, in digits. */
+/** The approximate width of a text in digits. */
 export function digitsWide (text: string): number {
   return classes.reduce((width, [characters, own]) => width + (text.match(characters)?.length ?? 0) * (own - 1), text.length)
 }
 
-/** About how many lines the words take in a column of a width (digits). */
+/** The approximate number of lines of a text in a column of a width (digits). */
 export function rowsIn (words: RichText, width: number): number {
   const room = Math.max(1, width)
   return richTextLines(words).reduce((sum, line) => sum + Math.max(1, Math.ceil(wordsWide(line, room) / room)), 0)
 }
 
-/** How wide words are on one line; of those that surely fit, nothing is measured. */
+/** The width of a text on one line. A text that certainly fits is not measured. */
 function wordsWide (line: RichText, width: number): number {
   if (line.reduce((sum, { text }) => sum + text.length, 0) * 2 < width) return 0
   return line.reduce((sum, { text, bold }) => sum + digitsWide(text) * (bold === true ? boldness : 1), 0)

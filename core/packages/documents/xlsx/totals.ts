@@ -1,14 +1,14 @@
 import { Decimal } from 'decimal.js'
 
-/** A number, and what it is a number of: only likes can be summed. */
+/** A number with its kind: only numbers of the same kind can be summed. */
 export type Summable = { number: string, kind: string }
 
-/** A number in the cell of a name. */
+/** A number in the cell with this name. */
 export type Addend = Summable & { name: string }
 
 /**
- * The formula that a total is: the sum of the totals above it, or of the last column of its table. Undefined where neither
- * comes to exactly the number; nothing is made of zeros, which come to anything.
+ * The formula of a total: the sum of the totals above it, or of the last column of its table. Undefined if neither gives exactly the
+ * number. Zeros get no formula, because they fit any sum.
  */
 export function totalFormula (
   { number, kind }: Summable,

@@ -4,10 +4,10 @@ import type { Cell, Decimal } from '../model/document.ts'
 import { dateFormat } from './date-format.ts'
 import { moneyFormat, numberFormat, percentFormat } from './number-format.ts'
 
-/** A number as a sheet holds it, and the format in which it is shown. */
+/** A number as a sheet stores it, and its number format. */
 export type Typed = { number: string, format: string }
 
-/** The value of a cell as a number; undefined where it is none, or where a sheet could not hold it exactly. */
+/** The value of a cell as a number; undefined for other values, and for a number that a sheet cannot store exactly. */
 export function typed (cell: Cell, locale: string): Typed | undefined {
   switch (cell.type) {
     case 'empty':
@@ -25,12 +25,12 @@ export function typed (cell: Cell, locale: string): Typed | undefined {
   }
 }
 
-/** As {@link import('../format.ts').formatMoney} shows them: those of the currency, or at least these and at most `digits`. */
+/** The decimals of {@link import('../format.ts').formatMoney}: those of the currency, or at least these and at most `digits`. */
 function moneyDecimals (decimals: number, least: number, digits = least): number {
   return Math.max(Math.min(least, digits), Math.min(decimals, digits))
 }
 
-/** Digits that a sheet can tell from each other: its numbers are doubles (IEEE 754). */
+/** How many digits a number of a sheet can hold: it is a double (IEEE 754). */
 const mostDigits = 15
 
 function numbered (value: string, formatFor: (decimals: number) => string, divisor?: number): Typed | undefined {
@@ -42,7 +42,7 @@ function numbered (value: string, formatFor: (decimals: number) => string, divis
   }
 }
 
-/** A decimal without exponent, and without zeros at the end that say nothing. */
+/** A decimal without exponent and without trailing zeros. */
 export function exactly (value: Decimal | Exact): string {
   const text = String(value)
   if (/^-?\d+$/.test(text)) return text
@@ -52,7 +52,7 @@ export function exactly (value: Decimal | Exact): string {
 
 const day = 24 * 3600 * 1000
 
-/** The number of a day, counted as sheets do: 1 March 1900 is 61, because they have a 29 February 1900 (ECMA-376-1, 18.17.4.1). */
+/** The number of a day in a sheet: 1 March 1900 is 61, because sheets have a 29 February 1900 (ECMA-376-1, 18.17.4.1). */
 function dated (value: string, locale: string): Typed | undefined {
   const serial = Math.floor((Date.parse(value) - Date.UTC(1899, 11, 30)) / day)
   return serial < 61 ? undefined : { number: String(serial), format: dateFormat(locale) }

@@ -5,14 +5,14 @@ import { sheetSize } from './styles.ts'
 import { strongSize } from './table.ts'
 import { boldness, digitsWide } from './text-lines.ts'
 
-/** Points of a digit in the usual type of a sheet: columns are measured in digits. */
+/** The width of a digit in the ordinary font of a sheet, in points: columns are measured in digits. */
 const digit = 5.25
-/** Columns of a sheet without a table. */
+/** The number of columns in a sheet without a table. */
 const plainColumns = 12
-/** Digits that the edges of a cell take. */
+/** The width in digits of a cell's edges. */
 const edges = 1.5
 
-/** The widths of a sheet's columns, in characters: together as wide as the paper, each wide enough for its numbers. */
+/** The widths of a sheet's columns in characters: together as wide as the paper, and each wide enough for its numbers. */
 export function widthsOf (table: TableBlock | undefined, { width, left, right }: PageBox, locale: string): number[] {
   const room = (width - left - right) / digit
   if (table === undefined) return Array.from({ length: plainColumns }, () => room / plainColumns)
@@ -32,7 +32,7 @@ function totalsWidth (totals: readonly ResolvedTotal[], locale: string): number 
   return Math.max(widthOf(false), widthOf(true) * boldness * strongSize / sheetSize)
 }
 
-/** The room that the longest number needs; text has none of its own, because it breaks. */
+/** The width of the longest number. Text needs no least width, because it wraps. */
 function numbersWidth (cells: readonly (Cell | undefined)[], locale: string): number {
   const lengthOf = (cell: Cell | undefined): number =>
     cell === undefined || cell.type === 'empty' || cell.type === 'text' ? 0 : String(cell.value).length

@@ -1,24 +1,24 @@
 import { currencies } from '@dispatch/common'
 import type { Exemption } from './model.ts'
 
-/** The code lists of EN 16931 as its validation artefacts 1.3.16 have them, and those of Peppol BIS Billing 3.0.21 (May 2026). */
+/** The code lists of EN 16931 as in its validation artefacts 1.3.16, and those of Peppol BIS Billing 3.0.21 (May 2026). */
 
 function codes (list: string): ReadonlySet<string> {
   return new Set(list.trim().split(/\s+/))
 }
 
-/** UNTDID 1001: what a document is (BR-CL-01). */
+/** UNTDID 1001: the types of documents (BR-CL-01). */
 export const documentTypes = codes(`
   71 80 81 82 83 84 102 130 202 203 204 211 218 219 261 262 295 296 308 325 326 331 380 381 382 383 384 385 386 387 388 389 390 393 394
   395 396 420 456 457 458 471 472 473 500 501 502 503 527 532 553 575 623 633 751 780 817 870 875 876 877 935
 `)
-/** UNTDID 1001: credit notes, which are another document than invoices in UBL (81 may be either there). */
+/** UNTDID 1001: credit notes, which UBL writes as another document than invoices (81 may be either one). */
 export const creditNoteTypes = codes('81 83 261 262 296 308 381 396 420 458 502 503 532')
-/** What Peppol takes of them (PEPPOL-EN16931-P0100 and P0101). */
+/** The types that Peppol accepts (PEPPOL-EN16931-P0100 and P0101). */
 export const peppolTypes = codes(
   '71 80 82 84 102 218 219 331 380 382 383 386 388 393 395 553 575 623 780 817 870 875 876 877 326 384 381 396 81 83 532'
 )
-/** What Peppol takes between German companies alone (PEPPOL-EN16931-P0112). */
+/** The types that Peppol accepts between German companies only (PEPPOL-EN16931-P0112). */
 export const germanTypes = codes('326 384')
 
 /** ISO 4217 (BR-CL-03 to 05), without STN, which the artefacts still call STD. */
@@ -35,7 +35,7 @@ export const countryCodes = codes(`
   XI
 `)
 
-/** What the artefacts of CII take of them: they do not know South Sudan yet (BR-CL-14, BR-CL-15, BR-CO-09). */
+/** The countries that the artefacts of CII accept: South Sudan is still missing (BR-CL-14, BR-CL-15, BR-CO-09). */
 export const ciiCountries: ReadonlySet<string> = countryCodes.difference(new Set(['SS']))
 
 const gaps = codes('0092 0103 0181 0182')
@@ -51,7 +51,7 @@ export const addressSchemes = codes(`
   0246 0248 9910 9913 9914 9915 9918 9919 9920 9922 9923 9924 9925 9926 9927 9928 9929 9930 9931 9932 9933 9934 9935 9936 9937 9938 9939
   9940 9941 9942 9943 9944 9945 9946 9947 9948 9949 9950 9951 9952 9953 9957 9959 AN AQ AS AU EM
 `)
-/** Those that Peppol routes (PEPPOL-EN16931-CL008). */
+/** The schemes that Peppol routes (PEPPOL-EN16931-CL008). */
 export const peppolAddressSchemes = codes(`
   0002 0007 0009 0060 0088 0096 0097 0106 0130 0135 0142 0151 0158 0183 0184 0188 0190 0191 0192 0195 0196 0198 0199 0200 0201 0204 0208
   0209 0210 0211 0216 0218 0221 0225 0230 0235 0240 0242 0244 0245 0246 0248 9910 9913 9914 9915 9918 9919 9920 9922 9923 9924 9925 9926
@@ -142,7 +142,7 @@ export const exemptionCodes = codes(`
   VATEX-FR-CGI261E-2 VATEX-FR-CGI277A VATEX-FR-CGI275 VATEX-FR-298SEXDECIESA VATEX-FR-CGI295 VATEX-FR-AE VATEX-EU-135-1
 `)
 
-/** The reasons of categories that have but one. */
+/** The reason of each category that has only one. */
 export const defaultExemptions: Readonly<Partial<Record<string, Exemption>>> = {
   AE: { code: 'VATEX-EU-AE', reason: 'Reverse charge' },
   K: { code: 'VATEX-EU-IC', reason: 'Intra-community supply' },

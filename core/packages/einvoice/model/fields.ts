@@ -2,11 +2,11 @@ import { decimalOf, isRecord, type Json, type JsonObject } from '@dispatch/commo
 import type { Decimal } from 'decimal.js'
 import type { Identifier, Text } from './model.ts'
 
-/** The characters that XML 1.0 cannot hold, even as references: most controls, and the two that are no characters. */
-// eslint-disable-next-line no-control-regex -- controls are what it is about
+/** The characters that XML 1.0 cannot contain, even as references: most control characters, and the two noncharacters. */
+// eslint-disable-next-line no-control-regex -- The pattern is for control characters.
 const unwritable = /[\0-\x08\x0B\x0C\x0E-\x1F\uFFFE\uFFFF]/g
 
-/** A text that says something, without the characters that XML cannot hold; a whole number is taken as its digits. */
+/** A text that is not blank, without characters that XML cannot contain. An integer becomes its digits. */
 export function textField (object: JsonObject, name: string): Text {
   const value = object[name]
   if (typeof value === 'number') return String(value)
@@ -15,7 +15,7 @@ export function textField (object: JsonObject, name: string): Text {
   return clean === '' ? undefined : clean
 }
 
-/** Without the blanks that people write into an IBAN or a VAT number. */
+/** Without the spaces that people write in an IBAN or a VAT number. */
 export function compact (object: JsonObject, name: string): Text {
   return textField(object, name)?.replaceAll(/\s+/g, '')
 }
@@ -29,7 +29,7 @@ export function amount (object: JsonObject, name: string): Decimal | undefined {
   return decimalOf(object[name])
 }
 
-/** The object in a field; an empty one where there is none. */
+/** The object in a field; an empty one if there is none. */
 export function objectField (object: JsonObject, name: string): JsonObject {
   return asObject(object[name])
 }
@@ -46,7 +46,7 @@ export function identifierField (object: JsonObject, name: string): Identifier |
   return id === undefined ? undefined : { id, scheme: textField(given, 'scheme') }
 }
 
-/** The group, unless nothing in it is known. */
+/** The group, unless all its values are unknown. */
 export function known<Group extends object> (group: Group): Group | undefined {
   return Object.values(group).every((value) => value === undefined) ? undefined : group
 }

@@ -1,12 +1,12 @@
 import type { Decimal } from 'decimal.js'
 
-/** The syntaxes that an e-invoice can have; FACTUR_X is a PDF/A-3 with the CII inside. */
+/** The syntaxes of an e-invoice. FACTUR_X is a PDF/A-3 with the CII inside. */
 export const eInvoiceFormats = ['FACTUR_X', 'UBL', 'CII'] as const
 export type EInvoiceFormat = typeof eInvoiceFormats[number]
 
 /**
- * An invoice in the terms of EN 16931-1, as far as its data have them: texts are trimmed and never empty, days are
- * YYYY-MM-DD, amounts decimals. `at` is where a part stands in the data, as a JSON pointer.
+ * An invoice in the terms of EN 16931-1, with the fields that its data have. Texts are trimmed and never empty, dates are YYYY-MM-DD,
+ * amounts are decimals. `at` is the place of a part in the data, as a JSON pointer.
  */
 export type EInvoiceModel = {
   /** UNTDID 1001. */
@@ -71,12 +71,11 @@ export type Payment = {
   card: { number: string, holder: Text } | undefined
 }
 
-/** The rate in percent; none of what is not subject to VAT (O). The category is '' where the data do not say it. */
+/** The rate in percent; undefined for category O, which is not subject to VAT. The category is '' if the data do not give it. */
 export type Tax = { category: string, rate: Decimal | undefined }
 
 /**
- * An allowance (taken off) or a charge (added), of a line or of the whole invoice. Amounts are not negative by nature: the kind says the
- * direction.
+ * An allowance (deducted) or a charge (added), of a line or of the whole invoice. The amount is not signed: the kind gives the direction.
  */
 export type AllowanceCharge = {
   at: string
@@ -101,7 +100,7 @@ export type EInvoiceLine = {
   grossPrice: Decimal | undefined
   priceDiscount: Decimal | undefined
   priceQuantity: Decimal | undefined
-  /** The amount that the data state; unless they do, it is computed. */
+  /** The amount that the data give; otherwise it is computed. */
   stated: Decimal | undefined
   net: Decimal
   tax: Tax

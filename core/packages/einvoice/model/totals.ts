@@ -6,10 +6,10 @@ import type { AllowanceCharge, EInvoiceModel, Exemption, Tax } from './model.ts'
 /** The VAT of one category and rate (BG-23). */
 export type TaxGroup = Tax & { base: Decimal, amount: Decimal, exemption: Exemption | undefined }
 
-/** What the invoice comes to (BG-22), with two decimals at most. */
+/** The totals of the invoice (BG-22), with at most two decimals. */
 export type Totals = Record<'lines' | 'allowances' | 'charges' | 'base' | 'tax' | 'total' | 'due', Decimal> & { taxes: readonly TaxGroup[] }
 
-/** BR-CO-10 to BR-CO-17: each sum is made of rounded amounts, and VAT is rounded once for each category and rate. */
+/** BR-CO-10 to BR-CO-17: each sum adds rounded amounts, and VAT is rounded once for each category and rate. */
 export function totalsOf (invoice: EInvoiceModel): Totals {
   const { adjustments, prepaid = zero, rounding = zero } = invoice
   const taxes = taxGroups(invoice)
@@ -31,7 +31,7 @@ function total (adjustments: readonly AllowanceCharge[], kind: AllowanceCharge['
   return sum(adjustments.filter((adjustment) => adjustment.kind === kind).map(({ amount = zero }) => amount))
 }
 
-/** Categories that have one group each, whatever stands as their rate. */
+/** Categories that have one group each, whatever their rate. */
 const single = new Set(['Z', 'E', 'AE', 'K', 'G', 'O'])
 
 function taxGroups ({ lines, adjustments, exemptions, currency }: EInvoiceModel): TaxGroup[] {
@@ -48,7 +48,7 @@ function taxGroups ({ lines, adjustments, exemptions, currency }: EInvoiceModel)
   })
 }
 
-/** In the smallest unit of the currency: a yen has no decimals. EN 16931 knows two at most. */
+/** Rounds to the smallest unit of the currency: a yen has no decimals. EN 16931 permits at most two. */
 function taxOn (base: Decimal, { rate = zero }: Tax, currency: string): Decimal {
   return cents(base.mul(rate).div(100).toDecimalPlaces(Math.min(2, minorDigits(currency)), Money.ROUND_HALF_UP))
 }

@@ -4,7 +4,7 @@ import { amount, identifierField, listField, textField } from '../model/fields.t
 import type { AllowanceCharge, EInvoiceLine, Tax } from '../model/model.ts'
 import { readPeriod } from './period.ts'
 
-/** The lines; what they leave out about VAT is taken from the invoice. */
+/** The lines. VAT facts that they leave out come from the invoice. */
 export function readLines (data: JsonObject): EInvoiceLine[] {
   return listField(data, 'lines').map((line, index) => readLine(line, index, data))
 }
@@ -64,13 +64,15 @@ function readPrice (data: JsonObject): Pick<EInvoiceLine, 'price' | 'grossPrice'
   return { price, grossPrice, priceDiscount: discount ?? (price === undefined ? undefined : grossPrice?.sub(price)) }
 }
 
-/** What the goods cost before allowances and charges, not rounded. A price for no quantity is as good as none. */
+/** The price of the goods before allowances and charges, not rounded. A base quantity of 0 counts as no base quantity. */
 export function grossAmount (quantity: Decimal | undefined, price: Decimal | undefined, priceQuantity: Decimal | undefined): Decimal {
   if (quantity === undefined || price === undefined) return new Money(0)
   return quantity.mul(price).div(priceQuantity === undefined || priceQuantity.isZero() ? 1 : priceQuantity)
 }
 
-/** A rate above 0 is the standard one of its country, or a reduced one, unless the data say otherwise; what is exempt has the rate 0. */
+/**
+ * A rate above 0 is the standard or a reduced rate of its country, unless the data give another category. Exempt supplies have the rate 0.
+ */
 export function readTax (data: JsonObject, invoice: JsonObject): Tax {
   const own = amount(data, 'taxRate') ?? amount(invoice, 'taxRate')
   const category = textField(data, 'taxCategory') ?? textField(invoice, 'taxCategory') ?? (own?.gt(0) === true ? 'S' : '')
@@ -81,7 +83,7 @@ export function readTax (data: JsonObject, invoice: JsonObject): Tax {
 
 type Setting = { at: string, base: Decimal, tax: (data: JsonObject) => Tax }
 
-/** The allowances, then the charges. What only has a percent is computed of its base, or of the whole. */
+/** The allowances, then the charges. A percentage without an amount applies to its own base amount, else to the whole. */
 export function readAdjustments (data: JsonObject, { at, base: whole, tax }: Setting): AllowanceCharge[] {
   return ([['allowances', 'allowance'], ['charges', 'charge']] as const).flatMap(([list, kind]) =>
     listField(data, list).map((given, index) => {
@@ -102,12 +104,12 @@ export function readAdjustments (data: JsonObject, { at, base: whole, tax }: Set
   )
 }
 
-/** Charges less allowances. */
+/** Charges minus allowances. */
 export function sumOfAdjustments (adjustments: readonly AllowanceCharge[]): Decimal {
   return adjustments.reduce((sum, { kind, amount = new Money(0) }) => kind === 'charge' ? sum.add(amount) : sum.sub(amount), new Money(0))
 }
 
-/** Rounded to two decimals, the finest that EN 16931 has; halves go away from zero. */
+/** Rounds to two decimals, the most that EN 16931 permits; halves are rounded away from zero. */
 export function cents (value: Decimal): Decimal {
   return value.toDecimalPlaces(2, Money.ROUND_HALF_UP)
 }

@@ -3,7 +3,7 @@ import { addressSchemes, peppolAddressSchemes, vatSchemes } from '../model/codes
 import { compact, identifierField, known, textField } from '../model/fields.ts'
 import type { EInvoiceFormat, Identifier, Party, PartyAddress } from '../model/model.ts'
 
-/** A seller or customer. Only UBL, which goes through Peppol, cannot do without an electronic address. */
+/** A seller or customer. Only UBL, which is sent through Peppol, requires an electronic address. */
 export function readParty (data: JsonObject, format: EInvoiceFormat): Party {
   const party = {
     name: textField(data, 'name'),
@@ -34,7 +34,7 @@ export function readAddress (data: JsonObject): PartyAddress {
   }
 }
 
-/** Peppol knows companies by their registration or VAT number, where its scheme is one of theirs. */
+/** Peppol identifies companies by their registration or VAT number, if its scheme is on Peppol's list. */
 function derivedAddress ({ registration, id, vatId }: Pick<Party, 'registration' | 'id' | 'vatId'>): Identifier | undefined {
   const registered = [registration, id].find((given) =>
     given?.scheme !== undefined && peppolAddressSchemes.has(given.scheme) && addressSchemes.has(given.scheme)

@@ -5,8 +5,8 @@ import type { Payment } from '../model/model.ts'
 type Setting = { currency: string, isDueDateThere: boolean }
 
 /**
- * How it is paid. A UBL credit note has its due date here, so that one with a due date has a payment too, by means that are
- * not defined (1).
+ * How the invoice is paid. A UBL credit note states its due date here. So a credit note with a due date always has a payment, with means
+ * that are not defined (1).
  */
 export function readPayment (data: JsonObject, setting: Setting): Payment | undefined {
   const [given, how] = [objectField(data, 'payment'), readHow(data)]
@@ -17,7 +17,7 @@ export function readPayment (data: JsonObject, setting: Setting): Payment | unde
 
 export type How = Pick<Payment, 'account' | 'mandate' | 'card'>
 
-/** All that the data say of how it is paid; which of it the means of payment take is another question. */
+/** All payment facts of the data. The means of payment decide which of them are used. */
 export function readHow (data: JsonObject): How {
   const [given, bank] = [objectField(data, 'payment'), objectField(data, 'bankDetails')]
   const [mandate, card] = [objectField(given, 'mandate'), objectField(given, 'card')]
@@ -35,8 +35,8 @@ export function readHow (data: JsonObject): How {
 }
 
 /**
- * Sellers state their bank details on every invoice: what is collected or paid by card leaves them out, and a transfer the mandate and
- * card.
+ * Sellers state their bank details on every invoice. An invoice that is collected or paid by card leaves them out; a transfer leaves out
+ * the mandate and the card.
  */
 function partsOf (means: string, { account, mandate, card }: How): How {
   if (['49', '59'].includes(means)) return { account: undefined, mandate, card: undefined }
@@ -44,7 +44,7 @@ function partsOf (means: string, { account, mandate, card }: How): How {
   return ['30', '31', '42', '57', '58'].includes(means) ? { account, mandate: undefined, card: undefined } : { account, mandate, card }
 }
 
-/** UNTDID 4461, as it follows from what is given: direct debit, card, credit transfer (58 and 59 inside SEPA). */
+/** UNTDID 4461, derived from the given facts: direct debit, card, credit transfer (58 and 59 inside SEPA). */
 function meansOf ({ account, mandate, card }: How, { currency, isDueDateThere }: Setting): string | undefined {
   if (mandate !== undefined) return currency === 'EUR' ? '59' : '49'
   if (card !== undefined) return '48'

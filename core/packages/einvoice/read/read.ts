@@ -7,12 +7,12 @@ import { readAddress, readParty } from './party.ts'
 import { readPayment } from './payment.ts'
 import { readPeriod } from './period.ts'
 
-/** How to read the data: `currency` is what they mean where they name none, if that is known. */
+/** How to read the data. `currency` is used for data without a currency, if it is known. */
 export type Reading = { format: EInvoiceFormat, currency: string | undefined }
 
 /**
- * Reads the data of an invoice (`dispatch:invoice`). What they leave out and has a sensible default gets it; what is not
- * there stays undefined, for the rules to ask for.
+ * Reads the data of an invoice (`dispatch:invoice`). A missing value gets its default if there is a sensible one; otherwise it stays
+ * undefined, and the rules report it.
  */
 export function readInvoice (data: JsonObject, { format, currency: usual }: Reading): EInvoiceModel {
   const type = textField(data, 'type') ?? '380'
@@ -111,8 +111,8 @@ function readDelivery (given: JsonObject): EInvoiceModel['delivery'] {
 }
 
 /**
- * Why each category in use is free of VAT: the first reason that its lines, allowances and charges give, then the invoice's, then the usual
- * one.
+ * The reason for each category in use that is free of VAT: the first reason of its lines, allowances and charges, else the invoice's
+ * reason, else the usual one.
  */
 function readExemptions (data: JsonObject, categories: readonly string[]): EInvoiceModel['exemptions'] {
   const holders = [...listField(data, 'lines'), ...listField(data, 'allowances'), ...listField(data, 'charges')]
@@ -123,7 +123,7 @@ function readExemptions (data: JsonObject, categories: readonly string[]): EInvo
   }))
 }
 
-/** Why there is no VAT on it, as its own fields say. */
+/** The reason without VAT in the invoice's own fields. */
 export function exemptionOf (data: JsonObject): Exemption | undefined {
   return known({ code: textField(data, 'taxExemptionCode')?.toUpperCase(), reason: textField(data, 'taxExemptionReason') })
 }

@@ -12,7 +12,7 @@ import { type EInvoiceRule, only, rule, type RuleInput } from './rule.ts'
 import { partsRules, totalsRules } from './totals.ts'
 import { vatRules } from './vat.ts'
 
-/** All that can keep an invoice from being an e-invoice. */
+/** All rules whose violation prevents an e-invoice. */
 export const eInvoiceRules: readonly EInvoiceRule[] = [
   ...coreRules,
   ...vatRules,
@@ -28,21 +28,21 @@ export const eInvoiceRules: readonly EInvoiceRule[] = [
   ])
 ]
 
-/** What is told, and keeps nothing from being an e-invoice. */
+/** All rules whose violation is only a warning. */
 export const warningRules: readonly EInvoiceRule[] = [...only(['CII', 'FACTUR_X'], partsRules), ...paymentAdvice, ...frenchRules]
 
 const fits = compileJsonSchema({ $ref: 'dispatch:invoice' })
 
 /**
- * Checks the data of an e-invoice, before anything is made or sent: against the vocabulary, then by every rule. The code of a
- * problem is the id of the rule, its path the place in the data below `base`.
+ * Checks the data of an e-invoice before anything is made or sent: against the vocabulary, then with every rule. The code of a problem is
+ * the id of the rule; its path is the place in the data below `base`.
  */
 export function checkEInvoice (data: JsonObject, reading: Reading, base: string): { problems: Problem[], warnings: Problem[] } {
   const fit = fits(data, base)
   const misfits = fit.ok ? [] : fit.problems
   const invoice = readInvoice(data, reading)
   const subject = { invoice, totals: totalsOf(invoice), format: reading.format, data }
-  // What has the wrong type has been told already; the rules would find it missing.
+  // A value of the wrong type has already been reported. The rules would report it as missing.
   const isNews = ({ path }: Problem): boolean => !misfits.some((misfit) => `${path}/`.startsWith(`${misfit.path}/`))
   return { problems: [...misfits, ...broken(eInvoiceRules, subject, base).filter(isNews)], warnings: broken(warningRules, subject, base) }
 }

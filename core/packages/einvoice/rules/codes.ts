@@ -6,7 +6,7 @@ import { listField } from '../model/fields.ts'
 import { exemptionOf } from '../read/read.ts'
 import { countriesIn, type EInvoiceRule, parties, rule, type RuleInput, ruleOfAdjustments, ruleOfEach, ruleOfLines } from './rule.ts'
 
-/** A code is one of its list (BR-CL-*). */
+/** Each code must be in its list (BR-CL-*). */
 export const codeRules: readonly EInvoiceRule[] = [
   rule('BR-CL-01', '/type', 'The type is a code of UNTDID 1001 for invoices and credit notes, such as 380 or 381 (BT-3).',
     ({ invoice }) => documentTypes.has(invoice.type)),

@@ -1,7 +1,7 @@
 import type { PartyAddress, Period } from '../model/model.ts'
 import { countriesIn, type EInvoiceRule, parties, rule, ruleOfAdjustments, ruleOfEach, ruleOfLines } from './rule.ts'
 
-/** What every invoice and its parts must have (EN 16931-1, BR-01 to BR-65; those left out cannot be broken here). */
+/** The required contents of an invoice and its parts (EN 16931-1, BR-01 to BR-65; the rules left out cannot be broken here). */
 export const coreRules: readonly EInvoiceRule[] = [
   rule('BR-02', '/number', 'An invoice has a number (BT-1).', ({ invoice }) => invoice.number !== undefined),
   rule('BR-03', '/date', 'An invoice has a date of issue (BT-2).', ({ invoice }) => invoice.date !== undefined),

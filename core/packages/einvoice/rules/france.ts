@@ -12,7 +12,7 @@ function isFrench ({ seller, customer }: EInvoiceModel): boolean {
   return seller.address.country === 'FR' && customer.address.country === 'FR'
 }
 
-/** What French platforms ask for between French companies (BR-FR-*): told as warnings, since nobody else does. */
+/** The requirements of French platforms between French companies (BR-FR-*). They are warnings, because nobody else requires them. */
 export const frenchRules: readonly EInvoiceRule[] = [
   ...Object.entries(statements).map(([code, meaning]) =>
     rule('BR-FR-05', '/statements', `A French invoice has a statement with the code ${code}: ${meaning}.`, ({ invoice }) =>

@@ -9,7 +9,7 @@ function isDomestic ({ seller, customer }: EInvoiceModel, country: string): bool
   return seller.address.country === country && customer.address.country === country
 }
 
-/** A rule for invoices of some sellers. */
+/** A rule for the invoices of certain sellers. */
 function when (
   applies: (invoice: EInvoiceModel) => boolean,
   id: string,
@@ -30,7 +30,7 @@ const means = ({ payment }: EInvoiceModel, ...codes: string[]): boolean => payme
 const accountOf = ({ payment }: EInvoiceModel): Text => payment?.account?.iban ?? payment?.account?.other
 const referenceOf = ({ payment }: EInvoiceModel): string => payment?.reference ?? ''
 
-/** The versions of UNSPSC in Danish invoices, in both ways to write them. */
+/** The versions of UNSPSC in Danish invoices, in both notations. */
 const unspsc: readonly string[] = ['19.05.01', '19.0501', '26.08.01', '26.0801']
 
 const denmark: readonly EInvoiceRule[] = [
@@ -142,7 +142,7 @@ const germany: readonly EInvoiceRule[] = [
     ({ payment }) => payment?.mandate === undefined || payment.mandate.account !== undefined)
 ]
 
-/** Lines that begin with # are discounts, and a line break follows the last number sign of all (DE-R-018). */
+/** Lines that begin with # are discounts, and a line break must follow the last number sign (DE-R-018). */
 function isSkonto (terms: string): boolean {
   const discounts = terms.split('\n').map((line) => line.trim()).filter((line) => line.startsWith('#'))
   const rest = terms.split(/#.+#/).at(-1) ?? ''
@@ -227,7 +227,7 @@ const others: readonly EInvoiceRule[] = [
     ({ customer }) => isGreekAddress(customer.electronicAddress))
 ]
 
-/** The days after which interest is due: what the supporting documents with this description have as their ids. */
+/** The days after which interest is due: the ids of the supporting documents with this description. */
 function lastDays ({ attachments }: EInvoiceModel): string[] {
   return attachments.filter(({ description }) => description === 'EINDAGI').map(({ id }) => id)
 }
@@ -252,5 +252,5 @@ function isGreekNumber ({ number = '', date = '', seller, taxRepresentative }: E
     series !== '' && last !== ''
 }
 
-/** What the countries of Peppol ask of a UBL invoice of their sellers (Peppol BIS Billing 3.0, national rules). */
+/** The requirements of Peppol's countries for the UBL invoices of their sellers (Peppol BIS Billing 3.0, national rules). */
 export const nationalRules: readonly EInvoiceRule[] = only(['UBL'], [...denmark, ...netherlands, ...germany, ...others])

@@ -16,7 +16,7 @@ const codesOfCategories = [
   ['P0111', 'VATEX-EU-J', 'E']
 ] as const
 
-/** What Peppol BIS Billing 3.0 asks of a UBL invoice beyond EN 16931. */
+/** The requirements of Peppol BIS Billing 3.0 for a UBL invoice beyond EN 16931. */
 export const peppolRules: readonly EInvoiceRule[] = only(['UBL'], [
   rule('PEPPOL-EN16931-R003', '/buyerReference', 'A buyerReference or an orderReference is needed, for the customer to route the invoice.',
     ({ invoice: { references: { buyer, order, salesOrder } } }) => (buyer ?? order ?? salesOrder) !== undefined),
@@ -61,7 +61,7 @@ export const peppolRules: readonly EInvoiceRule[] = only(['UBL'], [
   })
 ])
 
-/** Whether the one begins or ends no later than the other, where both are known. */
+/** Whether the first date is not after the second one, if both are known. */
 function isOrdered (early: Period | undefined, late: Period | undefined, edge: 'start' | 'end'): boolean {
   const [first, second] = [early?.[edge], late?.[edge]]
   return first === undefined || second === undefined || first <= second

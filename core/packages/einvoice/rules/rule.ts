@@ -3,12 +3,12 @@ import { ciiCountries, countryCodes } from '../model/codes.ts'
 import type { AllowanceCharge, EInvoiceFormat, EInvoiceLine, EInvoiceModel, Party } from '../model/model.ts'
 import type { Totals } from '../model/totals.ts'
 
-/** What the rules look at. `data` is what the invoice was read from. */
+/** The input of the rules. `data` is the source of the invoice. */
 export type RuleInput = { invoice: EInvoiceModel, totals: Totals, format: EInvoiceFormat, data: JsonObject }
 
 /**
- * One rule of EN 16931 or of those who build on it: its own id, what would be right, and where the data break it (JSON
- * pointers; none where they do not).
+ * One rule of EN 16931 or of a specification that builds on it: its id, what would be right, and the places where the data break it (JSON
+ * pointers; empty if they do not).
  */
 export type EInvoiceRule = { id: string, message: string, broken: (subject: RuleInput) => readonly string[] }
 
@@ -28,7 +28,7 @@ export function ruleOfEach<Part> (
   return { id, message, broken: (subject) => parts(subject).flatMap((part) => holds(part, subject) ? [] : [at(part)]) }
 }
 
-/** A rule about each line; the field is the one to look at. */
+/** A rule about each line. The field is the place of the problem. */
 export function ruleOfLines (
   id: string,
   field: string,
@@ -52,17 +52,17 @@ export function ruleOfAdjustments (
   return ruleOfEach(id, message, (subject) => all(subject).filter((adjustment) => adjustment.kind === kind), ({ at }) => at + field, holds)
 }
 
-/** The countries that a format takes. */
+/** The countries that a format permits. */
 export function countriesIn (format: EInvoiceFormat): ReadonlySet<string> {
   return format === 'UBL' ? countryCodes : ciiCountries
 }
 
-/** The seller and the customer, with where they stand. */
+/** The seller and the customer with their places. */
 export function parties ({ invoice }: RuleInput): { party: Party, at: string }[] {
   return [{ party: invoice.seller, at: '/seller' }, { party: invoice.customer, at: '/customer' }]
 }
 
-/** The rules, for the formats that have them. */
+/** The rules for the formats to which they apply. */
 export function only (formats: readonly EInvoiceFormat[], rules: readonly EInvoiceRule[]): EInvoiceRule[] {
   return rules.map((known) => ({ ...known, broken: (subject) => formats.includes(subject.format) ? known.broken(subject) : [] }))
 }

@@ -5,7 +5,7 @@ import type { EInvoiceLine } from '../model/model.ts'
 import { cents, grossAmount, sumOfAdjustments } from '../read/lines.ts'
 import { type EInvoiceRule, only, rule, type RuleInput, ruleOfAdjustments, ruleOfEach, ruleOfLines } from './rule.ts'
 
-/** What the data state is what it comes to; all that they leave out is computed. */
+/** A given amount must equal the computed one. A missing amount is computed. */
 const sums: readonly EInvoiceRule[] = [
   stated('BR-CO-10', 'subtotal', 'The subtotal is the sum of the lines', ({ totals }) => totals.lines),
   stated('BR-CO-14', 'taxAmount', 'VAT is computed and rounded once for each category and rate (20 means 20 %), and summed up',
@@ -16,7 +16,7 @@ const sums: readonly EInvoiceRule[] = [
     lineTotal('PEPPOL-EN16931-R120', 'The total of a line is quantity × price (for priceQuantity), less its allowances, plus its charges.',
       () => slack)
   ]),
-  // Outside of Peppol no rule says so: a total may come from prices with VAT, and the price without it be rounded.
+  // Only Peppol requires this: elsewhere a total may come from prices with VAT, and the price without VAT may be rounded.
   ...only(['CII', 'FACTUR_X'], [
     lineTotal('line_total',
       'The total of a line is quantity × price (for priceQuantity), less its allowances, plus its charges, as far as the price is exact.',
@@ -24,7 +24,7 @@ const sums: readonly EInvoiceRule[] = [
   ])
 ]
 
-/** What Peppol forgives in an amount. */
+/** The deviation that Peppol permits in an amount. */
 const slack = new Money('0.02')
 
 function lineTotal (id: string, message: string, tolerance: (line: EInvoiceLine) => Decimal): EInvoiceRule {
@@ -35,13 +35,13 @@ function lineTotal (id: string, message: string, tolerance: (line: EInvoiceLine)
   })
 }
 
-/** What comes of half of a price's last decimal, and at least of half a cent, in so many pieces. */
+/** The tolerance of a line: half of its price's last decimal for each unit of its quantity, in addition to Peppol's tolerance. */
 function roundingOf ({ quantity, price, priceQuantity }: EInvoiceLine): Decimal {
   const half = new Money(10).pow(-Math.max(2, price?.decimalPlaces() ?? 0)).div(2)
   return slack.add(grossAmount(quantity, half, priceQuantity).abs())
 }
 
-/** What the parts of a price and of an allowance come to: Peppol refuses what does not, and everybody else may wonder. */
+/** The amount that follows from a price or from an allowance. Peppol refuses a different amount; for the other formats it is a warning. */
 export const partsRules: readonly EInvoiceRule[] = [
   ...(['invoice', 'lines'] as const).flatMap((of) =>
     (['allowance', 'charge'] as const).map((kind) =>
@@ -62,7 +62,7 @@ function stated (id: string, field: string, message: string, computed: (subject:
 
 const decimals = 'An amount has two decimals at most.'
 
-/** BR-DEC-*: only prices and quantities have more. */
+/** BR-DEC-*: only prices and quantities may have more decimals. */
 const roundness: readonly EInvoiceRule[] = [
   ...([
     ['09', 'subtotal'],
@@ -98,7 +98,7 @@ function isRound (value: Decimal | undefined): boolean {
   return value?.eq(cents(value)) !== false
 }
 
-/** Validators of CII sum up in binary floats, which hold cents exactly up to 9 × 10^13. */
+/** Validators of CII sum in binary floats, which hold cents exactly up to 9 × 10^13. */
 const most = '1e12'
 const tooLarge = 'An amount is below 10^12: beyond, validators cannot sum it up exactly.'
 
@@ -106,7 +106,7 @@ function isSmall (value: Decimal | undefined): boolean {
   return value?.abs().lt(most) !== false
 }
 
-/** What no sum can be made of. */
+/** Values that cannot be summed. */
 const measures: readonly EInvoiceRule[] = [
   ruleOfLines('amount_out_of_range', '/total', tooLarge, ({ net, price, quantity }) => [net, price, quantity].every(isSmall)),
   ruleOfEach('amount_out_of_range', tooLarge,

@@ -6,13 +6,16 @@ import { type EInvoiceRule, only, rule, type RuleInput, ruleOfEach } from './rul
 
 type Rate = 'above 0' | '0 or above' | '0' | 'none'
 
-/** What a VAT category asks for: `family` begins the ids of its rules, which are numbered alike for all (EN 16931-1, 6.4.3). */
+/**
+ * The requirements of a VAT category. `family` is the prefix of its rule ids, which are numbered in the same way for all categories (EN
+ * 16931-1, 6.4.3).
+ */
 type Category = {
   code: string
   family: string
   name: string
   rate: Rate
-  /** What else CII takes: its validators take no rate of 0 here. */
+  /** A further requirement of CII: its validators do not accept a rate of 0 here. */
   inCii?: Partial<Record<Taxed['number'], Rate>>
   seller: 'VAT or tax number' | 'VAT number' | 'no VAT number'
   customer?: 'VAT number' | 'VAT number or registration' | 'no VAT number'
@@ -55,7 +58,7 @@ const categories: readonly Category[] = [
   }
 ]
 
-/** Something that has a VAT category; `number`: of the rule about its rate. */
+/** Something with a VAT category; `number` is that of the rule about its rate. */
 type Taxed = { tax: Tax, at: string, number: '05' | '06' | '07' }
 
 function taxed ({ lines, adjustments }: EInvoiceModel): Taxed[] {
@@ -66,7 +69,7 @@ function taxed ({ lines, adjustments }: EInvoiceModel): Taxed[] {
 }
 
 /**
- * The rules of each category (BR-S-*, BR-Z-*, BR-E-*, BR-AE-*, BR-IC-*, BR-G-*, BR-O-*, BR-AF-*, BR-AG-*); the sums of the groups (-08,
+ * The rules of each category (BR-S-*, BR-Z-*, BR-E-*, BR-AE-*, BR-IC-*, BR-G-*, BR-O-*, BR-AF-*, BR-AG-*). The sums of the groups (-08,
  * -09) are computed here.
  */
 export const vatRules: readonly EInvoiceRule[] = [
@@ -162,7 +165,7 @@ function noReason ({ code, family, name }: Category): EInvoiceRule {
     ({ at }) => `${at}/taxExemptionReason`, () => false)
 }
 
-/** All that is in one category stands in one group, which has one reason. */
+/** Everything in one category is in one group, which has one reason. */
 function oneReason ({ code, family, name }: Category): EInvoiceRule {
   return ruleOfEach(`${family}-01`, `All that is ${code} (${name}) has the same reason: an invoice has one for each category.`,
     (subject) => {
@@ -171,7 +174,7 @@ function oneReason ({ code, family, name }: Category): EInvoiceRule {
     }, ({ at }) => `${at}/taxExemptionReason`, () => false)
 }
 
-/** What is in a category and gives a reason of its own. */
+/** The parts of a category that give their own reason. */
 function withReason ({ data, invoice }: RuleInput, code: string): { at: string, reason: string }[] {
   const given = [...listField(data, 'lines'), ...listField(data, 'allowances'), ...listField(data, 'charges')]
   return taxed(invoice).flatMap(({ tax, at }, index) => {

@@ -1,20 +1,20 @@
 import fc from 'fast-check'
 
-/** Texts that XML, Liquid and people's keyboards make trouble with. */
+/** Texts that cause trouble in XML, in Liquid and from keyboards. */
 const awkward = fc.constantFrom('Müller & Söhne', '<b>"x"</b>', ']]>', '{{ x }}', 'Łódź', 'Ελλάς', 'a\u0000b\u0007c', '  spaced  ',
   '#abc# x', 'né\u0301', '日本')
 const word = fc.oneof(awkward, fc.string({ minLength: 1, maxLength: 12 }))
-/** Now and then there, now and then a blank. */
+/** Sometimes present, sometimes blank. */
 function maybe<T> (arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> {
   return fc.option(arbitrary, { nil: undefined, freq: 2 })
 }
 
-/** Mostly there. */
+/** Mostly present. */
 function often<T> (arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> {
   return fc.option(arbitrary, { nil: undefined, freq: 8 })
 }
 
-/** The fields that are there: JSON has no undefined. */
+/** The fields that are present: JSON has no undefined. */
 function object (fields: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<Record<string, unknown>> {
   return fc.record(fields).map((made) => Object.fromEntries(Object.entries(made).filter(([, value]) => value !== undefined)))
 }
@@ -58,7 +58,7 @@ const party = object({
 })
 
 const rates = ['20', '5.5', '2.1', '19', '7']
-/** Categories that may stand together, each with the rates that it has. */
+/** Categories that may occur together, each with its permitted rates. */
 const taxes = fc.constantFrom(
   fc.constantFrom(...rates).map((taxRate) => ({ taxRate })),
   fc.oneof(fc.constantFrom(...rates).map((taxRate) => ({ taxRate })),
@@ -71,7 +71,7 @@ const taxes = fc.constantFrom(
 
 type Fields = Record<string, unknown>
 
-/** An amount or a percent; an amount beside a percent would have to be right. */
+/** An amount or a percentage. With both, the amount would have to be correct. */
 function adjustment (codes: readonly string[]): fc.Arbitrary<Fields> {
   const [reason, reasonCode] = [fc.string({ minLength: 1, maxLength: 12 }).map((text) => `r${text}`), fc.constantFrom(...codes)]
   const why = fc.oneof(fc.record({ reason }), fc.record({ reasonCode }), fc.record({ reason, reasonCode }))
@@ -108,7 +108,7 @@ function line (tax: fc.Arbitrary<Fields>): fc.Arbitrary<Fields> {
   return fc.tuple(own, tax).map(([fields, taxed]) => ({ ...fields, ...taxed }))
 }
 
-/** Data of invoices: nearly all that the vocabulary has, mostly such as the rules take. */
+/** Random data of invoices: nearly everything in the vocabulary, mostly valid. */
 export const invoices: fc.Arbitrary<Fields> = taxes.chain((tax) => {
   const adjusted = (adjustment: fc.Arbitrary<Fields>): fc.Arbitrary<Fields> =>
     fc.tuple(adjustment, tax as fc.Arbitrary<Fields>).map(([own, taxed]) => ({ ...own, ...taxed }))

@@ -13,12 +13,12 @@ function one (tax: JsonObject, more: JsonObject = {}): JsonObject {
   return { ...plain, lines: [{ description: tea.description, quantity: tea.quantity, unitPrice: tea.unitPrice, ...tax }], ...more }
 }
 
-/** A party that has a registration and no VAT number. */
+/** A party with a registration and without a VAT number. */
 function without (party: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries({ ...party, ...registered }).filter(([name]) => name !== 'vatId'))
 }
 
-/** One invoice for each VAT category, and the ones that are unlike the others. */
+/** One invoice for each VAT category, and the special cases. */
 const invoices: Readonly<Record<string, JsonObject>> = {
   S: plain,
   Z: one({ taxCategory: 'Z' }),
@@ -67,7 +67,7 @@ async function golden (name: string): Promise<string> {
   return await readFile(new URL(`golden/${name}`, import.meta.url), 'utf8')
 }
 
-/** One element a line, so that a difference can be read. */
+/** One element per line, so that differences are readable. */
 function pretty (xml: string): string {
   return xml.replaceAll(/>(?=<(?!\/))/g, '>\n').replaceAll(/(<\/[^>]+>)(?=<\/)/g, '$1\n')
 }

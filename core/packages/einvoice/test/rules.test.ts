@@ -6,7 +6,7 @@ import { frenchRules } from '../rules/france.ts'
 import { ciiText, plain, told, ubl, ublText } from './support.ts'
 import { textAt } from './xml.ts'
 
-/** The data with a change: objects are merged, `null` takes a field away, anything else replaces it. */
+/** The data with a change: objects are merged, `null` removes a field, any other value replaces it. */
 function changed (data: Json, change: Json): Json {
   if (!isObject(change)) return change
   const fields = Object.entries(change).map(([name, value]) => [name, changed(isObject(data) ? data[name] ?? {} : {}, value)] as const)
@@ -15,7 +15,7 @@ function changed (data: Json, change: Json): Json {
   )
 }
 
-/** One change after the other. */
+/** Several changes, one after the other. */
 function both (first: Json, second: Json): JsonObject {
   if (!isObject(first) || !isObject(second)) throw new TypeError('expected two changes')
   const fields = Object.entries(second).map(([name, value]) =>
@@ -58,7 +58,7 @@ const greece = {
 const italianParty = { vatId: 'IT00743110157', electronicAddress: { id: 'IT00743110157', scheme: '0211' } }
 const italian = { ...line({ taxCategory: 'B', taxRate: 22 }), ...between('IT', italianParty, italianParty) }
 
-/** What breaks one rule alone: `id path`, the change that does it, and the format where that matters. */
+/** A change that breaks exactly one rule: `id path`, the change, and the format if it matters. */
 const breaches: readonly (readonly [string, JsonObject, EInvoiceFormat?])[] = [
   ['BR-02 /number', { number: null }],
   ['BR-03 /date', { date: null }],
@@ -403,7 +403,7 @@ for (const [expected, change, format = 'UBL'] of breaches) {
   })
 }
 
-/** Some data break two rules at once: a sum that is not round is not the sum either. */
+/** Some data break two rules at once: a sum that is not rounded is also a wrong sum. */
 function isKin (problem: string, expected: string): boolean {
   return [
     ['BR-CO-10', 'BR-DEC-09'],
@@ -457,7 +457,7 @@ void t.test('what does not fit the vocabulary is told once, beside what breaks a
   t.end()
 })
 
-/** What the rules once refused, or took for something else, and take. */
+/** Valid data that the rules once refused or misread. */
 const accepted: readonly (readonly [string, JsonObject, EInvoiceFormat?])[] = [
   ['a Danish number without DK', both(denmark, { seller: { registration: { id: '12345678', scheme: '0184' } } })],
   [

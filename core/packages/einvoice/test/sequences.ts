@@ -135,7 +135,7 @@ function byElement (table: Readonly<Record<string, string>>): Map<string, string
 
 const sequences = { ubl: byElement(ubl), cii: byElement(cii) }
 
-/** What stands in the wrong place, or has no place in the schema, as `parent/child`. */
+/** Elements in the wrong place, or not in the schema, as `parent/child`. */
 export function misplaced (root: Element, syntax: keyof typeof sequences): string[] {
   return elements(root).flatMap((parent) => {
     const order = sequences[syntax].get(parent.name)

@@ -6,7 +6,7 @@ import { writeCii } from '../write/cii.ts'
 import { writeUbl } from '../write/ubl.ts'
 import { type Element, readXml } from './xml.ts'
 
-/** A plain invoice between two companies, good in every format. */
+/** An ordinary invoice between two companies, valid in every format. */
 export const plain = {
   number: 'F-1',
   date: '2026-03-14',
@@ -17,7 +17,7 @@ export const plain = {
   lines: [{ description: 'Tea', quantity: 2, unitPrice: '10.00', taxRate: 20 }]
 } as const satisfies JsonObject
 
-/** `id path` of every problem, the path below the data. */
+/** `id path` of every problem, with the path below the data. */
 export function told (data: JsonObject, format: EInvoiceFormat = 'UBL'): string[] {
   return checkEInvoice(data, { format, currency: 'EUR' }, '').problems.map(({ code, path }) => `${code} ${path}`)
 }

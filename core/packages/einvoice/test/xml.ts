@@ -1,12 +1,12 @@
-/** An element without its prefix; `text` is what stands in it, when it has no others in it. */
+/** An element without its prefix; `text` is its content, if it contains no other elements. */
 export type Element = { name: string, attributes: Readonly<Record<string, string>>, children: Element[], text: string }
 
 const token = /<\?[^?]*\?>|<\/([\w:]+)>|<([\w:]+)((?:\s+[\w:]+="[^"<]*")*)\s*(\/?)>|([^<]+)/gy
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: '\'' }
 
-/** Reads an XML document strictly: whatever is not well-formed, or not a character of XML 1.0, is an error. */
+/** Reads an XML document strictly: it throws for anything that is not well-formed or not a character of XML 1.0. */
 export function readXml (xml: string): Element {
-  // eslint-disable-next-line no-control-regex -- controls are what it is about
+  // eslint-disable-next-line no-control-regex -- The pattern is for control characters.
   if (/[\0-\x08\x0B\x0C\x0E-\x1F\uFFFE\uFFFF]|\p{Cs}/u.test(xml)) throw new SyntaxError('a character that XML does not have')
   const top: Element = { name: '', attributes: {}, children: [], text: '' }
   const open = [top]

@@ -13,7 +13,7 @@ export function date (
   return group(name, [value(type, day?.replaceAll('-', ''), dayFormat)])
 }
 
-/** An identifier of somebody: with a scheme it is a global one. */
+/** An identifier of a party: one with a scheme is a global identifier. */
 export function ciiIdentifier (given: Identifier | undefined): XmlFragment {
   return given?.scheme === undefined ? value('ram:ID', given?.id) : value('ram:GlobalID', given.id, { schemeID: given.scheme })
 }
@@ -27,7 +27,7 @@ export function ciiPeriod (given: Period | undefined): XmlFragment {
   return group('ram:BillingSpecifiedPeriod', [date('ram:StartDateTime', given?.start), date('ram:EndDateTime', given?.end)])
 }
 
-/** What is invoiced: a document of the type 130 (UNTDID 1001). */
+/** The invoiced object: a document of type 130 (UNTDID 1001). */
 export function object (given: Identifier | undefined): XmlFragment {
   return given === undefined ? '' : group('ram:AdditionalReferencedDocument', [
     value('ram:IssuerAssignedID', given.id),
@@ -44,7 +44,7 @@ export function tradeTax (name: string, { category, rate }: Tax): XmlFragment {
   ])
 }
 
-/** An allowance or charge; on a line it has the line's VAT, and says none. */
+/** An allowance or charge. On a line it has the line's VAT, and states none. */
 export function ciiAllowanceCharge ({ kind, percent, base, amount, reasonCode, reason, tax }: AllowanceCharge, on?: 'line'): XmlFragment {
   return group('ram:SpecifiedTradeAllowanceCharge', [
     group('ram:ChargeIndicator', [value('udt:Indicator', String(kind === 'charge'))]),

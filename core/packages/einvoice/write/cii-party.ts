@@ -2,7 +2,7 @@ import type { EInvoiceModel, Party, PartyAddress, Text } from '../model/model.ts
 import { ciiIdentifier } from './cii-parts.ts'
 import { group, value, type XmlFragment } from './xml.ts'
 
-/** A seller or customer; its tax number besides that of VAT (BT-32) and its legal form (BT-33) are stated of the seller alone. */
+/** A seller or customer. The tax number other than for VAT (BT-32) and the legal form (BT-33) are stated for the seller only. */
 export function ciiParty (
   element: string,
   party: Party,

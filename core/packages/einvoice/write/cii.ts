@@ -14,10 +14,10 @@ const namespaces = {
   'xmlns:udt': `${unece}:UnqualifiedDataType:100`
 } as const
 
-/** BT-24: EN 16931 itself, which is also the profile of that name of Factur-X. */
+/** BT-24: EN 16931 itself, which is also the Factur-X profile of that name. */
 const guideline = 'urn:cen.eu:en16931:2017'
 
-/** The invoice or credit note in UN/CEFACT CII D16B: what a Factur-X carries, too. */
+/** The invoice or credit note in UN/CEFACT CII D16B, which a Factur-X contains too. */
 export function writeCii (invoice: EInvoiceModel): string {
   const { businessProcess, number, type, notes, lines } = invoice
   return document('rsm:CrossIndustryInvoice', namespaces, [
@@ -55,12 +55,12 @@ function agreement (invoice: EInvoiceModel): XmlFragment {
       ? ''
       : group('ram:AdditionalReferencedDocument', [value('ram:IssuerAssignedID', tender), value('ram:TypeCode', '50')]),
     object(references.object),
-    // The schema wants a name beside the identifier.
+    // The schema requires a name besides the identifier.
     project === undefined ? '' : group('ram:SpecifiedProcuringProject', [value('ram:ID', project), value('ram:Name', 'Project reference')])
   ])
 }
 
-/** A supporting document: of the type 916 (UNTDID 1001). */
+/** A supporting document of type 916 (UNTDID 1001). */
 function attachment ({ id, url, description, content, mediaType, filename }: Attachment): XmlFragment {
   return group('ram:AdditionalReferencedDocument', [
     value('ram:IssuerAssignedID', id),
@@ -78,7 +78,7 @@ function delivery (invoice: EInvoiceModel): XmlFragment {
     ciiReference('ram:DespatchAdviceReferencedDocument', invoice.references.despatch),
     ciiReference('ram:ReceivingAdviceReferencedDocument', invoice.references.receipt)
   ]
-  // The schema wants the element, whatever is in it.
+  // The schema requires the element, with any content.
   return group('ram:ApplicableHeaderTradeDelivery', content) || '<ram:ApplicableHeaderTradeDelivery/>'
 }
 
@@ -107,10 +107,10 @@ function settlement (invoice: EInvoiceModel): XmlFragment {
   ])
 }
 
-/** UNTDID 2475, which CII uses where the semantic model and UBL have UNTDID 2005. */
+/** UNTDID 2475: CII uses it where the semantic model and UBL use UNTDID 2005. */
 const taxPointCodes: Readonly<Record<string, string>> = { 3: '5', 35: '29', 432: '72' }
 
-/** The tax point stands in the first group alone (CII-SR-461). */
+/** The tax point is in the first group only (CII-SR-461). */
 function taxGroup (
   { amount, exemption, base, category, rate }: TaxGroup,
   { taxPointDate, taxPointCode }: EInvoiceModel,

@@ -37,7 +37,7 @@ export function taxCategory (name: string, { category, rate }: Tax, exemption?: 
   ])
 }
 
-/** An allowance or charge; on a line it has the line's VAT, and says none. */
+/** An allowance or charge. On a line it has the line's VAT, and states none. */
 export function ublAllowanceCharge (
   { kind, reasonCode, reason, percent, amount, base, tax }: AllowanceCharge,
   invoice: EInvoiceModel,

@@ -4,15 +4,15 @@ import { schemed, vat } from './ubl-parts.ts'
 import { group, value, type XmlFragment } from './xml.ts'
 
 /**
- * What is stated of the seller alone: `creditorId` of its direct debits (BT-90), its tax number besides that of VAT (BT-32), its legal form
- * (BT-33).
+ * The facts that are stated for the seller only: `creditorId` of its direct debits (BT-90), its tax number other than for VAT (BT-32), its
+ * legal form (BT-33).
  */
 type OfSeller = Partial<Pick<Party, 'taxId' | 'legalForm'>> & { creditorId?: Text }
 
 /** A seller or customer of an invoice. */
 export function ublParty (party: Party, invoice: EInvoiceModel, { creditorId, taxId, legalForm }: OfSeller = {}): XmlFragment {
   const { name, tradingName, address, vatId, contact, registration } = party
-  // Greek rules ask for the name of both here too (GR-R-002, GR-R-005).
+  // Greek rules require the name of both here too (GR-R-002, GR-R-005).
   const shown = tradingName ?? (isGreekSeller(invoice) ? name : undefined)
   return group('cac:Party', [
     schemed('cbc:EndpointID', party.electronicAddress),

@@ -8,7 +8,7 @@ export function ublPayment ({ payment, dueDate, isCreditNote }: EInvoiceModel): 
     value('cbc:PaymentMeansCode', means, { name: text }),
     isCreditNote ? value('cbc:PaymentDueDate', dueDate) : '',
     value('cbc:PaymentID', reference),
-    // The schema wants a network, for which EN 16931 has no term.
+    // The schema requires a network, for which EN 16931 has no term.
     card === undefined ? '' : group('cac:CardAccount', [
       value('cbc:PrimaryAccountNumberID', card.number),
       value('cbc:NetworkID', 'NA'),
@@ -26,7 +26,7 @@ export function ublPayment ({ payment, dueDate, isCreditNote }: EInvoiceModel): 
   ])
 }
 
-/** The terms of payment. German rules want a line break behind a discount, which is a line that begins with # (DE-R-018). */
+/** The terms of payment. German rules require a line break after a discount, which is a line that begins with # (DE-R-018). */
 export function ublTerms ({ paymentTerms, dueDate, isCreditNote }: EInvoiceModel): Text {
   const terms = paymentTerms ?? (isCreditNote ? dueDate : undefined)
   const last = terms?.slice(terms.lastIndexOf('\n') + 1).trim()

@@ -13,8 +13,8 @@ const customization = 'urn:cen.eu:en16931:2017#compliant#urn:fdc:peppol.eu:2017:
 const profile = 'urn:fdc:peppol.eu:2017:poacc:billing:01:1.0'
 
 /**
- * The invoice or credit note in UBL 2.1, for Peppol BIS Billing 3.0. The order of the elements is that of its schemas, which is not the
- * same for both.
+ * The invoice or credit note in UBL 2.1 for Peppol BIS Billing 3.0. The elements are in the order of the schema, which is different for the
+ * two.
  */
 export function writeUbl (invoice: EInvoiceModel): string {
   const kind = invoice.isCreditNote ? 'CreditNote' : 'Invoice'
@@ -63,12 +63,12 @@ function invoiceHead ({ dueDate, type, notes, taxPointDate }: EInvoiceModel): Xm
   ]
 }
 
-/** A credit note says when it is due beside its means of payment. */
+/** A credit note states its due date with its means of payment. */
 function creditNoteHead ({ type, notes, taxPointDate }: EInvoiceModel): XmlFragment[] {
   return [value('cbc:TaxPointDate', taxPointDate), value('cbc:CreditNoteTypeCode', type), value('cbc:Note', ublNote(notes))]
 }
 
-/** Peppol takes one note; a subject stands before its text, between number signs. What has a subject comes first. */
+/** Peppol accepts one note. Its subject comes before the text, between number signs. Notes with a subject come first. */
 export function ublNote (notes: readonly Note[]): string | undefined {
   const texts = [...notes.filter(({ code }) => code !== undefined), ...notes.filter(({ code }) => code === undefined)].map(
     ({ code, text }) => code === undefined ? text : `#${code}#${text}`
@@ -93,7 +93,7 @@ function references ({
     ...attachments.map(attachmentReference)
   ]
   return [
-    // The schema wants an order where there is a sales order; NA is what Peppol says for none.
+    // The schema requires an order where there is a sales order. Peppol's value for none is NA.
     group('cac:OrderReference', [
       value('cbc:ID', order ?? (salesOrder === undefined ? undefined : 'NA')),
       value('cbc:SalesOrderID', salesOrder)
@@ -129,7 +129,7 @@ function taxTotals (invoice: EInvoiceModel, { tax, taxes }: Totals): XmlFragment
 }
 
 function taxSubtotal ({ base, amount, exemption, ...tax }: TaxGroup, invoice: EInvoiceModel): XmlFragment {
-  // DE-R-014 asks for a rate even of what is not subject to VAT.
+  // DE-R-014 requires a rate even for category O, which is not subject to VAT.
   const isGerman = invoice.seller.address.country === 'DE' && invoice.customer.address.country === 'DE'
   const rate: Decimal | undefined = tax.category === 'O' && isGerman ? base.sub(base) : tax.rate
   return group('cac:TaxSubtotal', [

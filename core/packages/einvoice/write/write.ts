@@ -6,32 +6,32 @@ import { type Reading, readInvoice } from '../read/read.ts'
 import { writeCii } from './cii.ts'
 import { writeUbl } from './ubl.ts'
 
-/** An e-invoice as XML, and its data with all that was computed, for the page that goes with it. */
+/** An e-invoice as XML, and its data with all computed values for the page. */
 export type EInvoice = { xml: string, data: JsonObject }
 
 /**
- * The currency of a template whose data name none: its own, or that which its expression falls back to; undefined when neither tells, EUR
- * without a word about it.
+ * The currency of a template whose data name none: the template's own, or the default in its expression. Undefined if there is neither; EUR
+ * if the template does not mention a currency.
  */
 export function currencyOf (named = 'EUR'): string | undefined {
   const [, fallback = named] = /\bdefault:\s*["']([A-Z]{3})["']/.exec(named) ?? []
   return isCurrency(fallback) ? fallback : undefined
 }
 
-/** Writes an e-invoice of data that have been checked ({@link import('./check.ts').checkEInvoice}). */
+/** Writes an e-invoice of checked data ({@link import('./check.ts').checkEInvoice}). */
 export function eInvoiceOf (given: unknown, reading: Reading): EInvoice {
   const data = given as JsonObject
   const invoice = readInvoice(data, reading)
   return { xml: reading.format === 'UBL' ? writeUbl(invoice) : writeCii(invoice), data: completed(data, invoice) }
 }
 
-/** The data of an e-invoice as its page shows them. */
+/** The data of an e-invoice for its page. */
 export function pageDataOf (given: unknown, reading: Reading): JsonObject {
   const data = given as JsonObject
   return completed(data, readInvoice(data, reading))
 }
 
-/** The data with the sums in them, so that the page shows what the XML says. */
+/** The data with the computed sums, so that the page shows the same as the XML. */
 function completed (data: JsonObject, invoice: EInvoiceModel): JsonObject {
   const { lines, tax, taxes, total, due } = totalsOf(invoice)
   return {

@@ -7,22 +7,22 @@ const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '
 const special = /[&<>"']/
 
 function escape (text: string): string {
-  // Most texts have none of them.
+  // Most texts contain none of them.
   return special.test(text) ? text.replaceAll(/[&<>"']/g, (character) => escapes[character] ?? character) : text
 }
 
-/** An element with a text; nothing where there is none. */
+/** An element with a text; nothing if there is no text. */
 export function value (name: string, text: string | undefined, attributes?: Attributes): XmlFragment {
   return text === undefined ? '' : `<${name}${attributes === undefined ? '' : written(attributes)}>${escape(text)}</${name}>`
 }
 
-/** An element with others in it; nothing where they are all nothing. */
+/** An element with other elements; nothing if all of them are nothing. */
 export function group (name: string, children: readonly XmlFragment[]): XmlFragment {
   const content = children.join('')
   return content === '' ? '' : `<${name}>${content}</${name}>`
 }
 
-/** A whole document, with the namespaces of its prefixes. */
+/** A whole document with the namespaces of its prefixes. */
 export function document (name: string, namespaces: Attributes, children: readonly XmlFragment[]): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n<${name}${written(namespaces)}>${children.join('')}</${name}>\n`
 }

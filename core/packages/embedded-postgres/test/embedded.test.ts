@@ -26,7 +26,7 @@ const Report = Type.Object({
   refused: Type.Optional(Type.String())
 })
 
-/** A database folder that others may reach; the test's end stops whatever server is left on it. */
+/** A database folder that other accounts may reach. At the end of the test, a server that still runs on it is stopped. */
 function folder (t: Test, parent = mkdtempSync(join(tmpdir(), 'dispatch-embedded-'))): string {
   chmodSync(parent, 0o711)
   const dir = join(parent, 'postgres')
@@ -63,7 +63,7 @@ async function kill (child: ChildProcess, signal: NodeJS.Signals): Promise<void>
   await exit
 }
 
-/** The hold itself does not keep a process waiting. */
+/** The lock alone does not keep a process alive. */
 async function keepingAlive (promise: Promise<unknown>): Promise<void> {
   const timer = setInterval(() => undefined, 1_000)
   await promise
@@ -103,7 +103,7 @@ void t.test('a second start finds the data of the first, on a durable, checksumm
   await second.stop()
 })
 
-/** What a connection without the password is told. */
+/** The error of a connection without the password. */
 const withoutPassword = (url: string): Promise<unknown> =>
   query(url.replace(/:[0-9a-f]+@/, '@'), 'select 1').catch((error: unknown) => error)
 const refusedWithout = { message: /password/ }
@@ -147,7 +147,7 @@ void t.test('a database of before there were passwords gets one, whether its ser
   }
 })
 
-/** The server that a killed service of before left on the folder. */
+/** A server that an earlier, killed service left on the folder. */
 async function leftRunning (dir: string, access: string | undefined): Promise<number> {
   const { process: owner, report } = await service(dir)
   if (access !== undefined) {
@@ -238,7 +238,7 @@ void t.test('a pid file of before a reboot, whose number another program has now
   const first = await startEmbedded({ dir })
   const [, ...rest] = readFileSync(join(dir, 'data/postmaster.pid'), 'utf8').split('\n')
   await first.stop()
-  // Under the server's own account: PostgreSQL takes no other for a rival.
+  // It runs under the server's account, because PostgreSQL accepts no other process as a rival.
   const other = spawn('sleep', ['600'], isRoot ? nobody : {})
   t.teardown(() => other.kill())
   writeFileSync(join(dir, 'data/postmaster.pid'), [other.pid, ...rest].join('\n'))
