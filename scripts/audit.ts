@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process'
 import { Type } from 'typebox'
 import { Value } from 'typebox/value'
 
-/** What npm answers, as far as it is read. */
+/** The part of npm's answer that is read. */
 const Audit = Type.Object({
   vulnerabilities: Type.Record(Type.String(), Type.Object({ severity: Type.String(), via: Type.Array(Type.Unknown()) })),
   metadata: Type.Object({ vulnerabilities: Type.Object({ high: Type.Integer(), critical: Type.Integer() }) })
@@ -41,7 +41,7 @@ function parsed (text: string): unknown {
   try {
     return JSON.parse(text) as unknown
   } catch {
-    // npm says nothing in JSON when it is cut off.
+    // npm writes no JSON when it is stopped.
     return undefined
   }
 }

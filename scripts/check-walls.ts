@@ -1,9 +1,9 @@
 /**
- * Checks who imports whom, in the tree given as argument or the current one. Type imports count: they tie files together too.
+ * Checks who imports whom, in the tree given as argument or the current one. Type imports count, because they bind files together too.
  * Prints each breach as `file:line imports X: rule` and ends with exit code 1.
  *
- * What a folder of the core or of the plugins may import stands in the tables of `core/README.md` and `plugins/README.md`; a page
- * that allows what nothing uses is wrong too.
+ * The tables in `core/README.md` and `plugins/README.md` say which imports a folder of the core or of the plugins may have. A permission
+ * that nothing uses is a breach too.
  */
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
@@ -12,7 +12,7 @@ import { Type } from 'typebox'
 import { Value } from 'typebox/value'
 import ts from 'typescript'
 
-/** Between parts of the tree; inside its own part (a package, a provider's folder) a file may import any other. */
+/** Rules between the parts of the tree. Inside its own part (a package, a provider's folder), a file may import any other file. */
 const walls = [
   {
     of: /^core\/(?!packages\/)/,
@@ -36,7 +36,7 @@ const walls = [
     refuses: /^(providers|scripts|test)\/|^@dispatch\/conformance$/,
     rule: 'plugins know the core and its packages alone'
   },
-  // Pure computation only: the host owns the network, the files and the processes.
+  // Pure computation only: network, files and processes belong to the host.
   {
     of: /^providers\//,
     refuses: /^(?!@dispatch\/core\/provider$|node:(buffer|crypto|querystring|string_decoder|url|util)$)/,
@@ -65,10 +65,10 @@ const homes: Record<string, RegExp> = {
 }
 
 const folders = '{core,plugins,providers,scripts}/**/*.{ts,mts,js,mjs}'
-/** Benchmarks measure the libraries themselves; tests reach into what they try. */
+/** Benchmarks measure the libraries themselves, and tests use the internals of what they test. */
 const outside = /(^|\/)node_modules\/|^scripts\/bench\/|^core\/packages\/[^/]+\/test\//
 
-/** `target` is a path from the root for a file of the tree, else the name that was imported (`node:` before a builtin). */
+/** `target` is a path from the root for a file of the tree, else the imported name (`node:` before a builtin). */
 type Import = { file: string, line: number, name: string, target: string }
 type Breach = [Import, string]
 
@@ -96,12 +96,12 @@ function rulesBroken ({ file, target }: Import): string[] {
   ]
 }
 
-/** A part has walls around it. */
+/** A part of the tree, with rules for its imports. */
 function partOf (path: string): string | undefined {
   return /^(core\/packages\/[^/]+|core|plugins|scripts|providers\/[^/]+)\//.exec(path)?.[1]
 }
 
-/** The imports that close a circle of files, each with the way round. */
+/** The imports that close a cycle of files, each with the cycle. */
 function circles (imports: Import[], exported: Record<string, string>): Breach[] {
   const importsByFile = Map.groupBy(imports, ({ file }) => file)
   const done = new Set<string>()
@@ -119,7 +119,7 @@ function circles (imports: Import[], exported: Record<string, string>): Breach[]
   return found
 }
 
-/** What the workspaces export: the name to import, and the file behind it. */
+/** The exports of the workspaces: the name to import, and the file behind it. */
 function exportsOf (root: string): Record<string, string> {
   const manifests = globSync('core/{package.json,packages/*/package.json}', { cwd: root })
   return Object.fromEntries(manifests.flatMap(path => {
@@ -129,7 +129,7 @@ function exportsOf (root: string): Record<string, string> {
 }
 const Manifest = Type.Object({ name: Type.Optional(Type.String()), exports: Type.Record(Type.String(), Type.String()) })
 
-/** A page with a table of folders: each row names one, then the folders and packages that it may import. */
+/** A page with a table of folders: each row names a folder, and the folders and packages that it may import. */
 type Page = { path: string, text: string, allowed: Map<string, Set<string>> }
 
 function readPage (root: string, path: string): Page | undefined {
@@ -145,12 +145,12 @@ function readPage (root: string, path: string): Page | undefined {
   }
 }
 
-/** A folder that a page speaks of; undefined for the files above them, which put the folders together. */
+/** The folder of a page for a file; undefined for the files above the folders, which put them together. */
 function folderOf (path: string, exported: Record<string, string>): string | undefined {
   return /^(core\/packages\/[^/]+|(?:core|plugins)\/[^/]+)\//.exec(exported[path] ?? path)?.[1]
 }
 
-/** Between folders: what the page does not allow, what it allows in vain, and circles. */
+/** Checks between folders: imports that the page does not permit, unused permissions, and cycles. */
 function foldersBroken (imports: Import[], page: Page, exported: Record<string, string>): string[] {
   const used = new Map<string, Map<string, Import>>()
   for (const made of imports) {
@@ -172,7 +172,7 @@ function foldersBroken (imports: Import[], page: Page, exported: Record<string, 
   })
 }
 
-/** A way from a folder back to itself along what the pages allow. */
+/** A cycle from a folder back to itself along the permissions of the pages. */
 function foldersRound (pages: Page[]): string[] {
   const allowed = new Map(
     pages.flatMap(page => [...page.allowed]).map(([folder, to]) => [folder.replace(/^core\/packages\//, '@dispatch/'), to])
@@ -188,7 +188,7 @@ function foldersRound (pages: Page[]): string[] {
   return [...allowed.keys()].flatMap(folder => visit(folder, []))
 }
 
-/** What the pages do not name: a rule, an imported package that has a home, a folder. */
+/** Names on a page that do not exist: a rule, an imported package with a home of its own, a folder. */
 function unnamed (root: string, imports: Import[], pages: Page[]): string[] {
   const [core] = pages
   if (core === undefined) return []

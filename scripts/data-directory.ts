@@ -9,7 +9,7 @@ import { ConfigError } from '../plugins/config/config.ts'
 export function openDataDirectory (path: string): void {
   try {
     if (!existsSync(path)) mkdirSync(path, { recursive: true, mode: 0o711 })
-    // With the dot the call fails for a file, which is not a directory.
+    // With the dot, the call fails for a file, which is not a directory.
     accessSync(`${path}/.`, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch (error) {
     const { errno, message } = error as NodeJS.ErrnoException

@@ -1,12 +1,10 @@
-/**
- * What operators do at the command line: `npm run dispatch -- <command> …`. A failure is one sentence on standard error and exit code 1.
- */
+/** The commands of operators: `npm run dispatch -- <command> …`. A failure is one sentence on standard error and exit code 1. */
 import type { Command } from './commands/command.ts'
 import { sentenceOf } from './failure.ts'
 import { assertNode } from './node-version.mjs'
 
 assertNode()
-// Only now: what they import, an older Node cannot even link.
+// Imported only after the version check, because an older Node cannot even link these modules.
 const { keys } = await import('./commands/keys.ts')
 const { operator } = await import('./commands/operator.ts')
 const { tokens } = await import('./commands/tokens.ts')

@@ -1,6 +1,6 @@
 /**
- * Formats the files given, or all that git tracks or would add, by the settings in dprint.json. With `--check` it changes nothing:
- * it lists the files that it would change, and ends with exit code 1 when there are any.
+ * Formats the given files, or all that git tracks or would add, with the settings in dprint.json. With `--check` it changes nothing: it
+ * lists the files that it would change, and ends with exit code 1 if there are any.
  */
 import { createFromBuffer } from '@dprint/formatter'
 import { getPath } from '@dprint/typescript'
@@ -16,7 +16,9 @@ const Settings = Type.Object({
   typescript: Type.Record(Type.String(), Type.Unknown())
 })
 
-/** dprint breaks some lines only after it has broken those around them: it is run until nothing changes, which takes two or three runs. */
+/**
+ * dprint breaks some lines only after it has broken the lines around them. It runs until nothing changes, which takes two or three runs.
+ */
 const mostRuns = 6
 
 const { values: { check }, positionals } = parseArgs({ options: { check: { type: 'boolean', default: false } }, allowPositionals: true })
@@ -56,7 +58,7 @@ function loadFormatter (path: string): (file: string, text: string) => string {
   }
 }
 
-/** A file that git tracks may have been deleted since. */
+/** A file that git tracks may have been deleted. */
 function sources (): string[] {
   const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '*.ts', '*.mts', '*.mjs', '*.js'], {
     encoding: 'utf8'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** The environment with a port of the system's choice where it has PORT=0: links need the number before the service listens. */
+/** The environment with a free port chosen by the system if it has PORT=0: links need the number before the service listens. */
 export async function withFreePort (env: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv> {
   return env['PORT'] === '0' ? { ...env, PORT: String(await freePort()) } : env
 }

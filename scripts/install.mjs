@@ -1,6 +1,6 @@
 /**
- * Installs what the lockfile names and node_modules has not, then checks that the Node of the scripts is the right one.
- * Runs before `npm start` and, with `--dev` (test tools included), before `npm test`; on any Node from 18 on, without dependencies.
+ * Installs the packages of the lockfile that node_modules lacks, then checks the version of the Node for the scripts. It runs before `npm
+ * start` and, with `--dev` (with test tools), before `npm test`, on any Node from 18 on, without dependencies.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
@@ -16,7 +16,7 @@ if (!isInstalled()) install()
 assertNode(scriptsNode())
 if (dev && !isTapBuilt()) buildTap()
 
-/** npm writes down what it has installed, last of all, in node_modules/.package-lock.json. */
+/** As its last step, npm records what it has installed in node_modules/.package-lock.json. */
 function isInstalled () {
   const record = join(root, 'node_modules/.package-lock.json')
   if (!existsSync(record)) return false
@@ -34,8 +34,8 @@ function packagesOf (path) {
 }
 
 /**
- * A package for another platform is not; one for another C library is npm's to judge, and so is an optional one that names no platform:
- * what needs it may be for another.
+ * A package for another platform is not required. npm decides about a package for another C library, and about an optional one that names
+ * no platform, because the package that needs it may be for another platform.
  */
 function isNeeded (path, { dev: forTests, devOptional, optional, os, cpu, libc }) {
   if (path === '' || (!dev && (forTests || devOptional))) return false
@@ -56,12 +56,12 @@ function install () {
         : 'The dependencies could not be installed: npm says why above.')
 }
 
-/** npm replaces node_modules: it must not run on the Node inside it. */
+/** npm replaces node_modules, so it must not run on the Node inside it. */
 function pathWithoutModules () {
   return pathEntries().filter(entry => !entry.includes('node_modules')).join(delimiter)
 }
 
-/** tap is published with its TypeScript compiler built in, which .taprc leaves out; it rebuilds itself too late for its first run. */
+/** tap is published with its own TypeScript compiler, which .taprc leaves out. tap would rebuild itself too late for its first run. */
 function isTapBuilt () {
   return !readFileSync(join(root, 'node_modules/@tapjs/test/test-built/dist/esm/index.js'), 'utf8').includes('@tapjs/typescript')
 }
@@ -74,7 +74,7 @@ function pathEntries () {
   return (process.env.PATH ?? '').split(delimiter)
 }
 
-/** Quiet unless it fails; then its output, without what npm says of an older Node around it, and one sentence. */
+/** Quiet unless it fails. Then it shows npm's output without npm's remarks about an older Node, and one sentence. */
 function run (command, args, PATH, sentence) {
   const { status, error, stdout, stderr } = spawnSync(command, args, {
     cwd: root,

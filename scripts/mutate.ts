@@ -1,7 +1,8 @@
 /**
- * Tries whether the tests see small changes of the code. Each change is made in a copy of the checkout; the tests that reach its file run,
- * the nearest first, until one fails. What no test saw is printed, and then how many were seen. Exit code 1 when fewer than `--least`
- * percent. StrykerJS switches its changes by a variable of one process; ours run in threads and child processes too.
+ * Checks whether the tests notice small changes of the code. Each change is made in a copy of the checkout. The tests that reach its file
+ * run, the nearest first, until one fails. The script prints the changes that no test noticed, and the score. The exit code is 1 below
+ * `--least` percent. StrykerJS is not used, because it switches its changes by a variable of one process, and our tests use threads and
+ * child processes too.
  *
  * `npm run mutate -- core/services --most 60 --seed 1`
  */
@@ -25,14 +26,14 @@ type Verdict = 'killed' | 'survived' | 'untested'
 const { values, positionals: [target] } = parseArgs({
   allowPositionals: true,
   options: {
-    /** So many changes at most, taken evenly from all. */
+    /** The most changes to try, taken evenly from all. */
     most: { type: 'string', default: '60' },
-    /** Another seed takes others. */
+    /** Another seed takes other changes. */
     seed: { type: 'string', default: '1' },
-    /** So many test files for each change. */
+    /** The most test files for each change. */
     tests: { type: 'string', default: '12' },
     jobs: { type: 'string', default: String(availableParallelism()) },
-    /** Percent of the changes that must be seen. */
+    /** The least percentage of noticed changes. */
     least: { type: 'string', default: '0' }
   }
 })
@@ -68,12 +69,12 @@ async function run (target: string): Promise<boolean> {
   return percent >= Number(values.least)
 }
 
-/** Tests are not what is tried; migrations have run. */
+/** Tests themselves are not changed, nor are migrations, which have already run. */
 function isLeftOut (path: string): boolean {
   return /(^|\/)(node_modules|test|migrations)(\/|$)/.test(path)
 }
 
-/** Evenly spread over the list, from a place that the seed gives. */
+/** Changes taken evenly from the list, from a start that the seed gives. */
 function sample (all: readonly Mutation[], most: number, seed: number): Mutation[] {
   if (all.length <= most) return [...all]
   const step = all.length / most
@@ -81,7 +82,7 @@ function sample (all: readonly Mutation[], most: number, seed: number): Mutation
   return Array.from({ length: most }, (_, index) => Math.floor((index + first) * step)).flatMap((index) => all[index] ?? [])
 }
 
-/** The files that git tracks or would add; what is installed is shared. */
+/** The files that git tracks or would add. Installed packages are shared. */
 function copyOf (root: string): string {
   const copy = mkdtempSync(join(tmpdir(), 'dispatch-mutate-'))
   const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
@@ -90,7 +91,7 @@ function copyOf (root: string): string {
   return copy
 }
 
-/** What is installed is shared; a workspace is linked by where it lies, and is the copy's own. */
+/** Installed packages are shared. A workspace is linked by its path, and is the copy's own. */
 function linkModules (copy: string): void {
   const [ours, theirs] = [join(root, 'node_modules'), join(copy, 'node_modules')]
   mkdirSync(join(theirs, '@dispatch'), { recursive: true })
@@ -101,7 +102,7 @@ function linkModules (copy: string): void {
   for (const folder of globSync('core/{,packages/*/}node_modules', { cwd: root })) symlinkSync(join(root, folder), join(copy, folder))
 }
 
-/** Whether a test file passes without a change, by its name: one that does not says nothing of any. */
+/** Whether each test file passes without a change: a file that fails anyway proves nothing. */
 const sound = new Map<string, Promise<boolean>>()
 
 async function judge (
@@ -125,7 +126,7 @@ async function judge (
   }
 }
 
-/** Milliseconds that a test file may take: a change may let it wait without end. */
+/** The time limit of a test file in milliseconds: a change may make it wait for ever. */
 const testLimit = 120_000
 
 /** Runs a test file until the first failure. */

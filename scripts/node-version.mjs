@@ -1,9 +1,9 @@
-// Read by any Node from 18 on, so that a wrong one gets a sentence instead of a syntax error.
+// Must run on any Node from 18 on, so that a wrong one gets a sentence instead of a syntax error.
 import { readFileSync } from 'node:fs'
 
 /**
- * Ends the process with one sentence when a Node is older than `engines.node` of package.json asks for.
- * @param {string} [version] as `v26.10.0`; this process's own by default
+ * Ends the process with one sentence when a Node is older than `engines.node` of package.json.
+ * @param {string} [version] such as `v26.10.0`; this process's own by default
  */
 export function assertNode (version = process.version) {
   const { engines } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))

@@ -1,7 +1,7 @@
 /**
- * `npm run provider -- new <code> --service <service>` writes the folder of a new provider, below `providers/` or `--in` another
- * directory. `npm run provider test <folder>` tries a provider with the conformance kit and prints its report; exit code 1 when
- * it fails. Rules after the folder are tried alone.
+ * `npm run provider -- new <code> --service <service>` writes the folder of a new provider, below `providers/` or, with `--in`, another
+ * directory. `npm run provider test <folder>` checks a provider with the conformance kit and prints its report; the exit code is 1 when it
+ * fails. Rules after the folder are checked alone.
  */
 import { type ConformanceRule, conformanceRules, countOf, formatReport, runConformance } from '@dispatch/conformance'
 import { existsSync } from 'node:fs'
@@ -13,7 +13,7 @@ import { scaffoldProvider } from './provider/scaffold.ts'
 const usage = `npm run provider -- new <code> --service <service> [--in <directory>]
 npm run provider test <folder> [<rule> …]`
 
-/** npm runs scripts in the root of the project; a path is meant from where it was called. */
+/** npm runs scripts in the root of the project. A path is relative to the directory of the call. */
 const here = process.env['INIT_CWD'] ?? process.cwd()
 const providers = fileURLToPath(new URL('../providers', import.meta.url))
 
@@ -42,7 +42,7 @@ try {
     allowPositionals: true,
     options: { service: { type: 'string' }, in: { type: 'string' } }
   })
-  // Without "--" npm keeps the names of the options to itself and hands on their values.
+  // Without "--", npm removes the names of the options and passes on only their values.
   const [service = rest[0], directory = rest[1] ?? providers] = [values.service, values.in]
   if (command === 'new' && name !== undefined && service !== undefined) await make(name, service, resolve(here, directory))
   else if (command === 'test' && name !== undefined) await test(resolve(here, name), rest)

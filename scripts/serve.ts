@@ -2,6 +2,6 @@
 import { assertNode } from './node-version.mjs'
 
 assertNode()
-// Only now: what the service imports, an older Node cannot even link.
+// Imported only after the version check, because an older Node cannot even link these modules.
 const { runService } = await import('./service.ts')
 await runService(process.env, 'serve')

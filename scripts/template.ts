@@ -1,8 +1,8 @@
 /**
- * `npm run template preview <name>` writes the samples of a template in every format into `data/previews/<name>`, or into the
- * folder after `--out`. `npm run template new <name>` writes the folder of a new template below `templates/`, or `--in` another
- * directory. `npm run template check [<name> …]` checks templates, all of `templates/` unless told; exit code 1 when one has faults.
- * A name is a folder of `templates/`, or a path.
+ * `npm run template preview <name>` writes the samples of a template in every format into `data/previews/<name>`, or into the folder after
+ * `--out`. `npm run template new <name>` writes the folder of a new template below `templates/`, or, with `--in`, another directory. `npm
+ * run template check [<name> …]` checks templates, by default all of `templates/`; the exit code is 1 when one has faults. A name is a
+ * folder of `templates/`, or a path.
  */
 import { didYouMean } from '@dispatch/common'
 import { RenderError, TemplateError } from '@dispatch/documents'
@@ -18,7 +18,7 @@ const usage = `npm run template preview <name> [-- --out <directory>]
 npm run template new <name> [-- --in <directory>]
 npm run template check [<name> …]`
 
-/** npm runs scripts in the root of the project; a path is meant from where it was called. */
+/** npm runs scripts in the root of the project. A path is relative to the directory of the call. */
 const here = process.env['INIT_CWD'] ?? process.cwd()
 const templates = fileURLToPath(new URL('../templates', import.meta.url))
 const previews = fileURLToPath(new URL('../data/previews', import.meta.url))
@@ -40,7 +40,7 @@ function namesIn (directory: string): string[] {
   return readdirSync(directory, { withFileTypes: true }).filter((entry) => entry.isDirectory()).map(({ name }) => name)
 }
 
-/** A path as it is shown to whoever called. */
+/** A path as it is shown to the caller. */
 function shown (path: string): string {
   const below = relative(here, path)
   return below.startsWith('..') ? path : below
@@ -71,7 +71,7 @@ try {
     allowPositionals: true,
     options: { in: { type: 'string' }, out: { type: 'string' } }
   })
-  // Without "--" npm keeps the names of the options to itself and hands on their values.
+  // Without "--", npm removes the names of the options and passes on only their values.
   if (command === 'preview' && name !== undefined) await previewOf(name, values.out ?? rest[0])
   else if (command === 'new' && name !== undefined) await make(name, resolve(here, values.in ?? rest[0] ?? templates))
   else if (command === 'check') await checkAll(name === undefined ? [] : [name, ...rest])

@@ -1,6 +1,6 @@
 /**
- * Runs the tests on one shared database server: the first tier, with `--long` the second (test/long-tier.ts), or the files and tap options
- * given as arguments. A passing file is one line, a failing one shows what failed. The last line is `N passed, N failed`.
+ * Runs the tests on one shared database server: the first tier; with `--long` the second one (test/long-tier.ts); or the files and tap
+ * options given as arguments. A passing file is one line, a failing one shows what failed. The last line is `N passed, N failed`.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,7 +12,7 @@ import { isLong } from '../test/long-tier.ts'
 import { openTestServer, shareServer, type TestServer } from '../test/support/postgres-server.ts'
 import { assertNode } from './node-version.mjs'
 
-/** Seconds for each file: on a busy machine what takes long takes twice as long. */
+/** The time limit in seconds for each file. A busy machine needs twice the time. */
 const longTimeout = '--timeout=300'
 
 type Outcome = { exitCode: number, passed: number, failed: number, skipped: number }
@@ -22,7 +22,7 @@ async function runTap (files: string[], server: TestServer): Promise<Outcome> {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, ...shareServer(server) }
   })
-  // Ctrl-C reaches tap by itself; this process outlives it to close the server.
+  // Ctrl-C also reaches tap itself. This process continues until it has closed the server.
   process.on('SIGINT', () => undefined).on('SIGTERM', () => tap.kill())
   const closed = once(tap, 'close')
   const reported = await report(tap.stdout)
@@ -30,7 +30,7 @@ async function runTap (files: string[], server: TestServer): Promise<Outcome> {
   return outcomeOf(reported, tap.exitCode ?? 1)
 }
 
-/** tap's closing `# { total: …, pass: … }`, and how many files failed. */
+/** tap's final `# { total: …, pass: … }`, and the number of failed files. */
 type Report = { summary: string, failedFiles: number }
 
 /** Prints the TAP of a run file by file. */
@@ -42,7 +42,7 @@ async function report (output: Readable): Promise<Report> {
   for await (const line of createInterface({ input: output })) {
     if (line.startsWith('# {')) summary = line
     if (line.startsWith('# Subtest')) [lines, failed] = [[], false]
-    // How a failed file ended (its exit code, a time-out) stands below its result.
+    // Below its result: how a failed file ended (its exit code, a timeout).
     if (failed && isTelling(line)) console.log(line)
     lines.push(line)
     if (line.startsWith('ok ')) console.log(line)
@@ -54,10 +54,10 @@ async function report (output: Readable): Promise<Report> {
   return { summary, failedFiles }
 }
 
-/** What passed inside a failing file is left out. */
+/** The passed tests inside a failing file are left out. */
 const isTelling = (line: string) => !/^\s*(ok |1\.\.\d+$|# |TAP version|$)/.test(line)
 
-/** tap does not count its own failures (a file that crashed, no test at all): whatever does not end well is one failure at least. */
+/** tap does not count its own failures (a crashed file, no test at all). A run that does not end well counts as at least one failure. */
 function outcomeOf ({ summary, failedFiles }: Report, exitCode: number): Outcome {
   const count = (kind: string) => Number(new RegExp(`\\b${kind}: (\\d+)`).exec(summary)?.[1] ?? 0)
   const passed = count('pass')

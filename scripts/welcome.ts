@@ -1,6 +1,6 @@
 import { demo } from '@dispatch/core'
 
-/** What a newcomer reads, between empty lines, once the service answers at `url`. */
+/** The text for a newcomer, between empty lines, when the service answers at `url`. */
 export function welcome (url: string, now: Date): string {
   return `
 Document Dispatch is ready at ${url} (documentation: ${url}/docs)
@@ -12,7 +12,10 @@ ${firstDispatch(url, now)}
 `
 }
 
-/** A `curl` that dispatches an invoice of the Demo company; its number is new at every start, as the simulator refuses one twice. */
+/**
+ * A `curl` that dispatches an invoice of the Demo company. Its number is new at every start, because the simulator refuses a number that it
+ * already has.
+ */
 function firstDispatch (url: string, now: Date): string {
   const [date = '', time = ''] = now.toISOString().split('T')
   const body = {

@@ -1,7 +1,7 @@
-/** Works on the queue of a service until it is told to stop: `npm run worker`. */
+/** Runs jobs of a service's queue until it is told to stop: `npm run worker`. */
 import { assertNode } from './node-version.mjs'
 
 assertNode()
-// Only now: what the service imports, an older Node cannot even link.
+// Imported only after the version check, because an older Node cannot even link these modules.
 const { runService } = await import('./service.ts')
 await runService(process.env, 'work')

@@ -1,6 +1,6 @@
 /**
- * A synchronous invoice through the simulator: without its document, beside the SQL of such a dispatch alone; with it, beside
- * the threads that make documents alone.
+ * A synchronous invoice through the simulator: without its document, compared with the SQL of such a dispatch alone; with it, compared with
+ * the rendering threads alone.
  */
 import { createRenderer, readTemplateFolder, type Renderer } from '@dispatch/documents'
 import { fileURLToPath } from 'node:url'
@@ -19,7 +19,7 @@ function dispatches ({ ready: { url, bearer } }: Child<RunningService>): Rate {
   return () => requestsPerSecond({ url: `${url}/api/invoicing`, body: invoiceRequest('[<id>]'), authorization: bearer }, seconds)
 }
 
-/** Documents of the same invoice, by the threads of the service alone. */
+/** Documents of the same invoice, made by the service's threads alone. */
 async function documentsBy (renderer: Renderer): Promise<Rate> {
   const { id, digest, source } = await readTemplateFolder(fileURLToPath(new URL('../../templates/invoice', import.meta.url)))
   return rateOf(seconds, () =>

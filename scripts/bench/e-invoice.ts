@@ -1,6 +1,6 @@
 /**
- * What an e-invoice costs: CII and UBL written from data of 12 and of 300 lines, its rules, and a Factur-X beside the plain PDF of
- * the same page, in turns.
+ * The cost of an e-invoice: CII and UBL from data with 12 and with 300 lines, its rules, and a Factur-X compared with the plain PDF of the
+ * same page. All run in turns.
  */
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
@@ -19,7 +19,7 @@ const { source } = await readTemplateFolder(folder)
 const [archival, plain] = [compileTemplate(source), compileTemplate({ ...source, archival: false })]
 const now = '2026-03-14T09:30:00.000Z'
 
-/** The sample with this many lines, and its own words in each round. */
+/** The sample with this many lines, and with different words in each round. */
 function invoice (count: number, round: number): JsonObject {
   return {
     ...sample,
@@ -36,7 +36,7 @@ const tasks: Readonly<Record<string, (data: JsonObject) => unknown>> = {
   'Factur-X': (data) => render(archival, { data, format: 'factur-x', now })
 }
 
-/** Milliseconds of each task, run in turns: the middle one of all rounds. */
+/** The median of all rounds in milliseconds for each task; the tasks run in turns. */
 async function measure (count: number, rounds: number): Promise<Record<string, { ms: number }>> {
   const times = Object.keys(tasks).map((): number[] => [])
   for (let round = -rounds / 2; round < rounds; round++) {

@@ -8,8 +8,8 @@ import { sampleInvoiceOf } from './support/pdf-by-hand.ts'
 import { printTable } from './support/table.ts'
 
 /**
- * How fast an invoice becomes a DOCX, an XLSX and a mail: the whole way from its data, beside what others take for the table
- * alone. All take turns in one process.
+ * How fast an invoice becomes a DOCX, an XLSX and a mail: the whole way from its data, compared with the time that other libraries take for
+ * the table alone. All run in turns in one process.
  */
 const template = await readTemplateFolder(fileURLToPath(new URL('../../templates/invoice', import.meta.url)))
 const compiled = compileTemplate(template.source)
@@ -31,7 +31,7 @@ printTable(await compare(1_000, effort(10, 1)))
 
 type Row = { 'ms, median': number, KB: number }
 
-/** Each document has other data; a slow moment of the machine meets all of them. */
+/** Each document has different data. A slow moment of the machine affects all of them. */
 async function compare (lines: number, rounds: number): Promise<Record<string, Row>> {
   const times = new Map<string, number[]>()
   const sizes = new Map<string, number>()

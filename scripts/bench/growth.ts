@@ -1,6 +1,6 @@
 /**
- * What a dispatch costs where a million are stored, beside one where a thousand are: a synchronous invoice without its document, and an SMS
- * from `?async=true` to its end.
+ * The cost of a dispatch in a database with a million dispatches, compared with one with a thousand: a synchronous invoice without its
+ * document, and an SMS from `?async=true` to its end.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
@@ -21,7 +21,7 @@ const { rounds, queued, few, many } = effort(
 )
 const seconds = 2
 
-/** How often a second the service dispatches on a database with so much in it. */
+/** How many dispatches per second the service makes on a database of that size. */
 type Contestant = { invoices: Rate, sms: Rate }
 
 async function contestant (opened: AsyncDisposableStack, stored: number): Promise<Contestant> {

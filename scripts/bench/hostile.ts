@@ -8,16 +8,16 @@ import { smsRequest } from './support/sms.ts'
 import { printTable } from './support/table.ts'
 
 /**
- * 200 connections of one hostile company (bad logins, floods, slow bodies, large bodies of two kinds), and the 99th percentile of another
- * company's dispatches meanwhile against its quiet value, in the same run. Quiet and hostile spells take
- * turns. The service, the attackers and who measures are processes of their own; the limits of rate are those of the
- * service, so that the company which is measured sends as many users.
+ * 200 connections of one hostile company (bad logins, floods, slow bodies, two kinds of large bodies), and the 99th percentile of another
+ * company's dispatches meanwhile, compared with its quiet value in the same run. Quiet and hostile periods take turns. The service, the
+ * attackers and the measuring process are separate processes. The rate limits are those of the service, so the measured company sends as
+ * many users.
  */
 
-/** `measured`: dispatches of one spell. */
+/** `measured`: the number of dispatches in one period. */
 const { rounds, measured } = effort({ rounds: 3, measured: 200 }, { rounds: 1, measured: 25 })
 const users = 30
-/** Milliseconds between two of them. */
+/** Milliseconds between two dispatches. */
 const every = 20
 const wanted = 3
 
@@ -27,7 +27,7 @@ await withBenchDatabase(async ({ url }, folder) => {
     DISPATCH_DISPATCH_LIMIT: '100',
     BENCH_USERS: String(users)
   })
-  // Another company; its process only works on the queue.
+  // Another company; its process only runs jobs of the queue.
   const other = await startChild<RunningService>('service.ts', [url, folder, 'unrendered'], { DISPATCH_WORKER: 'off' })
   try {
     printTable(await compare(service.ready, { ...other.ready, url: service.ready.url }))
@@ -54,7 +54,10 @@ async function compare (victim: RunningService, { url, bearer }: RunningService)
   }
 }
 
-/** Milliseconds of the company's dispatches, which come at even times whether those before are answered or not. */
+/**
+ * The durations in milliseconds of the company's dispatches. They start at regular intervals, whether or not earlier ones have been
+ * answered.
+ */
 async function spell ({ url, bearers }: RunningService): Promise<number[]> {
   const answers: Promise<number>[] = []
   for (let sent = 0; sent < measured; sent++) {

@@ -15,8 +15,8 @@ import { effort } from './support/effort.ts'
 import { printTable } from './support/table.ts'
 
 /**
- * What the host adds to a call: the same request made by hand with undici, by a call's `http`, and by a whole dispatch of a
- * provider, to the same HTTPS server on loopback. They take turns, and the server is a process of its own.
+ * The overhead of the host for a call: the same request made directly with undici, by a call's `http`, and by a whole dispatch of a
+ * provider, to the same HTTPS server on loopback. They run in turns, and the server is a separate process.
  */
 
 const { rounds, warmUp, callsPerRound } = effort({ rounds: 60, warmUp: 30, callsPerRound: 150 }, {
@@ -86,7 +86,7 @@ function byHand (dispatcher: Agent, port: number): () => Promise<unknown> {
   }
 }
 
-/** Redaction, schema, timing and the rules of a request, without what begins and ends a dispatch. */
+/** Redaction, schema, timing and the rules of a request, without the start and the end of a dispatch. */
 function throughHttp ({ transport: wire, accessTokens: tokens }: Network): () => Promise<unknown> {
   const redact = createRedactor([password])
   const log = redactLog(silent, redact)
@@ -176,7 +176,7 @@ function installed (): InstalledProvider {
 
 type Row = { 'median µs': number, 'CPU µs': number, 'over the first, median µs': number, 'over the first, CPU µs': number }
 
-/** Runs the contestants in turns, so that a slow moment of the machine meets both; the processor's time does not wait for others. */
+/** Runs the contestants in turns, so that a slow moment of the machine affects all of them. Processor time does not include waiting. */
 async function compare (contestants: Record<string, () => Promise<unknown>>): Promise<Record<string, Row>> {
   const runs = Object.entries(contestants).map(([name, run]) => ({ name, run, times: [] as number[], processor: 0 }))
   for (let round = -warmUp; round < rounds; round++) {
@@ -202,7 +202,7 @@ async function compare (contestants: Record<string, () => Promise<unknown>>): Pr
   ]))
 }
 
-/** Microseconds of each call of a round. */
+/** Microseconds for each call of a round. */
 async function timesOf (run: () => Promise<unknown>): Promise<number[]> {
   const times: number[] = []
   for (let call = 0; call < callsPerRound; call++) {

@@ -1,4 +1,4 @@
-/** What is queued with `?async=true`, over HTTP, beside its statements alone; nobody works on the queue meanwhile. */
+/** Requests that `?async=true` queues over HTTP, compared with their statements alone. Meanwhile no process runs jobs of the queue. */
 import { startChild } from './support/child.ts'
 import { withBenchDatabase } from './support/database.ts'
 import { effort } from './support/effort.ts'

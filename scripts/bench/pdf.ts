@@ -11,16 +11,16 @@ import { hasPeers, peers } from './support/pdf-peers.ts'
 import { printTable } from './support/table.ts'
 
 /**
- * How fast documents are made: the block model beside the same pages written by hand against pdfkit, with the same fonts.
- * Every ratio compares runs of the same process, taken in turns.
+ * How fast documents are made: the block model compared with the same pages written directly with pdfkit, with the same fonts. Every ratio
+ * compares runs of the same process, in turns.
  */
 const template = await readTemplateFolder(fileURLToPath(new URL('../../templates/invoice', import.meta.url)))
 const now = '2026-03-14T09:30:00.000Z'
 
-/** Lines for a document of 40 pages. */
+/** The lines of a document with 40 pages. */
 const manyLines = 1_180
 
-/** `batch`: documents that are asked of the worker pool at once. */
+/** `batch`: how many documents the worker pool gets at once. */
 const amounts = effort(
   { rounds: 400, longRounds: 12, peerRounds: 60, warmUps: 4, batches: 4, batch: 250 },
   { rounds: 20, longRounds: 1, peerRounds: 2, warmUps: 1, batches: 1, batch: 20 }
@@ -50,14 +50,14 @@ async function printSpeed (): Promise<void> {
   })
 }
 
-/** The peers tell no number of pages. */
+/** The peers do not tell the number of pages. */
 function withoutPages (makers: Awaited<ReturnType<typeof peers>>): Record<string, (data: SampleInvoice) => Promise<number>> {
   return Object.fromEntries(Object.entries(makers).map(([name, make]) => [name, async (data) => (await make(data)).length > 0 ? 1 : 0]))
 }
 
 type Row = { pages: number, ms: number, 'documents/s': number, 'block model is': string }
 
-/** Runs the contestants in turns, so that a slow moment of the machine meets all of them; each document has other data. */
+/** Runs the contestants in turns, so that a slow moment of the machine affects all of them. Each document has different data. */
 async function compare (
   contestants: Record<string, (data: SampleInvoice) => Promise<number>>,
   lines: number,

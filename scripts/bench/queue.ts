@@ -1,7 +1,6 @@
 /**
- * What becomes of queued SMS: how fast they are drained through a vendor that takes 5 ms for each, how soon one is taken up
- * when nothing else is to do, and how long one waits behind another company's thousands. Vendor, database and each worker
- * are processes of their own.
+ * Queued SMS: the rate at which they are sent through a vendor that takes 5 ms for each, the delay of one when nothing else waits, and the
+ * delay of one behind another company's thousands. Vendor, database and each worker are separate processes.
  */
 import { createAuthority } from '@dispatch/conformance'
 import { writeFileSync } from 'node:fs'
@@ -18,15 +17,12 @@ import { smsRequest } from './support/sms.ts'
 import { printTable } from './support/table.ts'
 import { type Receipt, type ToVendor, vendorLatency } from './support/vendor.ts'
 
-/**
- * SMS that are queued to be drained, that another company's SMS waits behind, and that are queued one by one; how many a vendor takes at a
- * time.
- */
+/** The numbers of SMS: for the rate, for the other company's backlog, and for the single ones; and how many a vendor accepts at a time. */
 const { drained, ahead, pickedUp, vendors } = effort(
   { drained: 3_000, ahead: 10_000, pickedUp: 200, vendors: [1, 2, 4] },
   { drained: 50, ahead: 100, pickedUp: 5, vendors: [1] }
 )
-/** More than are ever asked at once. */
+/** More than are ever sent at once. */
 const many = 1_000
 
 type Vendor = Child<{ url: string }>
@@ -47,7 +43,7 @@ async function receiptsOf (vendor: Vendor): Promise<Receipt[]> {
   return told
 }
 
-/** What the vendor has got once there is so much of it. */
+/** Waits until the vendor has so many messages, and returns them. */
 async function receiptsOnceThere (vendor: Vendor, amount: number): Promise<Receipt[]> {
   for (;;) {
     const receipts = await receiptsOf(vendor)
@@ -79,7 +75,7 @@ async function withWorkers<Result> (
 /** `places`: how many messages the vendor accepts at once. */
 type Drain = { places: number, processes: number, concurrency: number }
 
-/** Messages a second while all processes work and none has run out of work. */
+/** Messages per second while all processes work and none has run out of work. */
 async function drain (bench: Bench, { places, ...workers }: Drain): Promise<number> {
   await tell(bench.vendor, { atOnce: places })
   await queue(bench.company, drained)
@@ -89,7 +85,7 @@ async function drain (bench: Bench, { places, ...workers }: Drain): Promise<numb
   return (to - from) / ((times[to] ?? NaN) - (times[from] ?? NaN)) * 1000
 }
 
-/** Milliseconds from the answer until the vendor has it; one after the other. */
+/** Milliseconds from the answer until the vendor has the message; one after the other. */
 async function pickUp (bench: Bench): Promise<number[]> {
   await tell(bench.vendor, { atOnce: many })
   const { ready: { url, bearer: authorization } } = bench.company
@@ -112,7 +108,7 @@ async function pickUp (bench: Bench): Promise<number[]> {
   return (await receiptsOnceThere(bench.vendor, pickedUp)).map(({ order, came }) => came - (answered.get(order) ?? NaN))
 }
 
-/** Seconds that one company's SMS takes when it comes behind thousands of another's. */
+/** Seconds that one company's SMS takes behind thousands of another's. */
 async function waitBehindOthers (bench: Bench): Promise<number> {
   await tell(bench.vendor, { atOnce: 1 })
   await queue(bench.company, ahead)

@@ -1,6 +1,6 @@
 /**
- * Runs the benchmarks named as arguments, or all of them: `npm run bench`, `npm run bench -- validation queue`. With `--smoke` each
- * measures for about a second only, which shows that it runs. Fails where one fails or prints no table.
+ * Runs the benchmarks named as arguments, or all of them: `npm run bench`, `npm run bench -- validation queue`. With `--smoke`, each one
+ * measures for about a second only, to show that it works. It fails if one fails or prints no table.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -16,7 +16,7 @@ const benchmarks = readdirSync(import.meta.dirname).filter((file) => file.endsWi
   file.slice(0, -'.ts'.length)
 )
 
-/** Milliseconds that a short run may take. */
+/** The time limit of a short run in milliseconds. */
 const timeout = 120_000
 
 assertNode()
@@ -29,7 +29,7 @@ if (unknown === undefined) {
   process.exitCode = 1
 }
 
-/** One after the other, as each is to have the machine for itself; short runs measure nothing, and share it. */
+/** Full runs are one after the other, so that each has the machine for itself. Short runs measure nothing, and run together. */
 async function runAll (names: readonly string[]): Promise<void> {
   const rest = names.values()
   const failed: string[] = []
@@ -45,7 +45,7 @@ async function runAll (names: readonly string[]): Promise<void> {
   if (failed.length > 0) process.exitCode = 1
 }
 
-/** Runs one, and prints what it printed once it has ended. */
+/** Runs one benchmark, and shows its output when it has ended. */
 async function run (name: string): Promise<string | undefined> {
   const began = performance.now()
   const script = fileURLToPath(new URL(`${name}.ts`, import.meta.url))

@@ -1,4 +1,4 @@
-/** `npm start` until it is ready, in an empty data directory and in one that is there; its memory after 1,000 dispatches. */
+/** The time of `npm start` until it is ready, in an empty data directory and in an existing one, and its memory after 1,000 dispatches. */
 import { demo } from '@dispatch/core'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,13 +14,13 @@ import { sendRequests } from './support/load.ts'
 import { median } from './support/measure.ts'
 import { printTable } from './support/table.ts'
 
-/** `starts`: of existing data. */
+/** `starts`: with existing data. */
 const { starts, dispatches } = effort({ starts: 5, dispatches: 1_000 }, { starts: 1, dispatches: 50 })
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 type Started = { url: string, pid: number, seconds: number, stop: () => Promise<void> }
 
-/** Neither credits nor limits of rate are what is measured. */
+/** Credits and rate limits are switched off, because they are not measured. */
 const settings = { PORT: '0', DISPATCH_PRICES: 'invoicing=0', DISPATCH_AUTH_LIMIT: '0', DISPATCH_DISPATCH_LIMIT: '0' }
 
 /** Runs `npm start` on a data directory. */
@@ -48,7 +48,7 @@ async function start (dataDirectory: string): Promise<Started> {
   }
 }
 
-/** What the first group of each pattern stands for, once all of them were written. */
+/** The first group of each pattern, once all patterns were found in the output. */
 async function readUntil (output: NodeJS.ReadableStream, patterns: readonly RegExp[]): Promise<string[]> {
   let written = ''
   for await (const line of createInterface({ input: output })) {
@@ -64,7 +64,7 @@ function resident (pid: number): number {
   return kilobytes(pid, 'status', 'VmRSS') / 1000
 }
 
-/** Memory of the database server in MB; what its processes share counts once. */
+/** Memory of the database server in MB. Memory that its processes share counts once. */
 function residentDatabase (dataDirectory: string): number {
   const pid = Number(readFileSync(join(dataDirectory, 'postgres/data/postmaster.pid'), 'utf8').split('\n')[0])
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number)
@@ -83,7 +83,7 @@ async function timeStart (dataDirectory: string): Promise<number> {
   return seconds
 }
 
-/** What a service that has started takes, before and after its dispatches, in MB. */
+/** The memory of a started service before and after its dispatches, in MB. */
 type Memory = { whenReady: number, afterwards: number, database: number }
 
 async function memoryOf ({ url, pid }: Started, dataDirectory: string): Promise<Memory> {

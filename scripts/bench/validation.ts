@@ -1,4 +1,4 @@
-/** Validation of an invoice of 3 KB, beside a bare fastify route that echoes the same body through the same schema. */
+/** Validation of an invoice of 3 KB, compared with a bare fastify route that returns the same body through the same schema. */
 import { startChild } from './support/child.ts'
 import { withBenchDatabase } from './support/database.ts'
 import { effort } from './support/effort.ts'

@@ -18,12 +18,12 @@ import { effort } from './support/effort.ts'
 import { printTable } from './support/table.ts'
 
 /**
- * How fast events of vendors are taken in: JWS verification, the commit and the answer, over HTTP, with the database, the
- * handling of the events and dispatches beside it, all on the same machine.
+ * How fast events of vendors are received: JWS verification, commit and answer over HTTP, while the database, the processing of the events
+ * and dispatches run on the same machine.
  */
 
 const path = '/api/webhooks/esign/providers/bench/endpoint.json'
-/** How many events are sent; the first ones, `warmUp`, are not measured. */
+/** The number of events. The first ones, `warmUp`, are not measured. */
 const { events, warmUp, transactions } = effort({ events: 12_000, warmUp: 500, transactions: 200 }, {
   events: 400,
   warmUp: 50,
@@ -35,7 +35,7 @@ const paced = 2_000
 const dispatches = 5
 
 type Event = { body: string, signature: string }
-/** What the process that sends them is told. */
+/** The instructions for the process that sends them. */
 type Load = { url: string, events: Event[] }
 type Report = {
   mode: string
@@ -80,13 +80,13 @@ async function measureOn (databaseUrl: string, folder: string): Promise<void> {
     throw new Error(`Of ${events} events ${count} were kept: ${JSON.stringify(reports)}`)
   }
   printTable(reports)
-  // The handling of the events and the dispatches are part of it.
+  // The processing of the events and the dispatches are part of the measurement.
   printTable({ 'processor time of the service': { 'µs an event': Math.round((user + system) / events) } })
   await server.close()
   await app.close()
 }
 
-/** Has a process of its own send the events. */
+/** Starts a separate process that sends the events. */
 async function sentBy (load: Load): Promise<Report[]> {
   const child = fork(import.meta.filename, process.argv.slice(2), { stdio: 'inherit' })
   child.send(load)
@@ -97,7 +97,7 @@ async function sentBy (load: Load): Promise<Report[]> {
   return reports
 }
 
-/** Half of the events as fast as they go, the other half at a steady pace. */
+/** Sends half of the events as fast as possible, and the other half at a steady rate. */
 async function generate ({ url, events }: Load): Promise<void> {
   const pool = new Pool(url, { connections, pipelining: 1 })
   const half = events.length / 2
@@ -162,7 +162,7 @@ async function steadily (events: readonly Event[], rate: number, post: (event: E
   await Promise.all(posts)
 }
 
-/** Dispatches invoices at a steady pace; resolves to how many were accepted. */
+/** Dispatches invoices at a steady rate. Resolves to the number of accepted ones. */
 async function dispatchUntil (pool: Pool, ended: AbortSignal): Promise<number> {
   const authorization = `Basic ${Buffer.from('demo@example.com:demo-password').toString('base64')}`
   let accepted = 0
@@ -195,7 +195,7 @@ function invoice (number: string): object {
   return { documentType: 'INVOICE', template: { id: 1, data } }
 }
 
-/** Accepted steps that the events are about, as dispatches leave them. */
+/** Accepted steps for the events, with the rows that dispatches would leave. */
 async function recordTransactions (app: App): Promise<void> {
   const database = app.get('database')
   const { company_id: companyId, user_id: userId } = await database.owner.selectFrom('users').select(['company_id', 'user_id']).where(

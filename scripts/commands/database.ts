@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import type { Config } from '../../plugins/config/config.ts'
 
 /**
- * Works with the service's database, up to date, whether the service runs or not: the server of DATABASE_URL, or the embedded one,
- * which is started for as long as the work takes where no service has it running. The data directory must be open.
+ * Runs work with the service's database after its migrations, whether the service runs or not: the server of DATABASE_URL, or the embedded
+ * one, which is started for that time if no service runs it. The data directory must be open.
  */
 export async function withDatabase<Result> (config: Config, work: (database: Database) => Promise<Result>): Promise<Result> {
   await using opened = new AsyncDisposableStack()

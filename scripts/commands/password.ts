@@ -1,13 +1,13 @@
 import { createInterface } from 'node:readline'
 import { type Readable, Writable } from 'node:stream'
 
-/** Where a password comes from: a terminal (`isTTY`), or whatever else stands on standard input. */
+/** The source of a password: a terminal (`isTTY`), or any other standard input. */
 export type Input = Readable & { isTTY?: boolean }
 
-/** A password: typed twice at a terminal, where nothing of it is shown, else the first line of the input. Throws with one sentence. */
+/** A password: typed twice at a terminal, where it is not shown, else the first line of the input. Throws an error with one sentence. */
 export async function readPassword (input: Input, prompt: Writable): Promise<string> {
   const isTyped = input.isTTY === true
-  // At a terminal the library echoes what is typed to its output itself: here it goes nowhere.
+  // At a terminal, the library echoes the input to its output. This output drops it.
   const nowhere = new Writable({
     write: (_chunk, _encoding, done) => {
       done()

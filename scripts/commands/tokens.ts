@@ -5,7 +5,7 @@ import { openDataDirectory } from '../data-directory.ts'
 import type { Command } from './command.ts'
 import { withDatabase } from './database.ts'
 
-/** What becomes of the keys before, and how it is told. */
+/** What happens to the previous keys, and the sentence that reports it. */
 const actions = {
   rotate: { older: 'kept', told: 'it signs in two minutes, and tokens of the key before stay good' },
   revoke: { older: 'revoked', told: 'within a minute every token that was signed before is refused' }

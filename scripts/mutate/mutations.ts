@@ -1,11 +1,11 @@
 import ts from 'typescript'
 
-/** One small change of a file: what stands from `start` to `end` becomes `text`. `kind` says what was done. */
+/** One small change of a file: `text` replaces the source from `start` to `end`. `kind` names the change. */
 export type Mutation = { file: string, line: number, start: number, end: number, before: string, text: string, kind: string }
 
 type Change = Omit<Mutation, 'file' | 'line' | 'before'>
 
-/** Operators and what each becomes. `+` may join texts, and stays. */
+/** Operators and their replacements. `+` is not changed, because it may join texts. */
 const operators = new Map<ts.SyntaxKind, string>([
   [ts.SyntaxKind.AmpersandAmpersandToken, '||'],
   [ts.SyntaxKind.BarBarToken, '&&'],
@@ -20,12 +20,12 @@ const operators = new Map<ts.SyntaxKind, string>([
   [ts.SyntaxKind.SlashToken, '*']
 ])
 
-/** Every small change of a source: a negated condition, another operator or constant, an element or a call left out. */
+/** Every small change of a source: a negated condition, another operator or constant, a removed element or call. */
 export function mutationsOf (file: string, source: string): Mutation[] {
   const tree = ts.createSourceFile(file, source, ts.ScriptTarget.Latest, true)
   const found: Mutation[] = []
   const visit = (node: ts.Node): void => {
-    // Types are gone before the code runs.
+    // Types do not exist at run time.
     if (ts.isTypeNode(node) || ts.isTypeAliasDeclaration(node) || ts.isInterfaceDeclaration(node) || ts.isImportDeclaration(node)) return
     for (const change of changesOf(node, tree)) {
       const before = source.slice(change.start, change.end)
@@ -60,7 +60,7 @@ function changesOf (node: ts.Node, tree: ts.SourceFile): Change[] {
   return []
 }
 
-/** An element with the comma that it needs. */
+/** An element with its comma. */
 function withoutElement (elements: ts.NodeArray<ts.Expression>, index: number, tree: ts.SourceFile): { start: number, end: number } {
   const [element, next, previous] = [elements[index], elements[index + 1], elements[index - 1]]
   if (element === undefined) throw new RangeError('There is no such element.')

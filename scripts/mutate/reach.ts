@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path/posix'
 import ts from 'typescript'
 
-/** Which tests reach a file, the nearest first. */
+/** The tests that reach a file, the nearest first. */
 export type Reach = (file: string) => string[]
 
 const sources = '{core,plugins,providers,scripts,test}/**/*.{ts,mts,mjs,js}'
@@ -22,7 +22,7 @@ export function reachOf (root: string): Reach {
     }).sort((one, other) => one.distance - other.distance || (one.test < other.test ? -1 : 1)).map(({ test }) => test)
 }
 
-/** The names that the workspaces export, and the files behind them. */
+/** The exported names of the workspaces, and the files behind them. */
 function entriesOf (root: string): Map<string, string> {
   return new Map(globSync(workspaces, { cwd: root }).flatMap((path) => {
     const { name, exports } = JSON.parse(readFileSync(join(root, path), 'utf8')) as { name: string, exports: Record<string, string> }
@@ -36,7 +36,7 @@ function importsOf (root: string, file: string, entries: ReadonlyMap<string, str
   )
 }
 
-/** How many imports lie between a file and each that it reaches. */
+/** The number of imports between a file and each file that it reaches. */
 function distancesFrom (file: string, imports: ReadonlyMap<string, readonly string[]>): Map<string, number> {
   const distances = new Map([[file, 0]])
   for (const [reached, distance] of distances) {
@@ -45,7 +45,7 @@ function distancesFrom (file: string, imports: ReadonlyMap<string, readonly stri
   return distances
 }
 
-/** A test mirrors the place of what it tries: each name that they share brings it nearer. */
+/** A test has a path similar to that of the tested file: each common name makes it nearer. */
 function likeness (test: string, file: string): number {
   const words = (path: string): Set<string> => new Set(path.replace(/(\.test)?\.ts$/, '').split(/[/-]/))
   const own = words(test)

@@ -1,9 +1,9 @@
 import type { ProvidedName } from '@dispatch/core'
 
 /**
- * What a new provider of a service begins with. `capabilities` are lines of its definition, `path` is a placeholder for the
- * vendor's; `request` is what the fixture dispatches, `filled` the code that makes `sends` of it, as `body`. `setting` is one that
- * the service demands, what it is made by, and a value of it.
+ * The outline of a new provider of a service. `capabilities` are lines of its definition; `path` is a placeholder for the vendor's path;
+ * `request` is the dispatch of the fixture; `filled` is the code that makes `sends`, the `body`, from it. `setting` is a required setting
+ * of the service: its name, its constructor and a value.
  */
 export type Outline = {
   capabilities: readonly string[]
@@ -13,7 +13,7 @@ export type Outline = {
   request: object
   filled: string
   sends: object
-  /** The vendor's words for what becomes of it, and an event. */
+  /** The vendor's words for the status, and an event. */
   events?: Readonly<Record<string, string>>
 }
 

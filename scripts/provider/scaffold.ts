@@ -6,12 +6,12 @@ import { dirname, join } from 'node:path'
 import core from '../../core/package.json' with { type: 'json' }
 import { outlines } from './outlines.ts'
 
-/** What a new provider is called, what it does, and where its folder is made. */
+/** The code of a new provider, its service, and the directory of its folder. */
 export type NewProvider = { code: string, service: string, directory: string }
 
 const fitCode = compile(ProviderCode)
 
-/** Writes the folder of a new provider and resolves to its path. Throws an Error with one sentence when there can be none. */
+/** Writes the folder of a new provider and resolves to its path. Throws an Error with one sentence when it cannot. */
 export async function scaffoldProvider ({ code, service, directory }: NewProvider): Promise<string> {
   if (!fitCode(code).ok) {
     throw new Error(
@@ -30,7 +30,7 @@ export async function scaffoldProvider ({ code, service, directory }: NewProvide
   return folder
 }
 
-/** A placeholder, obviously, in place of which an integrator puts the vendor's own; the webhook's secret is another. */
+/** A visible placeholder that an integrator replaces by the vendor's own values. The webhook's secret is another one. */
 const apiKey = 'fake_key_5f2b8c91d04e7a63'
 
 function settingsOf (service: ProvidedName): object {
@@ -67,11 +67,11 @@ function definitionOf (code: string, service: ProvidedName): string {
   const host = `api.${code}.example.com`
   return `import { ${setting === undefined ? '' : `${setting.by}, `}defineProvider, Secret, Type } from '@dispatch/core/provider'
 
-/** What the vendor answers to an accepted request, as far as it is read. */
+/** The read part of the vendor's answer to an accepted request. */
 const Sent = Type.Object({ id: Type.String(), status: Type.String() })
 ${
     events === undefined ? '' : `
-/** What the vendor sends about it later. */
+/** The vendor's later event. */
 const Event = Type.Object({ id: Type.String(), type: Type.String(), about: Type.Object({ id: Type.String() }) })
 `
   }

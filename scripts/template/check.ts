@@ -1,10 +1,10 @@
 import { compileTemplate, readTemplateFolder, RenderError, TemplateError, unreadFields } from '@dispatch/documents'
 import { samplesIn } from './samples.ts'
 
-/** What there is to say about a template, a sentence each: faults keep it from being used, warnings do not. */
+/** The results for a template, one sentence each. Faults make it unusable, warnings do not. */
 export type TemplateFaults = { faults: string[], warnings: string[] }
 
-/** Checks a template's folder and makes its samples in every format; warns of fields of the samples that no block shows. */
+/** Checks a template's folder and makes its samples in every format. It warns about fields of the samples that no block shows. */
 export async function checkTemplateFolder (folder: string): Promise<TemplateFaults> {
   try {
     const template = await readTemplateFolder(folder)

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { samplesIn } from './samples.ts'
 
 /**
- * Writes every sample of a template's folder in every format into a directory; resolves to the names of the files. Throws a TemplateError
- * or a RenderError.
+ * Writes every sample of a template's folder in every format into a directory, and resolves to the names of the files. Throws a
+ * TemplateError or a RenderError.
  */
 export async function preview (folder: string, directory: string, now: Date): Promise<string[]> {
   const files = await samplesIn(await readTemplateFolder(folder), now)

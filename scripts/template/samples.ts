@@ -1,10 +1,10 @@
 import { type CompiledTemplate, compileTemplate, render, type TemplateFolder } from '@dispatch/documents'
 import { standalone } from '../../core/templates/preview.ts'
 
-/** A file by its name. */
+/** A file with its name. */
 export type SampleFiles = Readonly<Record<string, string | Uint8Array>>
 
-/** The samples of a template in every format that it is made for, as files. Throws a RenderError. */
+/** The samples of a template as files, in every format for which the template is made. Throws a RenderError. */
 export async function samplesIn ({ source, samples }: Pick<TemplateFolder, 'source' | 'samples'>, now: Date): Promise<SampleFiles> {
   const template = compileTemplate(source)
   const makers = source.documentType === 'E_INVOICE' ? [filesOf, eInvoicesOf] : [filesOf]

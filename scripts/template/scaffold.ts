@@ -2,17 +2,14 @@ import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** What a new template is called, where its folder is made, and the directory whose numbers are taken. */
+/** The name of a new template, the directory of its folder, and the directory whose numbers are already used. */
 export type NewTemplate = { name: string, directory: string, taken: string }
 
-/** Numbers from here on are for templates of one's own; those below are kept for the shipped ones. */
+/** Numbers from here on are for your own templates. Smaller numbers are reserved for the shipped ones. */
 const firstNumber = 100
 const lastNumber = 999
 
-/**
- * Writes the folder of a new template, which is valid as it is, and resolves to its path. Throws an Error with one sentence when there can
- * be none.
- */
+/** Writes the folder of a new, valid template and resolves to its path. Throws an Error with one sentence when it cannot. */
 export async function scaffoldTemplate ({ name, directory, taken }: NewTemplate): Promise<string> {
   if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name)) {
     throw new Error(`"${name}" is no name of a template: lowercase letters, digits and dashes, beginning with a letter.`)

@@ -5,13 +5,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { post } from './post.ts'
 import { smsRequest } from './sms.ts'
 
-// Attackers have machines of their own: here they take what the service leaves of this one.
+// Real attackers have their own machines. Here they get the processor time that the service leaves.
 setPriority(19)
 
 const [url = '', bearer = ''] = process.argv.slice(2)
 const connectionsOfEach = 40
 
-/** Five megabytes, just about what a body may have: long texts, or more than a million objects. */
+/** Five megabytes, almost the largest permitted body: long texts, or more than a million objects. */
 const longBody = JSON.stringify({ notes: Array.from({ length: 4900 }, () => 'x'.repeat(1000)) })
 const manyBody = JSON.stringify({ notes: Array.from({ length: 1_600_000 }, () => ({})) })
 
@@ -23,7 +23,7 @@ const attacks: readonly (() => Promise<unknown>)[] = [
   () => post(url, '/api/sms/validate', manyBody, bearer)
 ]
 
-/** A request whose body comes byte by byte, 10 milliseconds apart. */
+/** A request whose body is sent byte by byte, 10 milliseconds apart. */
 async function trickle (): Promise<void> {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname).on('error', () => undefined)

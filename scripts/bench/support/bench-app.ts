@@ -11,7 +11,10 @@ import { type App, type AppDependencies, createApp } from '../../../plugins/cont
 export type Bench = { app: App, config: Config, users: readonly [User, ...User[]] }
 type User = { email: string, password: string }
 
-/** `vendor`: where the company's SMS go; to the simulator, as its invoices do, without one. `users`: how many it has; one unless given. */
+/**
+ * `vendor`: the vendor of the company's SMS; the simulator if it is left out. Invoices always go to the simulator. `users`: the number of
+ * users, by default one.
+ */
 export type BenchAppOptions = {
   databaseUrl: string
   folder: string
@@ -21,7 +24,7 @@ export type BenchAppOptions = {
   log: Logger
 }
 
-/** A PDF at once, of no bytes. */
+/** An empty PDF without rendering. */
 const empty: Rendered<'pdf'> = { bytes: new Uint8Array(), contentType: 'application/pdf', pages: 1, signatures: [] }
 
 const unrendered: AppDependencies['renderer'] = {
@@ -30,11 +33,11 @@ const unrendered: AppDependencies['renderer'] = {
   close: () => Promise.resolve()
 }
 
-/** The service's own providers, and the one of the benchmarks. */
+/** The service's own providers, and that of the benchmarks. */
 export const providerDirectories = ['../../../providers', 'providers'].map((folder) => fileURLToPath(new URL(folder, import.meta.url)))
   .join(delimiter)
 
-/** The service composed as `npm start` does it, with a user of a company that has credits enough. */
+/** The service as `npm start` creates it, with a user of a company that has enough credits. */
 export async function openBenchApp ({ databaseUrl, folder, documents, vendor, users: amount = 1, log }: BenchAppOptions): Promise<Bench> {
   const config = readConfig({
     DISPATCH_AUTH_LIMIT: '0',

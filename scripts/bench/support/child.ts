@@ -2,13 +2,10 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-/** A script of this folder in a process of its own, which has sent `ready` as its first message. */
+/** A script of this folder in its own process. Its first message was `ready`. */
 export type Child<Ready> = { ready: Ready, process: ChildProcess, stop: () => Promise<void> }
 
-/**
- * Starts a script, with `env` on top of the environment, and waits until it is ready. What it writes on standard output is dropped, as a
- * pipe that somebody reads would take it.
- */
+/** Starts a script with additional environment variables `env`, and waits until it is ready. Its standard output is read and dropped. */
 export async function startChild<Ready> (script: string, args: readonly string[] = [], env: NodeJS.ProcessEnv = {}): Promise<Child<Ready>> {
   const child = fork(fileURLToPath(new URL(script, import.meta.url)), args, {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

@@ -1,8 +1,8 @@
 import { constants } from 'node:os'
 
 /**
- * Has `undo` run, before the process ends, where it is cut off: by an error or by a signal.
- * @returns what calls that off, once everything was undone in the ordinary way.
+ * Runs `undo` before the process ends through an error or a signal.
+ * @returns a function that cancels this, for the normal end.
  */
 export function whenCut (undo: () => void): () => void {
   const end = (signal: 'SIGINT' | 'SIGTERM') => {

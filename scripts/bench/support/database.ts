@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { whenCut } from './cut.ts'
 
-/** Works with an embedded database server of its own, in a folder that is gone afterwards. */
+/** Runs work with its own embedded database server, in a folder that is deleted afterwards. */
 export async function withBenchDatabase<Result> (work: (server: Embedded, folder: string) => Promise<Result>): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), 'dispatch-bench-'))
   const server = await startEmbedded({ dir: join(folder, 'postgres') })

@@ -1,4 +1,4 @@
-/** A bare fastify route that answers with the body that it receives, both through the schema of a dispatch request. */
+/** A bare fastify route that returns the body that it receives, both checked with the schema of a dispatch request. */
 import { compile } from '@dispatch/common'
 import { requestSchema } from '@dispatch/core'
 import fastify from 'fastify'
@@ -6,7 +6,7 @@ import { whenStopped } from './stop.ts'
 
 const schema = requestSchema(['invoicing'])
 const server = fastify()
-// The formats of the schema are the core's: so is the reader.
+// The formats in the schema are the core's, so its parser is used too.
 server.setValidatorCompiler<typeof schema>(({ schema }) => {
   const check = compile(schema)
   return (value: unknown) => {

@@ -3,20 +3,21 @@ import { createRequire } from 'node:module'
 import { formatMoney } from '../../../core/packages/documents/compile/format.ts'
 import type { SampleInvoice } from './pdf-by-hand.ts'
 
-/** Makes an invoice; the bytes of its file. */
+/** Makes an invoice and returns the bytes of its file. */
 export type Make = (invoice: SampleInvoice) => Promise<Uint8Array>
 
 const load = createRequire(import.meta.url)
 
 /**
- * The table of an invoice as `docx` and `exceljs` make it, where they are: packages of this folder alone, and no dependency of the service.
+ * The table of an invoice as `docx` and `exceljs` make it, if they are installed: packages of this folder only, which the service does not
+ * depend on.
  */
 export function peers (): Record<string, Make> {
   const makers = Object.entries({ docx, exceljs }).filter(([name]) => existsSync(new URL(`../node_modules/${name}/`, import.meta.url)))
   return Object.fromEntries(makers.map(([name, maker]) => [`${name} (the table alone)`, maker()]))
 }
 
-/** What of the packages is used; they are installed for the benchmark only, and so are their types. */
+/** The used part of the packages. They are installed for the benchmark only, and so are their types. */
 type Maker = new(options: object) => object
 type Docx = Record<'Document' | 'Paragraph' | 'Table' | 'TableRow' | 'TableCell', Maker> & {
   Packer: { toBuffer: (document: object) => Promise<Buffer> }

@@ -1,9 +1,12 @@
 import pg from 'pg'
 
-/** How many steps a second there were: they lie that far apart. */
+/** How many steps per second there were: this gives the interval between them. */
 const apart = '1 second'
 
-/** As many succeeded dispatches of SMS and invoices as are asked for, of every company in turn, as the service leaves them. */
+/**
+ * Creates the requested number of successful dispatches of SMS and invoices, of each company in turn, with the rows that the service would
+ * leave.
+ */
 const statements = [
   `create temporary table old as
     select n, company_id, user_id, now() - n * interval '${apart}' as at, n % 2 = 0 as paid,
@@ -28,11 +31,11 @@ const statements = [
     select company_id, 'debit', -1, 1000000000 - n, dispatch_id, step_id, 'Dispatch accepted', at from old where paid`
 ]
 
-/** Stores so many dispatches as if they had been made, a second apart, up to now. */
+/** Stores so many dispatches, as if they had been made a second apart until now. */
 export async function grow (databaseUrl: string, amount: number): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl })
   await client.connect()
-  // Without the checks of references: they hold by construction.
+  // Foreign keys are not checked: they hold by construction.
   await client.query('set session_replication_role = \'replica\'; set synchronous_commit = off; set work_mem = \'64MB\'')
   for (const statement of statements) await client.query(statement, statement.includes('$1') ? [amount] : [])
   await client.query('drop table old')

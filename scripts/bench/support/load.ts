@@ -6,15 +6,15 @@ import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
 import { effort } from './effort.ts'
 
-/** What autocannon reports, as far as it is read; `duration` in seconds. */
+/** The part of autocannon's report that is read; `duration` is in seconds. */
 const Report = Type.Object({ '2xx': Type.Integer(), non2xx: Type.Integer(), errors: Type.Integer(), duration: Type.Number() })
 
 export type Load = { url: string, body: JsonObject, authorization?: string }
 
-/** Requests that are answered in a second. A short run counts to 64, as a machine under load may answer none within its time. */
+/** Requests answered per second. A short run counts up to 64 requests, because a machine under load may answer none within its time. */
 export async function requestsPerSecond (load: Load, seconds: number): Promise<number> {
   const { '2xx': answered, duration } = await fire(load, effort(['--duration', String(seconds)], ['--amount', '64']))
-  // The report tells hundredths of a second.
+  // The report has a resolution of 0.01 s.
   return answered / Math.max(duration, 0.01)
 }
 
@@ -23,7 +23,10 @@ export async function sendRequests (load: Load, amount: number): Promise<void> {
   await fire(load, ['--amount', String(amount)])
 }
 
-/** POSTs the body over 32 connections, from a process of its own; `[<id>]` in it is another word each time. Throws when one is refused. */
+/**
+ * POSTs the body over 32 connections from a separate process. `[<id>]` in the body is a different word each time. Throws when a request is
+ * refused.
+ */
 async function fire ({ url, body, authorization }: Load, limit: readonly string[]): Promise<Static<typeof Report>> {
   const headers = ['content-type=application/json', ...(authorization === undefined ? [] : [`authorization=${authorization}`])]
   const autocannon = spawn(process.execPath, [

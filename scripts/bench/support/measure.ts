@@ -1,12 +1,12 @@
 import { effort } from './effort.ts'
 
-/** How often something is done in a second. */
+/** Runs per second. */
 export type Rate = () => Promise<number>
 
-/** As many as the service is asked at once. */
+/** The number of concurrent requests to the service. */
 const atOnce = 32
 
-/** How often the work is done in a second, 32 at a time. */
+/** How often per second the work is done, 32 at a time. */
 export function rateOf (seconds: number, work: () => Promise<unknown>): Rate {
   return async () => {
     const start = performance.now()
@@ -20,10 +20,12 @@ export function rateOf (seconds: number, work: () => Promise<unknown>): Rate {
 
 const warmUps = effort(1, 0)
 
-/** What each contestant reached in each round. */
+/** The results of each contestant in each round. */
 export type Rates<Name extends string> = Record<Name, number[]>
 
-/** Runs the contestants in turns, so that a slow moment of the machine meets all of them; the first turn of a full run only warms up. */
+/**
+ * Runs the contestants in turns, so that a slow moment of the machine affects all of them. The first turn of a full run is only a warm-up.
+ */
 export async function inTurns<Name extends string> (contestants: Record<Name, Rate>, rounds: number): Promise<Rates<Name>> {
   const names = Object.keys(contestants) as Name[]
   const rates = Object.fromEntries(names.map((name) => [name, []])) as unknown as Rates<Name>
@@ -36,21 +38,21 @@ export async function inTurns<Name extends string> (contestants: Record<Name, Ra
   return rates
 }
 
-/** The one in the middle, or the mean of the two. */
+/** The median. */
 export function median (values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   const [low = NaN, high = NaN] = [sorted[Math.floor((sorted.length - 1) / 2)], sorted[Math.floor(sorted.length / 2)]]
   return (low + high) / 2
 }
 
-/** How much of the baseline a contestant reaches: the median over the rounds, in percent. */
+/** A contestant's share of the baseline: the median over the rounds, in percent. */
 export function share (subject: readonly number[], baseline: readonly number[]): number {
   return median(subject.map((rate, round) => rate / (baseline[round] ?? NaN))) * 100
 }
 
 export type BenchRow = { 'per second': number, reached?: string, wanted?: string }
 
-/** A line of a table: the median rate, and the share of the baseline beside the one that is wanted. */
+/** A row of a table: the median rate, and the share of the baseline beside the wanted share. */
 export function benchRow (rates: readonly number[], against?: { baseline: readonly number[], wanted: number }): BenchRow {
   const rate = { 'per second': Math.round(median(rates)) }
   return against === undefined

@@ -6,16 +6,16 @@ import PDFDocument from 'pdfkit'
 import { formatDate, formatMoney, formatNumber, formatPercent } from '../../../core/packages/documents/compile/format.ts'
 import { facesFor } from '../../../core/packages/documents/layout/fonts.ts'
 
-/** The regular and the bold font, as objects that pdfkit takes. */
+/** The regular and the bold font in pdfkit's form. */
 export type Fonts = { regular: object, bold: object }
 
-/** Fonts that are parsed once per process, and nothing more. */
+/** Fonts that are parsed once per process, without further caches. */
 export function plainFonts (): Fonts {
   const open = (name: string): object => create(readFileSync(createRequire(import.meta.url).resolve(`dejavu-fonts-ttf/ttf/${name}.ttf`)))
   return { regular: open('DejaVuSans'), bold: open('DejaVuSans-Bold') }
 }
 
-/** The fonts of the block model, with their memory of layouts and their own subsets. */
+/** The fonts of the block model, with their cache of layouts and their own subsets. */
 export function ourFonts (): Fonts {
   const font = (bold: boolean): object => facesFor('sans', { bold }).first.font
   return { regular: font(false), bold: font(true) }
@@ -41,7 +41,7 @@ export type SampleInvoice = {
   bankDetails: Record<'accountHolder' | 'iban' | 'bic' | 'bank', string>
 }
 
-/** The sample with so many lines, and with other words and amounts for every seed. */
+/** The sample with so many lines, and with different words and amounts for every seed. */
 export function sampleInvoiceOf (sample: Record<string, unknown>, lines: number, seed: number): SampleInvoice {
   const invoice = structuredClone(sample) as SampleInvoice
   const first = invoice.lines
@@ -64,7 +64,7 @@ export function sampleInvoiceOf (sample: Record<string, unknown>, lines: number,
 const [left, right, top, bottom] = [51, 544, 51, 780]
 const columns = [{ x: 51, width: 237 }, { x: 298, width: 46 }, { x: 354, width: 73 }, { x: 437, width: 30 }, { x: 464, width: 80 }] as const
 
-/** The pages of `templates/invoice`, as one would write them against pdfkit: text where it belongs, a loop for the rows. */
+/** The pages of `templates/invoice`, written directly with pdfkit: text at its place, a loop for the rows. */
 export async function invoiceByHand (invoice: SampleInvoice, fonts: Fonts, now: Date): Promise<{ bytes: Uint8Array, pages: number }> {
   const pdf = new PDFDocument({
     size: 'A4',

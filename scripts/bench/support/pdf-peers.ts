@@ -5,15 +5,15 @@ import { fileURLToPath } from 'node:url'
 import { formatDate, formatMoney, formatNumber, formatPercent } from '../../../core/packages/documents/compile/format.ts'
 import type { SampleInvoice } from './pdf-by-hand.ts'
 
-/** Makes an invoice; the bytes of its PDF. */
+/** Makes an invoice and returns the bytes of its PDF. */
 type Make = (invoice: SampleInvoice) => Promise<Uint8Array>
 
-/** Whether the peers are there: they are packages of this folder alone, and no dependency of the service. */
+/** Whether the peers are installed: packages of this folder only, which the service does not depend on. */
 export function hasPeers (): boolean {
   return existsSync(new URL('../node_modules/', import.meta.url))
 }
 
-/** The page of `templates/invoice` as pdfmake and as @react-pdf/renderer make it, with the same embedded fonts. */
+/** The page of `templates/invoice` as pdfmake and @react-pdf/renderer make it, with the same embedded fonts. */
 export async function peers (): Promise<Record<string, Make>> {
   return { pdfmake: pdfmake(), '@react-pdf/renderer': await reactPdf() }
 }
@@ -58,7 +58,7 @@ const bankOf = ({ bankDetails, number }: SampleInvoice): string[][] => [
   ['Reference', number]
 ]
 
-/** What of pdfmake is used; it is installed for the benchmark only, and so are its types. */
+/** The used part of pdfmake. It is installed for the benchmark only, and so are its types. */
 type Printer = { createPdfKitDocument: (definition: object) => NodeJS.ReadableStream & { end: () => void } }
 
 function pdfmake (): Make {
@@ -127,7 +127,7 @@ function pdfmake (): Make {
   }
 }
 
-/** What of React and @react-pdf/renderer is used. */
+/** The used part of React and @react-pdf/renderer. */
 type React = { createElement: (type: unknown, properties: object | null, ...children: unknown[]) => unknown }
 type ReactPdf = {
   Document: unknown

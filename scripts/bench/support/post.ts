@@ -1,8 +1,6 @@
 import { request } from 'node:http'
 
-/**
- * Sends JSON, or a text of it, on a connection of its own; resolves with the status when the answer has been read, with 0 when none came.
- */
+/** Sends JSON, or a JSON text, on its own connection. Resolves to the status after the answer was read, or to 0 without an answer. */
 export function post (url: string, path: string, body: object | string, authorization?: string): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>()
   const sent = request(url + path, {

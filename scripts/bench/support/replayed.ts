@@ -6,10 +6,10 @@ import { openBenchApp } from './bench-app.ts'
 import { type Rate, rateOf } from './measure.ts'
 import { recordScript, replay, type Script } from './statements.ts'
 
-/** As many connections as the service has to its database. */
+/** The number of connections of the service to its database. */
 const connections = 10
 
-/** What is dispatched; `bodyOf` makes a body that holds a word of its own. */
+/** The work of a dispatch. `bodyOf` makes a body that contains a unique word. */
 export type ReplayOptions = {
   databaseUrl: string
   folder: string
@@ -37,13 +37,13 @@ export async function prepareReplay ({ databaseUrl, folder, services, bodyOf, mo
   const script = await recordScript('recorded-number', () => dispatch('recorded-number'))
   await app.close()
   const pool = new pg.Pool({ connectionString: databaseUrl, max: connections })
-  // The server ends before the last of them has gone.
+  // The server ends before the last connection has closed.
   pool.on('error', () => undefined)
   await assertDispatches(pool, script)
   return { rate: rateOf(seconds, () => replay(pool, script)), close: () => pool.end() }
 }
 
-/** The statements alone must do what the dispatch did: a baseline that does less says nothing. */
+/** The statements alone must have the same effect as the dispatch: a baseline that does less proves nothing. */
 async function assertDispatches (pool: pg.Pool, script: Script): Promise<void> {
   const before = await latest(pool)
   await replay(pool, script)

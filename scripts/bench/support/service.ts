@@ -1,13 +1,13 @@
 /**
- * The service on the database and in the folder given as arguments, "rendered" or "unrendered"; a vendor's address may follow.
- * BENCH_USERS: how many users its company has.
+ * The service on the database and in the folder given as arguments, "rendered" or "unrendered"; the address of a vendor may follow.
+ * BENCH_USERS: the number of users of its company.
  */
 import { createServer } from '../../../plugins/app.ts'
 import { createLogger } from '../../../plugins/hooks/logging.ts'
 import { openBenchApp } from './bench-app.ts'
 import { whenStopped } from './stop.ts'
 
-/** The address, and the Authorization headers of a user; `bearers`: of all its users. */
+/** The address, and the Authorization headers of one user; `bearers`: those of all its users. */
 export type RunningService = { url: string, basic: string, bearer: string, bearers: readonly string[] }
 
 const [databaseUrl = '', folder = '', documents, vendor] = process.argv.slice(2)

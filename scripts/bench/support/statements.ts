@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import pg from 'pg'
 
-/** What a client of the database is asked. */
+/** A query of a database client. */
 export type Statement = [statement: string | pg.QueryConfig, values?: unknown[]]
 type Querying = { query: (...statement: Statement) => Promise<unknown> }
 /** A statement, and the connection that it ran on. */
@@ -15,12 +15,12 @@ prototype.query = function (...statement) {
   return query.apply(this, statement)
 }
 
-/** The same transactions again, about other things each time. */
+/** Runs the same transactions again, each time with other values. */
 export type Script = () => Statement[][]
 
 /**
- * Records the transactions that `work` runs, on connections that were opened since this module was loaded. `word` is a text
- * in them that is another one each time; so is every UUIDv7.
+ * Records the transactions that `work` runs, on connections that were opened after this module was loaded. `word` is a text in them that is
+ * different each time; so is every UUIDv7.
  */
 export async function recordScript (word: string, work: () => Promise<unknown>): Promise<Script> {
   const statements: Recorded[] = recorded = []
@@ -32,7 +32,7 @@ export async function recordScript (word: string, work: () => Promise<unknown>):
   return () => JSON.parse(changing.reduce((text, name) => text.replaceAll(name, randomUUIDv7()), json)) as Statement[][]
 }
 
-/** The transactions of all connections in the order in which they began; a statement outside of any is one of its own. */
+/** The transactions of all connections in the order of their start. A statement outside of a transaction is a transaction of its own. */
 export function transactionsOf (statements: readonly Recorded[]): Statement[][] {
   const transactions: Statement[][] = []
   const open = new Map<object, Statement[]>()
@@ -47,7 +47,7 @@ export function transactionsOf (statements: readonly Recorded[]): Statement[][] 
   return transactions
 }
 
-/** Runs a script, each of its transactions on a connection of the pool. */
+/** Runs a script; each of its transactions uses one connection of the pool. */
 export async function replay (pool: pg.Pool, script: Script): Promise<void> {
   for (const transaction of script()) {
     const client = await pool.connect()

@@ -1,8 +1,8 @@
-/** Before there is anything to close, a child that has lost its parent just ends. */
+/** A child that loses its parent before it has opened anything just ends. */
 const end = () => process.exit(1)
 process.once('disconnect', end)
 
-/** Closes what a child has opened once it is told to stop or has lost its parent; nothing keeps it running then. */
+/** Closes what a child has opened, when it is told to stop or has lost its parent. After that nothing keeps it running. */
 export function whenStopped (close: () => Promise<unknown>): void {
   let closing: Promise<void> | undefined
   const stop = () => {

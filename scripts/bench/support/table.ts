@@ -2,16 +2,16 @@ import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { smoke } from './effort.ts'
 
-/** Asked before anything is measured: the files may change during a long run. */
+/** Read before the measurement, because files may change during a long run. */
 const taken = takenOn(fileURLToPath(new URL('../../..', import.meta.url)), new Date())
 
-/** Prints a table, and below it what it was taken on. */
+/** Prints a table, and below it the commit, Node's version and the date. */
 export function printTable (rows: Record<string, object> | readonly object[]): void {
   console.table(rows)
   console.log(taken + (smoke ? '; a short run: its figures mean nothing' : ''))
 }
 
-/** The commit of the working tree in the folder ("+ changes" where files differ from it), Node's version and the date. */
+/** The commit of the working tree in the folder ("+ changes" if files differ from it), Node's version and the date. */
 export function takenOn (folder: string, date: Date): string {
   return `commit ${commitOf(folder)}, Node ${process.versions.node}, ${date.toISOString().slice(0, 10)}`
 }
@@ -22,7 +22,7 @@ function commitOf (folder: string): string {
   return git(folder, 'status', '--porcelain') === '' ? commit : `${commit} + changes`
 }
 
-/** What git prints; nothing without git, or outside of a repository. */
+/** The output of git; empty without git, or outside of a repository. */
 function git (cwd: string, ...args: string[]): string | undefined {
   const { status, stdout } = spawnSync('git', args, { cwd, encoding: 'utf8' })
   return status === 0 ? stdout.trim() : undefined

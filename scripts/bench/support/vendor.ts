@@ -1,6 +1,6 @@
 /**
- * An HTTPS vendor on loopback, with the certificate in the files given as arguments, that takes 5 ms for a message and notes when each
- * came.
+ * An HTTPS vendor on loopback, with the certificate in the files given as arguments. It takes 5 ms for a message and records the time of
+ * each.
  */
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -9,9 +9,9 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { whenStopped } from './stop.ts'
 
-/** When a message came and was answered, in milliseconds of the machine's clock; `order` is that of its metadata. */
+/** When a message was received and answered, in milliseconds of the machine's clock. `order` is that of its metadata. */
 export type Receipt = { order: string, came: number, answered: number }
-/** Forgets what it has, and from then on takes `atOnce` at a time; the others wait their turn. Or tells what it has. */
+/** Forgets its messages, and then accepts `atOnce` at a time, while the others wait. Or returns its messages. */
 export type ToVendor = { atOnce: number } | 'tell'
 
 /** Milliseconds. */
@@ -19,7 +19,7 @@ export const vendorLatency = 5
 
 const clock = (): number => performance.timeOrigin + performance.now()
 
-/** What the process does when it is run, and not imported for its types. */
+/** The work of the process, when the file is run and not only imported for its types. */
 export async function serve (key: string, cert: string): Promise<void> {
   let receipts: Receipt[] = []
   let free = Infinity

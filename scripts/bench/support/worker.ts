@@ -1,4 +1,4 @@
-/** A process that works on the queue of the database, in the folder given as arguments. */
+/** A process that runs jobs of the database's queue, in the folder given as arguments. */
 import { readConfig } from '../../../plugins/config/config.ts'
 import { createApp } from '../../../plugins/container.ts'
 import { createLogger } from '../../../plugins/hooks/logging.ts'

@@ -2,7 +2,7 @@ import { defineProvider, Host, Type } from '@dispatch/core/provider'
 
 const Message = Type.Object({ id: Type.String(), status: Type.String() })
 
-/** Asks the vendor of the benchmarks. */
+/** A request to the vendor of the benchmarks. */
 export default defineProvider({
   code: 'bench',
   name: 'Bench',
