@@ -2,19 +2,19 @@ import type pg from 'pg'
 import { connectionSettings, LastingClient } from './connections.ts'
 import { connectionError, statementError } from './unavailable.ts'
 
-/** Does work while no other process of the database does such work. Must not be called inside such work. */
+/** Runs work while no other process runs such work on this database. It must not be called inside such work. */
 export type AdvisoryLock = <T>(work: () => Promise<T>) => Promise<T>
 
 /**
- * Milliseconds: how long others may be at work, as a first start makes all tables, and after which a process that stands still has lost its
- * turn.
+ * Milliseconds. How long to wait for the work of others: a first start creates all tables. And the time after which a process that is
+ * stopped loses the lock.
  */
 const [othersWork, stall] = [120_000, 30_000]
 const limits = { connect: 5_000, lock: othersWork, statement: othersWork, idle: stall, answer: othersWork + 5_000 }
 
 /**
- * Turns by an advisory lock of the database, on a connection of its own: for migrations, the start of the queue, shared templates and the
- * first companies. They change the same tables in different orders, so that two at once could wait for each other.
+ * Uses an advisory lock of the database, on a connection of its own, for migrations, the start of the queue, shared templates and the first
+ * companies. These change the same tables in different orders, so two at once could deadlock.
  */
 export function createAdvisoryLock (config: pg.ClientConfig): AdvisoryLock {
   return async (work) => {

@@ -4,33 +4,33 @@ import { Readable } from 'node:stream'
 import type { Log } from '../../host/call/log.ts'
 import { draftEnding, isMissing, makeFolder, writeAtomically } from './files.ts'
 
-/** Files of one ending in a folder, each of them whole or not there, whenever their process dies. Processes may share the folder. */
+/** Files with one ending in a folder. Each is complete or not there, whenever its process dies. Several processes may share the folder. */
 export type AtomicFiles = {
-  /** Resolves when the file would survive a loss of power. What could not be written leaves nothing behind. */
+  /** Resolves when the file is safe against a power failure. A file that could not be written leaves nothing behind. */
   write: (name: string, text: string) => Promise<void>
-  /** Their names, sorted. */
+  /** The names of the files, sorted. */
   names: () => Promise<string[]>
   /**
-   * Hands over what `read` makes of each file, in the order of their names. One that `read` throws at is set aside; one that the
-   * disk does not hand out stays; another process may be at the same ones. None of that keeps the others back. Rejects where `take` does.
+   * Calls `take` with what `read` makes of each file, in the order of their names. Where `read` throws, the file is set aside. A file that
+   * the disk cannot read stays. Another process may drain the same files. None of this stops the others. Rejects where `take` rejects.
    */
   drain: <Content>(read: (text: string) => Content, take: (content: Content) => Promise<DrainResult>) => Promise<void>
 }
 
-/** What becomes of a file: it is removed, it stays, or it is set aside, with these facts in the log. */
+/** What to do with a file: remove it (`done`), keep it (`later`), or set it aside and log these facts (`unknown`). */
 export type DrainResult = 'done' | 'later' | { unknown: object }
 
-/** Milliseconds after which nobody writes a draft any more: a file is written within seconds, and a process may have been stopped. */
+/** Milliseconds after which a draft is abandoned. Writing takes seconds, but the process may have been stopped meanwhile. */
 export const draftLifetime = 24 * 3600 * 1000
 
-/** Opens the folder, which is made where there is none. `ending`: with its dot. */
+/** Opens the folder, and makes it where it is missing. `ending`: with its dot. */
 export async function openAtomicFiles ({ folder, ending, log }: { folder: string, ending: string, log: Log }): Promise<AtomicFiles> {
   await makeFolder(folder)
   const pathOf = (name: string): string => join(folder, name)
-  /** Files of which the log has that nothing can be done with them. */
+  /** Files whose failure was logged. */
   const told = new Set<string>()
 
-  /** Undefined where another process was faster, or the disk does not do it. */
+  /** Answers undefined where another process was faster, or the disk refuses. */
   async function attempt<T> (name: string, work: Promise<T>): Promise<T | undefined> {
     try {
       return await work
@@ -42,7 +42,7 @@ export async function openAtomicFiles ({ folder, ending, log }: { folder: string
     }
   }
 
-  /** Keeps a file from being read again. */
+  /** Renames a file, so that it is not read again. */
   async function setAside (name: string, why: 'unreadable' | 'unknown', facts: object): Promise<void> {
     const aside = pathOf(`${name}.${why}`)
     const isMine = await attempt(name, rename(pathOf(name), aside).then(() => true))

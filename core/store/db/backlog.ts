@@ -2,18 +2,18 @@ import { sql } from 'kysely'
 import type { Database } from './database.ts'
 
 /**
- * Jobs of a kind: those that could be taken now, that come later, that are worked on, that come again after a failure; seconds since the
- * first of the ready ones could be taken.
+ * How many jobs of a kind are `ready` to be taken, wait for `later`, are `active`, and come `again` after a failure. `oldest`: the seconds
+ * that the oldest ready one has waited.
  */
 export type JobBacklog = { name: string, ready: number, later: number, active: number, again: number, oldest: number | null }
 
 /**
- * Dispatches that are not at their end, and steps in doubt: how many, how many of them were tried before, seconds that the first of them
- * has been due.
+ * How many dispatches are queued and running, and how many steps are uncertain. `triedAgain`: queued dispatches that were tried before.
+ * `oldest`: the seconds that the oldest queued one has been due.
  */
 export type DispatchBacklog = { queued: number, running: number, uncertain: number, triedAgain: number, oldest: number | null }
 
-/** What the queue and the dispatches of all companies have waiting. */
+/** Counts what waits in the queue, and the dispatches of all companies that have not ended. */
 export async function readBacklog ({ owner, now }: Database): Promise<{ jobs: JobBacklog[], dispatches: DispatchBacklog }> {
   const { rows: jobs } = await sql<JobBacklog>`
     select name, count(*) filter (where state < 'active' and start_after <= now())::int as ready, count(*) filter (where state < 'active'
@@ -22,7 +22,7 @@ export async function readBacklog ({ owner, now }: Database): Promise<{ jobs: Jo
       extract(epoch from now() - min(greatest(created_on, start_after)) filter (where state < 'active'
         and start_after <= now()))::float as oldest
     from queue.job where state <= 'active' and name not like '\\_\\_%' group by name order by name`.execute(owner)
-  // What runs has a run, and indices know both: nothing is read of what has ended.
+  // A running dispatch has a run, and both conditions have an index: no row of an ended dispatch is read.
   const { rows: [dispatches] } = await sql<DispatchBacklog>`
     select count(*) filter (where status = 'queued')::int as queued, count(*) filter (where status = 'running')::int as running,
       (select count(*)::int from steps where status = 'uncertain') as uncertain,

@@ -1,12 +1,12 @@
 import type { Log } from '../../host/call/log.ts'
 import type { Database } from './database.ts'
 
-/** Seconds from which on a skew is told. */
+/** The log warns of a skew of more than this many seconds. */
 const toldFrom = 1
 
 /**
- * Seconds that the clock of this process is behind that of the database; negative: ahead. A warning tells of more than one. Leases and due
- * times are kept by the database's clock alone; a wrong one of a process dates its documents, signatures and lines of the log wrongly.
+ * Measures by how many seconds the clock of this process is behind the clock of the database; a negative number means ahead. Leases and due
+ * times use the clock of the database alone. A wrong clock of the process gives wrong dates to documents, signatures and lines of the log.
  */
 export async function measureSkew (database: Pick<Database, 'time'>, { now, log }: { now: () => Date, log: Log }): Promise<number> {
   const before = now().getTime()

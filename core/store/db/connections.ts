@@ -3,22 +3,23 @@ import pg from 'pg'
 import { connectionError, DatabaseUnavailable, statementError } from './unavailable.ts'
 
 /**
- * Milliseconds. `connect`: to get a connection, new or free; `lock`: that a statement waits for what others have; `statement`:
- * that it takes; `idle`: that a transaction waits for its next statement, then the server ends it with all it has locked;
- * `answer`: that the server is waited for, however silent the network is: longer than a statement takes.
+ * Limits in milliseconds. `connect`: how long it may take to get a connection from the pool; `lock`: how long a statement waits for a lock;
+ * `statement`: how long a statement runs; `idle`: how long a transaction waits for its next statement before the server ends it and frees
+ * its locks; `answer`: how long the client waits for the server, even where the network is silent. It is longer than `statement`.
  */
 export type TimeLimits = { connect: number, lock: number, statement: number, idle: number, answer: number }
 
-/** What a company's requests may take. */
+/** The limits of requests. */
 export const requestLimits: TimeLimits = { connect: 5_000, lock: 3_000, statement: 10_000, idle: 5_000, answer: 12_000 }
 
 /**
- * A connection that says nothing is asked after 10 seconds by both sides; the server gives it up after 25, the client when its system does.
+ * Both sides probe a silent connection after 10 seconds. The server closes it after 25 seconds without an answer; the client closes it when
+ * its operating system does.
  */
 const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 }
 const serversKeepAlive = '-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3 -c tcp_user_timeout=25000'
 
-/** The settings of a connection that keeps to the limits, and is noticed when it is dead; `options` for the server as `-c name=value`. */
+/** The settings of a connection with these limits and with keep-alive. `options`: more settings of the server, as `-c name=value`. */
 export function connectionSettings ({ connect, lock, statement, idle, answer }: TimeLimits, options = '') {
   return {
     ...keepAlive,
@@ -31,21 +32,24 @@ export function connectionSettings ({ connect, lock, statement, idle, answer }: 
   } satisfies pg.ClientConfig
 }
 
-/** Some connections of a process. */
+/** One pool of connections. */
 export type Connections = {
   pool: pg.Pool
-  /** What Kysely takes connections from: those that have failed do not come back. */
+  /** The pool as Kysely uses it. A connection that has failed is not used again. */
   lent: Pick<pg.Pool, 'options' | 'end'> & { connect: () => Promise<pg.PoolClient> }
 }
 
 type Options = { name: string, most: number, limits: TimeLimits, onError: (error: Error) => void }
 
-/** Opens a pool. Its failures are told as `DatabaseUnavailable`. The loss of a connection goes to `onError`, until the pool is closed. */
+/**
+ * Opens a pool. Failures of a connection are thrown as `DatabaseUnavailable`. `onError` is called for each connection that is lost before
+ * the pool is closed.
+ */
 export function openConnections (config: pg.PoolConfig, { name, most, limits, onError }: Options): Connections {
   const pool = new pg.Pool({ application_name: `document-dispatch ${name}`, ...connectionSettings(limits), ...config, max: most })
   const health = createHealth()
   pool.on('error', ignoreRepeatedError).on('connect', (client) => {
-    // Without a listener, a connection that is lost while in use would end the process.
+    // Without a listener, the loss of a connection in use would end the process.
     client.once('error', (error: Error) => {
       if (!pool.ending) onError(error)
     }).on('error', ignoreRepeatedError)
@@ -74,9 +78,9 @@ export function openConnections (config: pg.PoolConfig, { name, most, limits, on
 
 type Query = { query: (...args: unknown[]) => unknown }
 
-/** Which connections of a pool are good no more. */
+/** Which connections of a pool have failed. */
 type Health = {
-  /** Has the failures of a connection told as what they mean, and nothing more asked of it then: a silent one would be waited for again. */
+  /** Translates the failures of a connection, and refuses further queries on it: a silent one would run into its limit again. */
   watch: (client: pg.ClientBase) => void
   failureOf: (client: pg.ClientBase) => Error | undefined
 }
@@ -88,10 +92,10 @@ function createHealth (): Health {
   let ofOlder: Error | undefined
 
   function note (client: pg.ClientBase, error: DatabaseUnavailable): void {
-    // The connection of a busy server is good.
+    // Where the server is only busy, its connection can be used again.
     if (error.reason === 'busy') return
     failed.set(client, error)
-    // The server has handed over to another one: whoever is connected to it, is to the wrong one.
+    // This server is a standby now: all older connections lead to the wrong server.
     if (error.reason !== 'read-only' || generations.get(client) !== generation) return
     generation++
     ofOlder = error
@@ -121,12 +125,12 @@ function createHealth (): Health {
   }
 }
 
-/** For what has been told already: the server says why it ends a connection before it does, and the pool repeats what idle ones say. */
+/** Ignores errors that were reported before: the server says why it ends a connection, and the pool repeats the errors of idle ones. */
 export function ignoreRepeatedError (): void {
-  // Nothing is left to tell.
+  // It was reported before.
 }
 
-/** A connection for libraries that listen to no loss of it: their queries tell of it, and it ends no process. */
+/** A connection for libraries that do not listen to its errors: its loss fails their queries, and does not end the process. */
 export class LastingClient extends pg.Client {
   constructor (config?: string | pg.ClientConfig) {
     super(config)
@@ -134,10 +138,10 @@ export class LastingClient extends pg.Client {
   }
 }
 
-/** Beyond these, statements go unnamed: every name costs memory in each server process. */
+/** How many statements get a name. Every name costs memory in each process of the server. */
 const mostNames = 500
 
-/** Names every parametrised statement by the hash of its text, so that each connection plans it once (about twice the throughput). */
+/** Names every parametrised statement by the hash of its text, so that each connection plans it once. That about doubles the throughput. */
 function nameStatements (pool: pg.Pool): void {
   const names = new Map<string, string>()
   const nameOf = (text: string): string | undefined => {

@@ -1,21 +1,55 @@
 import { type RawBuilder, sql } from 'kysely'
 import { hash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import type { Database } from './database.ts'
+import { readdirSync, readFileSync } from 'node:fs'
+import type { DatabaseFunctions } from '../calls/functions.ts'
+import type { CompanyQueries, Database } from './database.ts'
+import type { SqlTimestamp } from './sql-timestamp.ts'
 
-/** The functions of the database, in the order in which they are made: each does a whole transaction in one message. */
-const texts = ['common', 'open', 'attempt', 'settle'].map((name) => readFileSync(new URL(`../calls/${name}.sql`, import.meta.url), 'utf8'))
+const folder = new URL('../calls/', import.meta.url)
+const texts = readdirSync(folder).filter((name) => name.endsWith('.sql')).sort().map((name) => readFileSync(new URL(name, folder), 'utf8'))
 
 /** Another text is another schema, so that processes of several versions work side by side. */
 const schema = `calls_${hash('sha256', texts.join('\0')).slice(0, 16)}`
 
-/** A function by its name. */
-export function databaseFunction (name: 'open' | 'attempt' | 'settle'): RawBuilder<unknown> {
-  return sql.id(schema, name)
+type Name = keyof DatabaseFunctions
+
+/** Calls a function as a transaction of its own, in one message. */
+export async function callFunction<Called extends Name> (
+  database: Pick<Database, 'callFunction' | 'now'>,
+  name: Called,
+  given: DatabaseFunctions[Called]['given']
+): Promise<DatabaseFunctions[Called]['answer']> {
+  return answerOf(name, await database.callFunction(given.company_id, callOf(name, given, database.now)))
+}
+
+/** Calls a function as a part of a company's transaction. */
+export async function callFunctionWithin<Called extends Name> (
+  queries: CompanyQueries,
+  name: Called,
+  given: DatabaseFunctions[Called]['given'],
+  now: SqlTimestamp
+): Promise<DatabaseFunctions[Called]['answer']> {
+  return answerOf(name, (await callOf(name, given, now).execute(queries)).rows[0])
+}
+
+type Answer<Called extends Name> = { answer: DatabaseFunctions[Called]['answer'] }
+
+function callOf<Called extends Name> (
+  name: Called,
+  given: DatabaseFunctions[Called]['given'],
+  now: SqlTimestamp
+): RawBuilder<Answer<Called>> {
+  return sql<Answer<Called>>`select ${sql.id(schema, name)}(${JSON.stringify(given)}::jsonb, ${now}) as answer`
+}
+
+function answerOf<Called extends Name> (name: Called, row: Answer<Called> | undefined): DatabaseFunctions[Called]['answer'] {
+  if (row === undefined) throw new TypeError(`The function "${name}" of the database gave no answer.`)
+  return row.answer
 }
 
 /**
- * Makes the functions of this version where they are missing. Those of others stay, as their processes may still run: they hold no data.
+ * Makes the functions of this version where they are missing. Those of other versions stay, as their processes may still run: they hold no
+ * data.
  */
 export async function createDatabaseFunctions ({ owner }: Database): Promise<void> {
   await owner.transaction().execute(async (queries) => {

@@ -14,41 +14,38 @@ export type OwnerQueries = Transaction<Tables>
 
 export type Database = {
   /**
-   * The time, by the clock of the database (the beginning of the transaction): leases, claims and due times are set and compared
-   * by it alone, as the clocks of processes differ.
+   * The time by the clock of the database, when the transaction began. Leases, claims and due times are set and compared by this clock
+   * alone, because the clocks of processes differ.
    */
   readonly now: SqlTimestamp
-  /** The same as a value, which the database is asked for. */
+  /** The same time as a value; it costs a query. */
   time: () => Promise<Date>
-  /** The owner's queries: migrations, logins, matching across companies. For named functions of the store only. */
+  /** Queries as the owner of the database: migrations, logins, searches across companies. Only named functions of the store use it. */
   owner: Kysely<Tables>
-  /** The owner's queries by which a process stays alive, on connections of their own: no work that hangs keeps them waiting. */
+  /** Queries as the owner for health and leases. They have connections of their own, so that stuck work does not block them. */
   vital: Kysely<Tables>
-  /** The owner's connections themselves, for a library that brings its own queries. */
+  /** The connections of the owner, for a library that brings its own queries. */
   pool: pg.Pool
   /**
-   * Runs work in one transaction under the role of companies; it commits when the promise resolves. A company has half of these connections
-   * at most.
+   * Runs work in one transaction under the role of companies. It commits when the promise resolves. One company uses at most half of the
+   * connections.
    */
   company: <T>(companyId: number, work: (queries: CompanyQueries) => Promise<T>) => Promise<T>
   /**
-   * Runs one statement of the owner's in one message, which bounds itself to the company: a call of `calls.ts`. It counts among the
-   * company's connections.
+   * Runs one statement in one message: the call of a function of the database, which takes on the role of companies itself
+   * (`database-functions.ts` has the typed form). It counts among the connections of the company.
    */
   callFunction: <T>(companyId: number, statement: RawBuilder<T>) => Promise<T | undefined>
-  /** As `company`, for what only reads: all its queries see the same moment. */
+  /** Like `company`, but read-only: all queries see the same state of the database. */
   snapshot: <T>(companyId: number, work: (queries: CompanyQueries) => Promise<T>) => Promise<T>
-  /** For what a start or an installation changes: it waits up to 2 minutes for others who are at it. */
+  /** For changes that only one process may make at a time, such as migrations. It waits up to 2 minutes for the others. */
   withAdvisoryLock: AdvisoryLock
   /** Rejects with `DatabaseUnavailable` when the database does not answer within 2 seconds, or takes no changes. */
   ping: () => Promise<void>
   close: () => Promise<void>
 }
 
-/**
- * `connections`: for what companies do; what the owner does and what is vital have their own beside them. `time` stands in for the clock of
- * the database, where a test fixes it.
- */
+/** `connections`: how many all companies share; other pools have more. `time` replaces the clock of the database in tests. */
 export type DatabaseOptions = {
   connections?: number
   limits?: TimeLimits
@@ -56,25 +53,22 @@ export type DatabaseOptions = {
   time?: (() => Date) | undefined
 }
 
-/** Connections of the owner, and those for what is vital; with the ten for companies and the four of the queue a process has twenty. */
+/** With the ten for companies and the four of the queue a process has twenty connections. */
 const [ownersConnections, vitalConnections] = [4, 2]
 
-/** The owner's statements go through more than a request's. */
+/** The owner's statements read and change more rows than those of a request. */
 const ownersLimits = (limits: TimeLimits): TimeLimits => ({ ...limits, statement: 3 * limits.statement, answer: 3 * limits.answer })
 
-/** Milliseconds: what is vital must not wait for what has gone wrong. */
+/** In milliseconds. They are short: health and leases must not wait for a database that is stuck. */
 const vitalLimits: TimeLimits = { connect: 2_000, lock: 500, statement: 1_500, idle: 1_500, answer: 2_000 }
 
-/** Fails as any change would, where there are none: also before there is a table. */
+/** Fails where the database is read-only, as any change would. It needs no table. */
 const takesChanges = sql`do $$ begin
   if pg_catalog.current_setting('transaction_read_only')::boolean then raise exception
     using errcode = 'read_only_sql_transaction', message = 'The server takes no changes.'; end if;
 end $$`
 
-/**
- * Opens the connections of a process, which are made when they are needed. The loss of one goes to `onError`, whether it was in use or
- * idle, until they are closed; it is replaced.
- */
+/** Opens the pools of a process. A connection is made when it is needed. When one is lost, `onError` is called, and it is replaced. */
 export function openDatabase (
   config: pg.PoolConfig,
   { connections = 10, limits = requestLimits, onError, time }: DatabaseOptions
@@ -87,12 +81,12 @@ export function openDatabase (
     Kysely<Tables>
   ]
   const ofCompanies = new Kysely<Tables>({ dialect: unbegun(companies) })
-  const shares = createCompanySemaphore({ each: Math.max(1, Math.floor(connections / 2)), patience: limits.connect })
+  const shares = createCompanySemaphore({ permits: Math.max(1, Math.floor(connections / 2)), timeLimit: limits.connect })
   const beginningWith = (begin: string): Database['company'] => (companyId, work) =>
     shares.run(companyId, () =>
       ofCompanies.transaction().execute(async (transaction) => {
-        // It stands in the text of the statement: one that takes parameters cannot hold several.
-        if (!Number.isSafeInteger(companyId)) throw new TypeError('A company is named by a whole number.')
+        // Several commands in one message take no parameters, so the number stands in the text.
+        if (!Number.isSafeInteger(companyId)) throw new TypeError('The id of a company is a whole number.')
         await sql.raw(`${begin}; set local role dispatch_company; set local app.company = '${companyId}'; set local app.moment = ` +
           `'${time === undefined ? 'now' : time().toISOString()}'`).execute(transaction)
         return work(transaction)
@@ -123,13 +117,13 @@ export function openDatabase (
   }
 }
 
-/** Goes on with a company's transaction as the owner: to add jobs to the queue with what they are about. */
+/** Continues a company's transaction as the owner, who may add jobs to the queue. */
 export async function asOwner (queries: CompanyQueries): Promise<OwnerQueries> {
   await sql`set local role none`.execute(queries)
   return queries
 }
 
-/** Leaves it to the first statement of a transaction to begin it, so that everything before the work is one message to wait for. */
+/** A dialect that sends no BEGIN of its own: the first statement of a transaction begins it, which saves a message. */
 function unbegun ({ lent: pool }: Connections): PostgresDialect {
   const dialect = new PostgresDialect({ pool })
   dialect.createDriver = () => Object.assign(new PostgresDriver({ pool }), { beginTransaction: () => Promise.resolve() })

@@ -5,32 +5,31 @@ import { Readable } from 'node:stream'
 import { DispatchError } from '../../contract/errors.ts'
 
 /**
- * Where the bytes of documents lie. Keys are paths of our own making. What was stored survives a loss of power; what could not be
- * stored, as on a full disk, leaves nothing.
+ * Stores the bytes of documents. Keys are paths that this service makes. A stored file survives a power failure. A file that could not be
+ * stored, for example on a full disk, leaves nothing behind.
  */
 export type FileStore = {
   put: (key: string, bytes: Uint8Array) => Promise<void>
-  /** Stores what comes; tells its size in bytes, its SHA-256 in hexadecimal, and its first bytes. */
+  /** Stores a stream. Answers its size in bytes, its SHA-256 in hexadecimal, and its first bytes. */
   receive: (key: string, bytes: Readable) => Promise<StoredBytes>
   /**
-   * The bytes of a file, once all of them were seen to be those that were stored; else, and when there is nothing under the key, throws
-   * `document_damaged`.
+   * Reads a file, after all of its bytes were checked. Throws `document_damaged` where they differ from what was stored, or are missing.
    */
   stream: (file: StoredFile) => Promise<Readable>
-  /** Throws as `stream` does. */
+  /** Checks a file and throws as `stream` does. */
   check: (file: StoredFile) => Promise<void>
-  /** Nothing happens when there is nothing under the key. */
+  /** Does nothing when there is no such file. */
   remove: (key: string) => Promise<void>
-  /** The keys below a folder, with those of drafts that a process left when it ended; none when there is no such folder. */
+  /** The keys in a folder, with the drafts that ended processes left there. Empty when there is no such folder. */
   list: (folder: string) => Promise<string[]>
 }
 
-/** What a file was when it was stored. `size` in bytes, `sha256` in lowercase hexadecimal. */
+/** A file as it was stored. `size` in bytes, `sha256` in lowercase hexadecimal. */
 export type StoredFile = { key: string, size: number, sha256: string }
 
 export type StoredBytes = { size: number, sha256: string, head: Uint8Array }
 
-/** How the key of a draft ends. */
+/** The ending of the names of draft files. */
 export const draftEnding = '.part'
 
 /** Keeps files below a folder. */
@@ -68,12 +67,12 @@ function noneWhereMissing (error: unknown): [] {
   throw error
 }
 
-/** Whether the disk says that there is no such file or folder. */
+/** Whether an error says that there is no such file or folder. */
 export function isMissing (error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT'
 }
 
-/** The whole file under another name first: under its own there is all of it or nothing, whenever the power is lost. */
+/** Writes a draft first and renames it: even after a power failure the file is complete or not there. */
 export async function writeAtomically (path: string, bytes: Readable): Promise<StoredBytes> {
   const draft = path + draftEnding
   await makeFolder(dirname(path))
@@ -90,7 +89,7 @@ export async function writeAtomically (path: string, bytes: Readable): Promise<S
   }
 }
 
-/** Makes a folder and those above it; what the disk knows of each is in the one above. */
+/** Makes a folder and its parents. Each parent is synced, because it holds the entry of the folder in it. */
 export async function makeFolder (path: string): Promise<void> {
   const first = await mkdir(path, { recursive: true, mode: 0o700 })
   if (first === undefined) return
@@ -102,7 +101,7 @@ async function syncFolder (path: string): Promise<void> {
   await folder.sync()
 }
 
-/** As much of a file as tells its type. */
+/** Bytes from which the type of a file can be told. */
 const headLength = 4100
 
 async function write (file: FileHandle, bytes: Readable): Promise<StoredBytes> {
@@ -124,7 +123,7 @@ async function openStored (path: string, { key }: StoredFile): Promise<FileHandl
   })
 }
 
-/** Reads all of a file before anybody gets a byte of it. */
+/** Reads and checks the whole file. */
 async function mustBeWhole (file: FileHandle, { key, size, sha256 }: StoredFile): Promise<void> {
   const found = await file.stat()
   if (found.size === size && (await digested(file)).digest('hex') === sha256) return

@@ -37,10 +37,10 @@ const migrations = {
   '020-credits-last': creditsLast
 }
 
-/** The oldest PostgreSQL whose `nulls not distinct` and grants the schema relies on. */
+/** PostgreSQL 15, the oldest version with `nulls not distinct`, which the schema uses. */
 const oldestServer = 150_000
 
-/** Brings the schema up to date; safe to run from several processes at once. Throws with one clear sentence. */
+/** Brings the schema up to date. Several processes may run it at once. A failure is one clear sentence. */
 export async function migrate (database: Database): Promise<void> {
   const { owner, withAdvisoryLock: alone } = database
   const { rows: [server] } = await sql<{ server_version_num: string, server_version: string }>`

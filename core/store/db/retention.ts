@@ -1,19 +1,19 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Database } from './database.ts'
 
-/** One bounded batch of what was kept for long enough: all of it that is older than `before`, at most `limit` rows. */
+/** One batch of what may be deleted: rows older than `before`, at most `limit` of them. */
 export type RetentionBatch = { before: Date, limit: number }
 
-/** A document whose time is over and whose bytes still lie somewhere. */
+/** A document that has expired, and whose bytes are still stored. */
 export type ExpiredDocument = { documentId: string, storageKey: string }
 
-/** Documents that expired before then, the oldest first. */
+/** Documents that expired before this time, the oldest first. */
 export async function listExpiredDocuments ({ owner }: Database, { before, limit }: RetentionBatch): Promise<ExpiredDocument[]> {
   return owner.selectFrom('documents').select(['document_id as documentId', 'storage_key as storageKey'])
     .where('removed_at', 'is', null).where('expires_at', '<', before).orderBy('expires_at').limit(limit).execute()
 }
 
-/** Notes that the bytes of documents are gone. Their rows stay, so that it can be said what was there. */
+/** Records that the bytes of documents are deleted. Their rows stay, so that the service can say what there was. */
 export async function noteRemoved ({ owner }: Database, documentIds: readonly string[], now: Date): Promise<void> {
   await owner.updateTable('documents').set({ removed_at: now }).where('document_id', 'in', documentIds).execute()
 }
@@ -31,9 +31,9 @@ export async function listCompanyIds ({ owner }: Database): Promise<number[]> {
 }
 
 /**
- * Forgets what was asked for: the data of dispatches that are not under way, and the fields, settings and made content of
- * their steps. What they came to stays: timeline, ledger, metadata. A step that waits for an event needs its own until then,
- * unless the dispatch is older than `hopeless`. Answers how many dispatches there were.
+ * Deletes the requests: the data of dispatches that are not queued or running, and the fields, settings and made content of their steps.
+ * Timeline, ledger and metadata stay. A dispatch with a step that may still be done keeps everything, unless it is older than `hopeless`.
+ * Answers how many dispatches it changed.
  */
 export async function forgetRequests (
   database: Database,
@@ -51,7 +51,7 @@ export async function forgetRequests (
     update dispatches set data = null from old where dispatches.dispatch_id = old.dispatch_id`)
 }
 
-/** Forgets the bodies of callbacks that are not sent any more; answers how many there were. */
+/** Deletes the bodies of callbacks that are not sent any more. Answers how many. */
 export async function forgetBodies (database: Database, { before, limit }: RetentionBatch): Promise<number> {
   return counted(database, sql`
     update callbacks set body = null where callback_id in (
@@ -59,14 +59,14 @@ export async function forgetBodies (database: Database, { before, limit }: Reten
         update skip locked)`)
 }
 
-/** Forgets events of vendors that were handled; answers how many there were. */
+/** Deletes events of vendors that were handled. Answers how many. */
 export async function forgetInbound (database: Database, { before, limit }: RetentionBatch): Promise<number> {
   return counted(database, sql`
     delete from inbound where inbound_id in (select inbound_id from inbound where handled_at < ${before} limit ${limit} for
       update skip locked)`)
 }
 
-/** Forgets idempotency keys whose dispatch came to its end before then, and is not in doubt; answers how many there were. */
+/** Deletes idempotency keys whose dispatch ended before this time and is not uncertain. Answers how many. */
 export async function forgetIdempotencyKeys (database: Database, { before, limit }: RetentionBatch): Promise<number> {
   return counted(database, sql`
     delete from idempotency_keys using (

@@ -10,7 +10,7 @@ import type { ProviderResponse } from '../../contract/response.ts'
 import type { ChosenBy, ConfiguredBy, DispatchStatus, EventKind, StepStatus } from '../../contract/states.ts'
 import type { StoredSecrets } from '../../host/settings/settings.ts'
 
-/** The tables, as queries see them. The migrations hold the truth; the store's tests hold the two together. */
+/** The tables as the types of queries. The migrations define them; the tests of the store compare the two. */
 export type Tables = {
   changes: { company_id: number, number: string }
   companies: {
@@ -271,22 +271,22 @@ export type Tables = {
   signing_keys: { key_id: string, purpose: string, sealed: Plain<JsonObject>, created_at: Date }
 }
 
-/** A jsonb column: read as the value, written as its JSON text. */
+/** A jsonb column: read as a value, written as JSON text. */
 type Plain<T> = ColumnType<T, string, string>
 
 /**
- * How far an event of a vendor has come. `held`: tried, and to be tried again. `applied`: it stands in the timeline of a
- * step. `kept`: it says nothing that could be understood. `duplicate`, `dropped`: nothing was done with it.
+ * The state of a vendor's event. `held`: it was tried and is tried again. `applied`: it is in the timeline of a step. `kept`: it could not
+ * be understood. `duplicate`, `dropped`: it had no effect.
  */
 export type InboundState = 'waiting' | 'held' | 'applied' | 'kept' | 'duplicate' | 'dropped'
 
 /**
- * Why a step was not accepted: the word of the error table, the sentence for the client, the vendor's own words in the details;
- * `retryAfter`: the seconds that it asked to be left alone.
+ * Why a step was not accepted: a word of the error table, the sentence for the client, and the vendor's own words in `details`.
+ * `retryAfter`: the seconds that the vendor asked to wait.
  */
 export type StepError = { word: ErrorWord, message: string, details?: readonly Problem[], retryAfter?: number }
 
-/** Who caused an event. */
+/** Who caused an event of the timeline. */
 export type EventActor = { kind: 'user', userId: number, impersonatorId?: number, keyId?: string } | { kind: 'system' } | {
   kind: 'provider'
   code: string

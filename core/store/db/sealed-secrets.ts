@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { type Envelope, type Keyring, SealError } from '../../access/keyring.ts'
 import type { Database, OwnerQueries } from './database.ts'
 
-/** Every column that holds envelopes, however deep they stand in its JSON, and what tells its rows apart. */
+/** The columns whose JSON holds envelopes at any depth, with the key of their rows. */
 const columns = [
   { table: 'signing_keys', row: 'key_id', column: 'sealed' },
   { table: 'callback_secrets', row: 'secret_id', column: 'sealed' },
@@ -13,7 +13,7 @@ const columns = [
 
 type Column = { table: string, row: string, column: string }
 
-/** How many secrets of the whole service are sealed under each master key, by its id. */
+/** Counts the secrets that are sealed under each master key, by the id of the key. */
 export async function countSecretsByMasterKey ({ owner }: Database): Promise<Map<string, number>> {
   const kids = columns.map(({ table, column }) =>
     sql`select kid #>> '{}' as kid from ${sql.table(table)}, jsonb_path_query(${sql.ref(column)}, ${kidsIn}) as kid`
@@ -23,7 +23,7 @@ export async function countSecretsByMasterKey ({ owner }: Database): Promise<Map
   return new Map(rows.map(({ kid, secrets }) => [kid, secrets]))
 }
 
-/** Throws a {@link SealError} with one clear sentence when something is stored that this service could not open. */
+/** Throws a {@link SealError} with one clear sentence where a stored secret needs a master key that this service does not have. */
 export async function checkMasterKeys (database: Database, { kid, kids }: Pick<Keyring, 'kid' | 'kids'>): Promise<void> {
   const strange = [...await countSecretsByMasterKey(database)].find(([stored]) => !kids.includes(stored))
   if (strange === undefined) return
@@ -35,8 +35,8 @@ export async function checkMasterKeys (database: Database, { kid, kids }: Pick<K
 }
 
 /**
- * Wraps every stored secret in the keyring's first master key, a few rows at a time, while the service runs. What is done stays
- * done: a run that was killed is simply run again. Answers how many rows were changed.
+ * Wraps every stored secret under the first master key of the keyring, a few rows at a time, while the service runs. After an interruption
+ * it is simply run again. Answers how many rows it changed.
  */
 export async function rewrapSecrets (database: Database, keyring: Pick<Keyring, 'kid' | 'rewrap'>): Promise<number> {
   let rows = 0
@@ -48,7 +48,7 @@ export async function rewrapSecrets (database: Database, keyring: Pick<Keyring, 
   return rows
 }
 
-/** Rows of one transaction: requests that change one of them wait for it. */
+/** Rows of one transaction. Requests that change one of them wait for it. */
 const atOnce = 100
 
 function rewrapSome ({ owner }: Database, { table, row, column }: Column, keyring: Pick<Keyring, 'kid' | 'rewrap'>): Promise<number> {
@@ -68,7 +68,7 @@ async function write (queries: OwnerQueries, { table, row, column }: Column, key
   )
 }
 
-/** A setting may be called "kid" too: it is an object. */
+/** Only texts: a setting may be named "kid" too, and its value is an object. */
 const kidsIn = jsonPath('strict $.**.kid ? (@.type() == "string")')
 const otherKids = jsonPath('strict $.**.kid ? (@.type() == "string" && @ != $kid)')
 

@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from 'kysely'
 
-/** A moment as an expression of SQL. */
+/** An SQL expression of a time. */
 export type SqlTimestamp = RawBuilder<Date>
 
-/** The moment so many seconds after another one; before it where they are negative. */
+/** The time so many seconds after another one, or before it where the number is negative. */
 export function addSeconds (moment: SqlTimestamp, seconds: number): SqlTimestamp {
   return sql<Date>`(${moment} + make_interval(secs => ${seconds}))`
 }

@@ -1,8 +1,6 @@
 import pg from 'pg'
 
-/**
- * Why nothing can be asked of the database now: it cannot be reached, takes no changes, or somebody else has what is needed for too long.
- */
+/** Why the database does not work: it cannot be reached (`away`), it is read-only, or a lock or a statement took too long (`busy`). */
 export type Unavailability = 'away' | 'read-only' | 'busy'
 
 const sentences: Readonly<Record<Unavailability, string>> = {
@@ -12,8 +10,8 @@ const sentences: Readonly<Record<Unavailability, string>> = {
 }
 
 /**
- * The database did not do what it was asked, through no fault of the request; it may another time. `doubtful`: it may have been done all
- * the same, as no answer came.
+ * A statement failed because of the database, not because of the request: a later try may succeed. `doubtful`: no answer came, so the
+ * statement may have been executed.
  */
 export class DatabaseUnavailable extends Error {
   override name = 'DatabaseUnavailable'
@@ -31,7 +29,8 @@ export class DatabaseUnavailable extends Error {
 }
 
 /**
- * SQLSTATEs, and classes of them, that tell of the server and not of the statement (PostgreSQL, appendix A); the longest that fits counts.
+ * SQLSTATEs, and classes of them, that mean a fault of the server and not of the statement (PostgreSQL, appendix A). A whole code counts
+ * first.
  */
 const states: Readonly<Record<string, Unavailability>> = {
   // Connection exceptions; a server that shuts down, starts, has failed or ends a connection; resources and disks that ran out.
@@ -48,17 +47,17 @@ const states: Readonly<Record<string, Unavailability>> = {
   40: 'busy'
 }
 
-/** What a failed statement tells of the database; an error that is the statement's own stays what it is. */
+/** Translates the error of a statement, where it means a fault of the database. Any other error is returned as it is. */
 export function statementError (error: unknown): unknown {
   if (error instanceof DatabaseUnavailable || error instanceof TypeError) return error
-  // Without an answer the connection has failed, wherever the statement had come to.
+  // No answer came: the connection has failed, and the statement may have been executed.
   if (!(error instanceof pg.DatabaseError)) return new DatabaseUnavailable('away', { cause: error, doubtful: true })
   const { code = '' } = error
   const reason = states[code] ?? states[code.slice(0, 2)]
   return reason === undefined ? error : new DatabaseUnavailable(reason, { cause: error })
 }
 
-/** What a connection that could not be made tells: nothing was asked yet, whatever the reason. */
+/** Translates the error of a connection that could not be opened: no statement was sent. */
 export function connectionError (cause: unknown): DatabaseUnavailable {
   return new DatabaseUnavailable('away', { cause })
 }

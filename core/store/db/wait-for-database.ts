@@ -4,10 +4,10 @@ import type { Log } from '../../host/call/log.ts'
 import type { Database } from './database.ts'
 import { DatabaseUnavailable } from './unavailable.ts'
 
-/** Milliseconds between two tries, and between two lines of the log about them. */
+/** Milliseconds between two tries, and between two lines of the log. */
 const [triedEvery, toldEvery] = [500, 10_000]
 
-/** What a network, or a server that starts, may say for a while; a password or a name that is wrong stays wrong. */
+/** Codes of failures that may pass, such as those of a server that starts. A wrong password or name does not pass. */
 const passing = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -18,7 +18,7 @@ const passing = new Set([
   'ENOTFOUND',
   'EAI_AGAIN',
   'ENOENT',
-  // Its server starts or ends, has no connection left, or does not accept any to this database.
+  // The server starts or stops, has no free connection, or accepts none to this database.
   '57P01',
   '57P02',
   '57P03',
@@ -27,8 +27,8 @@ const passing = new Set([
 ])
 
 /**
- * Waits until the database can be worked with, and says so: at once, then every 10 seconds. Throws at the first failure that
- * waiting does not mend, and when `signal` aborts.
+ * Waits until the database works. The log says so at once, and then every 10 seconds. Throws at the first failure that does not pass by
+ * waiting, and when `signal` aborts.
  */
 export async function waitForDatabase (
   database: Pick<Database, 'ping'>,
@@ -52,8 +52,8 @@ export async function waitForDatabase (
 }
 
 /**
- * Whether something failed because the database was away, or busy, for a while. Errors may wrap it; what opens connections of its own tells
- * it by the codes of the system and of PostgreSQL.
+ * Whether an error means that the database was away or busy for a while. The cause may be wrapped in other errors. Libraries with
+ * connections of their own report it by codes of the system and of PostgreSQL.
  */
 export function isPassingOutage (error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
@@ -66,7 +66,7 @@ export function isPassingOutage (error: unknown): boolean {
 function isPassing (error: unknown): boolean {
   if (!(error instanceof DatabaseUnavailable)) return false
   if (error.reason !== 'away') return true
-  // The client's own errors have no code: no answer came in time, or the connection broke off.
+  // Errors of the client itself have no code: no answer came in time, or the connection broke.
   return passing.has(error.code) || (error.code === '' && !(error.cause instanceof pg.DatabaseError))
 }
 
@@ -74,7 +74,7 @@ function causeOf (error: unknown): unknown {
   return error instanceof DatabaseUnavailable ? error.cause ?? error : error
 }
 
-/** The sentence of what is wrong: a name that stands for several addresses has an error for each. */
+/** Says what is wrong in one sentence. A host name with several addresses has an error for each of them. */
 export function reasonsOf (cause: unknown): string {
   const reasons: readonly unknown[] = cause instanceof AggregateError ? cause.errors : [cause]
   return reasons.map((reason) => reason instanceof Error ? reason.message : String(reason)).join(', ')

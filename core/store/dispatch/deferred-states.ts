@@ -3,7 +3,7 @@ import type { DeferredState } from '../../contract/states.ts'
 import type { CompanyQueries } from '../db/database.ts'
 import type { Tables } from '../db/schema.ts'
 
-/** How far a deferred step has come; null where a step is none. */
+/** The state of a deferred step; null for any other step. */
 export function deferredStateOf ({ deferred_on: on, status, next_try_at: nextTry }: Pick<
   Selectable<Tables['steps']>,
   'deferred_on' | 'status' | 'next_try_at'
@@ -22,12 +22,12 @@ const conditions: Readonly<Record<DeferredState, RawBuilder<unknown>>> = {
   skipped: sql`steps.status = 'skipped'`
 }
 
-/** Whether a row of `steps` is a deferred one in this state, as {@link deferredStateOf} has it. */
+/** An SQL condition: a row of `steps` is a deferred step in this state, by the rules of {@link deferredStateOf}. */
 export function isDeferred (state: DeferredState): RawBuilder<boolean> {
   return sql<boolean>`(steps.deferred_on is not null and ${conditions[state]})`
 }
 
-/** Whether a row of `dispatches` has a deferred step in this state. */
+/** An SQL condition: a row of `dispatches` has a deferred step in this state. */
 export function hasDeferred (state: DeferredState): RawBuilder<boolean> {
   return sql<
     boolean
@@ -35,13 +35,13 @@ export function hasDeferred (state: DeferredState): RawBuilder<boolean> {
     and ${isDeferred(state)})`
 }
 
-/** Whether nothing was accepted of the service whose event a row of `steps` waits for. */
+/** An SQL condition: no step was accepted of the service whose event a row of `steps` waits for. */
 export const lacksAcceptedSource =
   sql`not exists (select from steps as source where source.dispatch_id = steps.dispatch_id and source.company_id = steps.company_id
   and source.deferred_on is null and source.rest_of is null and source.service = split_part(steps.deferred_on, '.', 1)
     and source.status = 'accepted')`
 
-/** Lets the steps that were skipped because nothing was accepted that their events could be about wait again: their dispatch goes on. */
+/** Sets skipped steps back to waiting where nothing was accepted that could cause their events: the dispatch continues. */
 export async function unskipDeferred (
   queries: CompanyQueries,
   { companyId, dispatchId }: { companyId: number, dispatchId: string }

@@ -7,12 +7,12 @@ import { deferredStateOf, isDeferred, lacksAcceptedSource } from './deferred-sta
 import type { DispatchRecord, StepRecord } from './dispatch-views.ts'
 import type { DispatchRef, Replacement } from './runs.ts'
 
-/** The deferred steps of a dispatch that have failed. */
+/** The failed deferred steps of a dispatch. */
 export function failedDeferred ({ steps }: DispatchRecord): StepRecord[] {
   return steps.filter((step) => deferredStateOf(step) === 'failed')
 }
 
-/** Readies the steps of a dispatch that wait for an event, and those that did not expect it any more. */
+/** Makes the steps due that wait for an event, also those that were skipped because it seemed impossible. Answers their ids. */
 export async function wakeDeferred (
   queries: OwnerQueries,
   { companyId, dispatchId, on }: DispatchRef & { on: string },
@@ -24,7 +24,7 @@ export async function wakeDeferred (
   return rows.map((row) => row.step_id)
 }
 
-/** Skips the steps of a dispatch that wait for one of these events; `why`: what is to be said of such an event. */
+/** Skips the steps of a dispatch that wait for one of these events; `why` ends the sentence about the event. */
 export async function skipUnexpected (
   queries: OwnerQueries,
   of: DispatchRef,
@@ -34,7 +34,7 @@ export async function skipUnexpected (
   if (events.length > 0) await skip(queries, of, { condition: sql`deferred_on = any (${events})`, why }, now)
 }
 
-/** Skips the steps of a dispatch that has ended for which no event can come: nothing was accepted that it could be about. */
+/** Skips the waiting steps of a dispatch that has ended, where nothing was accepted that could cause their events. */
 export async function skipWithoutAcceptedSource (queries: OwnerQueries, of: DispatchRef, now: SqlTimestamp): Promise<void> {
   await skip(queries, of, {
     condition: lacksAcceptedSource,
@@ -62,8 +62,7 @@ async function skip (
 }
 
 /**
- * Readies the deferred steps of a dispatch that have failed, one of them with other fields; answers which. Their prices are held when they
- * are done.
+ * Makes the failed deferred steps of a dispatch due again, one of them with other fields. Answers their ids. Their prices are held later.
  */
 export async function retryDeferred (
   queries: CompanyQueries,

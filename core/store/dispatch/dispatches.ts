@@ -2,28 +2,28 @@ import type { JsonObject } from '@dispatch/common'
 import { type RawBuilder, sql } from 'kysely'
 import { DispatchError } from '../../contract/errors.ts'
 import type { ChosenBy, ConfiguredBy } from '../../contract/states.ts'
-import { databaseFunction } from '../db/database-functions.ts'
+import { callFunction } from '../db/database-functions.ts'
 import type { CompanyQueries, Database } from '../db/database.ts'
 import type { EventActor } from '../db/schema.ts'
 import { documentRow, type NewDocument } from './documents.ts'
 import type { DispatchStart } from './lease.ts'
 
-/** A dispatch as it is first recorded; its steps in their order. */
+/** A dispatch to record, with its steps in their order. */
 export type NewDispatch = {
   dispatchId: string
   companyId: number
   actor: Extract<EventActor, { kind: 'user' }>
   requestId: string
-  /** Those of the path, in their order. */
+  /** The services of the path, in their order. */
   services: readonly string[]
   metadata: Readonly<Record<string, string>>
   documentType?: string
   documentNumber?: string
   recipient?: string
   callbackUrl?: string
-  /** Asked for with a test key. */
+  /** Requested with a test key. */
   test?: boolean
-  /** The file that came with the request; its first step gets it. */
+  /** The file that came with the request, for the first step. */
   document?: NewDocument
   steps: readonly NewStep[]
   idempotency?: { key: string, fingerprint: string }
@@ -33,127 +33,132 @@ export type NewDispatch = {
 export type NewStep = {
   stepId: string
   service: string
-  /** Not of a service that is done here. */
+  /** Undefined for a service that needs no provider. */
   by?: { providerCode: string, providerVersion: string, chosenBy: ChosenBy, configuredBy: ConfiguredBy }
   sandbox: boolean
   fields: JsonObject
   requestSettings: JsonObject
-  /** What is made for it. */
+  /** The template and the data of the document to make. */
   content?: { template: { id: number, version: number }, data: JsonObject }
   price: number
-  /** The event of its dispatch (`esign.completed`) that it waits for. */
+  /** The event of its dispatch that it waits for, such as `esign.completed`. */
   deferredOn?: string
 }
 
-/** Another dispatch of the company was recorded under the same idempotency key first. */
+/** The company has another dispatch with the same idempotency key. */
 export class IdempotencyKeyTaken extends Error {
   override name = 'IdempotencyKeyTaken'
 }
 
 /**
- * Records a dispatch, holds the price of its steps (those that are deferred cost nothing yet) and binds its idempotency key,
- * in one transaction. Throws `insufficient_credits` or {@link IdempotencyKeyTaken}, and nothing is recorded.
+ * Records a dispatch, holds the prices of its steps (deferred ones hold nothing yet) and binds its idempotency key, in one transaction. On
+ * `insufficient_credits` and {@link IdempotencyKeyTaken} nothing is recorded.
  */
 export async function openDispatch (database: Database, dispatch: NewDispatch, beginning: DispatchStart): Promise<void> {
-  const { dispatchId, companyId, actor, idempotency, document, steps } = dispatch
-  const { price, rows } = rowsOf(steps, document)
-  const [first] = rows
+  const { companyId, idempotency } = dispatch
+  const given = { ...dispatchRows(dispatch), ...startOf(beginning) }
+  const opening = withCreditCheck(database, given, () => callFunction(database, 'open_dispatch', given))
+  const opened = await opening.catch((error: unknown) => {
+    throw hasCode(error, 'DC409') ? new IdempotencyKeyTaken(idempotency?.key) : error
+  })
+  if (opened === 'short') throw await shortOf(database, companyId, given.price)
+}
+
+function startOf (beginning: DispatchStart) {
   const lease = 'lease' in beginning ? beginning.lease : undefined
-  const given = {
+  return { run_id: lease?.runId, lease_seconds: lease?.seconds, jobs: 'jobs' in beginning ? beginning.jobs : [] }
+}
+
+/** The rows of a dispatch. The template of its first step stands in the row of the dispatch. */
+function dispatchRows ({ dispatchId, companyId, actor, document, idempotency, ...dispatch }: NewDispatch) {
+  const { price, steps } = stepRows(dispatch.steps, document)
+  const content = dispatch.steps[0]?.content
+  return {
     dispatch_id: dispatchId,
     company_id: companyId,
-    user_id: actor.userId,
-    impersonator_id: actor.impersonatorId,
-    status: lease === undefined ? 'queued' : 'running',
-    services: dispatch.services,
-    template_id: first?.template_id,
-    template_version: first?.template_version,
-    data: first?.data ?? {},
-    metadata: dispatch.metadata,
-    document_type: dispatch.documentType,
-    document_number: dispatch.documentNumber,
-    recipient: dispatch.recipient,
-    callback_url: dispatch.callbackUrl,
-    request_id: dispatch.requestId,
-    run_id: lease?.runId,
-    lease_seconds: lease?.seconds,
-    test: dispatch.test ?? false,
+    dispatch: {
+      user_id: actor.userId,
+      impersonator_id: actor.impersonatorId,
+      services: dispatch.services,
+      template_id: content?.template.id,
+      template_version: content?.template.version,
+      data: content?.data ?? {},
+      metadata: dispatch.metadata,
+      document_type: dispatch.documentType,
+      document_number: dispatch.documentNumber,
+      recipient: dispatch.recipient,
+      callback_url: dispatch.callbackUrl,
+      request_id: dispatch.requestId,
+      test: dispatch.test ?? false
+    },
+    steps,
     documents: document === undefined ? [] : [documentRow(document)],
-    steps: rows,
     actor,
-    facts: { price, ...(first?.template_id === undefined ? {} : { template: { id: first.template_id, version: first.template_version } }) },
-    key: idempotency?.key,
-    fingerprint: idempotency?.fingerprint,
-    price
+    facts: { price, ...(content === undefined ? {} : { template: { id: content.template.id, version: content.template.version } }) },
+    price,
+    idempotency_key: idempotency?.key,
+    fingerprint: idempotency?.fingerprint
   }
-  const jobs = 'jobs' in beginning ? beginning.jobs : []
-  const opened = await database.callFunction(companyId,
-    sql<{ word: string }>`select ${databaseFunction('open')}(${JSON.stringify(given)}::jsonb, ${database.now},
-    ${JSON.stringify(jobs)}::jsonb) as word`).catch((error: unknown) => {
-      if (error instanceof Error && 'code' in error && error.code === 'DC409') throw new IdempotencyKeyTaken(idempotency?.key)
-      if (isShort(error)) return { word: 'short' }
-      throw error
-    })
-  if (opened?.word !== 'opened') throw await shortOf(database, companyId, price)
 }
 
-function rowsOf (steps: readonly NewStep[], document: NewDocument | undefined) {
-  const rows = steps.map((step, position) => ({
-    step_id: step.stepId,
-    position,
-    service: step.service,
-    provider_code: step.by?.providerCode,
-    provider_version: step.by?.providerVersion,
-    chosen_by: step.by?.chosenBy,
-    configured_by: step.by?.configuredBy,
-    document_id: position === 0 ? document?.documentId : undefined,
-    sandbox: step.sandbox,
-    fields: step.fields,
-    request_settings: step.requestSettings,
-    price: step.price,
-    held: step.deferredOn === undefined ? step.price : 0,
-    status: step.deferredOn === undefined ? 'planned' : 'waiting',
-    deferred_on: step.deferredOn,
-    template_id: step.content?.template.id,
-    template_version: step.content?.template.version,
-    data: step.content?.data
-  }))
-  return { rows, price: rows.reduce((sum, { held }) => sum + held, 0) }
+/** The rows of steps, and what is held for them at once, in credits. */
+function stepRows (steps: readonly NewStep[], document: NewDocument | undefined) {
+  const rows = steps.map((step, position) => {
+    const content = position === 0 ? undefined : step.content
+    return {
+      step_id: step.stepId,
+      position,
+      service: step.service,
+      provider_code: step.by?.providerCode,
+      provider_version: step.by?.providerVersion,
+      chosen_by: step.by?.chosenBy,
+      configured_by: step.by?.configuredBy,
+      sandbox: step.sandbox,
+      fields: step.fields,
+      request_settings: step.requestSettings,
+      price: step.price,
+      ...(step.deferredOn === undefined ? { held: step.price, status: 'planned' as const } : { held: 0, status: 'waiting' as const }),
+      document_id: position === 0 ? document?.documentId : undefined,
+      template_id: content?.template.id,
+      template_version: content?.template.version,
+      data: content?.data,
+      deferred_on: step.deferredOn
+    }
+  })
+  return { steps: rows, price: rows.reduce((sum, { held }) => sum + held, 0) }
 }
 
-/**
- * Whether the free credits of a company cover a price: an expression of SQL. What is held with it is counted when the transaction commits.
- */
+/** An SQL expression: whether the free credits of a company cover a price. What this transaction holds counts only after its commit. */
 export function hasFreeCredits (companyId: number, price: number): RawBuilder<boolean> {
   return sql<boolean>`(${price} = 0 or exists (select from credits where company_id = ${companyId} and balance - held >= ${price}))`
 }
 
 /**
- * A company's transaction that holds a price in all, which `asked` has when it commits. Throws `insufficient_credits` where others have
- * taken at the same moment what was free.
+ * Runs a transaction that holds credits. Throws `insufficient_credits` where the commit fails because other dispatches took them first; the
+ * price in its message is read after that.
  */
 export async function withCreditCheck<T> (
   database: Database,
-  asked: { companyId: number, price: number },
-  work: (queries: CompanyQueries) => Promise<T>
+  asked: { company_id: number, price: number },
+  transaction: () => Promise<T>
 ): Promise<T> {
   try {
-    return await database.company(asked.companyId, work)
+    return await transaction()
   } catch (error) {
-    throw isShort(error) ? await shortOf(database, asked.companyId, asked.price) : error
+    throw hasCode(error, 'DC402') ? await shortOf(database, asked.company_id, asked.price) : error
   }
 }
 
-/** What the commit of a transaction says that holds more than is free. */
-function isShort (error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'DC402'
+/** Whether the database refused by one of our own codes. DC402: fewer credits are free than are to be held. DC409: the key is bound. */
+function hasCode (error: unknown, code: 'DC402' | 'DC409'): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
 }
 
 function shortOf (database: Database, companyId: number, price: number): Promise<DispatchError> {
   return database.company(companyId, (queries) => insufficientCredits(queries, companyId, price))
 }
 
-/** Tells what is missing: a price (in credits) that the company's free credits do not cover. */
+/** The error for a price, in credits, that the company's free credits do not cover. */
 export async function insufficientCredits (queries: CompanyQueries, companyId: number, price: number): Promise<DispatchError> {
   const credits = await queries.selectFrom('credits').select(['balance', 'held']).where('company_id', '=', companyId)
     .executeTakeFirstOrThrow()

@@ -1,7 +1,6 @@
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { EventKind } from '../../contract/states.ts'
 import type { Database } from '../db/database.ts'
-import type { SqlTimestamp } from '../db/sql-timestamp.ts'
 
 /** `size` in bytes; `sha256` in lowercase hexadecimal. */
 export type NewDocument = {
@@ -15,24 +14,8 @@ export type NewDocument = {
   expiresAt: Date
 }
 
-/** Inserts documents of a dispatch: a part of a statement. */
-export function insertDocuments (
-  companyId: number,
-  dispatchId: string,
-  documents: readonly NewDocument[],
-  now: SqlTimestamp
-): RawBuilder<unknown> {
-  return sql`
-        insert into documents (document_id, company_id, dispatch_id, filename, content_type, size, sha256, pages, storage_key, created_at,
-          expires_at)
-        select document_id, ${companyId}, ${dispatchId}, filename, content_type, size, sha256, pages, storage_key, ${now}, expires_at
-        from jsonb_to_recordset(${JSON.stringify(documents.map(documentRow))}) as document (document_id uuid, filename text, content_type
-          text,
-          size bigint, sha256 text, pages integer, storage_key text, expires_at timestamptz)`
-}
-
-/** A document as calls take it. */
-export function documentRow (document: NewDocument): Record<string, unknown> {
+/** A document as the functions of the database take it. */
+export function documentRow (document: NewDocument) {
   return {
     document_id: document.documentId,
     filename: document.filename,
@@ -45,7 +28,7 @@ export function documentRow (document: NewDocument): Record<string, unknown> {
   }
 }
 
-/** Notes in the timeline of its dispatch, once, that a document was found to be damaged. */
+/** Records in the timeline of its dispatch, once, that a document is damaged. */
 export async function noteDamage (
   database: Database,
   { company_id: companyId, dispatch_id: dispatchId, document_id: documentId }: {

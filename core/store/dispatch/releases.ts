@@ -1,56 +1,40 @@
+import type { Json } from '@dispatch/common'
 import { type RawBuilder, sql } from 'kysely'
-import type { EventKind } from '../../contract/states.ts'
-import { asOwner, type CompanyQueries, type Database, type OwnerQueries } from '../db/database.ts'
+import { callFunction } from '../db/database-functions.ts'
+import type { Database } from '../db/database.ts'
+import type { PreparedJobs } from '../db/jobs.ts'
 import type { EventActor } from '../db/schema.ts'
-import type { SqlTimestamp } from '../db/sql-timestamp.ts'
-import { type AuditAuthor, noteAudit } from '../tenants/audit.ts'
+import { type AuditAuthor, auditRow } from '../tenants/audit.ts'
 import type { DispatchRef, StepRef } from './runs.ts'
 
 /** What is released: of one company, or of all; of one provider, of one service, or whatever waits. */
 export type ReleaseFilter = { companyId: number | null, providerName?: string, service?: string }
 
-/** Adds the jobs of what was released, in its transaction. */
-export type EnqueueAll<Released> = (queries: OwnerQueries, released: readonly Released[]) => Promise<void>
+/** Who releases; `jobs`: those of what is found, in the same order; `limit`: so many are looked for at once. */
+type By<Waiting> = { author: AuditAuthor, actor: EventActor, at: Date, limit: number, jobs: (waiting: readonly Waiting[]) => PreparedJobs }
 
-type By<Released> = { author: AuditAuthor, actor: EventActor, limit: number, at: Date, enqueue: EnqueueAll<Released> }
+/** How many were released, and whether there may be more. */
+export type Released = { count: number, more: boolean }
 
 /**
- * Makes due at once at most `limit` dispatches that wait for another try of a step which its provider surely did not accept:
- * each with an entry in its timeline, each company with one in its audit log. Their tries begin anew. Answers how many there were.
+ * Makes due at once dispatches that wait for another try of a step which its provider surely did not accept: each with an entry in its
+ * timeline, each company with one in its audit log. Their tries begin anew.
  */
-export async function releaseDispatches (database: Database, what: ReleaseFilter, by: By<DispatchRef>): Promise<number> {
-  const { now } = database
-  const tried = sql`steps.status = 'unavailable' and steps.deferred_on is null and steps.rest_of is null`
-  return await release(database, what, by, sql<DispatchRef>`
-    with waiting as (
-      select company_id, dispatch_id from dispatches where status = 'queued' and run_id is null and next_try_at > ${now}
-        and company_id = coalesce(${what.companyId}, company_id)
-        and exists (select from steps where steps.dispatch_id = dispatches.dispatch_id and steps.company_id = dispatches.company_id
-          and ${tried} and ${ofProvider(what)})
-      order by next_try_at limit ${by.limit} for update skip locked
-    ), released as (
-      update dispatches set next_try_at = ${now} from waiting where dispatches.dispatch_id = waiting.dispatch_id
-        and dispatches.company_id = waiting.company_id
-    ), renewed as (
-      update steps set tries = 0 from waiting where steps.dispatch_id = waiting.dispatch_id and steps.company_id = waiting.company_id
-        and ${tried}
-    ), noted as (${noted(by, now, sql`null::uuid`)})
-    select company_id as "companyId", dispatch_id as "dispatchId" from waiting`)
+export async function releaseDispatches (database: Database, what: ReleaseFilter, by: By<DispatchRef>): Promise<Released> {
+  return release(database, what, by, sql<DispatchRef>`
+    select company_id as "companyId", dispatch_id as "dispatchId" from dispatches
+    where status = 'queued' and run_id is null and next_try_at > ${database.now} and company_id = coalesce(${what.companyId}, company_id)
+      and exists (select from steps where steps.dispatch_id = dispatches.dispatch_id and steps.company_id = dispatches.company_id
+        and steps.status = 'unavailable' and steps.deferred_on is null and steps.rest_of is null and ${ofProvider(what)})
+    order by next_try_at limit ${by.limit}`)
 }
 
 /** The same for what waits beside the path of its dispatch: steps whose event has come, and what an accepted step left. */
-export async function releaseSteps (database: Database, what: ReleaseFilter, by: By<StepRef>): Promise<number> {
-  const { now } = database
-  return await release(database, what, by, sql<StepRef>`
-    with waiting as (
-      select company_id, dispatch_id, step_id from steps where next_try_at > ${now} and company_id = coalesce(${what.companyId}, company_id)
-        and ${ofProvider(what)}
-      order by next_try_at limit ${by.limit} for update skip locked
-    ), released as (
-      update steps set next_try_at = ${now}, tries = 0 from waiting where steps.step_id = waiting.step_id
-        and steps.company_id = waiting.company_id
-    ), noted as (${noted(by, now, sql`step_id`)})
-    select company_id as "companyId", dispatch_id as "dispatchId", step_id as "stepId" from waiting`)
+export async function releaseSteps (database: Database, what: ReleaseFilter, by: By<StepRef>): Promise<Released> {
+  return release(database, what, by, sql<StepRef>`
+    select company_id as "companyId", dispatch_id as "dispatchId", step_id as "stepId" from steps
+    where next_try_at > ${database.now} and company_id = coalesce(${what.companyId}, company_id) and ${ofProvider(what)}
+    order by next_try_at limit ${by.limit}`)
 }
 
 function ofProvider ({ providerName, service }: ReleaseFilter): RawBuilder<unknown> {
@@ -58,32 +42,41 @@ function ofProvider ({ providerName, service }: ReleaseFilter): RawBuilder<unkno
     and steps.service = coalesce(${service ?? null}, steps.service)`
 }
 
-function noted ({ actor }: Pick<By<never>, 'actor'>, now: SqlTimestamp, stepId: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`insert into events (company_id, dispatch_id, step_id, kind, actor, facts, at)
-    select company_id, dispatch_id, ${stepId}, ${'released' satisfies EventKind}, ${JSON.stringify(actor)}, '{}', ${now} from waiting`
+/** What waits: a dispatch, or a step beside its path. */
+type Waiting = DispatchRef & { stepId?: string }
+
+/** Finds what waits, and releases what each company has of it by a call of its own: no lock outlives one message. */
+async function release<Found extends Waiting> (
+  database: Database,
+  what: ReleaseFilter,
+  by: By<Found>,
+  search: RawBuilder<Found>
+): Promise<Released> {
+  const { companyId } = what
+  const { rows } = companyId === null
+    ? await search.execute(database.owner)
+    : await database.company(companyId, (queries) => search.execute(queries))
+  let count = 0
+  for (const [id, waiting] of Map.groupBy(rows, (row) => row.companyId)) count += await releaseOf(database, id, waiting, what, by)
+  // What somebody else has locked stays: where nothing else is left, looking again is no use.
+  return { count, more: rows.length === by.limit && count > 0 }
 }
 
-async function release<Released extends DispatchRef> (
+async function releaseOf<Found extends Waiting> (
   database: Database,
-  { companyId, providerName, service }: ReleaseFilter,
-  { author, at, enqueue }: By<Released>,
-  statement: RawBuilder<Released>
+  companyId: number,
+  waiting: readonly Found[],
+  { providerName, service }: ReleaseFilter,
+  { author, actor, at, jobs }: By<Found>
 ): Promise<number> {
-  const work = async (queries: CompanyQueries): Promise<number> => {
-    const { rows } = await statement.execute(queries)
-    for (const [id, released] of Map.groupBy(rows, (row) => row.companyId)) {
-      const dispatches = new Set(released.map(({ dispatchId }) => dispatchId)).size
-      await noteAudit(queries, {
-        companyId: id,
-        author,
-        action: 'queue.released',
-        object: { kind: 'queue', id: providerName ?? service ?? 'all' },
-        facts: { dispatches },
-        at
-      })
-    }
-    await enqueue(await asOwner(queries), rows)
-    return rows.length
-  }
-  return companyId === null ? database.owner.transaction().execute(work) : database.company(companyId, work)
+  const { statement, rows } = jobs(waiting)
+  const jobRows = JSON.parse(rows) as readonly Json[]
+  const object = { kind: 'queue', id: providerName ?? service ?? 'all' }
+  return callFunction(database, 'release_waiting', {
+    company_id: companyId,
+    waiting: waiting.map(({ dispatchId, stepId }, index) => ({ dispatch_id: dispatchId, step_id: stepId, job: jobRows[index] ?? null })),
+    actor,
+    audit: auditRow({ companyId, author, action: 'queue.released', object, at }),
+    statement
+  })
 }

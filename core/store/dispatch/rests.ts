@@ -4,12 +4,12 @@ import { addSeconds, type SqlTimestamp } from '../db/sql-timestamp.ts'
 import type { StepRef } from './runs.ts'
 
 /**
- * What an accepted step left, as a step of its own: `of` is the first one, whose content it is about. It is tried so many
- * seconds later, after `tries` before it; without `tryAfter` it has failed.
+ * The step for the recipients that an accepted e-mail left (its rest). `of`: the first step, whose content it sends. `tries`: how often the
+ * rest was tried before. `tryAfter`: seconds until it is tried; without it the rest has failed.
  */
 export type NewRest = StepRef & { of: string, tries: number, tryAfter?: number }
 
-/** Records a rest beside the path of its dispatch, in the transaction that records the answer which left it. It costs nothing. */
+/** Records a rest beside the path of its dispatch, in the transaction that records the answer which left it. A rest costs nothing. */
 export async function openRest (
   queries: OwnerQueries,
   { companyId, dispatchId, stepId, of, tries, tryAfter }: NewRest,

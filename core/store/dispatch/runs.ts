@@ -2,6 +2,7 @@ import type { JsonObject } from '@dispatch/common'
 import { sql } from 'kysely'
 import { DispatchError } from '../../contract/errors.ts'
 import type { DispatchStatus, EventKind } from '../../contract/states.ts'
+import { callFunction, callFunctionWithin } from '../db/database-functions.ts'
 import { asOwner, type CompanyQueries, type Database, type OwnerQueries } from '../db/database.ts'
 import { addJobs, type PreparedJobs } from '../db/jobs.ts'
 import type { EventActor, StepError } from '../db/schema.ts'
@@ -9,16 +10,15 @@ import { addSeconds, type SqlTimestamp } from '../db/sql-timestamp.ts'
 import { unskipDeferred } from './deferred-states.ts'
 import { type DispatchRecord, readDispatch } from './dispatch-views.ts'
 import { hasFreeCredits, insufficientCredits, withCreditCheck } from './dispatches.ts'
-import { type DispatchStart, type Lease, nextReconcileAt, type ReconcileSchedule, type TransactionHook } from './lease.ts'
+import type { DispatchStart, Lease, ReconcileSchedule, TransactionHook } from './lease.ts'
 
-/** A dispatch, by whose it is. */
+/** A dispatch and its company. */
 export type DispatchRef = { companyId: number, dispatchId: string }
 
 /**
- * Takes the lease of a dispatch that nobody has, if it is in one of the states; one that has run out is for
- * `recoverDispatch` to end, which knows what its process may have left under way. `becomes`: what it is from then on.
- * `ended`: a run that is known to have ended, and whose lease may still stand there. Answers the dispatch as it is then;
- * undefined when it is not to be had.
+ * Takes the lease of a dispatch in one of the states `from`, where no run has one. A lease that has expired counts as taken:
+ * `recoverDispatch` ends it first, because its process may have left a call under way. `becomes`: the new status. `ended`: a run that has
+ * surely ended, whose lease may be taken. Answers the dispatch as it is then, or undefined where the lease could not be taken.
  */
 export async function acquireLease (
   database: Database,
@@ -26,34 +26,35 @@ export async function acquireLease (
   { lease, from, becomes, ended }: { lease: Lease, from: readonly DispatchStatus[], becomes?: 'running', ended?: string }
 ): Promise<DispatchRecord | undefined> {
   return database.company(companyId, async (queries) => {
-    // Nothing waits for the disk: a lease that a crash of the database takes back has done nothing yet, as whatever is done under it is
-    // committed after it.
-    const { rows } = await sql`
-      with unhurried as (select set_config('synchronous_commit', 'off', true))
-      update dispatches set run_id = ${lease.runId}, leased_until = ${addSeconds(database.now, lease.seconds)}, status =
-        coalesce(${becomes ?? null}, status),
-        next_try_at = case when ${becomes ?? null}::text is null then next_try_at end, finished_at = case
-          when ${becomes ?? null}::text is null then finished_at end
-      from unhurried where dispatch_id = ${dispatchId} and company_id = ${companyId} and status = any(${from}) and (run_id is null
-        or run_id = ${ended ?? null}) returning 1`.execute(queries)
-    return rows.length === 0 ? undefined : readDispatch(queries, companyId, dispatchId)
+    const taken = await callFunctionWithin(queries, 'acquire_lease', {
+      company_id: companyId,
+      dispatch_id: dispatchId,
+      run_id: lease.runId,
+      lease_seconds: lease.seconds,
+      from_states: from,
+      begins: becomes === 'running',
+      ended
+    }, database.now)
+    return taken ? readDispatch(queries, companyId, dispatchId) : undefined
   })
 }
 
-/** Prolongs leases by so many seconds from now on; answers which. Those that are gone stay gone. */
+/** Renews leases for so many seconds from now; answers the runs that still have theirs. */
 export async function renewLeases ({ vital, now }: Database, runIds: readonly string[], seconds: number): Promise<string[]> {
   if (runIds.length === 0) return []
-  // What somebody else has locked keeps no other from its renewal.
+  // A locked dispatch must not delay the renewal of the others.
   const free = vital.selectFrom('dispatches').select('dispatch_id').where('run_id', 'in', runIds).forNoKeyUpdate().skipLocked()
   const renewed = await vital.updateTable('dispatches').set({ leased_until: addSeconds(now, seconds) }).where('dispatch_id', 'in', free)
     .returning('run_id').execute()
   return renewed.flatMap(({ run_id: runId }) => runId ?? [])
 }
 
-/** Tells of a dispatch that has ended, in the transaction that notes it. */
+/** Reports the end of a dispatch, in the transaction that records it. */
 export type NotifyEnd = (queries: OwnerQueries, status: DispatchStatus) => Promise<void>
 
-/** Notes that no client waits for the end of a run any more. Where it has ended in this moment, untold, it is told now. */
+/**
+ * Records that no client waits for the end of a run any more. If the run has ended meanwhile without reporting it, `tell` reports it now.
+ */
 export async function detachDispatch (
   database: Database,
   { companyId, dispatchId }: DispatchRef,
@@ -69,16 +70,10 @@ export async function detachDispatch (
 }
 
 /**
- * Gives a lease back and changes nothing else. Where something is still under way it is left to run out, so that `recoverDispatch` ends it.
+ * Gives a lease back and changes nothing else. While a step is still under way the lease is left to expire, and `recoverDispatch` ends it.
  */
 export async function releaseLease (database: Database, { companyId, dispatchId }: DispatchRef, runId: string): Promise<void> {
-  await database.company(companyId, (queries) =>
-    queries.updateTable('dispatches').set({ run_id: null, leased_until: null })
-      .where('dispatch_id', '=', dispatchId).where('company_id', '=', companyId).where('run_id', '=', runId).where('status', '<>',
-        'running')
-      .where(
-        sql<boolean>`not exists (select from steps where dispatch_id = ${dispatchId} and company_id = ${companyId} and status = 'calling')`
-      ).execute())
+  await callFunction(database, 'release_lease', { company_id: companyId, dispatch_id: dispatchId, run_id: runId })
 }
 
 /** The states of a step that a retry may begin. */
@@ -88,9 +83,9 @@ const open = ['planned', 'unavailable', 'rejected'] as const
 export type Replacement = { stepId: string, fields: JsonObject, requestSettings: JsonObject }
 
 /**
- * Takes up a dispatch that ended before all was done: what is left is held again, and it runs or waits for its job. Answers
- * false when it is in no such state, or another run has just taken it. Throws `insufficient_credits`, and `conflict` when the
- * step that is to be replaced has been done meanwhile. `also` is done in the same transaction.
+ * Continues a dispatch that ended before all its steps were done: their prices are held again, and it runs or waits for its job. Answers
+ * false where it is in another state, or another run has it. Throws `insufficient_credits`, and `conflict` where the step to replace was
+ * done meanwhile. `also` runs in the same transaction.
  */
 export async function resumeDispatch (
   database: Database,
@@ -103,8 +98,8 @@ export async function resumeDispatch (
 ): Promise<boolean> {
   const { now } = database
   const lease = 'lease' in beginning ? beginning.lease : undefined
-  const asked = { companyId, price: 0 }
-  return withCreditCheck(database, asked, async (queries) => {
+  const asked = { company_id: companyId, price: 0 }
+  const transaction = async (queries: CompanyQueries): Promise<boolean> => {
     const taken = await queries.updateTable('dispatches')
       .set({
         status: lease === undefined ? 'queued' : 'running',
@@ -147,10 +142,11 @@ export async function resumeDispatch (
     await also?.(queries)
     if ('jobs' in beginning) await addJobs(queries, ...beginning.jobs)
     return true
-  })
+  }
+  return withCreditCheck(database, asked, () => database.company(companyId, transaction))
 }
 
-/** Holds the price of the steps that are left, and readies them. */
+/** Holds the prices of the steps that are left, and resets these to `planned`. Answers the sum, in credits. */
 async function holdAgain (queries: CompanyQueries, { companyId, dispatchId }: DispatchRef): Promise<number> {
   const steps = await queries.updateTable('steps').set((step) => ({
     held: step.ref('price'),
@@ -167,37 +163,23 @@ async function holdAgain (queries: CompanyQueries, { companyId, dispatchId }: Di
   return price
 }
 
-/** Ends a dispatch that waits and of which no provider has accepted anything. Answers false when it is no such dispatch. */
+/**
+ * Cancels a queued dispatch of which no provider has accepted anything; `also` runs in the same transaction. Answers false for any other.
+ */
 export async function cancelDispatch (
   database: Database,
-  { companyId, dispatchId, actor, also }: DispatchRef & { actor: EventActor, also?: TransactionHook }
+  { companyId, dispatchId, actor, also }: DispatchRef & { actor: EventActor, also: TransactionHook }
 ): Promise<boolean> {
-  const { now } = database
   return database.company(companyId, async (queries) => {
-    const { rows } = await sql`
-      with dispatch as (
-        update dispatches set status = 'cancelled', finished_at = ${now}, next_try_at = null
-        where dispatch_id = ${dispatchId} and company_id = ${companyId} and status = 'queued' and run_id is null
-          and not exists (select from steps where steps.dispatch_id = ${dispatchId} and steps.company_id = ${companyId}
-            and provider_code is not null and status in ('accepted', 'calling', 'uncertain')) returning dispatch_id
-      ), before as (
-        select step_id, held from steps, dispatch where steps.dispatch_id = dispatch.dispatch_id and company_id = ${companyId} and held > 0
-          for update of steps
-      ), step as (
-        update steps set held = 0 from before where steps.step_id = before.step_id and company_id = ${companyId}
-      ), event as (
-        insert into events (company_id, dispatch_id, kind, actor, facts, at)
-          select ${companyId}, dispatch_id, ${'cancelled' satisfies EventKind}, ${JSON.stringify(actor)}, '{}', ${now} from dispatch
-      )
-      select 1 from dispatch`.execute(queries)
-    if (rows.length > 0 && also !== undefined) await also(await asOwner(queries))
-    return rows.length > 0
+    const given = { company_id: companyId, dispatch_id: dispatchId, actor }
+    const cancelled = await callFunctionWithin(queries, 'cancel_dispatch', given, database.now)
+    if (cancelled) await also(await asOwner(queries))
+    return cancelled
   })
 }
 
 /**
- * Dispatches whose lease has run out: the process that had it is gone, or cannot reach the database. `held`: runs that are known to be
- * alive.
+ * Dispatches whose lease has expired: its process has ended, or cannot reach the database. `held`: runs of this process, which are alive.
  */
 export async function listExpiredLeases (
   { owner, now }: Database,
@@ -208,12 +190,12 @@ export async function listExpiredLeases (
     .where(sql<boolean>`run_id <> all(${held}::uuid[])`).limit(limit).execute()
 }
 
-/** What became of a lost dispatch: `queued` goes on by its job; what a provider may have accepted is looked at first. */
+/** What became of a lost dispatch: `queued`, `uncertain` (a provider may have accepted it), or `unchanged` (it was not running). */
 export type Recovered = 'queued' | 'uncertain' | 'unchanged'
 
 /**
- * Takes a lost lease away. A provider that was being called may have accepted: its step is uncertain, and looked at so many
- * seconds later, and who has to know is told. Undefined when the lease is not lost any more.
+ * Ends an expired lease. A step whose provider was being called is uncertain, because the provider may have accepted it; it is looked at
+ * `lookAfter` seconds later, and `tell` reports it. Undefined where the lease has not expired.
  */
 export async function recoverDispatch (
   database: Database,
@@ -224,65 +206,17 @@ export async function recoverDispatch (
     tell: TransactionHook
   }
 ): Promise<Recovered | undefined> {
-  const { now } = database
   return database.company(companyId, async (queries) => {
-    const lost = await queries.selectFrom('dispatches').select(['status', 'leased_until']).where('dispatch_id', '=', dispatchId).where(
-      'company_id',
-      '=',
-      companyId
-    )
-      .where('run_id', 'is not', null).where('leased_until', '<', now).forUpdate().executeTakeFirst()
-    if (lost === undefined) return undefined
-    const doubtful = await doubt(queries, {
-      companyId,
-      dispatchId,
-      error,
-      nextLookAt: addSeconds(now, lookAfter),
-      since: lost.leased_until
-    })
-    const status = lost.status !== 'running' ? lost.status : doubtful ? 'uncertain' : 'queued'
-    await queries.updateTable('dispatches')
-      .set({
-        run_id: null,
-        leased_until: null,
-        status,
-        ...(lost.status === 'running' ? { detached: true, finished_at: doubtful ? now : null, next_try_at: doubtful ? null : now } : {})
-      })
-      .where('dispatch_id', '=', dispatchId).where('company_id', '=', companyId).execute()
-    await note(queries, { companyId, dispatchId, kind: 'recovered', actor: { kind: 'system' }, facts: { status }, now })
-    if (lost.status !== 'running') return 'unchanged'
-    await (doubtful ? tell(await asOwner(queries)) : addJobs(queries, jobs))
-    return doubtful ? 'uncertain' : 'queued'
+    const given = { company_id: companyId, dispatch_id: dispatchId, error, look_after: lookAfter, jobs: [jobs] }
+    const recovered = await callFunctionWithin(queries, 'recover_dispatch', given, database.now)
+    if (recovered === 'uncertain') await tell(await asOwner(queries))
+    return recovered ?? undefined
   })
 }
 
 /**
- * Calls that were under way may have been answered; what is done here was not. In doubt `since` the process was surely gone. Answers
- * whether a step of the path is in doubt.
- */
-async function doubt (
-  queries: CompanyQueries,
-  { companyId, dispatchId, error, nextLookAt, since }: DispatchRef & { error: StepError, nextLookAt: SqlTimestamp, since: Date | null }
-): Promise<boolean> {
-  const calling = queries.updateTable('steps').where('dispatch_id', '=', dispatchId).where('company_id', '=', companyId).where('status',
-    '=', 'calling')
-  await calling.where('provider_code', 'is', null).set({ status: 'planned' }).execute()
-  const steps = await calling.set((step) => ({
-    status: 'uncertain',
-    error: JSON.stringify(error),
-    uncertain_at: step.fn.coalesce('uncertain_at', step.val(since)),
-    next_look_at: nextLookAt
-  })).returning(['step_id', 'deferred_on', 'rest_of']).execute()
-  for (const { step_id: stepId } of steps) {
-    await queries.updateTable('attempts').set({ answered_at: since, outcome: 'uncertain', error: JSON.stringify(error) }).where('step_id',
-      '=', stepId).where('company_id', '=', companyId).where('answered_at', 'is', null).execute()
-  }
-  return steps.some((step) => step.deferred_on === null && step.rest_of === null)
-}
-
-/**
- * Ends a run that learnt nothing about a step in doubt. Once its time is over it waits for a person, and nothing is held for it and what
- * would follow it any longer; nothing follows one that is deferred.
+ * Ends a run that learnt nothing about a step in doubt. After the last look the step waits for a person, and no credits are held any longer
+ * for it and the steps after it. No step comes after a deferred one.
  */
 export async function postponeReconciliation (
   database: Database,
@@ -293,39 +227,21 @@ export async function postponeReconciliation (
     look: ReconcileSchedule
   }
 ): Promise<void> {
-  const { now } = database
-  const isOver = sql`(select next is null from looked)`
-  await database.company(companyId, async (queries) => {
-    await sql`
-      with run as (
-        update dispatches set run_id = null, leased_until = null where dispatch_id = ${dispatchId} and company_id = ${companyId}
-          and run_id = ${runId} returning 1
-      ), looked as (
-        select ${nextReconcileAt(now, sql<Date>`coalesce(uncertain_at, ${now})`, look)} as next from steps where step_id = ${stepId}
-          and company_id = ${companyId}
-      ), before as (
-        select steps.step_id, held from steps, run where dispatch_id = ${dispatchId} and company_id = ${companyId}
-          and (steps.step_id = ${stepId} and status in ('uncertain', 'calling')
-            or ${isOver} and held > 0 and deferred_on is null and exists (select from steps as doubtful where doubtful.step_id = ${stepId}
-              and doubtful.company_id = ${companyId} and doubtful.deferred_on is null))
-        for update of steps
-      ), step as (
-        update steps set status = 'uncertain', looks = looks + 1, error = coalesce(error, ${JSON.stringify(error)}), next_look_at = (select
-          next from looked), held = case when ${isOver} then 0 else steps.held end
-        from before where steps.step_id = before.step_id and steps.step_id = ${stepId} and company_id = ${companyId}
-      ), released as (
-        update steps set held = 0 from before where ${isOver} and steps.step_id = before.step_id and steps.step_id <> ${stepId}
-          and company_id = ${companyId}
-      )
-      update attempts set answered_at = ${now}, outcome = 'uncertain' from before where attempts.step_id = ${stepId}
-        and before.step_id = ${stepId} and company_id = ${companyId} and answered_at is null`.execute(queries)
+  await callFunction(database, 'postpone_reconciliation', {
+    company_id: companyId,
+    dispatch_id: dispatchId,
+    step_id: stepId,
+    run_id: runId,
+    error,
+    look_after: look.after,
+    look_last: look.last
   })
 }
 
-/** A step, by whose it is. */
+/** A step, its dispatch and its company. */
 export type StepRef = DispatchRef & { stepId: string }
 
-/** Steps in doubt that are to be looked at now. */
+/** Steps in doubt whose next look is due. */
 export async function listDueReconciliations ({ owner, now }: Database, limit: number): Promise<StepRef[]> {
   return owner.selectFrom('steps').select(['company_id as companyId', 'dispatch_id as dispatchId', 'step_id as stepId']).where(
     'next_look_at',
@@ -334,7 +250,7 @@ export async function listDueReconciliations ({ owner, now }: Database, limit: n
   ).orderBy('next_look_at').limit(limit).execute()
 }
 
-/** Deferred steps whose event has come, and that are to be done now. */
+/** Steps beside the path of their dispatch that are due. */
 export async function listDueDeferred ({ owner, now }: Database, limit: number): Promise<StepRef[]> {
   return owner.selectFrom('steps').select(['company_id as companyId', 'dispatch_id as dispatchId', 'step_id as stepId']).where(
     'next_try_at',
@@ -343,7 +259,7 @@ export async function listDueDeferred ({ owner, now }: Database, limit: number):
   ).orderBy('next_try_at').limit(limit).execute()
 }
 
-/** Dispatches that should have been taken up so many seconds ago. */
+/** Queued dispatches that have been due for more than so many seconds: their jobs were lost. */
 export async function listOverdueDispatches (
   { owner, now }: Database,
   { seconds, limit }: { seconds: number, limit: number }
@@ -354,14 +270,13 @@ export async function listOverdueDispatches (
 
 /** Holds the price of one step, unless it is held already. Throws `insufficient_credits`. */
 export async function holdStep (database: Database, { companyId, stepId, price }: StepRef & { price: number }): Promise<void> {
-  await withCreditCheck(database, { companyId, price }, (queries) =>
-    queries.updateTable('steps').set({ held: price })
-      .where('step_id', '=', stepId).where('company_id', '=', companyId).where('held', '=', 0).execute())
+  const asked = { company_id: companyId, step_id: stepId, price }
+  await withCreditCheck(database, asked, () => callFunction(database, 'hold_step', asked))
 }
 
 type Note = DispatchRef & { kind: EventKind, actor: EventActor, facts: JsonObject, now: SqlTimestamp }
 
-/** Adds an entry to a timeline. */
+/** Adds an entry to the timeline of a dispatch. */
 async function note (queries: CompanyQueries, { companyId, dispatchId, kind, actor, facts, now }: Note): Promise<void> {
   await queries.insertInto('events').values({
     company_id: companyId,

@@ -3,34 +3,34 @@ import { sql } from 'kysely'
 import { DispatchError } from '../../contract/errors.ts'
 import type { ProviderResponse } from '../../contract/response.ts'
 import type { DispatchStatus, EventKind, StepStatus } from '../../contract/states.ts'
-import { databaseFunction } from '../db/database-functions.ts'
+import { callFunction, callFunctionWithin } from '../db/database-functions.ts'
 import { asOwner, type Database } from '../db/database.ts'
 import type { PreparedJobs } from '../db/jobs.ts'
 import type { EventActor, StepError } from '../db/schema.ts'
-import { documentRow, insertDocuments, type NewDocument } from './documents.ts'
+import { documentRow, type NewDocument } from './documents.ts'
 import type { ReconcileSchedule, TransactionHook } from './lease.ts'
 
 /** A step of a dispatch, and the run that works on it. */
 export type RunStepRef = { companyId: number, dispatchId: string, stepId: string, runId: string }
 
-/** A step that is about to be done: by which provider, with what was made for it since it was recorded. */
+/** A step that is about to be done: its provider, and what was made for it since it was recorded. */
 export type NewAttempt = RunStepRef & {
   provider?: { code: string, version: string }
   document?: NewDocument
-  /** Pictures of its mail. */
+  /** The pictures of an e-mail. */
   pictures?: readonly NewDocument[]
   made?: JsonObject
 }
 
 /**
- * Records that a step is about to be done; answers the number of the attempt, 0 where no provider is called. Throws `conflict`
- * unless the step waits for it and the run has its dispatch, so that one of two runners wins.
+ * Records that a step is about to be done. Answers the number of the attempt, or 0 where no provider is called. Throws `conflict` where the
+ * run has lost the dispatch or the step is not waiting, so that only one of two runs goes on.
  */
 export async function beginAttempt (
   database: Database,
   { companyId, dispatchId, stepId, runId, provider, document, pictures = [], made }: NewAttempt
 ): Promise<number> {
-  const given = {
+  const number = await callFunction(database, 'begin_attempt', {
     company_id: companyId,
     dispatch_id: dispatchId,
     step_id: stepId,
@@ -39,41 +39,30 @@ export async function beginAttempt (
     document_id: document?.documentId,
     made,
     documents: (document === undefined ? pictures : [document, ...pictures]).map(documentRow),
-    events: [
-      ...(document === undefined
-        ? []
-        : [{
-          kind: 'rendered' satisfies EventKind,
-          facts: {
-            documentId: document.documentId,
-            size: document.size,
-            sha256: document.sha256,
-            ...(document.pages === undefined ? {} : { pages: document.pages })
-          }
-        }]),
-      ...(provider === undefined
-        ? []
-        : [{ kind: 'calling' satisfies EventKind, facts: { providerName: provider.code, providerVersion: provider.version } }])
-    ]
-  }
-  const begun = await database.callFunction(companyId,
-    sql<{ number: number | null }>`select ${databaseFunction('attempt')}(${JSON.stringify(given)}::jsonb, ${database.now}) as number`)
-  if (begun?.number == null) {
-    throw new DispatchError('conflict', 'The step is not waiting to be called: another run has it.', { dispatchId })
-  }
-  return begun.number
+    events: [...(document === undefined ? [] : [renderedEvent(document)]), ...(provider === undefined ? [] : [callingEvent(provider)])]
+  })
+  if (number === null) throw new DispatchError('conflict', 'The step is not waiting to be called: another run has it.', { dispatchId })
+  return number
 }
 
-/** What came of a step: what the provider answered (nothing where none was needed), or why it could not be asked. */
+function renderedEvent ({ documentId, size, sha256, pages }: NewDocument) {
+  return { kind: 'rendered' as const, facts: { documentId, size, sha256, ...(pages === undefined ? {} : { pages }) } }
+}
+
+function callingEvent ({ code, version }: { code: string, version: string }) {
+  return { kind: 'calling' as const, facts: { providerName: code, providerVersion: version } }
+}
+
+/** The outcome of a step. `response`: null for a step that no provider does. */
 export type Settlement =
   | { outcome: 'accepted', response: ProviderResponse | null }
   | { outcome: 'rejected' | 'unavailable' | 'uncertain', error: StepError }
 
 /**
- * What follows a settlement. `status`: what the dispatch becomes; undefined: what it was, for a step that is deferred. With
- * `running` the run goes on, else its lease ends. `tryAfter`: seconds until the step is tried again by itself, its price stays held
- * until then; `look`: when it is looked at again. `detached`: no client waits for the end any more. `jobs` are added and `also` is done in
- * the same transaction, and `tell` where no client waits.
+ * What follows a settlement. `status`: the new status of the dispatch; with `running` the run continues, else its lease ends. Without it
+ * the step is deferred, and the dispatch keeps its status. `tryAfter`: seconds until the step is tried again by itself; its price stays
+ * held until then. `look`: when it is looked at again. `detached`: no client waits for the end any more. `jobs` are added and `also` runs
+ * in the same transaction; so does `tell`, where no client waits.
  */
 export type SettlementFollowUp = {
   status?: DispatchStatus
@@ -85,16 +74,13 @@ export type SettlementFollowUp = {
   tell?: TransactionHook
 }
 
-/** The states of a step of which something is still to be learnt. */
+/** The states in which the outcome of a step is still open. */
 const open: readonly StepStatus[] = ['planned', 'calling', 'unavailable', 'uncertain']
 
-/** The states after which nothing of what a dispatch still holds is needed. */
-const ends: ReadonlySet<DispatchStatus> = new Set(['succeeded', 'failed', 'partial', 'cancelled'])
-
 /**
- * Records what came of a step in one transaction with its price: captured when accepted, released when not, kept held
- * while nobody knows or it is tried again; what later steps hold is released where the dispatch ends. Throws `conflict`
- * unless the run has the dispatch and the step is open, or in one of the states `from`.
+ * Records the outcome of a step and moves its price in one transaction: charged when accepted, released when not, still held while the
+ * outcome is uncertain or the step is tried again. When the dispatch ends, the prices of later steps are released. Throws `conflict` where
+ * the run has lost the dispatch, or the step is in none of the states `from` (all open ones unless told).
  */
 export async function settleStep (
   database: Database,
@@ -102,35 +88,35 @@ export async function settleStep (
   settlement: Settlement,
   following: SettlementFollowUp
 ): Promise<void> {
-  const { companyId, dispatchId } = step
-  const { jobs = [], also, tell } = following
-  const settling = sql<{ detached: boolean | null }>`select
-    ${databaseFunction('settle')}(${JSON.stringify(settledRow(step, settlement, following))}::jsonb, ${database.now},
-    ${JSON.stringify(jobs)}::jsonb) as detached`
-  const settled = (row: { detached: boolean | null } | undefined): boolean => {
-    if (row?.detached == null) throw new DispatchError('conflict', 'The step was settled by another run.', { dispatchId })
-    return row.detached
-  }
+  const { also, tell } = following
+  const given = settledRow(step, settlement, following)
   if (also === undefined && tell === undefined) {
-    settled(await database.callFunction(companyId, settling))
+    isDetached(await callFunction(database, 'settle_step', given), step)
     return
   }
-  await database.company(companyId, async (queries) => {
-    const { rows: [row] } = await settling.execute(await asOwner(queries))
-    const detached = settled(row)
-    for (const follow of [also, detached ? tell : undefined]) await follow?.(await asOwner(queries))
+  await database.company(step.companyId, async (queries) => {
+    const detached = isDetached(await callFunctionWithin(queries, 'settle_step', given, database.now), step)
+    const owner = await asOwner(queries)
+    await also?.(owner)
+    if (detached) await tell?.(owner)
   })
 }
 
-/** A step of a run, who tells what came of it, what is noted of that, and in which states it may be. */
+/** The answer of `settle_step`, which has none for a run that may not settle the step. */
+function isDetached (answer: boolean | null, { dispatchId }: StepToSettle): boolean {
+  if (answer === null) throw new DispatchError('conflict', 'The step was settled by another run.', { dispatchId })
+  return answer
+}
+
+/** A step to settle: who reports its outcome, what the timeline says of it, and the states in which it may be. */
 type StepToSettle = RunStepRef & { actor: EventActor, kind?: EventKind, facts?: JsonObject, from?: readonly StepStatus[] }
 
-/** A settlement as the call takes it. */
+/** A settlement as `settle_step` takes it. */
 function settledRow (
   { companyId, dispatchId, stepId, runId, actor, from = open, ...step }: StepToSettle,
   settlement: Settlement,
-  { status, tryAfter, look, detached = false }: SettlementFollowUp
-): Record<string, unknown> {
+  { status, tryAfter, look, detached = false, jobs = [] }: SettlementFollowUp
+) {
   const { outcome } = settlement
   const [response, error] = settlement.outcome === 'accepted' ? [settlement.response, null] : [null, settlement.error]
   const kind: EventKind = step.kind ?? (actor.kind === 'provider' ? 'answered' : outcome === 'accepted' ? 'done' : 'failed')
@@ -139,13 +125,10 @@ function settledRow (
     dispatch_id: dispatchId,
     step_id: stepId,
     run_id: runId,
+    from_states: from,
     outcome,
-    status,
-    ends: status !== undefined && ends.has(status),
-    detached,
     response,
     error,
-    from,
     kind,
     actor,
     facts: {
@@ -154,9 +137,12 @@ function settledRow (
       ...(error === null ? {} : { error: error.word }),
       ...(response === null ? {} : { remoteId: response.id })
     },
+    status,
+    detached,
     try_after: tryAfter,
     look_after: look?.after,
-    look_last: look?.last
+    look_last: look?.last,
+    jobs
   }
 }
 
@@ -168,13 +154,10 @@ export async function lastAttempt (database: Database, { companyId, stepId }: Pi
   return last?.number ?? 0
 }
 
-/** What came of one attempt at a step. */
+/** The outcome of one attempt at a step. */
 type Answered = Omit<RunStepRef, 'runId'> & { attempt: number, settlement: Settlement }
 
-/**
- * Whether the answer to an attempt is recorded: with the attempt or, where it came late, in the timeline. `unknown`: there is no such
- * attempt.
- */
+/** Whether the outcome of an attempt is recorded: with the attempt or, where it came late, in the timeline. `unknown`: no such attempt. */
 export async function whetherRecorded (
   database: Database,
   { companyId, dispatchId, stepId, attempt, settlement: { outcome } }: Answered
@@ -189,7 +172,7 @@ export async function whetherRecorded (
   return found === undefined ? 'unknown' : found.recorded ? 'recorded' : 'open'
 }
 
-/** Notes in the timeline what came of an attempt when it changes nothing any more; the run that notes it must have the dispatch. */
+/** Records in the timeline an outcome that came too late to change anything. Does nothing where the run has lost the dispatch. */
 export async function noteLateAnswer (
   database: Database,
   { companyId, dispatchId, stepId, runId, attempt, actor, settlement }: RunStepRef & Answered & { actor: EventActor }
@@ -205,24 +188,20 @@ export async function noteLateAnswer (
 }
 
 /**
- * Gives a step a document that a provider made, in place of ours; `fresh` where it was not recorded before. `made`: what is noted of it
- * beside what was made.
+ * Replaces the document of a step by one that its provider made; `fresh`: its record, where it has none yet. `made`: added to what was
+ * made.
  */
 export async function replaceDocument (
   database: Database,
   { companyId, dispatchId, stepId }: Omit<RunStepRef, 'runId'>,
   { documentId, fresh, made }: { documentId: string, fresh?: NewDocument, made?: JsonObject }
 ): Promise<void> {
-  const { now } = database
-  await database.company(companyId, async (queries) => {
-    await sql`
-      with document as (${insertDocuments(companyId, dispatchId, fresh === undefined ? [] : [fresh], now)}
-      ), step as (
-        update steps set document_id = ${documentId}, made = case when ${made === undefined} then made
-          else coalesce(made, '{}') || ${JSON.stringify(made ?? {})} end where step_id = ${stepId} and company_id = ${companyId}
-      )
-      insert into events (company_id, dispatch_id, step_id, kind, actor, facts, at)
-      values (${companyId}, ${dispatchId}, ${stepId}, ${'fetched' satisfies EventKind}, '{"kind":"system"}',
-        ${JSON.stringify({ documentId })}, ${now})`.execute(queries)
+  await callFunction(database, 'replace_document', {
+    company_id: companyId,
+    dispatch_id: dispatchId,
+    step_id: stepId,
+    document_id: documentId,
+    documents: fresh === undefined ? [] : [documentRow(fresh)],
+    made
   })
 }

@@ -1,50 +1,54 @@
 import { withTimeLimit } from '@dispatch/common'
 import { DatabaseUnavailable } from '../db/unavailable.ts'
 
-/** Keeps each company to its share of what all have together. */
+/** Limits how much of what all companies share one company may use at a time. */
 export type CompanySemaphore = {
-  /** Does the work when the company has a place for it. Throws {@link DatabaseUnavailable} (`busy`) when none comes free in time. */
+  /**
+   * Runs the work once the company has a free permit. Throws {@link DatabaseUnavailable} (`busy`) when none becomes free within the time
+   * limit.
+   */
   run: <T>(companyId: number, work: () => Promise<T>) => Promise<T>
 }
 
-type Line = { taken: number, waiting: Set<() => void> }
+/** The permits of one company that are in use, and who waits for one. */
+type Permits = { used: number, waiting: Set<() => void> }
 
-/** `each`: places of a company; `patience`: milliseconds that work waits for one. */
-export function createCompanySemaphore ({ each, patience }: { each: number, patience: number }): CompanySemaphore {
-  const lines = new Map<number, Line>()
+/** `permits`: how many each company has; `timeLimit`: milliseconds that work waits for one. */
+export function createCompanySemaphore ({ permits: most, timeLimit }: { permits: number, timeLimit: number }): CompanySemaphore {
+  const companies = new Map<number, Permits>()
 
-  async function enter (line: Line): Promise<void> {
-    if (line.taken < each) {
-      line.taken++
+  async function acquire (permits: Permits): Promise<void> {
+    if (permits.used < most) {
+      permits.used++
       return
     }
     const { promise, resolve } = Promise.withResolvers<undefined>()
-    const turn = (): void => resolve(undefined)
-    line.waiting.add(turn)
-    await withTimeLimit(patience, promise, () => {
-      line.waiting.delete(turn)
+    const take = (): void => resolve(undefined)
+    permits.waiting.add(take)
+    await withTimeLimit(timeLimit, promise, () => {
+      permits.waiting.delete(take)
       return new DatabaseUnavailable('busy')
     })
   }
 
-  /** Whoever has waited longest gets the place. */
-  function leave (companyId: number, line: Line): void {
-    const [next] = line.waiting
+  /** Hands the permit to whoever has waited longest. */
+  function release (companyId: number, permits: Permits): void {
+    const [next] = permits.waiting
     if (next !== undefined) {
-      line.waiting.delete(next)
+      permits.waiting.delete(next)
       next()
-    } else if (--line.taken === 0) lines.delete(companyId)
+    } else if (--permits.used === 0) companies.delete(companyId)
   }
 
   return {
     async run (companyId, work) {
-      const line = lines.get(companyId) ?? { taken: 0, waiting: new Set() }
-      lines.set(companyId, line)
-      await enter(line)
+      const permits = companies.get(companyId) ?? { used: 0, waiting: new Set() }
+      companies.set(companyId, permits)
+      await acquire(permits)
       try {
         return await work()
       } finally {
-        leave(companyId, line)
+        release(companyId, permits)
       }
     }
   }

@@ -3,11 +3,11 @@ import { requireRole } from '../../access/permissions.ts'
 import type { Breakers } from '../../host/call/breaker.ts'
 import { userActorOf } from '../../pipeline/run/run.ts'
 import type { Database } from '../../store/db/database.ts'
-import { releaseDispatches, type ReleaseFilter, releaseSteps } from '../../store/dispatch/releases.ts'
+import { type Released, releaseDispatches, type ReleaseFilter, releaseSteps } from '../../store/dispatch/releases.ts'
 import type { AuditAuthor } from '../../store/tenants/audit.ts'
 import type { Queue } from './queue.ts'
 
-/** How many things of a kind one transaction takes, and how many one request. */
+/** How many things of a kind are looked for at once, and how many one request takes. */
 const [together, most] = [500, 50_000]
 
 /**
@@ -16,7 +16,7 @@ const [together, most] = [500, 50_000]
  */
 export type ReleaseQueue = (what: Omit<ReleaseFilter, 'companyId'>, by: { actor: Actor, author: AuditAuthor }) => Promise<number>
 
-type Options = { database: Database, queue: Pick<Queue, 'send'>, breakers: Pick<Breakers, 'close'>, now: () => Date }
+type Options = { database: Database, queue: Pick<Queue, 'jobs'>, breakers: Pick<Breakers, 'close'>, now: () => Date }
 
 export function createReleaseQueue ({ database, queue, breakers, now }: Options): ReleaseQueue {
   return async (what, { actor, author }) => {
@@ -29,14 +29,13 @@ export function createReleaseQueue ({ database, queue, breakers, now }: Options)
     const dispatches = await all(() =>
       releaseDispatches(database, release, {
         ...by,
-        enqueue: (queries, released) =>
-          queue.send('dispatch', released.map((data) => ({ data, key: `${data.dispatchId} released` })), queries)
+        jobs: (waiting) => queue.jobs('dispatch', waiting.map((data) => ({ data, key: `${data.dispatchId} released` })))
       })
     )
     const beside = await all(() =>
       releaseSteps(database, release, {
         ...by,
-        enqueue: (queries, released) => queue.send('deferred', released.map((data) => ({ data, key: `${data.stepId} released` })), queries)
+        jobs: (waiting) => queue.jobs('deferred', waiting.map((data) => ({ data, key: `${data.stepId} released` })))
       })
     )
     return dispatches + beside
@@ -44,11 +43,12 @@ export function createReleaseQueue ({ database, queue, breakers, now }: Options)
 }
 
 /** Releases until nothing is left, or as many as one request takes. */
-async function all (releaseSome: () => Promise<number>): Promise<number> {
-  let [total, last] = [0, together]
-  while (last === together && total < most) {
-    last = await releaseSome()
-    total += last
+async function all (releaseSome: () => Promise<Released>): Promise<number> {
+  let [total, more] = [0, true]
+  while (more && total < most) {
+    const released = await releaseSome()
+    total += released.count
+    more = released.more
   }
   return total
 }

@@ -1,0 +1,134 @@
+import type { Json, JsonObject } from '@dispatch/common'
+import type { ProviderResponse } from '../../contract/response.ts'
+import type { ChosenBy, ConfiguredBy, DispatchStatus, EventKind, StepStatus } from '../../contract/states.ts'
+import type { PreparedJobs } from '../db/jobs.ts'
+import type { EventActor, StepError } from '../db/schema.ts'
+import type { documentRow } from '../dispatch/documents.ts'
+import type { auditRow } from '../tenants/audit.ts'
+
+/**
+ * The functions of the database, by their names: what each is given, and what it answers. Each stands in the file of its name in this
+ * folder, which says what it does. What is undefined is null there. Times are in seconds.
+ */
+export type DatabaseFunctions = {
+  open_dispatch: { given: NewDispatchRows, answer: 'opened' | 'short' }
+  begin_attempt: { given: NewAttemptRows, answer: number | null }
+  settle_step: { given: StepSettlement, answer: boolean | null }
+  postpone_reconciliation: {
+    given: RunKey & { step_id: string, error: StepError, look_after: number, look_last: number }
+    answer: boolean
+  }
+  cancel_dispatch: { given: DispatchKey & { actor: EventActor }, answer: boolean }
+  acquire_lease: { given: LeaseRequest, answer: boolean }
+  release_lease: { given: RunKey, answer: boolean }
+  recover_dispatch: {
+    given: DispatchKey & { error: StepError, look_after: number, jobs: readonly PreparedJobs[] }
+    answer: 'queued' | 'uncertain' | 'unchanged' | null
+  }
+  hold_step: { given: { company_id: number, step_id: string, price: number }, answer: boolean }
+  replace_document: { given: DocumentReplacement, answer: unknown }
+  release_waiting: { given: Release, answer: number }
+}
+
+type DispatchKey = { company_id: number, dispatch_id: string }
+type RunKey = DispatchKey & { run_id: string }
+type DocumentRow = ReturnType<typeof documentRow>
+
+type NewDispatchRows = DispatchKey & {
+  dispatch: {
+    user_id: number
+    impersonator_id: number | undefined
+    services: readonly string[]
+    template_id: number | undefined
+    template_version: number | undefined
+    data: JsonObject
+    metadata: Readonly<Record<string, string>>
+    document_type: string | undefined
+    document_number: string | undefined
+    recipient: string | undefined
+    callback_url: string | undefined
+    request_id: string
+    test: boolean
+  }
+  steps: readonly NewStepRow[]
+  documents: readonly DocumentRow[]
+  actor: EventActor
+  facts: JsonObject
+  /** Credits of all steps together, as far as they are held at once. */
+  price: number
+  idempotency_key: string | undefined
+  fingerprint: string | undefined
+  run_id: string | undefined
+  lease_seconds: number | undefined
+  jobs: readonly PreparedJobs[]
+}
+
+type NewStepRow = {
+  step_id: string
+  position: number
+  service: string
+  provider_code: string | undefined
+  provider_version: string | undefined
+  chosen_by: ChosenBy | undefined
+  configured_by: ConfiguredBy | undefined
+  sandbox: boolean
+  fields: JsonObject
+  request_settings: JsonObject
+  price: number
+  held: number
+  status: StepStatus
+  document_id: string | undefined
+  template_id: number | undefined
+  template_version: number | undefined
+  data: JsonObject | undefined
+  deferred_on: string | undefined
+}
+
+type NewAttemptRows = RunKey & {
+  step_id: string
+  provider_version: string | undefined
+  document_id: string | undefined
+  made: JsonObject | undefined
+  documents: readonly DocumentRow[]
+  events: readonly { kind: EventKind, facts: JsonObject }[]
+}
+
+type StepSettlement = RunKey & {
+  step_id: string
+  from_states: readonly StepStatus[]
+  outcome: Extract<StepStatus, 'accepted' | 'rejected' | 'unavailable' | 'uncertain'>
+  response: ProviderResponse | null
+  error: StepError | null
+  kind: EventKind
+  actor: EventActor
+  facts: JsonObject
+  status: DispatchStatus | undefined
+  detached: boolean
+  try_after: number | undefined
+  look_after: number | undefined
+  look_last: number | undefined
+  jobs: readonly PreparedJobs[]
+}
+
+type LeaseRequest = RunKey & {
+  lease_seconds: number
+  from_states: readonly DispatchStatus[]
+  begins: boolean
+  ended: string | undefined
+}
+
+type DocumentReplacement = DispatchKey & {
+  step_id: string
+  document_id: string
+  documents: readonly DocumentRow[]
+  made: JsonObject | undefined
+}
+
+type Release = {
+  company_id: number
+  /** `job`: one of the rows that the statement adds. */
+  waiting: readonly { dispatch_id: string, step_id: string | undefined, job: Json }[]
+  actor: EventActor
+  audit: ReturnType<typeof auditRow>
+  statement: string
+}

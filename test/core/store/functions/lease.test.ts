@@ -1,0 +1,101 @@
+import { sql } from 'kysely'
+import { randomUUIDv7 } from 'node:crypto'
+import t from 'tap'
+import type { DispatchStatus } from '../../../../core/contract/states.ts'
+import { callFunctionWithin } from '../../../../core/store/db/database-functions.ts'
+import { has } from '../../../support/matching.ts'
+import { type Key, later, moment, openFunctions } from './support.ts'
+
+const { database, call, stranger, opened, calling, dispatch, everything } = await openFunctions(t)
+
+/** A dispatch that waits for its job. */
+const queued = (): Promise<Key> => opened({ run_id: undefined, lease_seconds: undefined })
+
+const leaseOf = (key: Key, more: { ended?: string, begins?: boolean, from_states?: readonly DispatchStatus[] } = {}) => ({
+  ...key,
+  run_id: randomUUIDv7(),
+  lease_seconds: 20,
+  from_states: ['queued'] as const,
+  begins: false,
+  ended: undefined,
+  ...more
+})
+
+async function change (key: Key, values: { status?: DispatchStatus, finished_at?: Date | null, next_try_at?: null }): Promise<void> {
+  await database.owner.updateTable('dispatches').set(values).where('dispatch_id', '=', key.dispatch_id).execute()
+}
+
+await t.test('a free lease is taken, and the dispatch stays what it is', async (t) => {
+  const key = await queued()
+  const lease = leaseOf(key)
+  t.equal(await call('acquire_lease', lease), true)
+  has(t, await dispatch(key), { status: 'queued', run_id: lease.run_id, leased_until: later(20), next_try_at: moment, finished_at: null })
+  const ended = await queued()
+  await change(ended, { status: 'failed', finished_at: later(-5), next_try_at: null })
+  t.equal(await call('acquire_lease', leaseOf(ended, { from_states: ['succeeded', 'failed'] })), true)
+  has(t, await dispatch(ended), { status: 'failed', finished_at: later(-5) })
+})
+
+await t.test('who begins a dispatch with its lease has it running', async (t) => {
+  const key = await queued()
+  await change(key, { finished_at: later(-5) })
+  const lease = leaseOf(key, { begins: true })
+  t.equal(await call('acquire_lease', lease), true)
+  has(t, await dispatch(key), {
+    status: 'running',
+    run_id: lease.run_id,
+    leased_until: later(20),
+    next_try_at: null,
+    finished_at: null,
+    detached: true
+  })
+})
+
+await t.test('no lease is taken that a run has, in another state, or of another company', async (t) => {
+  const key = await queued()
+  const before = await everything(key)
+  t.equal(await call('acquire_lease', leaseOf(key, { from_states: ['running'] })), false)
+  t.equal(await call('acquire_lease', leaseOf({ ...key, company_id: stranger })), false)
+  t.equal(await everything(key), before)
+  const first = leaseOf(key)
+  await call('acquire_lease', first)
+  t.equal(await call('acquire_lease', leaseOf(key)), false)
+  t.equal(await call('acquire_lease', leaseOf(key, { ended: randomUUIDv7() })), false)
+  has(t, await dispatch(key), { run_id: first.run_id })
+  t.equal(await call('acquire_lease', leaseOf(key, { ended: first.run_id })), true, 'the run is known to have ended')
+})
+
+await t.test('of two who want a lease one gets it', async (t) => {
+  const key = await queued()
+  t.same((await Promise.all([call('acquire_lease', leaseOf(key)), call('acquire_lease', leaseOf(key))])).sort(), [false, true])
+})
+
+await t.test('the taking of a lease does not wait for the disk; what is done under it does', async (t) => {
+  const key = await queued()
+  const setting = sql<{ setting: string }>`select current_setting('synchronous_commit') as setting`
+  const within = await database.company(key.company_id, async (queries) => {
+    await callFunctionWithin(queries, 'acquire_lease', leaseOf(key), database.now)
+    return (await setting.execute(queries)).rows
+  })
+  const after = await database.company(key.company_id, async (queries) => (await setting.execute(queries)).rows)
+  t.same([within, after], [[{ setting: 'off' }], [{ setting: 'on' }]])
+})
+
+await t.test('a lease is given back where nothing is under way, by the run that has it', async (t) => {
+  const key = await queued()
+  const { run_id: runId } = leaseOf(key)
+  await call('acquire_lease', { ...leaseOf(key), run_id: runId })
+  const taken = await everything(key)
+  t.equal(await call('release_lease', { ...key, run_id: randomUUIDv7() }), false, 'another run')
+  t.equal(await call('release_lease', { ...key, run_id: runId, company_id: stranger }), false, 'another company')
+  t.equal(await everything(key), taken)
+  t.equal(await call('release_lease', { ...key, run_id: runId }), true)
+  has(t, await dispatch(key), { status: 'queued', run_id: null, leased_until: null, next_try_at: moment })
+
+  const running = await opened()
+  t.equal(await call('release_lease', running), false, 'it is running')
+  const called = await calling()
+  await change(called, { status: 'succeeded' })
+  t.equal(await call('release_lease', called), false, 'a step is being called')
+  has(t, await dispatch(called), { run_id: called.run_id, leased_until: later(15) })
+})
