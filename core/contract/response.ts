@@ -193,7 +193,9 @@ export const EventView = Type.Object({
       'planned, rendered, fetched (the document of the vendor), damaged (a document that is not what was stored any more was asked ' +
       'for), calling, answered, done (without a provider), failed (no provider was called), resumed, released (to be tried again ' +
       'at once), recovered (from a process that ended), reconciled, corrected (answered after its process had lost the dispatch), ' +
-      'resolved, cancelled, webhook, polled, skipped (a deferred action whose event is not to be expected any more).'
+      'resolved, cancelled (of a step: its vendor has taken it back), cancelling (the vendor is asked to take it back), not_cancelled, ' +
+      'cancel_unknown (nobody knows whether it was taken back), webhook, polled, skipped (a deferred action whose event is not to be ' +
+      'expected any more).'
   }),
   service: Type.Optional(Type.String()),
   actor: AnyJsonObject,

@@ -1,4 +1,4 @@
-import { defineProvider, draftFirst, refused, Type } from '@dispatch/core/provider'
+import { defineProvider, draftFirst, Type } from '@dispatch/core/provider'
 import { fieldsOf, linesOf } from './address.ts'
 import { ask, find, optionsOf, pathOf, prepare, products, read, type Request, withdraw } from './api.ts'
 import { becameOf } from './delivery.ts'
@@ -67,13 +67,6 @@ export default defineProvider({
       async status ({ id }, call) {
         const { product, status } = await read(id, call)
         return status === 'PROCESSED' ? await becameOf(id, product, call) : { status }
-      },
-
-      async cancel ({ id }, call) {
-        const { product, status } = await read(id, call)
-        if (status !== 'DRAFT') throw refused('not_a_draft', 'Maileva deletes drafts alone, and this was submitted.')
-        await withdraw(id, product, call, call.http)
-        return { status: 'DELETED' }
       }
     }
   },

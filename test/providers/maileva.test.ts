@@ -369,13 +369,6 @@ await t.test('a sender is printed, or returns are handled: of simple letters Mai
   ])
 })
 
-await t.test('a draft alone can be cancelled', async (t) => {
-  const stage = await maileva(t, { [`DELETE ${simple}/sendings/snd-1`]: { status: 204 }, [read]: [sending('DRAFT'), sending('PENDING')] })
-  t.strictSame(await stage.ask('postal', 'cancel', { id: 'snd-1' }), { status: 'DELETED' })
-  has(t, await stage.ask('postal', 'cancel', { id: 'snd-1' }), { outcome: 'rejected', error: { code: 'not_a_draft' } })
-  t.equal(sentBy(stage).filter((what) => what.startsWith('DELETE')).length, 1)
-})
-
 await t.test('its events sign in with Basic, and lead to the sending', async (t) => {
   const { provider } = await maileva(t)
   const webhook = provider.manifest.webhooks?.postal

@@ -8,13 +8,16 @@ import { copyJson } from './provider-response.ts'
 
 const fitReported = compile(Type.Unsafe<Reported>(Type.Object({ status: Type.String({ minLength: 1, maxLength: 200 }) })))
 
+/** `cancelled`: the verb returned. Its status says whether the vendor has taken the dispatch back. */
+export type CancelResult = { outcome: 'cancelled', reported: Reported } | FailedCall
+
 /** Asks a provider to take back what its vendor accepted under an id. Throws only when the provider does not have the verb. */
 export async function callCancel (
   installed: InstalledProvider,
   service: DeliveryService,
   query: { id: string },
   context: CallContext
-): Promise<{ outcome: 'cancelled', reported: Reported } | FailedCall> {
+): Promise<CancelResult> {
   const called = await invoke(installed, service, 'cancel', query, context)
   if ('outcome' in called) return called
   const { returned, redact } = called

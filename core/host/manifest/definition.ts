@@ -63,7 +63,10 @@ export type Status<Call> = (query: { id: string }, context: Call) => Promise<Rep
  */
 export type FetchDocument<Call> = (query: { id: string }, context: Call) => Promise<DocumentHandle>
 
-/** Takes back an accepted dispatch, while the vendor permits it. It passes on the vendor's refusal as an error. */
+/**
+ * Takes back an accepted dispatch, while the vendor permits it. It passes on the vendor's refusal as an error. It may be called again for
+ * the same id, after an answer that was lost.
+ */
 export type Cancel<Call> = (query: { id: string }, context: Call) => Promise<Reported>
 
 /** When to poll the status of a step without events, in seconds since its acceptance: the first time, the interval, and the end. */

@@ -209,10 +209,17 @@ function verbProblems (service: ServiceManifest<ServiceName> | undefined, path: 
   const needed: VerbName[] = [
     'dispatch',
     ...idempotency.kind === 'lookup' ? ['lookup' as const] : [],
-    ...statuses === undefined ? [] : ['status' as const],
+    // Whether it was taken back, the status tells.
+    ...statuses === undefined && !service.verbs.includes('cancel') ? [] : ['status' as const],
     ...'document' in capabilities && capabilities.document === 'theirs' ? ['document' as const] : []
   ]
-  return needed
-    .filter((verb) => !service.verbs.includes(verb))
-    .map((verb) => ({ path, code: 'required', message: `The verb "${verb}" is required.` }))
+  const mute = service.verbs.includes('cancel') && statuses !== undefined && !Object.values(statuses).includes('cancelled')
+  return [
+    ...needed.filter((verb) => !service.verbs.includes(verb)).map((verb) => ({
+      path,
+      code: 'required',
+      message: `The verb "${verb}" is required.`
+    })),
+    ...mute ? [{ path, code: 'required', message: 'The verb "cancel" needs a word of "statuses" for "cancelled".' }] : []
+  ]
 }

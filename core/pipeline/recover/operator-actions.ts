@@ -18,7 +18,7 @@ import { rehydrateWhatIsKept } from '../run/rehydrate.ts'
 import { userActorOf } from '../run/run.ts'
 import { resolveStep } from './reconcile.ts'
 import { isUnfinished, replacementOf } from './replacement.ts'
-import { cancelAtVendors, cancellableSteps } from './vendor-cancellation.ts'
+import { cancelAtVendors } from './vendor-cancellation.ts'
 
 /** A recorded dispatch, by its id, and who wants something of it, from where. */
 export type OperatorRequest = { actor: Actor, author: AuditAuthor, dispatchId: string }
@@ -106,10 +106,8 @@ export function createOperatorActions (parts: PipelineDependencies, { resume, li
     async cancel (recorded) {
       const record = await find(recorded)
       const { company_id: companyId, dispatch_id: dispatchId } = record
-      const steps = await cancellableSteps(parts, record)
-      if (steps.length > 0) {
+      if (record.status === 'succeeded' || record.status === 'partial') {
         await cancelAtVendors(parts, record, {
-          steps,
           actor: userActorOf(recorded.actor),
           audited: audited(recorded, 'dispatch.cancel_requested')
         })

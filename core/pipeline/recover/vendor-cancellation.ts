@@ -1,15 +1,17 @@
 import { configurationUsed } from '../../configuration/sandbox.ts'
+import { canTransition, type DeliveryService, type DeliveryStatus } from '../../contract/delivery.ts'
 import { DispatchError } from '../../contract/errors.ts'
-import type { EventKind } from '../../contract/states.ts'
-import { callCancel } from '../../host/call/cancel.ts'
-import type { FailedCall } from '../../host/call/invoke.ts'
+import { callCancel, type CancelResult } from '../../host/call/cancel.ts'
+import type { CallContext } from '../../host/call/invoke.ts'
+import { callStatus } from '../../host/call/status.ts'
 import type { InstalledProvider } from '../../host/load/load.ts'
 import { statusOf } from '../../host/webhook/read.ts'
 import type { EventActor } from '../../store/db/schema.ts'
-import { type DispatchRecord, noteStepEvent } from '../../store/dispatch/dispatch-views.ts'
+import type { DispatchRecord } from '../../store/dispatch/dispatch-views.ts'
 import type { TransactionHook } from '../../store/dispatch/lease.ts'
 import { acquireLease, releaseLease } from '../../store/dispatch/runs.ts'
-import { applyPoll, listUnsettledSteps, type TrackedStep } from '../../store/vendor/deliveries.ts'
+import { beginCancellation, type CancellationEnd, endCancellation } from '../../store/vendor/cancellations.ts'
+import { type DeliveryReport, listUnsettledSteps, type TrackedStep } from '../../store/vendor/deliveries.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import { callContextOf } from '../run/call-context.ts'
 import { createStatusChangeHandler } from './status-change.ts'
@@ -17,57 +19,82 @@ import { createStatusChangeHandler } from './status-change.ts'
 /** A step that its vendor can be asked to take back. */
 type CancellableStep = { step: TrackedStep, provider: InstalledProvider }
 
-/** What of a dispatch its vendors can be asked to take back: accepted, not settled in delivery, of a provider with the verb `cancel`. */
-export async function cancellableSteps (parts: PipelineDependencies, record: DispatchRecord): Promise<CancellableStep[]> {
-  if (!['succeeded', 'partial'].includes(record.status)) return []
-  const steps = await listUnsettledSteps(parts.database, { companyId: record.company_id, dispatchId: record.dispatch_id })
-  return steps.flatMap((step) => {
-    const provider = parts.host.find(step.providerCode)
-    return provider?.verbs[step.service]?.cancel === undefined ? [] : [{ step, provider }]
-  })
-}
+/** Who asks, under which lease, and what is noted with the first question. */
+type Asking = { runId: string, actor: EventActor, also?: TransactionHook | undefined }
+
+/** Milliseconds for the question what became of it: a client is waiting. */
+const statusLimit = 15_000
 
 /**
- * Asks the vendors of accepted steps to take them back, one after the other, under the lease of the dispatch. What was asked is in the
- * timeline before the call: a process that ends during it leaves it there, and asking once more is safe. What a vendor says moves the
- * delivery status alone: an accepted dispatch stays what it is, and is paid. Throws `conflict` when a vendor refuses, or another run has
- * the dispatch, and what the vendor's failure is otherwise.
+ * Asks the vendors of the accepted steps of a dispatch to take them back, the last step first, under the lease of the dispatch. What a
+ * vendor says moves the delivery status alone: an accepted dispatch stays what it is, and is paid. Throws `conflict` when nothing can be
+ * taken back, a vendor refuses, or another run has the dispatch; and what the failure of a vendor is otherwise.
  */
 export async function cancelAtVendors (
   parts: PipelineDependencies,
   record: DispatchRecord,
-  { steps, actor, audited }: { steps: readonly CancellableStep[], actor: EventActor, audited: TransactionHook }
+  { actor, audited }: { actor: EventActor, audited: TransactionHook }
 ): Promise<void> {
   const ref = { companyId: record.company_id, dispatchId: record.dispatch_id }
   await parts.leases.withLease(async (lease) => {
     const taken = await acquireLease(parts.database, ref, { lease, from: [record.status] })
     if (taken === undefined) throw new DispatchError('conflict', 'The dispatch is being worked on: try again in a moment.', ref)
     try {
-      for (const { step, provider } of steps) {
-        const note = (kind: EventKind, facts: { message?: string }, also?: TransactionHook): Promise<void> =>
-          noteStepEvent(parts.database, { ...ref, stepId: step.stepId, kind, actor, facts }, also)
-        await note('cancelling', {}, audited)
-        const answer = await askVendor(parts, { step, provider }, lease.runId)
-        if (answer.outcome !== 'cancelled') {
-          await note('not_cancelled', { message: answer.error.message })
-          throw refusedCancellation(answer, ref.dispatchId)
-        }
-        const { reported } = answer
-        const statuses = provider.manifest.services[step.service]?.statuses ?? {}
-        await applyPoll(parts.database, step, { reported, status: statusOf(statuses, reported.status) }, createStatusChangeHandler(parts))
+      const steps = await cancellableSteps(parts, ref)
+      if (steps.length === 0) {
+        const message = 'There is nothing to take back: what was accepted is settled, or its provider cannot cancel it.'
+        throw new DispatchError('conflict', message, ref)
       }
+      const failures: DispatchError[] = []
+      for (const [index, one] of steps.entries()) {
+        const asking = { runId: lease.runId, actor, also: index === 0 ? audited : undefined }
+        failures.push(...await takeBack(parts, one, asking).then(() => [], failureOf))
+      }
+      // What nobody knows is more important than what has not changed.
+      const worst = failures.find(({ word }) => word === 'outcome_unknown') ?? failures[0]
+      if (worst !== undefined) throw worst
     } finally {
       await releaseLease(parts.database, ref, lease.runId)
     }
   })
 }
 
-async function askVendor (
-  parts: PipelineDependencies,
-  { step, provider }: CancellableStep,
-  runId: string
-): Promise<Awaited<ReturnType<typeof callCancel>>> {
-  const { companyId, userId, dispatchId, stepId, service, configuredBy, sandbox, remoteId } = step
+/** The steps that are accepted, not settled in delivery, and of a provider with the verb `cancel`. */
+async function cancellableSteps (parts: PipelineDependencies, ref: { companyId: number, dispatchId: string }): Promise<CancellableStep[]> {
+  return (await listUnsettledSteps(parts.database, ref)).flatMap((step) => {
+    const provider = parts.host.find(step.providerCode)
+    return provider?.verbs[step.service]?.cancel === undefined ? [] : [{ step, provider }]
+  })
+}
+
+/** What one vendor makes of it keeps no other from being asked; a failure of our own does. */
+function failureOf (error: unknown): DispatchError[] {
+  if (error instanceof DispatchError) return [error]
+  throw error
+}
+
+/**
+ * Asks one vendor. What was asked is noted before the call, and its end after it. Where this process ends between the two, the sweep notes
+ * that the end is not known.
+ */
+async function takeBack (parts: PipelineDependencies, one: CancellableStep, { runId, actor, also }: Asking): Promise<void> {
+  const { step } = one
+  const context = await contextOf(parts, one, runId)
+  const begun = await beginCancellation(parts.database, step, { runId, actor, also })
+  if (begun === undefined) {
+    throw new DispatchError('conflict', 'The dispatch was lost to another process: try again in a moment.', { dispatchId: step.dispatchId })
+  }
+  const asked = await callCancel(one.provider, step.service, { id: step.remoteId }, context)
+  const report = asked.outcome === 'unavailable' && !begun.doubted ? undefined : await reportOf(one, asked, context)
+  const status = report?.status ?? null
+  const end = endOf(step.service, asked, { status, doubted: begun.doubted })
+  const error = errorOf(step, asked, { end, status })
+  await endCancellation(parts.database, step, { runId, end, message: error?.message, report, moved: createStatusChangeHandler(parts) })
+  if (error !== undefined) throw error
+}
+
+async function contextOf (parts: PipelineDependencies, { step, provider }: CancellableStep, runId: string): Promise<CallContext> {
+  const { companyId, userId, dispatchId, stepId, configuredBy, sandbox } = step
   const configuration = configurationUsed(await parts.configurations.latest(companyId), {
     providerCode: provider.code,
     configuredBy,
@@ -78,18 +105,61 @@ async function askVendor (
     throw new DispatchError('configuration_missing', message, { dispatchId })
   }
   const subject = { companyId, dispatchId, provider, sandbox, requestSettings: {}, reference: stepId, idempotencyKey: `cancel:${stepId}` }
-  return callCancel(provider, service, { id: remoteId }, callContextOf(parts, subject, configuration, {
+  return callContextOf(parts, subject, configuration, {
     holds: () => parts.leases.isHeld(runId),
     documents: { read: () => Promise.reject(new TypeError('A cancellation has no document.')), keep: parts.spool.keep },
     checkpoint: { save: () => Promise.reject(new TypeError('A cancellation has no checkpoint.')) }
-  }))
+  })
 }
 
-/** What the client is told of a vendor that has not taken something back. */
-function refusedCancellation ({ outcome, error }: FailedCall, dispatchId: string): DispatchError {
-  if (error.word === 'provider_error') {
-    return new DispatchError('conflict', `The provider does not take it back: ${error.message}`, { dispatchId })
+/** What the vendor says of the step now: it refuses what is cancelled already, and its answer may be lost. */
+async function reportOf (
+  { step, provider }: CancellableStep,
+  asked: CancelResult,
+  context: CallContext
+): Promise<DeliveryReport | undefined> {
+  const told = asked.outcome === 'cancelled'
+    ? { ok: true as const, value: asked.reported }
+    : await callStatus(provider, step.service, { id: step.remoteId }, context, { limit: statusLimit })
+  if (!told.ok) return undefined
+  return { reported: told.value, status: statusOf(provider.manifest.services[step.service]?.statuses ?? {}, told.value.status) }
+}
+
+/**
+ * How a cancellation has ended, by the vendor's answer to it and the delivery status after it (null: unknown). A refusal proves nothing
+ * where an earlier one is `doubted`: what is cancelled already is refused too.
+ */
+export function endOf (
+  service: DeliveryService,
+  { outcome }: Pick<CancelResult, 'outcome'>,
+  { status, doubted }: { status: DeliveryStatus | null, doubted: boolean }
+): CancellationEnd {
+  if (status === 'cancelled') return 'cancelled'
+  if (status !== null && isTooLate(service, status)) return 'not_cancelled'
+  const refused = outcome === 'rejected' || outcome === 'unavailable'
+  return refused && (!doubted || status !== null) ? 'not_cancelled' : 'cancel_unknown'
+}
+
+function isTooLate (service: DeliveryService, status: DeliveryStatus): boolean {
+  return !canTransition(service, status, 'cancelled')
+}
+
+/** What the client is told of a step that was not taken back, as far as it is known. */
+function errorOf (
+  { service, dispatchId }: TrackedStep,
+  asked: CancelResult,
+  { end, status }: { end: CancellationEnd, status: DeliveryStatus | null }
+): DispatchError | undefined {
+  if (end === 'cancelled') return undefined
+  const why = asked.outcome === 'cancelled' ? 'The answer of the provider does not say that it was taken back.' : asked.error.message
+  if (end === 'cancel_unknown') {
+    return new DispatchError('outcome_unknown', `${why} It may have been taken back; asking once more is safe.`, { dispatchId })
   }
-  const end = outcome === 'uncertain' ? 'It may have been taken back; asking once more is safe.' : ''
-  return new DispatchError(error.word, `${error.message} ${end}`.trim(), { dispatchId })
+  if (status !== null && isTooLate(service, status)) {
+    return new DispatchError('conflict', `The provider does not take it back: its delivery status is "${status}".`, { dispatchId })
+  }
+  const { word, retryAfter } = asked.outcome === 'cancelled' ? { word: 'provider_error' } as const : asked.error
+  return word === 'provider_error'
+    ? new DispatchError('conflict', `The provider does not take it back: ${why}`, { dispatchId })
+    : new DispatchError(word, why, { dispatchId, ...(retryAfter === undefined ? {} : { retryAfter }) })
 }

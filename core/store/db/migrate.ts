@@ -15,6 +15,7 @@ import * as rests from '../migrations/013-rests.ts'
 import * as emails from '../migrations/014-emails.ts'
 import * as environments from '../migrations/019-environments.ts'
 import * as creditsLast from '../migrations/020-credits-last.ts'
+import * as cancellations from '../migrations/021-cancellations.ts'
 import { createDatabaseFunctions } from './database-functions.ts'
 import type { Database } from './database.ts'
 
@@ -34,7 +35,8 @@ const migrations = {
   '013-rests': rests,
   '014-emails': emails,
   '019-environments': environments,
-  '020-credits-last': creditsLast
+  '020-credits-last': creditsLast,
+  '021-cancellations': cancellations
 }
 
 /** PostgreSQL 15, the oldest version with `nulls not distinct`, which the schema uses. */

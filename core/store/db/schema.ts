@@ -142,6 +142,7 @@ export type Tables = {
     next_try_at: Date | null
     tries: Generated<number>
     rest_of: string | null
+    cancel_run: string | null
   }
   attempts: {
     step_id: string

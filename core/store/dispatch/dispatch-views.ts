@@ -1,10 +1,8 @@
-import type { JsonObject } from '@dispatch/common'
 import { type ExpressionBuilder, type Selectable, sql } from 'kysely'
-import type { DeferredState, DispatchStatus, EventKind } from '../../contract/states.ts'
-import { asOwner, type CompanyQueries, type Database } from '../db/database.ts'
-import type { EventActor, Tables } from '../db/schema.ts'
+import type { DeferredState, DispatchStatus } from '../../contract/states.ts'
+import type { CompanyQueries, Database } from '../db/database.ts'
+import type { Tables } from '../db/schema.ts'
 import { hasDeferred } from './deferred-states.ts'
-import type { TransactionHook } from './lease.ts'
 
 export type DispatchRow = Selectable<Tables['dispatches']>
 export type StepRow = Selectable<Tables['steps']>
@@ -166,31 +164,4 @@ export async function findDocument (database: Database, companyId: number, docum
 /** A document by its id alone, for a link whose signature has been checked: the link stands in for the credentials. */
 export async function findLinkedDocument ({ owner }: Database, documentId: string): Promise<DocumentRow | undefined> {
   return owner.selectFrom('documents').selectAll().where('document_id', '=', documentId).executeTakeFirst()
-}
-
-/** Notes something in the timeline of a step. `also` is done in the same transaction. */
-export async function noteStepEvent (
-  { company, now }: Database,
-  { companyId, dispatchId, stepId, kind, actor, facts }: {
-    companyId: number
-    dispatchId: string
-    stepId: string
-    kind: EventKind
-    actor: EventActor
-    facts: JsonObject
-  },
-  also?: TransactionHook
-): Promise<void> {
-  await company(companyId, async (queries) => {
-    await queries.insertInto('events').values({
-      company_id: companyId,
-      dispatch_id: dispatchId,
-      step_id: stepId,
-      kind,
-      actor: JSON.stringify(actor),
-      facts: JSON.stringify(facts),
-      at: now
-    }).execute()
-    if (also !== undefined) await also(await asOwner(queries))
-  })
 }

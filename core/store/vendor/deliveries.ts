@@ -121,37 +121,45 @@ export async function applyInbound (
 /** What a vendor answered about a step in its own word, and the delivery status that it means. */
 export type DeliveryReport = { reported: Reported, status: DeliveryStatus | null }
 
-/**
- * Notes what the vendor answered about a step (undefined: nothing): its word and what it says beside stand in the step's
- * response from then on, and in the timeline where the word is a new one or moves the step.
- */
+/** Notes what the vendor answered about a step (undefined: nothing), and that it was asked. */
 export async function applyPoll (
   { owner, now }: Database,
   step: TrackedStep,
   report: DeliveryReport | undefined,
   moved: OnStatusChange
 ): Promise<void> {
-  await owner.transaction().execute(async (queries) => {
-    // The id under which the step is asked after stays what it is.
-    const { rows: [before] } = await sql<{ word: string | null, status: string | null, said: JsonObject }>`
-      with before as (
-        select step_id, response->>'status' as word, delivery_status as status, ${JSON.stringify(report?.reported ?? {})}::jsonb - 'id' as
-          told from steps where step_id = ${step.stepId} for update
-      )
-      update steps set polled_at = ${now}, response = response || told from before where steps.step_id = before.step_id
-        returning word, before.status, told - 'status' as said`.execute(queries)
-    if (before === undefined || report === undefined) return
-    const { reported: { status: type }, status } = report
-    const moves = status !== null && canTransition(step.service, before.status, status)
-    if (moves || type !== before.word) {
-      await moveStep(queries, step, {
-        kind: 'polled',
-        status,
-        facts: { ...before.said, type },
-        actor: { kind: 'provider', code: step.providerCode }
-      }, moved, now)
-    }
-  })
+  await owner.transaction().execute((queries) => noteReport(queries, step, report, { moved, now }))
+}
+
+/**
+ * Notes that the vendor was asked about a step. Its word and what it says beside stand in the step's response from then on, and in the
+ * timeline where the word is a new one or moves the step.
+ */
+export async function noteReport (
+  queries: OwnerQueries,
+  step: TrackedStep,
+  report: DeliveryReport | undefined,
+  { moved, now }: { moved: OnStatusChange, now: SqlTimestamp }
+): Promise<void> {
+  // The id under which the step is asked after stays what it is.
+  const { rows: [before] } = await sql<{ word: string | null, status: string | null, said: JsonObject }>`
+    with before as (
+      select step_id, response->>'status' as word, delivery_status as status, ${JSON.stringify(report?.reported ?? {})}::jsonb - 'id' as
+        told from steps where step_id = ${step.stepId} for update
+    )
+    update steps set polled_at = ${now}, response = response || told from before where steps.step_id = before.step_id
+      returning word, before.status, told - 'status' as said`.execute(queries)
+  if (before === undefined || report === undefined) return
+  const { reported: { status: type }, status } = report
+  const moves = status !== null && canTransition(step.service, before.status, status)
+  if (moves || type !== before.word) {
+    await moveStep(queries, step, {
+      kind: 'polled',
+      status,
+      facts: { ...before.said, type },
+      actor: { kind: 'provider', code: step.providerCode }
+    }, moved, now)
+  }
 }
 
 /** Moves a step where it may move, and notes in its timeline what was learnt and whether it changed anything. */

@@ -7,6 +7,7 @@ import { firstReconcileDelay } from '../../pipeline/run/retry-policy.ts'
 import type { TransactionHook } from '../../store/dispatch/lease.ts'
 import { type DispatchRef, listDueDeferred, listDueReconciliations, listExpiredLeases, listOverdueDispatches,
   recoverDispatch } from '../../store/dispatch/runs.ts'
+import { endLostCancellations } from '../../store/vendor/cancellations.ts'
 import { sendCreditWarnings } from '../outbox/credit-warnings.ts'
 import type { Queue } from './queue.ts'
 import { type RepeatingTask, runEvery } from './repeat.ts'
@@ -57,6 +58,7 @@ export async function sweepDispatches (parts: PipelineDependencies, queue: Queue
       log.error({ err: error, ...lost }, 'a dispatch that was left behind could not be recovered')
     )
   }
+  for (const stepId of await endLostCancellations(database)) log.warn({ stepId }, 'a cancellation was left behind by its process')
   const looks = await listDueReconciliations(database, most)
   await queue.send('look', looks.map((data) => ({ data, key: data.stepId })))
   const deferred = await listDueDeferred(database, most)

@@ -117,6 +117,16 @@ const refused: [string, object, string][] = [
     '/services/invoicing/verbs The verb "status" is required.'
   ],
   [
+    'a cancellation of which nobody can be asked whether it was done',
+    withInvoicing({ cancel: () => undefined }),
+    '/services/invoicing/verbs The verb "status" is required.'
+  ],
+  [
+    'a cancellation without a word for what is cancelled',
+    withInvoicing({ cancel: () => undefined, statuses: { settled: 'paid' }, status: () => undefined }),
+    '/services/invoicing/verbs The verb "cancel" needs a word of "statuses" for "cancelled".'
+  ],
+  [
     'delivery statuses of an invoice',
     withInvoicing({ statuses: { paid: 'delivered' }, status: () => undefined }),
     '/services/invoicing/statuses/paid Expected one of'
