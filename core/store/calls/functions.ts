@@ -28,6 +28,7 @@ export type DatabaseFunctions = {
   hold_step: { given: { company_id: number, step_id: string, price: number }, answer: boolean }
   replace_document: { given: DocumentReplacement, answer: unknown }
   release_waiting: { given: Release, answer: number }
+  keep_state: { given: KeptState, answer: Json }
 }
 
 type DispatchKey = { company_id: number, dispatch_id: string }
@@ -131,4 +132,15 @@ type Release = {
   actor: EventActor
   audit: ReturnType<typeof auditRow>
   statement: string
+}
+
+type KeptState = {
+  company_id: number
+  provider_code: string
+  key: string
+  value: Json
+  at: Date
+  only_first: boolean
+  dispatch_id?: string
+  run_id?: string
 }

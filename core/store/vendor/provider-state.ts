@@ -2,37 +2,29 @@ import type { Json } from '@dispatch/common'
 import { sql } from 'kysely'
 import { DispatchError } from '../../contract/errors.ts'
 import type { State } from '../../host/call/context.ts'
-import type { CompanyQueries, Database } from '../db/database.ts'
+import { callFunction } from '../db/database-functions.ts'
+import type { Database } from '../db/database.ts'
 
-/** What one provider remembers for one company, shared by all processes. */
+/** What one provider remembers for one company, shared by all processes. `now` dates its values. */
 export function createProviderState (database: Database, companyId: number, providerCode: string, now: () => Date): State {
-  const get = async (queries: CompanyQueries, key: string): Promise<Json | undefined> => {
-    const row = await queries.selectFrom('provider_state').select('value').where('company_id', '=', companyId)
-      .where('provider_code', '=', providerCode).where('key', '=', key).executeTakeFirst()
-    return row?.value
-  }
-  const insert = (queries: CompanyQueries, key: string, value: Json) =>
-    queries.insertInto('provider_state')
-      .values({ company_id: companyId, provider_code: providerCode, key, value: JSON.stringify(value), updated_at: now() })
+  const keep = (key: string, value: Json, terms: { only_first: boolean }): Promise<Json> =>
+    callFunction(database, 'keep_state', { company_id: companyId, provider_code: providerCode, key, value, at: now(), ...terms })
   return {
-    get: (key) => database.company(companyId, (queries) => get(queries, key)),
-    async put (key, value) {
-      await database.company(companyId, (queries) =>
-        insert(queries, key, value).onConflict((conflict) =>
-          conflict
-            .columns(['company_id', 'provider_code', 'key']).doUpdateSet({ value: JSON.stringify(value), updated_at: now() })
-        ).execute())
+    async get (key) {
+      const row = await database.company(companyId,
+        (queries) =>
+          queries.selectFrom('provider_state').select('value').where('company_id', '=', companyId)
+            .where('provider_code', '=', providerCode).where('key', '=', key).executeTakeFirst())
+      return row?.value
     },
-    putIfAbsent: (key, value) =>
-      database.company(companyId, async (queries) => {
-        const inserted = await insert(queries, key, value).onConflict((conflict) => conflict.doNothing()).returning('key')
-          .executeTakeFirst()
-        return inserted === undefined ? await get(queries, key) ?? value : value
-      })
+    async put (key, value) {
+      await keep(key, value, { only_first: false })
+    },
+    putIfAbsent: (key, value) => keep(key, value, { only_first: true })
   }
 }
 
-/** Keeps a value for a run, as long as it has its dispatch. Throws `conflict` when it has lost it. */
+/** Keeps a value for a run, as long as the run has its dispatch. Throws `conflict` when the run has lost it. */
 export async function keepForRun (
   database: Database,
   { companyId, dispatchId, runId, providerCode, key, value }: {
@@ -41,20 +33,21 @@ export async function keepForRun (
     runId: string
     providerCode: string
     key: string
-    value: Json
+    value: string
   },
-  now: Date
+  at: Date
 ): Promise<void> {
-  const { rows } = await database.company(companyId, (queries) =>
-    sql`
-    with run as (
-      select company_id from dispatches where dispatch_id = ${dispatchId} and company_id = ${companyId} and run_id = ${runId} for share
-    )
-    insert into provider_state (company_id, provider_code, key, value, updated_at)
-      select company_id, ${providerCode}, ${key}, ${JSON.stringify(value)}, ${now} from run
-    on conflict (company_id, provider_code, key) do update set value = excluded.value, updated_at = excluded.updated_at returning 1`
-      .execute(queries))
-  if (rows.length === 0) throw new DispatchError('conflict', 'Another run has the dispatch.', { dispatchId })
+  const kept = await callFunction(database, 'keep_state', {
+    company_id: companyId,
+    provider_code: providerCode,
+    key,
+    value,
+    at,
+    only_first: false,
+    dispatch_id: dispatchId,
+    run_id: runId
+  })
+  if (kept === null) throw new DispatchError('conflict', 'Another run has the dispatch.', { dispatchId })
 }
 
 /** The values of a provider's keys that begin with `prefix`, the newest first. */
