@@ -6,6 +6,7 @@ export const longTier: Readonly<Record<string, string>> = {
   'test/crash/': 'processes are killed and disturbed under load',
   'test/e2e/': 'each test starts the service as it is run for real',
   'test/hostile/': 'attacks, floods, stalls and random requests at length',
+  'test/sandbox/': 'processes of adapters are started, attacked and ended',
   'test/conformance.test.ts': 'every shipped provider passes the whole kit',
   'core/packages/conformance/test/zoo.test.ts': 'the kit runs once for each broken provider',
   'core/packages/documents/test/renderer.test.ts': 'threads run into their limits of time and memory',

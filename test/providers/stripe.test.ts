@@ -103,12 +103,12 @@ async function stripe (t: Test, changes: Record<string, VendorReply | [VendorRep
 }
 
 /** What is known to be refused before anything is sent. */
-const foreseen = (
+const foreseen = async (
   { provider }: Stage,
   { invoicing, data, metadata }: InvoicingDispatch,
   { requestSettings = {}, settings: own = settings }: { requestSettings?: JsonObject, settings?: JsonObject } = {}
-): Problem[] =>
-  problemsForeseen(provider, 'invoicing', { invoicing, data, metadata }, {
+): Promise<Problem[]> =>
+  await problemsForeseen(provider, 'invoicing', { invoicing, data, metadata }, {
     settings: splitSecrets(provider.manifest.settings, own).plain,
     requestSettings,
     sandbox: false,
@@ -299,12 +299,12 @@ await t.test('settings of the payment', async (t) => {
   }])
   for (const type of ['QUOTE', 'CREDIT'] as const) {
     for (const requestSettings of [{ includePaymentCollectionLink: true }, { paymentCollectionLabel: 'Rent' }] as JsonObject[]) {
-      has(t, foreseen(stage, request(type), { requestSettings }), [{
+      has(t, await foreseen(stage, request(type), { requestSettings }), [{
         path: `/settings/${Object.keys(requestSettings)[0] ?? ''}`,
         message: /a page to pay on for invoices alone/
       }])
     }
-    t.same(foreseen(stage, request(type), { requestSettings: { includePaymentCollectionLink: false } }), [])
+    t.same(await foreseen(stage, request(type), { requestSettings: { includePaymentCollectionLink: false } }), [])
     has(t, await stage.dispatch('invoicing', request(type, { invoicing: { reference: 'in_1' } }), {
       requestSettings: { includePaymentCollectionLink: false }
     }), { outcome: 'accepted' })
@@ -379,12 +379,12 @@ await t.test('what Stripe has no room for is refused by validation, at its place
   ]
   const stage = await stripe(t)
   for (const [name, asked, path, code, own] of cases) {
-    has(t, foreseen(stage, asked, own === undefined ? {} : { settings: own }), [{ path, code }], name)
+    has(t, await foreseen(stage, asked, own === undefined ? {} : { settings: own }), [{ path, code }], name)
   }
   for (const type of ['INVOICE', 'QUOTE', 'CREDIT'] as const) {
-    t.same(foreseen(stage, request(type, { data: { number: long(30) } })), [], type)
+    t.same(await foreseen(stage, request(type, { data: { number: long(30) } })), [], type)
   }
-  t.same(foreseen(stage, request('INVOICE', { data: { total: '2858.42' } })), [], 'what rounding can do is Stripe\'s to say')
+  t.same(await foreseen(stage, request('INVOICE', { data: { total: '2858.42' } })), [], 'what rounding can do is Stripe\'s to say')
 })
 
 await t.test('what is due is asked for, and why; tax is due on the whole', async (t) => {
@@ -504,9 +504,9 @@ await t.test('an invoice can be paid until the end of its day, in the time zone 
   const stage = await stripe(t)
   await stage.dispatch('invoicing', request('INVOICE'), { settings: { ...settings, timezone: 'America/Los_Angeles' } })
   t.equal(formOf(stage, 'invoices')?.['effective_at'], '1773471600', 'it is issued when its day begins there')
-  has(t,
-    foreseen(stage, request('INVOICE', { data: { dueDate: '2026-03-14' } }), { settings: { ...settings, timezone: 'Pacific/Kiritimati' } }),
-    [], 'still today there')
+  has(t, await foreseen(stage, request('INVOICE', { data: { dueDate: '2026-03-14' } }), {
+    settings: { ...settings, timezone: 'Pacific/Kiritimati' }
+  }), [], 'still today there')
   const { settings: form } = stage.provider.manifest
   t.same(checkSettings(form, { ...settings, timezone: 'Europe/Berlin' }), [])
   for (const timezone of ['Europe/Atlantis', '+01:00', '']) {

@@ -45,19 +45,19 @@ await t.test('the request may name the sender, the settings a messaging service'
 
 await t.test('what begins like a messaging service is no sender of a request either', async (t) => {
   const { provider } = await stageOf(t, 'twilio', settings)
-  const found = (sender: string): string[] =>
-    problemsForeseen(provider, 'sms', { ...message, sms: { ...message.sms, sender } }, {
+  const found = async (sender: string): Promise<string[]> =>
+    (await problemsForeseen(provider, 'sms', { ...message, sms: { ...message.sms, sender } }, {
       settings,
       requestSettings: {},
       sandbox: false,
       now: new Date()
-    }).map(({ path, message }) => `${path} ${message}`)
+    })).map(({ path, message }) => `${path} ${message}`)
   for (const sender of ['MG123', 'MGab12', 'MG12345678f']) {
-    t.equal(found(sender).length, 1, sender)
-    contains(t, found(sender)[0],
-      /^\/sms\/sender .*a messaging service \(MG and 32 hexadecimal digits\) stands in "settings.messagingService"/)
+    const told = await found(sender)
+    t.equal(told.length, 1, sender)
+    contains(t, told[0], /^\/sms\/sender .*a messaging service \(MG and 32 hexadecimal digits\) stands in "settings.messagingService"/)
   }
-  for (const sender of ['ACME', 'MGM', 'MGA', 'MG4Cars']) t.same(found(sender), [], sender)
+  for (const sender of ['ACME', 'MGM', 'MGA', 'MG4Cars']) t.same(await found(sender), [], sender)
 })
 
 await t.test('a request may name its messaging service, with a sender of that, and how long the message is good', async (t) => {

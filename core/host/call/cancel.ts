@@ -4,7 +4,7 @@ import type { DeliveryService } from '../../contract/delivery.ts'
 import type { InstalledProvider } from '../load/load.ts'
 import type { Reported } from '../manifest/definition.ts'
 import { type CallContext, type FailedCall, failedCall, invoke } from './invoke.ts'
-import { copyJson } from './provider-response.ts'
+import { copyJson } from './plain-json.ts'
 
 const fitReported = compile(Type.Unsafe<Reported>(Type.Object({ status: Type.String({ minLength: 1, maxLength: 200 }) })))
 

@@ -5,27 +5,44 @@ import { breaches } from '../manifest/limits.ts'
 import type { AnyProviderCheck, Known, Objection } from '../manifest/provider-check.ts'
 import { failureOf } from './failure.ts'
 
-/** Problems that are known before anything is made: from the provider's limits and from its check. Paths are those of the declarations. */
+/**
+ * Problems that are known before anything is made: from the provider's limits and from its check. Paths are those of the declarations. The
+ * result is a promise only if the check runs in a process of its own. `account` names the configuration.
+ */
 export function problemsForeseen (
   { code, manifest, checks }: Pick<InstalledProvider, 'code' | 'manifest' | 'checks'>,
   service: ServiceName,
   asked: JsonObject,
-  known: Known<JsonObject, JsonObject>
-): Problem[] {
+  known: Known<JsonObject, JsonObject>,
+  account?: string
+): Problem[] | Promise<Problem[]> {
   const broken = breaches(manifest.services[service]?.limits ?? [], { ...asked, settings: known.requestSettings })
   const told = (message: string): string => `The provider "${code}" does not take this. ${message}`
-  return [
+  const problems = (objections: readonly Objection[]): Problem[] => [
     ...broken.map(({ path, message }) => ({ path, code: 'not_supported_by_provider', message: told(message) })),
-    ...objectionsOf(checks[service], asked, known).map(({ at: path, code, message }) => ({ path, code, message: told(message) }))
+    ...objections.map(({ at: path, code, message }) => ({ path, code, message: told(message) }))
   ]
+  const objections = objectionsOf(checks[service], asked, known, account)
+  return objections instanceof Promise ? objections.then(problems) : problems(objections)
 }
 
-function objectionsOf (check: AnyProviderCheck | undefined, asked: JsonObject, known: Known<JsonObject, JsonObject>): readonly Objection[] {
+function objectionsOf (
+  check: AnyProviderCheck | undefined,
+  asked: JsonObject,
+  known: Known<JsonObject, JsonObject>,
+  account: string | undefined
+): ReturnType<AnyProviderCheck> {
   try {
-    return check?.(structuredClone(asked), structuredClone(known)) ?? []
+    const objections = check?.(structuredClone(asked), structuredClone(known), account) ?? []
+    return objections instanceof Promise ? objections.catch(thrownObjections) : objections
   } catch (error) {
-    const failure = failureOf(error)
-    if (failure === undefined) throw error
-    return [{ at: failure.at ?? '', code: failure.code ?? 'not_supported_by_provider', message: failure.message }]
+    return thrownObjections(error)
   }
+}
+
+/** What a check refuses by throwing. */
+function thrownObjections (error: unknown): readonly Objection[] {
+  const failure = failureOf(error)
+  if (failure === undefined) throw error
+  return [{ at: failure.at ?? '', code: failure.code ?? 'not_supported_by_provider', message: failure.message }]
 }

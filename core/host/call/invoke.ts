@@ -5,12 +5,13 @@ import type { Http } from '../http/call.ts'
 import type { InstalledProvider } from '../load/load.ts'
 import { sandboxFaults } from '../manifest/sandbox.ts'
 import type { VerbName } from '../manifest/verbs.ts'
+import { AdapterEnded } from '../sandbox/adapter-ended.ts'
 import { splitSecrets } from '../settings/settings.ts'
 import { type CallResources, createCallApis, type VerbCall } from './call-resources.ts'
 import type { Context, TakeBack } from './context.ts'
 import { type Failure, failureOf, providerErrors, type ProviderErrorWord } from './failure.ts'
 import type { Log } from './log.ts'
-import { printable } from './provider-response.ts'
+import { printable } from './plain-json.ts'
 import { createRedactor, redactLog, type Redactor } from './redact.ts'
 import { type CallProgress, createProgress } from './request-outcome.ts'
 import { runAs } from './stray-errors.ts'
@@ -88,7 +89,9 @@ export async function invoke (
           made.push(takeBack)
         }
       }
-      return await runAs({ provider: code, log }, () => run(copyOf(request), { ...ownContext({ ...context, log }, ended), ...ways }))
+      const caller = { account: context.resources.account, ended }
+      return await runAs({ provider: code, log }, () =>
+        run(copyOf(request), { ...ownContext({ ...context, log }, ended), ...ways }, caller))
     })
     return { returned, redact }
   } catch (thrown) {
@@ -179,7 +182,8 @@ function thrownBy (installed: InstalledProvider, thrown: unknown, { redact, log,
   const [word, then] = progress.passed
     ? ['outcome_unknown', '; it may have accepted the request.'] as const
     : ['provider_unavailable', ', before anything was accepted.'] as const
-  return failedCall(word, `${what}${then}`, late ? {} : { ours: true })
+  // An adapter that ends its process is as good as a vendor that is not there.
+  return failedCall(word, `${what}${then}`, late || thrown instanceof AdapterEnded ? {} : { ours: true })
 }
 
 /** A provider may catch the error that a request got lost. It cannot turn this error into a refusal. */

@@ -3,7 +3,7 @@ import type { ServiceName } from '../../contract/service-names.ts'
 import type { InstalledProvider } from '../load/load.ts'
 import type { VerbName } from '../manifest/verbs.ts'
 import { type CallContext, type CallLimits, invoke } from './invoke.ts'
-import { copyJson } from './provider-response.ts'
+import { copyJson } from './plain-json.ts'
 import type { Redactor } from './redact.ts'
 
 /** A provider's answer to a query, or why there is none. */

@@ -1,6 +1,5 @@
 import type { Json } from '@dispatch/common'
 import type { Readable } from 'node:stream'
-import type { Static, TSchema } from 'typebox'
 import type { DocumentHandle } from '../../contract/common.ts'
 import { at } from '../../services/data.ts'
 import type { ErrorReading } from '../call/failure.ts'
@@ -8,11 +7,12 @@ import type { Log } from '../call/log.ts'
 import { type CallProgress, outcomeOfStatus, providerErrorOf, refusalWord, RequestFailure, type RequestOutcome,
   troubleOf } from '../call/request-outcome.ts'
 import type { LeaseCheck } from '../manifest/lease-check.ts'
+import { type FitToReply, httpOf } from './ask.ts'
 import { type Body, bodyOf, type ReadDocument } from './body.ts'
-import type { Http, HttpCall, HttpVerb } from './call.ts'
+import type { Http, HttpCall } from './call.ts'
 import { formPairs } from './form.ts'
 import type { AccessTokenCache, OAuth2 } from './oauth.ts'
-import { contentOf, fitReply, readErrorReply, readReply } from './reply.ts'
+import { contentOf, readErrorReply, readReply } from './reply.ts'
 import { signIn } from './sign-in.ts'
 import { type AllowedHosts, targetOf } from './target.ts'
 import type { HttpTransport, TransportReply, TransportRequest } from './transport.ts'
@@ -46,18 +46,12 @@ type Read<Result> = (reply: TransportReply, host: string) => Promise<Result>
 
 /** The `http` of one call of a provider's verb. */
 export function createHttp (options: HttpOptions): Http {
-  const verb = (method: Method): HttpVerb => (url, call, schema) =>
-    perform(options, method, url, call, (reply, host) => readFitting(reply, host, schema))
-  return {
-    get: verb('GET'),
-    post: verb('POST'),
-    put: verb('PUT'),
-    patch: verb('PATCH'),
-    delete: verb('DELETE'),
-    download: (url, { filename, ...call }) =>
+  return httpOf(
+    (method, url, call, fits) => perform(options, method, url, call, (reply, host) => readFitting(reply, host, fits)),
+    (url, { filename, ...call }) =>
       perform(options, 'GET', url, { ...call, headers: { accept: '*/*', ...call.headers } }, (reply, host) =>
         keep(options, reply, host, filename))
-  }
+  )
 }
 
 /** Sends a request, decides its outcome, and reads the body of a good answer. */
@@ -120,8 +114,8 @@ async function exchange (options: HttpOptions, method: Method, url: URL, call: H
   return await attempt()
 }
 
-async function readFitting<Schema extends TSchema> (reply: TransportReply, host: string, schema: Schema): Promise<Static<Schema>> {
-  const fit = fitReply(schema, await readReply(host, reply))
+async function readFitting<Value> (reply: TransportReply, host: string, fits: FitToReply<Value>): Promise<Value> {
+  const fit = await fits(await readReply(host, reply))
   if (fit.ok) return fit.value
   const why = fit.problems.slice(0, 3).map(({ path, message }) => `${path} ${message}`.trim()).join(' ')
   throw new RequestFailure('doubtful', `The answer of "${host}" cannot be read: ${why}`, { status: reply.status })

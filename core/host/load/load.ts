@@ -85,7 +85,9 @@ function checksOf (definition: unknown): ProviderChecks {
   return Object.fromEntries(serviceNames.flatMap((name): [string, AnyProviderCheck][] => {
     const service = field(services, name)
     const check = field(service, 'check')
-    return isVerb(check) ? [[name, check.bind(service) as unknown as AnyProviderCheck]] : []
+    if (!isVerb(check)) return []
+    const bound = check.bind(service) as unknown as AnyProviderCheck
+    return [[name, (asked, known) => bound(asked, known)]]
   }))
 }
 
@@ -94,15 +96,22 @@ function readersOf (definition: unknown): EventReaders {
   return Object.fromEntries(eventServices.flatMap((service): [string, EventReader][] => {
     const webhook = field(webhooks, service)
     const read = field(webhook, 'read')
-    return isVerb(read) ? [[service, read.bind(webhook) as EventReader]] : []
+    if (!isVerb(read)) return []
+    const bound = read.bind(webhook) as unknown as EventReader
+    return [[service, (event) => bound(event)]]
   }))
 }
 
 function boundVerbs (service: unknown): Partial<Record<string, Verb>> {
   return Object.fromEntries(verbNames.flatMap((name) => {
     const verb = field(service, name)
-    return isVerb(verb) ? [[name, verb.bind(service)]] : []
+    return isVerb(verb) ? [[name, onlyAsked(verb.bind(service))]] : []
   }))
+}
+
+/** A verb that is given its request and its context, and nothing of who calls. */
+function onlyAsked (verb: Verb): Verb {
+  return (request, context) => verb(request, context)
 }
 
 function field (value: unknown, name: string): unknown {

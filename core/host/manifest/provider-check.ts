@@ -27,6 +27,10 @@ export type ProviderCheck<Name extends ServiceName, Settings, RequestSettings> =
   known: Known<Settings, RequestSettings>
 ) => readonly Objection[]
 
-/** A check in the form that the host uses. */
-export type AnyProviderCheck = (asked: JsonObject, known: Known<JsonObject, JsonObject>) => readonly Objection[]
+/** A check in the form that the host uses. `account` names the configuration. */
+export type AnyProviderCheck = (
+  asked: JsonObject,
+  known: Known<JsonObject, JsonObject>,
+  account?: string
+) => readonly Objection[] | Promise<readonly Objection[]>
 export type ProviderChecks = Partial<Record<ServiceName, AnyProviderCheck>>

@@ -7,12 +7,15 @@ import type { Context } from '../call/context.ts'
 export const verbNames = ['dispatch', 'lookup', 'status', 'document', 'cancel'] as const
 export type VerbName = typeof verbNames[number]
 
+/** The caller of a verb: `account` names the configuration, `ended` fires when the call is over. */
+export type Caller = { account: string, ended: AbortSignal }
+
 /** A verb in the form that the host uses: it gets plain data, and may return or throw anything. */
-export type Verb = (request: unknown, context: Context<JsonObject, JsonObject>) => unknown
+export type Verb = (request: unknown, context: Context<JsonObject, JsonObject>, caller?: Caller) => unknown
 export type Verbs = Partial<Record<ServiceName, Partial<Record<VerbName, Verb>>>>
 
 /** The function `read` of a webhook in the form that the host uses. */
-export type EventReader = (event: unknown) => unknown
+export type EventReader = (event: unknown, account?: string) => unknown
 export type EventReaders = Partial<Record<EventService, EventReader>>
 
 export function isVerb (value: unknown): value is Verb {

@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer'
 import { Type } from 'typebox'
 import type { DeliveryStatus, EventService } from '../../contract/delivery.ts'
 import { errorMessageOf } from '../call/load-error.ts'
-import { copyJson } from '../call/provider-response.ts'
+import { copyJson } from '../call/plain-json.ts'
 import { runAs } from '../call/stray-errors.ts'
 import type { InstalledProvider } from '../load/load.ts'
 import type { EventReading } from './webhook.ts'
@@ -23,13 +23,14 @@ const checkOf = memoizeByIdentity((schema: object): Validator<unknown> => compil
 const readLimit = 2_000
 
 /**
- * Calls the provider's `read` with a verified event: JSON that fits its schema. The result is plain data. A reader that blocks the process
- * cannot be stopped, so folders must be trusted.
+ * Calls the provider's `read` with a verified event: JSON that fits its schema. The result is plain data. `account` names the configuration
+ * whose address received it, if there is one. A reader that blocks this process cannot be stopped, so folders must be trusted.
  */
 export async function readEvent (
   { code, manifest, eventReaders: readers }: InstalledProvider,
   service: EventService,
-  body: Uint8Array
+  body: Uint8Array,
+  account?: string
 ): Promise<ReadEvent> {
   const webhook = manifest.webhooks?.[service]
   const read = readers[service]
@@ -37,7 +38,7 @@ export async function readEvent (
   const event = parse(body, checkOf(webhook.body))
   if (!event.ok) return event
   try {
-    return readingOf(await withTimeLimit(readLimit, Promise.resolve(runAs({ provider: code }, () => read(event.value)))))
+    return readingOf(await withTimeLimit(readLimit, Promise.resolve(runAs({ provider: code }, () => read(event.value, account)))))
   } catch (error) {
     return { ok: false, reason: `The provider could not read it: ${errorMessageOf(error)}` }
   }

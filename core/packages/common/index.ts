@@ -3,7 +3,7 @@
  * semaphores, time limits.
  */
 export { currencies, isCurrency, minorDigits } from './currencies.ts'
-export { hasMoreValues, mostValues } from './json-size.ts'
+export { hasMoreValues, isDeeper, mostValues } from './json-size.ts'
 export { inspectJson, pointer, type Json, type JsonObject, type Problem } from './json.ts'
 export { asciiDomain, comparable, isAscii, readMailbox } from './mailbox.ts'
 export { memoizeByIdentity } from './memoize.ts'

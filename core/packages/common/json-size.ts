@@ -1,7 +1,7 @@
 /** The most values in a whole body: far above any real document. To read ten times as many takes more than half a second. */
 export const mostValues = 100_000
 
-const [quote, backslash, comma, bracket, brace] = Buffer.from('"\\,[{')
+const [quote, backslash, comma, bracket, brace, bracketEnd, braceEnd] = Buffer.from('"\\,[{]}')
 
 /**
  * Whether a JSON text has more than `most` values, without parsing it. Each value has a comma before it, or the bracket that opens its
@@ -14,6 +14,18 @@ export function hasMoreValues (json: Buffer, most: number = mostValues): boolean
     const byte = json[at]
     if (byte === quote) at = endOfText(json, at)
     else if ((byte === comma || byte === bracket || byte === brace) && ++values > most) return true
+  }
+  return false
+}
+
+/** Whether a text of JSON is nested deeper than `most` arrays and objects. The text is not parsed. */
+export function isDeeper (json: Buffer, most: number): boolean {
+  let depth = 0
+  for (let at = 0; at < json.length; at++) {
+    const byte = json[at]
+    if (byte === quote) at = endOfText(json, at)
+    else if (byte === bracketEnd || byte === braceEnd) depth--
+    else if ((byte === bracket || byte === brace) && ++depth > most) return true
   }
   return false
 }

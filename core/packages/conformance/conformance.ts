@@ -24,17 +24,23 @@ const loadLimit = 10
 const usualLimit = 10_000
 const longestEnd = 2_000
 
-/** `only`: the rules to check, by default all. `limit`: the time limit in milliseconds for one call of a verb, by default 10,000. */
-export type ConformanceOptions = { only?: readonly ConformanceRule[], limit?: number }
+/**
+ * `only`: the rules to check, by default all. `limit`: the time limit in milliseconds for one call of a verb, by default 10,000. `load`:
+ * loads the provider, by default into this process.
+ */
+export type ConformanceOptions = { only?: readonly ConformanceRule[], limit?: number, load?: typeof loadProvider }
 
 /**
  * Checks a provider against all rules of the contract, on the real host, with a test vendor that follows the provider's fixtures. It never
  * throws for a fault of the provider: that is a failed case.
  */
-export async function runConformance (folder: string, { only, limit = usualLimit }: ConformanceOptions = {}): Promise<ConformanceReport> {
+export async function runConformance (
+  folder: string,
+  { only, limit = usualLimit, load: loadWith = loadProvider }: ConformanceOptions = {}
+): Promise<ConformanceReport> {
   const watch = watchProcess()
   try {
-    const loaded = await load(folder)
+    const loaded = await load(folder, loadWith)
     const quiet = judged('quiet', 'while it is loaded', [...new Set(watch.connected())].map((host) => `It connects to "${host}".`))
     if ('why' in loaded) return { provider: basename(folder), cases: [judged('manifest', 'the folder', [loaded.why]), quiet] }
     const fixtures = await readFixtures(loaded.folder)
@@ -55,10 +61,10 @@ export async function runConformance (folder: string, { only, limit = usualLimit
   }
 }
 
-async function load (folder: string): Promise<InstalledProvider | { why: string }> {
+async function load (folder: string, loadWith: typeof loadProvider): Promise<InstalledProvider | { why: string }> {
   try {
     const real = await realpath(folder)
-    return await loadProvider(real, await folderDigest(real), loadLimit)
+    return await loadWith(real, await folderDigest(real), loadLimit)
   } catch (error) {
     return { why: errorMessageOf(error) }
   }
@@ -86,7 +92,7 @@ async function casesOf (subject: ProviderUnderTest, watch: Watch, asks: (...rule
   return [
     ...settingsCases(subject),
     ...fixtureCases(subject),
-    ...foreseenCases(subject, sends),
+    ...await foreseenCases(subject, sends),
     ...replayed.cases,
     ...played.flat(),
     ...conductCases(subject, watch)

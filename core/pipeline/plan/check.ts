@@ -26,6 +26,7 @@ import { type Signing, signingOf, type TemplateFindings } from './template-check
  */
 export type CheckOptions = {
   templateFindings: TemplateFindings
+  foreseen: Foreseen
   prices: Readonly<Record<string, number>>
   link: string
   mode: Mode
@@ -41,7 +42,7 @@ export type CheckOptions = {
  */
 export function checkAndPlan (
   draft: ResolvedRequest,
-  { templateFindings, prices, link, mode, now, guard, version = latestVersion, standIn }: CheckOptions
+  { templateFindings, foreseen, prices, link, mode, now, guard, version = latestVersion, standIn }: CheckOptions
 ): DispatchPlan {
   const { request, test, steps, deferred } = draft
   const all = [...steps, ...deferred]
@@ -61,7 +62,7 @@ export function checkAndPlan (
     ...all.flatMap((step) =>
       [
         checkTemplate(step, { templateFindings, today, signing }),
-        checkForeseen(step, { data: step.template?.data ?? {}, metadata: request.metadata, now: now() }),
+        foreseen.get(step) ?? {},
         checkStep(step, {
           today,
           otherServices: request.services.filter((name) => name !== step.service),
@@ -86,14 +87,14 @@ export function checkAndPlan (
 type Surroundings = Pick<CheckInput<never, never>, 'today' | 'otherServices' | 'link'>
 
 /** Checks the fields that take the place of a recorded step's; `data`: of its template. Throws as {@link checkAndPlan} does. */
-export function checkAgain (
+export async function checkAgain (
   step: ResolvedStep,
   { now, metadata, ...surroundings }: Omit<Surroundings, 'today'> & {
     data: JsonObject
     metadata: DispatchRequest['metadata']
     now: () => Date
   }
-): void {
+): Promise<void> {
   const { service, fields, choice, at } = step
   const time = now()
   refuseFaults([
@@ -105,7 +106,7 @@ export function checkAgain (
       today: time.toISOString().slice(0, 10),
       ...surroundings
     }),
-    checkForeseen(step, { data: surroundings.data, metadata, now: time })
+    await checkForeseen(step, { data: surroundings.data, metadata, now: time })
   ])
 }
 
@@ -180,16 +181,31 @@ function checkStep ({ service, fields, choice, template: content, at }: Resolved
   })
 }
 
-/** What the chosen provider says that its vendor would refuse. */
-function checkForeseen (
+/** What the chosen providers say that their vendors would refuse, by step. */
+export type Foreseen = ReadonlyMap<ResolvedStep, Findings>
+
+/** Asks the chosen providers what they foresee of a request. */
+export async function foresee ({ request: { metadata }, steps, deferred }: ResolvedRequest, now: Date): Promise<Foreseen> {
+  const findings = [...steps, ...deferred].map(
+    async (step): Promise<[ResolvedStep, Findings]> => [step, await checkForeseen(step, { data: step.template?.data ?? {}, metadata, now })]
+  )
+  return new Map(await Promise.all(findings))
+}
+
+/** What the chosen provider says that its vendor would refuse: at once, unless it runs in a process of its own. */
+export function checkForeseen (
   { service, fields, settings, choice, at }: ResolvedStep,
   { now, ...content }: { data: JsonObject, metadata: DispatchRequest['metadata'], now: Date }
-): Findings {
+): Findings | Promise<Findings> {
   const asked = providerRequestOf(service, fields, content)
   if (choice?.chosen !== true || asked === undefined) return {}
-  const { provider, configuration: { settings: { plain }, sandbox } } = choice
-  const problems = problemsForeseen(provider, service, asked, { settings: plain, requestSettings: settings, sandbox, now })
-  return { problems: problems.map((problem) => ({ ...problem, path: clientPointerOf(service, problem.path, at) })) }
+  const { provider, configuration: { settings: { plain }, sandbox, account } } = choice
+  const known = { settings: plain, requestSettings: settings, sandbox, now }
+  const placed = (problems: readonly Problem[]): Findings => ({
+    problems: problems.map((problem) => ({ ...problem, path: clientPointerOf(service, problem.path, at) }))
+  })
+  const problems = problemsForeseen(provider, service, asked, known, account)
+  return problems instanceof Promise ? problems.then(placed) : placed(problems)
 }
 
 function subjectOf ({ source: { documentType, vocabulary, currency } }: StoredTemplate): CheckInput<never, never>['template'] {

@@ -6,7 +6,7 @@ import { createRequestReader, type DispatchRequest } from '../../services/reques
 import { readUploadFields } from '../../services/upload-fields.ts'
 import type { DispatchCommand } from '../command.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
-import { checkAndPlan } from './check.ts'
+import { checkAndPlan, foresee } from './check.ts'
 import type { DispatchPlan } from './plan.ts'
 import { requireAll, requireServices, resolveRequest } from './resolve.ts'
 import { createTemplateChecks } from './template-checks.ts'
@@ -46,7 +46,8 @@ export function createPlanner (parts: PipelineDependencies, options: PlannerOpti
     async plan ({ actor, mode = 'synchronous', version = latestVersion }, request) {
       const draft = await resolveRequest({ ...catalogs, version }, actor, request)
       const standsIn = standIn === undefined ? {} : { standIn: parts.host.find(standIn) }
-      return checkAndPlan(draft, { ...rules, templateFindings: await templateChecks(draft), mode, version, ...standsIn })
+      const foreseen = await foresee(draft, parts.now())
+      return checkAndPlan(draft, { ...rules, foreseen, templateFindings: await templateChecks(draft), mode, version, ...standsIn })
     }
   }
 }

@@ -133,7 +133,7 @@ async function recheck (
   const choice = provider === undefined || configuration === undefined
     ? {}
     : { choice: { chosen: true as const, chosenBy: step.chosen_by ?? 'company', provider, configuration } }
-  checkAgain({ service, fields, settings: step.request_settings, at: (field) => `/${service}/${field}`, ...choice }, {
+  await checkAgain({ service, fields, settings: step.request_settings, at: (field) => `/${service}/${field}`, ...choice }, {
     data: record.data ?? {},
     metadata: record.metadata,
     now,

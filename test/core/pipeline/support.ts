@@ -9,11 +9,12 @@ import type { InstalledProvider } from '../../../core/host/load/load.ts'
 import { deriveManifest } from '../../../core/host/manifest/derive.ts'
 import type { AnyProviderCheck } from '../../../core/host/manifest/provider-check.ts'
 import type { JsonObject, Problem } from '../../../core/packages/common/json.ts'
-import { checkAndPlan } from '../../../core/pipeline/plan/check.ts'
+import { checkAndPlan, checkForeseen, type Foreseen } from '../../../core/pipeline/plan/check.ts'
 import type { DispatchPlan, ResolvedStep } from '../../../core/pipeline/plan/plan.ts'
 import { createSharedChecks } from '../../../core/pipeline/plan/template-checks.ts'
 import { needsProvider } from '../../../core/services/index.ts'
 import { createRequestReader, type DispatchRequest, type RequestReader, type RequestStep } from '../../../core/services/request.ts'
+import type { Findings } from '../../../core/services/service.ts'
 import type { StoredTemplate } from '../../../core/store/templates/templates.ts'
 
 /** The least that a provider of each service declares. */
@@ -82,13 +83,21 @@ export function judgeRequest (
     })
     const steps = request.steps.map(draft)
     const deferred = request.deferred.map(draft)
+    const now = new Date('2026-03-14T09:30:00.000Z')
+    const all = [...steps, ...deferred]
+    const foreseen: Foreseen = new Map(all.map((step) => [step, foreseenNow(checkForeseen(step, {
+      data: step.template?.data ?? {},
+      metadata: request.metadata,
+      now
+    }))]))
     const plan = checkAndPlan({ request, test: false, steps, deferred }, {
+      foreseen,
       templateFindings: createSharedChecks(),
       prices,
       mode,
       guard: createGuard(),
       link: sampleLink(publicUrl),
-      now: () => new Date('2026-03-14T09:30:00.000Z')
+      now: () => now
     })
     return { problems: [], details: [], warnings: plan.warnings.map(shown), plan }
   } catch (error) {
@@ -96,6 +105,12 @@ export function judgeRequest (
     const { word, details = [] } = error
     return { word, problems: details.map(shown), details, warnings: [] }
   }
+}
+
+/** The provider "acme" runs in this process: what it foresees is known at once. */
+function foreseenNow (found: ReturnType<typeof checkForeseen>): Findings {
+  if (found instanceof Promise) throw new TypeError('It is not known at once.')
+  return found
 }
 
 function shown ({ path, code }: Problem): string {

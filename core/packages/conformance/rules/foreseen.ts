@@ -8,14 +8,14 @@ import type { ProviderUnderTest } from './subject.ts'
  * A refusal by the provider itself must be declared, so that a validation reports it already. For a provider without a vendor, its own code
  * is the vendor.
  */
-export function foreseenCases ({ installed }: ProviderUnderTest, sends: readonly Prepared[]): Case[] {
-  return sends.flatMap(({ name, call, result }) => {
+export async function foreseenCases ({ installed }: ProviderUnderTest, sends: readonly Prepared[]): Promise<Case[]> {
+  const cases = await Promise.all(sends.map(async ({ name, call, result }) => {
     if (call.verb !== 'dispatch') return []
     const { manifest } = installed
     const { plain: settings } = splitSecrets(manifest.settings, call.settings)
     const problems = [
       ...sandboxFaults(manifest, call.settings, call.sandbox),
-      ...problemsForeseen(installed, call.service, call.request, {
+      ...await problemsForeseen(installed, call.service, call.request, {
         settings,
         requestSettings: call.requestSettings,
         sandbox: call.sandbox,
@@ -34,5 +34,6 @@ export function foreseenCases ({ installed }: ProviderUnderTest, sends: readonly
           found.length > 0 ? [] : ['It is refused before anything is sent: declare it in "limits", or say it in "check".'])
       ]
       : []
-  })
+  }))
+  return cases.flat()
 }

@@ -1,6 +1,6 @@
 import { type JsonObject, withTimeLimit } from '@dispatch/common'
-import { type CallContext, callDispatch, type CallLimits, copyJson, type DocumentHandle, type FailedCall, failureOf, type Http,
-  type HttpVerb, type InstalledProvider, invoke, type Log, type Outcome, type ProvidedName, type ServiceContracts, type State, type Verb,
+import { aroundHttp, type CallContext, callDispatch, type CallLimits, copyJson, type DocumentHandle, type FailedCall, failureOf, type Http,
+  type InstalledProvider, invoke, type Log, type Outcome, type ProvidedName, type ServiceContracts, type State, type Verb,
   type VerbName } from '@dispatch/core/host'
 import { hash } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -112,12 +112,12 @@ function observed (
 ): InstalledProvider {
   const own = installed.verbs[service]?.[verb]
   if (own === undefined) return installed
-  const verbSeen: Verb = async (request, context) => {
+  const verbSeen: Verb = async (request, context, caller) => {
     const given = (): unknown => ({ request, settings: context.settings, requestSettings: context.requestSettings })
     const before = structuredClone(given())
     seen.ended = false
     try {
-      seen.returned = await own(request, { ...context, http: listened(context.http, seen) })
+      seen.returned = await own(request, { ...context, http: listened(context.http, seen) }, caller)
       return seen.returned
     } catch (thrown) {
       seen.thrown = thrown
@@ -138,15 +138,7 @@ function listened (http: Http, seen: VerbObservation): Http {
     if (failure?.ours === true) seen.refused.push(failure.message)
     throw thrown
   }
-  const verb = (send: HttpVerb): HttpVerb => (url, call, reply) => send(url, call, reply).catch(tell)
-  return {
-    get: verb(http.get),
-    post: verb(http.post),
-    put: verb(http.put),
-    patch: verb(http.patch),
-    delete: verb(http.delete),
-    download: (url, call) => http.download(url, call).catch(tell)
-  }
+  return aroundHttp(http, (sent) => sent.catch(tell))
 }
 
 function documentsOf ({ documents }: FixtureCall): CallContext['resources']['documents'] {

@@ -1,0 +1,111 @@
+import { compile, type Validator } from '@dispatch/common'
+import { Type } from 'typebox'
+import { levels, methods, type OutsideCalls, type OutsideNotes, stateWords } from './protocol.ts'
+
+/** What an adapter's process sends is nobody's type: each call is read before anything is done with it. */
+const call = Type.Integer({ minimum: 0 })
+const text = Type.Optional(Type.String())
+const texts = Type.Optional(Type.Record(Type.String(), Type.String()))
+const fields = Type.Optional(Type.Record(Type.String(), Type.Unknown()))
+const id = Type.Integer({ minimum: 0, maximum: 10_000 })
+
+const Assertion = Type.Object({
+  algorithm: Type.Enum(['RS256', 'ES256', 'EdDSA']),
+  key: Type.String(),
+  keyId: text,
+  issuer: Type.String(),
+  subject: text,
+  audience: Type.String(),
+  lifetime: Type.Optional(Type.Number()),
+  claims: texts
+})
+
+const OAuth2 = Type.Object({
+  tokenUrl: Type.String(),
+  scope: text,
+  audience: text,
+  parameters: texts,
+  grant: Type.Enum(['client_credentials', 'password', 'jwt_bearer']),
+  clientId: text,
+  clientSecret: text,
+  clientAuth: Type.Optional(Type.Enum(['basic', 'body'])),
+  username: text,
+  password: text,
+  assertion: Type.Optional(Assertion)
+})
+
+const SigV4 = Type.Object({
+  accessKeyId: Type.String(),
+  secretAccessKey: Type.String(),
+  sessionToken: text,
+  region: Type.String(),
+  service: Type.String()
+})
+
+const request = {
+  query: fields,
+  headers: texts,
+  basic: Type.Optional(Type.Array(Type.String(), { minItems: 2, maxItems: 2 })),
+  bearer: text,
+  apiKey: Type.Optional(Type.Object({ header: Type.String(), value: Type.String() })),
+  oauth2: Type.Optional(OAuth2),
+  sigv4: Type.Optional(SigV4),
+  form: fields,
+  multipart: fields,
+  document: Type.Optional(Type.Object({})),
+  arrays: Type.Optional(Type.Enum(['repeated', 'brackets', 'indexed']))
+}
+
+const addresses = Type.Array(Type.String())
+const Message = Type.Object({
+  id: text,
+  date: text,
+  only: Type.Optional(addresses),
+  from: Type.String(),
+  to: addresses,
+  cc: Type.Optional(addresses),
+  bcc: Type.Optional(addresses),
+  replyTo: text,
+  subject: Type.String(),
+  html: text,
+  text,
+  inline: Type.Optional(Type.Array(Type.Object({ contentId: Type.String() }))),
+  attachments: Type.Optional(Type.Array(Type.Object({}))),
+  headers: texts
+})
+const Transport = Type.Object({
+  host: Type.String(),
+  port: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535 })),
+  security: Type.Optional(Type.Enum(['starttls', 'tls'])),
+  user: text,
+  password: text,
+  dkim: Type.Optional(Type.Object({ domain: Type.String(), selector: Type.String(), privateKey: Type.String() }))
+})
+
+/** The arguments of each call and note, as they must be. */
+const schemas = {
+  request: Type.Object({ call, request: call, method: Type.Enum([...methods]), url: Type.String(), fields: Type.Object(request) }),
+  download: Type.Object({ call, url: Type.String(), fields: Type.Object({ ...request, filename: Type.String({ maxLength: 1000 }) }) }),
+  send: Type.Object({ call, message: Message, transport: Transport }),
+  put: Type.Object({ call, path: Type.String(), document: Type.Object({}) }),
+  state: Type.Object({ call, word: Type.Enum([...stateWords]), key: Type.String(), value: Type.Optional(Type.Unknown()) }),
+  checkpoint: Type.Object({ call, id: Type.String() }),
+  wait: Type.Object({ call, seconds: Type.Number({ minimum: 0 }) }),
+  onRefusal: Type.Object({ call, id }),
+  log: Type.Object({ call, level: Type.Enum([...levels]), facts: Type.Object({}), message: Type.String() })
+}
+
+/** The arguments of each call and note by its name. */
+export type Asked = { [Name in keyof OutsideCalls]: Parameters<OutsideCalls[Name]>[0] } & OutsideNotes
+
+const checks = Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, compile(schema)])) as unknown as {
+  [Name in keyof Asked]: Validator<Asked[Name]>
+}
+
+/** The arguments of a call, or a TypeError that says what is wrong with them. */
+export function readAsked<Name extends keyof Asked> (name: Name, args: unknown): Asked[Name] {
+  const fit = checks[name](args)
+  if (fit.ok) return fit.value
+  const why = fit.problems.slice(0, 3).map(({ path, message }) => `${path} ${message}`.trim()).join(' ')
+  throw new TypeError(`What was given to "${name}" cannot be read: ${why}`)
+}

@@ -1,0 +1,174 @@
+import { createSemaphore, withTimeLimit } from '@dispatch/common'
+import { LRUCache } from 'lru-cache'
+import { failureError } from '../call/failure.ts'
+import type { Log } from '../call/log.ts'
+import { type Child, startChild } from './child.ts'
+import { residentMemory } from './memory.ts'
+
+/** What is started: an adapter in a version. `load` is what its process is asked first. */
+export type Adapter = { code: string, folder: string, entry: string, command: readonly [string, ...string[]] }
+
+/** The processes of all adapters. */
+export type Pool = {
+  /**
+   * Runs work in the process of an adapter for an account, which no other account shares: one that is there, or a new one. Waits while all
+   * are busy with others. Throws a failure while the adapter rests after crashes.
+   */
+  run: <Result>(adapter: Adapter, account: string, work: (child: Child) => Promise<Result>) => Promise<Result>
+  /** Ends the process that does not answer any more, unless it answers at once. */
+  probe: (child: Child) => Promise<void>
+  /** How many processes there are, and the adapters that rest after crashes for at least one account. */
+  state: () => { processes: number, resting: string[] }
+  close: () => Promise<void>
+}
+
+/** `most` processes at once, each ended after `idle` milliseconds unused, or beyond `memory` bytes. */
+export type PoolOptions = { log: Log, most?: number, idle?: number, memory?: number, startLimit?: number }
+
+type Member = { child: Child, usedAt: number }
+/** Those who use the process of an account together; after a while others have their turn. */
+type Holding = { users: number, since: number }
+type Crashes = { code: string, count: number, until: number }
+
+/** Milliseconds that an account keeps its place while others wait for one. */
+const turn = 1_000
+/** Milliseconds between two looks at what is unused or too large. */
+const lookEvery = 1_000
+/** Milliseconds in which a process answers that is not stuck. */
+const answerWithin = 1_000
+/** Milliseconds: the longest rest after crashes. */
+const longestRest = 60_000
+
+export function createPool ({ log, most = 16, idle = 600_000, memory = 512 * 1024 * 1024, startLimit = 10_000 }: PoolOptions): Pool {
+  const members = new Map<string, Promise<Member>>()
+  const settled = new Map<string, Member>()
+  const holdings = new Map<string, Holding>()
+  /** How many use the process of each key, or are about to. */
+  const users = new Map<string, number>()
+  const crashes = new LRUCache<string, Crashes>({ max: 5_000 })
+  const places = createSemaphore(most, Infinity)
+  let waiting = 0
+  const looking = setInterval(look, lookEvery).unref()
+
+  async function hold (key: string): Promise<() => void> {
+    const known = holdings.get(key)
+    const joins = known !== undefined && (waiting === 0 || Date.now() - known.since < turn)
+    const holding = joins ? known : await newHolding(key)
+    holding.users++
+    return () => {
+      if (--holding.users > 0) return
+      if (holdings.get(key) === holding) holdings.delete(key)
+      places.release()
+    }
+  }
+
+  async function newHolding (key: string): Promise<Holding> {
+    waiting++
+    await places.acquire()
+    waiting--
+    const holding = { users: 0, since: Date.now() }
+    holdings.set(key, holding)
+    return holding
+  }
+
+  async function memberOf (key: string, adapter: Adapter): Promise<Member> {
+    const known = members.get(key)
+    if (known !== undefined) return await known
+    makeRoom()
+    const starting = start(key, adapter)
+    members.set(key, starting)
+    return await starting
+  }
+
+  async function start (key: string, { code, folder, entry, command }: Adapter): Promise<Member> {
+    const child = startChild({ command, folder, code, log })
+    void child.ended.then((why) => {
+      members.delete(key)
+      settled.delete(key)
+      if (why !== undefined) crashed(key, code)
+    })
+    const begun = performance.now()
+    try {
+      await withTimeLimit(startLimit, child.ask('load', { entry }), () =>
+        new Error(`Did not finish loading within ${startLimit / 1000} seconds.`))
+    } catch (error) {
+      child.kill('It could not be loaded.')
+      throw error
+    }
+    log.debug({ provider: code, pid: child.pid, ms: Math.round(performance.now() - begun) }, 'the process of an adapter started')
+    const member = { child, usedAt: Date.now() }
+    settled.set(key, member)
+    return member
+  }
+
+  /** Ends what has been unused for longest where there is no place for one more. */
+  function makeRoom (): void {
+    if (members.size < most) return
+    const [longest] = [...settled.entries()].filter(([key]) => !users.has(key)).sort(([, a], [, b]) => a.usedAt - b.usedAt)
+    if (longest !== undefined) remove(...longest)
+  }
+
+  function remove (key: string, { child }: Member): void {
+    members.delete(key)
+    settled.delete(key)
+    child.kill()
+  }
+
+  function crashed (key: string, code: string): void {
+    const count = (crashes.get(key)?.count ?? 0) + 1
+    const rest = count === 1 ? 0 : Math.min(1000 * 2 ** (count - 2), longestRest)
+    crashes.set(key, { code, count, until: Date.now() + rest })
+    if (rest > 0) log.error({ provider: code, crashes: count, seconds: rest / 1000 }, 'an adapter crashed again, and rests')
+  }
+
+  function refuseWhileResting (key: string, { code }: Adapter): void {
+    const left = (crashes.get(key)?.until ?? 0) - Date.now()
+    if (left <= 0) return
+    throw failureError({
+      word: 'provider_unavailable',
+      message: `The provider "${code}" crashed several times, and is started again later.`,
+      retryAfter: Math.ceil(left / 1000)
+    })
+  }
+
+  function look (): void {
+    for (const [key, member] of settled) {
+      if (!users.has(key) && Date.now() - member.usedAt >= idle) remove(key, member)
+      else if (residentMemory(member.child.pid) > memory) member.child.kill(`It took more than ${memory / 1024 / 1024} MiB of memory.`)
+    }
+  }
+
+  return {
+    async run (adapter, account, work) {
+      const key = `${adapter.code} ${adapter.entry} ${account}`
+      refuseWhileResting(key, adapter)
+      const release = await hold(key)
+      users.set(key, (users.get(key) ?? 0) + 1)
+      try {
+        const member = await memberOf(key, adapter)
+        const result = await work(member.child)
+        member.usedAt = Date.now()
+        crashes.delete(key)
+        return result
+      } finally {
+        const left = (users.get(key) ?? 1) - 1
+        if (left > 0) users.set(key, left)
+        else users.delete(key)
+        release()
+      }
+    },
+    async probe (child) {
+      await withTimeLimit(answerWithin, child.ask('ping', {})).catch(() => child.kill('It does not answer any more.'))
+    },
+    state: () => ({
+      processes: members.size,
+      resting: [...new Set([...crashes.values()].filter(({ until }) => until > Date.now()).map(({ code }) => code))]
+    }),
+    async close () {
+      clearInterval(looking)
+      const all = [...settled.entries()]
+      for (const [key, member] of all) remove(key, member)
+      await Promise.all(all.map(([, { child }]) => child.ended))
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import type { JsonObject } from '@dispatch/common'
+import type { DocumentHandle } from '../../contract/common.ts'
+import type { EventService } from '../../contract/delivery.ts'
+import type { ServiceName } from '../../contract/service-names.ts'
+import type { HttpCall } from '../http/call.ts'
+import type { Known } from '../manifest/provider-check.ts'
+import type { VerbName } from '../manifest/verbs.ts'
+import type { SmtpMessage, SmtpReceipt, SmtpTransport } from '../smtp/message.ts'
+
+/** What a call of a verb takes along; the rest of its context is asked of the host. `now` in milliseconds since 1970. */
+export type CallData = {
+  settings: JsonObject
+  requestSettings: JsonObject
+  sandbox: boolean
+  reference: string
+  idempotencyKey: string
+  checkpointed?: string
+  rest?: { answer: JsonObject, recipients: string[] }
+  now: number
+}
+
+/** Stands for a function in what is told of a definition. */
+export const functionMark = 'dispatch:function'
+
+/** What came back of a function of the adapter: nothing, plain JSON, or what is none. */
+export type Given = { value?: unknown, unplain?: true }
+
+/** What the host asks of the process of an adapter. `call` is the host's number of a verb's call. */
+export type InsideCalls = {
+  load: (args: { entry: string }) => object
+  /** The definition in JSON, each function a mark. */
+  describe: (args: object) => { definition: string }
+  verb: (args: { call: number, service: ServiceName, verb: VerbName, request: unknown, context: CallData }) => Given
+  /** Takes back what the call `made` has made; `call` is the number of this one. */
+  takeBack: (args: { call: number, made: number, id: number }) => Given
+  check: (args: { service: ServiceName, asked: JsonObject, known: Omit<Known<JsonObject, JsonObject>, 'now'> & { now: number } }) => Given
+  read: (args: { service: EventService, event: unknown }) => Given
+  /** Whether a reply fits the schema that its request named: an empty list of problems. */
+  fit: (args: { call: number, request: number, reply: unknown }) => { problems: readonly { path: string, message: string }[] }
+  ping: (args: object) => object
+}
+
+export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+export const stateWords = ['get', 'put', 'putIfAbsent'] as const
+export const levels = ['debug', 'info', 'warn', 'error'] as const
+
+/** What the process of an adapter asks of the host. Every one is checked there before it counts. */
+export type OutsideCalls = {
+  request: (args: { call: number, request: number, method: typeof methods[number], url: string, fields: HttpCall }) => null
+  download: (args: { call: number, url: string, fields: HttpCall & { filename: string } }) => DocumentHandle
+  send: (args: { call: number, message: SmtpMessage, transport: SmtpTransport }) => SmtpReceipt
+  put: (args: { call: number, path: string, document: DocumentHandle }) => null
+  state: (args: { call: number, word: typeof stateWords[number], key: string, value?: unknown }) => { value?: unknown }
+  checkpoint: (args: { call: number, id: string }) => null
+  wait: (args: { call: number, seconds: number }) => null
+}
+
+/** What it tells. `call` is 0 outside of any call. */
+export type OutsideNotes = {
+  onRefusal: { call: number, id: number }
+  log: { call: number, level: typeof levels[number], facts: object, message: string }
+}

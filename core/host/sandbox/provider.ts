@@ -1,0 +1,161 @@
+import { compile, isRecord, type JsonObject, withTimeLimit } from '@dispatch/common'
+import { Type } from 'typebox'
+import { eventServices } from '../../contract/delivery.ts'
+import { type ServiceName, serviceNames } from '../../contract/service-names.ts'
+import type { Context } from '../call/context.ts'
+import { errorMessageOf, ProviderLoadError } from '../call/load-error.ts'
+import type { Log } from '../call/log.ts'
+import type { InstalledProvider } from '../load/load.ts'
+import { readPackage } from '../load/package.ts'
+import { deriveManifest } from '../manifest/derive.ts'
+import type { AnyProviderCheck, Objection, ProviderChecks } from '../manifest/provider-check.ts'
+import { type Caller, type EventReader, type EventReaders, isVerb, type Verb, type VerbName, verbNames,
+  type Verbs } from '../manifest/verbs.ts'
+import type { Child } from './child.ts'
+import { createOwnDocuments } from './documents.ts'
+import { nodeCommand } from './launch.ts'
+import { type Adapter, createPool, type Pool, type PoolOptions } from './pool.ts'
+import { type CallData, functionMark, type Given } from './protocol.ts'
+import { makeEntry, makeRuntime } from './runtime.ts'
+
+/** Where adapters run in processes of their own. */
+export type Sandbox = {
+  /** Loads a provider as the host does, but nothing of it runs here: its functions call its processes. */
+  load: (folder: string, digest: string, limit: number) => Promise<InstalledProvider>
+  state: Pool['state']
+  close: () => Promise<void>
+}
+
+/** `cache` is a folder for the files that the processes run. */
+export type SandboxOptions = PoolOptions & { cache: string, log: Log }
+
+/** Milliseconds that a check, or the reading of an event, may take. */
+const answerWithin = 2_000
+
+const fitObjections = compile(Type.Unsafe<readonly Objection[]>(
+  Type.Array(Type.Object({ at: Type.String(), code: Type.String(), message: Type.String() }), { maxItems: 100 })
+))
+
+/** Makes the file that the processes run; none is started yet. */
+export async function createSandbox ({ cache, ...options }: SandboxOptions): Promise<Sandbox> {
+  const runtime = await makeRuntime(cache)
+  const pool = createPool(options)
+  return {
+    async load (folder, digest, limit) {
+      const { version, entry } = await readPackage(folder)
+      const file = await makeEntry(cache, folder, entry)
+      const adapter = { code: digest, folder, entry: file, command: nodeCommand({ runtime, entry: file, folder }) }
+      const definition = await describe(pool, adapter, limit)
+      const fit = deriveManifest(definition, version)
+      if (!fit.ok) {
+        throw new ProviderLoadError(`Invalid manifest: ${fit.problems.map(({ path, message }) => `${path} ${message}`.trim()).join(' ')}`)
+      }
+      const { code } = fit.value
+      const installed = { state: 'installed', folder, code, version, digest, manifest: fit.value } as const
+      return Object.freeze({ ...installed, ...proxies(pool, { ...adapter, code }, definition) })
+    },
+    state: pool.state,
+    close: pool.close
+  }
+}
+
+/** The definition of an adapter, its functions stood in for by ones that do nothing: what its manifest is derived from. */
+async function describe (pool: Pool, adapter: Adapter, limit: number): Promise<unknown> {
+  try {
+    const { definition } = await withTimeLimit(limit * 1000, pool.run(adapter, 'manifest', (child) => child.ask('describe', {})), () =>
+      new ProviderLoadError(`Did not finish loading within ${limit} seconds.`))
+    return JSON.parse(definition, (_key, value: unknown) => isRecord(value) && value[functionMark] === true ? () => undefined : value)
+  } catch (cause) {
+    throw cause instanceof ProviderLoadError
+      ? cause
+      : new ProviderLoadError(`Throws when it is loaded: ${errorMessageOf(cause)}`, { cause })
+  }
+}
+
+function proxies (pool: Pool, adapter: Adapter, definition: unknown): { verbs: Verbs, checks: ProviderChecks, eventReaders: EventReaders } {
+  const has = (...place: string[]): boolean => isVerb(place.reduce((value, name) => isRecord(value) ? value[name] : undefined, definition))
+  return {
+    verbs: Object.fromEntries(serviceNames.map((service) => [
+      service,
+      Object.fromEntries(
+        verbNames.filter((verb) => has('services', service, verb)).map((verb) => [verb, verbOf(pool, adapter, service, verb)])
+      )
+    ])),
+    checks: Object.fromEntries(
+      serviceNames.filter((service) => has('services', service, 'check')).map((service) => [service, checkOf(pool, adapter, service)])
+    ),
+    eventReaders: Object.fromEntries(eventServices.filter((service) => has('webhooks', service, 'read')).map((service) => [
+      service,
+      ((event, account = '') => quickly(pool, adapter, account, (child) => child.ask('read', { service, event }))) satisfies EventReader
+    ]))
+  }
+}
+
+function verbOf (pool: Pool, adapter: Adapter, service: ServiceName, verb: VerbName): Verb {
+  return (request, context, { account, ended } = nobody) =>
+    pool.run(adapter, account, async (child) => {
+      ended.throwIfAborted()
+      const documents = createOwnDocuments(request)
+      const call = child.relay.open({ http: context.http, context, documents, log: context.log })
+      const given = child.ask('verb', { call, service, verb, request, context: dataOf(context) })
+      try {
+        return valueOf(await unlessStuck(pool, child, ended, given))
+      } finally {
+        child.relay.close(call)
+      }
+    })
+}
+
+/** Where nobody says who calls: a process of its own, and no end. */
+const nobody: Caller = { account: '', ended: new AbortController().signal }
+
+/** What is asked of a process; once the call has ended, its process must still answer, or it is ended. */
+async function unlessStuck<Value> (pool: Pool, child: Child, ended: AbortSignal, asked: Promise<Value>): Promise<Value> {
+  const over = Promise.withResolvers<never>()
+  const onEnd = (): void => void pool.probe(child).then(() => over.reject(new Error('The call is over.')))
+  ended.addEventListener('abort', onEnd, { once: true })
+  try {
+    return await Promise.race([asked, over.promise])
+  } finally {
+    ended.removeEventListener('abort', onEnd)
+  }
+}
+
+function checkOf (pool: Pool, adapter: Adapter, service: ServiceName): AnyProviderCheck {
+  return async (asked, { now, ...known }, account = '') => {
+    const value = await quickly(pool, adapter, account,
+      (child) => child.ask('check', { service, asked, known: { ...known, now: now.getTime() } }))
+    const fit = fitObjections(value)
+    if (fit.ok) return fit.value
+    throw new TypeError(`What the check of the provider "${adapter.code}" returned is no list of objections.`)
+  }
+}
+
+/** What a function gives that must answer at once. */
+function quickly (pool: Pool, adapter: Adapter, account: string, ask: (child: Child) => Promise<Given>): Promise<unknown> {
+  return pool.run(adapter, account, async (child) => {
+    const late = AbortSignal.timeout(answerWithin)
+    return valueOf(await unlessStuck(pool, child, late, ask(child)))
+  })
+}
+
+/** What the adapter returned; where it is not plain JSON, something that is none here either. */
+function valueOf ({ value, unplain }: Given): unknown {
+  return unplain === true ? valueOf : value
+}
+
+function dataOf ({ settings, requestSettings, sandbox, reference, idempotencyKey, checkpointed, rest, now }: Context<
+  JsonObject,
+  JsonObject
+>): CallData {
+  return {
+    settings,
+    requestSettings,
+    sandbox,
+    reference,
+    idempotencyKey,
+    now: now().getTime(),
+    ...(checkpointed !== undefined && { checkpointed }),
+    ...(rest !== undefined && { rest })
+  }
+}

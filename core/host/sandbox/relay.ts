@@ -1,0 +1,147 @@
+import type { Json, JsonObject } from '@dispatch/common'
+import type { Context, TakeBack } from '../call/context.ts'
+import { failureError } from '../call/failure.ts'
+import type { Log } from '../call/log.ts'
+import { askOf, type FitToReply } from '../http/ask.ts'
+import type { Http } from '../http/call.ts'
+import { readAsked } from './asked.ts'
+import type { Handlers } from './calls.ts'
+import { mailWithOwnDocuments, type OwnDocuments, withOwnDocuments } from './documents.ts'
+import type { InsideCalls } from './protocol.ts'
+
+/** Asks the process of the adapter. */
+export type Inside = <Name extends keyof InsideCalls>(
+  name: Name,
+  args: Parameters<InsideCalls[Name]>[0]
+) => Promise<ReturnType<InsideCalls[Name]>>
+
+/** The ways out of one call: what its context has, or the `http` alone where something is taken back. */
+export type Ways = { http: Http, context?: Context<JsonObject, JsonObject>, documents: OwnDocuments, log: Log }
+
+/** What one process of an adapter may ask of the host, for the calls that are open. */
+export type Relay = {
+  /** The number under which the process asks for a call. */
+  open: (ways: Ways) => number
+  close: (call: number) => void
+  handlers: Handlers
+  notes: Handlers
+}
+
+type OpenCall = Ways & { lines: number }
+
+/** Lines that one call may write. */
+const mostLines = 1_000
+/** Characters of one. */
+const longestLine = 4_000
+
+/** `log` takes what is printed outside of any call; `code` is the adapter's. */
+export function createRelay (inside: Inside, { code, log }: { code: string, log: Log }): Relay {
+  const open = new Map<number, OpenCall>()
+  let last = 0
+
+  function waysOf (call: number): OpenCall {
+    const ways = open.get(call)
+    if (ways !== undefined) return ways
+    log.warn({ provider: code }, 'an adapter asked for something after its call had ended')
+    throw failureError({ word: 'provider_unavailable', message: `The provider "${code}" went on after its call had ended.`, ours: true })
+  }
+
+  function contextOf (call: number): Context<JsonObject, JsonObject> {
+    const { context } = waysOf(call)
+    if (context === undefined) throw new TypeError('What takes something back has its http alone.')
+    return context
+  }
+
+  const fits = (call: number, request: number): FitToReply<null> => async (reply) => {
+    try {
+      const { problems } = await inside('fit', { call, request, reply })
+      return problems.length === 0 ? { ok: true, value: null } : { ok: false, problems: problems.map((one) => ({ ...one, code: 'reply' })) }
+    } catch (cause) {
+      return { ok: false, problems: [{ path: '', code: 'unread', message: `It could not be checked: ${String(cause)}` }] }
+    }
+  }
+
+  function takeBackOf (made: number, id: number): TakeBack {
+    const { documents, log: own } = waysOf(made)
+    return async (http) => {
+      const call = begin({ http, documents, log: own })
+      try {
+        await inside('takeBack', { call, made, id })
+      } finally {
+        open.delete(call)
+      }
+    }
+  }
+
+  function begin (ways: Ways): number {
+    open.set(++last, { ...ways, lines: 0 })
+    return last
+  }
+
+  return {
+    open: begin,
+    close: (call) => void open.delete(call),
+    handlers: {
+      async request (args) {
+        const { call, request, method, url, fields } = readAsked('request', args)
+        const { http, documents } = waysOf(call)
+        return await askOf(http)(method, url, withOwnDocuments(fields, documents), fits(call, request))
+      },
+      async download (args) {
+        const { call, url, fields } = readAsked('download', args)
+        const { http, documents } = waysOf(call)
+        const document = await http.download(url, withOwnDocuments(fields, documents))
+        documents.add(document)
+        return document
+      },
+      async send (args) {
+        const { call, message, transport } = readAsked('send', args)
+        return await contextOf(call).smtp.send(mailWithOwnDocuments(message, waysOf(call).documents), transport)
+      },
+      async put (args) {
+        const { call, path, document } = readAsked('put', args)
+        await contextOf(call).files.put(path, waysOf(call).documents.find(document))
+        return null
+      },
+      async state (args) {
+        const { call, word, key, value = null } = readAsked('state', args)
+        const { state } = contextOf(call)
+        if (word === 'get') return { value: await state.get(key) }
+        if (word === 'put') {
+          await state.put(key, value as Json)
+          return {}
+        }
+        return { value: await state.putIfAbsent(key, value as Json) }
+      },
+      async checkpoint (args) {
+        const { call, id } = readAsked('checkpoint', args)
+        await contextOf(call).checkpoint(id)
+        return null
+      },
+      async wait (args) {
+        const { call, seconds } = readAsked('wait', args)
+        await contextOf(call).wait(seconds)
+        return null
+      }
+    },
+    notes: {
+      onRefusal (args) {
+        const { call: made, id } = readAsked('onRefusal', args)
+        if (open.has(made)) contextOf(made).onRefusal(takeBackOf(made, id))
+        else log.warn({ provider: code }, 'an adapter wanted to take something back after its call had ended')
+      },
+      log (args) {
+        const { call, level, facts, message } = readAsked('log', args)
+        const target = open.get(call)
+        if (target === undefined) {
+          // It has been given secrets, and nobody can tell here which they are.
+          const told = last === 0 ? { ...facts, message: message.slice(0, longestLine) } : {}
+          log[level]({ provider: code, ...told }, 'an adapter wrote something outside of its calls')
+          return
+        }
+        if (++target.lines <= mostLines) target.log[level](facts, message.slice(0, longestLine))
+        if (target.lines === mostLines) target.log.warn({ provider: code }, `an adapter wrote ${mostLines} lines; the rest is left out`)
+      }
+    }
+  }
+}

@@ -1,0 +1,173 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import t from 'tap'
+import { memoryState } from '../fixtures/providers/call.ts'
+import { matches } from '../support/matching.ts'
+import { api, outpost } from './support.ts'
+
+const accepted = 'return { id: \'1\', status: \'sent\' }'
+
+await t.test('a verb has everything that its context says, and the host does it', async (t) => {
+  const { vendor, dispatch, log } = await outpost(t, {
+    service: 'checkpoint: true,',
+    dispatch: `
+      const { reference, idempotencyKey, settings, requestSettings, sandbox, state, http } = context
+      context.log.info({ token: settings.token }, 'the token is ' + settings.token)
+      console.log('printed with ' + settings.token)
+      await state.put('seen', { reference })
+      const draft = await http.post('${api}/drafts', { bearer: settings.token, json: request.data }, Type.Object({ id: Type.String() }))
+      await context.checkpoint(draft.id)
+      await context.wait(0.01)
+      const sent = await http.put('${api}/drafts/' + draft.id, { document: request.document }, Type.Object({ id: Type.Number() }))
+      const kept = await http.download('${api}/file', { filename: 'signed.pdf' })
+      return { id: String(sent.id), status: 'sent', seen: await state.get('seen'), kept: kept.size,
+        first: await state.putIfAbsent('seen', 'other'), nothing: await state.get('nothing') ?? null,
+        idempotencyKey, requestSettings, sandbox, at: context.now().toISOString().slice(0, 16) }`
+  })
+  vendor.on('POST /drafts', { json: { id: 'd1' } })
+  vendor.on('PUT /drafts/d1', { json: { id: 7 } })
+  vendor.on('GET /file', { text: '%PDF' })
+  const state = memoryState()
+  const outcome = await dispatch({ settings: { token: 'tok_secret_1' }, requestSettings: { a: 1 }, state })
+  t.strictSame(outcome, {
+    outcome: 'accepted',
+    response: {
+      id: '7',
+      status: 'sent',
+      seen: { reference: 'step-1' },
+      kept: 4,
+      first: { reference: 'step-1' },
+      nothing: null,
+      idempotencyKey: 'step-1',
+      requestSettings: { a: 1 },
+      sandbox: false,
+      at: '2026-03-14T09:30'
+    }
+  })
+  t.equal(vendor.requests[0]?.headers['authorization'], 'Bearer tok_secret_1')
+  t.same(vendor.requests.map(({ method, path }) => `${method} ${path}`), ['POST /drafts', 'PUT /drafts/d1', 'GET /file'])
+  const told = log.lines.filter(({ level }) => level === 'info').map(({ message }) => message)
+  t.same(told, ['the token is [redacted]', 'printed with [redacted]'])
+})
+
+await t.test('what comes of a call is what it would be in this process', async (t) => {
+  for (const [dispatch, outcome, message] of [
+    ['throw refused(7, \'no\')', 'rejected', /^no$/],
+    [`return await context.http.post('${api}/x', { json: 1 }, Type.Object({ id: Type.String() }))`, 'uncertain',
+      /^The answer of "api.acme.test" cannot be read: \/id Expected string, got number\.$/],
+    [`try { await context.http.post('${api}/x', { json: 1 }, Type.Object({ id: Type.String() })) } catch {} throw refused('x', 'no')`,
+      'uncertain', /cannot be read/],
+    ['await context.http.post(\'https://other.test/x\', {}, Type.Any())', 'unavailable', /may not reach "other.test"/],
+    ['return undefined', 'uncertain', /Nothing was returned\./],
+    ['return { id: \'1\', status: () => 1 }', 'uncertain', /Not plain JSON data\./],
+    ['return { id: 1, status: \'x\' }', 'uncertain', /\/id Expected string/],
+    ['null.x', 'uncertain', /failed unexpectedly/],
+    ['await context.http.post(5, { json: 1 }, Type.Any())', 'uncertain', /failed unexpectedly/],
+    [`await context.http.post('${api}/x', { document: { ...request.document, id: request.document.id.replace('1', '2') } }, Type.Any())`,
+      'uncertain', /failed unexpectedly/]
+  ] as const) {
+    const { dispatch: call, vendor } = await outpost(t, { dispatch })
+    vendor.on('POST /x', { json: { id: 5 } })
+    const answered = await call()
+    t.equal(answered.outcome, outcome, dispatch)
+    matches(t, 'error' in answered ? answered.error.message : '', message, dispatch)
+  }
+})
+
+await t.test('what a refused call has made is taken back', async (t) => {
+  const { vendor, dispatch } = await outpost(t, {
+    dispatch: `
+      context.onRefusal((http) => http.delete('${api}/first', {}, Type.Null()))
+      context.onRefusal((http) => http.delete('${api}/second', {}, Type.Null()))
+      throw refused('x', 'no')`
+  })
+  for (const path of ['first', 'second']) vendor.on(`DELETE /${path}`, { status: 204 })
+  t.equal((await dispatch()).outcome, 'rejected')
+  t.same(vendor.requests.map(({ path }) => path), ['/second', '/first'])
+})
+
+await t.test('a process that ends leaves the outcome that is known of its call, and another one takes its place', async (t) => {
+  const { vendor, dispatch, log } = await outpost(t, {
+    service: 'checkpoint: true,',
+    dispatch: `
+      if (context.reference === 'early') process.exit(3)
+      await context.checkpoint('d1')
+      if (context.reference === 'late') process.abort()
+      ${accepted}`
+  })
+  vendor.on('POST /x', { json: 1 })
+  t.equal((await dispatch({ reference: 'early' })).outcome, 'unavailable')
+  t.equal((await dispatch()).outcome, 'accepted')
+  t.equal((await dispatch({ reference: 'late' })).outcome, 'uncertain')
+  t.equal((await dispatch()).outcome, 'accepted')
+  t.equal(log.lines.filter(({ message }) => message.startsWith('the process of an adapter ended:')).length, 2)
+})
+
+await t.test('a process that ends again and again rests, for its account alone', async (t) => {
+  const { dispatch, sandbox } = await outpost(t, {
+    service: 'checkpoint: true,',
+    dispatch: `if (context.reference === 'bad') process.exit(3); ${accepted}`
+  })
+  for (let time = 0; time < 2; time++) await dispatch({ reference: 'bad' })
+  const refusedWhileResting = await dispatch()
+  t.equal(refusedWhileResting.outcome, 'unavailable')
+  matches(t, JSON.stringify(refusedWhileResting), /crashed several times/)
+  t.same(sandbox.state().resting, ['acme'])
+  t.equal((await dispatch({ account: 'company 2' })).outcome, 'accepted')
+  await pause(1_100)
+  t.equal((await dispatch()).outcome, 'accepted')
+  t.same(sandbox.state().resting, [])
+})
+
+await t.test('two configurations never share anything', async (t) => {
+  const { dispatch, sandbox } = await outpost(t, {
+    head: 'globalThis.count = 0',
+    dispatch: `Object.prototype.leak = context.reference; return { id: String(++globalThis.count), status: 'sent' }`
+  })
+  const idOf = async (account: string): Promise<unknown> => {
+    const answer = await dispatch({ account })
+    return 'response' in answer ? answer.response.id : answer
+  }
+  t.same([await idOf('a'), await idOf('a'), await idOf('b'), await idOf('a')], ['1', '2', '1', '3'])
+  t.equal(sandbox.state().processes, 3, 'one has read the manifest')
+})
+
+await t.test('a call that spins is cut at its limit, and its process is ended', async (t) => {
+  const { dispatch, log } = await outpost(t, {
+    service: 'checkpoint: true,',
+    dispatch: `if (context.reference === 'spin') for (;;); ${accepted}`
+  })
+  const begun = performance.now()
+  const outcome = await dispatch({ reference: 'spin' }, { limit: 300 })
+  t.equal(outcome.outcome, 'unavailable')
+  t.ok(performance.now() - begun < 1_500)
+  await pause(1_500)
+  t.ok(log.lines.some(({ message }) => message === 'the process of an adapter ended: It does not answer any more.'))
+  t.equal((await dispatch()).outcome, 'accepted')
+})
+
+await t.test('processes are few: those longest unused make room, and all end when they are not needed', async (t) => {
+  const { dispatch, sandbox } = await outpost(t, { dispatch: accepted }, { most: 2, idle: 1_500 })
+  const outcomes = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((account) => dispatch({ account })))
+  t.same(outcomes.map(({ outcome }) => outcome), Array.from({ length: 5 }, () => 'accepted'))
+  t.ok(sandbox.state().processes <= 2)
+  await pause(3_500)
+  t.equal(sandbox.state().processes, 0)
+})
+
+await t.test('whoever keeps all places busy gives them up when others wait', async (t) => {
+  const { dispatch } = await outpost(t, { dispatch: `await context.wait(0.3); ${accepted}` }, { most: 1 })
+  const stop = Date.now() + 4_000
+  let calls = 0
+  const busy = async (): Promise<void> => {
+    while (Date.now() < stop) {
+      await dispatch({ account: 'busy' })
+      calls++
+    }
+  }
+  const all = [busy(), pause(100).then(busy), pause(200).then(busy)]
+  await pause(300)
+  const other = await dispatch({ account: 'other' }, { limit: 3_500 })
+  t.equal(other.outcome, 'accepted')
+  await Promise.all(all)
+  t.ok(calls > 3)
+})

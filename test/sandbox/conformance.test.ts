@@ -1,0 +1,30 @@
+import { runConformance } from '@dispatch/conformance'
+import { existsSync, globSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { createSandbox } from '../../core/host/sandbox/provider.ts'
+import { memoryLog } from '../fixtures/providers/call.ts'
+import { directory } from '../fixtures/providers/folders.ts'
+
+const providers = fileURLToPath(new URL('../../providers', import.meta.url))
+const folders = globSync('*/', { cwd: providers }).filter((folder) => existsSync(join(providers, folder, 'package.json'))).sort()
+
+t.setTimeout(600_000)
+// Most of a run is waiting for answers that do not come: four wait at once.
+t.jobs = 4
+
+const log = memoryLog()
+const sandbox = await createSandbox({ cache: await directory(t), log, most: 40 })
+t.teardown(() => sandbox.close())
+
+await Promise.all(folders.map((folder) =>
+  t.test(`${folder} keeps the contract in a process of its own`, { buffered: true }, async (t) => {
+    const { cases } = await runConformance(join(providers, folder), { load: sandbox.load })
+    for (const { rule, name, status, why } of cases) {
+      if (status === 'skipped') t.pass(`${rule}: ${name}`, { skip: why ?? true })
+      else t.equal(status, 'passed', `${rule}: ${name}${why === undefined ? '' : `\n${why}`}`)
+    }
+    t.ok(cases.length > 20)
+  })
+))

@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto'
+import { Readable } from 'node:stream'
+import type { Test } from 'tap'
+import { type CallContext, callDispatch, type CallLimits, type Outcome } from '../../core/host/call/call.ts'
+import { createDocumentSpool } from '../../core/host/files/document-spool.ts'
+import type { InstalledProvider } from '../../core/host/load/load.ts'
+import type { PoolOptions } from '../../core/host/sandbox/pool.ts'
+import { createSandbox, type Sandbox } from '../../core/host/sandbox/provider.ts'
+import type { Vendor } from '../../core/packages/conformance/vendor/vendor.ts'
+import { callContext, invoice, memoryLog, outside } from '../fixtures/providers/call.ts'
+import { directory, provide } from '../fixtures/providers/folders.ts'
+import { vendorOf } from '../support/vendor.ts'
+
+/** An adapter in a process of its own, before a vendor. */
+export type Outpost = {
+  sandbox: Sandbox
+  provider: InstalledProvider
+  vendor: Vendor
+  log: ReturnType<typeof memoryLog>
+  dispatch: (more?: Partial<CallContext> & { account?: string, checkpointed?: string }, limits?: CallLimits) => Promise<Outcome>
+}
+
+/** The source of an adapter: what its dispatch does, what stands above it, what its service declares besides. */
+export type Source = { dispatch: string, head?: string, service?: string }
+
+/** The bytes of the document of every call. */
+export const content = Buffer.from('x')
+
+/** Where requests of these adapters go. */
+export const api = 'https://api.acme.test'
+
+export async function outpost (
+  t: Test,
+  { dispatch, head = '', service = '' }: Source,
+  options: Partial<PoolOptions> = {}
+): Promise<Outpost> {
+  const root = await directory(t)
+  const log = memoryLog()
+  const sandbox = await createSandbox({ cache: `${root}/cache`, log, ...options })
+  t.teardown(() => sandbox.close())
+  const folder = await provide(root, 'acme', { 'index.js': sourceOf({ dispatch, head, service }) })
+  const provider = await sandbox.load(folder, 'digest', 10)
+  const { vendor, network } = await vendorOf(t)
+  const spool = createDocumentSpool({ folder: root, newId: randomUUID, limit: 1024 * 1024 })
+  return {
+    sandbox,
+    provider,
+    vendor,
+    log,
+    dispatch: ({ account = 'company 1', checkpointed, ...more } = {}, limits) => {
+      const documents = { read: () => Promise.resolve(Readable.from([content])), keep: spool.keep }
+      const checkpoint = { save: () => Promise.resolve(), ...(checkpointed !== undefined && { id: checkpointed }) }
+      const resources = outside({ network, account, documents, checkpoint })
+      return callDispatch(provider, 'invoicing', invoice(), callContext({ log, ...more, resources }), limits)
+    }
+  }
+}
+
+function sourceOf ({ dispatch, head, service }: Required<Source>): string {
+  return `import { defineProvider, refused, Secret, Type } from '@dispatch/core/provider'
+${head}
+export default defineProvider({
+  code: 'acme',
+  name: 'Acme',
+  hosts: ['api.acme.test'],
+  settings: Type.Object({ token: Type.Optional(Secret()) }),
+  services: { invoicing: { documentTypes: ['INVOICE'], idempotency: { kind: 'none' }, ${service} async dispatch (request, context) { ${dispatch} } } }
+})
+`
+}
