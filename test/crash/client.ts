@@ -22,14 +22,13 @@ type Sending = {
   headers?: Record<string, string>
   body?: unknown
   signal?: AbortSignal | null
-  unanswered?: (error: unknown) => void
 }
 
-/** Sends to any of the addresses; undefined when the connection was cut or refused, and `unanswered` hears why. */
+/** Sends to any of the addresses; undefined when the connection was cut or refused. */
 export async function send (
   url: string,
   path: string,
-  { token, method = 'POST', headers = {}, body, signal = null, unanswered }: Sending = {}
+  { token, method = 'POST', headers = {}, body, signal = null }: Sending = {}
 ): Promise<Answer | undefined> {
   try {
     const response = await fetch(url + path, {
@@ -43,9 +42,8 @@ export async function send (
       ...(body === undefined ? {} : { body: JSON.stringify(body) })
     })
     return { status: response.status, body: await response.json(), at: Date.now() }
-  } catch (error) {
+  } catch {
     // Refused or cut: the process has died, which is what this is about; or nobody answers in time.
-    unanswered?.(error)
     return undefined
   }
 }

@@ -105,7 +105,7 @@ async function keepCalm (
   installation: Installation,
   { first, linger }: { first: number, linger: number }
 ): Promise<{ told: Told[], faults: Fault[] }> {
-  const kills = (): number => installation.processes.reduce((sum, process) => sum + process.kills.length, 0)
+  const kills = (): number => killsOf(installation.processes)
   const before = kills()
   const orders = calmOrders(first, calmRequests)
   const told = await Promise.all(orders.map((order) => place(order, installation.urls, installation.token, new AbortController().signal)))
@@ -209,19 +209,38 @@ async function resolveDoubts (installation: Installation, told: readonly Told[])
   )
   for (const { dispatch_id: id, order } of doubts) {
     const body = { outcome: held.has(order) ? 'accepted' : 'rejected', reason: 'The vendor was asked on the telephone.' }
-    let silence: unknown
-    const answer = await send(installation.urls[0] ?? '', `/api/v1/dispatches/${id}/resolve`, {
-      token: installation.token,
-      body,
-      unanswered: (error) => {
-        silence = error
-      }
-    })
-    if (answer?.status !== 200) {
-      return [{ rule: 'a person can say what became of a step', dispatchId: id, facts: answer ?? String(silence) }]
-    }
+    const heard = await resolve(installation, id, body)
+    if (heard !== 'resolved') return [{ rule: 'a person can say what became of a step', dispatchId: id, facts: heard }]
   }
   return checkTwice(installation, told)
+}
+
+/** Milliseconds for which a person asks again. */
+const persistence = 60_000
+
+/**
+ * Says what became of a dispatch. It goes on then, and the vendor may have the service killed at its next call: whoever is cut off by that
+ * looks, when the processes are there again, whether the word was heard, and says it once more where it was not.
+ */
+async function resolve ({ processes, database, urls: [url = ''], token }: Installation, id: string, body: object): Promise<string> {
+  const kills = (): number => killsOf(processes)
+  const end = Date.now() + persistence
+  for (;;) {
+    const before = kills()
+    const answer = await send(url, `/api/v1/dispatches/${id}/resolve`, { token, body })
+    if (answer?.status === 200) return 'resolved'
+    await pause(1000)
+    // What a killed process had begun is taken over within seconds: until then the dispatch is being looked at.
+    const mayPass = answer === undefined ? kills() > before : answer.body.error === 'conflict'
+    if (!mayPass || Date.now() > end) return JSON.stringify(answer ?? 'The connection was cut, and no process was killed.')
+    await Promise.all(processes.map((process) => process.ready()))
+    const inDoubt = await database.rows(`select from steps where dispatch_id = '${id}' and service = 'sms' and status = 'uncertain'`)
+    if (inDoubt.length === 0) return 'resolved'
+  }
+}
+
+function killsOf (processes: readonly Kept[]): number {
+  return processes.reduce((sum, { kills }) => sum + kills.length, 0)
 }
 
 async function summarise (
@@ -233,7 +252,7 @@ async function summarise (
   )
   const counts = (list: Iterable<readonly [string, number]>): string => [...list].map(([name, count]) => `${count} ${name}`).join(', ')
   return [
-    `seed ${seed}: ${processes.reduce((sum, { kills }) => sum + kills.length, 0)} processes killed, ${told.length} requests`,
+    `seed ${seed}: ${killsOf(processes)} processes killed, ${told.length} requests`,
     `disturbed by: ${counts(met)}; clocks ${missing.some((what) => what.startsWith('clocks')) ? 'right' : '30 s behind and ahead'}`,
     `when killed, dispatches were: ${counts(caught)}`,
     `in the end, they are: ${counts(statuses.map(({ status, count }) => [status, count]))}`
