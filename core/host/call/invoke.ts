@@ -1,4 +1,4 @@
-import { type JsonObject, untilAborted } from '@dispatch/common'
+import { type JsonObject, withDeadline } from '@dispatch/common'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ServiceName } from '../../contract/service-names.ts'
 import type { Http } from '../http/call.ts'
@@ -82,7 +82,7 @@ export async function invoke (
   const open = (call: Pick<VerbCall, 'progress' | 'ended' | 'limit'>): ReturnType<typeof createCallApis> =>
     createCallApis({ ...context, ...call, manifest, service, log, conceal: redact.conceal })
   try {
-    const returned = await within(time, signal, async (ended) => {
+    const returned = await withDeadline(time, async (ended) => {
       const ways = {
         ...open({ progress, ended, limit: time }),
         onRefusal: (takeBack: TakeBack) => {
@@ -92,7 +92,7 @@ export async function invoke (
       const caller = { account: context.resources.account, ended }
       return await runAs({ provider: code, log }, () =>
         run(copyOf(request), { ...ownContext({ ...context, log }, ended), ...ways }, caller))
-    })
+    }, over, signal)
     return { returned, redact }
   } catch (thrown) {
     const failed = withDoubt(thrownBy(installed, thrown, { redact, log, progress }), progress, redact)
@@ -109,10 +109,10 @@ const takingBack = 10_000
 /** Undoes what a refused call has made, the last thing first. The log tells what is left at the vendor. */
 async function takeAllBack (made: readonly TakeBack[], log: Log, httpOf: (ended: AbortSignal) => Http): Promise<void> {
   const left = (error: unknown): void => log.warn({ err: error }, 'what was made for a refused request is left at the vendor')
-  await within(takingBack, undefined, async (ended) => {
+  await withDeadline(takingBack, async (ended) => {
     const http = httpOf(ended)
     for (const takeBack of made.toReversed()) await takeBack(http).catch(left)
-  }).catch(left)
+  }, over).catch(left)
 }
 
 /** The failed call for an error word. */
@@ -153,23 +153,6 @@ function wait (seconds: number, ended: AbortSignal): Promise<void> {
  * request.
  */
 const over = Object.assign(new Error('The call is over.'), { code: 'ABORT_ERR' })
-
-/** Runs the work until it is done, `limit` milliseconds have passed or `outer` fires. Then the work's own signal fires. */
-async function within<Result> (
-  limit: number,
-  outer: AbortSignal | undefined,
-  work: (ended: AbortSignal) => Promise<Result>
-): Promise<Result> {
-  const end = new AbortController()
-  const ended = outer === undefined ? end.signal : AbortSignal.any([end.signal, outer])
-  const timer = setTimeout(() => end.abort(over), limit)
-  try {
-    return await untilAborted(ended, work(ended), over)
-  } finally {
-    clearTimeout(timer)
-    end.abort(over)
-  }
-}
 
 type Circumstances = { redact: Redactor, log: Log, progress: CallProgress }
 

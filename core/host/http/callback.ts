@@ -1,4 +1,4 @@
-import { untilAborted } from '@dispatch/common'
+import { withDeadline } from '@dispatch/common'
 import { RequestFailure } from '../call/request-outcome.ts'
 import type { HttpTransport } from './transport.ts'
 
@@ -24,9 +24,11 @@ export async function postToTenant (
   if (target.username !== '' || target.password !== '') return { answered: false, reason: 'The address has a user name or a password.' }
   target.hash = ''
   const bytes = Buffer.from(body)
-  const signal = AbortSignal.timeout(limit)
-  try {
-    const sent = send({
+  const late = new Error(`"${target.host}" did not answer within ${limit / 1000} seconds.`)
+  const status = Promise.withResolvers<number>()
+  // The status is known before the rest of the answer, which the same deadline bounds. An answer that breaks off still counts as an answer.
+  withDeadline(limit, async (signal) => {
+    const reply = await send({
       method: 'POST',
       url: target,
       headers: {
@@ -40,13 +42,13 @@ export async function postToTenant (
       signal,
       answerWithin: limit
     })
-    // The library checks the signal only after it has a connection, and may wait for one without a limit.
-    const reply = await untilAborted(signal, sent, new Error('It took too long.'))
-    // The signal aborts what is left of the answer. An answer that breaks off still counts as an answer.
-    void reply.body.dump({ limit: discarded })
-    return { answered: true, status: reply.status }
+    status.resolve(reply.status)
+    await reply.body.dump({ limit: discarded })
+  }, late).catch(status.reject)
+  try {
+    return { answered: true, status: await status.promise }
   } catch (error) {
-    if (signal.aborted) return { answered: false, reason: `"${target.host}" did not answer within ${limit / 1000} seconds.` }
+    if (error === late) return { answered: false, reason: late.message }
     if (error instanceof RequestFailure) return { answered: false, reason: error.message }
     throw error
   }

@@ -1,3 +1,4 @@
+import { withDeadline } from '@dispatch/common'
 import type { FetchJson } from '../webhook/keys.ts'
 import type { Network } from './network.ts'
 import { readErrorReply, readReply } from './reply.ts'
@@ -10,15 +11,11 @@ export function createFetchJson ({ transport: wire }: Pick<Network, 'transport'>
   return async (address) => {
     const url = new URL(address)
     if (url.protocol !== 'https:') throw new TypeError(`"${url.host}" must be read over https.`)
-    const reply = await wire.send({
-      method: 'GET',
-      url,
-      headers: { accept: 'application/json' },
-      signal: AbortSignal.timeout(answerWithin),
-      answerWithin
-    })
-    if (reply.status === 200) return readReply(url.host, reply)
-    await readErrorReply(reply)
-    throw new Error(`"${url.host}" answered ${reply.status} instead of its keys.`)
+    return withDeadline(answerWithin, async (signal) => {
+      const reply = await wire.send({ method: 'GET', url, headers: { accept: 'application/json' }, signal, answerWithin })
+      if (reply.status === 200) return readReply(url.host, reply)
+      await readErrorReply(reply)
+      throw new Error(`"${url.host}" answered ${reply.status} instead of its keys.`)
+    }, new Error(`"${url.host}" did not answer within ${answerWithin / 1000} seconds.`))
   }
 }

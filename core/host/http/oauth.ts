@@ -1,3 +1,4 @@
+import { withDeadline } from '@dispatch/common'
 import { SignJWT } from 'jose'
 import { LRUCache } from 'lru-cache'
 import { createPrivateKey, hash, randomUUID } from 'node:crypto'
@@ -7,7 +8,7 @@ import { outcomeOfStatus, RequestFailure } from '../call/request-outcome.ts'
 import { basicHeader } from './basic-auth.ts'
 import { formPairs } from './form.ts'
 import { fitReply, readErrorReply, readReply } from './reply.ts'
-import type { HttpTransport } from './transport.ts'
+import type { HttpTransport, TransportReply } from './transport.ts'
 
 /** A client of the token endpoint. Its secret is sent in the header (`basic`, the default) or in the `body`. */
 type Client = { clientId: string, clientSecret?: string, clientAuth?: 'basic' | 'body' }
@@ -105,15 +106,20 @@ const TokenReply = Type.Object({
 async function requestToken (wire: Pick<HttpTransport, 'send'>, oauth2: OAuth2, url: URL, now: Date): Promise<Token> {
   const { fields, headers } = await tokenRequest(oauth2, now)
   const body = Buffer.from(new URLSearchParams(formPairs(fields)).toString())
-  const signal = AbortSignal.timeout(answerWithin)
-  const reply = await wire.send({
-    method: 'POST',
-    url,
-    headers: { ...headers, accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' },
-    body,
-    signal,
-    answerWithin
-  })
+  const late = new RequestFailure('not done', `"${url.host}" did not answer to the sign-in within ${answerWithin / 1000} seconds.`)
+  return withDeadline(answerWithin, async (signal) =>
+    tokenOf(url.host, await wire.send({
+      method: 'POST',
+      url,
+      headers: { ...headers, accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' },
+      body,
+      signal,
+      answerWithin
+    }), now), late)
+}
+
+/** Reads the token endpoint's answer. Throws a {@link RequestFailure} when there is no token in it. */
+async function tokenOf (host: string, reply: TransportReply, now: Date): Promise<Token> {
   const verdict = outcomeOfStatus(reply.status, [])
   if (verdict === 'refused') {
     const error = await readErrorReply(reply)
@@ -121,7 +127,7 @@ async function requestToken (wire: Pick<HttpTransport, 'send'>, oauth2: OAuth2, 
       ...textAt(error, '/error', 'code'),
       ...textAt(error, '/error_description', 'words')
     }
-    throw new RequestFailure('refused', `"${url.host}" refused to sign in: ${words}`, {
+    throw new RequestFailure('refused', `"${host}" refused to sign in: ${words}`, {
       word: 'authentication_error',
       code,
       status: reply.status
@@ -129,10 +135,10 @@ async function requestToken (wire: Pick<HttpTransport, 'send'>, oauth2: OAuth2, 
   }
   if (verdict !== 'done') {
     await reply.body.dump()
-    throw new RequestFailure('not done', `"${url.host}" answered ${reply.status} to the sign-in.`)
+    throw new RequestFailure('not done', `"${host}" answered ${reply.status} to the sign-in.`)
   }
-  const fit = fitReply(TokenReply, await readReply(url.host, reply))
-  if (!fit.ok) throw new RequestFailure('not done', `"${url.host}" answered to the sign-in without a token.`)
+  const fit = fitReply(TokenReply, await readReply(host, reply))
+  if (!fit.ok) throw new RequestFailure('not done', `"${host}" answered to the sign-in without a token.`)
   const lifetime = Number(fit.value.expires_in ?? unknownLifetime)
   return { value: fit.value.access_token, usableUntil: now.getTime() + (lifetime - Math.min(margin, lifetime / 10)) * 1000 }
 }

@@ -26,7 +26,11 @@ const pause = 60_000
 /** Known keys are fetched again after this time in milliseconds, because a vendor may have withdrawn one. */
 const staleAfter = 3_600_000
 
-/** The keys of all vendors. Each URL is fetched when its keys are first needed, and the keys are kept in memory. */
+/**
+ * The keys of all vendors. Each URL is fetched when its keys are first needed, and the keys are kept in memory. jose's `createRemoteJWKSet`
+ * (6.2) does not serve here: its pause follows a successful fetch alone, so that forged events would fetch from a vendor that is away without
+ * a limit, it drops stale keys while the vendor is away, it fetches while the event waits, and it takes no clock.
+ */
 export function createKeySources ({ fetchJson, now, onError }: {
   fetchJson: FetchJson
   now: () => Date

@@ -9,8 +9,28 @@ export async function withTimeLimit<T> (limit: number, work: Promise<T>, late: (
   }
 }
 
-/** The result of the work, or a rejection with `reason` when the signal fires. The work itself is not stopped. */
-export async function untilAborted<T> (signal: AbortSignal, work: Promise<T>, reason: Error): Promise<T> {
+/**
+ * Runs work that a signal can stop. After `limit` milliseconds, or when `outer` fires, it rejects with `reason`, also when the work ignores
+ * its signal. The signal fires then with the same reason, and also when the work is done, so that nothing of it goes on.
+ */
+export async function withDeadline<T> (
+  limit: number,
+  work: (ended: AbortSignal) => Promise<T>,
+  reason: Error,
+  outer?: AbortSignal
+): Promise<T> {
+  const end = new AbortController()
+  const ended = outer === undefined ? end.signal : AbortSignal.any([end.signal, outer])
+  const timer = setTimeout(() => end.abort(reason), limit)
+  try {
+    return await untilAborted(ended, work(ended), reason)
+  } finally {
+    clearTimeout(timer)
+    end.abort(reason)
+  }
+}
+
+async function untilAborted<T> (signal: AbortSignal, work: Promise<T>, reason: Error): Promise<T> {
   const over = Promise.withResolvers<never>()
   const giveUp = (): void => over.reject(reason)
   if (signal.aborted) giveUp()

@@ -1,4 +1,4 @@
-import { untilAborted, withTimeLimit } from '@dispatch/common'
+import { withDeadline, withTimeLimit } from '@dispatch/common'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 
@@ -19,12 +19,21 @@ void t.test('work that takes too long is left alone, and the error is made only 
   await t.rejects(withTimeLimit(5, never, late), { message: 'late 1' })
 })
 
-void t.test('work ends with its signal, also one that has fired before', async (t) => {
+void t.test('work ends at its deadline or with the outer signal, also where it ignores its own, and its signal fires in any case', async (t) => {
   const reason = new Error('over')
+  const signals: AbortSignal[] = []
+  const run = <T>(work: Promise<T>, { limit = 1_000, outer }: { limit?: number, outer?: AbortSignal } = {}): Promise<T> =>
+    withDeadline(limit, (ended) => {
+      signals.push(ended)
+      return work
+    }, reason, outer)
   const end = new AbortController()
-  t.equal(await untilAborted(end.signal, Promise.resolve('done'), reason), 'done')
-  const waiting = untilAborted(end.signal, never, reason)
+  t.equal(await run(Promise.resolve('done'), { outer: end.signal }), 'done')
+  await t.rejects(run(never, { limit: 5 }), reason)
+  const waiting = run(never, { outer: end.signal })
   end.abort()
   await t.rejects(waiting, reason)
-  await t.rejects(untilAborted(end.signal, never, reason), reason)
+  await t.rejects(run(never, { outer: end.signal }), reason)
+  t.same(signals.map(({ aborted }) => aborted), [true, true, true, true])
+  t.equal(signals[1]?.reason, reason)
 })
