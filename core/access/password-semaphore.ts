@@ -9,14 +9,12 @@ const mostWaiting = 100
 
 /** Limits password work, which uses memory and libuv's threads: one at a time, with clients in round-robin order. */
 export function createPasswordSemaphore (): PasswordSemaphore {
-  const semaphore = createFairSemaphore(mostWaiting, 1, 1)
-  return async (client, work) => {
-    const release = await semaphore.acquire(client)
-    if (release === undefined) {
-      throw new DispatchError('rate_limited', 'More passwords are being worked on than there is room for: try again in a second.', {
+  return createFairSemaphore({
+    waiting: mostWaiting,
+    total: 1,
+    full: () =>
+      new DispatchError('rate_limited', 'More passwords are being worked on than there is room for: try again in a second.', {
         retryAfter: 1
       })
-    }
-    return work().finally(release)
-  }
+  }).run
 }

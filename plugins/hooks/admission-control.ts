@@ -59,11 +59,15 @@ export const admissionLimits: AdmissionLimits = {
  * few permits. They hold a permit only while the service works, not while the client sends its request or receives the answer.
  */
 export const admissionControlPlugin = plugin<{ limits: Omit<AdmissionLimits, 'tarpit'> }>((app, { limits }, done) => {
-  const requests = createFairSemaphore(limits.queueLength, limits.concurrentRequests)
-  const bodies = createFairSemaphore(limits.queueLength, limits.concurrentLargeBodies)
+  const requests = createFairSemaphore({ waiting: limits.queueLength, perOwner: limits.concurrentRequests })
+  const bodies = createFairSemaphore({ waiting: limits.queueLength, perOwner: limits.concurrentLargeBodies })
   const pause = createAbortableDelay(app)
 
-  const anonymous = createFairSemaphore(limits.queueLength, limits.concurrentAnonymousPerAddress, limits.concurrentAnonymous)
+  const anonymous = createFairSemaphore({
+    waiting: limits.queueLength,
+    perOwner: limits.concurrentAnonymousPerAddress,
+    total: limits.concurrentAnonymous
+  })
   app.decorateRequest(releaseAnonymous, null)
 
   /** Releases a permit when its request is over, or after the hold time. */

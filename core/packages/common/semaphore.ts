@@ -1,31 +1,43 @@
 /** A semaphore: a limited number of permits. Callers wait in their order. */
 export type Semaphore = {
-  /** Waits for a permit; false at once when too many callers are waiting. */
+  /** Waits for a permit; false at once when too many callers are waiting, or when none came free in time. */
   acquire: () => Promise<boolean>
   /** Gives the permit back. The caller that has waited longest gets it. */
   release: () => void
 }
 
-/** `permits`: the number of permits. `waiting`: how many callers may wait. */
-export function createSemaphore (permits: number, waiting: number): Semaphore {
-  const queue: (() => void)[] = []
+/** `permits`: the number of permits. `waiting`: how many callers may wait. `timeLimit`: milliseconds for which each of them waits. */
+export function createSemaphore (permits: number, waiting: number, timeLimit = Infinity): Semaphore {
+  const queue = new Set<() => void>()
   let free = permits
+
+  async function wait (): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>()
+    const next = (): void => resolve(true)
+    queue.add(next)
+    if (timeLimit === Infinity) return promise
+    const timer = setTimeout(() => {
+      queue.delete(next)
+      resolve(false)
+    }, timeLimit)
+    return promise.finally(() => clearTimeout(timer))
+  }
+
   return {
     async acquire () {
       if (free > 0) {
         free--
         return true
       }
-      if (queue.length >= waiting) return false
-      await new Promise<void>((resolve) => {
-        queue.push(resolve)
-      })
-      return true
+      return queue.size < waiting && wait()
     },
     release () {
-      const next = queue.shift()
+      const [next] = queue
       if (next === undefined) free++
-      else next()
+      else {
+        queue.delete(next)
+        next()
+      }
     }
   }
 }
@@ -41,23 +53,32 @@ type Owner = number | string
 /** A fair semaphore: each owner has a limit of permits and a queue of its own, so that no owner delays the others. */
 export type FairSemaphore = {
   /**
-   * Waits for a permit. It resolves to the function that releases it (which may be called more than once), or to undefined at once when too
-   * many callers of this owner are waiting.
+   * Waits for a permit. It resolves to the function that releases it (which may be called more than once), or to undefined: at once when
+   * too many callers of this owner are waiting, or when no permit of this owner came free in time.
    */
   acquire: (owner: Owner) => Promise<(() => void) | undefined>
-  /** Runs a job with a permit. Rejects with {@link SemaphoreFull} when too many callers of this owner are waiting. */
+  /** Runs a job with a permit. Rejects with the error of `full` when there is none. */
   run: <T>(owner: Owner, job: () => Promise<T>) => Promise<T>
 }
 
 /**
- * `waiting`: how many callers of one owner may wait. `perOwner` and `total`: how many permits one owner and all owners together may hold.
+ * `waiting`: how many callers of one owner may wait, and `timeLimit`: for how many milliseconds. `perOwner` and `total`: how many permits one
+ * owner and all owners together may hold. `full` makes the error of a job that got no permit.
  */
-export function createFairSemaphore (waiting: number, perOwner = 1, total = Infinity): FairSemaphore {
+export type FairSemaphoreOptions = { waiting: number, timeLimit?: number, perOwner?: number, total?: number, full?: () => Error }
+
+export function createFairSemaphore ({
+  waiting,
+  timeLimit,
+  perOwner = 1,
+  total = Infinity,
+  full = () => new SemaphoreFull('Too many jobs of the same owner are waiting.')
+}: FairSemaphoreOptions): FairSemaphore {
   const lines = new Map<Owner, { semaphore: Semaphore, users: number }>()
   const all = createSemaphore(total, Infinity)
 
   async function acquire (owner: Owner): Promise<(() => void) | undefined> {
-    const line = lines.get(owner) ?? { semaphore: createSemaphore(perOwner, waiting), users: 0 }
+    const line = lines.get(owner) ?? { semaphore: createSemaphore(perOwner, waiting, timeLimit), users: 0 }
     lines.set(owner, line)
     line.users++
     const leave = (): void => {
@@ -79,7 +100,7 @@ export function createFairSemaphore (waiting: number, perOwner = 1, total = Infi
     acquire,
     async run (owner, job) {
       const release = await acquire(owner)
-      if (release === undefined) throw new SemaphoreFull('Too many jobs of the same owner are waiting.')
+      if (release === undefined) throw full()
       try {
         return await job()
       } finally {

@@ -1,10 +1,11 @@
+import { createFairSemaphore } from '@dispatch/common'
 import { Kysely, PostgresDialect, PostgresDriver, type RawBuilder, sql, type Transaction } from 'kysely'
 import pg from 'pg'
-import { createCompanySemaphore } from '../tenants/company-semaphore.ts'
 import { type AdvisoryLock, createAdvisoryLock } from './advisory-lock.ts'
 import { type Connections, openConnections, requestLimits, type TimeLimits } from './connections.ts'
 import type { Tables } from './schema.ts'
 import type { SqlTimestamp } from './sql-timestamp.ts'
+import { DatabaseUnavailable } from './unavailable.ts'
 
 /** Queries inside one company's transaction: row-level security bounds what they see. */
 export type CompanyQueries = Transaction<Tables>
@@ -81,7 +82,12 @@ export function openDatabase (
     Kysely<Tables>
   ]
   const ofCompanies = new Kysely<Tables>({ dialect: unbegun(companies) })
-  const shares = createCompanySemaphore({ permits: Math.max(1, Math.floor(connections / 2)), timeLimit: limits.connect })
+  const shares = createFairSemaphore({
+    waiting: Infinity,
+    timeLimit: limits.connect,
+    perOwner: Math.max(1, Math.floor(connections / 2)),
+    full: () => new DatabaseUnavailable('busy')
+  })
   const beginningWith = (begin: string): Database['company'] => (companyId, work) =>
     shares.run(companyId, () =>
       ofCompanies.transaction().execute(async (transaction) => {

@@ -1,6 +1,5 @@
 import t, { type Test } from 'tap'
 import { has } from '../../../../test/support/matching.ts'
-import { createFairSemaphore, createSemaphore } from '../../common/semaphore.ts'
 import { createTemplateWorkers, type TemplateWorkers, TemplateWorkersBusy,
   type TemplateWorkersOptions } from '../threads/template-workers.ts'
 import { now, templateOf } from './support.ts'
@@ -79,29 +78,4 @@ void t.test('too many jobs are turned away at once', async (t) => {
   const answers = await Promise.allSettled([1, 2, 3, 4].map((companyId) => workshop.inspect(companyId, draft)))
   t.strictSame(answers.map(({ status }) => status), ['fulfilled', 'fulfilled', 'rejected', 'rejected'])
   t.type(answers[3]?.status === 'rejected' && answers[3].reason, TemplateWorkersBusy)
-})
-
-void t.test('a company does one job at a time, and waits for nobody else', async (t) => {
-  const turns = createFairSemaphore(1)
-  const begun: string[] = []
-  const gate = createSemaphore(0, 10)
-  const job = (name: string) => async (): Promise<void> => {
-    begun.push(name)
-    await gate.acquire()
-  }
-  const first = turns.run(1, job('first'))
-  const second = turns.run(1, job('second'))
-  await t.rejects(turns.run(1, job('third')), { name: 'SemaphoreFull' })
-  const other = turns.run(2, job('other'))
-  await new Promise((resolve) => setImmediate(resolve))
-  t.strictSame(begun, ['first', 'other'])
-  gate.release()
-  await first
-  gate.release()
-  await other
-  await new Promise((resolve) => setImmediate(resolve))
-  t.strictSame(begun, ['first', 'other', 'second'])
-  gate.release()
-  await second
-  await turns.run(1, () => Promise.resolve())
 })

@@ -59,7 +59,7 @@ export function createRenderer ({
     waiting,
     memoryLimit
   })
-  const semaphore = createFairSemaphore(waiting, Math.max(threads - 1, 1))
+  const semaphore = createFairSemaphore({ waiting, perOwner: Math.max(threads - 1, 1) })
   return {
     async render<F extends Format> (job: RenderJob<F>, { companyId, template }: Customer) {
       const timeLimit = timeLimits[template]

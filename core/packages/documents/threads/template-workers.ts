@@ -55,7 +55,7 @@ export function createTemplateWorkers ({ threads = 2, waiting = 50, timeLimits =
     waiting,
     memoryLimit
   })
-  const semaphore = createFairSemaphore(waiting)
+  const semaphore = createFairSemaphore({ waiting })
 
   /** `refuse` makes the answer for a job that was stopped. */
   async function run<K extends TemplateTaskKind> (
