@@ -57,7 +57,7 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get }) => {
 
   const shared = { database: get('database'), documentUrl: get('documentUrl'), templates: get('templates') }
   await server.register(authRoutes, { authentication: get('authentication') })
-  await server.register(impersonationRoutes, { authentication: get('authentication'), database: get('database'), now: get('now') })
+  await server.register(impersonationRoutes, { impersonate: get('impersonation') })
   await server.register(keysRoutes, { keys: get('keyAdministration') })
   const dispatch = { pipeline: get('pipeline'), addresses: get('addresses') }
   await server.register(dispatchRoutes, { ...shared, ...dispatch })
@@ -65,7 +65,7 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get }) => {
   await server.register(uploadRoutes, { ...dispatch, receive: get('receive') })
   await server.register(dispatchesRoutes, shared)
   await server.register(dispatchActionRoutes, { ...shared, ...dispatch })
-  await server.register(documentsRoutes, { ...shared, files: get('files'), links: get('documentLinks'), now: get('now') })
+  await server.register(documentsRoutes, { downloads: get('downloads') })
   await server.register(callbacksRoutes, { ...shared, callbacks: get('callbacks'), signing: get('callbackSigning') })
   await server.register(creditsRoutes, shared)
   await server.register(usersRoutes, { users: get('users') })
@@ -76,7 +76,11 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get }) => {
   await server.register(templatesRoutes, shared)
   await server.register(templateEditorRoutes, { ...shared, templateEditor: get('templateEditor'), now: get('now') })
   await server.register(assetsRoutes, { assets: get('assets') })
-  await server.register(providersRoutes, { ...shared, host: get('selectableProviders'), breakers: get('breakers'), now: get('now') })
+  await server.register(providersRoutes, {
+    host: get('selectableProviders'),
+    breakers: get('breakers'),
+    reload: get('reloadProviders')
+  })
   await server.register(supportPage, { host: get('selectableProviders') })
   await server.register(configurationRoutes, { configurationService: get('configurationService') })
   await server.register(webhookRoutes, { webhookReceiver: get('webhookReceiver') })
@@ -90,7 +94,7 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get }) => {
       keyring: get('keyring'),
       vendor: get('simulatedVendor'),
       queue: get('queue'),
-      now: get('now'),
+      stateOf: get('simulatorState'),
       newId: get('newId')
     })
   }

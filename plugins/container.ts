@@ -3,15 +3,16 @@ import { type Accounts, type Addresses, type ApiKeys, type Assets, type Authenti
   type CallbackSigning, checkMasterKeys, type CompanyAccounts, type CompanySettings, type Configurations, type ConfigurationService,
   createAccounts, createApiKeys, createAssets, createAuthentication, createBreakers, createBruteForceGuard, createCallbacks,
   createCallbackSigning, createCompanyAccounts, createCompanySettings, createConfigurations, createConfigurationService, createCredentials,
-  createDocumentLinks, createDocumentSpool, createFetchJson, createFreshness, createHost, createInbox, createJobs, createKeyAdministration,
-  createKeySources, createKeyStore, createKnownClients, createLeases, createLocalFiles, createNetwork, createOutbox, createPipeline,
-  createRateLimiter, createReleaseQueue, createSigningKeys, createStatusChangeHandler, createStatusQuery, createTemplateEditor,
-  createTemplates, createTokens, createUsers, createWebhookReceiver, createWebhookVerifier, type Credentials, type Database, demo,
-  type DocumentLinks, type DocumentSpool, type DocumentUrl, type EventSpool, type FetchJson, type FileStore, type Freshness, type Host,
-  type Inbox, type KeyAdministration, type Keyring, type Leases, type LeaseTimes, leaseTimes, linkOf, type Log, measureSkew, migrate,
-  type Network, openDatabase, openEventSpool, openOutcomeSpool, openQueue, type Outbox, type OutcomeSpool, type Pipeline,
-  type PipelineDependencies, type PipelineJobs, type Queue, readLinkKey, reasonsOf, type Receive, receiveFile, type ReleaseQueue,
-  type SigningKeys, startOutcomeDrain, startWorker, type TemplateEditor, type Templates, type TimeLimits, type Tokens, type Users,
+  createDocumentLinks, createDocumentSpool, createDownloads, createFetchJson, createFreshness, createHost, createImpersonation, createInbox,
+  createJobs, createKeyAdministration, createKeySources, createKeyStore, createKnownClients, createLeases, createLocalFiles, createNetwork,
+  createOutbox, createPipeline, createProviderState, createRateLimiter, createReleaseQueue, createReloadProviders, createSigningKeys,
+  createStatusChangeHandler, createStatusQuery, createTemplateEditor, createTemplates, createTokens, createUsers, createWebhookReceiver,
+  createWebhookVerifier, type Credentials, type Database, demo, type DocumentLinks, type DocumentSpool, type DocumentUrl, type Downloads,
+  type EventSpool, type FetchJson, type FileStore, type Freshness, type Host, type Impersonation, type Inbox, type KeyAdministration,
+  type Keyring, type Leases, type LeaseTimes, leaseTimes, linkOf, type Log, measureSkew, migrate, type Network, openDatabase,
+  openEventSpool, openOutcomeSpool, openQueue, type Outbox, type OutcomeSpool, type Pipeline, type PipelineDependencies, type PipelineJobs,
+  type Queue, readLinkKey, reasonsOf, type Receive, receiveFile, type ReleaseQueue, type ReloadProviders, type SigningKeys,
+  startOutcomeDrain, startWorker, type State, type TemplateEditor, type Templates, type TimeLimits, type Tokens, type Users,
   waitForDatabase, type WebhookReceiver, type WebhookVerifier, withoutProvider, type Worker } from '@dispatch/core'
 import { createRenderer, createTemplateWorkers, type Renderer, type TemplateWorkers } from '@dispatch/documents'
 import { randomUUIDv7 } from 'node:crypto'
@@ -42,6 +43,7 @@ export type AppDependencies = {
   credentials: Credentials
   tokens: Tokens
   authentication: Authentication
+  impersonation: Impersonation
   users: Users
   companies: CompanyAccounts
   companySettings: CompanySettings
@@ -58,11 +60,13 @@ export type AppDependencies = {
   files: FileStore
   receive: Receive
   documentLinks: DocumentLinks
+  downloads: Downloads
   documentUrl: DocumentUrl
   addresses: Addresses
   host: Host
   /** The providers that companies may choose. In production the simulator is not one of them: only test keys reach it. */
   selectableProviders: Host
+  reloadProviders: ReloadProviders
   breakers: Breakers
   network: Network
   documentSpool: DocumentSpool
@@ -87,6 +91,7 @@ export type AppDependencies = {
   fetchJson: FetchJson
   /** In development only. */
   simulatedVendor: SimulatedVendor
+  simulatorState: (companyId: number) => State
   webhookVerifier: WebhookVerifier
   eventSpool: EventSpool
   inbox: Inbox
@@ -115,7 +120,7 @@ const factories: { [Name in keyof AppDependencies]?: (get: App['get']) => AppDep
   keyAdministration: (get) =>
     createKeyAdministration({ database: get('database'), accounts: get('accounts'), now: get('now'), newId: get('newId') }),
   companies: (get) => createCompanyAccounts({ database: get('database'), now: get('now') }),
-  companySettings: (get) => createCompanySettings({ database: get('database'), now: get('now') }),
+  companySettings: (get) => createCompanySettings({ database: get('database'), guard: get('network').guard, now: get('now') }),
   authentication: (get) =>
     createAuthentication({
       accounts: get('accounts'),
@@ -125,6 +130,7 @@ const factories: { [Name in keyof AppDependencies]?: (get: App['get']) => AppDep
       bruteForceGuard: get('bruteForceGuard'),
       now: get('now')
     }),
+  impersonation: (get) => createImpersonation({ authentication: get('authentication'), database: get('database'), now: get('now') }),
   apiKeys: (get) =>
     createApiKeys(get('database'), get('freshness'), {
       now: get('now'),
@@ -138,6 +144,7 @@ const factories: { [Name in keyof AppDependencies]?: (get: App['get']) => AppDep
       configurations: get('configurations'),
       host: get('selectableProviders'),
       keyring: get('keyring'),
+      guard: get('network').guard,
       publicUrl: get('config').publicUrl,
       disk: get('config').diskRoot !== undefined,
       now: get('now')
@@ -160,10 +167,12 @@ const factories: { [Name in keyof AppDependencies]?: (get: App['get']) => AppDep
       mailName: mailNameOf(get('config')),
       now: get('now')
     }),
+  reloadProviders: (get) => createReloadProviders({ host: get('selectableProviders'), database: get('database'), now: get('now') }),
   breakers: (get) => createBreakers({ now: get('now') }),
   documentSpool: (get) => createDocumentSpool({ folder: join(get('config').dataDirectory, 'spool'), newId: get('newId') }),
   receive: (get) => (companyId, file) => receiveFile({ files: get('files'), newId: get('newId'), now: get('now') }, companyId, file),
   documentLinks: (get) => createDocumentLinks({ key: get('linkKey'), now: get('now') }),
+  downloads: (get) => createDownloads({ database: get('database'), files: get('files'), links: get('documentLinks'), now: get('now') }),
   documentUrl: (get) => ({ id, expiresAt }) => linkOf(get('config').publicUrl, get('documentLinks').sign(id, expiresAt)),
   addresses: (get) => ({
     document: get('documentUrl'),
@@ -171,6 +180,7 @@ const factories: { [Name in keyof AppDependencies]?: (get: App['get']) => AppDep
   }),
   fetchJson: (get) => createFetchJson(get('network')),
   simulatedVendor: (get) => createSimulatedVendor({ endpointAuth: get('config').webhookAuth, now: get('now') }),
+  simulatorState: (get) => (companyId) => createProviderState(get('database'), companyId, demo.provider, get('now')),
   webhookVerifier: (get) =>
     createWebhookVerifier({
       database: get('database'),

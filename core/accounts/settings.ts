@@ -3,6 +3,8 @@ import type { Actor } from '../access/account.ts'
 import { isAddressAllowed, normaliseNetwork } from '../access/networks.ts'
 import type { SettingsBody, SettingsView } from '../contract/accounts.ts'
 import { refusal } from '../contract/errors.ts'
+import type { Guard } from '../host/http/guard.ts'
+import { addressProblems } from '../host/http/public-address.ts'
 import type { Database } from '../store/db/database.ts'
 import type { AuditAuthor } from '../store/tenants/audit.ts'
 import { findCompany, updateSettings } from '../store/tenants/companies.ts'
@@ -11,11 +13,16 @@ import type { Requester } from './users.ts'
 /** The settings that a company chooses for itself. */
 export type CompanySettings = {
   read: (actor: Actor) => Promise<SettingsView>
-  /** Throws `validation_error` for a text that is not a network, `validation_failed` for a list that excludes its author, unless forced. */
+  /**
+   * Throws `validation_error` for a text that is not a network, `validation_failed` for a list that excludes its author, unless forced, and
+   * for a `notifyUrl` whose host is an address that is not public.
+   */
   change: (by: Requester, changes: SettingsBody) => Promise<SettingsView>
 }
 
-export function createCompanySettings ({ database, now }: { database: Database, now: () => Date }): CompanySettings {
+type Options = { database: Database, guard: Pick<Guard, 'check'>, now: () => Date }
+
+export function createCompanySettings ({ database, guard, now }: Options): CompanySettings {
   async function read ({ companyId }: Pick<Actor, 'companyId'>): Promise<SettingsView> {
     const company = await findCompany(database, companyId)
     if (company === undefined) throw new Error(`The company ${companyId} of a user is not there.`)
@@ -33,6 +40,8 @@ export function createCompanySettings ({ database, now }: { database: Database, 
     async change ({ actor, author }, { force = false, addresses, ...changes }) {
       const networks = addresses && requireValidNetworks(addresses)
       if (networks !== undefined && !force) refuseLockOut(networks, author)
+      const problems = addressProblems(guard, changes.notifyUrl, { path: '/notifyUrl', what: 'Callbacks' })
+      if (problems.length > 0) throw refusal('validation_failed', problems)
       await updateSettings(database, actor.companyId, { ...changes, ...(networks === undefined ? {} : { addresses: networks }) }, {
         author,
         at: now()

@@ -1,4 +1,4 @@
-import { didYouMean, type JsonObject, type Problem } from '@dispatch/common'
+import { didYouMean, type JsonObject, pointer, type Problem } from '@dispatch/common'
 import type { Actor } from '../access/account.ts'
 import type { Keyring } from '../access/keyring.ts'
 import { DispatchError, refusal } from '../contract/errors.ts'
@@ -6,8 +6,11 @@ import type { ConfigurationView, MyConfig } from '../contract/response.ts'
 import type { ServiceName } from '../contract/service-names.ts'
 import type { Version } from '../contract/versions.ts'
 import type { Host } from '../host/host.ts'
+import type { Guard } from '../host/http/guard.ts'
+import { addressProblems } from '../host/http/public-address.ts'
 import type { InstalledProvider } from '../host/load/load.ts'
 import { sandboxFaults } from '../host/manifest/sandbox.ts'
+import { destinationNames, type SettingsSchema } from '../host/settings/settings-schema.ts'
 import { changeSettings, maskSettings, openSettings } from '../host/settings/settings.ts'
 import { providedNames } from '../services/index.ts'
 import type { Configurations, Owner, StoredConfiguration } from '../store/configuration/configurations.ts'
@@ -23,7 +26,7 @@ export type ConfigurationService = {
   choose: (owner: Owner, service: ServiceName, providerName: string | null, author: AuditAuthor) => Promise<void>
   /**
    * Replaces a whole configuration. Only secrets that are left out are kept from the old one; null deletes a secret. Throws
-   * `validation_failed` for settings that the provider does not accept.
+   * `validation_failed` for settings that the provider does not accept, and for a destination that is no public address.
    */
   configure: (
     owner: Owner,
@@ -36,10 +39,11 @@ export type ConfigurationService = {
 }
 
 /** `publicUrl` is the start of webhook URLs. `disk`: whether the operator lets providers write files. */
-export function createConfigurationService ({ configurations, host, keyring, publicUrl, disk, now }: {
+export function createConfigurationService ({ configurations, host, keyring, guard, publicUrl, disk, now }: {
   configurations: Configurations
   host: Host
   keyring: Keyring
+  guard: Pick<Guard, 'check'>
   publicUrl: string
   disk: boolean
   now: () => Date
@@ -105,7 +109,10 @@ export function createConfigurationService ({ configurations, host, keyring, pub
           ...place
         })
         if (!changed.ok) throw refusal('validation_failed', changed.problems)
-        const faults = sandboxFaults(manifest, openSettings(changed.value, vault), sandbox ?? false)
+        const faults = [
+          ...destinationFaults(guard, manifest.settings, changed.value.plain),
+          ...sandboxFaults(manifest, openSettings(changed.value, vault), sandbox ?? false)
+        ]
         if (faults.length > 0) throw refusal('validation_failed', faults)
         warnings = changed.warnings
         return { userId: owner.userId, providerCode: code, settings: changed.value, sandbox: sandbox ?? false, updatedAt: now() }
@@ -119,6 +126,12 @@ export function createConfigurationService ({ configurations, host, keyring, pub
       }
     }
   }
+}
+
+function destinationFaults (guard: Pick<Guard, 'check'>, form: SettingsSchema, settings: JsonObject): Problem[] {
+  return destinationNames(form).flatMap((name) =>
+    addressProblems(guard, settings[name], { path: pointer('/settings', name), what: 'Requests' })
+  )
 }
 
 /** The provider that a service has for an actor, and the providers that could be chosen for it. */

@@ -1,5 +1,4 @@
-import { type Actor, type Database, DispatchError, type DocumentLinks, type DocumentRow, type FileStore, findDispatch, findDocument,
-  findLinkedDocument, maySee, noteDamage, storedFile } from '@dispatch/core'
+import { DispatchError, type Download, type Downloads } from '@dispatch/core'
 import { fileFormats } from '@dispatch/documents'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
@@ -15,31 +14,17 @@ const Download = {
 }
 
 /** Downloads of documents: with credentials, or by a signed link that is valid as long as the document is kept. */
-export const documentsRoutes: FastifyPluginCallbackTypebox<
-  { database: Database, files: FileStore, links: DocumentLinks, now: () => Date }
-> = (app, { database, files, links, now }, done) => {
-  async function send (reply: FastifyReply, document: DocumentRow | undefined, absent: () => DispatchError): Promise<FastifyReply> {
-    if (document === undefined || document.expires_at <= now()) throw absent()
-    const stream = await files.stream(storedFile(document)).catch(async (error: unknown) => {
-      if (error instanceof DispatchError) await noteDamage(database, document)
-      throw error
-    })
+export const documentsRoutes: FastifyPluginCallbackTypebox<{ downloads: Downloads }> = (app, { downloads }, done) => {
+  function send (reply: FastifyReply, download: Download | undefined, absent: () => DispatchError): FastifyReply {
+    if (download === undefined) throw absent()
     return reply.headers({
-      'content-type': document.content_type,
-      'content-length': document.size,
-      'content-disposition': contentDisposition(document.filename),
+      'content-type': download.contentType,
+      'content-length': download.size,
+      'content-disposition': contentDisposition(download.filename),
       'x-content-type-options': 'nosniff',
       'cache-control': 'private, no-store',
       'content-security-policy': 'default-src \'none\'; sandbox'
-    }).send(stream)
-  }
-
-  /** Whoever may not see a dispatch does not see its document either. */
-  async function find (actor: Actor, documentId: string): Promise<DocumentRow | undefined> {
-    const document = await findDocument(database, actor.companyId, documentId)
-    if (document === undefined || maySee(actor, { test: false })) return document
-    const dispatch = await findDispatch(database, actor.companyId, document.dispatch_id)
-    return dispatch?.test === true ? document : undefined
+    }).send(download.content)
   }
 
   app.get<{ Params: { id: string } }>('/api/v1/documents/:id', {
@@ -52,7 +37,7 @@ export const documentsRoutes: FastifyPluginCallbackTypebox<
     }
   },
     async ({ actor, params }, reply) =>
-      send(reply, await find(actor, uuidIn(params.id, 'document')), () => resourceNotFound('document', params.id)))
+      send(reply, await downloads.open(actor, uuidIn(params.id, 'document')), () => resourceNotFound('document', params.id)))
 
   app.get<{ Params: { token: string } }>('/d/:token', {
     config: { public: true, errors: ['not_found', 'document_damaged'] },
@@ -62,10 +47,7 @@ export const documentsRoutes: FastifyPluginCallbackTypebox<
       summary: 'Downloads a generated document by its signed link.',
       response: { 200: Download }
     }
-  }, async ({ params }, reply) => {
-    const documentId = links.verify(params.token)
-    return send(reply, documentId === undefined ? undefined : await findLinkedDocument(database, documentId), deadLink)
-  })
+  }, async ({ params }, reply) => send(reply, await downloads.openLinked(params.token), deadLink))
   done()
 }
 

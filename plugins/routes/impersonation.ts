@@ -1,11 +1,9 @@
-import { type Authentication, type Database, ImpersonationBody, LoginResponse, noteAudit } from '@dispatch/core'
+import { type Impersonation, ImpersonationBody, LoginResponse } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 
-type Options = { authentication: Authentication, database: Database, now: () => Date }
-
 /** `POST /auth/impersonate`: impersonation. The token is sent only after the audit log of the user's company has an entry. */
-export const impersonationRoutes: FastifyPluginCallbackTypebox<Options> = (app, { authentication, database, now }, done) => {
+export const impersonationRoutes: FastifyPluginCallbackTypebox<{ impersonate: Impersonation }> = (app, { impersonate }, done) => {
   app.post('/auth/impersonate', {
     config: { limit: 'auth', person: true, roles: ['admin', 'operator'], errors: ['not_found'] },
     schema: {
@@ -19,15 +17,7 @@ export const impersonationRoutes: FastifyPluginCallbackTypebox<Options> = (app, 
       response: { 200: LoginResponse }
     }
   }, async (request, reply) => {
-    const data = await authentication.impersonate(request.actor, request.body.userId)
-    await database.company(data.companyId, (queries) =>
-      noteAudit(queries, {
-        companyId: data.companyId,
-        author: auditAuthorOf(request),
-        action: 'user.impersonated',
-        object: { kind: 'user', id: String(data.userId) },
-        at: now()
-      }))
+    const data = await impersonate({ actor: request.actor, author: auditAuthorOf(request) }, request.body.userId)
     return reply.header('cache-control', 'no-store').send({ data })
   })
   done()

@@ -1,4 +1,4 @@
-import { type Breakers, type Database, type Host, isSince, type Manifest, noteAudit, page, providedNames, type ProviderEntry, ProviderView,
+import { type Breakers, type Host, isSince, type Manifest, page, providedNames, type ProviderEntry, ProviderView, type ReloadProviders,
   settingsSchemaIn, type Version } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { basename } from 'node:path'
@@ -6,9 +6,9 @@ import { supportOf } from '../support-page/support.ts'
 import { auditAuthorOf } from './audit-author.ts'
 
 /** Lists the installed providers, and reloads their directories. */
-export const providersRoutes: FastifyPluginCallbackTypebox<{ host: Host, breakers: Breakers, database: Database, now: () => Date }> = (
+export const providersRoutes: FastifyPluginCallbackTypebox<{ host: Host, breakers: Breakers, reload: ReloadProviders }> = (
   app,
-  { host, breakers, database, now },
+  { host, breakers, reload },
   done
 ) => {
   const isFailing = (companyId: number): IsFailing => (code) => breakers.state(companyId, code) !== 'closed'
@@ -33,15 +33,7 @@ export const providersRoutes: FastifyPluginCallbackTypebox<{ host: Host, breaker
     }
   }, async (request) => {
     const { actor, apiVersion } = request
-    const entries = await host.reload()
-    await database.company(actor.companyId, (queries) =>
-      noteAudit(queries, {
-        companyId: actor.companyId,
-        author: auditAuthorOf(request),
-        action: 'providers.reloaded',
-        object: { kind: 'providers', id: 'all' },
-        at: now()
-      }))
+    const entries = await reload(auditAuthorOf(request))
     return { data: viewsOf(entries, isFailing(actor.companyId), apiVersion), nextCursor: null }
   })
   done()

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
-import { AnyJsonObject, type Configurations, createProviderState, type Database, type DeliveryService, deliveryStatuses, deliveryStatusesOf,
-  demo, DispatchError, type DispatchRecord, findDispatch, type Host, isDeliveryService, isEventService, type Keyring, listProviderState,
-  maySee, openConfiguration, page, type Queue, refusal, Uuid } from '@dispatch/core'
+import { AnyJsonObject, type Configurations, type Database, type DeliveryService, deliveryStatuses, deliveryStatusesOf, demo, DispatchError,
+  type DispatchRecord, findDispatch, type Host, isDeliveryService, isEventService, type Keyring, listProviderState, maySee,
+  openConfiguration, page, type Queue, refusal, type State, Uuid } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { resourceNotFound } from './path-parameters.ts'
@@ -32,14 +32,15 @@ type Options = {
   keyring: Keyring
   vendor: SimulatedVendor
   queue: Queue
-  now: () => Date
+  /** What the simulator remembers for a company. */
+  stateOf: (companyId: number) => Pick<State, 'put'>
   newId: () => string
 }
 
 /** Development only: what the simulator has "sent" for the company, and events that it sends as a vendor. */
 export const simulatorRoutes: FastifyPluginCallbackTypebox<Options> = (
   app,
-  { database, host, configurations, keyring, vendor, queue, now, newId },
+  { database, host, configurations, keyring, vendor, queue, stateOf, newId },
   done
 ) => {
   /** The configuration that a step was dispatched with, as far as events need it. */
@@ -85,7 +86,7 @@ export const simulatorRoutes: FastifyPluginCallbackTypebox<Options> = (
     const webhook = isEventService(service) ? host.find(code)?.manifest.webhooks?.[service] : undefined
 
     // As with a real vendor, the verb `status` reports the new status before the event is sent.
-    await createProviderState(database, companyId, code, now).put(`delivery:${remoteId}`, status)
+    await stateOf(companyId).put(`delivery:${remoteId}`, status)
     const event = { id: newId(), type: status, transaction: remoteId }
     if (webhook === undefined) {
       // A key of its own: a question that is just being answered does not know the new status, and holds no other back.

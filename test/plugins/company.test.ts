@@ -85,6 +85,25 @@ await t.test('a change changes what it names; what it names wrongly is refused',
   for (const body of wrong) isError(t, await change(admin, body), 'validation_error', JSON.stringify(body))
 })
 
+await t.test('a host that is an address and not public is refused for notifyUrl as for callbackUrl, in the same words', async (t) => {
+  const { admin } = await service.company('not-public')
+  for (const [host, address] of [['169.254.169.254', '169.254.169.254'], ['[fd00::1]:8443', '[fd00::1]'], ['2852039166',
+    '169.254.169.254']])
+  {
+    const url = `https://${host ?? ''}/credits`
+    const refused = await change(admin, { notifyUrl: url })
+    isError(t, refused, 'validation_failed', url)
+    const [callback] = (await send('POST', '/api/invoicing', { body: invoiceRequest({}, { callbackUrl: url }) }, admin)).body.details
+    t.same(refused.body.details, [{ ...callback, path: '/notifyUrl' }], url)
+    has(t, callback, {
+      path: '/callbackUrl',
+      code: 'address_not_public',
+      message: `Callbacks are sent to public addresses alone, and ${address ?? ''} is none: give the public name of the receiver.`
+    })
+  }
+  t.equal((await read(admin)).notifyUrl, null)
+})
+
 await t.test('a company whose free credits fall below its threshold is told once, signed, to its address', async (t) => {
   const { companyId, admin } = await service.company('warned', { credits: 3 })
   const { body: { secret } } = await send('POST', '/api/v1/company/callback-secret', {}, admin)

@@ -217,6 +217,23 @@ await t.test('a password that is missed because the mail server has changed is a
   contains(t, body.details[0].message, /given for another destination and is not kept: give it again/)
 })
 
+await t.test('a destination whose host is an address and not public is refused when it is configured', async (t) => {
+  const { admin } = await service.company('not-public')
+  const problem = (path: string, host: string) => ({
+    path,
+    code: 'address_not_public',
+    message: `Requests are sent to public addresses alone, and ${host} is none: give the public name of the receiver.`
+  })
+  for (const server of ['https://169.254.169.254/latest', '169.254.169.254:8443', '0xa9fea9fe']) {
+    const { status, body } = await put('/company/providers/vendor', { settings: { ...settings, server } }, admin)
+    t.same([status, body.details], [422, [problem('/settings/server', '169.254.169.254')]], server)
+  }
+  const mail = { host: 'fd00::1', allowedSenders: ['ada@example.com'] }
+  const { status, body } = await put('/company/providers/smtp', { settings: mail }, admin)
+  t.same([status, body.details], [422, [problem('/settings/host', '[fd00::1]')]])
+  t.same((await mine(admin)).company.providers.map(({ code }: { code: string }) => code), ['simulator'])
+})
+
 await t.test('a provider that needs a disk is not to be chosen where the operator gives none', async (t) => {
   const { admin } = await service.company('diskless')
   await put('/company/providers/disk', { settings: {} }, admin)
