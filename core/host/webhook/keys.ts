@@ -28,8 +28,8 @@ const staleAfter = 3_600_000
 
 /**
  * The keys of all vendors. Each URL is fetched when its keys are first needed, and the keys are kept in memory. jose's `createRemoteJWKSet`
- * (6.2) does not serve here: its pause follows a successful fetch alone, so that forged events would fetch from a vendor that is away without
- * a limit, it drops stale keys while the vendor is away, it fetches while the event waits, and it takes no clock.
+ * (6.2) does not serve here: it pauses only after a successful fetch, so that each forged event would ask a vendor that is away; it drops
+ * stale keys while the vendor is away, it fetches while the event waits, and it takes no clock.
  */
 export function createKeySources ({ fetchJson, now, onError }: {
   fetchJson: FetchJson

@@ -62,8 +62,8 @@ export type FairSemaphore = {
 }
 
 /**
- * `waiting`: how many callers of one owner may wait, and `timeLimit`: for how many milliseconds. `perOwner` and `total`: how many permits one
- * owner and all owners together may hold. `full` makes the error of a job that got no permit.
+ * `waiting`: how many callers of one owner may wait. `timeLimit`: for how many milliseconds each of them waits. `perOwner` and `total`: how
+ * many permits one owner and all owners together may hold. `full` makes the error of a job that got no permit.
  */
 export type FairSemaphoreOptions = { waiting: number, timeLimit?: number, perOwner?: number, total?: number, full?: () => Error }
 

@@ -19,7 +19,7 @@ void t.test('work that takes too long is left alone, and the error is made only 
   await t.rejects(withTimeLimit(5, never, late), { message: 'late 1' })
 })
 
-void t.test('work ends at its deadline or with the outer signal, also where it ignores its own, and its signal fires in any case', async (t) => {
+void t.test('work ends at its deadline or with the outer signal, also where it ignores its own, which always fires', async (t) => {
   const reason = new Error('over')
   const signals: AbortSignal[] = []
   const run = <T>(work: Promise<T>, { limit = 1_000, outer }: { limit?: number, outer?: AbortSignal } = {}): Promise<T> =>
