@@ -387,7 +387,7 @@ async function beginWork (get: App['get']): Promise<Worker> {
   return startWorker({
     ...shared,
     ...following,
-    parts: get('pipelineDependencies'),
+    dependencies: get('pipelineDependencies'),
     pipeline: get('pipeline'),
     atOnce: get('config').concurrency,
     webhookVerifier: get('webhookVerifier'),

@@ -11,22 +11,22 @@ import type { Configurations } from '../store/configuration/configurations.ts'
 import type { Database, OwnerQueries } from '../store/db/database.ts'
 import type { FileStore } from '../store/db/files.ts'
 import type { PreparedJobs } from '../store/db/jobs.ts'
+import type { DispatchRef, StepRef } from '../store/dispatch/runs.ts'
 import type { Templates } from '../store/templates/templates.ts'
 import type { OutcomeSpool } from './recover/outcome-spool.ts'
 import type { DocumentUrl } from './respond/result.ts'
 import type { Leases } from './run/leases.ts'
-import type { Run, RunStep } from './run/run.ts'
 
 /** The jobs of what goes on later: at once, or not before so many seconds have passed. */
 export type PipelineJobs = {
-  dispatch: (dispatch: Pick<Run, 'companyId' | 'dispatchId'>, seconds?: number) => PreparedJobs
-  deferred: (dispatch: Pick<Run, 'companyId' | 'dispatchId'>, step: Pick<RunStep, 'stepId'>, seconds?: number) => PreparedJobs
+  dispatch: (dispatch: DispatchRef, seconds?: number) => PreparedJobs
+  deferred: (dispatch: DispatchRef, step: Pick<StepRef, 'stepId'>, seconds?: number) => PreparedJobs
 }
 
 /** Tells companies, by callbacks, what becomes of their dispatches. */
 export type Outbox = {
   /** To be called in the transaction that records the event; nothing happens where the dispatch has no address to call. */
-  enqueue: (queries: OwnerQueries, dispatch: Pick<Run, 'companyId' | 'dispatchId'>, type: CallbackType) => Promise<void>
+  enqueue: (queries: OwnerQueries, dispatch: DispatchRef, type: CallbackType) => Promise<void>
 }
 
 /** What the pipeline works with. */

@@ -1,16 +1,16 @@
 import { withTimeLimit } from '@dispatch/common'
+import { hash } from 'node:crypto'
 import { sampleLink } from '../access/document-links.ts'
 import { DispatchError } from '../contract/errors.ts'
 import type { ValidationResponse } from '../contract/response.ts'
 import type { DispatchRequest } from '../services/request.ts'
-import { findIdempotencyKey } from '../store/dispatch/dispatch-views.ts'
-import { IdempotencyKeyTaken } from '../store/dispatch/dispatches.ts'
+import type { Database } from '../store/db/database.ts'
+import { type DispatchRecord, findDispatch, findIdempotencyKey } from '../store/dispatch/dispatch-views.ts'
+import { IdempotencyKeyTaken, type NewDispatch } from '../store/dispatch/dispatches.ts'
 import type { DispatchCommand } from './command.ts'
 import type { PipelineDependencies } from './dependencies.ts'
-import { createPlanner, type Planner, type PlannerOptions } from './plan/planner.ts'
-import { validationOf } from './plan/validation.ts'
+import { createPlanner, type Planner, type PlannerOptions, validationOf } from './plan/plan.ts'
 import { createOperatorActions, type OperatorActions } from './recover/operator-actions.ts'
-import { fingerprintOf, type IdempotencyKey, inProgress, isResumable, repeatedDispatch } from './respond/idempotency.ts'
 import { type DispatchResult, resultOf } from './respond/result.ts'
 import { createRunner, type Runner } from './run/runner.ts'
 
@@ -35,21 +35,23 @@ export type PipelineOptions = Omit<PlannerOptions, 'link'> & { synchronousLimit:
 /** Milliseconds that a client waits for a validation. */
 const validationLimit = 10_000
 
+type IdempotencyKey = NonNullable<NewDispatch['idempotency']>
+
 /** What a request passes through. */
-type Stages = { parts: PipelineDependencies, planner: Planner, runner: Runner }
+type Stages = { dependencies: PipelineDependencies, planner: Planner, runner: Runner }
 
 /** The way of a request: resolve → check → (recorded) render → dispatch → settle. Validation stops after the check. */
 export function createPipeline (
-  parts: PipelineDependencies,
+  dependencies: PipelineDependencies,
   { synchronousLimit, publicUrl, ...options }: PipelineOptions
 ): Pipeline {
   const link = sampleLink(publicUrl)
-  const planner = createPlanner(parts, { ...options, link })
-  const runner = createRunner(parts, { limit: synchronousLimit })
+  const planner = createPlanner(dependencies, { ...options, link })
+  const runner = createRunner(dependencies, { limit: synchronousLimit })
   return {
-    ...createOperatorActions(parts, { resume: runner.resume, link }),
+    ...createOperatorActions(dependencies, { resume: runner.resume, link }),
     validate: (command) => validate(planner, command),
-    dispatch: (command) => dispatch({ parts, planner, runner }, command),
+    dispatch: (command) => dispatch({ dependencies, planner, runner }, command),
     runQueued: runner.runQueued,
     drain: runner.drain
   }
@@ -101,15 +103,19 @@ async function beginOrRepeat (
   }
 }
 
+/**
+ * The key of a command as it is bound: to the services in the path and the body, whatever its white space; a test is another request than
+ * what it tests.
+ */
 function idempotencyOf ({ actor, idempotencyKey: key, services, body, file }: DispatchCommand): IdempotencyKey | undefined {
   if (key === undefined) return undefined
-  const given = file === undefined ? body : [body, file.document.sha256]
-  return { key, fingerprint: fingerprintOf(services, given, actor.key?.mode ?? 'live') }
+  const given = JSON.stringify(file === undefined ? body : [body, file.document.sha256])
+  return { key, fingerprint: hash('sha256', `${actor.key?.mode === 'test' ? 'test ' : ''}${services.join('/')}\n${given}`) }
 }
 
 /** The repeat of a request whose key is bound, if it is. What was surely not sent goes on. */
 async function repeat (
-  { parts: { database }, runner }: Stages,
+  { dependencies: { database }, runner }: Stages,
   { actor, mode }: DispatchCommand,
   given: IdempotencyKey
 ): Promise<DispatchReply | undefined> {
@@ -120,4 +126,35 @@ async function repeat (
   const result = isResumable(record) ? await runner.resume(record, { actor, mode }) : resultOf(record)
   if (result === undefined) throw inProgress(bound.dispatchId)
   return { result, replayed: true }
+}
+
+/**
+ * The dispatch that a repeated request means. Throws `idempotency_key_reused` when the request is another one, and
+ * `idempotency_in_progress` while the first client still waits for its answer.
+ */
+async function repeatedDispatch (
+  database: Database,
+  companyId: number,
+  given: IdempotencyKey,
+  bound: { fingerprint: string, dispatchId: string }
+): Promise<DispatchRecord> {
+  const { dispatchId } = bound
+  if (bound.fingerprint !== given.fingerprint) {
+    throw new DispatchError('idempotency_key_reused',
+      'This idempotency key was used with another request: take a new key for a new request.', { dispatchId })
+  }
+  const record = await findDispatch(database, companyId, dispatchId)
+  if (record === undefined) throw new Error(`The dispatch ${dispatchId} of an idempotency key is gone.`)
+  if (record.status === 'running' && !record.detached) throw inProgress(dispatchId)
+  return record
+}
+
+function inProgress (dispatchId: string): DispatchError {
+  return new DispatchError('idempotency_in_progress',
+    'The first request with this idempotency key is still running; ask again in a moment.', { dispatchId })
+}
+
+/** Whether a repeat lets a dispatch go on: nothing of it was sent. */
+function isResumable (record: DispatchRecord): boolean {
+  return record.status === 'failed' && record.data !== null && record.steps.some(({ status }) => status === 'unavailable')
 }

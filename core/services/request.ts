@@ -15,7 +15,7 @@ export type DispatchRequest = {
   /** One for each of its services, in their order. */
   steps: readonly RequestStep[]
   /** What is done once an event of the dispatch has come. */
-  deferred: readonly DeferredStep[]
+  deferred: readonly RequestStep[]
 }
 
 /** What the request says of a step. */
@@ -28,12 +28,11 @@ export type RequestStep = {
   providerName?: string
   /** The runtime parameters of the provider. */
   settings: JsonObject
+  /** The event that it waits for, such as `esign.completed`. */
+  deferredOn?: string
   /** Where a field of the step stands in the client's body, or belongs: a JSON pointer. */
   at: (field: string) => string
 }
-
-/** `deferredOn`: the event that it waits for, such as `esign.completed`. */
-export type DeferredStep = RequestStep & { deferredOn: string }
 
 /** A template by its number, or by its name, and the data for it, which stands at `path` in the client's body. */
 export type TemplateReference = ({ id: number } | { name: string }) & { data: JsonObject, path: string }

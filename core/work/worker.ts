@@ -19,7 +19,7 @@ const drainPause = 1_000
 type Options =
   & Parameters<typeof createInboundHandler>[0]
   & RetentionOptions
-  & Pick<Parameters<typeof startDispatchWorker>[0], 'parts' | 'pipeline' | 'atOnce'>
+  & Pick<Parameters<typeof startDispatchWorker>[0], 'dependencies' | 'pipeline' | 'atOnce'>
   & { inbox: Inbox, callbacks: Callbacks, log: Log }
 
 /** Starts to work on what the queue and the disk hold. */

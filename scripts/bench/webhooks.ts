@@ -205,7 +205,7 @@ async function recordTransactions (app: App): Promise<void> {
   ).executeTakeFirstOrThrow()
   for (let nth = 0; nth < transactions; nth++) {
     const [dispatchId, stepId, runId] = [randomUUID(), randomUUID(), randomUUID()]
-    const by = { providerCode: 'bench', providerVersion: '1.0.0', chosenBy: 'request', configuredBy: 'company' } as const
+    const by = { code: 'bench', version: '1.0.0', chosenBy: 'request', configuredBy: 'company', sandbox: false } as const
     const record = {
       dispatchId,
       companyId,
@@ -213,7 +213,7 @@ async function recordTransactions (app: App): Promise<void> {
       requestId: 'bench',
       services: ['esign'],
       metadata: {},
-      steps: [{ stepId, service: 'esign', by, sandbox: false, fields: {}, requestSettings: {}, price: 0 }]
+      steps: [{ stepId, service: 'esign', by, fields: {}, requestSettings: {}, price: 0 }]
     } as const
     await openDispatch(database, record, { lease: { runId, seconds: 15 } })
     await beginAttempt(database, { companyId, dispatchId, stepId, runId, provider: { code: 'bench', version: '1.0.0' } })

@@ -29,11 +29,10 @@ async function accepted (provider: string, name: 'esign' | 'postal', remoteId: s
   const step = {
     stepId,
     service: name,
-    by: { providerCode: provider, providerVersion: '1.0.0', chosenBy: 'request', configuredBy: 'company' },
-    sandbox: false,
+    by: { code: provider, version: '1.0.0', chosenBy: 'request', configuredBy: 'company', sandbox: false },
     fields: {},
     requestSettings: {},
-    content: { template: { id: 1, version: 1 }, data: {} },
+    template: { template: { id: 1, version: 1 }, data: {} },
     price: 3
   } as const
   await openDispatch(database, {

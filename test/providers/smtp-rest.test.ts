@@ -49,7 +49,7 @@ const service = await startService(t, {
   config: { runsWorker: false },
   replacements: { network, renderer: quickRenderer, now: clock.now, breakers: createBreakers({ now: clock.now, failures: 1000 }) }
 })
-const [parts, pipeline] = [service.app.get('pipelineDependencies'), service.app.get('pipeline')]
+const [dependencies, pipeline] = [service.app.get('pipelineDependencies'), service.app.get('pipeline')]
 // A lease that is not renewed is lost when the clock says so.
 service.app.get('leases').close()
 const { dispatch, events, callbacks } = readingOf(service)
@@ -67,8 +67,8 @@ async function after (seconds: number): Promise<void> {
   clock.advance(seconds)
   const jobs: (() => Promise<void>)[] = []
   const handlers: Record<string, (data: any) => Promise<void>> = {
-    look: (data) => reconcile(parts, data),
-    deferred: (data) => runDeferredAction(parts, data),
+    look: (data) => reconcile(dependencies, data),
+    deferred: (data) => runDeferredAction(dependencies, data),
     dispatch: pipeline.runQueued
   }
   const queue = {
@@ -77,7 +77,7 @@ async function after (seconds: number): Promise<void> {
       return Promise.resolve()
     }
   } as Pick<Queue, 'send'> as Queue
-  await sweepDispatches({ ...parts, leases: { ...parts.leases, heldRuns: () => [] } }, queue)
+  await sweepDispatches({ ...dependencies, leases: { ...dependencies.leases, heldRuns: () => [] } }, queue)
   for (const job of jobs) await job()
 }
 

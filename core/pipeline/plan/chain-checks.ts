@@ -8,7 +8,7 @@ import { statusesOf } from '../../host/manifest/manifest.ts'
 import { formatOf, services, takesDocument } from '../../services/index.ts'
 import type { DispatchRequest } from '../../services/request.ts'
 import type { Findings } from '../../services/service.ts'
-import type { Deferred, ResolvedStep } from './plan.ts'
+import type { ResolvedStep } from './resolve.ts'
 
 /** What is called back: the end of a dispatch that nobody waits for, and what becomes of contracts and letters. */
 export function checkCallback ({ callbackUrl, services: path }: DispatchRequest, mode: Mode): Findings {
@@ -52,7 +52,7 @@ export function checkSignaturePlaces ([first, ...later]: readonly ResolvedStep[]
 }
 
 /** What waits for the last signature takes over the signed document: of a vendor that hands out none, it would ask in vain. */
-export function checkSigned (steps: readonly ResolvedStep[], deferred: readonly Deferred<ResolvedStep>[]): Findings {
+export function checkSigned (steps: readonly ResolvedStep[], deferred: readonly ResolvedStep[]): Findings {
   const provider = steps.find(({ service }) => service === 'esign')?.choice?.provider
   if (provider?.manifest.services.esign?.verbs.includes('document') !== false) return {}
   return {
@@ -68,9 +68,10 @@ export function checkSigned (steps: readonly ResolvedStep[], deferred: readonly 
 }
 
 /** What waits for an event of which the provider never tells would wait for ever. */
-export function checkEvents (steps: readonly ResolvedStep[], deferred: readonly Deferred<ResolvedStep>[]): Findings {
+export function checkEvents (steps: readonly ResolvedStep[], deferred: readonly ResolvedStep[]): Findings {
   return {
     problems: deferred.flatMap(({ deferredOn, at }) => {
+      if (deferredOn === undefined) return []
       const { service, status } = parseDeliveryEvent(deferredOn)
       const provider = steps.find((step) => step.service === service)?.choice?.provider
       const told = provider && statusesOf(provider.manifest, service)

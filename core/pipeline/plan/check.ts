@@ -1,50 +1,44 @@
 import type { JsonObject, Problem } from '@dispatch/common'
 import { type DataFindings, eInvoiceFileFormats, isKnownField, needsSigners, tooFewSigners } from '@dispatch/documents'
-import { reachesSandbox } from '../../configuration/sandbox.ts'
 import { presentable, refusal } from '../../contract/errors.ts'
 import type { Mode } from '../../contract/states.ts'
 import { latestVersion, type Version } from '../../contract/versions.ts'
 import { problemsForeseen } from '../../host/call/foresee.ts'
 import type { Guard } from '../../host/http/guard.ts'
-import type { InstalledProvider } from '../../host/load/load.ts'
 import { capabilitiesOf } from '../../host/manifest/capabilities.ts'
 import { checkSettings as settingsProblems } from '../../host/settings/settings.ts'
 import { formatOf, services } from '../../services/index.ts'
 import { checkEInvoiceWords, checkInvoice } from '../../services/invoice.ts'
 import { clientPointerOf, providerRequestOf } from '../../services/provider-request.ts'
 import type { DispatchRequest } from '../../services/request.ts'
-import type { CheckInput, Facts, Findings } from '../../services/service.ts'
+import type { CheckInput, Findings } from '../../services/service.ts'
 import type { StoredTemplate } from '../../store/templates/templates.ts'
 import { checkCallback, checkCallbackAddress, checkEvents, checkFormats, checkPapers, checkSignaturePlaces,
   checkSigned } from './chain-checks.ts'
-import type { DispatchPlan, PlannedStep, ResolvedRequest, ResolvedStep } from './plan.ts'
+import { type DispatchPlan, planOf, type PlanOptions } from './plan.ts'
+import type { ResolvedRequest, ResolvedStep } from './resolve.ts'
 import { type Signing, signingOf, type TemplateFindings } from './template-checks.ts'
 
-/**
- * What the rules need besides the draft. `prices` in credits, by service; a service without one has its own. `link`: as long as that of
- * every document. `guard`: what callbacks may reach. `standIn`: the provider in a test, where the chosen one reaches no sandbox.
- */
+/** What the rules need besides the draft. `link`: as long as that of every document. `guard`: what callbacks may reach. */
 export type CheckOptions = {
   templateFindings: TemplateFindings
   foreseen: Foreseen
-  prices: Readonly<Record<string, number>>
   link: string
   mode: Mode
   now: () => Date
   guard: Guard
   version?: Version
-  standIn?: InstalledProvider | undefined
 }
 
 /**
- * Checks everything that can be known without a provider, rendering or credits, and makes the plan. Throws all problems of
- * a kind together: first `expectation_failed`, then `validation_failed`, or `configuration_missing` when nothing else is wrong.
+ * Checks everything that can be known without a provider, rendering or credits; answers the warnings. Throws all problems of a kind
+ * together: first `expectation_failed`, then `validation_failed`, or `configuration_missing` when nothing else is wrong.
  */
-export function checkAndPlan (
+export function checkRequest (
   draft: ResolvedRequest,
-  { templateFindings, foreseen, prices, link, mode, now, guard, version = latestVersion, standIn }: CheckOptions
-): DispatchPlan {
-  const { request, test, steps, deferred } = draft
+  { templateFindings, foreseen, link, mode, now, guard, version = latestVersion }: CheckOptions
+): Problem[] {
+  const { request, steps, deferred } = draft
   const all = [...steps, ...deferred]
   const today = now().toISOString().slice(0, 10)
   const signing = signingOf(steps)
@@ -72,21 +66,12 @@ export function checkAndPlan (
     )
   ]
   refuseFaults(found)
-  const plan = (step: ResolvedStep): PlannedStep => test ? plannedTest(step, standIn) : planned(step, prices)
-  return {
-    request,
-    test,
-    steps: steps.map(plan),
-    deferred: deferred.map((step) => ({ ...plan(step), deferredOn: step.deferredOn })),
-    facts: steps.reduce<Facts>((facts, step) => ({ ...services[step.service].facts(step.fields, step.template?.data ?? {}), ...facts }),
-      {}),
-    warnings: presentable(allOf(found, 'warnings'))
-  }
+  return presentable(allOf(found, 'warnings'))
 }
 
 type Surroundings = Pick<CheckInput<never, never>, 'today' | 'otherServices' | 'link'>
 
-/** Checks the fields that take the place of a recorded step's; `data`: of its template. Throws as {@link checkAndPlan} does. */
+/** Checks the fields that take the place of a recorded step's; `data`: of its template. Throws as {@link checkRequest} does. */
 export async function checkAgain (
   step: ResolvedStep,
   { now, metadata, ...surroundings }: Omit<Surroundings, 'today'> & {
@@ -220,38 +205,6 @@ function subjectOf ({ source: { documentType, vocabulary, currency } }: StoredTe
 function providerOf (service: ResolvedStep['service'], choice: ResolvedStep['choice']): CheckInput<JsonObject, JsonObject>['provider'] {
   const facts = capabilitiesOf(choice?.provider, service)
   return facts && { ...facts, ...(choice?.chosen === true ? { settings: choice.configuration.settings.plain } : {}) }
-}
-
-function planned ({ service, fields, settings, template: content, choice }: ResolvedStep, prices: CheckOptions['prices']): PlannedStep {
-  const price = prices[service] ?? services[service].price
-  const step = {
-    service,
-    fields,
-    requestSettings: settings,
-    ...(content === undefined ? {} : { content: { template: content.template, data: content.data } })
-  }
-  if (choice?.chosen !== true) return { ...step, price }
-  const { provider, chosenBy, configuration: { userId, sandbox } } = choice
-  return { ...step, price: sandbox ? 0 : price, by: { provider, chosenBy, configuredBy: userId === null ? 'company' : 'user', sandbox } }
-}
-
-/**
- * Free, and in the sandbox of the chosen provider, or with the one that stands in for it: what was meant for the chosen one is not given to
- * that.
- */
-function plannedTest (step: ResolvedStep, standIn: InstalledProvider | undefined): PlannedStep {
-  const { by, ...rest } = { ...planned(step, {}), price: 0 }
-  if (by === undefined || step.choice?.chosen !== true) return rest
-  if (reachesSandbox(by.provider, step.choice.configuration)) return { ...rest, by: { ...by, sandbox: true } }
-  const at = step.at('providerName')
-  if (standIn?.manifest.services[step.service] === undefined) {
-    throw refusal('configuration_missing', [{
-      path: at,
-      code: 'no_sandbox',
-      message: `The provider "${by.provider.code}" has no sandbox, and there is none to stand in for it: it cannot be tested.`
-    }])
-  }
-  return { ...rest, requestSettings: {}, by: { ...by, provider: standIn, configuredBy: 'nobody', sandbox: true } }
 }
 
 const usualPlace = '/template/data'

@@ -1,55 +1,182 @@
-import type { JsonObject, Problem } from '@dispatch/common'
-import type { Choice } from '../../configuration/choose.ts'
-import type { ServiceName } from '../../contract/service-names.ts'
-import type { ChosenBy, ConfiguredBy } from '../../contract/states.ts'
+import type { Problem } from '@dispatch/common'
+import { reachesSandbox } from '../../configuration/sandbox.ts'
+import { createConfigurationCheck } from '../../configuration/vault.ts'
+import { refusal } from '../../contract/errors.ts'
+import type { ValidationResponse } from '../../contract/response.ts'
+import { latestVersion } from '../../contract/versions.ts'
+import type { Host } from '../../host/host.ts'
 import type { InstalledProvider } from '../../host/load/load.ts'
-import type { DispatchRequest, RequestStep } from '../../services/request.ts'
+import type { ServicePath } from '../../services/chains.ts'
+import { services } from '../../services/index.ts'
+import { createRequestReader, type DispatchRequest } from '../../services/request.ts'
 import type { Facts } from '../../services/service.ts'
-import type { StoredTemplate } from '../../store/templates/templates.ts'
-
-/** What a request comes to before its rules are checked: what was found, and what was not. `test`: nothing real may come of it. */
-export type ResolvedRequest = {
-  request: DispatchRequest
-  test: boolean
-  steps: readonly ResolvedStep[]
-  deferred: readonly Deferred<ResolvedStep>[]
-}
-
-/** `choice`: of its provider, where the service needs one. */
-export type ResolvedStep = Omit<RequestStep, 'template'> & { template?: ResolvedTemplate, choice?: Choice }
-
-/** A step that waits for an event of its dispatch, such as `esign.completed`. */
-export type Deferred<Step> = Step & { deferredOn: string }
-
-/** A template, and the data for it, which stands at `path` in the client's body. */
-export type ResolvedTemplate = { template: StoredTemplate, data: JsonObject, path: string }
+import { readUploadFields } from '../../services/upload-fields.ts'
+import type { DispatchCommand } from '../command.ts'
+import type { PipelineDependencies } from '../dependencies.ts'
+import { type Step, type StepProvider, unbegun } from '../step.ts'
+import { checkRequest, foresee } from './check.ts'
+import { requireAll, requireServices, type ResolvedRequest, type ResolvedStep, resolveRequest } from './resolve.ts'
+import { createTemplateChecks } from './template-checks.ts'
 
 /** What will be done, who does it and what it costs. Never changed. */
 export type DispatchPlan = {
   request: DispatchRequest
   /** Asked for with a test key: nothing real comes of it, now or later. */
   test: boolean
-  steps: readonly PlannedStep[]
+  steps: readonly Step[]
   /** What is done later, each at an event of the dispatch. */
-  deferred: readonly Deferred<PlannedStep>[]
+  deferred: readonly Step[]
   facts: Facts
   warnings: readonly Problem[]
 }
 
 /**
- * `by`: its provider, where the service needs one; `requestSettings` are for it. `content`: what is made for this step alone;
- * a step that needs a document and has none takes that of the first. `price` in credits.
+ * `prices` in credits, by service; a service without one has its own. `standIn`: the provider in a test, where the chosen one reaches no
+ * sandbox.
  */
-export type PlannedStep = {
-  service: ServiceName
-  fields: JsonObject
-  requestSettings: JsonObject
-  price: number
-  content?: TemplateContent
-  by?: PlannedProvider
+export type PlanOptions = {
+  prices: Readonly<Record<string, number>>
+  newId: () => string
+  standIn?: InstalledProvider | undefined
 }
 
-/** A template and the data for it. */
-export type TemplateContent = { template: StoredTemplate, data: JsonObject }
+/** What is done with a request before anything of it is recorded. Both throw a DispatchError for what is wrong with it. */
+export type Planner = {
+  /** The request as its services read it, of an actor who may use them. */
+  read: (command: DispatchCommand) => DispatchRequest
+  /** Resolves a request that was read, and checks it. */
+  plan: (command: DispatchCommand, request: DispatchRequest) => Promise<DispatchPlan>
+}
 
-export type PlannedProvider = { provider: InstalledProvider, chosenBy: ChosenBy, configuredBy: ConfiguredBy, sandbox: boolean }
+/**
+ * `prices` in credits by service, where they differ from the services' own; `link`: as long as that of every document; `standIn`: the code
+ * of the provider that test keys reach where the chosen one has no sandbox; `offered`: the providers that may be chosen, all unless given.
+ */
+export type PlannerOptions = Pick<PlanOptions, 'prices'> & { link: string, standIn?: string, offered?: Host }
+
+export function createPlanner (dependencies: PipelineDependencies, options: PlannerOptions): Planner {
+  const { prices, link, standIn, offered = dependencies.host } = options
+  const readers = new Map<string, (body: unknown) => DispatchRequest>()
+  const catalogs = {
+    ...dependencies,
+    host: offered,
+    disk: dependencies.diskRoot !== undefined,
+    problemsOf: createConfigurationCheck(dependencies.keyring)
+  }
+  const templateChecks = createTemplateChecks(dependencies.templateWorkers)
+  const { now, newId, network: { guard } } = dependencies
+  return {
+    read ({ actor, services: path, body }) {
+      // Who may not use a service learns nothing of what it takes.
+      requireServices(actor, path)
+      const key = path.join('/')
+      const reader = readers.get(key) ?? readerOf(path)
+      readers.set(key, reader)
+      const request = reader(body)
+      requireAll(actor, request)
+      return request
+    },
+
+    async plan ({ actor, mode = 'synchronous', version = latestVersion }, request) {
+      const draft = await resolveRequest({ ...catalogs, version }, actor, request)
+      const foreseen = await foresee(draft, now())
+      const templateFindings = await templateChecks(draft)
+      const warnings = checkRequest(draft, { templateFindings, foreseen, link, mode, now, guard, version })
+      return planOf(draft, warnings, { prices, newId, standIn: standIn === undefined ? undefined : dependencies.host.find(standIn) })
+    }
+  }
+}
+
+/** A file comes as a form, whose fields are texts; everything else is JSON. */
+function readerOf (path: ServicePath): (body: unknown) => DispatchRequest {
+  return path[0] === 'upload' ? (body) => readUploadFields(body as Readonly<Record<string, string>>) : createRequestReader(path)
+}
+
+/** The plan of a request that no rule refuses. Throws `configuration_missing` where a test has no provider. */
+export function planOf (
+  { request, test, steps, deferred }: ResolvedRequest,
+  warnings: readonly Problem[],
+  { prices, newId, standIn }: PlanOptions
+): DispatchPlan {
+  const plan = (step: ResolvedStep): Step => {
+    const { requestSettings, price, by } = test ? doneInTest(step, standIn) : done(step, prices)
+    const { service, fields, template, deferredOn } = step
+    return {
+      stepId: newId(),
+      service,
+      fields,
+      requestSettings,
+      price,
+      ...(template === undefined ? {} : { template: { template: template.template, data: template.data } }),
+      ...(by === undefined ? {} : { by }),
+      ...(deferredOn === undefined ? {} : { deferredOn }),
+      content: {},
+      state: deferredOn === undefined ? unbegun : { ...unbegun, status: 'waiting' }
+    }
+  }
+  return {
+    request,
+    test,
+    steps: steps.map(plan),
+    deferred: deferred.map(plan),
+    facts: steps.reduce<Facts>((facts, step) => ({ ...services[step.service].facts(step.fields, step.template?.data ?? {}), ...facts }),
+      {}),
+    warnings
+  }
+}
+
+/** Who does a step, with which parameters, and for how much. */
+type Doing = Pick<Step, 'requestSettings' | 'price'> & { by?: StepProvider & { provider: InstalledProvider } }
+
+function done ({ service, settings, choice }: ResolvedStep, prices: PlanOptions['prices']): Doing {
+  const price = prices[service] ?? services[service].price
+  if (choice?.chosen !== true) return { requestSettings: settings, price }
+  const { provider, chosenBy, configuration: { userId, sandbox } } = choice
+  const { code, version } = provider
+  return {
+    requestSettings: settings,
+    price: sandbox ? 0 : price,
+    by: { code, version, provider, chosenBy, configuredBy: userId === null ? 'company' : 'user', sandbox }
+  }
+}
+
+/**
+ * Free, and in the sandbox of the chosen provider, or with the one that stands in for it: what was meant for the chosen one is not given to
+ * that.
+ */
+function doneInTest (step: ResolvedStep, standIn: InstalledProvider | undefined): Doing {
+  const { by, requestSettings } = done(step, {})
+  if (by === undefined || step.choice?.chosen !== true) return { requestSettings, price: 0 }
+  if (reachesSandbox(by.provider, step.choice.configuration)) return { requestSettings, price: 0, by: { ...by, sandbox: true } }
+  if (standIn?.manifest.services[step.service] === undefined) {
+    throw refusal('configuration_missing', [{
+      path: step.at('providerName'),
+      code: 'no_sandbox',
+      message: `The provider "${by.code}" has no sandbox, and there is none to stand in for it: it cannot be tested.`
+    }])
+  }
+  const { code, version } = standIn
+  return { requestSettings: {}, price: 0, by: { ...by, code, version, provider: standIn, configuredBy: 'nobody', sandbox: true } }
+}
+
+/** What a client reads of a plan that would be followed. */
+export function validationOf ({ request, steps, deferred, warnings }: DispatchPlan): ValidationResponse {
+  return {
+    success: true,
+    result: warnings.length === 0 ? 'success' : 'warning',
+    warnings: [...warnings],
+    plan: [...steps, ...deferred].map(plannedView),
+    metadata: request.metadata
+  }
+}
+
+function plannedView ({ service, fields, template, by, price, deferredOn }: Step): ValidationResponse['plan'][number] {
+  const { documentType } = services[service].facts(fields, template?.data ?? {})
+  return {
+    service,
+    ...(by === undefined ? {} : { providerName: by.code, chosenBy: by.chosenBy, ...(by.sandbox ? { sandbox: true as const } : {}) }),
+    ...(documentType === undefined ? {} : { documentType }),
+    credits: price,
+    ...(deferredOn === undefined ? {} : { on: deferredOn })
+  }
+}

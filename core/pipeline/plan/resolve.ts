@@ -11,7 +11,22 @@ import type { DispatchRequest, RequestStep, TemplateReference } from '../../serv
 import type { StoredConfiguration } from '../../store/configuration/configurations.ts'
 import type { StoredTemplate } from '../../store/templates/templates.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
-import type { ResolvedRequest, ResolvedStep } from './plan.ts'
+import type { TemplateContent } from '../step.ts'
+
+/** What a request comes to before its rules are checked: what was found, and what was not. `test`: nothing real may come of it. */
+export type ResolvedRequest = {
+  request: DispatchRequest
+  test: boolean
+  steps: readonly ResolvedStep[]
+  /** Those that wait for an event of the dispatch. */
+  deferred: readonly ResolvedStep[]
+}
+
+/** `choice`: of its provider, where the service needs one. */
+export type ResolvedStep = Omit<RequestStep, 'template'> & { template?: ResolvedTemplate, choice?: Choice }
+
+/** `path`: where the data stands in the client's body. */
+export type ResolvedTemplate = TemplateContent & { path: string }
 
 /** `version`: of the API that the request asks for. */
 export type ResolveDependencies = Pick<PipelineDependencies, 'configurations' | 'templates' | 'host'> & {
@@ -42,9 +57,7 @@ export async function resolveRequest (catalogs: ResolveDependencies, actor: Acto
     disk: catalogs.disk ?? false,
     problemsOf: (provider, configuration) => catalogs.problemsOf(companyId, provider, configuration)
   }
-  const draft = async <
-    Step extends RequestStep
-  >({ template, ...step }: Step): Promise<Omit<Step, 'template'> & Pick<ResolvedStep, 'template' | 'choice'>> => ({
+  const resolve = async ({ template, ...step }: RequestStep): Promise<ResolvedStep> => ({
     ...step,
     ...(template === undefined
       ? {}
@@ -54,8 +67,8 @@ export async function resolveRequest (catalogs: ResolveDependencies, actor: Acto
   return {
     request,
     test: actor.key?.mode === 'test',
-    steps: await Promise.all(request.steps.map(draft)),
-    deferred: await Promise.all(request.deferred.map(draft))
+    steps: await Promise.all(request.steps.map(resolve)),
+    deferred: await Promise.all(request.deferred.map(resolve))
   }
 }
 

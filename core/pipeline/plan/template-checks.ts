@@ -4,7 +4,7 @@ import { compileTemplate, type DataCheck, dataCheck, type DataFindings, type For
 import { LRUCache } from 'lru-cache'
 import type { ContentKind } from '../../services/content.ts'
 import { formatOf, services } from '../../services/index.ts'
-import type { ResolvedRequest, ResolvedStep, ResolvedTemplate } from './plan.ts'
+import type { ResolvedRequest, ResolvedStep, ResolvedTemplate } from './resolve.ts'
 
 /** Who signs the documents of a request: how many, and where the request names them. */
 export type Signing = { count: number, path: string }

@@ -3,8 +3,9 @@ import type { Settlement, SettlementFollowUp } from '../../store/dispatch/steps.
 import type { PipelineDependencies } from '../dependencies.ts'
 import { followUpsOf, inOneTransaction } from '../run/remaining-recipients.ts'
 import { chainResumeWindow, retryDelayOf } from '../run/retry-policy.ts'
-import { isOffPath, type Run, type RunStep } from '../run/run.ts'
+import type { Run } from '../run/run.ts'
 import { endEffectsOf, statusAfter } from '../run/settle.ts'
+import { isOffPath, type Step } from '../step.ts'
 
 /** What was found out about a step in doubt. `again`: it was surely not sent, and may be by itself. */
 export type ReconciledOutcome = { settlement: Settlement, again?: boolean }
@@ -14,26 +15,26 @@ export type ReconciledOutcome = { settlement: Settlement, again?: boolean }
  * that was in the state `from`. Whoever waited for it was answered long ago.
  */
 export function reconciliationFollowUpOf (
-  parts: PipelineDependencies,
+  dependencies: PipelineDependencies,
   run: Run,
-  step: RunStep,
+  step: Step,
   { settlement, again = false, doubted, from }: ReconciledOutcome & { doubted: number, from: DispatchStatus }
 ): SettlementFollowUp {
-  const tryAfter = again ? retryDelayOf(step) : undefined
+  const tryAfter = again ? retryDelayOf({ stepId: step.stepId, tries: step.state.tries }) : undefined
   const next = { detached: true, ...(tryAfter === undefined ? {} : { tryAfter }) }
   if (tryAfter !== undefined) {
     return isOffPath(step)
-      ? { ...next, jobs: [parts.jobs.deferred(run, step, tryAfter)] }
-      : { ...next, status: 'queued', jobs: [parts.jobs.dispatch(run, tryAfter)] }
+      ? { ...next, jobs: [dependencies.jobs.deferred(run, step, tryAfter)] }
+      : { ...next, status: 'queued', jobs: [dependencies.jobs.dispatch(run, tryAfter)] }
   }
-  const after = followUpsOf(parts, run, step, settlement)
+  const after = followUpsOf(dependencies, run, step, settlement)
   if (isOffPath(step)) return { ...next, ...inOneTransaction(after) }
-  const status = statusAfter(run, step, settlement, run.steps.map(({ result }) => result))
+  const status = statusAfter(run, step, settlement)
   if (status === 'running' && doubted <= chainResumeWindow && holdsRest.has(from)) {
-    return { ...next, status: 'queued', jobs: [parts.jobs.dispatch(run)], ...inOneTransaction(after) }
+    return { ...next, status: 'queued', jobs: [dependencies.jobs.dispatch(run)], ...inOneTransaction(after) }
   }
   const end = status === 'running' ? 'partial' : status
-  return { ...next, status: end, ...endEffectsOf(parts, run, end, after) }
+  return { ...next, status: end, ...endEffectsOf(dependencies, run, end, after) }
 }
 
 /** The states in which the price of what follows the step is still held. */

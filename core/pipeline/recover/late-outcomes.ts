@@ -6,8 +6,8 @@ import { acquireLease, releaseLease } from '../../store/dispatch/runs.ts'
 import { lastAttempt, noteLateAnswer, type Settlement, settleStep, whetherRecorded } from '../../store/dispatch/steps.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import { recipientFacts } from '../respond/merged-response.ts'
-import { rehydrateWhatIsKept } from '../run/rehydrate.ts'
-import { isOffPath, type Run, type RunStep } from '../run/run.ts'
+import { rehydrateWhatIsKept, type Run } from '../run/run.ts'
+import { isOffPath, type Step } from '../step.ts'
 import { reconciliationFollowUpOf } from './after-reconciliation.ts'
 import type { LateOutcome, RecordedLate } from './outcome-spool.ts'
 
@@ -23,28 +23,28 @@ const corrected: Record<Settlement['outcome'], readonly StepStatus[]> = {
  * Records what came of a call although its run could not: it had lost its dispatch by then (`conflict`), or the database was
  * away for too long. What cannot be recorded now is kept on the disk until it can.
  */
-export async function recordLateOutcome (parts: PipelineDependencies, late: LateOutcome, why: unknown): Promise<void> {
+export async function recordLateOutcome (dependencies: PipelineDependencies, late: LateOutcome, why: unknown): Promise<void> {
   // Whoever recovers the dispatch finds a doubt by itself.
   if (late.settlement.outcome === 'uncertain') return
   const isLost = why instanceof DispatchError && why.word === 'conflict'
-  if (isLost && await record(parts, late).catch((error: unknown) => notRecorded(parts, late, error)) === 'done') return
+  if (isLost && await record(dependencies, late).catch((error: unknown) => notRecorded(dependencies, late, error)) === 'done') return
   const { companyId, dispatchId, stepId, settlement: { outcome } } = late
   try {
-    await parts.outcomes.keep(late)
-    parts.log.warn({ companyId, dispatchId, stepId, outcome }, 'the outcome is kept on the disk until it can be recorded')
+    await dependencies.outcomes.keep(late)
+    dependencies.log.warn({ companyId, dispatchId, stepId, outcome }, 'the outcome is kept on the disk until it can be recorded')
   } catch (error) {
-    parts.log.error({ err: error, companyId, dispatchId, stepId, outcome },
+    dependencies.log.error({ err: error, companyId, dispatchId, stepId, outcome },
       'the outcome could be kept neither in the database nor on the disk')
   }
 }
 
 /** Records the outcomes that lie on the disk, as far as their dispatches are to be had now. Rejects while the database is away. */
-export async function recordSpooledOutcomes (parts: PipelineDependencies): Promise<void> {
-  await parts.outcomes.drain((late) =>
-    record(parts, late).catch((error: unknown) => {
+export async function recordSpooledOutcomes (dependencies: PipelineDependencies): Promise<void> {
+  await dependencies.outcomes.drain((late) =>
+    record(dependencies, late).catch((error: unknown) => {
       if (error instanceof DatabaseUnavailable) throw error
       // One that cannot be recorded keeps nobody else from it.
-      return notRecorded(parts, late, error)
+      return notRecorded(dependencies, late, error)
     })
   )
 }
@@ -58,8 +58,8 @@ function notRecorded ({ log }: PipelineDependencies, { companyId, dispatchId }: 
  * Records an outcome under a lease of its own, once. Where nobody has done the step meanwhile, it is what the answer says and
  * its dispatch goes on from there; else the timeline alone tells of it.
  */
-async function record (parts: PipelineDependencies, late: LateOutcome): Promise<RecordedLate> {
-  const { database, leases } = parts
+async function record (dependencies: PipelineDependencies, late: LateOutcome): Promise<RecordedLate> {
+  const { database, leases } = dependencies
   return leases.withLease(async (lease) => {
     const known = await whetherRecorded(database, late)
     if (known !== 'open') return known === 'unknown' ? known : 'done'
@@ -68,7 +68,7 @@ async function record (parts: PipelineDependencies, late: LateOutcome): Promise<
     try {
       // Another process may have been at it until now.
       if (await whetherRecorded(database, late) === 'open') {
-        await conclude(parts, late, await rehydrateWhatIsKept(parts, taken, lease.runId), taken.status)
+        await conclude(dependencies, late, await rehydrateWhatIsKept(dependencies, taken, lease.runId), taken.status)
       }
       return 'done'
     } finally {
@@ -77,15 +77,20 @@ async function record (parts: PipelineDependencies, late: LateOutcome): Promise<
   })
 }
 
-async function conclude (parts: PipelineDependencies, late: LateOutcome, run: Run, from: (typeof dispatchStatuses)[number]): Promise<void> {
-  const { database, log } = parts
+async function conclude (
+  dependencies: PipelineDependencies,
+  late: LateOutcome,
+  run: Run,
+  from: (typeof dispatchStatuses)[number]
+): Promise<void> {
+  const { database, log } = dependencies
   const { companyId, dispatchId, stepId, attempt, actor, settlement } = late
   const step = [...run.steps, ...run.deferred].find((one) => one.stepId === stepId)
-  if (step === undefined || !await isOpen(parts, late, step)) return noteLateAnswer(database, { ...late, runId: run.runId })
-  const before = step.result.status
+  if (step === undefined || !await isOpen(dependencies, late, step)) return noteLateAnswer(database, { ...late, runId: run.runId })
+  const before = step.state.status
   const again = settlement.outcome === 'unavailable' && (run.detached || isOffPath(step))
   const { doubted } = await secondsInDoubt(database, late)
-  const following = reconciliationFollowUpOf(parts, run, step, { settlement, again, doubted, from })
+  const following = reconciliationFollowUpOf(dependencies, run, step, { settlement, again, doubted, from })
   const facts = { ...recipientFacts(step.service, settlement), attempt, ...(before === 'calling' ? {} : { before }) }
   await settleStep(database, {
     companyId,
@@ -101,7 +106,7 @@ async function conclude (parts: PipelineDependencies, late: LateOutcome, run: Ru
 }
 
 /** Whether nothing says more about the step than this answer: only an acceptance counts beside what came of a later attempt. */
-async function isOpen ({ database }: PipelineDependencies, late: LateOutcome, { result: { status } }: RunStep): Promise<boolean> {
+async function isOpen ({ database }: PipelineDependencies, late: LateOutcome, { state: { status } }: Step): Promise<boolean> {
   const { outcome } = late.settlement
   return corrected[outcome].includes(status) && (outcome === 'accepted' || await lastAttempt(database, late) === late.attempt)
 }

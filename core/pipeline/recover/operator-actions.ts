@@ -14,8 +14,7 @@ import { type AuditAuthor, noteAudit } from '../../store/tenants/audit.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import { requireServices } from '../plan/resolve.ts'
 import { type DispatchResult, resultOf } from '../respond/result.ts'
-import { rehydrateWhatIsKept } from '../run/rehydrate.ts'
-import { userActorOf } from '../run/run.ts'
+import { rehydrateWhatIsKept, userActorOf } from '../run/run.ts'
 import { resolveStep } from './reconcile.ts'
 import { isUnfinished, replacementOf } from './replacement.ts'
 import { cancelAtVendors } from './vendor-cancellation.ts'
@@ -46,8 +45,11 @@ export type Resume = (
 ) => Promise<DispatchResult | undefined>
 
 /** `link`: as long as that of every document. */
-export function createOperatorActions (parts: PipelineDependencies, { resume, link }: { resume: Resume, link: string }): OperatorActions {
-  const { database, leases, now } = parts
+export function createOperatorActions (
+  dependencies: PipelineDependencies,
+  { resume, link }: { resume: Resume, link: string }
+): OperatorActions {
+  const { database, leases, now } = dependencies
 
   /** Notes in the audit log what a person has done about a dispatch. */
   function audited ({ author, dispatchId }: OperatorRequest, action: string, facts: JsonObject = {}): TransactionHook {
@@ -72,7 +74,7 @@ export function createOperatorActions (parts: PipelineDependencies, { resume, li
   ): Promise<void> {
     const { companyId } = actor
     const stepIds = await retryDeferred(queries, { companyId, dispatchId, actor: userActorOf(actor), ...replaced }, database.now)
-    await addJobs(queries, ...stepIds.map((stepId) => parts.jobs.deferred({ companyId, dispatchId }, { stepId })))
+    await addJobs(queries, ...stepIds.map((stepId) => dependencies.jobs.deferred({ companyId, dispatchId }, { stepId })))
   }
 
   /** Nobody waits for what is deferred: the answer is that of a dispatch that is queued. */
@@ -86,7 +88,7 @@ export function createOperatorActions (parts: PipelineDependencies, { resume, li
       const record = await find(recorded)
       const failed = failedDeferred(record)
       requireServices(recorded.actor, failed.map(({ service }) => service as ServiceName))
-      const replacement = await replacementOf(parts, record, { body, link })
+      const replacement = await replacementOf(dependencies, record, { body, link })
       const replaced = replacement === undefined ? {} : { replacement }
       const ofDeferred = failed.some(({ step_id: stepId }) => stepId === replacement?.stepId)
       const also: TransactionHook = async (queries) => {
@@ -107,7 +109,7 @@ export function createOperatorActions (parts: PipelineDependencies, { resume, li
       const record = await find(recorded)
       const { company_id: companyId, dispatch_id: dispatchId } = record
       if (record.status === 'succeeded' || record.status === 'partial') {
-        await cancelAtVendors(parts, record, {
+        await cancelAtVendors(dependencies, record, {
           actor: userActorOf(recorded.actor),
           audited: audited(recorded, 'dispatch.cancel_requested')
         })
@@ -116,7 +118,7 @@ export function createOperatorActions (parts: PipelineDependencies, { resume, li
       const also: TransactionHook = async (queries) => {
         await audited(recorded, 'dispatch.cancelled')(queries)
         await skipWithoutAcceptedSource(queries, { companyId, dispatchId }, database.now)
-        await parts.outbox.enqueue(queries, { companyId, dispatchId }, 'dispatch.cancelled')
+        await dependencies.outbox.enqueue(queries, { companyId, dispatchId }, 'dispatch.cancelled')
       }
       if (!await cancelDispatch(database, { companyId, dispatchId, actor: userActorOf(recorded.actor), also })) {
         // It may have begun since it was found; one that waits to go on has begun too.
@@ -139,7 +141,7 @@ export function createOperatorActions (parts: PipelineDependencies, { resume, li
           throw new DispatchError('conflict', 'The dispatch is being looked at: try again in a moment.', { dispatchId })
         }
         try {
-          await resolveStep(parts, await rehydrateWhatIsKept(parts, taken, lease.runId), {
+          await resolveStep(dependencies, await rehydrateWhatIsKept(dependencies, taken, lease.runId), {
             outcome,
             reason,
             from: taken.status,

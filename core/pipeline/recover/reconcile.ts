@@ -10,11 +10,11 @@ import { acquireLease, postponeReconciliation, releaseLease } from '../../store/
 import { type Settlement, settleStep } from '../../store/dispatch/steps.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import { recipientFacts } from '../respond/merged-response.ts'
-import { contextOf } from '../run/dispatch.ts'
-import { rehydrateRecord } from '../run/rehydrate.ts'
+import { contextOf } from '../run/call.ts'
 import { reconcileScheduleOf } from '../run/retry-policy.ts'
-import { isOffPath, type ProviderStep, type Run, type RunStep } from '../run/run.ts'
+import { rehydrateRecord, type Run } from '../run/run.ts'
 import { repeatCall } from '../run/steps.ts'
+import { type CallableStep, isCallable, isOffPath, type Step } from '../step.ts'
 import { type ReconciledOutcome, reconciliationFollowUpOf } from './after-reconciliation.ts'
 import { recordLateOutcome } from './late-outcomes.ts'
 
@@ -26,24 +26,24 @@ type Learnt = (ReconciledOutcome & { attempt?: number }) | { later?: number }
 
 /** Looks what became of a step in doubt, and lets its dispatch go on from there. One whose outcome lies on the disk is not asked after. */
 export async function reconcile (
-  parts: PipelineDependencies,
+  dependencies: PipelineDependencies,
   { companyId, dispatchId, stepId }: { companyId: number, dispatchId: string, stepId: string }
 ): Promise<void> {
-  if (await parts.outcomes.has(stepId)) return
-  await parts.leases.withLease(async (lease) => {
-    const taken = await acquireLease(parts.database, { companyId, dispatchId }, { lease, from: settledStates })
+  if (await dependencies.outcomes.has(stepId)) return
+  await dependencies.leases.withLease(async (lease) => {
+    const taken = await acquireLease(dependencies.database, { companyId, dispatchId }, { lease, from: settledStates })
     if (taken === undefined) return
-    const run = await rehydrateRecord(parts, taken, lease.runId)
+    const run = await rehydrateRecord(dependencies, taken, lease.runId)
     const step = run && [...run.steps, ...run.deferred].find((one) => one.stepId === stepId)
-    if (run === undefined || step?.result.status !== 'uncertain') {
-      return releaseLease(parts.database, { companyId, dispatchId }, lease.runId)
+    if (run === undefined || step?.state.status !== 'uncertain') {
+      return releaseLease(dependencies.database, { companyId, dispatchId }, lease.runId)
     }
-    const since = await secondsInDoubt(parts.database, { companyId, stepId })
-    const learnt = await learn(parts, run, step, since).catch((error: unknown): Learnt => {
-      parts.log.warn({ err: error, companyId, dispatchId }, 'a step in doubt could not be looked at')
+    const since = await secondsInDoubt(dependencies.database, { companyId, stepId })
+    const learnt = await learn(dependencies, run, step, since).catch((error: unknown): Learnt => {
+      dependencies.log.warn({ err: error, companyId, dispatchId }, 'a step in doubt could not be looked at')
       return {}
     })
-    await conclude(parts, run, step, { learnt, doubted: since.doubted, from: taken.status })
+    await conclude(dependencies, run, step, { learnt, doubted: since.doubted, from: taken.status })
   })
 }
 
@@ -51,22 +51,22 @@ export async function reconcile (
 const settledStates: readonly DispatchStatus[] = ['succeeded', 'failed', 'partial', 'uncertain', 'cancelled']
 
 async function conclude (
-  parts: PipelineDependencies,
+  dependencies: PipelineDependencies,
   run: Run,
-  step: RunStep,
+  step: Step,
   { learnt, ...circumstances }: { learnt: Learnt, doubted: number, from: DispatchStatus }
 ): Promise<void> {
   const { companyId, dispatchId, runId } = run
   const { stepId } = step
   if (!('settlement' in learnt) || learnt.settlement.outcome === 'uncertain') {
-    const { after, last } = reconcileScheduleOf({ ...step, looks: step.looks + 1 })
+    const { after, last } = reconcileScheduleOf(step, step.state.looks + 1)
     const look = { after: 'later' in learnt ? Math.min(after, learnt.later ?? after) : after, last }
-    return postponeReconciliation(parts.database, { companyId, dispatchId, stepId, runId, error: uncertainError, look })
+    return postponeReconciliation(dependencies.database, { companyId, dispatchId, stepId, runId, error: uncertainError, look })
   }
   const { settlement } = learnt
   const actor = { kind: 'system' } as const
   try {
-    await settleStep(parts.database, {
+    await settleStep(dependencies.database, {
       companyId,
       dispatchId,
       stepId,
@@ -74,11 +74,11 @@ async function conclude (
       actor,
       kind: 'reconciled',
       facts: recipientFacts(step.service, settlement)
-    }, settlement, reconciliationFollowUpOf(parts, run, step, { ...learnt, ...circumstances }))
+    }, settlement, reconciliationFollowUpOf(dependencies, run, step, { ...learnt, ...circumstances }))
   } catch (error) {
     // A look may be repeated; what a call was answered may not be heard again.
     if (learnt.attempt !== undefined) {
-      await recordLateOutcome(parts, { companyId, dispatchId, stepId, runId, attempt: learnt.attempt, actor, settlement }, error)
+      await recordLateOutcome(dependencies, { companyId, dispatchId, stepId, runId, attempt: learnt.attempt, actor, settlement }, error)
     }
     throw error
   }
@@ -88,16 +88,17 @@ async function conclude (
  * What can be found out. A request that has a key is repeated under it, for as long as the vendor knows the key: its answer is
  * sure, while a look may come too early. Else the vendor is asked. Before a checkpoint that was not reached nothing counts.
  */
-async function learn (parts: PipelineDependencies, run: Run, step: RunStep, since: SecondsInDoubt): Promise<Learnt> {
-  const { by, service, providerVersion } = step
-  const offered = by?.provider.manifest.services[service]
-  if (by === undefined || offered === undefined) return {}
-  const asked: ProviderStep = { ...step, by }
+async function learn (dependencies: PipelineDependencies, run: Run, step: Step, since: SecondsInDoubt): Promise<Learnt> {
+  const offered = step.by?.provider?.manifest.services[step.service]
+  if (!isCallable(step) || offered === undefined) return {}
+  const { by, service } = step
   const { idempotency, checkpoint: prepares, timeLimit = usualTimeLimit } = offered
-  const isSame = by.provider.version === providerVersion
-  if (idempotency.kind === 'key' && isSame && since.doubted + timeLimit < idempotency.ttl) return await repeatCall(parts, run, asked)
-  const context = await contextOf(parts, run, asked)
-  if (by.provider.verbs[service]?.lookup !== undefined) return look(parts, run, asked, { context, since, counts: missCountsAfter(offered) })
+  const isSame = by.provider.version === by.version
+  if (idempotency.kind === 'key' && isSame && since.doubted + timeLimit < idempotency.ttl) return await repeatCall(dependencies, run, step)
+  const context = await contextOf(dependencies, run, step)
+  if (by.provider.verbs[service]?.lookup !== undefined) {
+    return look(dependencies, run, step, { context, since, counts: missCountsAfter(offered) })
+  }
   return prepares === true && context.resources.checkpoint.id === undefined ? unsent : {}
 }
 
@@ -105,12 +106,12 @@ type Looking = { context: CallContext, since: SecondsInDoubt, counts: number }
 
 /** Asks the vendor; that it has nothing says something only `counts` seconds after the last call. */
 async function look (
-  parts: PipelineDependencies,
+  dependencies: PipelineDependencies,
   run: Run,
-  step: ProviderStep,
+  step: CallableStep,
   { context, since: { doubted, sinceCall }, counts }: Looking
 ): Promise<Learnt> {
-  const { by: { provider }, service } = step
+  const { by: { provider, version }, service } = step
   const { id: checkpoint } = context.resources.checkpoint
   const answer = await callLookup(provider, service, { reference: step.stepId, ...(checkpoint === undefined ? {} : { checkpoint }) },
     context)
@@ -120,7 +121,7 @@ async function look (
   if (found.found === 'rejected') return { settlement: { outcome: 'rejected', error: refusedBy(found) } }
   // Nobody has seen it so far; the vendor, or a process that stood still, may be at work on it.
   if (sinceCall < counts) return { later: doubted - sinceCall + counts }
-  if (found.found === 'draft') return provider.version === step.providerVersion ? await repeatCall(parts, run, step) : {}
+  if (found.found === 'draft') return provider.version === version ? await repeatCall(dependencies, run, step) : {}
   if (provider.manifest.services[service]?.checkpoint === true && checkpoint === undefined) return unsent
   const again = run.detached || isOffPath(step)
   return { settlement: { outcome: 'unavailable', error: again ? missed : safeToSend }, again }
@@ -160,11 +161,11 @@ export type ManualResolution = {
 
 /** A person's word on a step in doubt: what follows is as if it had been found out. Throws `conflict` when there is none. */
 export async function resolveStep (
-  parts: PipelineDependencies,
+  dependencies: PipelineDependencies,
   run: Run,
   { outcome, reason, from, actor, noted }: ManualResolution
 ): Promise<void> {
-  const step = [...run.steps, ...run.deferred].find(({ result }) => result.status === 'uncertain')
+  const step = [...run.steps, ...run.deferred].find(({ state }) => state.status === 'uncertain')
   if (step === undefined) {
     throw new DispatchError('conflict', 'No step of the dispatch is uncertain: there is nothing to resolve.', {
       dispatchId: run.dispatchId
@@ -174,12 +175,12 @@ export async function resolveStep (
     ? { outcome, response: null }
     : { outcome, error: { word: 'provider_error', message: `Resolved as rejected: ${reason}` } }
   const { companyId, dispatchId, runId } = run
-  const { doubted } = await secondsInDoubt(parts.database, { companyId, stepId: step.stepId })
-  const following = reconciliationFollowUpOf(parts, run, step, { settlement, from, doubted })
+  const { doubted } = await secondsInDoubt(dependencies.database, { companyId, stepId: step.stepId })
+  const following = reconciliationFollowUpOf(dependencies, run, step, { settlement, from, doubted })
   const also: TransactionHook = async (queries) => {
     await noted(queries)
     await following.also?.(queries)
   }
-  await settleStep(parts.database, { companyId, dispatchId, stepId: step.stepId, runId, actor, kind: 'resolved', facts: { reason } },
+  await settleStep(dependencies.database, { companyId, dispatchId, stepId: step.stepId, runId, actor, kind: 'resolved', facts: { reason } },
     settlement, { ...following, also })
 }

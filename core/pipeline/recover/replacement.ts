@@ -23,7 +23,7 @@ const readers = new Map<ServiceName, Validator<Readonly<Record<string, JsonObjec
  * request with that object would.
  */
 export async function replacementOf (
-  parts: PipelineDependencies,
+  dependencies: PipelineDependencies,
   record: DispatchRecord,
   { body, link }: { body: unknown, link: string }
 ): Promise<Replacement | undefined> {
@@ -32,7 +32,7 @@ export async function replacementOf (
   if (step === undefined) throw notToRetry(record)
   // A deferred step has a document of its own, if any: that of the dispatch may be gone by then.
   const needed = step.deferred_on === null ? record.steps : [step]
-  const now = await parts.database.time()
+  const now = await dependencies.database.time()
   if (record.data === null || needed.some(({ document }) => document !== undefined && document.expires_at <= now)) {
     throw new DispatchError('document_expired', 'What the dispatch was about is kept no more: send a new request.', { dispatchId })
   }
@@ -43,7 +43,7 @@ export async function replacementOf (
   const fields = fit.value[service] ?? {}
   refuseContent(service, fields, (step.position === 0 ? record.template_id : step.template_id) !== null)
   refuseChanges(record, step, fields)
-  await recheck(parts, record, { step, fields, ...(step.position > 0 ? { link } : {}) })
+  await recheck(dependencies, record, { step, fields, ...(step.position > 0 ? { link } : {}) })
   return { stepId: step.step_id, fields, requestSettings: step.request_settings }
 }
 

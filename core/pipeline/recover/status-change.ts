@@ -9,7 +9,7 @@ import type { PipelineDependencies } from '../dependencies.ts'
  * What follows when a delivery status has moved: the steps of the dispatch that wait for it are done, those that wait for what is not to be
  * expected any more are skipped, and it is called back.
  */
-export function createStatusChangeHandler ({ database, jobs, outbox: notices }: Pick<
+export function createStatusChangeHandler ({ database, jobs, outbox }: Pick<
   PipelineDependencies,
   'database' | 'jobs' | 'outbox'
 >): OnStatusChange {
@@ -21,6 +21,6 @@ export function createStatusChangeHandler ({ database, jobs, outbox: notices }: 
     const unexpected = unexpectedAfter(service, status).map((other) => `${service}.${other}`)
     const why = `is not to be expected any more: the delivery status is "${status}".`
     await skipUnexpected(queries, { companyId, dispatchId }, { events: unexpected, why }, database.now)
-    if (type !== undefined) await notices.enqueue(queries, { companyId, dispatchId }, type)
+    if (type !== undefined) await outbox.enqueue(queries, { companyId, dispatchId }, type)
   }
 }

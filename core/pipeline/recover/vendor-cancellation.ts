@@ -13,7 +13,7 @@ import { acquireLease, releaseLease } from '../../store/dispatch/runs.ts'
 import { beginCancellation, type CancellationEnd, endCancellation } from '../../store/vendor/cancellations.ts'
 import { type DeliveryReport, listUnsettledSteps, type TrackedStep } from '../../store/vendor/deliveries.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
-import { callContextOf } from '../run/call-context.ts'
+import { callContextOf } from '../run/call.ts'
 import { createStatusChangeHandler } from './status-change.ts'
 
 /** A step that its vendor can be asked to take back. */

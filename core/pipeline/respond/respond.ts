@@ -1,7 +1,8 @@
 import { DispatchError } from '../../contract/errors.ts'
 import type { ChainResponse, DispatchResponse, PartialDispatch, QueuedResponse, StepAnswer } from '../../contract/response.ts'
 import type { DispatchStatus } from '../../contract/states.ts'
-import { chargedFor, type DispatchResult, type DocumentUrl, generatedDocument, stepError, type StepResult } from './result.ts'
+import { isAcceptedByProvider, type Step } from '../step.ts'
+import { type DispatchResult, type DocumentUrl, generatedDocument, stepError } from './result.ts'
 
 /** The addresses that an answer names. `status`: where a dispatch is read; a retry is posted below it. */
 export type Addresses = { document: DocumentUrl, status: (dispatchId: string) => string }
@@ -32,14 +33,18 @@ export function responseOf (result: DispatchResult, addresses: Addresses): Dispa
 
 /** A chain of which a provider has done a part must not be sent again; any other dispatch fails as the service that failed. */
 function errorOf ({ dispatchId, status, steps }: DispatchResult, { document, status: statusUrl }: Addresses): DispatchError {
-  const failed = steps.find((step) => step.error !== null)
-  if (steps.some((step) => step.status === 'accepted' && step.providerName !== null)) {
-    const answers = steps.map((step) => stepAnswer(step, document))
-    const state: PartialDispatch = { status, steps: answers, creditsCharged: chargedFor(steps), retryUrl: `${statusUrl(dispatchId)}/retry` }
+  const failed = steps.find(({ state }) => state.error !== null)
+  if (steps.some(isAcceptedByProvider)) {
+    const state: PartialDispatch = {
+      status,
+      steps: steps.map((step) => stepAnswer(step, document)),
+      creditsCharged: steps.reduce((sum, step) => sum + step.state.charged, 0),
+      retryUrl: `${statusUrl(dispatchId)}/retry`
+    }
     return new DispatchError('partially_dispatched', partialMessage(status, steps, failed), { dispatchId, more: state })
   }
   if (status === 'cancelled') return new DispatchError('conflict', 'The dispatch was cancelled before anything was sent.', { dispatchId })
-  const { word = 'internal_error', message = 'The dispatch failed.', details, retryAfter } = failed?.error ?? {}
+  const { word = 'internal_error', message = 'The dispatch failed.', details, retryAfter } = failed?.state.error ?? {}
   return new DispatchError(word, message, {
     dispatchId,
     ...(details === undefined ? {} : { details }),
@@ -47,9 +52,9 @@ function errorOf ({ dispatchId, status, steps }: DispatchResult, { document, sta
   })
 }
 
-function partialMessage (status: DispatchStatus, steps: readonly StepResult[], failed: StepResult | undefined): string {
-  const done = steps.filter(({ status }) => status === 'accepted').map(({ service }) => `"${service}"`).join(', ')
-  const reason = failed === undefined || failed.error === null ? '' : ` The step "${failed.service}" is not: ${failed.error.message}`
+function partialMessage (status: DispatchStatus, steps: readonly Step[], failed: Step | undefined): string {
+  const done = steps.filter(({ state }) => state.status === 'accepted').map(({ service }) => `"${service}"`).join(', ')
+  const reason = failed?.state.error == null ? '' : ` The step "${failed.service}" is not: ${failed.state.error.message}`
   const rest = status === 'uncertain'
     ? 'what became of that step is being found out; then the rest is done by itself, or by a POST to "retryUrl"'
     : 'a POST to "retryUrl" does the rest'
@@ -57,16 +62,16 @@ function partialMessage (status: DispatchStatus, steps: readonly StepResult[], f
 }
 
 function stepAnswer (
-  { service, status, providerName, sandbox, response, document, error }: StepResult,
+  { service, by, content: { document }, state: { status, response, error } }: Step,
   documentUrl: DocumentUrl
 ): StepAnswer {
   return {
     service,
     status,
-    providerName,
-    ...(sandbox ? { sandbox: true as const } : {}),
+    providerName: by?.code ?? null,
+    ...(by?.sandbox === true ? { sandbox: true as const } : {}),
     providerResponse: response,
-    generatedDocument: document === null ? null : generatedDocument(document, documentUrl),
+    generatedDocument: document === undefined ? null : generatedDocument(document, documentUrl),
     ...(error === null ? {} : { error: stepError(error) })
   }
 }

@@ -1,10 +1,11 @@
 import { isDeliveryService, refusalOf } from '../../contract/delivery.ts'
 import type { DispatchView, EventView, GeneratedDocument, ProviderResponse, StepAnswer } from '../../contract/response.ts'
-import type { DispatchStatus, StepStatus } from '../../contract/states.ts'
+import type { DispatchStatus } from '../../contract/states.ts'
 import type { StepError } from '../../store/db/schema.ts'
 import { deferredStateOf } from '../../store/dispatch/deferred-states.ts'
 import type { DispatchRecord, EventRow, StepRecord } from '../../store/dispatch/dispatch-views.ts'
 import { type StoredDocument, storedDocument } from '../run/stored-document.ts'
+import { type Step, stepOf } from '../step.ts'
 import { mergedResponse } from './merged-response.ts'
 
 /** Gives a document the link under which it can be fetched without credentials. */
@@ -17,21 +18,10 @@ export type DispatchResult = {
   /** Asked for with a test key. */
   test: boolean
   metadata: Readonly<Record<string, string>>
-  steps: readonly StepResult[]
+  /** Those of its path, in their order. */
+  steps: readonly Step[]
   createdAt: Date
   finishedAt: Date | null
-}
-
-/** What a step has come to; `charged` in credits. */
-export type StepResult = {
-  service: string
-  providerName: string | null
-  sandbox: boolean
-  status: StepStatus
-  response: ProviderResponse | null
-  document: StoredDocument | null
-  error: StepError | null
-  charged: number
 }
 
 /** The result of a recorded dispatch, as far as it has come. */
@@ -41,23 +31,9 @@ export function resultOf (record: DispatchRecord): DispatchResult {
     status: record.status,
     test: record.test,
     metadata: record.metadata,
-    steps: record.steps.filter((step) => step.deferred_on === null).map(stepResultOf),
+    steps: record.steps.filter((step) => step.deferred_on === null).map(stepOf),
     createdAt: record.created_at,
     finishedAt: record.finished_at
-  }
-}
-
-/** The result of a recorded step. */
-export function stepResultOf (step: StepRecord): StepResult {
-  return {
-    service: step.service,
-    providerName: step.provider_code,
-    sandbox: step.sandbox,
-    status: step.status,
-    response: mergedResponse(step),
-    document: step.document === undefined ? null : storedDocument(step.document),
-    error: step.error,
-    charged: step.charged
   }
 }
 
@@ -74,7 +50,7 @@ export function viewOf (record: DispatchRecord, documentUrl: DocumentUrl): Dispa
     ...optional('documentNumber', record.document_number),
     ...optional('recipient', record.recipient),
     metadata: record.metadata,
-    creditsCharged: chargedFor(record.steps),
+    creditsCharged: record.steps.reduce((sum, { charged }) => sum + charged, 0),
     steps: record.steps.map((step) => ({
       service: step.service,
       status: step.status,
@@ -129,11 +105,6 @@ export function generatedDocument ({ expiresAt, ...document }: StoredDocument, d
 /** Why a step was not done, as clients read it. */
 export function stepError ({ word, message, details }: StepError): NonNullable<StepAnswer['error']> {
   return { error: word, message, ...(details === undefined ? {} : { details: [...details] }) }
-}
-
-/** What steps have cost, in credits. */
-export function chargedFor (steps: readonly Pick<StepResult, 'charged'>[]): number {
-  return steps.reduce((sum, { charged }) => sum + charged, 0)
 }
 
 /** That of a dispatch is its first step's; another step may have one of its own. */

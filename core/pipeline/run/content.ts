@@ -10,8 +10,9 @@ import { formatOf, services } from '../../services/index.ts'
 import { isLinked } from '../../services/link.ts'
 import type { NewDocument } from '../../store/dispatch/documents.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
-import { documentHandleOf, type Run, type RunStep, storedDocumentOfNew } from './run.ts'
-import type { StoredDocument } from './stored-document.ts'
+import type { Step } from '../step.ts'
+import type { Run } from './run.ts'
+import { documentHandleOf, type StoredDocument, storedDocumentOfNew } from './stored-document.ts'
 
 /** What a step needs before it can be done. `fresh`: what of it has just been made, and is not recorded yet. */
 export type PreparedContent = {
@@ -24,7 +25,7 @@ export type PreparedContent = {
 export type ChainDocument = { document: StoredDocument, signatures: Content['document']['signatures'] }
 
 /** Hands on what a step takes over, once it asks for it. */
-type Hand = () => Promise<ChainDocument | undefined>
+export type HandOn = () => Promise<ChainDocument | undefined>
 
 type ContentDependencies = Pick<PipelineDependencies, 'renderer' | 'files' | 'documentUrl' | 'newId' | 'now'>
 
@@ -32,13 +33,13 @@ type ContentDependencies = Pick<PipelineDependencies, 'renderer' | 'files' | 'do
  * Makes what a step needs of its template, or takes what was made before. Throws a RenderError when the data cannot become
  * it, and `validation_failed` when it breaks a rule of the service.
  */
-export async function prepareContent (parts: ContentDependencies, run: Run, step: RunStep, hand: Hand): Promise<PreparedContent> {
+export async function prepareContent (dependencies: ContentDependencies, run: Run, step: Step, hand: HandOn): Promise<PreparedContent> {
   const service = services[step.service]
-  const content = await makers[service.content](parts, run, step, hand)
+  const content = await makers[service.content](dependencies, run, step, hand)
   const made: StepContent = {
     data: step.template?.data ?? {},
     metadata: run.metadata,
-    ...await linkFor(parts, step, hand),
+    ...await linkFor(dependencies, step, hand),
     ...content.content
   }
   const problems = service.checkContent?.(step.fields, made, capabilitiesOf(step.by?.provider, step.service)) ?? []
@@ -48,7 +49,7 @@ export async function prepareContent (parts: ContentDependencies, run: Run, step
 }
 
 /** A link to the document of the chain, where a text of the client's asks for one. */
-async function linkFor ({ documentUrl }: ContentDependencies, { fields }: RunStep, hand: Hand): Promise<{ link?: string }> {
+async function linkFor ({ documentUrl }: ContentDependencies, { fields }: Step, hand: HandOn): Promise<{ link?: string }> {
   const chain = isLinked(fields) ? await hand() : undefined
   return chain === undefined ? {} : { link: documentUrl(chain.document) }
 }
@@ -60,16 +61,16 @@ type Contents<Kind extends ContentKind> = { content: Content[Kind], document?: S
 
 /** How each kind of content comes about: of the step's own template, or of the document of the chain. */
 const makers: {
-  readonly [Kind in ContentKind]: (parts: ContentDependencies, run: Run, step: RunStep, hand: Hand) => Promise<Contents<Kind>>
+  readonly [Kind in ContentKind]: (dependencies: ContentDependencies, run: Run, step: Step, hand: HandOn) => Promise<Contents<Kind>>
 } = {
-  async document (parts, run, step, hand) {
+  async document (dependencies, run, step, hand) {
     const { document, made } = step.content
     if (document !== undefined) {
       return { content: { document: documentHandleOf(document), ...pagesOf(document), signatures: placesIn(made) }, document }
     }
     if (step.template === undefined) return { content: chainContent(run, await hand()) }
-    const file: MadeFile = await render(parts, run, step, formatOf(step.service, step.fields))
-    const fresh = await storeDocument(parts, run, step, file)
+    const file: MadeFile = await render(dependencies, run, step, formatOf(step.service, step.fields))
+    const fresh = await storeDocument(dependencies, run, step, file)
     const handle = storedDocumentOfNew(fresh)
     const { signatures = [] } = file
     return {
@@ -79,13 +80,13 @@ const makers: {
     }
   },
 
-  async message (parts, run, step, hand) {
+  async message (dependencies, run, step, hand) {
     const chain = attaches(step.fields) ? await hand() : undefined
     const attachments = chain === undefined ? [] : [documentHandleOf(chain.document)]
     if (step.template === undefined) return { content: { attachments } }
     const stored = step.content.made
     const { pictures, ...body } = stored === undefined
-      ? await renderMessage(parts, run, step)
+      ? await renderMessage(dependencies, run, step)
       : { html: textIn(stored, 'html'), text: textIn(stored, 'text'), inline: picturesIn(stored), pictures: [] }
     return {
       content: { ...body, attachments },
@@ -93,10 +94,10 @@ const makers: {
     }
   },
 
-  async text (parts, run, step) {
+  async text (dependencies, run, step) {
     if (step.template === undefined) return { content: {} }
     const stored = step.content.made
-    const { text } = stored === undefined ? await render(parts, run, step, 'text') : { text: textIn(stored, 'text') }
+    const { text } = stored === undefined ? await render(dependencies, run, step, 'text') : { text: textIn(stored, 'text') }
     return { content: { text }, ...(stored === undefined ? { fresh: { made: { text } } } : {}) }
   },
 
@@ -121,7 +122,7 @@ function pagesOf ({ pages }: { pages?: number }): { pages?: number } {
 async function render<F extends Format> (
   { renderer, now }: ContentDependencies,
   run: Run,
-  { template: content }: RunStep,
+  { template: content }: Step,
   format: F
 ): Promise<Rendered<F>> {
   const { companyId, steps } = run
@@ -150,9 +151,9 @@ function paperFor ({ steps, deferred }: Run): PaperSize | undefined {
 type Body = { html: string, text: string, inline: InlinePicture[] }
 
 /** A mail whose pictures are kept as documents are: what is sent again shows the same. */
-async function renderMessage (parts: ContentDependencies, run: Run, step: RunStep): Promise<Body & { pictures: NewDocument[] }> {
-  const { html, text, inline } = await render(parts, run, step, 'html')
-  const pictures = await Promise.all(inline.map(({ filename, ...picture }) => storeFile(parts, run, filename, picture)))
+async function renderMessage (dependencies: ContentDependencies, run: Run, step: Step): Promise<Body & { pictures: NewDocument[] }> {
+  const { html, text, inline } = await render(dependencies, run, step, 'html')
+  const pictures = await Promise.all(inline.map(({ filename, ...picture }) => storeFile(dependencies, run, filename, picture)))
   return {
     html,
     text,
@@ -164,8 +165,8 @@ async function renderMessage (parts: ContentDependencies, run: Run, step: RunSte
 /** How long a generated document is kept, in milliseconds: 30 days. */
 const keptFor = 30 * 24 * 3600 * 1000
 
-async function storeDocument (parts: ContentDependencies, run: Run, step: RunStep, file: MadeFile): Promise<NewDocument> {
-  return { ...await storeFile(parts, run, filenameOf(run, step), file), ...pagesOf(file) }
+async function storeDocument (dependencies: ContentDependencies, run: Run, step: Step, file: MadeFile): Promise<NewDocument> {
+  return { ...await storeFile(dependencies, run, filenameOf(run, step), file), ...pagesOf(file) }
 }
 
 async function storeFile (
@@ -192,14 +193,14 @@ export function expiryOf (time: Date): Date {
 }
 
 /** The name that the client asked for, or `<template>-<number>`, with the extension of the format. */
-function filenameOf (run: Run, step: RunStep): string {
+function filenameOf (run: Run, step: Step): string {
   const { extension } = fileFormats[formatOf(step.service, step.fields)]
   const asked = services[step.service].filename?.(step.fields)
   return (asked === undefined ? undefined : cleanFilename(asked, extension)) ?? `${stemOf(run, step)}.${extension}`
 }
 
 /** In characters that every file system takes. */
-function stemOf ({ documentNumber, dispatchId }: Run, { template }: RunStep): string {
+function stemOf ({ documentNumber, dispatchId }: Run, { template }: Step): string {
   const name = `${template?.template.name ?? 'document'}-${documentNumber ?? dispatchId}`
   // The cut may leave half of a surrogate pair.
   return name.normalize('NFC').replaceAll(/[^\p{L}\p{N}._-]+/gu, '-').slice(0, 100).replace(/\p{Cs}$/u, '')

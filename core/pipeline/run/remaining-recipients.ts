@@ -5,60 +5,61 @@ import { openRest } from '../../store/dispatch/rests.ts'
 import type { Settlement, SettlementFollowUp } from '../../store/dispatch/steps.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import { waitingIn, withRest } from '../respond/merged-response.ts'
+import type { Step } from '../step.ts'
 import { retryDelayOf } from './retry-policy.ts'
-import type { Run, RunStep } from './run.ts'
+import type { Run } from './run.ts'
 
 /**
  * What is done in the transaction in which a step ends. The recipients that it left get a step of their own, until the retry policy ends.
  * Once no recipient is left, the company is told what has become of them. It is also told of a deferred step that has failed.
  */
 export function followUpsOf (
-  parts: Pick<PipelineDependencies, 'database' | 'jobs' | 'outbox' | 'newId'>,
+  dependencies: Pick<PipelineDependencies, 'database' | 'jobs' | 'outbox' | 'newId'>,
   run: Run,
-  step: RunStep,
+  step: Step,
   settlement: Settlement
 ): TransactionHook[] {
-  const left = leftBy(parts, step, settlement)
+  const left = leftBy(dependencies, step, settlement)
   const goesOn: TransactionHook = async (queries) => {
     if (left === undefined) return
-    await openRest(queries, { ...run, of: step.rest?.of ?? step.stepId, ...left }, parts.database.now)
-    if (left.tryAfter !== undefined) await addJobs(queries, parts.jobs.deferred(run, left, left.tryAfter))
+    await openRest(queries, { ...run, of: step.rest?.of ?? step.stepId, ...left }, dependencies.database.now)
+    if (left.tryAfter !== undefined) await addJobs(queries, dependencies.jobs.deferred(run, left, left.tryAfter))
   }
   const isOver = settlement.outcome !== 'uncertain' && left?.tryAfter === undefined
   const tell = step.rest !== undefined && isOver && run.callbackUrl !== undefined
-    ? [tellRest(parts, run, step.rest.answer, settlement)]
+    ? [tellRest(dependencies, run, step.rest.answer, settlement)]
     : []
-  return [...left === undefined ? [] : [goesOn], ...tell, ...tellDeferred(parts, run, step, settlement)]
+  return [...left === undefined ? [] : [goesOn], ...tell, ...tellDeferred(dependencies, run, step, settlement)]
 }
 
 /** A deferred step that is not tried again by itself has failed, which nobody would see otherwise. */
 function tellDeferred (
-  { outbox: notices }: Pick<PipelineDependencies, 'outbox'>,
+  { outbox }: Pick<PipelineDependencies, 'outbox'>,
   run: Run,
-  { deferredOn, rest }: RunStep,
+  { deferredOn, rest }: Step,
   { outcome }: Settlement
 ): TransactionHook[] {
   const failed = deferredOn !== undefined && rest === undefined && (outcome === 'rejected' || outcome === 'unavailable')
-  return failed ? [(queries) => notices.enqueue(queries, run, 'deferred.failed')] : []
+  return failed ? [(queries) => outbox.enqueue(queries, run, 'deferred.failed')] : []
 }
 
 type Left = { stepId: string, tries: number, tryAfter?: number }
 
-function leftBy ({ newId }: Pick<PipelineDependencies, 'newId'>, step: RunStep, settlement: Settlement): Left | undefined {
+function leftBy ({ newId }: Pick<PipelineDependencies, 'newId'>, step: Step, settlement: Settlement): Left | undefined {
   if (step.service !== 'email' || settlement.outcome !== 'accepted' || waitingIn(settlement.response).length === 0) return undefined
-  const [stepId, tries] = [newId(), step.rest === undefined ? 0 : step.tries]
-  const tryAfter = step.by?.provider.manifest.services.email?.rest === true ? retryDelayOf({ stepId, tries }) : undefined
+  const [stepId, tries] = [newId(), step.rest === undefined ? 0 : step.state.tries]
+  const tryAfter = step.by?.provider?.manifest.services.email?.rest === true ? retryDelayOf({ stepId, tries }) : undefined
   return { stepId, tries: tries + 1, ...(tryAfter === undefined ? {} : { tryAfter }) }
 }
 
 function tellRest (
-  { outbox: notices }: Pick<PipelineDependencies, 'outbox'>,
+  { outbox }: Pick<PipelineDependencies, 'outbox'>,
   run: Run,
   answer: ProviderResponse,
   settlement: Settlement
 ): TransactionHook {
   const { status } = withRest(answer, { status: settlement.outcome, response: null, error: null, next_try_at: null, ...settlement })
-  return (queries) => notices.enqueue(queries, run, status === 'sent' ? 'email.sent' : 'email.partially_sent')
+  return (queries) => outbox.enqueue(queries, run, status === 'sent' ? 'email.sent' : 'email.partially_sent')
 }
 
 /** Several things that are done in one transaction, one after the other. */

@@ -1,5 +1,5 @@
 import type { ReconcileSchedule } from '../../store/dispatch/lease.ts'
-import type { RunStep } from './run.ts'
+import { isCallable, type Step } from '../step.ts'
 
 const [second, minute, hour, day] = [1, 60, 3600, 24 * 3600]
 
@@ -19,7 +19,7 @@ export const chainResumeWindow = day
  * Seconds until a step that was surely not sent is tried again, give or take a fifth that differs by step, but no fewer than its vendor
  * `asked` for; undefined: not by itself.
  */
-export function retryDelayOf ({ stepId, tries, asked = 0 }: Pick<RunStep, 'stepId' | 'tries'> & { asked?: number | undefined }):
+export function retryDelayOf ({ stepId, tries, asked = 0 }: { stepId: string, tries: number, asked?: number | undefined }):
   | number
   | undefined
 {
@@ -36,8 +36,8 @@ function jitterOf (stepId: string): number {
 export const firstReconcileDelay = looks[0]
 
 /** When an uncertain step is looked at next; once its time is over it waits for a person, and holds nothing. */
-export function reconcileScheduleOf ({ by, service, looks: done }: Pick<RunStep, 'by' | 'service' | 'looks'>): ReconcileSchedule {
-  if (by === undefined || !canTell(by.provider.manifest.services[service])) return { after: doubtful, last: doubtful }
+export function reconcileScheduleOf (step: Step, done = step.state.looks): ReconcileSchedule {
+  if (!isCallable(step) || !canTell(step.by.provider.manifest.services[step.service])) return { after: doubtful, last: doubtful }
   return { after: looks[done] ?? hour + day * (done - looks.length + 1), last: doubtful }
 }
 

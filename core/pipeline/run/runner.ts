@@ -1,24 +1,23 @@
 import { withTimeLimit } from '@dispatch/common'
+import { DispatchError } from '../../contract/errors.ts'
+import { DatabaseUnavailable } from '../../store/db/unavailable.ts'
 import type { DispatchRecord } from '../../store/dispatch/dispatch-views.ts'
-import { openDispatch } from '../../store/dispatch/dispatches.ts'
+import { type NewDispatch, openDispatch } from '../../store/dispatch/dispatches.ts'
 import type { DispatchStart } from '../../store/dispatch/lease.ts'
-import { acquireLease, detachDispatch, resumeDispatch } from '../../store/dispatch/runs.ts'
+import { acquireLease, detachDispatch, type DispatchRef, resumeDispatch } from '../../store/dispatch/runs.ts'
 import type { DispatchCommand } from '../command.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import type { DispatchPlan } from '../plan/plan.ts'
 import type { Resume } from '../recover/operator-actions.ts'
-import type { IdempotencyKey } from '../respond/idempotency.ts'
 import { type DispatchResult, resultOf } from '../respond/result.ts'
 import { createInFlight, type InFlight } from './in-flight.ts'
 import type { KeepLease } from './leases.ts'
-import { elsewhere, leftToAnother, recordingUnknown, untilRecorded } from './recording.ts'
-import { rehydrateRecord, rehydrateRun } from './rehydrate.ts'
-import { beginRun, type Run, userActorOf } from './run.ts'
+import { beginRun, plannedDispatch, rehydrateRecord, rehydrateRun, type Run, userActorOf } from './run.ts'
 import { enqueueEndCallback } from './settle.ts'
 import { runSteps } from './steps.ts'
 
 /** `begun` is called once the dispatch is recorded, or may be. */
-type Opening = { begun: () => void, idempotency?: IdempotencyKey }
+type Opening = Pick<NewDispatch, 'idempotency'> & { begun: () => void }
 
 /** Records dispatches, and runs them: at once for whoever waits, by the queue for the others. */
 export type Runner = {
@@ -26,7 +25,7 @@ export type Runner = {
   begin: (command: DispatchCommand, plan: DispatchPlan, opening: Opening) => Promise<DispatchResult>
   resume: Resume
   /** Runs a dispatch that waits, if it still does. `begun` is called once it is taken: if it does not end here, its lease does. */
-  runQueued: (dispatch: Pick<Run, 'companyId' | 'dispatchId'>, begun?: () => void) => Promise<void>
+  runQueued: (dispatch: DispatchRef, begun?: () => void) => Promise<void>
   /** Resolves when no dispatch is under way in this process. */
   drain: () => Promise<void>
 }
@@ -35,16 +34,19 @@ export type Runner = {
 const intakeLimit = 5_000
 
 /** `limit`: seconds that a client waits for the end of a dispatch. */
-export function createRunner (parts: PipelineDependencies, { limit }: { limit: number }): Runner {
-  const inFlight = createInFlight({ limit, log: parts.log })
-  const finish = (run: Run, hold: KeepLease): Promise<DispatchResult> => finishRun(parts, inFlight, run, hold)
+export function createRunner (dependencies: PipelineDependencies, { limit }: { limit: number }): Runner {
+  const inFlight = createInFlight({ limit, log: dependencies.log })
+  const finish = (run: Run, hold: KeepLease): Promise<DispatchResult> => finishRun(dependencies, inFlight, run, hold)
   return {
     begin: (command, plan, opening) =>
-      command.mode === 'asynchronous' ? beginQueued(parts, command, plan, opening) : beginNow(parts, finish, command, plan, opening),
+      command.mode === 'asynchronous'
+        ? beginQueued(dependencies, command, plan, opening)
+        : beginNow(dependencies, finish, command, plan, opening),
 
-    resume: (record, how) => how.mode === 'asynchronous' ? resumeQueued(parts, record, how) : resumeNow(parts, finish, record, how),
+    resume: (record, how) =>
+      how.mode === 'asynchronous' ? resumeQueued(dependencies, record, how) : resumeNow(dependencies, finish, record, how),
 
-    runQueued: (dispatch, begun) => inFlight.follow(runTaken(parts, dispatch, begun), dispatch.dispatchId),
+    runQueued: (dispatch, begun) => inFlight.follow(runTaken(dependencies, dispatch, begun), dispatch.dispatchId),
 
     drain: inFlight.drain
   }
@@ -54,47 +56,41 @@ type ResumeOptions = Parameters<Resume>[1]
 type Finish = (run: Run, hold: KeepLease) => Promise<DispatchResult>
 
 /** Runs the steps, and waits for their end as long as a client may: who waits too long reads later what came of it, and is called back. */
-async function finishRun (parts: PipelineDependencies, inFlight: InFlight, run: Run, hold: KeepLease): Promise<DispatchResult> {
-  const ended = hold(runSteps(parts, run)).catch((error: unknown) => leftToAnother(run, error))
+async function finishRun (dependencies: PipelineDependencies, inFlight: InFlight, run: Run, hold: KeepLease): Promise<DispatchResult> {
+  const ended = hold(runSteps(dependencies, run)).catch((error: unknown) => leftToAnother(run, error))
   return inFlight.within(ended, run.dispatchId, async () => {
     run.detached = true
-    await detachDispatch(parts.database, run, {
+    await detachDispatch(dependencies.database, run, {
       runId: run.runId,
-      tell: (queries, status) => enqueueEndCallback(parts, run, status)(queries)
+      tell: (queries, status) => enqueueEndCallback(dependencies, run, status)(queries)
     })
   })
 }
 
-/** What a dispatch is begun with. */
-function beginnerOf ({ newId, now }: PipelineDependencies, { actor, requestId, file }: DispatchCommand) {
-  const document = file === undefined ? {} : { file: file.document }
-  return { companyId: actor.companyId, actor: userActorOf(actor), requestId, newId, now: now(), ...document }
-}
-
 async function beginQueued (
-  parts: PipelineDependencies,
+  dependencies: PipelineDependencies,
   command: DispatchCommand,
   plan: DispatchPlan,
-  { begun, ...keyed }: Opening
+  { begun, ...idempotency }: Opening
 ): Promise<DispatchResult> {
-  const { run, record } = beginRun(plan, { ...beginnerOf(parts, command), runId: '', detached: true })
-  const opened = openDispatch(parts.database, { ...record, ...keyed }, { jobs: [parts.jobs.dispatch(run)] })
-  await untilRecorded(run, withTimeLimit(intakeLimit, opened, () => recordingUnknown(run)), begun)
-  return waiting(run)
+  const record = plannedDispatch(plan, command, { dispatchId: dependencies.newId(), ...idempotency })
+  const opened = openDispatch(dependencies.database, record, { jobs: [dependencies.jobs.dispatch(record)] })
+  const createdAt = await untilRecorded(record, withTimeLimit(intakeLimit, opened, () => recordingUnknown(record)), begun)
+  const { dispatchId, test, metadata } = record
+  return { dispatchId, status: 'queued', test, metadata, steps: plan.steps, createdAt, finishedAt: null }
 }
 
 async function beginNow (
-  parts: PipelineDependencies,
+  dependencies: PipelineDependencies,
   finish: Finish,
   command: DispatchCommand,
   plan: DispatchPlan,
-  { begun, ...keyed }: Opening
+  { begun, ...idempotency }: Opening
 ): Promise<DispatchResult> {
-  const beginner = beginnerOf(parts, command)
-  return parts.leases.withLease(async (lease, hold) => {
-    const { run, record } = beginRun(plan, { ...beginner, runId: lease.runId, detached: false })
-    await untilRecorded(run, openDispatch(parts.database, { ...record, ...keyed }, { lease }), begun)
-    return finish(run, hold)
+  const record = plannedDispatch(plan, command, { dispatchId: dependencies.newId(), ...idempotency })
+  return dependencies.leases.withLease(async (lease, hold) => {
+    const createdAt = await untilRecorded(record, openDispatch(dependencies.database, record, { lease }), begun)
+    return finish(beginRun(record, { runId: lease.runId, createdAt }), hold)
   })
 }
 
@@ -117,26 +113,26 @@ async function reopen (
 }
 
 async function resumeQueued (
-  parts: PipelineDependencies,
+  dependencies: PipelineDependencies,
   record: DispatchRecord,
   how: ResumeOptions
 ): Promise<DispatchResult | undefined> {
   const dispatch = { companyId: record.company_id, dispatchId: record.dispatch_id }
-  return await reopen(parts, record, how, { jobs: [parts.jobs.dispatch(dispatch)] })
+  return await reopen(dependencies, record, how, { jobs: [dependencies.jobs.dispatch(dispatch)] })
     ? { ...resultOf(record), status: 'queued', finishedAt: null }
     : undefined
 }
 
 async function resumeNow (
-  parts: PipelineDependencies,
+  dependencies: PipelineDependencies,
   finish: Finish,
   record: DispatchRecord,
   how: ResumeOptions
 ): Promise<DispatchResult | undefined> {
   const { company_id: companyId, dispatch_id: dispatchId } = record
-  return parts.leases.withLease(async (lease, hold) => {
-    if (!await reopen(parts, record, how, { lease })) return undefined
-    const run = await rehydrateRun(parts, companyId, dispatchId, lease.runId).catch((error: unknown) => {
+  return dependencies.leases.withLease(async (lease, hold) => {
+    if (!await reopen(dependencies, record, how, { lease })) return undefined
+    const run = await rehydrateRun(dependencies, companyId, dispatchId, lease.runId).catch((error: unknown) => {
       throw elsewhere(dispatchId, error)
     })
     if (run === undefined) throw new Error(`The dispatch ${dispatchId} has lost its data.`)
@@ -145,21 +141,52 @@ async function resumeNow (
 }
 
 async function runTaken (
-  parts: PipelineDependencies,
-  { companyId, dispatchId }: Pick<Run, 'companyId' | 'dispatchId'>,
+  dependencies: PipelineDependencies,
+  { companyId, dispatchId }: DispatchRef,
   begun?: () => void
 ): Promise<void> {
-  await parts.leases.withLease(async (lease, hold) => {
-    const taken = await acquireLease(parts.database, { companyId, dispatchId }, { lease, from: ['queued'], becomes: 'running' })
+  await dependencies.leases.withLease(async (lease, hold) => {
+    const taken = await acquireLease(dependencies.database, { companyId, dispatchId }, { lease, from: ['queued'], becomes: 'running' })
     if (taken === undefined) return
     begun?.()
-    const run = await rehydrateRecord(parts, taken, lease.runId)
+    const run = await rehydrateRecord(dependencies, taken, lease.runId)
     if (run === undefined) throw new Error(`The dispatch ${dispatchId} has lost its data.`)
-    await hold(runSteps(parts, run))
+    await hold(runSteps(dependencies, run))
   })
 }
 
-/** What a client reads of a dispatch that has just been queued. */
-function waiting ({ dispatchId, test, metadata, steps, createdAt }: Run): DispatchResult {
-  return { dispatchId, status: 'queued', test, metadata, steps: steps.map(({ result }) => result), createdAt, finishedAt: null }
+/**
+ * Waits until a dispatch is recorded; `begun` is called when it is, or may be. Throws `recording_unknown` when that is not known.
+ */
+async function untilRecorded<T> (dispatch: Pick<DispatchRef, 'dispatchId'>, opened: Promise<T>, begun: () => void): Promise<T> {
+  try {
+    const done = await opened
+    begun()
+    return done
+  } catch (error) {
+    const cause = error instanceof DatabaseUnavailable && error.doubtful ? recordingUnknown(dispatch, error) : error
+    if (cause instanceof DispatchError && cause.word === 'recording_unknown') begun()
+    throw cause
+  }
+}
+
+/** A statement that is under way ends within seconds, one way or the other. */
+function recordingUnknown ({ dispatchId }: Pick<DispatchRef, 'dispatchId'>, cause?: unknown): DispatchError {
+  const message =
+    `Whether the request is recorded is not known yet: GET /api/v1/dispatches/${dispatchId} tells in a minute. If it is, the ` +
+    'dispatch goes on; if not, nothing was sent. The same idempotency key is safe to use again.'
+  return new DispatchError('recording_unknown', message, { dispatchId, cause })
+}
+
+/** A run that has lost its lease has not lost its dispatch: it goes on with whoever has it now, or once the database is back. */
+function leftToAnother ({ dispatchId }: Pick<DispatchRef, 'dispatchId'>, error: unknown): never {
+  const goesOn = error instanceof DatabaseUnavailable || (error instanceof DispatchError && error.word === 'conflict')
+  throw goesOn ? elsewhere(dispatchId, error) : error
+}
+
+function elsewhere (dispatchId: string, cause: unknown): DispatchError {
+  return new DispatchError('timeout', `The dispatch goes on in another process; read it with GET /api/v1/dispatches/${dispatchId}.`, {
+    dispatchId,
+    cause
+  })
 }

@@ -8,15 +8,15 @@ import type { Outcome } from '../../host/call/call.ts'
 import type { EventActor } from '../../store/db/schema.ts'
 import { DatabaseUnavailable } from '../../store/db/unavailable.ts'
 import { skipWithoutAcceptedSource } from '../../store/dispatch/deferred.ts'
-import { findDispatch } from '../../store/dispatch/dispatch-views.ts'
+import { type DispatchRecord, findDispatch } from '../../store/dispatch/dispatch-views.ts'
 import type { TransactionHook } from '../../store/dispatch/lease.ts'
 import { type Settlement, type SettlementFollowUp, settleStep } from '../../store/dispatch/steps.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import { recipientFacts } from '../respond/merged-response.ts'
-import type { StepResult } from '../respond/result.ts'
+import { isAcceptedByProvider, isOffPath, type Step } from '../step.ts'
 import { followUpsOf, inOneTransaction } from './remaining-recipients.ts'
 import { reconcileScheduleOf, retryDelayOf } from './retry-policy.ts'
-import { isOffPath, type Run, type RunStep } from './run.ts'
+import type { Run } from './run.ts'
 
 /** Milliseconds before each try to record an outcome: what a provider has accepted must not be lost to a restart of the database. */
 export const settleRetryDelays = [0, 50, 250, 1000, 2000, 4000, 8000]
@@ -24,30 +24,31 @@ export const settleRetryDelays = [0, 50, 250, 1000, 2000, 4000, 8000]
 /** Milliseconds after which no further try is begun: each takes long where the database says nothing. */
 export const settleRetryLimit = 15_000
 
-/** Who tells what came of a step, and what the steps before have come to. */
-export type SettleContext = { actor: EventActor, results: readonly StepResult[] }
+/** What a dispatch has become with the outcome of a step. `finishedAt`: by the clock of the database; null where it goes on. */
+export type Settled = { status: DispatchStatus, finishedAt: Date | null }
 
 /**
- * Records what came of a step, its price and what follows; answers what the dispatch becomes with it. Where the database is
- * gone for too long, the log has it. Throws `outcome_unknown` then, and `conflict` when another run has the dispatch.
+ * Records what came of a step, as `actor` tells it, with its price and what follows. Tries again where the database does not answer. Throws
+ * `outcome_unknown` where it is gone for too long, and `conflict` when another run has the dispatch.
  */
 export async function settle (
-  parts: PipelineDependencies,
+  dependencies: PipelineDependencies,
   run: Run,
-  step: RunStep,
+  step: Step,
   settlement: Settlement,
-  { actor, results }: SettleContext
-): Promise<DispatchStatus> {
-  const { database, log } = parts
+  actor: EventActor
+): Promise<Settled> {
+  const { database, log } = dependencies
   const { companyId, dispatchId, runId } = run
-  const following = followingOf(parts, run, step, settlement, results)
+  const following = followingOf(dependencies, run, step, settlement)
+  const { status = 'running' } = following
   const begun = performance.now()
   let failure: unknown
   for (const milliseconds of settleRetryDelays) {
     if (performance.now() - begun > settleRetryLimit) break
     if (milliseconds > 0) await pause(milliseconds)
     try {
-      await settleStep(database, {
+      const at = await settleStep(database, {
         companyId,
         dispatchId,
         stepId: step.stepId,
@@ -55,13 +56,14 @@ export async function settle (
         actor,
         facts: recipientFacts(step.service, settlement)
       }, settlement, following)
-      return following.status ?? 'running'
+      return { status, finishedAt: goesOn(status) ? null : at }
     } catch (error) {
       // A try that failed may have been recorded all the same: then the next one finds the step settled.
-      if (error instanceof DispatchError && failure !== undefined && await isRecorded(parts, run, step, settlement).catch(() => false)) {
-        return following.status ?? 'running'
+      if (error instanceof DispatchError) {
+        const record = failure === undefined ? undefined : await findRecorded(dependencies, run, step, settlement)
+        if (record === undefined) throw error
+        return { status, finishedAt: goesOn(status) ? null : record.finished_at }
       }
-      if (error instanceof DispatchError) throw error
       failure = error
       log.warn({ err: error, companyId, dispatchId }, 'the outcome could not be recorded')
     }
@@ -75,40 +77,48 @@ export async function settle (
   })
 }
 
-/** Whether a step has come to what it was settled with, by whomever. */
-async function isRecorded (
-  { database }: PipelineDependencies,
+/** Whether the run, or a later one, does more of the dispatch. */
+function goesOn (status: DispatchStatus): boolean {
+  return status === 'running' || status === 'queued'
+}
+
+/** The record of the dispatch, where the step has come to what it was settled with, by whomever. */
+async function findRecorded (
+  { database, log }: PipelineDependencies,
   { companyId, dispatchId }: Run,
-  { stepId }: RunStep,
+  { stepId }: Step,
   { outcome }: Settlement
-): Promise<boolean> {
-  const record = await findDispatch(database, companyId, dispatchId)
-  return record?.steps.flatMap((step) => [step, ...step.rests]).find((step) => step.step_id === stepId)?.status === outcome
+): Promise<DispatchRecord | undefined> {
+  const record = await findDispatch(database, companyId, dispatchId).catch((error: unknown) => {
+    log.warn({ err: error, companyId, dispatchId }, 'whether the outcome is recorded could not be read')
+    return undefined
+  })
+  const all = record?.steps.flatMap((row) => [row, ...row.rests]) ?? []
+  return all.find((row) => row.step_id === stepId)?.status === outcome ? record : undefined
 }
 
 /** What follows when a step has come to this: the next one, the end, another try, another look. */
 function followingOf (
-  parts: PipelineDependencies,
+  dependencies: PipelineDependencies,
   run: Run,
-  step: RunStep,
-  settlement: Settlement,
-  results: readonly StepResult[]
+  step: Step,
+  settlement: Settlement
 ): SettlementFollowUp {
   // Nobody waits for what is deferred.
   const again = settlement.outcome === 'unavailable' && (run.detached || isOffPath(step))
-    ? retryDelayOf({ ...step, asked: settlement.error.retryAfter })
+    ? retryDelayOf({ stepId: step.stepId, tries: step.state.tries, asked: settlement.error.retryAfter })
     : undefined
   const look = settlement.outcome === 'uncertain' ? reconcileScheduleOf(step) : undefined
   const next = { detached: run.detached, ...(again === undefined ? {} : { tryAfter: again }), ...(look === undefined ? {} : { look }) }
   if (again !== undefined) {
     return isOffPath(step)
-      ? { ...next, jobs: [parts.jobs.deferred(run, step, again)] }
-      : { status: 'queued', ...next, jobs: [parts.jobs.dispatch(run, again)] }
+      ? { ...next, jobs: [dependencies.jobs.deferred(run, step, again)] }
+      : { status: 'queued', ...next, jobs: [dependencies.jobs.dispatch(run, again)] }
   }
-  const after = followUpsOf(parts, run, step, settlement)
+  const after = followUpsOf(dependencies, run, step, settlement)
   if (isOffPath(step)) return { ...next, ...inOneTransaction(after) }
-  const status = statusAfter(run, step, settlement, results)
-  return { status, ...next, ...endEffectsOf(parts, run, status, after) }
+  const status = statusAfter(run, step, settlement)
+  return { status, ...next, ...endEffectsOf(dependencies, run, status, after) }
 }
 
 /**
@@ -116,47 +126,37 @@ function followingOf (
  * and who no longer waits for it is told.
  */
 export function endEffectsOf (
-  parts: Pick<PipelineDependencies, 'database' | 'outbox'>,
+  dependencies: Pick<PipelineDependencies, 'database' | 'outbox'>,
   run: Run,
   status: DispatchStatus,
   after: readonly TransactionHook[]
 ): Pick<SettlementFollowUp, 'also' | 'tell'> {
   const waits = run.deferred.some(({ deferredOn }) => deferredOn !== undefined)
   const skips: TransactionHook[] = waits && (status === 'failed' || status === 'partial')
-    ? [(queries) => skipWithoutAcceptedSource(queries, run, parts.database.now)]
+    ? [(queries) => skipWithoutAcceptedSource(queries, run, dependencies.database.now)]
     : []
   return {
     ...inOneTransaction([...after, ...skips]),
-    ...(run.callbackUrl === undefined || status === 'running' ? {} : { tell: enqueueEndCallback(parts, run, status) })
+    ...(run.callbackUrl === undefined || status === 'running' ? {} : { tell: enqueueEndCallback(dependencies, run, status) })
   }
 }
 
 /** Tells what a dispatch has come to, where that is told. */
 export function enqueueEndCallback (
-  { outbox: notices }: Pick<PipelineDependencies, 'outbox'>,
+  { outbox }: Pick<PipelineDependencies, 'outbox'>,
   run: Run,
   status: DispatchStatus
 ): TransactionHook {
   const told = toldStatuses.find((one) => one === status)
-  return (queries) => told === undefined ? Promise.resolve() : notices.enqueue(queries, run, `dispatch.${told}`)
+  return (queries) => told === undefined ? Promise.resolve() : outbox.enqueue(queries, run, `dispatch.${told}`)
 }
 
 /** What a dispatch becomes with the outcome of a step, when it is not tried again by itself. */
-export function statusAfter (
-  { steps }: Pick<Run, 'steps'>,
-  step: RunStep,
-  { outcome }: Settlement,
-  results: readonly StepResult[]
-): DispatchStatus {
+export function statusAfter ({ steps }: Pick<Run, 'steps'>, step: Step, { outcome }: Settlement): DispatchStatus {
   if (outcome === 'uncertain') return 'uncertain'
   const isLast = steps.at(-1)?.stepId === step.stepId
   if (outcome === 'accepted') return isLast ? 'succeeded' : 'running'
-  return results.some(isAcceptedByProvider) ? 'partial' : 'failed'
-}
-
-/** Only what a provider accepted is done: a document that was made here can be made again. */
-export function isAcceptedByProvider ({ status, providerName }: Pick<StepResult, 'status' | 'providerName'>): boolean {
-  return status === 'accepted' && providerName !== null
+  return steps.some(isAcceptedByProvider) ? 'partial' : 'failed'
 }
 
 /** A provider's answer as it is recorded: the vendor's own code goes into the details. */

@@ -1,6 +1,7 @@
 import type { DocumentHandle } from '../../contract/common.ts'
 import type { StoredFile } from '../../store/db/files.ts'
 import type { DocumentRow } from '../../store/dispatch/dispatch-views.ts'
+import type { NewDocument } from '../../store/dispatch/documents.ts'
 
 /** A document that is kept, and until when. */
 export type StoredDocument = DocumentHandle & { pages?: number, expiresAt: Date }
@@ -16,6 +17,16 @@ export function storedDocument (row: DocumentRow): StoredDocument {
     expiresAt: row.expires_at,
     ...(row.pages === null ? {} : { pages: row.pages })
   }
+}
+
+/** A document that was just made or received, as {@link storedDocument} will tell of it. */
+export function storedDocumentOfNew ({ documentId, filename, contentType, size, sha256, pages, expiresAt }: NewDocument): StoredDocument {
+  return { id: documentId, filename, contentType, size, sha256, expiresAt, ...(pages === undefined ? {} : { pages }) }
+}
+
+/** What a provider may know of a document. */
+export function documentHandleOf ({ id, filename, contentType, size, sha256 }: StoredDocument): DocumentHandle {
+  return { id, filename, contentType, size, sha256 }
 }
 
 /** Where the bytes of a stored document lie, and what they must be. */

@@ -13,13 +13,25 @@ const schema = `calls_${hash('sha256', texts.join('\0')).slice(0, 16)}`
 
 type Name = keyof DatabaseFunctions
 
+/** What a function answers, and when: the beginning of its transaction, by the clock of the database. */
+type Timed<Called extends Name> = { answer: DatabaseFunctions[Called]['answer'], at: Date }
+
 /** Calls a function as a transaction of its own, in one message. */
 export async function callFunction<Called extends Name> (
   database: Pick<Database, 'callFunction' | 'now'>,
   name: Called,
   given: DatabaseFunctions[Called]['given']
 ): Promise<DatabaseFunctions[Called]['answer']> {
-  return answerOf(name, await database.callFunction(given.company_id, callOf(name, given, database.now)))
+  return (await callFunctionTimed(database, name, given)).answer
+}
+
+/** As {@link callFunction}, with its moment. */
+export async function callFunctionTimed<Called extends Name> (
+  database: Pick<Database, 'callFunction' | 'now'>,
+  name: Called,
+  given: DatabaseFunctions[Called]['given']
+): Promise<Timed<Called>> {
+  return timed(name, await database.callFunction(given.company_id, callOf(name, given, database.now)))
 }
 
 /** Calls a function as a part of a company's transaction. */
@@ -29,22 +41,30 @@ export async function callFunctionWithin<Called extends Name> (
   given: DatabaseFunctions[Called]['given'],
   now: SqlTimestamp
 ): Promise<DatabaseFunctions[Called]['answer']> {
-  return answerOf(name, (await callOf(name, given, now).execute(queries)).rows[0])
+  return (await callFunctionTimedWithin(queries, name, given, now)).answer
 }
 
-type Answer<Called extends Name> = { answer: DatabaseFunctions[Called]['answer'] }
+/** As {@link callFunctionWithin}, with its moment. */
+export async function callFunctionTimedWithin<Called extends Name> (
+  queries: CompanyQueries,
+  name: Called,
+  given: DatabaseFunctions[Called]['given'],
+  now: SqlTimestamp
+): Promise<Timed<Called>> {
+  return timed(name, (await callOf(name, given, now).execute(queries)).rows[0])
+}
 
 function callOf<Called extends Name> (
   name: Called,
   given: DatabaseFunctions[Called]['given'],
   now: SqlTimestamp
-): RawBuilder<Answer<Called>> {
-  return sql<Answer<Called>>`select ${sql.id(schema, name)}(${JSON.stringify(given)}::jsonb, ${now}) as answer`
+): RawBuilder<Timed<Called>> {
+  return sql<Timed<Called>>`select ${sql.id(schema, name)}(${JSON.stringify(given)}::jsonb, ${now}) as answer, ${now} as at`
 }
 
-function answerOf<Called extends Name> (name: Called, row: Answer<Called> | undefined): DatabaseFunctions[Called]['answer'] {
+function timed<Called extends Name> (name: Called, row: Timed<Called> | undefined): Timed<Called> {
   if (row === undefined) throw new TypeError(`The function "${name}" of the database gave no answer.`)
-  return row.answer
+  return row
 }
 
 /**

@@ -2,7 +2,7 @@ import type { JsonObject } from '@dispatch/common'
 import { type RawBuilder, sql } from 'kysely'
 import { DispatchError } from '../../contract/errors.ts'
 import type { ChosenBy, ConfiguredBy } from '../../contract/states.ts'
-import { callFunction } from '../db/database-functions.ts'
+import { callFunctionTimed } from '../db/database-functions.ts'
 import type { CompanyQueries, Database } from '../db/database.ts'
 import type { EventActor } from '../db/schema.ts'
 import { documentRow, type NewDocument } from './documents.ts'
@@ -29,17 +29,16 @@ export type NewDispatch = {
   idempotency?: { key: string, fingerprint: string }
 }
 
-/** `price` in credits. */
+/** What is recorded of a step of the pipeline, which is one of these. `price` in credits. */
 export type NewStep = {
   stepId: string
   service: string
   /** Undefined for a service that needs no provider. */
-  by?: { providerCode: string, providerVersion: string, chosenBy: ChosenBy, configuredBy: ConfiguredBy }
-  sandbox: boolean
+  by?: { code: string, version: string, chosenBy: ChosenBy, configuredBy: ConfiguredBy, sandbox: boolean }
   fields: JsonObject
   requestSettings: JsonObject
   /** The template and the data of the document to make. */
-  content?: { template: { id: number, version: number }, data: JsonObject }
+  template?: { template: { id: number, version: number }, data: JsonObject }
   price: number
   /** The event of its dispatch that it waits for, such as `esign.completed`. */
   deferredOn?: string
@@ -51,17 +50,18 @@ export class IdempotencyKeyTaken extends Error {
 }
 
 /**
- * Records a dispatch, holds the prices of its steps (deferred ones hold nothing yet) and binds its idempotency key, in one transaction. On
- * `insufficient_credits` and {@link IdempotencyKeyTaken} nothing is recorded.
+ * Records a dispatch, holds the prices of its steps (deferred ones hold nothing yet) and binds its idempotency key, in one transaction. Answers
+ * when, by the clock of the database. On `insufficient_credits` and {@link IdempotencyKeyTaken} nothing is recorded.
  */
-export async function openDispatch (database: Database, dispatch: NewDispatch, beginning: DispatchStart): Promise<void> {
+export async function openDispatch (database: Database, dispatch: NewDispatch, beginning: DispatchStart): Promise<Date> {
   const { companyId, idempotency } = dispatch
   const given = { ...dispatchRows(dispatch), ...startOf(beginning) }
-  const opening = withCreditCheck(database, given, () => callFunction(database, 'open_dispatch', given))
+  const opening = withCreditCheck(database, given, () => callFunctionTimed(database, 'open_dispatch', given))
   const opened = await opening.catch((error: unknown) => {
     throw hasCode(error, 'DC409') ? new IdempotencyKeyTaken(idempotency?.key) : error
   })
-  if (opened === 'short') throw await shortOf(database, companyId, given.price)
+  if (opened.answer === 'short') throw await shortOf(database, companyId, given.price)
+  return opened.at
 }
 
 function startOf (beginning: DispatchStart) {
@@ -72,7 +72,7 @@ function startOf (beginning: DispatchStart) {
 /** The rows of a dispatch. The template of its first step stands in the row of the dispatch. */
 function dispatchRows ({ dispatchId, companyId, actor, document, idempotency, ...dispatch }: NewDispatch) {
   const { price, steps } = stepRows(dispatch.steps, document)
-  const content = dispatch.steps[0]?.content
+  const content = dispatch.steps[0]?.template
   return {
     dispatch_id: dispatchId,
     company_id: companyId,
@@ -104,16 +104,16 @@ function dispatchRows ({ dispatchId, companyId, actor, document, idempotency, ..
 /** The rows of steps, and what is held for them at once, in credits. */
 function stepRows (steps: readonly NewStep[], document: NewDocument | undefined) {
   const rows = steps.map((step, position) => {
-    const content = position === 0 ? undefined : step.content
+    const content = position === 0 ? undefined : step.template
     return {
       step_id: step.stepId,
       position,
       service: step.service,
-      provider_code: step.by?.providerCode,
-      provider_version: step.by?.providerVersion,
+      provider_code: step.by?.code,
+      provider_version: step.by?.version,
       chosen_by: step.by?.chosenBy,
       configured_by: step.by?.configuredBy,
-      sandbox: step.sandbox,
+      sandbox: step.by?.sandbox ?? false,
       fields: step.fields,
       request_settings: step.requestSettings,
       price: step.price,

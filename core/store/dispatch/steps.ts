@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { DispatchError } from '../../contract/errors.ts'
 import type { ProviderResponse } from '../../contract/response.ts'
 import type { DispatchStatus, EventKind, StepStatus } from '../../contract/states.ts'
-import { callFunction, callFunctionWithin } from '../db/database-functions.ts'
+import { callFunction, callFunctionTimed, callFunctionTimedWithin } from '../db/database-functions.ts'
 import { asOwner, type Database } from '../db/database.ts'
 import type { PreparedJobs } from '../db/jobs.ts'
 import type { EventActor, StepError } from '../db/schema.ts'
@@ -80,25 +80,29 @@ const open: readonly StepStatus[] = ['planned', 'calling', 'unavailable', 'uncer
 /**
  * Records the outcome of a step and moves its price in one transaction: charged when accepted, released when not, still held while the
  * outcome is uncertain or the step is tried again. When the dispatch ends, the prices of later steps are released. Throws `conflict` where
- * the run has lost the dispatch, or the step is in none of the states `from` (all open ones unless told).
+ * the run has lost the dispatch, or the step is in none of the states `from` (all open ones unless told). Answers when, by the
+ * clock of the database.
  */
 export async function settleStep (
   database: Database,
   step: StepToSettle,
   settlement: Settlement,
   following: SettlementFollowUp
-): Promise<void> {
+): Promise<Date> {
   const { also, tell } = following
   const given = settledRow(step, settlement, following)
   if (also === undefined && tell === undefined) {
-    isDetached(await callFunction(database, 'settle_step', given), step)
-    return
+    const { answer, at } = await callFunctionTimed(database, 'settle_step', given)
+    isDetached(answer, step)
+    return at
   }
-  await database.company(step.companyId, async (queries) => {
-    const detached = isDetached(await callFunctionWithin(queries, 'settle_step', given, database.now), step)
+  return database.company(step.companyId, async (queries) => {
+    const { answer, at } = await callFunctionTimedWithin(queries, 'settle_step', given, database.now)
+    const detached = isDetached(answer, step)
     const owner = await asOwner(queries)
     await also?.(owner)
     if (detached) await tell?.(owner)
+    return at
   })
 }
 

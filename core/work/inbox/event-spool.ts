@@ -36,14 +36,14 @@ export async function openEventSpool ({ folder, now, newId, log }: {
     return `${String(last).padStart(17, '0')}-${newId()}.jsonl`
   }
 
-  const gathering = createBatcher<InboundEvent>({
+  const batcher = createBatcher<InboundEvent>({
     limits: eventBatchLimits,
     bytesOf: ({ body }) => body.byteLength,
     write: (arrivals) => files.write(nextName(), arrivals.map((arrival) => `${toLine(arrival)}\n`).join(''))
   })
 
   return {
-    put: gathering.put,
+    put: batcher.put,
     drain: (take) =>
       files.drain(readLines, async (arrivals) => {
         try {

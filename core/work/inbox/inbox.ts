@@ -31,7 +31,7 @@ export function enqueueInbound (queue: Queue, after?: number): EnqueueInbound {
 }
 
 export function createInbox ({ database, queue, spool, log }: { database: Database, queue: Queue, spool: EventSpool, log: Log }): Inbox {
-  const gathering = createBatcher<InboundEvent>({ write: record, bytesOf: ({ body }) => body.byteLength, limits: eventBatchLimits })
+  const batcher = createBatcher<InboundEvent>({ write: record, bytesOf: ({ body }) => body.byteLength, limits: eventBatchLimits })
   /** Whether the database has just failed: it is asked again by the next drain, not by every event. */
   let away = false
   let parked = 0
@@ -48,9 +48,9 @@ export function createInbox ({ database, queue, spool, log }: { database: Databa
   }
 
   async function toDatabase (arrival: InboundEvent): Promise<boolean> {
-    if (away || gathering.waiting() >= mostWaiting) return false
+    if (away || batcher.waiting() >= mostWaiting) return false
     try {
-      await withTimeLimit(storingLimit, gathering.put(arrival))
+      await withTimeLimit(storingLimit, batcher.put(arrival))
       return true
     } catch (error) {
       goAway(error)
@@ -71,6 +71,6 @@ export function createInbox ({ database, queue, spool, log }: { database: Databa
       away = false
       parked = 0
     },
-    settle: gathering.drain
+    settle: batcher.drain
   }
 }

@@ -26,35 +26,35 @@ const most = 100
 const fetched = { atOnce: 8, together: 4 }
 
 /** `atOnce`: dispatches that are worked on at once in this process. */
-type Options = { parts: PipelineDependencies, pipeline: Pipeline, queue: Queue, atOnce: number }
+type Options = { dependencies: PipelineDependencies, pipeline: Pipeline, queue: Queue, atOnce: number }
 
 /** Works on dispatches that wait, are in doubt, were lost with their process, or have something to do at an event. */
-export async function startDispatchWorker ({ parts, pipeline, queue, atOnce }: Options): Promise<RepeatingTask> {
+export async function startDispatchWorker ({ dependencies, pipeline, queue, atOnce }: Options): Promise<RepeatingTask> {
   const semaphore = createWorkSemaphore(atOnce)
   // Once a dispatch is taken, its lease tells who has it: the job has done its part, and the next ones are fetched.
   await queue.work('dispatch', (job) =>
     semaphore.begin((begun) =>
       pipeline.runQueued(job, begun).catch((error: unknown) => {
-        parts.log.warn({ err: error, ...job }, 'a dispatch was given up where it stood')
+        dependencies.log.warn({ err: error, ...job }, 'a dispatch was given up where it stood')
         throw error
       })
     ), fetched)
-  await queue.work('look', (job) => reconcile(parts, job), { atOnce: Math.ceil(atOnce / 4) })
-  await queue.work('deferred', (job) => runDeferredAction(parts, job), { atOnce: Math.ceil(atOnce / 4) })
+  await queue.work('look', (job) => reconcile(dependencies, job), { atOnce: Math.ceil(atOnce / 4) })
+  await queue.work('deferred', (job) => runDeferredAction(dependencies, job), { atOnce: Math.ceil(atOnce / 4) })
 
-  return runEvery(sweptEvery, () => sweepDispatches(parts, queue), (error) => {
-    parts.log.warn({ err: error }, 'what is due could not be looked for')
+  return runEvery(sweptEvery, () => sweepDispatches(dependencies, queue), (error) => {
+    dependencies.log.warn({ err: error }, 'what is due could not be looked for')
   })
 }
 
 /** Finds what its process has left behind, what is due, what has lost its job, and who is to be warned. */
-export async function sweepDispatches (parts: PipelineDependencies, queue: Queue): Promise<void> {
-  const { database, log, leases } = parts
+export async function sweepDispatches (dependencies: PipelineDependencies, queue: Queue): Promise<void> {
+  const { database, log, leases } = dependencies
   // What came of a call is known here: it is in no doubt.
-  await recordSpooledOutcomes(parts).catch((error: unknown) => log.warn({ err: error }, 'outcomes stay on the disk'))
+  await recordSpooledOutcomes(dependencies).catch((error: unknown) => log.warn({ err: error }, 'outcomes stay on the disk'))
   for (const lost of await listExpiredLeases(database, { held: leases.heldRuns(), limit: most })) {
     // One that cannot be recovered keeps nobody else from it.
-    await recover(parts, lost).catch((error: unknown) =>
+    await recover(dependencies, lost).catch((error: unknown) =>
       log.error({ err: error, ...lost }, 'a dispatch that was left behind could not be recovered')
     )
   }
@@ -65,11 +65,11 @@ export async function sweepDispatches (parts: PipelineDependencies, queue: Queue
   await queue.send('deferred', deferred.map((data) => ({ data, key: data.stepId })))
   const stale = await listOverdueDispatches(database, { seconds: lostAfter, limit: most })
   await queue.send('dispatch', stale.map((data) => ({ data, key: data.dispatchId })))
-  await sendCreditWarnings({ ...parts, queue })
+  await sendCreditWarnings({ ...dependencies, queue })
 }
 
-async function recover ({ database, jobs, outbox: notices, log }: PipelineDependencies, lost: DispatchRef): Promise<void> {
-  const tell: TransactionHook = (queries) => notices.enqueue(queries, lost, 'dispatch.uncertain')
+async function recover ({ database, jobs, outbox, log }: PipelineDependencies, lost: DispatchRef): Promise<void> {
+  const tell: TransactionHook = (queries) => outbox.enqueue(queries, lost, 'dispatch.uncertain')
   const recovered = await recoverDispatch(database, {
     ...lost,
     error: uncertainError,

@@ -6,8 +6,8 @@ import { type RepeatingTask, runEvery } from './repeat.ts'
 const recordedEvery = 1_000
 
 /** Records the outcomes that this process, another one or one that has died keeps on the disk, as soon as the database takes them. */
-export function startOutcomeDrain (parts: PipelineDependencies): RepeatingTask {
-  return runEvery(recordedEvery, () => recordSpooledOutcomes(parts), (error) => {
-    parts.log.debug({ err: error }, 'outcomes stay on the disk')
+export function startOutcomeDrain (dependencies: PipelineDependencies): RepeatingTask {
+  return runEvery(recordedEvery, () => recordSpooledOutcomes(dependencies), (error) => {
+    dependencies.log.debug({ err: error }, 'outcomes stay on the disk')
   })
 }

@@ -19,7 +19,7 @@ await t.test('every chain of the table is a plan: a provider where one is needed
   for (const path of chains) {
     const { plan, problems, warnings } = judged(path)
     t.strictSame([problems, warnings], [[], []], path.join('/'))
-    t.strictSame(plan?.steps.map(({ service, price, by, content }) => [service, price, by?.provider.code, content !== undefined]),
+    t.strictSame(plan?.steps.map(({ service, price, by, template }) => [service, price, by?.code, template !== undefined]),
       path.map((name, index) => [name, services[name].price, needsProvider(name) ? 'acme' : undefined, index === 0]), path.join('/'))
     t.strictSame(plan?.deferred, [])
   }
@@ -180,8 +180,8 @@ await t.test('deferred steps are planned with the others: a provider, a price, a
   const { plan } = judge('esign', chainBody(['esign'], template, { deferred }), { prices: { upload: 2 } })
   has(t, plan?.steps, [{ service: 'esign' }])
   has(t, plan?.deferred, [
-    { service: 'upload', deferredOn: 'esign.completed', price: 2, by: { provider: { code: 'acme' } } },
-    { service: 'email', deferredOn: 'esign.declined', price: 0, content: { data: {} } },
+    { service: 'upload', deferredOn: 'esign.completed', price: 2, by: { code: 'acme' } },
+    { service: 'email', deferredOn: 'esign.declined', price: 0, template: { data: {} } },
     { service: 'sms', deferredOn: 'esign.completed', fields: { message: linkToken } }
   ])
   t.end()

@@ -40,7 +40,7 @@ await t.test('an outcome that cannot be recorded is kept, whatever the reason', 
   ]
   for (const why of reasons) {
     const kept: LateOutcome[] = []
-    const parts = {
+    const dependencies = {
       log,
       database: broken(new Error('statement failed')),
       leases: {
@@ -54,7 +54,7 @@ await t.test('an outcome that cannot be recorded is kept, whatever the reason', 
         }
       }
     }
-    await recordLateOutcome(parts as unknown as PipelineDependencies, late, why)
+    await recordLateOutcome(dependencies as unknown as PipelineDependencies, late, why)
     t.strictSame(kept, [late], why.message)
   }
 })

@@ -2,7 +2,8 @@ import t from 'tap'
 import { DispatchError } from '../../../core/contract/errors.ts'
 import type { DispatchStatus } from '../../../core/contract/states.ts'
 import { responseOf } from '../../../core/pipeline/respond/respond.ts'
-import type { DispatchResult, StepResult } from '../../../core/pipeline/respond/result.ts'
+import type { DispatchResult } from '../../../core/pipeline/respond/result.ts'
+import { type Step, type StepState, unbegun } from '../../../core/pipeline/step.ts'
 import { has } from '../../support/matching.ts'
 
 const addresses = {
@@ -20,53 +21,36 @@ const document = {
 }
 const shownDocument = { ...document, url: 'https://dispatch.example.com/d/document', expiresAt: '2026-04-13T09:30:00.000Z' }
 
-const file: StepResult = {
-  service: 'file',
-  providerName: null,
-  sandbox: false,
-  status: 'accepted',
-  response: null,
-  document,
-  error: null,
-  charged: 0
-}
-const invoicing: StepResult = {
-  service: 'invoicing',
-  providerName: 'acme',
-  sandbox: false,
-  status: 'accepted',
-  response: { id: 'I-1', status: 'sent' },
-  document,
-  error: null,
-  charged: 1
-}
-const planned: StepResult = {
-  service: 'upload',
-  providerName: 'acme',
-  sandbox: false,
-  status: 'planned',
-  response: null,
-  document: null,
-  error: null,
-  charged: 0
-}
+const by = { code: 'acme', version: '1.0.0', chosenBy: 'company', configuredBy: 'company', sandbox: false } as const
 const error = {
   word: 'provider_error',
   message: 'The number is not in service.',
   details: [{ path: '', code: 'E-1', message: 'No.' }]
 } as const
-const sms: StepResult = {
-  service: 'sms',
-  providerName: 'acme',
-  sandbox: false,
-  status: 'rejected',
-  response: null,
-  document: null,
-  error,
-  charged: 0
+
+/** A step that has come to this. */
+function step (service: Step['service'], state: Partial<StepState>, more: Partial<Pick<Step, 'by' | 'content'>> = { by }): Step {
+  return {
+    stepId: service,
+    service,
+    fields: {},
+    requestSettings: {},
+    price: 1,
+    content: {},
+    ...more,
+    state: { ...unbegun, ...state }
+  }
 }
 
-const result = (status: DispatchStatus, ...steps: StepResult[]): DispatchResult => ({
+const file = step('file', { status: 'accepted' }, { content: { document } })
+const invoicing = step('invoicing', { status: 'accepted', response: { id: 'I-1', status: 'sent' }, charged: 1 }, {
+  by,
+  content: { document }
+})
+const planned = step('upload', {})
+const sms = step('sms', { status: 'rejected', error })
+
+const result = (status: DispatchStatus, ...steps: Step[]): DispatchResult => ({
   dispatchId: 'dispatch',
   status,
   test: false,
@@ -106,8 +90,7 @@ await t.test('one service is answered with exactly the fields of the contract', 
 
 await t.test('a chain is answered with its steps in their order, and the document that was made first', (t) => {
   t.strictSame(
-    responseOf(result('succeeded', invoicing, { ...sms, status: 'accepted', response: { id: 'S-1', status: 'queued' }, error: null }),
-      addresses),
+    responseOf(result('succeeded', invoicing, step('sms', { status: 'accepted', response: { id: 'S-1', status: 'queued' } })), addresses),
     {
       success: true,
       dispatchId: 'dispatch',
@@ -179,7 +162,8 @@ await t.test('a chain of which something was done is no error to send again: its
     retryUrl: 'https://dispatch.example.com/api/v1/dispatches/dispatch/retry'
   })
   has(t, refused(
-    result('uncertain', invoicing, { ...sms, status: 'uncertain', error: { word: 'outcome_unknown', message: 'The answer was lost.' } })
+    result('uncertain', invoicing,
+      step('sms', { status: 'uncertain', error: { word: 'outcome_unknown', message: 'The answer was lost.' } }))
   ), {
     word: 'partially_dispatched',
     message: 'A part of the dispatch is done ("invoicing"). The step "sms" is not: The answer was lost. Do not send the request again: ' +
@@ -194,16 +178,18 @@ await t.test('only what a provider accepted counts as done: any other failure is
   const alone = { word: 'provider_error', httpStatus: 422, message: error.message, dispatchId: 'dispatch', details: error.details }
   t.strictSame(refused(result('failed', sms)), alone)
   t.strictSame(refused(result('failed', file, sms)), alone)
-  has(t, refused(result('uncertain', file, { ...sms, error: { word: 'outcome_unknown', message: 'The answer was lost.' } })), {
+  has(t, refused(
+    result('uncertain', file, step('sms', { status: 'uncertain', error: { word: 'outcome_unknown', message: 'The answer was lost.' } }))
+  ), {
     word: 'outcome_unknown',
     httpStatus: 504
   })
-  has(t, refused(result('failed', { ...sms, error: null })), { word: 'internal_error' })
+  has(t, refused(result('failed', step('sms', { status: 'rejected' }))), { word: 'internal_error' })
   t.end()
 })
 
 await t.test('what was cancelled is no success', (t) => {
-  has(t, refused(result('cancelled', { ...invoicing, status: 'planned', response: null }, planned)), {
+  has(t, refused(result('cancelled', step('invoicing', {}, { by, content: { document } }), planned)), {
     word: 'conflict',
     httpStatus: 409,
     dispatchId: 'dispatch'

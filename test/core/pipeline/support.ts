@@ -1,3 +1,4 @@
+import { randomUUIDv7 } from 'node:crypto'
 import { Type } from 'typebox'
 import { sampleLink } from '../../../core/access/document-links.ts'
 import { deliveryStatusesOf, isDeliveryService } from '../../../core/contract/delivery.ts'
@@ -9,8 +10,9 @@ import type { InstalledProvider } from '../../../core/host/load/load.ts'
 import { deriveManifest } from '../../../core/host/manifest/derive.ts'
 import type { AnyProviderCheck } from '../../../core/host/manifest/provider-check.ts'
 import type { JsonObject, Problem } from '../../../core/packages/common/json.ts'
-import { checkAndPlan, checkForeseen, type Foreseen } from '../../../core/pipeline/plan/check.ts'
-import type { DispatchPlan, ResolvedStep } from '../../../core/pipeline/plan/plan.ts'
+import { checkForeseen, checkRequest, type Foreseen } from '../../../core/pipeline/plan/check.ts'
+import { type DispatchPlan, planOf } from '../../../core/pipeline/plan/plan.ts'
+import type { ResolvedStep } from '../../../core/pipeline/plan/resolve.ts'
 import { createSharedChecks } from '../../../core/pipeline/plan/template-checks.ts'
 import { needsProvider } from '../../../core/services/index.ts'
 import { createRequestReader, type DispatchRequest, type RequestReader, type RequestStep } from '../../../core/services/request.ts'
@@ -76,7 +78,7 @@ export function judgeRequest (
 ): Judgement {
   try {
     const request = read()
-    const draft = <Step extends RequestStep>({ template, ...step }: Step) => ({
+    const draft = ({ template, ...step }: RequestStep): ResolvedStep => ({
       ...step,
       ...choiceOf(step, world),
       ...(template === undefined ? {} : { template: { ...template, template: templateOf(source, schema) } })
@@ -90,15 +92,16 @@ export function judgeRequest (
       metadata: request.metadata,
       now
     }))]))
-    const plan = checkAndPlan({ request, test: false, steps, deferred }, {
+    const resolved = { request, test: false, steps, deferred }
+    const found = checkRequest(resolved, {
       foreseen,
       templateFindings: createSharedChecks(),
-      prices,
       mode,
       guard: createGuard(),
       link: sampleLink(publicUrl),
       now: () => now
     })
+    const plan = planOf(resolved, found, { prices, newId: randomUUIDv7 })
     return { problems: [], details: [], warnings: plan.warnings.map(shown), plan }
   } catch (error) {
     if (!(error instanceof DispatchError)) throw error

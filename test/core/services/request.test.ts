@@ -34,7 +34,7 @@ for (const name of serviceNames) {
     const { plan, problems } = judge(name, bodies[name])
     t.same(problems, [])
     has(t, plan?.steps, [{ service: name, price: services[name].price }])
-    t.equal(plan?.steps[0]?.by?.provider.code, needsProvider(name) ? 'acme' : undefined)
+    t.equal(plan?.steps[0]?.by?.code, needsProvider(name) ? 'acme' : undefined)
     t.end()
   })
 

@@ -15,7 +15,7 @@ const document = {
 
 await t.test('a file needs no fields, and no template', (t) => {
   has(t, judgeFields({}), { problems: [], plan: { request: { services: ['upload'], metadata: {}, steps: [{ settings: {} }] } } })
-  t.equal(judgeFields({}).plan?.steps[0]?.content, undefined)
+  t.equal(judgeFields({}).plan?.steps[0]?.template, undefined)
   t.end()
 })
 

@@ -55,11 +55,10 @@ async function open (
     steps: [{
       stepId: of.stepId,
       service: 'invoicing',
-      by: { providerCode: 'simulator', providerVersion: '1.0.0', chosenBy: 'company', configuredBy: 'company' },
-      sandbox: false,
+      by: { code: 'simulator', version: '1.0.0', chosenBy: 'company', configuredBy: 'company', sandbox: false },
       fields: {},
       requestSettings: {},
-      content: { template: { id: 1, version: 1 }, data: {} },
+      template: { template: { id: 1, version: 1 }, data: {} },
       price
     }],
     ...(key === undefined ? {} : { idempotency: { key, fingerprint: 'f' } })

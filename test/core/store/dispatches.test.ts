@@ -50,11 +50,10 @@ async function opened (more: Partial<NewDispatch> = {}): Promise<Opened> {
     steps: [{
       stepId,
       service: 'invoicing',
-      by: { providerCode: 'simulator', providerVersion: '1.0.0', chosenBy: 'company', configuredBy: 'company' },
-      sandbox: false,
+      by: { code: 'simulator', version: '1.0.0', chosenBy: 'company', configuredBy: 'company', sandbox: false },
       fields: { documentType: 'INVOICE' },
       requestSettings: {},
-      content: { template: { id: 1, version: 1 }, data: { number: 'F-1' } },
+      template: { template: { id: 1, version: 1 }, data: { number: 'F-1' } },
       price: 3
     }],
     ...more
@@ -181,8 +180,8 @@ await t.test('an idempotency key is bound to one dispatch of its company', async
 
 await t.test('a deferred step that is looked at no more holds nothing, and takes nothing from the others', async (t) => {
   const [stepId, deferredId] = [randomUUIDv7(), randomUUIDv7()]
-  const by = { providerCode: 'simulator', providerVersion: '1.0.0', chosenBy: 'company', configuredBy: 'company' } as const
-  const step = { service: 'upload', by, sandbox: false, fields: {}, requestSettings: {}, price: 3 }
+  const by = { code: 'simulator', version: '1.0.0', chosenBy: 'company', configuredBy: 'company', sandbox: false } as const
+  const step = { service: 'upload', by, fields: {}, requestSettings: {}, price: 3 }
   const dispatch = await opened({ steps: [{ ...step, stepId }, { ...step, stepId: deferredId, price: 2, deferredOn: 'esign.completed' }] })
   const { companyId, dispatchId, runId } = dispatch
   await holdStep(database, { companyId, dispatchId, stepId: deferredId, price: 2 })

@@ -86,7 +86,7 @@ export async function desk (t: Test): Promise<Desk> {
         requestId: 'r',
         services: ['file'],
         metadata: {},
-        steps: [{ stepId: randomUUIDv7(), service: 'file', sandbox: false, fields: {}, requestSettings: {}, price: 0 }]
+        steps: [{ stepId: randomUUIDv7(), service: 'file', fields: {}, requestSettings: {}, price: 0 }]
       }, { lease: { runId: randomUUIDv7(), seconds: 15 } })
       return dispatchId
     },

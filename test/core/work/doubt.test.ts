@@ -7,8 +7,9 @@ import t from 'tap'
 import { createPipeline } from '../../../core/pipeline/pipeline.ts'
 import { reconcile } from '../../../core/pipeline/recover/reconcile.ts'
 import { runDeferredAction } from '../../../core/pipeline/run/deferred.ts'
-import type { Run, RunStep } from '../../../core/pipeline/run/run.ts'
+import type { Run } from '../../../core/pipeline/run/run.ts'
 import { settle } from '../../../core/pipeline/run/settle.ts'
+import { type Step, unbegun } from '../../../core/pipeline/step.ts'
 import { forgetIdempotencyKeys } from '../../../core/store/db/retention.ts'
 import { findIdempotencyKey } from '../../../core/store/dispatch/dispatch-views.ts'
 import { acquireLease } from '../../../core/store/dispatch/runs.ts'
@@ -294,26 +295,15 @@ await t.test('a file is removed where its dispatch was refused, and stays where 
 })
 
 await t.test('what cannot be recorded is told as in doubt, even a refusal: another run goes on with it', async (t) => {
-  const step: RunStep = {
+  const step: Step = {
     stepId: crypto.randomUUID(),
     service: 'upload',
     fields: {},
     requestSettings: {},
     price: 0,
+    by: { code: 'mute', version: '1.0.0', chosenBy: 'request', configuredBy: 'company', sandbox: false },
     content: {},
-    tries: 0,
-    generation: 0,
-    looks: 0,
-    result: {
-      service: 'upload',
-      providerName: 'mute',
-      sandbox: false,
-      status: 'planned',
-      response: null,
-      document: null,
-      error: null,
-      charged: 0
-    }
+    state: unbegun
   }
   const run: Run = {
     runId: crypto.randomUUID(),
@@ -337,8 +327,7 @@ await t.test('what cannot be recorded is told as in doubt, even a refusal: anoth
   })
   for (const outcome of ['rejected', 'unavailable', 'uncertain'] as const) {
     const settled = settle(away, run, step, { outcome, error: { word: 'provider_unavailable', message: 'Not now.' } }, {
-      actor: { kind: 'system' },
-      results: []
+      kind: 'system'
     }).catch((error: unknown) => error)
     for (let tries = 0; tries < 8; tries++) {
       await setImmediate()

@@ -43,11 +43,10 @@ async function kept (
     steps: [{
       stepId,
       service: 'sms',
-      by: { providerCode: 'simulator', providerVersion: '1.0.0', chosenBy: 'company', configuredBy: 'company' },
-      sandbox: false,
+      by: { code: 'simulator', version: '1.0.0', chosenBy: 'company', configuredBy: 'company', sandbox: false },
       fields: { message: 'canary-fields' },
       requestSettings: { a: 'canary-settings' },
-      content: { template: { id: 1, version: 1 }, data: { secret: 'canary-data' } },
+      template: { template: { id: 1, version: 1 }, data: { secret: 'canary-data' } },
       price: 1
     }],
     ...(key === undefined ? {} : { idempotency: { key, fingerprint: 'f' } })

@@ -185,11 +185,10 @@ export async function hookService (
         steps: [{
           stepId,
           service: name,
-          by: { providerCode: provider, providerVersion: '1.0.0', chosenBy: 'request', configuredBy },
-          sandbox,
+          by: { code: provider, version: '1.0.0', chosenBy: 'request', configuredBy, sandbox },
           fields: {},
           requestSettings: {},
-          content: { template: { id: 1, version: 1 }, data: {} },
+          template: { template: { id: 1, version: 1 }, data: {} },
           price: 0
         }]
       }, { lease: { runId, seconds: 15 } })

@@ -1,0 +1,172 @@
+import type { Readable } from 'node:stream'
+import { configurationUsed } from '../../configuration/sandbox.ts'
+import { openConfiguration, scopeOf } from '../../configuration/vault.ts'
+import type { DocumentHandle } from '../../contract/common.ts'
+import { DispatchError } from '../../contract/errors.ts'
+import type { CallResources } from '../../host/call/call-resources.ts'
+import { type CallContext, callDispatch, type FailedCall, type Outcome } from '../../host/call/call.ts'
+import { failedCall } from '../../host/call/invoke.ts'
+import { logWith } from '../../host/call/log.ts'
+import type { InstalledProvider } from '../../host/load/load.ts'
+import type { StepContent } from '../../services/content.ts'
+import { needsProvider, services } from '../../services/index.ts'
+import type { StoredConfiguration } from '../../store/configuration/configurations.ts'
+import { findDocument } from '../../store/dispatch/dispatch-views.ts'
+import { createProviderState, keepForRun } from '../../store/vendor/provider-state.ts'
+import type { PipelineDependencies } from '../dependencies.ts'
+import type { CallableStep } from '../step.ts'
+import type { Run } from './run.ts'
+import { storedFile } from './stored-document.ts'
+
+/**
+ * Readies the one call of a step's provider, with the credentials as they are now. Throws before anything is sent; every failure of the
+ * call is an outcome.
+ */
+export async function prepareCall (
+  dependencies: PipelineDependencies,
+  run: Run,
+  step: CallableStep,
+  made: StepContent
+): Promise<() => Promise<Outcome>> {
+  const { service, fields, by: { provider } } = step
+  if (!needsProvider(service)) throw new TypeError(`The service "${service}" has no provider.`)
+  const context = await contextOf(dependencies, run, step)
+  const request = services[service].request(fields, made)
+  const gate = dependencies.breakers.admit(run.companyId, provider.code)
+  if (!gate.pass) {
+    throw new DispatchError('provider_unavailable',
+      `The provider "${provider.code}" has failed again and again: it is asked anew in ${gate.retryAfter} seconds.`, {
+      retryAfter: gate.retryAfter
+    })
+  }
+  return async () => {
+    if (!await dependencies.leases.refresh(run.runId)) {
+      return failedCall('provider_unavailable', 'Nothing was sent: this process has lost the dispatch.', { ours: true })
+    }
+    const outcome = await callDispatch(provider, service, request, context)
+    dependencies.breakers.record(run.companyId, provider.code, outcome)
+    if (outcome.outcome !== 'accepted') logRefusal(dependencies, run, provider.code, outcome)
+    return outcome
+  }
+}
+
+/** One line, without the vendor's sentence: it may name a recipient. */
+function logRefusal (
+  { log }: PipelineDependencies,
+  { companyId, dispatchId }: Run,
+  provider: string,
+  { outcome, error: { word, code } }: FailedCall
+): void {
+  log.warn({ companyId, dispatchId, provider, outcome, error: word, ...(code === undefined ? {} : { code }) },
+    'the provider did not accept a request')
+}
+
+/** What a provider is given for a step, whatever it is asked. Throws `provider_unavailable` when its configuration has gone. */
+export async function contextOf (dependencies: PipelineDependencies, run: Run, step: CallableStep): Promise<CallContext> {
+  const { companyId, dispatchId } = run
+  const { stepId, requestSettings, generation, rest, by: { provider, sandbox } } = step
+  return callContextOf(dependencies, {
+    companyId,
+    dispatchId,
+    provider,
+    sandbox,
+    requestSettings,
+    reference: rest?.of ?? stepId,
+    idempotencyKey: generation === 0 ? stepId : `${stepId}:${generation}`,
+    ...(rest === undefined ? {} : { rest: { answer: rest.answer, recipients: rest.recipients } })
+  }, await configurationFor(dependencies, run, step), await callResourcesOf(dependencies, run, step))
+}
+
+async function configurationFor (
+  { configurations }: PipelineDependencies,
+  { companyId, actor }: Run,
+  { by: { code, configuredBy } }: CallableStep
+): Promise<StoredConfiguration> {
+  const configuration = configurationUsed(await configurations.latest(companyId), {
+    providerCode: code,
+    configuredBy,
+    userId: actor.userId
+  })
+  if (configuration === undefined) {
+    throw new DispatchError('provider_unavailable', `The provider "${code}" was not called: its configuration has been removed.`)
+  }
+  return configuration
+}
+
+/** What a provider is called about: a step of a dispatch. */
+type CallSubject =
+  & { companyId: number, dispatchId: string, provider: InstalledProvider }
+  & Pick<CallContext, 'sandbox' | 'reference' | 'idempotencyKey' | 'requestSettings' | 'rest'>
+
+/** What a provider is given with every call about a step: its configuration as it is now, and what it may reach. */
+export function callContextOf (
+  { keyring, database, network, log, now }: Pick<PipelineDependencies, 'keyring' | 'database' | 'network' | 'log' | 'now'>,
+  { companyId, dispatchId, provider, ...subject }: CallSubject,
+  configuration: StoredConfiguration,
+  resources: Omit<CallResources, 'network' | 'account'>
+): CallContext {
+  return {
+    ...subject,
+    settings: openConfiguration(keyring, companyId, configuration),
+    log: logWith(log, { companyId, dispatchId, provider: provider.code }),
+    state: createProviderState(database, companyId, provider.code, now),
+    now,
+    resources: { ...resources, network, account: `${companyId}|${provider.code}|${scopeOf(configuration)}` }
+  }
+}
+
+/** What the provider of a step may reach beside the network. */
+async function callResourcesOf (
+  dependencies: PipelineDependencies,
+  { companyId, dispatchId, runId }: Run,
+  { by: { provider }, service, stepId, generation }: CallableStep
+): Promise<Omit<CallResources, 'network' | 'account'>> {
+  const { spool, database, diskRoot, leases, now } = dependencies
+  // Under a name that no provider's code can have: the provider's own keys are elsewhere.
+  const providerCode = `${provider.code}:host`
+  // A definite refusal ends what was prepared: what comes after it begins anew.
+  const key = generation === 0 ? `checkpoint:${stepId}` : `checkpoint:${stepId}:${generation}`
+  const id = provider.manifest.services[service]?.checkpoint === true
+    ? await createProviderState(database, companyId, providerCode, now).get(key)
+    : undefined
+  return {
+    holds: () => leases.isHeld(runId),
+    documents: { read: (document) => readDocument(dependencies, companyId, document), keep: spool.keep },
+    checkpoint: {
+      ...(typeof id === 'string' && { id }),
+      save: (value) => keepForRun(database, { companyId, dispatchId, runId, providerCode, key, value }, now())
+    },
+    ...(diskRoot !== undefined && { disk: { root: diskRoot, folder: String(companyId) } })
+  }
+}
+
+/**
+ * Makes sure that what a step is about is what was stored; a call that found out on its way would leave its request unfinished.
+ * `fresh`: what has just been made. Throws `document_damaged`.
+ */
+export async function checkDocuments (
+  { database, files }: Pick<PipelineDependencies, 'database' | 'files'>,
+  { companyId }: Pick<Run, 'companyId'>,
+  made: StepContent,
+  fresh: ReadonlySet<string>
+): Promise<void> {
+  const handles = [
+    ...'document' in made ? [made.document] : [],
+    ...'attachments' in made ? made.attachments : [],
+    ...('inline' in made ? made.inline ?? [] : [])
+  ]
+  for (const { id } of handles.filter((document) => !fresh.has(document.id))) {
+    const stored = await findDocument(database, companyId, id)
+    if (stored !== undefined) await files.check(storedFile(stored))
+  }
+}
+
+/** The bytes of a document that is still on its way, or of a stored one. */
+async function readDocument (
+  { spool, files, database }: PipelineDependencies,
+  companyId: number,
+  document: DocumentHandle
+): Promise<Readable> {
+  const stored = await findDocument(database, companyId, document.id)
+  return stored === undefined ? await spool.read(document) : await files.stream(storedFile(stored))
+}

@@ -1,0 +1,123 @@
+import type { DocumentHandle } from '../../contract/common.ts'
+import { signedEvent } from '../../contract/delivery.ts'
+import { DispatchError } from '../../contract/errors.ts'
+import { callDocument } from '../../host/call/document.ts'
+import { findDocument } from '../../store/dispatch/dispatch-views.ts'
+import type { NewDocument } from '../../store/dispatch/documents.ts'
+import { replaceDocument } from '../../store/dispatch/steps.ts'
+import type { PipelineDependencies } from '../dependencies.ts'
+import { type CallableStep, isCallable, type Step } from '../step.ts'
+import { contextOf } from './call.ts'
+import { type ChainDocument, expiryOf, placesIn, storageKeyOf } from './content.ts'
+import { advance, type Run } from './run.ts'
+import { type StoredDocument, storedDocument, storedDocumentOfNew } from './stored-document.ts'
+
+/** How a step's document is marked that its provider made. */
+const vendorDocumentMark = { theirs: true }
+
+/**
+ * The document of the first step: ours, or the provider's own as it was fetched, or is now. Throws `provider_unavailable` when that cannot
+ * be had.
+ */
+export async function handOn (dependencies: PipelineDependencies, run: Run): Promise<ChainDocument | undefined> {
+  const [source] = run.steps
+  const { document, made } = source?.content ?? {}
+  if (source === undefined || document === undefined) return undefined
+  const { response } = source.state
+  if (!hasVendorDocument(source) || made?.['theirs'] === true || response === null) return { document, signatures: placesIn(made) }
+  const fetched = await storeVendorDocument(dependencies, run, { of: source, for: source.stepId, remoteId: response.id })
+  advance(run, { ...source, content: { document: fetched, made: vendorDocumentMark } })
+  return { document: fetched, signatures: [] }
+}
+
+/** The document that a step was called with, for a call that repeats it. */
+export async function handOnAgain (dependencies: PipelineDependencies, run: Run, step: Step): Promise<ChainDocument | undefined> {
+  if (step.deferredOn === undefined) return handOn(dependencies, run)
+  const given = givenDocument(step)
+  if (given !== undefined || step.deferredOn !== signedEvent) return given ?? ownDocument(dependencies, run)
+  throw new DispatchError('provider_unavailable', `The document that "${step.service}" was called with is not there any more.`)
+}
+
+/** The document that a deferred step takes over: the signed one, fetched once, where everybody has signed; else that of the dispatch. */
+export async function handOnAfterEvent (dependencies: PipelineDependencies, run: Run, step: Step): Promise<ChainDocument> {
+  const given = givenDocument(step)
+  if (given !== undefined) return given
+  if (step.deferredOn !== signedEvent) return ownDocument(dependencies, run)
+  const [service] = signedEvent.split('.')
+  const signed = run.steps.find((one) => one.service === service)
+  if (signed === undefined || !isCallable(signed) || signed.state.response === null) {
+    throw new DispatchError('provider_unavailable', 'The dispatch has no accepted step that the event could be about.')
+  }
+  const { id: remoteId } = signed.state.response
+  return { document: await storeVendorDocument(dependencies, run, { of: signed, for: step.stepId, remoteId }), signatures: [] }
+}
+
+/** The document that a step whose event has come was given before. */
+function givenDocument ({ content: { document } }: Step): ChainDocument | undefined {
+  return document === undefined ? undefined : { document, signatures: [] }
+}
+
+/** The document of a dispatch, for what is done after the end of its path. Throws `document_expired` when it is kept no more. */
+export async function ownDocument (dependencies: PipelineDependencies, run: Run): Promise<ChainDocument> {
+  const own = await handOn(dependencies, run)
+  if (own === undefined || own.document.expiresAt <= await dependencies.database.time()) {
+    throw new DispatchError('document_expired', 'The document of the dispatch is kept no more.', { dispatchId: run.dispatchId })
+  }
+  return own
+}
+
+/** Whether what a step is about is the provider's own document, which is fetched once it is accepted. */
+function hasVendorDocument (step: Step): step is CallableStep {
+  if (!isCallable(step)) return false
+  const capabilities = step.by.provider.manifest.services[step.service]?.capabilities
+  return capabilities !== undefined && 'document' in capabilities && capabilities.document === 'theirs'
+}
+
+/**
+ * Fetches the provider's document of what `of` dispatched, and keeps it as the document of the step `for`. Throws
+ * `provider_unavailable` when it cannot be had now.
+ */
+async function storeVendorDocument (
+  dependencies: PipelineDependencies,
+  run: Run,
+  { of, for: stepId, remoteId }: { of: CallableStep, for: string, remoteId: string }
+): Promise<StoredDocument> {
+  const { companyId, dispatchId } = run
+  const { provider } = of.by
+  if (provider.verbs[of.service]?.document === undefined) {
+    throw new DispatchError('provider_unavailable', `The provider "${provider.code}" hands out no documents of "${of.service}".`)
+  }
+  const answer = await callDocument(provider, of.service, { id: remoteId }, await contextOf(dependencies, run, of))
+  if (!answer.ok) throw new DispatchError('provider_unavailable', `The document could not be fetched: ${answer.why}`)
+  // A provider may hand out the very document that it was given.
+  const known = await findDocument(dependencies.database, companyId, answer.value.id)
+  const kept = known === undefined ? await store(dependencies, run, answer.value) : { document: storedDocument(known) }
+  await replaceDocument(dependencies.database, { companyId, dispatchId, stepId }, {
+    documentId: kept.document.id,
+    ...('fresh' in kept ? { fresh: kept.fresh } : {}),
+    ...(stepId === of.stepId ? { made: vendorDocumentMark } : {})
+  })
+  return kept.document
+}
+
+async function store (
+  { spool, files, newId, now }: PipelineDependencies,
+  { companyId }: Run,
+  handle: DocumentHandle
+): Promise<{ document: StoredDocument, fresh: NewDocument }> {
+  const time = now()
+  const documentId = newId()
+  const storageKey = storageKeyOf(companyId, time, documentId)
+  const { size, sha256 } = await files.receive(storageKey, await spool.read(handle))
+  await spool.drop(handle)
+  const fresh = {
+    documentId,
+    filename: handle.filename,
+    contentType: handle.contentType,
+    size,
+    sha256,
+    storageKey,
+    expiresAt: expiryOf(time)
+  }
+  return { document: storedDocumentOfNew(fresh), fresh }
+}
