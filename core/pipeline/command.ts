@@ -5,8 +5,8 @@ import type { ServicePath } from '../services/chains.ts'
 import type { NewDocument } from '../store/dispatch/documents.ts'
 
 /**
- * A request for one or more services, before anything about it is known. The client waits unless the mode says otherwise; `version`: of the
- * API, the latest unless given.
+ * A request for one or more services, as it came in. The client waits unless the mode says otherwise. `version`: of the API, the latest
+ * unless given.
  */
 export type DispatchCommand = {
   actor: Actor
@@ -19,5 +19,5 @@ export type DispatchCommand = {
   file?: ReceivedFile
 }
 
-/** A file that came with a request and is stored; `discard` removes it where nothing was recorded. */
+/** A file that came with a request and is stored. `discard` removes it when the request was not recorded. */
 export type ReceivedFile = { document: NewDocument, discard: () => Promise<void> }

@@ -14,14 +14,14 @@ import { createOperatorActions, type OperatorActions } from './recover/operator-
 import { type DispatchResult, resultOf } from './respond/result.ts'
 import { createRunner, type Runner } from './run/runner.ts'
 
-/** What came of a call. `replayed`: the dispatch was there before it. */
+/** The answer to a command. `replayed`: an earlier request with the same idempotency key made the dispatch. */
 export type DispatchReply = { result: DispatchResult, replayed: boolean }
 
 export type Pipeline =
   & OperatorActions
   & Pick<Runner, 'runQueued' | 'drain'>
   & {
-    /** Everything that a dispatch checks, and nothing that it does. */
+    /** Runs all checks of a dispatch. Nothing is recorded or sent. */
     validate: (command: DispatchCommand) => Promise<ValidationResponse>
     /**
      * Checks, records, renders, calls the provider and settles. Throws a DispatchError for whatever keeps a dispatch from being recorded.
@@ -72,7 +72,7 @@ async function dispatch (stages: Stages, command: DispatchCommand): Promise<Disp
       progress.recorded = true
     })
   } catch (error) {
-    // What nobody has refused may have been recorded all the same; a file that is nobody's is removed with time.
+    // After any other error the dispatch may still be recorded. The retention job removes a file that belongs to no dispatch.
     progress.recorded ||= !(error instanceof DispatchError)
     throw error
   } finally {
@@ -80,7 +80,7 @@ async function dispatch (stages: Stages, command: DispatchCommand): Promise<Disp
   }
 }
 
-/** `begun` is called once the dispatch is recorded, or may be. */
+/** `begun` is called once the dispatch is recorded, or once nobody can tell whether it is. */
 async function beginOrRepeat (
   stages: Stages,
   command: DispatchCommand,
@@ -96,7 +96,7 @@ async function beginOrRepeat (
   try {
     return await repeat(stages, command, idempotency) ?? await begin({ idempotency })
   } catch (error) {
-    // Another request with the key was recorded between the look and the try.
+    // Another request with the same key was recorded after the key was looked up.
     const repeated = error instanceof IdempotencyKeyTaken ? await repeat(stages, command, idempotency) : undefined
     if (repeated === undefined) throw error
     return repeated
@@ -104,8 +104,8 @@ async function beginOrRepeat (
 }
 
 /**
- * The key of a command as it is bound: to the services in the path and the body, whatever its white space; a test is another request than
- * what it tests.
+ * The idempotency key of a command, with a hash of what it is bound to: the services in the path and the body without its white space.
+ * A request with a test key is another request than the same one with a live key.
  */
 function idempotencyOf ({ actor, idempotencyKey: key, services, body, file }: DispatchCommand): IdempotencyKey | undefined {
   if (key === undefined) return undefined
@@ -113,7 +113,7 @@ function idempotencyOf ({ actor, idempotencyKey: key, services, body, file }: Di
   return { key, fingerprint: hash('sha256', `${actor.key?.mode === 'test' ? 'test ' : ''}${services.join('/')}\n${given}`) }
 }
 
-/** The repeat of a request whose key is bound, if it is. What was surely not sent goes on. */
+/** The answer to a repeated request; undefined when its key is new. A dispatch that was surely not sent goes on. */
 async function repeat (
   { dependencies: { database }, runner }: Stages,
   { actor, mode }: DispatchCommand,
@@ -129,7 +129,7 @@ async function repeat (
 }
 
 /**
- * The dispatch that a repeated request means. Throws `idempotency_key_reused` when the request is another one, and
+ * The dispatch of the first request with a key. Throws `idempotency_key_reused` when the two requests differ, and
  * `idempotency_in_progress` while the first client still waits for its answer.
  */
 async function repeatedDispatch (
@@ -154,7 +154,7 @@ function inProgress (dispatchId: string): DispatchError {
     'The first request with this idempotency key is still running; ask again in a moment.', { dispatchId })
 }
 
-/** Whether a repeat lets a dispatch go on: nothing of it was sent. */
+/** Whether a repeated request lets the dispatch go on: no vendor has accepted anything, and a step was surely not sent. */
 function isResumable (record: DispatchRecord): boolean {
   return record.status === 'failed' && record.data !== null && record.steps.some(({ status }) => status === 'unavailable')
 }

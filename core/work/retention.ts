@@ -25,20 +25,20 @@ export type RetentionOptions = {
 const day = 24 * 3600 * 1000
 /** Milliseconds that an idempotency key is kept after the final state of its dispatch. */
 const keysKeptFor = day
-/** Milliseconds that an event may be waited for: signers have up to a year. */
+/** Milliseconds after which no event of a dispatch is expected: signers have up to a year. */
 const waitedFor = 366 * day
-/** Days after which a file without a row is abandoned, and those on which its folder is looked into. */
+/** A file without a row is removed when its folder is this many days old. */
 const lookedInto = [2, 3, 4]
-/** Files that are removed at once. */
+/** Files that are removed at the same time. */
 const removals = 8
 
-/** Forgets what has been kept for long enough, in bounded batches; where one was full, another job goes on. */
+/** Deletes what has been kept for long enough, in batches. After a full batch another job goes on. */
 export function createRetention ({ database, queue, files, retentionDays, log, batch: limit = 1_000 }: RetentionOptions): () => Promise<
   void
 > {
   const removing = pLimit(removals)
 
-  /** A file that cannot be removed is tried again by the next job. */
+  /** Answers the keys of the files that were removed. The next job tries the others again. */
   async function remove (keys: readonly string[]): Promise<Set<string>> {
     const removed = await Promise.all(keys.map((key) =>
       removing(async () => {
@@ -62,7 +62,7 @@ export function createRetention ({ database, queue, files, retentionDays, log, b
     return gone.length
   }
 
-  /** Files that were stored for a dispatch which was never recorded, by day. */
+  /** Removes files of dispatches that were never recorded, by the day on which they were stored. */
   async function removeAbandoned (time: Date): Promise<number> {
     let abandoned = 0
     for (const companyId of await listCompanyIds(database)) {
@@ -93,7 +93,7 @@ export function createRetention ({ database, queue, files, retentionDays, log, b
     }
     const isDone = Object.values(batches).every((count) => count < limit)
     if (!isDone) await queue.send('retention', [{ data: {} }])
-    // Once a day: the last job of a run.
+    // Only the last job of the day does this.
     const abandoned = isDone ? await removeAbandoned(time) : 0
     log.info({ ...batches, abandoned }, 'what was kept for long enough is forgotten')
   }
@@ -103,7 +103,7 @@ function isDocument (key: string): boolean {
   return isUuid(idOf(key))
 }
 
-/** Where a document lies ends with its id, a draft of it too. */
+/** The id at the end of a storage key; a draft has an ending after it. */
 function idOf (storageKey: string): string {
   const name = storageKey.slice(storageKey.lastIndexOf('/') + 1)
   return name.endsWith(draftEnding) ? name.slice(0, -draftEnding.length) : name

@@ -7,13 +7,13 @@ import { runEvery } from './queue/repeat.ts'
 import { createRetention, type RetentionOptions } from './retention.ts'
 import { createPollHandler, createPollSweep } from './status/poll.ts'
 
-/** The work of this process beside its requests. */
+/** The background work of this process. */
 export type Worker = {
-  /** Leaves the disk alone from now on; resolves when no event is being written. The queue ends by itself. */
+  /** Stops reading from the disk. Resolves when no event is being written. The queue is closed by its owner. */
   close: () => Promise<void>
 }
 
-/** Milliseconds between two tries to bring what lies on the disk into the database. */
+/** Milliseconds between two tries to move events from the disk into the database. */
 const drainPause = 1_000
 
 type Options =
@@ -22,13 +22,13 @@ type Options =
   & Pick<Parameters<typeof startDispatchWorker>[0], 'dependencies' | 'pipeline' | 'atOnce'>
   & { inbox: Inbox, callbacks: Callbacks, log: Log }
 
-/** Starts to work on what the queue and the disk hold. */
+/** Starts the handlers of the queue and the tasks that repeat. */
 export async function startWorker (options: Options): Promise<Worker> {
   const { queue, inbox, callbacks, log } = options
   const sweep = createPollSweep(options)
   await queue.work('webhook', createInboundHandler(options), { atOnce: 4 })
   await queue.work('poll', createPollHandler(options), { atOnce: 4 })
-  // One by one: a receiver that does not answer would hold up whatever was fetched with it.
+  // Fetched one by one: a receiver that does not answer would delay the callbacks fetched with it.
   await queue.work('callback', callbacks.deliver, { atOnce: callbackLimits.atOnce, together: 1, ofGroup: callbackLimits.perCompany })
   await queue.work('sweep', async () => {
     await Promise.all([sweep(), callbacks.sweep()])

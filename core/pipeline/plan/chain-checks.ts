@@ -10,7 +10,7 @@ import type { DispatchRequest } from '../../services/request.ts'
 import type { Findings } from '../../services/service.ts'
 import type { ResolvedStep } from './resolve.ts'
 
-/** What is called back: the end of a dispatch that nobody waits for, and what becomes of contracts and letters. */
+/** Warns of a `callbackUrl` that is never called: the client gets the end as its answer, and no step has delivery events. */
 export function checkCallback ({ callbackUrl, services: path }: DispatchRequest, mode: Mode): Findings {
   if (callbackUrl === undefined || mode === 'asynchronous' || path.some(isEventService)) return {}
   return {
@@ -23,7 +23,7 @@ export function checkCallback ({ callbackUrl, services: path }: DispatchRequest,
   }
 }
 
-/** A receiver that is itself an address which is never called; whatever a name comes to is looked at when the callback is sent. */
+/** Refuses a `callbackUrl` whose host is a private address. A host name is resolved and checked when the callback is sent. */
 export function checkCallbackAddress ({ callbackUrl }: DispatchRequest, guard: Pick<Guard, 'check'>): Findings {
   if (callbackUrl === undefined) return {}
   const { hostname } = new URL(callbackUrl)
@@ -37,7 +37,7 @@ export function checkCallbackAddress ({ callbackUrl }: DispatchRequest, guard: P
   return {}
 }
 
-/** A service whose document is signed needs to know where: of a document that a provider makes, nobody does. */
+/** Refuses to sign a document that a provider makes: nobody knows where in it the signers sign. */
 export function checkSignaturePlaces ([first, ...later]: readonly ResolvedStep[]): Findings {
   const provider = first?.choice?.provider
   if (first === undefined || provider === undefined || !makesDocument(provider, first.service)) return {}
@@ -51,7 +51,7 @@ export function checkSignaturePlaces ([first, ...later]: readonly ResolvedStep[]
   }
 }
 
-/** What waits for the last signature takes over the signed document: of a vendor that hands out none, it would ask in vain. */
+/** Refuses a deferred step that needs the signed document when the provider of `esign` does not hand it out. */
 export function checkSigned (steps: readonly ResolvedStep[], deferred: readonly ResolvedStep[]): Findings {
   const provider = steps.find(({ service }) => service === 'esign')?.choice?.provider
   if (provider?.manifest.services.esign?.verbs.includes('document') !== false) return {}
@@ -67,7 +67,7 @@ export function checkSigned (steps: readonly ResolvedStep[], deferred: readonly 
   }
 }
 
-/** What waits for an event of which the provider never tells would wait for ever. */
+/** Refuses a deferred step whose event the provider never reports: it would wait for ever. */
 export function checkEvents (steps: readonly ResolvedStep[], deferred: readonly ResolvedStep[]): Findings {
   return {
     problems: deferred.flatMap(({ deferredOn, at }) => {
@@ -86,11 +86,11 @@ export function checkEvents (steps: readonly ResolvedStep[], deferred: readonly 
   }
 }
 
-/** A letter is printed on paper for which its template may not be made. */
+/** Refuses a letter whose template has another paper size than the provider prints. */
 export function checkPapers ([first, ...later]: readonly ResolvedStep[], deferred: readonly ResolvedStep[]): Findings {
   if (first === undefined) return {}
   const provider = first.choice?.provider
-  // The pages of a document that a provider makes are its own.
+  // A provider that makes the document also chooses its page size.
   const handed = provider !== undefined && makesDocument(provider, first.service) ? undefined : first.template
   const printed = [first, ...[...later, ...deferred].map((step) => ({ ...step, template: handed }))]
   return {
@@ -106,7 +106,7 @@ export function checkPapers ([first, ...later]: readonly ResolvedStep[], deferre
   }
 }
 
-/** A service that cannot do anything with a document of the format that the first one makes. */
+/** Refuses a chain in which a later service does not take the format of the document that the first one makes. */
 export function checkFormats ([first, ...later]: readonly ResolvedStep[]): Findings {
   if (first === undefined || later.length === 0) return {}
   const format = formatOf(first.service, first.fields)

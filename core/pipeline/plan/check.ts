@@ -19,7 +19,7 @@ import { type DispatchPlan, planOf, type PlanOptions } from './plan.ts'
 import type { ResolvedRequest, ResolvedStep } from './resolve.ts'
 import { type Signing, signingOf, type TemplateFindings } from './template-checks.ts'
 
-/** What the rules need besides the draft. `link`: as long as that of every document. `guard`: what callbacks may reach. */
+/** What the rules need besides the request. `link`: a sample, as long as every document link. `guard`: where callbacks may go. */
 export type CheckOptions = {
   templateFindings: TemplateFindings
   foreseen: Foreseen
@@ -71,7 +71,7 @@ export function checkRequest (
 
 type Surroundings = Pick<CheckInput<never, never>, 'today' | 'otherServices' | 'link'>
 
-/** Checks the fields that take the place of a recorded step's; `data`: of its template. Throws as {@link checkRequest} does. */
+/** Checks fields that replace those of a recorded step. `data`: of its template. Throws as {@link checkRequest} does. */
 export async function checkAgain (
   step: ResolvedStep,
   { now, metadata, ...surroundings }: Omit<Surroundings, 'today'> & {
@@ -111,7 +111,7 @@ function checkChoices (steps: readonly ResolvedStep[]): Findings {
   return { problems: steps.flatMap(({ choice }) => choice === undefined || choice.chosen ? [] : [choice.problem]) }
 }
 
-/** The parameters go to a provider; where there is none, they are for nobody. */
+/** Checks the parameters against the provider's schema. Warns of parameters where no provider is needed. */
 function checkSettings ({ settings, providerName, choice, at }: ResolvedStep, version: Version): Findings {
   if (choice !== undefined) {
     return {
@@ -136,7 +136,7 @@ function checkTemplate ({ template: content, ...step }: ResolvedStep, { template
   const { problems = [], warnings = [] } = template.source.vocabulary === 'invoice'
     ? rules({ data, template: subjectOf(template), today })
     : {}
-  // An e-invoice carries every word of the vocabulary, whatever its page shows.
+  // An e-invoice contains every field of the vocabulary, even one that its page does not show.
   const carriesAll = isElectronic || template.source.documentType === 'E_INVOICE'
   return {
     problems: [...found.problems, ...checkSigners(found, signing), ...problems],
@@ -144,7 +144,7 @@ function checkTemplate ({ template: content, ...step }: ResolvedStep, { template
   }
 }
 
-/** Who has a place to sign must be named. */
+/** Refuses a template that has places for more signers than the request names. */
 function checkSigners ({ signers }: DataFindings, signing: Signing | undefined): Problem[] {
   if (signing === undefined || signers <= signing.count) return []
   return [{ path: signing.path, code: tooFewSigners, message: needsSigners(signers, signing.count) }]
@@ -166,10 +166,10 @@ function checkStep ({ service, fields, choice, template: content, at }: Resolved
   })
 }
 
-/** What the chosen providers say that their vendors would refuse, by step. */
+/** The problems that the chosen providers find themselves, by step: their vendors would refuse the request. */
 export type Foreseen = ReadonlyMap<ResolvedStep, Findings>
 
-/** Asks the chosen providers what they foresee of a request. */
+/** Asks the chosen providers for the problems that they find themselves. */
 export async function foresee ({ request: { metadata }, steps, deferred }: ResolvedRequest, now: Date): Promise<Foreseen> {
   const findings = [...steps, ...deferred].map(
     async (step): Promise<[ResolvedStep, Findings]> => [step, await checkForeseen(step, { data: step.template?.data ?? {}, metadata, now })]
@@ -177,7 +177,7 @@ export async function foresee ({ request: { metadata }, steps, deferred }: Resol
   return new Map(await Promise.all(findings))
 }
 
-/** What the chosen provider says that its vendor would refuse: at once, unless it runs in a process of its own. */
+/** The problems that the provider finds itself. A promise when the provider runs in a process of its own. */
 export function checkForeseen (
   { service, fields, settings, choice, at }: ResolvedStep,
   { now, ...content }: { data: JsonObject, metadata: DispatchRequest['metadata'], now: Date }
@@ -201,7 +201,7 @@ function subjectOf ({ source: { documentType, vocabulary, currency } }: StoredTe
   }
 }
 
-/** What the rules may know of a provider: nothing of its secrets. */
+/** What the rules may know of a provider: its capabilities and its plain settings, never its secrets. */
 function providerOf (service: ResolvedStep['service'], choice: ResolvedStep['choice']): CheckInput<JsonObject, JsonObject>['provider'] {
   const facts = capabilitiesOf(choice?.provider, service)
   return facts && { ...facts, ...(choice?.chosen === true ? { settings: choice.configuration.settings.plain } : {}) }
@@ -209,7 +209,7 @@ function providerOf (service: ResolvedStep['service'], choice: ResolvedStep['cho
 
 const usualPlace = '/template/data'
 
-/** Rules speak of data where it usually stands; it may stand elsewhere in the request. */
+/** Moves the paths of findings to where the data really is in the request; the rules assume `/template/data`. */
 function placed (findings: Findings, { template }: ResolvedStep): Findings {
   if (template === undefined || template.path === usualPlace) return findings
   const place = (problem: Problem): Problem =>
@@ -219,7 +219,7 @@ function placed (findings: Findings, { template }: ResolvedStep): Findings {
   return Object.fromEntries(Object.entries(findings).map(([kind, problems]) => [kind, problems.map(place)]))
 }
 
-/** The schema of the data and the business rules may find the same fault: it is told once. */
+/** Reports a fault once when the data's schema and a business rule both find it. */
 function distinct (problems: readonly Problem[]): Problem[] {
   const seen = new Set<string>()
   return problems.filter(({ path, code }) => !seen.has(`${path} ${code}`) && seen.add(`${path} ${code}`))

@@ -31,8 +31,8 @@ export type DispatchPlan = {
 }
 
 /**
- * `prices` in credits, by service; a service without one has its own. `standIn`: the provider in a test, where the chosen one reaches no
- * sandbox.
+ * `prices` in credits, by service; a service without an entry has its default price. `standIn`: the provider of a test when the chosen one
+ * has no sandbox.
  */
 export type PlanOptions = {
   prices: Readonly<Record<string, number>>
@@ -40,17 +40,17 @@ export type PlanOptions = {
   standIn?: InstalledProvider | undefined
 }
 
-/** What is done with a request before anything of it is recorded. Both throw a DispatchError for what is wrong with it. */
+/** The two stages before a request is recorded. Both throw a DispatchError when the request is wrong. */
 export type Planner = {
-  /** The request as its services read it, of an actor who may use them. */
+  /** Reads the body. Throws `forbidden` when the actor may not use one of the services. */
   read: (command: DispatchCommand) => DispatchRequest
-  /** Resolves a request that was read, and checks it. */
+  /** Finds what the request names, checks the rules and makes the plan. */
   plan: (command: DispatchCommand, request: DispatchRequest) => Promise<DispatchPlan>
 }
 
 /**
- * `prices` in credits by service, where they differ from the services' own; `link`: as long as that of every document; `standIn`: the code
- * of the provider that test keys reach where the chosen one has no sandbox; `offered`: the providers that may be chosen, all unless given.
+ * `link`: a sample, as long as every document link. `standIn`: the code of the provider that test keys use when the chosen one has no
+ * sandbox. `offered`: the providers that may be chosen; all unless given.
  */
 export type PlannerOptions = Pick<PlanOptions, 'prices'> & { link: string, standIn?: string, offered?: Host }
 
@@ -67,7 +67,7 @@ export function createPlanner (dependencies: PipelineDependencies, options: Plan
   const { now, newId, network: { guard } } = dependencies
   return {
     read ({ actor, services: path, body }) {
-      // Who may not use a service learns nothing of what it takes.
+      // Before the body is read: an actor who may not use a service does not learn its fields.
       requireServices(actor, path)
       const key = path.join('/')
       const reader = readers.get(key) ?? readerOf(path)
@@ -87,12 +87,12 @@ export function createPlanner (dependencies: PipelineDependencies, options: Plan
   }
 }
 
-/** A file comes as a form, whose fields are texts; everything else is JSON. */
+/** An upload is a form whose fields are texts; every other body is JSON. */
 function readerOf (path: ServicePath): (body: unknown) => DispatchRequest {
   return path[0] === 'upload' ? (body) => readUploadFields(body as Readonly<Record<string, string>>) : createRequestReader(path)
 }
 
-/** The plan of a request that no rule refuses. Throws `configuration_missing` where a test has no provider. */
+/** The plan of a request that passed the checks. Throws `configuration_missing` when a test has no provider. */
 export function planOf (
   { request, test, steps, deferred }: ResolvedRequest,
   warnings: readonly Problem[],
@@ -141,8 +141,8 @@ function done ({ service, settings, choice }: ResolvedStep, prices: PlanOptions[
 }
 
 /**
- * Free, and in the sandbox of the chosen provider, or with the one that stands in for it: what was meant for the chosen one is not given to
- * that.
+ * A test costs nothing. It runs in the sandbox of the chosen provider, or with the stand-in, which does not get the parameters that were
+ * meant for the chosen one.
  */
 function doneInTest (step: ResolvedStep, standIn: InstalledProvider | undefined): Doing {
   const { by, requestSettings } = done(step, {})
@@ -159,7 +159,7 @@ function doneInTest (step: ResolvedStep, standIn: InstalledProvider | undefined)
   return { requestSettings: {}, price: 0, by: { ...by, code, version, provider: standIn, configuredBy: 'nobody', sandbox: true } }
 }
 
-/** What a client reads of a plan that would be followed. */
+/** The plan as the answer to a validation shows it. */
 export function validationOf ({ request, steps, deferred, warnings }: DispatchPlan): ValidationResponse {
   return {
     success: true,

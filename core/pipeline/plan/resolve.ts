@@ -13,7 +13,7 @@ import type { StoredTemplate } from '../../store/templates/templates.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import type { TemplateContent } from '../step.ts'
 
-/** What a request comes to before its rules are checked: what was found, and what was not. `test`: nothing real may come of it. */
+/** A request with the templates and providers that it names, before the rules are checked. `test`: asked for with a test key. */
 export type ResolvedRequest = {
   request: DispatchRequest
   test: boolean
@@ -72,7 +72,7 @@ export async function resolveRequest (catalogs: ResolveDependencies, actor: Acto
   }
 }
 
-/** The choice of a step's provider; what is wrong with it stands where the step names one. */
+/** The choice of a step's provider. A problem points to the field `providerName`. */
 function choiceFor (chooser: ChoiceContext, actor: Actor, { service, providerName, at }: Omit<RequestStep, 'template'>): Choice {
   const choice = chooseProvider(chooser, actor, service, providerName)
   return choice.chosen ? choice : { ...choice, problem: { ...choice.problem, path: at('providerName') } }
@@ -84,7 +84,7 @@ async function findTemplate ({ templates }: ResolveDependencies, companyId: numb
   throw new DispatchError('template_not_found', await whyMissing(templates, companyId, reference))
 }
 
-/** How many names of templates are compared with one that is unknown. */
+/** The most template names that an unknown name is compared with, to suggest a similar one. */
 const compared = 500
 
 async function whyMissing (templates: ResolveDependencies['templates'], companyId: number, reference: TemplateReference): Promise<string> {

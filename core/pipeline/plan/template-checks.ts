@@ -9,7 +9,7 @@ import type { ResolvedRequest, ResolvedStep, ResolvedTemplate } from './resolve.
 /** Who signs the documents of a request: how many, and where the request names them. */
 export type Signing = { count: number, path: string }
 
-/** What the template of a step says about its data. Paths point into the request. */
+/** Checks the data of a step against its template. Paths point into the request. */
 export type TemplateFindings = (step: ResolvedStep & { template: ResolvedTemplate }, signing: Signing | undefined) => DataFindings
 
 const at = '/template/data'
@@ -25,8 +25,8 @@ export function signingOf (steps: readonly ResolvedStep[]): Signing | undefined 
 }
 
 /**
- * Compiles each version of a template once, and keeps those in use. What fits the schema of a shared template can be put into
- * it (their tests hold them to that): it is evaluated only to learn whether more sign than the request names.
+ * Compiles each version of a shared template once and caches it. Data that fit its schema can always be rendered (the tests of the shared
+ * templates ensure that). So the template is evaluated only to count its signers.
  */
 export function createSharedChecks (): TemplateFindings {
   const compiled = new LRUCache<string, { check: DataCheck, mostSigners: number }>({ max: mostTemplates })
@@ -45,8 +45,8 @@ export function createSharedChecks (): TemplateFindings {
 }
 
 /**
- * Asks every template of a draft about its data: a shared one at once, a company's own in a template worker, because nobody knows what its
- * schema and its expressions ask for.
+ * Checks the data of every step against its template: a shared template in this thread, a company's own in a template worker, because its
+ * schema and expressions may take any time and memory.
  */
 export function createTemplateChecks (templateWorkers: Pick<
   TemplateWorkers,
@@ -76,7 +76,7 @@ export function createTemplateChecks (templateWorkers: Pick<
 
 const formats = { message: 'html', text: 'text', upload: 'pdf' } as const satisfies Partial<Record<ContentKind, Format>>
 
-/** What is made of the template of a step. */
+/** The format in which the template of a step is rendered. */
 function madeAs ({ service, fields }: Pick<ResolvedStep, 'service' | 'fields'>): Format {
   const { content } = services[service]
   return content === 'document' ? formatOf(service, fields) : formats[content]

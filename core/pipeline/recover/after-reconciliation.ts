@@ -7,12 +7,12 @@ import type { Run } from '../run/run.ts'
 import { endEffectsOf, statusAfter } from '../run/settle.ts'
 import { isOffPath, type Step } from '../step.ts'
 
-/** What was found out about a step in doubt. `again`: it was surely not sent, and may be by itself. */
+/** What was found out about an uncertain step. `again`: it was surely not sent and may be sent again without a person. */
 export type ReconciledOutcome = { settlement: Settlement, again?: boolean }
 
 /**
- * What follows when it is found out what became of a step, so many seconds after its doubt began (`doubted`), of a dispatch
- * that was in the state `from`. Whoever waited for it was answered long ago.
+ * What follows when the outcome of an uncertain step is found. `doubted`: seconds since it became uncertain. `from`: the status of its
+ * dispatch. No client waits for the answer any more.
  */
 export function reconciliationFollowUpOf (
   dependencies: PipelineDependencies,
@@ -37,5 +37,5 @@ export function reconciliationFollowUpOf (
   return { ...next, status: end, ...endEffectsOf(dependencies, run, end, after) }
 }
 
-/** The states in which the price of what follows the step is still held. */
+/** The statuses of a dispatch in which the price of its later steps is still held. */
 const holdsRest: ReadonlySet<DispatchStatus> = new Set(['running', 'uncertain', 'queued'])

@@ -11,7 +11,7 @@ import { isOffPath, type Step } from '../step.ts'
 import { reconciliationFollowUpOf } from './after-reconciliation.ts'
 import type { LateOutcome, RecordedLate } from './outcome-spool.ts'
 
-/** What an answer may still change of a step that others have concluded upon: an acceptance is a fact, whatever was said meanwhile. */
+/** The statuses of a step that a late answer may still change. An acceptance is a fact: it changes every status but `accepted`. */
 const corrected: Record<Settlement['outcome'], readonly StepStatus[]> = {
   accepted: ['planned', 'calling', 'unavailable', 'uncertain', 'rejected'],
   rejected: ['planned', 'calling', 'unavailable', 'uncertain'],
@@ -20,11 +20,11 @@ const corrected: Record<Settlement['outcome'], readonly StepStatus[]> = {
 }
 
 /**
- * Records what came of a call although its run could not: it had lost its dispatch by then (`conflict`), or the database was
- * away for too long. What cannot be recorded now is kept on the disk until it can.
+ * Records the outcome of a call that its run could not record: the run had lost the dispatch (`conflict`), or the database was away for too
+ * long. What cannot be recorded now is kept on the disk.
  */
 export async function recordLateOutcome (dependencies: PipelineDependencies, late: LateOutcome, why: unknown): Promise<void> {
-  // Whoever recovers the dispatch finds a doubt by itself.
+  // The recovery of the dispatch makes the step uncertain without this.
   if (late.settlement.outcome === 'uncertain') return
   const isLost = why instanceof DispatchError && why.word === 'conflict'
   if (isLost && await record(dependencies, late).catch((error: unknown) => notRecorded(dependencies, late, error)) === 'done') return
@@ -38,12 +38,12 @@ export async function recordLateOutcome (dependencies: PipelineDependencies, lat
   }
 }
 
-/** Records the outcomes that lie on the disk, as far as their dispatches are to be had now. Rejects while the database is away. */
+/** Records the outcomes on the disk whose dispatches have no other run now. Rejects while the database is away. */
 export async function recordSpooledOutcomes (dependencies: PipelineDependencies): Promise<void> {
   await dependencies.outcomes.drain((late) =>
     record(dependencies, late).catch((error: unknown) => {
       if (error instanceof DatabaseUnavailable) throw error
-      // One that cannot be recorded keeps nobody else from it.
+      // One that cannot be recorded must not block the others.
       return notRecorded(dependencies, late, error)
     })
   )
@@ -55,8 +55,8 @@ function notRecorded ({ log }: PipelineDependencies, { companyId, dispatchId }: 
 }
 
 /**
- * Records an outcome under a lease of its own, once. Where nobody has done the step meanwhile, it is what the answer says and
- * its dispatch goes on from there; else the timeline alone tells of it.
+ * Records an outcome once, under a lease of its own. If nothing newer is known of the step, it gets this outcome and its dispatch goes on
+ * from there. Otherwise only the timeline gets an entry.
  */
 async function record (dependencies: PipelineDependencies, late: LateOutcome): Promise<RecordedLate> {
   const { database, leases } = dependencies
@@ -66,7 +66,7 @@ async function record (dependencies: PipelineDependencies, late: LateOutcome): P
     const taken = await acquireLease(database, late, { lease, from: dispatchStatuses, ended: late.runId })
     if (taken === undefined) return 'later'
     try {
-      // Another process may have been at it until now.
+      // Another process may have recorded it before this one got the lease.
       if (await whetherRecorded(database, late) === 'open') {
         await conclude(dependencies, late, await rehydrateWhatIsKept(dependencies, taken, lease.runId), taken.status)
       }
@@ -105,7 +105,7 @@ async function conclude (
   log.warn({ companyId, dispatchId, stepId, outcome: settlement.outcome, before }, 'an answer is recorded after its run had ended')
 }
 
-/** Whether nothing says more about the step than this answer: only an acceptance counts beside what came of a later attempt. */
+/** Whether the answer still counts: after a later attempt only an acceptance does. */
 async function isOpen ({ database }: PipelineDependencies, late: LateOutcome, { state: { status } }: Step): Promise<boolean> {
   const { outcome } = late.settlement
   return corrected[outcome].includes(status) && (outcome === 'accepted' || await lastAttempt(database, late) === late.attempt)

@@ -19,39 +19,39 @@ import { resolveStep } from './reconcile.ts'
 import { isUnfinished, replacementOf } from './replacement.ts'
 import { cancelAtVendors } from './vendor-cancellation.ts'
 
-/** A recorded dispatch, by its id, and who wants something of it, from where. */
+/** A recorded dispatch by its id, who wants something of it, and how that is written into the audit log. */
 export type OperatorRequest = { actor: Actor, author: AuditAuthor, dispatchId: string }
 
-/** What a person does about a dispatch that is recorded; each is a line of the audit log. */
+/** What a person can do with a recorded dispatch. Each action is a line of the audit log. */
 export type OperatorActions = {
   /**
-   * Lets a dispatch go on at the step that failed, and does again what failed of its deferred steps; the body may put one of them right.
-   * Throws `conflict` when nothing has failed, or another run has it.
+   * Lets a dispatch go on at the step that failed, and repeats its deferred steps that failed. The body may correct one of them. Throws
+   * `conflict` when nothing has failed, or another run has the dispatch.
    */
   retry: (recorded: OperatorRequest & { body?: unknown, mode?: Mode }) => Promise<DispatchResult>
   /**
-   * Ends a dispatch of which nothing has begun; of one that has ended, asks the vendors to take back what they have accepted. Throws
-   * `conflict` when neither can be, and what the failure of a vendor is.
+   * Ends a dispatch of which nothing has begun. Of one that has ended, asks the vendors to cancel what they have accepted. Throws
+   * `conflict` when neither is possible, and the error of a vendor that fails.
    */
   cancel: (recorded: OperatorRequest) => Promise<DispatchResult>
-  /** A person's word on a step in doubt. Throws `forbidden` unless an administrator's. */
+  /** Sets the outcome of an uncertain step. Throws `forbidden` unless an admin asks. */
   resolve: (recorded: OperatorRequest & { outcome: 'accepted' | 'rejected', reason: string }) => Promise<DispatchResult>
 }
 
-/** How a dispatch goes on; undefined when another run has just taken it. */
+/** Lets a dispatch go on. Answers undefined when another run has just taken it. */
 export type Resume = (
   record: DispatchRecord,
   how: { actor: Actor, mode?: Mode | undefined, replacement?: Replacement, also?: TransactionHook }
 ) => Promise<DispatchResult | undefined>
 
-/** `link`: as long as that of every document. */
+/** `link`: a sample, as long as every document link. */
 export function createOperatorActions (
   dependencies: PipelineDependencies,
   { resume, link }: { resume: Resume, link: string }
 ): OperatorActions {
   const { database, leases, now } = dependencies
 
-  /** Notes in the audit log what a person has done about a dispatch. */
+  /** Writes the action into the audit log. */
   function audited ({ author, dispatchId }: OperatorRequest, action: string, facts: JsonObject = {}): TransactionHook {
     return (queries) =>
       noteAudit(queries, { companyId: author.companyId, author, action, object: { kind: 'dispatch', id: dispatchId }, facts, at: now() })
@@ -66,7 +66,7 @@ export function createOperatorActions (
     return record
   }
 
-  /** Does the deferred steps again that have failed. */
+  /** Queues the deferred steps that failed once more. */
   async function deferAgain (
     queries: CompanyQueries,
     { actor, dispatchId }: OperatorRequest,
@@ -77,7 +77,7 @@ export function createOperatorActions (
     await addJobs(queries, ...stepIds.map((stepId) => dependencies.jobs.deferred({ companyId, dispatchId }, { stepId })))
   }
 
-  /** Nobody waits for what is deferred: the answer is that of a dispatch that is queued. */
+  /** No client waits for deferred steps: the answer is that of a queued dispatch. */
   async function deferAgainAlone (record: DispatchRecord, also: TransactionHook): Promise<DispatchResult> {
     await database.company(record.company_id, async (queries) => also(queries))
     return { ...resultOf(record), status: 'queued', finishedAt: null }
@@ -121,7 +121,7 @@ export function createOperatorActions (
         await dependencies.outbox.enqueue(queries, { companyId, dispatchId }, 'dispatch.cancelled')
       }
       if (!await cancelDispatch(database, { companyId, dispatchId, actor: userActorOf(recorded.actor), also })) {
-        // It may have begun since it was found; one that waits to go on has begun too.
+        // It may have begun since it was read. One that is queued to go on has begun too.
         const { status } = await find(recorded)
         throw new DispatchError('conflict',
           `The dispatch ${status === 'queued' ? 'has begun' : `is ${status}`}: only one of which nothing has begun can be cancelled.`, {

@@ -4,7 +4,7 @@ import { openAtomicFiles } from '../../store/db/atomic-files.ts'
 import type { EventActor } from '../../store/db/schema.ts'
 import type { Settlement } from '../../store/dispatch/steps.ts'
 
-/** What came of a call and is recorded after its run has ended: which attempt at which step, of which run, and whose answer it is. */
+/** The outcome of one attempt at a step that is recorded after its run has ended. `actor`: who told it. */
 export type LateOutcome = {
   companyId: number
   dispatchId: string
@@ -15,32 +15,32 @@ export type LateOutcome = {
   settlement: Settlement
 }
 
-/** What recording a late outcome came to; `later`: another run has the dispatch. `unknown`: the database has no such attempt. */
+/** The result of recording a late outcome. `later`: another run has the dispatch. `unknown`: the database has no such attempt. */
 export type RecordedLate = 'done' | 'later' | 'unknown'
 
-/** Outcomes on the local disk, sealed, until they are recorded. */
+/** Encrypted outcomes on the local disk, kept until they are recorded. */
 export type OutcomeSpool = {
-  /** Resolves when the outcome is on the disk to stay. */
+  /** Resolves when the file is synced to the disk. */
   keep: (late: LateOutcome) => Promise<void>
-  /** Whether an outcome of the step lies here. */
+  /** Whether there is an outcome of the step. */
   has: (stepId: string) => Promise<boolean>
   /**
-   * Hands the outcomes over one by one, forgets those that are recorded, and sets those aside that are unknown or cannot be read. Rejects
-   * where `record` does.
+   * Passes the outcomes to `record` one by one. Deletes those that are recorded, and moves away those that are unknown or unreadable.
+   * Rejects when `record` rejects.
    */
   drain: (record: (late: LateOutcome) => Promise<RecordedLate>) => Promise<void>
 }
 
 const context = 'outcome'
 
-/** A spool in a folder, which may be shared by processes: whoever has the lease of the dispatch records what another one has kept. */
+/** Opens the spool in a folder. Processes may share the folder: the one that gets the lease of a dispatch records its outcomes. */
 export async function openOutcomeSpool ({ folder, keyring, log }: {
   folder: string
   keyring: Pick<Keyring, 'seal' | 'open'>
   log: Log
 }): Promise<OutcomeSpool> {
   const files = await openAtomicFiles({ folder, ending: '.json', log })
-  // Only this file writes these, each of them whole.
+  // The cast is safe: only this file writes these files, each of them whole.
   const read = (text: string): LateOutcome => JSON.parse(keyring.open(JSON.parse(text) as Envelope, context).toString()) as LateOutcome
   return {
     keep: (late) => files.write(`${late.stepId}-${late.attempt}.json`, JSON.stringify(keyring.seal(JSON.stringify(late), context))),

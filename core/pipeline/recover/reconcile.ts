@@ -19,12 +19,12 @@ import { type ReconciledOutcome, reconciliationFollowUpOf } from './after-reconc
 import { recordLateOutcome } from './late-outcomes.ts'
 
 /**
- * What was learnt about a step in doubt, by a call that was an `attempt` of its own or by a look; or nothing: `later` than so
- * many seconds after its doubt began there is more to learn.
+ * What was learnt about an uncertain step. `attempt`: the number of the repeated call, where one told it. `later`: nothing was learnt, and
+ * it is worth asking again so many seconds after the step became uncertain.
  */
 type Learnt = (ReconciledOutcome & { attempt?: number }) | { later?: number }
 
-/** Looks what became of a step in doubt, and lets its dispatch go on from there. One whose outcome lies on the disk is not asked after. */
+/** Finds the outcome of an uncertain step, and lets its dispatch go on from there. Asks nobody while the outcome waits on the disk. */
 export async function reconcile (
   dependencies: PipelineDependencies,
   { companyId, dispatchId, stepId }: { companyId: number, dispatchId: string, stepId: string }
@@ -47,7 +47,7 @@ export async function reconcile (
   })
 }
 
-/** States in which a dispatch may have a step in doubt: a deferred one has no part in them. */
+/** Statuses of a dispatch that may have an uncertain step. A deferred step may be uncertain in each of them. */
 const settledStates: readonly DispatchStatus[] = ['succeeded', 'failed', 'partial', 'uncertain', 'cancelled']
 
 async function conclude (
@@ -76,7 +76,7 @@ async function conclude (
       facts: recipientFacts(step.service, settlement)
     }, settlement, reconciliationFollowUpOf(dependencies, run, step, { ...learnt, ...circumstances }))
   } catch (error) {
-    // A look may be repeated; what a call was answered may not be heard again.
+    // A lookup can be repeated. The answer to a call may not come again, so it is kept.
     if (learnt.attempt !== undefined) {
       await recordLateOutcome(dependencies, { companyId, dispatchId, stepId, runId, attempt: learnt.attempt, actor, settlement }, error)
     }
@@ -85,8 +85,9 @@ async function conclude (
 }
 
 /**
- * What can be found out. A request that has a key is repeated under it, for as long as the vendor knows the key: its answer is
- * sure, while a look may come too early. Else the vendor is asked. Before a checkpoint that was not reached nothing counts.
+ * Finds out what it can. A request with an idempotency key is repeated for as long as the vendor remembers the key: that answer is sure,
+ * while a lookup may come too early. Otherwise the vendor is asked by `lookup`. A provider with a checkpoint that was not reached has sent
+ * nothing that counts.
  */
 async function learn (dependencies: PipelineDependencies, run: Run, step: Step, since: SecondsInDoubt): Promise<Learnt> {
   const offered = step.by?.provider?.manifest.services[step.service]
@@ -104,7 +105,7 @@ async function learn (dependencies: PipelineDependencies, run: Run, step: Step, 
 
 type Looking = { context: CallContext, since: SecondsInDoubt, counts: number }
 
-/** Asks the vendor; that it has nothing says something only `counts` seconds after the last call. */
+/** Asks the vendor by `lookup`. Its "not found" counts only `counts` seconds after the last call. */
 async function look (
   dependencies: PipelineDependencies,
   run: Run,
@@ -119,7 +120,7 @@ async function look (
   const { value: found } = answer
   if (found.found === 'accepted') return { settlement: { outcome: 'accepted', response: found.response } }
   if (found.found === 'rejected') return { settlement: { outcome: 'rejected', error: refusedBy(found) } }
-  // Nobody has seen it so far; the vendor, or a process that stood still, may be at work on it.
+  // Too early: the vendor may still be working on the request, and a suspended process may still send it.
   if (sinceCall < counts) return { later: doubted - sinceCall + counts }
   if (found.found === 'draft') return provider.version === version ? await repeatCall(dependencies, run, step) : {}
   if (provider.manifest.services[service]?.checkpoint === true && checkpoint === undefined) return unsent
@@ -127,7 +128,7 @@ async function look (
   return { settlement: { outcome: 'unavailable', error: again ? missed : safeToSend }, again }
 }
 
-/** How a step in doubt reads, where nothing better is known. */
+/** The error of an uncertain step, where no better one is known. */
 export const uncertainError: StepError = {
   word: 'outcome_unknown',
   message: 'The provider may have accepted the request: it must not be sent again before it is known what became of it.'
@@ -143,14 +144,14 @@ const unsent: Learnt = {
 
 const missed: StepError = { word: 'provider_unavailable', message: 'The provider was asked, and has not accepted the request.' }
 
-/** For whoever waited for the answer: whether it is sent again is theirs to say. */
+/** As `missed`, for a dispatch whose client waited for the answer: only the client may send it again. */
 const safeToSend: StepError = { ...missed, message: `${missed.message.slice(0, -1)}: it is safe to send it again.` }
 
 function refusedBy ({ code, message }: { code: string, message: string }): StepError {
   return { word: 'provider_error', message, details: [{ path: '', code, message }] }
 }
 
-/** A person's word, on a dispatch in the state `from`; `noted` is done in the same transaction. */
+/** The outcome that a person sets. `from`: the status of the dispatch. `noted` is done in the same transaction. */
 export type ManualResolution = {
   outcome: 'accepted' | 'rejected'
   reason: string
@@ -159,7 +160,7 @@ export type ManualResolution = {
   noted: TransactionHook
 }
 
-/** A person's word on a step in doubt: what follows is as if it had been found out. Throws `conflict` when there is none. */
+/** Sets the outcome of the uncertain step; the dispatch goes on as after a reconciliation. Throws `conflict` when no step is uncertain. */
 export async function resolveStep (
   dependencies: PipelineDependencies,
   run: Run,

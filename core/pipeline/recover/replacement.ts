@@ -18,9 +18,9 @@ const readers = new Map<ServiceName, Validator<Readonly<Record<string, JsonObjec
 ]))
 
 /**
- * What the body of a retry puts in place of the object of a step that failed, on the path or deferred: undefined for none. `link`: as long
- * as that of every document. Throws `conflict` when no step has failed, `document_expired` when its document is kept no more, and what a
- * request with that object would.
+ * The fields with which the body of a retry replaces those of a step that failed, on the path or deferred; undefined for an empty body.
+ * `link`: a sample, as long as every document link. Throws `conflict` when no step has failed, `document_expired` when its document is no
+ * longer kept, and the error of a request with these fields.
  */
 export async function replacementOf (
   dependencies: PipelineDependencies,
@@ -30,7 +30,7 @@ export async function replacementOf (
   const { dispatch_id: dispatchId } = record
   const step = failedStep(record, body)
   if (step === undefined) throw notToRetry(record)
-  // A deferred step has a document of its own, if any: that of the dispatch may be gone by then.
+  // A deferred step that has a document has its own: the dispatch's document may have expired.
   const needed = step.deferred_on === null ? record.steps : [step]
   const now = await dependencies.database.time()
   if (record.data === null || needed.some(({ document }) => document !== undefined && document.expires_at <= now)) {
@@ -47,12 +47,12 @@ export async function replacementOf (
   return { stepId: step.step_id, fields, requestSettings: step.request_settings }
 }
 
-/** Whether a dispatch ended before all of its path was done. */
+/** Whether a dispatch ended before all steps of its path were done. */
 export function isUnfinished ({ status }: Pick<DispatchRecord, 'status'>): boolean {
   return status === 'failed' || status === 'partial'
 }
 
-/** The step that failed, of the path or deferred: where there are several, the first whose service the body names. */
+/** The step that failed, on the path or deferred. Of several, the first whose service the body names, or else the first. */
 function failedStep (record: DispatchRecord, body: unknown): StepRecord | undefined {
   const ofPath = isUnfinished(record)
     ? record.steps.filter((step) => step.deferred_on === null && step.status !== 'accepted').slice(0, 1)
@@ -68,7 +68,7 @@ function notToRetry ({ dispatch_id: dispatchId, status }: DispatchRecord): Dispa
   return new DispatchError('conflict', `The dispatch is ${status}: ${why}.`, { dispatchId })
 }
 
-/** The template of a step stays what it was: a field that takes its place is needed without one, and may not stand beside it. */
+/** Refuses fields that change whether the step has a template: a text replaces a template, and a retry keeps what the step had. */
 function refuseContent (service: ServiceName, fields: JsonObject, hasTemplate: boolean): void {
   const { unless, exclusive = false } = services[service].template ?? {}
   if (unless === undefined) return
@@ -85,7 +85,7 @@ function refuseContent (service: ServiceName, fields: JsonObject, hasTemplate: b
   }
 }
 
-/** The document that was made stays what it is: nothing that it shows may become another. */
+/** Refuses fields that would change the document: it is made already, and a retry sends it as it is. */
 function refuseChanges (record: DispatchRecord, step: StepRecord, fields: JsonObject): void {
   const service = services[step.service as ServiceName]
   const { documentType = null } = service.facts(fields, record.data ?? {})
@@ -118,7 +118,7 @@ function refuseChanges (record: DispatchRecord, step: StepRecord, fields: JsonOb
   if (problems.length > 0) throw refusal('validation_failed', problems)
 }
 
-/** The rules of the service, with the provider that the step has. */
+/** Checks the new fields by the rules of the service and of the step's provider. */
 async function recheck (
   { host, configurations, now }: PipelineDependencies,
   record: DispatchRecord,

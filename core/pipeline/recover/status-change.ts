@@ -6,8 +6,8 @@ import type { OnStatusChange } from '../../store/vendor/deliveries.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 
 /**
- * What follows when a delivery status has moved: the steps of the dispatch that wait for it are done, those that wait for what is not to be
- * expected any more are skipped, and it is called back.
+ * What follows a change of a delivery status: deferred steps that wait for it are queued, those whose event can no longer come are skipped,
+ * and the company is called back.
  */
 export function createStatusChangeHandler ({ database, jobs, outbox }: Pick<
   PipelineDependencies,

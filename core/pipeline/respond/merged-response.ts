@@ -5,27 +5,27 @@ import type { StepError } from '../../store/db/schema.ts'
 import type { StepRecord, StepRow } from '../../store/dispatch/dispatch-views.ts'
 import type { Settlement } from '../../store/dispatch/steps.ts'
 
-/** What a step was answered, with what has become of those whom it left. */
+/** The provider's answer to a step, updated by the steps that sent to its remaining recipients. */
 export function mergedResponse ({ response, rests }: Pick<StepRecord, 'response' | 'rests'>): ProviderResponse | null {
   return response === null ? null : rests.reduce(withRest, response)
 }
 
-/** What a rest has come to. */
+/** The outcome of a rest: a step that sends to the recipients that an earlier call left. */
 type RestState = Pick<StepRow, 'status' | 'response' | 'error' | 'next_try_at'>
 
-/** An answer with what a rest of it has come to. */
+/** An answer updated by the outcome of one rest. */
 export function withRest (answer: ProviderResponse, rest: RestState): ProviderResponse {
   const report = { ...reportOf(answer), ...reportAfter(reportOf(answer), rest) }
   return { ...answer, ...report, status: sendStatus(report) }
 }
 
-/** What the answer of an e-mail tells of its recipients: it was read so when it came. */
+/** The recipients in the answer of an e-mail. Their shape was checked when the answer came. */
 function reportOf (answer: (ProviderResponse & RecipientReport) | null): RecipientReport {
   const { accepted, rejected, waiting, uncertain } = answer ?? {}
   return { ...(accepted && { accepted }), ...(rejected && { rejected }), ...(waiting && { waiting }), ...(uncertain && { uncertain }) }
 }
 
-/** How the recipients stand once a rest has come to this. A person's word on it has no answer: it is about all of them. */
+/** The recipients after a rest. An outcome that a person set has no answer: it counts for all recipients of the rest. */
 function reportAfter (
   { accepted = [], rejected = [], waiting = [] }: RecipientReport,
   { status, response, error, next_try_at: nextTryAt }: RestState
@@ -46,12 +46,12 @@ function reasonOf (error: StepError | null): Partial<TurnedAway> {
   return { message: error.message, ...(Number.isInteger(code) ? { code } : {}) }
 }
 
-/** Who is still to be sent to. */
+/** The recipients who still wait for the mail. */
 export function waitingIn (answer: ProviderResponse | null): readonly TurnedAway[] {
   return reportOf(answer).waiting ?? []
 }
 
-/** What a timeline says of the recipients, where not all of them have been sent to. */
+/** The facts in the timeline about the recipients of an e-mail, unless all of them were accepted. */
 export function recipientFacts (service: string, settlement: Settlement): JsonObject {
   if (service !== 'email' || settlement.outcome !== 'accepted') return {}
   const { accepted = [], rejected = [], waiting = [] } = reportOf(settlement.response)

@@ -4,13 +4,13 @@ import type { DispatchStatus } from '../../contract/states.ts'
 import { isAcceptedByProvider, type Step } from '../step.ts'
 import { type DispatchResult, type DocumentUrl, generatedDocument, stepError } from './result.ts'
 
-/** The addresses that an answer names. `status`: where a dispatch is read; a retry is posted below it. */
+/** The URLs in an answer. `status`: of the dispatch; `/retry` is below it. */
 export type Addresses = { document: DocumentUrl, status: (dispatchId: string) => string }
 
-/** What a dispatch is answered with, unless it failed. */
+/** The body of an answer, unless the dispatch failed. */
 export type DispatchAnswer = DispatchResponse | ChainResponse | QueuedResponse
 
-/** The body of a dispatch that succeeded or goes on; throws the error of one that did not. */
+/** The body for a dispatch that succeeded or goes on. Throws the error of any other. */
 export function responseOf (result: DispatchResult, addresses: Addresses): DispatchAnswer {
   const { dispatchId, status, metadata, steps, createdAt, finishedAt } = result
   const test = result.test ? { test: true as const } : {}
@@ -31,7 +31,7 @@ export function responseOf (result: DispatchResult, addresses: Addresses): Dispa
   return { ...beginning, service, providerName, ...(sandbox === undefined ? {} : { sandbox }), providerResponse, ...ending }
 }
 
-/** A chain of which a provider has done a part must not be sent again; any other dispatch fails as the service that failed. */
+/** A chain that a provider has done in part must not be sent again. Any other dispatch has the error of the step that failed. */
 function errorOf ({ dispatchId, status, steps }: DispatchResult, { document, status: statusUrl }: Addresses): DispatchError {
   const failed = steps.find(({ state }) => state.error !== null)
   if (steps.some(isAcceptedByProvider)) {

@@ -8,10 +8,10 @@ import { type StoredDocument, storedDocument } from '../run/stored-document.ts'
 import { type Step, stepOf } from '../step.ts'
 import { mergedResponse } from './merged-response.ts'
 
-/** Gives a document the link under which it can be fetched without credentials. */
+/** Makes the link by which a document can be downloaded without credentials. */
 export type DocumentUrl = (document: StoredDocument) => string
 
-/** What a dispatch has come to: from a run that has just ended, or from its record. `finishedAt` null: it goes on. */
+/** The result of a dispatch: of a run that has just ended, or of its record. `finishedAt`: null while it goes on. */
 export type DispatchResult = {
   dispatchId: string
   status: DispatchStatus
@@ -75,7 +75,7 @@ export function viewOf (record: DispatchRecord, documentUrl: DocumentUrl): Dispa
   }
 }
 
-/** What became of a step after its acceptance, where its vendor tells. */
+/** The delivery of a step after its acceptance, where its vendor reports it. */
 function deliveryOf ({ service, delivery_status: status }: StepRecord): Pick<
   DispatchView['steps'][number],
   'deliveryStatus' | 'deliveryMessage'
@@ -107,7 +107,7 @@ export function stepError ({ word, message, details }: StepError): NonNullable<S
   return { error: word, message, ...(details === undefined ? {} : { details: [...details] }) }
 }
 
-/** That of a dispatch is its first step's; another step may have one of its own. */
+/** The template of a row: a dispatch's row has that of its first step. */
 function usedTemplate ({ template_id: id, template_version: version }: Pick<StepRecord, 'template_id' | 'template_version'>): {
   id: number
   version: number

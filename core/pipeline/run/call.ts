@@ -19,8 +19,8 @@ import type { Run } from './run.ts'
 import { storedFile } from './stored-document.ts'
 
 /**
- * Readies the one call of a step's provider, with the credentials as they are now. Throws before anything is sent; every failure of the
- * call is an outcome.
+ * Prepares the call of a step's provider, with the credentials as they are now. What it throws happens before anything is sent. The
+ * prepared call never throws: its failures are outcomes.
  */
 export async function prepareCall (
   dependencies: PipelineDependencies,
@@ -50,7 +50,7 @@ export async function prepareCall (
   }
 }
 
-/** One line, without the vendor's sentence: it may name a recipient. */
+/** Logs one line without the vendor's message, which may name a recipient. */
 function logRefusal (
   { log }: PipelineDependencies,
   { companyId, dispatchId }: Run,
@@ -61,7 +61,7 @@ function logRefusal (
     'the provider did not accept a request')
 }
 
-/** What a provider is given for a step, whatever it is asked. Throws `provider_unavailable` when its configuration has gone. */
+/** The context of every call about a step. Throws `provider_unavailable` when the configuration has been removed. */
 export async function contextOf (dependencies: PipelineDependencies, run: Run, step: CallableStep): Promise<CallContext> {
   const { companyId, dispatchId } = run
   const { stepId, requestSettings, generation, rest, by: { provider, sandbox } } = step
@@ -93,12 +93,12 @@ async function configurationFor (
   return configuration
 }
 
-/** What a provider is called about: a step of a dispatch. */
+/** The step of a dispatch that a call is about. */
 type CallSubject =
   & { companyId: number, dispatchId: string, provider: InstalledProvider }
   & Pick<CallContext, 'sandbox' | 'reference' | 'idempotencyKey' | 'requestSettings' | 'rest'>
 
-/** What a provider is given with every call about a step: its configuration as it is now, and what it may reach. */
+/** The context of a call: the provider's settings as they are now, and the resources that it may use. */
 export function callContextOf (
   { keyring, database, network, log, now }: Pick<PipelineDependencies, 'keyring' | 'database' | 'network' | 'log' | 'now'>,
   { companyId, dispatchId, provider, ...subject }: CallSubject,
@@ -115,16 +115,16 @@ export function callContextOf (
   }
 }
 
-/** What the provider of a step may reach beside the network. */
+/** The resources beside the network that the provider of a step may use. */
 async function callResourcesOf (
   dependencies: PipelineDependencies,
   { companyId, dispatchId, runId }: Run,
   { by: { provider }, service, stepId, generation }: CallableStep
 ): Promise<Omit<CallResources, 'network' | 'account'>> {
   const { spool, database, diskRoot, leases, now } = dependencies
-  // Under a name that no provider's code can have: the provider's own keys are elsewhere.
+  // No provider's code contains a colon: the host's keys cannot collide with the provider's own.
   const providerCode = `${provider.code}:host`
-  // A definite refusal ends what was prepared: what comes after it begins anew.
+  // After a definite refusal the next call begins without a checkpoint.
   const key = generation === 0 ? `checkpoint:${stepId}` : `checkpoint:${stepId}:${generation}`
   const id = provider.manifest.services[service]?.checkpoint === true
     ? await createProviderState(database, companyId, providerCode, now).get(key)
@@ -141,8 +141,8 @@ async function callResourcesOf (
 }
 
 /**
- * Makes sure that what a step is about is what was stored; a call that found out on its way would leave its request unfinished.
- * `fresh`: what has just been made. Throws `document_damaged`.
+ * Checks the stored documents of a step before the call: a call that found the damage midway would leave its request half sent. `fresh`:
+ * ids of documents that have just been made. Throws `document_damaged`.
  */
 export async function checkDocuments (
   { database, files }: Pick<PipelineDependencies, 'database' | 'files'>,
@@ -161,7 +161,7 @@ export async function checkDocuments (
   }
 }
 
-/** The bytes of a document that is still on its way, or of a stored one. */
+/** The bytes of a stored document, or of one that a provider has just handed out. */
 async function readDocument (
   { spool, files, database }: PipelineDependencies,
   companyId: number,

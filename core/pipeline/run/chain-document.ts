@@ -12,12 +12,12 @@ import { type ChainDocument, expiryOf, placesIn, storageKeyOf } from './content.
 import { advance, type Run } from './run.ts'
 import { type StoredDocument, storedDocument, storedDocumentOfNew } from './stored-document.ts'
 
-/** How a step's document is marked that its provider made. */
+/** Marks a document that the provider made, in what is stored of the step. */
 const vendorDocumentMark = { theirs: true }
 
 /**
- * The document of the first step: ours, or the provider's own as it was fetched, or is now. Throws `provider_unavailable` when that cannot
- * be had.
+ * The document of the first step, which the later ones take over: ours, or the provider's own, which is fetched once. Throws
+ * `provider_unavailable` when it cannot be fetched.
  */
 export async function handOn (dependencies: PipelineDependencies, run: Run): Promise<ChainDocument | undefined> {
   const [source] = run.steps
@@ -30,7 +30,7 @@ export async function handOn (dependencies: PipelineDependencies, run: Run): Pro
   return { document: fetched, signatures: [] }
 }
 
-/** The document that a step was called with, for a call that repeats it. */
+/** The document that a step was called with before, for a repeated call. */
 export async function handOnAgain (dependencies: PipelineDependencies, run: Run, step: Step): Promise<ChainDocument | undefined> {
   if (step.deferredOn === undefined) return handOn(dependencies, run)
   const given = givenDocument(step)
@@ -38,7 +38,7 @@ export async function handOnAgain (dependencies: PipelineDependencies, run: Run,
   throw new DispatchError('provider_unavailable', `The document that "${step.service}" was called with is not there any more.`)
 }
 
-/** The document that a deferred step takes over: the signed one, fetched once, where everybody has signed; else that of the dispatch. */
+/** The document that a deferred step takes over: on `esign.completed` the signed one, fetched once; else that of the dispatch. */
 export async function handOnAfterEvent (dependencies: PipelineDependencies, run: Run, step: Step): Promise<ChainDocument> {
   const given = givenDocument(step)
   if (given !== undefined) return given
@@ -52,12 +52,12 @@ export async function handOnAfterEvent (dependencies: PipelineDependencies, run:
   return { document: await storeVendorDocument(dependencies, run, { of: signed, for: step.stepId, remoteId }), signatures: [] }
 }
 
-/** The document that a step whose event has come was given before. */
+/** The document that a deferred step was given before. */
 function givenDocument ({ content: { document } }: Step): ChainDocument | undefined {
   return document === undefined ? undefined : { document, signatures: [] }
 }
 
-/** The document of a dispatch, for what is done after the end of its path. Throws `document_expired` when it is kept no more. */
+/** The document of a dispatch whose path has ended. Throws `document_expired` when it is no longer kept. */
 export async function ownDocument (dependencies: PipelineDependencies, run: Run): Promise<ChainDocument> {
   const own = await handOn(dependencies, run)
   if (own === undefined || own.document.expiresAt <= await dependencies.database.time()) {
@@ -66,7 +66,7 @@ export async function ownDocument (dependencies: PipelineDependencies, run: Run)
   return own
 }
 
-/** Whether what a step is about is the provider's own document, which is fetched once it is accepted. */
+/** Whether the provider makes the document of the step itself; it is fetched after the acceptance. */
 function hasVendorDocument (step: Step): step is CallableStep {
   if (!isCallable(step)) return false
   const capabilities = step.by.provider.manifest.services[step.service]?.capabilities
@@ -74,8 +74,8 @@ function hasVendorDocument (step: Step): step is CallableStep {
 }
 
 /**
- * Fetches the provider's document of what `of` dispatched, and keeps it as the document of the step `for`. Throws
- * `provider_unavailable` when it cannot be had now.
+ * Fetches the document of the step `of` from its provider, and stores it as the document of the step `for`. Throws `provider_unavailable`
+ * when it cannot be fetched now.
  */
 async function storeVendorDocument (
   dependencies: PipelineDependencies,
@@ -89,7 +89,7 @@ async function storeVendorDocument (
   }
   const answer = await callDocument(provider, of.service, { id: remoteId }, await contextOf(dependencies, run, of))
   if (!answer.ok) throw new DispatchError('provider_unavailable', `The document could not be fetched: ${answer.why}`)
-  // A provider may hand out the very document that it was given.
+  // A provider may hand out the same document that it was given.
   const known = await findDocument(dependencies.database, companyId, answer.value.id)
   const kept = known === undefined ? await store(dependencies, run, answer.value) : { document: storedDocument(known) }
   await replaceDocument(dependencies.database, { companyId, dispatchId, stepId }, {

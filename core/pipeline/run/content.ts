@@ -14,7 +14,7 @@ import type { Step } from '../step.ts'
 import type { Run } from './run.ts'
 import { documentHandleOf, type StoredDocument, storedDocumentOfNew } from './stored-document.ts'
 
-/** What a step needs before it can be done. `fresh`: what of it has just been made, and is not recorded yet. */
+/** What a step needs before its provider is called. `fresh`: the part that has just been made and is not recorded yet. */
 export type PreparedContent = {
   made: StepContent
   document?: StoredDocument
@@ -24,14 +24,14 @@ export type PreparedContent = {
 /** The document that a chain hands on, and where it is to be signed. */
 export type ChainDocument = { document: StoredDocument, signatures: Content['document']['signatures'] }
 
-/** Hands on what a step takes over, once it asks for it. */
+/** Gets the document that a step takes over, when it is needed. */
 export type HandOn = () => Promise<ChainDocument | undefined>
 
 type ContentDependencies = Pick<PipelineDependencies, 'renderer' | 'files' | 'documentUrl' | 'newId' | 'now'>
 
 /**
- * Makes what a step needs of its template, or takes what was made before. Throws a RenderError when the data cannot become
- * it, and `validation_failed` when it breaks a rule of the service.
+ * Renders the template of a step, or takes what was rendered before. Throws a RenderError when the data do not fit the template, and
+ * `validation_failed` when the result breaks a rule of the service.
  */
 export async function prepareContent (dependencies: ContentDependencies, run: Run, step: Step, hand: HandOn): Promise<PreparedContent> {
   const service = services[step.service]
@@ -48,18 +48,18 @@ export async function prepareContent (dependencies: ContentDependencies, run: Ru
   return { made, fresh, ...(document === undefined ? {} : { document }) }
 }
 
-/** A link to the document of the chain, where a text of the client's asks for one. */
+/** The link to the chain's document, where a text of the request contains the link token. */
 async function linkFor ({ documentUrl }: ContentDependencies, { fields }: Step, hand: HandOn): Promise<{ link?: string }> {
   const chain = isLinked(fields) ? await hand() : undefined
   return chain === undefined ? {} : { link: documentUrl(chain.document) }
 }
 
-/** Only a PDF has pages, and places on them. */
+/** Only a PDF has pages and places for signatures. */
 type MadeFile = Rendered<FileFormat> & Partial<Pick<Rendered<'pdf'>, 'pages' | 'signatures'>>
 
 type Contents<Kind extends ContentKind> = { content: Content[Kind], document?: StoredDocument, fresh?: PreparedContent['fresh'] }
 
-/** How each kind of content comes about: of the step's own template, or of the document of the chain. */
+/** Makes each kind of content: from the step's own template, or from the chain's document. */
 const makers: {
   readonly [Kind in ContentKind]: (dependencies: ContentDependencies, run: Run, step: Step, hand: HandOn) => Promise<Contents<Kind>>
 } = {
@@ -118,7 +118,7 @@ function pagesOf ({ pages }: { pages?: number }): { pages?: number } {
   return pages === undefined ? {} : { pages }
 }
 
-/** Whoever signs the document, in whichever step, has a place in it; where it is posted says what it is printed on. */
+/** Renders with the signers of the step that has some, and with the paper of the step that posts the document. */
 async function render<F extends Format> (
   { renderer, now }: ContentDependencies,
   run: Run,
@@ -141,7 +141,7 @@ async function render<F extends Format> (
   return renderer.render(job, { companyId, template: author === null ? 'shared' : 'own' })
 }
 
-/** What the document of a dispatch is printed on, by the step that posts it, now or later. */
+/** The paper size of the step that posts the document, on the path or deferred. */
 function paperFor ({ steps, deferred }: Run): PaperSize | undefined {
   return [...steps, ...deferred].map(({ service, fields, by }) =>
     services[service].paper?.of(fields, capabilitiesOf(by?.provider, service))
@@ -150,7 +150,7 @@ function paperFor ({ steps, deferred }: Run): PaperSize | undefined {
 
 type Body = { html: string, text: string, inline: InlinePicture[] }
 
-/** A mail whose pictures are kept as documents are: what is sent again shows the same. */
+/** Renders a mail and stores its pictures, so that a repeated call sends the same mail. */
 async function renderMessage (dependencies: ContentDependencies, run: Run, step: Step): Promise<Body & { pictures: NewDocument[] }> {
   const { html, text, inline } = await render(dependencies, run, step, 'html')
   const pictures = await Promise.all(inline.map(({ filename, ...picture }) => storeFile(dependencies, run, filename, picture)))
@@ -182,12 +182,12 @@ async function storeFile (
   return { documentId, filename, contentType, size: bytes.byteLength, sha256: hash('sha256', bytes), storageKey, expiresAt: expiryOf(time) }
 }
 
-/** Where the bytes of a document lie: by company, and by the day on which it was made. */
+/** The storage key of a document: by company, and by the day on which it was made. */
 export function storageKeyOf (companyId: number, time: Date, documentId: string): string {
   return `documents/${companyId}/${time.toISOString().slice(0, 10)}/${documentId}`
 }
 
-/** When a document that is made or received now is no longer kept. */
+/** When a document that is made or received at `time` expires. */
 export function expiryOf (time: Date): Date {
   return new Date(time.getTime() + keptFor)
 }
@@ -199,10 +199,10 @@ function filenameOf (run: Run, step: Step): string {
   return (asked === undefined ? undefined : cleanFilename(asked, extension)) ?? `${stemOf(run, step)}.${extension}`
 }
 
-/** In characters that every file system takes. */
+/** The file name without its extension, in characters that every file system takes. */
 function stemOf ({ documentNumber, dispatchId }: Run, { template }: Step): string {
   const name = `${template?.template.name ?? 'document'}-${documentNumber ?? dispatchId}`
-  // The cut may leave half of a surrogate pair.
+  // The cut at 100 may leave half of a surrogate pair.
   return name.normalize('NFC').replaceAll(/[^\p{L}\p{N}._-]+/gu, '-').slice(0, 100).replace(/\p{Cs}$/u, '')
 }
 
@@ -211,7 +211,7 @@ function textIn (made: JsonObject, name: string): string {
   return typeof text === 'string' ? text : ''
 }
 
-/** Where a document that was made before is to be signed. */
+/** The places for signatures of a document that was made before. */
 export function placesIn (made: JsonObject | undefined): Content['document']['signatures'] {
   return (made?.['signatures'] ?? []) as unknown as Content['document']['signatures']
 }

@@ -11,15 +11,15 @@ import { settle } from './settle.ts'
 import { runStep } from './steps.ts'
 
 /**
- * Does a step beside the path of its dispatch, once: what a step left, or one whose event has come, with the signed document
- * or that of the dispatch.
+ * Runs one step beside the path of its dispatch: a deferred step whose event has come, or the e-mail to recipients that an earlier call
+ * left.
  */
 export async function runDeferredAction (
   dependencies: PipelineDependencies,
   { companyId, dispatchId, stepId }: { companyId: number, dispatchId: string, stepId: string }
 ): Promise<void> {
   await dependencies.leases.withLease(async (lease) => {
-    // Whatever became of the dispatch otherwise: it has no part in it. One that is being worked on is left to its next job.
+    // The status of the dispatch does not matter. While another run has it, the job fails and comes again.
     const taken = await acquireLease(dependencies.database, { companyId, dispatchId }, { lease, from: dispatchStatuses })
     if (taken === undefined) throw new DispatchError('conflict', 'Another run has the dispatch.', { dispatchId })
     try {
@@ -39,18 +39,18 @@ async function actAfterEvent (dependencies: PipelineDependencies, run: Run, step
   else await settle(dependencies, run, step, refused, { kind: 'system' })
 }
 
-/** Goes on with what an accepted step left: with what it was called with. */
+/** Sends to the recipients that an accepted step left, with the content that it was called with. */
 async function sendToRemaining (dependencies: PipelineDependencies, run: Run, step: Step): Promise<void> {
   await runStep(dependencies, run, step, () => handOnAgain(dependencies, run, step))
 }
 
-/** What a step asks for twice is fetched once. */
+/** Fetches at the first call only. */
 function once<T> (fetch: () => Promise<T>): () => Promise<T> {
   let fetched: Promise<T> | undefined
   return () => fetched ??= fetch()
 }
 
-/** Permission and credits are checked again when it is done; its configuration when it is called. */
+/** Why the step may not be run now: permission and credits are checked again. The configuration is checked by the call. */
 async function refusalOf (
   { accounts, database }: PipelineDependencies,
   { companyId, dispatchId, actor }: Run,

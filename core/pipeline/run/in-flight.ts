@@ -2,11 +2,11 @@ import { withTimeLimit } from '@dispatch/common'
 import { DispatchError } from '../../contract/errors.ts'
 import type { Log } from '../../host/call/log.ts'
 
-/** Work that outlives the request which began it. */
+/** Work that goes on after the request that began it. */
 export type InFlight = {
-  /** Resolves with the work. */
+  /** Resolves when the work does. */
   follow: <T>(work: Promise<T>, dispatchId: string) => Promise<T>
-  /** Resolves with the work, or throws `timeout` after the limit: the work then goes on by itself, and `late` is told. */
+  /** As `follow`, but throws `timeout` after the limit. The work then goes on, and `late` is called. */
   within: <T>(work: Promise<T>, dispatchId: string, late: () => Promise<void>) => Promise<T>
   /** Resolves when all work has ended. */
   drain: () => Promise<void>

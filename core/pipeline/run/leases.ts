@@ -4,33 +4,33 @@ import type { Lease } from '../../store/dispatch/lease.ts'
 import { renewLeases } from '../../store/dispatch/runs.ts'
 
 /**
- * Seconds: for how long a lease is good by the clock of the database, the time between two renewals, and how much earlier its
- * process stops to send, so that what has left is under way before anybody else takes the dispatch.
+ * In seconds. `duration`: of a lease, by the clock of the database. `renewInterval`: between two renewals. `margin`: how long before the
+ * end of its lease a process stops sending, so that its last request is on the way before another process takes the dispatch.
  */
 export type LeaseTimes = { duration: number, renewInterval: number, margin: number }
 export const leaseTimes: LeaseTimes = { duration: 15, renewInterval: 5, margin: 2 }
 
 /** The leases of this process. */
 export type Leases = {
-  /** Works under a new lease, which is renewed until the work has ended, and what it told to `hold` with it. */
+  /** Works under a new lease. It is renewed until the work has ended, and the promise that was passed to `hold` too. */
   withLease: <T>(work: (lease: Lease, hold: KeepLease) => Promise<T>) => Promise<T>
   /** The runs of this process. */
   heldRuns: () => readonly string[]
   /**
-   * Whether a run surely has its lease at this moment, so that something may be sent. A process that stood still, or could not
-   * reach the database, knows by its own clocks that the time is over, whoever has the dispatch now.
+   * Whether a run surely has its lease now, so that it may send. A process that was suspended, or could not reach the database, knows by
+   * its own clocks that the lease may be over.
    */
   isHeld: (runId: string) => boolean
-  /** Renews the lease of a run now if little is left of it; answers whether it holds. */
+  /** Renews the lease of a run if less than half of it is left; answers whether the run has it. */
   refresh: (runId: string) => Promise<boolean>
-  /** Renews no more. */
+  /** Stops the renewals. */
   close: () => void
 }
 
-/** Keeps the lease until a promise is settled, whoever still waits for it. */
+/** Keeps the lease until a promise is settled, even when nobody waits for it any more. */
 export type KeepLease = <T>(work: Promise<T>) => Promise<T>
 
-/** A moment by both clocks of the process, in milliseconds: one that nobody sets, and one that goes on while the machine is suspended. */
+/** A moment by both clocks of the process, in milliseconds: the monotonic one, and the wall clock, which goes on in standby. */
 type Moment = { steady: number, set: number }
 
 type LeasesOptions = { database: Database, newId: () => string, now: () => Date, log: Log, times?: LeaseTimes }
@@ -38,11 +38,11 @@ type LeasesOptions = { database: Database, newId: () => string, now: () => Date,
 export function createLeases ({ database, newId, now, log, times: { duration: good, renewInterval: renewed, margin } = leaseTimes }:
   LeasesOptions): Leases
 {
-  /** When each lease was last asked for, of those that were given: a lease is counted from before the database heard of it. */
+  /** When each lease was last requested: it is counted from before the request, so a process never believes in it for too long. */
   const since = new Map<string, Moment>()
   const moment = (): Moment => ({ steady: performance.now(), set: now().getTime() })
 
-  /** Seconds that are surely left of a lease. */
+  /** Seconds in which a run may still send. */
   function left (runId: string): number {
     const asked = since.get(runId)
     const time = moment()

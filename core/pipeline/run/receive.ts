@@ -7,8 +7,8 @@ import type { PipelineDependencies } from '../dependencies.ts'
 import { expiryOf, storageKeyOf } from './content.ts'
 
 /**
- * Stores a file that comes with a request, hashed on its way. Its type is what its first bytes say; only where they say
- * nothing, a text stays a text and all else is bytes. What the stream throws is thrown; nothing is left then.
+ * Stores a file that comes with a request, and computes its hash. Its type is detected from its first bytes; where they tell nothing, a
+ * declared plain text keeps its type and everything else is `application/octet-stream`. Throws what the stream throws, and keeps no file.
  */
 export async function receiveFile (
   { files, newId, now }: Pick<PipelineDependencies, 'files' | 'newId' | 'now'>,
@@ -43,7 +43,7 @@ export async function receiveFile (
 /** Receives a file for a company. */
 export type Receive = (companyId: number, file: { bytes: Readable, filename: string, contentType: string }) => Promise<ReceivedFile>
 
-/** Types that no first bytes can tell; a page or a script is none of them, because a browser would run it. */
+/** Types that first bytes cannot tell. HTML and scripts are left out, because a browser would run them. */
 const plainTypes = new Set(['text/plain', 'text/csv', 'application/json'])
 
 function plainType (given: string): string {

@@ -32,7 +32,7 @@ export function followUpsOf (
   return [...left === undefined ? [] : [goesOn], ...tell, ...tellDeferred(dependencies, run, step, settlement)]
 }
 
-/** A deferred step that is not tried again by itself has failed, which nobody would see otherwise. */
+/** Calls back `deferred.failed` when a deferred step is not tried again: no client waits for its answer. */
 function tellDeferred (
   { outbox }: Pick<PipelineDependencies, 'outbox'>,
   run: Run,
@@ -62,7 +62,7 @@ function tellRest (
   return (queries) => outbox.enqueue(queries, run, status === 'sent' ? 'email.sent' : 'email.partially_sent')
 }
 
-/** Several things that are done in one transaction, one after the other. */
+/** Runs several hooks in one transaction, one after the other. */
 export function inOneTransaction (works: readonly TransactionHook[]): Pick<SettlementFollowUp, 'also'> {
   return works.length === 0 ? {} : {
     also: async (queries) => {

@@ -3,21 +3,21 @@ import { isCallable, type Step } from '../step.ts'
 
 const [second, minute, hour, day] = [1, 60, 3600, 24 * 3600]
 
-/** Seconds before a step that was surely not sent is tried again by itself; after the last it has failed. */
+/** Seconds before each retry of a step that was surely not sent. After the last retry it has failed. */
 const retries = [2 * second, 10 * second, minute, 5 * minute, 30 * minute, 2 * hour]
 
-/** Seconds after which an uncertain step is looked at; then daily, for as long as its price stays held. */
+/** Seconds after which an uncertain step is reconciled; then daily, for as long as its price stays held. */
 const looks = [10 * second, minute, 5 * minute, hour] as const
 
-/** Seconds that an uncertain step is looked at, and keeps its hold. */
+/** Seconds for which an uncertain step is reconciled and its price stays held. */
 const doubtful = 7 * day
 
-/** Seconds within which a chain goes on by itself when an uncertain step of it turns out accepted. */
+/** Seconds within which a chain goes on by itself after an uncertain step turned out accepted. */
 export const chainResumeWindow = day
 
 /**
- * Seconds until a step that was surely not sent is tried again, give or take a fifth that differs by step, but no fewer than its vendor
- * `asked` for; undefined: not by itself.
+ * Seconds until a step that was surely not sent is tried again: the policy's delay ± 20 %, but no less than the vendor `asked` for.
+ * Undefined when it is not tried again.
  */
 export function retryDelayOf ({ stepId, tries, asked = 0 }: { stepId: string, tries: number, asked?: number | undefined }):
   | number
@@ -27,21 +27,21 @@ export function retryDelayOf ({ stepId, tries, asked = 0 }: { stepId: string, tr
   return seconds === undefined ? undefined : Math.max(asked, seconds * (0.8 + 0.4 * jitterOf(stepId)))
 }
 
-/** From 0 to 1: the last four digits of a UUIDv7 are random. */
+/** From 0 to 1, by the last four digits of the id: they are random in a UUIDv7. */
 function jitterOf (stepId: string): number {
   return Number.parseInt(stepId.slice(-4), 16) / 0xffff
 }
 
-/** Seconds until a step is looked at first whose process was lost. */
+/** Seconds until the first reconciliation of a step whose process was lost. */
 export const firstReconcileDelay = looks[0]
 
-/** When an uncertain step is looked at next; once its time is over it waits for a person, and holds nothing. */
+/** When an uncertain step is reconciled next. After the last time it waits for a person, and its price is released. */
 export function reconcileScheduleOf (step: Step, done = step.state.looks): ReconcileSchedule {
   if (!isCallable(step) || !canTell(step.by.provider.manifest.services[step.service])) return { after: doubtful, last: doubtful }
   return { after: looks[done] ?? hour + day * (done - looks.length + 1), last: doubtful }
 }
 
-/** Whether it can be found out what became of a request: by its key, by looking, or because nothing counts before its checkpoint. */
+/** Whether the outcome of a request can be found: by its idempotency key, by `lookup`, or by a checkpoint that was not reached. */
 function canTell (offered: { idempotency: { kind: string }, checkpoint?: true } | undefined): boolean {
   return offered !== undefined && (offered.idempotency.kind !== 'none' || offered.checkpoint === true)
 }

@@ -9,31 +9,31 @@ import { mergedResponse, waitingIn } from '../respond/merged-response.ts'
 import { isOffPath, stateOf, type Step, stepOf } from '../step.ts'
 import { storedDocumentOfNew } from './stored-document.ts'
 
-/** A recorded dispatch under way: what every stage after the check works on, whether it begins or goes on. */
+/** A recorded dispatch under way: a new one, or one that goes on. Every stage after the plan works on it. */
 export type Run = {
   /** Of the lease under which it runs. */
   runId: string
   dispatchId: string
   companyId: number
-  /** Who began it: their configuration holds, whoever lets it go on. */
+  /** Who began it. Their configuration is used, even when somebody else lets it go on. */
   actor: Extract<EventActor, { kind: 'user' }>
   metadata: Readonly<Record<string, string>>
-  /** What names the document, if the data has it. */
+  /** The number of the document, if the data has one. */
   documentNumber?: string
   callbackUrl?: string
   /** Asked for with a test key. */
   test: boolean
-  /** No client waits for its end. */
+  /** No client waits for its end (any more). */
   detached: boolean
   /** By the clock of the database. */
   createdAt: Date
   /** Those of its path, in their order, as far as they have come. */
   steps: readonly Step[]
-  /** Those beside its path: they wait for events of it, or go on with what a step left. */
+  /** Steps beside the path: deferred ones, and those that send to recipients that an earlier call left. */
   deferred: readonly Step[]
 }
 
-/** Puts a step in place of what it was. */
+/** Replaces a step by its new state. */
 export function advance (run: Run, step: Step): void {
   const replaced = (one: Step): Step => one.stepId === step.stepId ? step : one
   run.steps = run.steps.map(replaced)
@@ -87,7 +87,7 @@ export function beginRun (
   }
 }
 
-/** The run of a recorded dispatch, under a lease that was taken; undefined when what was asked for is kept no more. */
+/** The run of a recorded dispatch under a lease that was taken. Undefined when its data are no longer kept. */
 export async function rehydrateRun (
   dependencies: PipelineDependencies,
   companyId: number,
@@ -107,7 +107,7 @@ export async function rehydrateRecord (
   return record.data === null ? undefined : rehydrateWhatIsKept(dependencies, record, runId)
 }
 
-/** The run with whatever is kept of it: enough to say what became of a step. */
+/** The run, even when its data are no longer kept: enough to record the outcome of a step. */
 export async function rehydrateWhatIsKept (dependencies: PipelineDependencies, record: DispatchRecord, runId: string): Promise<Run> {
   const all: Step[] = []
   for (const row of record.steps) all.push(await rehydrateStep(dependencies, record, row))
@@ -127,7 +127,7 @@ export async function rehydrateWhatIsKept (dependencies: PipelineDependencies, r
   }
 }
 
-/** A recorded step with what it names, as it is installed and stored now. The template of a dispatch is that of its first step. */
+/** A recorded step with its provider as it is installed now, and its template. The first step's template stands in the dispatch's row. */
 async function rehydrateStep ({ host, templates }: PipelineDependencies, record: DispatchRecord, row: StepRecord): Promise<Step> {
   const step = stepOf(row)
   const { template_id: id, template_version: version, data } = row.position === 0 ? record : row
@@ -141,7 +141,7 @@ async function rehydrateStep ({ host, templates }: PipelineDependencies, record:
   }
 }
 
-/** What of a step is left to do: the last of its rests, unless that has come to its end. */
+/** The step that sends to the recipients that a step left: the last of its rests, unless that has ended. */
 function restIn ({ rests, ...row }: StepRecord, of: Step | undefined): Step[] {
   const last = rests.at(-1)
   const answer = mergedResponse({ ...row, rests: rests.slice(0, -1) })

@@ -16,21 +16,21 @@ import { beginRun, plannedDispatch, rehydrateRecord, rehydrateRun, type Run, use
 import { enqueueEndCallback } from './settle.ts'
 import { runSteps } from './steps.ts'
 
-/** `begun` is called once the dispatch is recorded, or may be. */
+/** `begun` is called once the dispatch is recorded, or once nobody can tell whether it is. */
 type Opening = Pick<NewDispatch, 'idempotency'> & { begun: () => void }
 
-/** Records dispatches, and runs them: at once for whoever waits, by the queue for the others. */
+/** Records dispatches and runs them: at once for a client that waits, by the queue otherwise. */
 export type Runner = {
   /** Begins a dispatch that was planned. */
   begin: (command: DispatchCommand, plan: DispatchPlan, opening: Opening) => Promise<DispatchResult>
   resume: Resume
-  /** Runs a dispatch that waits, if it still does. `begun` is called once it is taken: if it does not end here, its lease does. */
+  /** Runs a queued dispatch, unless another run has taken it. `begun` is called once its lease is taken: its job is then done. */
   runQueued: (dispatch: DispatchRef, begun?: () => void) => Promise<void>
   /** Resolves when no dispatch is under way in this process. */
   drain: () => Promise<void>
 }
 
-/** Milliseconds that a client waits for a dispatch to be recorded that is run by the queue. */
+/** Milliseconds that a client waits until an asynchronous dispatch is recorded. */
 const intakeLimit = 5_000
 
 /** `limit`: seconds that a client waits for the end of a dispatch. */
@@ -55,7 +55,7 @@ export function createRunner (dependencies: PipelineDependencies, { limit }: { l
 type ResumeOptions = Parameters<Resume>[1]
 type Finish = (run: Run, hold: KeepLease) => Promise<DispatchResult>
 
-/** Runs the steps, and waits for their end as long as a client may: who waits too long reads later what came of it, and is called back. */
+/** Runs the steps, and waits for their end for as long as a client may. After that the client reads the end later, and is called back. */
 async function finishRun (dependencies: PipelineDependencies, inFlight: InFlight, run: Run, hold: KeepLease): Promise<DispatchResult> {
   const ended = hold(runSteps(dependencies, run)).catch((error: unknown) => leftToAnother(run, error))
   return inFlight.within(ended, run.dispatchId, async () => {
@@ -94,7 +94,7 @@ async function beginNow (
   })
 }
 
-/** Takes up a recorded dispatch again; answers false when another run has just taken it. */
+/** Begins a recorded dispatch again. Answers false when another run has just taken it. */
 async function reopen (
   { database }: PipelineDependencies,
   { company_id: companyId, dispatch_id: dispatchId }: DispatchRecord,
@@ -156,7 +156,7 @@ async function runTaken (
 }
 
 /**
- * Waits until a dispatch is recorded; `begun` is called when it is, or may be. Throws `recording_unknown` when that is not known.
+ * Waits until a dispatch is recorded. `begun` is called when it is, or when nobody can tell; then it also throws `recording_unknown`.
  */
 async function untilRecorded<T> (dispatch: Pick<DispatchRef, 'dispatchId'>, opened: Promise<T>, begun: () => void): Promise<T> {
   try {
@@ -170,7 +170,7 @@ async function untilRecorded<T> (dispatch: Pick<DispatchRef, 'dispatchId'>, open
   }
 }
 
-/** A statement that is under way ends within seconds, one way or the other. */
+/** The database commits the statement or rolls it back within seconds; until then nobody can tell. */
 function recordingUnknown ({ dispatchId }: Pick<DispatchRef, 'dispatchId'>, cause?: unknown): DispatchError {
   const message =
     `Whether the request is recorded is not known yet: GET /api/v1/dispatches/${dispatchId} tells in a minute. If it is, the ` +
@@ -178,7 +178,7 @@ function recordingUnknown ({ dispatchId }: Pick<DispatchRef, 'dispatchId'>, caus
   return new DispatchError('recording_unknown', message, { dispatchId, cause })
 }
 
-/** A run that has lost its lease has not lost its dispatch: it goes on with whoever has it now, or once the database is back. */
+/** A run has lost its lease, or the database is away. The dispatch is not lost: another run goes on with it. */
 function leftToAnother ({ dispatchId }: Pick<DispatchRef, 'dispatchId'>, error: unknown): never {
   const goesOn = error instanceof DatabaseUnavailable || (error instanceof DispatchError && error.word === 'conflict')
   throw goesOn ? elsewhere(dispatchId, error) : error

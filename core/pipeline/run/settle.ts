@@ -18,10 +18,10 @@ import { followUpsOf, inOneTransaction } from './remaining-recipients.ts'
 import { reconcileScheduleOf, retryDelayOf } from './retry-policy.ts'
 import type { Run } from './run.ts'
 
-/** Milliseconds before each try to record an outcome: what a provider has accepted must not be lost to a restart of the database. */
+/** Milliseconds before each try to record an outcome: it must survive a restart of the database. */
 export const settleRetryDelays = [0, 50, 250, 1000, 2000, 4000, 8000]
 
-/** Milliseconds after which no further try is begun: each takes long where the database says nothing. */
+/** Milliseconds after which no further try begins: a try takes long when the database is silent. */
 export const settleRetryLimit = 15_000
 
 /** What a dispatch has become with the outcome of a step. `finishedAt`: by the clock of the database; null where it goes on. */
@@ -58,7 +58,7 @@ export async function settle (
       }, settlement, following)
       return { status, finishedAt: goesOn(status) ? null : at }
     } catch (error) {
-      // A try that failed may have been recorded all the same: then the next one finds the step settled.
+      // The try before may have been committed although its answer was lost: then this one finds the step settled.
       if (error instanceof DispatchError) {
         const record = failure === undefined ? undefined : await findRecorded(dependencies, run, step, settlement)
         if (record === undefined) throw error
@@ -69,7 +69,7 @@ export async function settle (
     }
   }
   log.error({ companyId, dispatchId, stepId: step.stepId, outcome: settlement.outcome }, 'the outcome is not recorded')
-  // Whatever it was: what is not recorded is gone on with by another run, and must not be sent beside that.
+  // Whatever the outcome was: another run goes on with what is recorded, and the client must not send it again.
   throw new DispatchError('outcome_unknown',
     'What came of the dispatch could not be recorded, and is found out later. The request must not be sent again before it is known.', {
     dispatchId,
@@ -82,7 +82,7 @@ function goesOn (status: DispatchStatus): boolean {
   return status === 'running' || status === 'queued'
 }
 
-/** The record of the dispatch, where the step has come to what it was settled with, by whomever. */
+/** The record of the dispatch if the step has this outcome in it, whoever recorded it. */
 async function findRecorded (
   { database, log }: PipelineDependencies,
   { companyId, dispatchId }: Run,
@@ -97,14 +97,14 @@ async function findRecorded (
   return all.find((row) => row.step_id === stepId)?.status === outcome ? record : undefined
 }
 
-/** What follows when a step has come to this: the next one, the end, another try, another look. */
+/** What follows the outcome of a step: the next step, the end of the dispatch, a retry, or a reconciliation. */
 function followingOf (
   dependencies: PipelineDependencies,
   run: Run,
   step: Step,
   settlement: Settlement
 ): SettlementFollowUp {
-  // Nobody waits for what is deferred.
+  // Only what no client waits for is tried again by itself.
   const again = settlement.outcome === 'unavailable' && (run.detached || isOffPath(step))
     ? retryDelayOf({ stepId: step.stepId, tries: step.state.tries, asked: settlement.error.retryAfter })
     : undefined
@@ -122,8 +122,8 @@ function followingOf (
 }
 
 /**
- * What is done in the transaction in which a dispatch ends, beside what comes `after` its last step: what no event can come for is skipped,
- * and who no longer waits for it is told.
+ * What is done in the transaction in which a dispatch ends. Deferred steps whose event can no longer come are skipped, and the company is
+ * called back when no client waits. `after`: what follows its last step.
  */
 export function endEffectsOf (
   dependencies: Pick<PipelineDependencies, 'database' | 'outbox'>,
@@ -141,7 +141,7 @@ export function endEffectsOf (
   }
 }
 
-/** Tells what a dispatch has come to, where that is told. */
+/** Calls back the end of a dispatch, where there is a callback for its status. */
 export function enqueueEndCallback (
   { outbox }: Pick<PipelineDependencies, 'outbox'>,
   run: Run,
@@ -151,7 +151,7 @@ export function enqueueEndCallback (
   return (queries) => told === undefined ? Promise.resolve() : outbox.enqueue(queries, run, `dispatch.${told}`)
 }
 
-/** What a dispatch becomes with the outcome of a step, when it is not tried again by itself. */
+/** The status of a dispatch after the outcome of a step that is not tried again by itself. */
 export function statusAfter ({ steps }: Pick<Run, 'steps'>, step: Step, { outcome }: Settlement): DispatchStatus {
   if (outcome === 'uncertain') return 'uncertain'
   const isLast = steps.at(-1)?.stepId === step.stepId
@@ -159,7 +159,7 @@ export function statusAfter ({ steps }: Pick<Run, 'steps'>, step: Step, { outcom
   return steps.some(isAcceptedByProvider) ? 'partial' : 'failed'
 }
 
-/** A provider's answer as it is recorded: the vendor's own code goes into the details. */
+/** A provider's answer as it is recorded. The vendor's own error code goes into the details. */
 export function settlementOf (outcome: Outcome): Settlement {
   if (outcome.outcome === 'accepted') return outcome
   const { word, code, message, retryAfter } = outcome.error
@@ -175,15 +175,15 @@ export function settlementOf (outcome: Outcome): Settlement {
 }
 
 /**
- * What failed before the provider was called: a fault of the data is final, ours may pass. Either way nothing was sent. `place`: where the
- * step's own things stand in the request.
+ * The outcome of a failure before the provider was called, so nothing was sent. Wrong data are refused for good; a failure of the service
+ * may be tried again. `place`: the JSON pointer of the step in the request.
  */
 export function settlementOfFailure (error: unknown, place = ''): Settlement {
   if (error instanceof RendererBusy || error instanceof TemplateWorkersBusy) {
     return { outcome: 'unavailable', error: { word: 'provider_unavailable', message: `${error.message} Nothing was sent.` } }
   }
   if (error instanceof DispatchError && error.word === 'validation_failed') return refused(error.details ?? [], place)
-  // No later try finds it as it was.
+  // A retry would find the document as expired or damaged as it is now.
   if (error instanceof DispatchError && (error.word === 'document_expired' || error.word === 'document_damaged')) {
     return { outcome: 'rejected', error: { word: error.word, message: error.message } }
   }

@@ -12,7 +12,7 @@ import { type HandOn, prepareContent } from './content.ts'
 import { advance, type Run } from './run.ts'
 import { settle, type Settled, settlementOf, settlementOfFailure } from './settle.ts'
 
-/** Runs the steps of a recorded dispatch that are left, in their order, up to the first that is not accepted; tells what it came to. */
+/** Runs the remaining steps of a recorded dispatch in their order, up to the first that is not accepted. */
 export async function runSteps (dependencies: PipelineDependencies, run: Run): Promise<DispatchResult> {
   const { dispatchId, companyId, test, metadata, createdAt } = run
   let end: Settled = { status: 'running', finishedAt: null }
@@ -20,7 +20,7 @@ export async function runSteps (dependencies: PipelineDependencies, run: Run): P
     if (end.status !== 'running') break
     if (step.state.status !== 'accepted') end = await runStep(dependencies, run, step, () => handOn(dependencies, run))
   }
-  // Whoever reads the dispatch finds the provider's document; it is fetched again where a later step cannot do without.
+  // So that the record has the provider's own document. A failure here changes nothing of the outcome.
   if (end.status === 'succeeded') {
     await handOn(dependencies, run).catch((error: unknown) =>
       dependencies.log.warn({ err: error, companyId, dispatchId }, 'the document of the provider was not fetched')
@@ -29,7 +29,7 @@ export async function runSteps (dependencies: PipelineDependencies, run: Run): P
   return { dispatchId, test, metadata, createdAt, ...end, steps: run.steps }
 }
 
-/** The one way to run a step: make it ready, call the provider if it has one, settle. */
+/** The one way to run a step: prepare it, call its provider if it has one, record the outcome. */
 export async function runStep (dependencies: PipelineDependencies, run: Run, step: Step, hand: HandOn): Promise<Settled> {
   const ready = await makeReady(dependencies, run, step, hand)
   const failed = 'failed' in ready
@@ -84,7 +84,7 @@ const doneHere: Settlement = { outcome: 'accepted', response: null }
 /** `step`: with what was made for it. `attempt`: its number, 0 where none is recorded. `failed`: why it cannot be called. */
 type Ready = { step: Step, attempt: number } & ({ call?: () => Promise<Outcome> } | { failed: Settlement })
 
-/** Makes the content unless it is there, and commits the attempt. What fails here was surely not sent. */
+/** Makes the content unless it was made before, and records the attempt. Whatever fails here, nothing was sent. */
 async function makeReady (dependencies: PipelineDependencies, run: Run, step: Step, hand: HandOn): Promise<Ready> {
   const { companyId, dispatchId, runId } = run
   const { stepId, by } = step

@@ -3,10 +3,10 @@ import type { StoredFile } from '../../store/db/files.ts'
 import type { DocumentRow } from '../../store/dispatch/dispatch-views.ts'
 import type { NewDocument } from '../../store/dispatch/documents.ts'
 
-/** A document that is kept, and until when. */
+/** A stored document, and until when it is kept. */
 export type StoredDocument = DocumentHandle & { pages?: number, expiresAt: Date }
 
-/** A stored document as its handle. */
+/** The stored document of a row. */
 export function storedDocument (row: DocumentRow): StoredDocument {
   return {
     id: row.document_id,
@@ -19,7 +19,7 @@ export function storedDocument (row: DocumentRow): StoredDocument {
   }
 }
 
-/** A document that was just made or received, as {@link storedDocument} will tell of it. */
+/** A document that was just made or received, as {@link storedDocument} reads it later. */
 export function storedDocumentOfNew ({ documentId, filename, contentType, size, sha256, pages, expiresAt }: NewDocument): StoredDocument {
   return { id: documentId, filename, contentType, size, sha256, expiresAt, ...(pages === undefined ? {} : { pages }) }
 }
@@ -29,7 +29,7 @@ export function documentHandleOf ({ id, filename, contentType, size, sha256 }: S
   return { id, filename, contentType, size, sha256 }
 }
 
-/** Where the bytes of a stored document lie, and what they must be. */
+/** The file of a stored document, with the size and hash that it must have. */
 export function storedFile ({ storage_key: key, size, sha256 }: DocumentRow): StoredFile {
   return { key, size: Number(size), sha256 }
 }

@@ -1,19 +1,19 @@
-/** Writes many things at once, as those who have them come together. */
+/** Collects items and writes them in groups. */
 export type Batcher<Item> = {
-  /** Resolves when the item has been written with others; rejects when they could not be. */
+  /** Resolves when the group of the item has been written; rejects when it could not be. */
   put: (item: Item) => Promise<void>
-  /** How many items wait, those being written included. */
+  /** How many items wait or are being written. */
   waiting: () => number
   /** Resolves when nothing waits. */
   drain: () => Promise<void>
 }
 
-/** The bounds of one group: how many items, and how many bytes they may have together before no more are added. */
+/** The limits of one group: its items, and their bytes together. A single larger item is a group of its own. */
 export type BatchLimits = { items: number, bytes: number }
 
 type Options<Item> = { write: (items: readonly Item[]) => Promise<unknown>, bytesOf: (item: Item) => number, limits: BatchLimits }
 
-/** While one group is written the next one gathers: many items cost few commits. */
+/** Collects the next group while one is written: many items need few commits. */
 export function createBatcher<Item> ({ write, bytesOf, limits }: Options<Item>): Batcher<Item> {
   let pending: { item: Item, done: PromiseWithResolvers<undefined> }[] = []
   let writing: Promise<void> | undefined
@@ -26,7 +26,7 @@ export function createBatcher<Item> ({ write, bytesOf, limits }: Options<Item>):
   }
 
   async function run (): Promise<void> {
-    // Those who come in the same turn of the event loop belong to the first group.
+    // Items that are put in the same turn of the event loop belong to the first group.
     await Promise.resolve()
     while (pending.length > 0) {
       const group = pending.slice(0, groupSize())

@@ -4,23 +4,23 @@ import { DatabaseUnavailable } from '../../store/db/unavailable.ts'
 import type { InboundEvent } from '../../store/vendor/inbound.ts'
 import { type BatchLimits, createBatcher } from './batcher.ts'
 
-/** Events on the local disk, for as long as the database cannot take them. */
+/** Events on the local disk, until the database can take them. */
 export type EventSpool = {
-  /** Resolves when the event is on the disk to stay. */
+  /** Resolves when the file of the event is synced to the disk. */
   put: (arrival: InboundEvent) => Promise<void>
   /**
-   * Hands over everything in the order in which it came, group by group, and deletes what was taken. Rejects where `take` finds no
-   * database.
+   * Passes all events to `take`, in the order in which they came and in groups, and deletes those that were taken. Rejects when `take`
+   * finds no database.
    */
   drain: (take: (arrivals: readonly InboundEvent[]) => Promise<unknown>) => Promise<void>
 }
 
 const mebibyte = 1024 * 1024
 
-/** The events of one file, and of one transaction. */
+/** The limits of the events in one file, and in one transaction. */
 export const eventBatchLimits: BatchLimits = { items: 500, bytes: 8 * mebibyte }
 
-/** A spool in a folder, which may be shared by processes: an event that two of them drain is the same event. */
+/** Opens the spool in a folder. Processes may share it: an event that two of them drain is recorded once. */
 export async function openEventSpool ({ folder, now, newId, log }: {
   folder: string
   now: () => Date
@@ -30,7 +30,7 @@ export async function openEventSpool ({ folder, now, newId, log }: {
   const files = await openAtomicFiles({ folder, ending: '.jsonl', log })
   let last = 0
 
-  /** Names sort as they were given, in one process exactly and between processes by the clock. */
+  /** File names sort in the order of arrival: exactly within a process, by the clock between processes. */
   function nextName (): string {
     last = Math.max(last + 1, now().getTime() * 1000)
     return `${String(last).padStart(17, '0')}-${newId()}.jsonl`
@@ -68,7 +68,7 @@ function toLine ({ body, receivedAt, ...rest }: InboundEvent): string {
 }
 
 function fromLine (line: string): InboundEvent {
-  // Only this file writes these lines, each of them whole.
+  // The cast is safe: only this file writes these lines, each of them whole.
   const { body, receivedAt, ...rest } = JSON.parse(line) as Omit<InboundEvent, 'body' | 'receivedAt'> & { body: string, receivedAt: string }
   return { ...rest, receivedAt: new Date(receivedAt), body: Buffer.from(body, 'base64') }
 }

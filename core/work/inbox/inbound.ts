@@ -15,7 +15,7 @@ import { enqueueInbound } from './inbox.ts'
 import { unpark } from './webhook-receiver.ts'
 import type { WebhookVerifier } from './webhook-verifier.ts'
 
-/** What comes of a try to handle an event: nothing more to do, or why it must be tried again, and not before when. */
+/** The result of a try to handle an event: done, or why it must be tried again. `until`: not before then. */
 type Progress = { done: true } | { done: false, why: string, until?: Date }
 
 type Options = {
@@ -30,14 +30,14 @@ type Options = {
   now: () => Date
 }
 
-/** Milliseconds that an event is held for what it needs: the dispatch that it is about, the vendor's keys or word. */
+/** Milliseconds for which an event waits for what it needs: its dispatch, the vendor's keys, or the vendor's answer. */
 const heldFor = 24 * 3600 * 1000
-/** Seconds between two tries: as long as the event has been waiting already, within these bounds. */
+/** Seconds before the next try: as long as the event has waited so far, within these limits. */
 const pauses = { shortest: 1, longest: 3600 }
 
 const done: Progress = { done: true }
 
-/** Handles one recorded event; one that was handled before is left alone. */
+/** Handles one recorded event, unless it was handled before. */
 export function createInboundHandler (options: Options): (job: { inboundId: string }) => Promise<void> {
   const { database, queue, log, now } = options
   return async ({ inboundId }) => {
@@ -126,7 +126,7 @@ async function apply (options: Options, event: InboundRow, provider: InstalledPr
 
 type Told = { ok: true, status: DeliveryStatus | null, facts: JsonObject } | { ok: false, why: string }
 
-/** The status that an event means: by its own word, or where the provider says so by the vendor's answer to a question. */
+/** The status that an event means: as it says itself, or as the vendor answers to a status query where the provider asks for one. */
 async function tell (
   { statusQuery }: Options,
   { provider, webhook, step, type }: {

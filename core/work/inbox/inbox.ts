@@ -6,21 +6,21 @@ import type { Queue } from '../queue/queue.ts'
 import { createBatcher } from './batcher.ts'
 import { eventBatchLimits, type EventSpool } from './event-spool.ts'
 
-/** Keeps events: in the database, or on the disk for as long as the database does not take them. */
+/** Keeps events: in the database, or on the disk while the database does not take them. */
 export type Inbox = {
-  /** Resolves when the event is kept; answers false when it is an unverified one too many. */
+  /** Resolves when the event is kept. Answers false when too many unverified events are on the disk. */
   put: (arrival: InboundEvent) => Promise<boolean>
-  /** Brings what lies on the disk into the database; rejects while that is away. */
+  /** Moves the events on the disk into the database. Rejects while that is away. */
   drain: () => Promise<void>
   /** Resolves when nothing is being written. */
   settle: () => Promise<void>
 }
 
-/** Events that may wait for a transaction: the others go to the disk at once. */
+/** The most events that wait for the database; further ones go to the disk at once. */
 const mostWaiting = 2_000
 /** The most unverified events that are kept on the disk. */
 const mostParked = 1_000
-/** Milliseconds. */
+/** Milliseconds for which an event waits for the database before it goes to the disk. */
 const storingLimit = 400
 
 /** Adds the job that handles each recorded event. */
@@ -32,7 +32,7 @@ export function enqueueInbound (queue: Queue, after?: number): EnqueueInbound {
 
 export function createInbox ({ database, queue, spool, log }: { database: Database, queue: Queue, spool: EventSpool, log: Log }): Inbox {
   const batcher = createBatcher<InboundEvent>({ write: record, bytesOf: ({ body }) => body.byteLength, limits: eventBatchLimits })
-  /** Whether the database has just failed: it is asked again by the next drain, not by every event. */
+  /** Whether the database has just failed: the next drain tries it again, not every event. */
   let away = false
   let parked = 0
 
@@ -66,7 +66,7 @@ export function createInbox ({ database, queue, spool, log }: { database: Databa
       return true
     },
     async drain () {
-      // The next event shows whether the database is there, unless one is on the disk that does.
+      // Without events on the disk this proves nothing about the database: then the next event tries it.
       await spool.drain(record)
       away = false
       parked = 0

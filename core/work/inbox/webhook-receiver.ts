@@ -10,11 +10,11 @@ import type { InboundEvent } from '../../store/vendor/inbound.ts'
 import type { Inbox } from './inbox.ts'
 import type { IncomingWebhook, Verification, WebhookVerifier } from './webhook-verifier.ts'
 
-/** What came to the address of a webhook, nothing of it checked. `delivery` undefined: it could not be read. */
+/** An unchecked request to the URL of a webhook. `delivery`: undefined when it could not be read. */
 export type PostedWebhook = { service: string, provider: string, account: string | null, delivery: WebhookRequest | undefined }
 
 export type WebhookReceiver = {
-  /** Verifies an event and keeps it; resolves within a second, whatever it is, to what the vendor wants to be answered. */
+  /** Verifies an event and keeps it. Resolves within a second, in every case, to the answer that the vendor expects. */
   receive: (posted: PostedWebhook) => Promise<string | JsonObject>
 }
 
@@ -30,13 +30,13 @@ type Options = {
   newId: () => string
 }
 
-/** The one door for events of vendors. */
+/** Every event of a vendor comes in here. */
 export function createWebhookReceiver ({ host, webhookVerifier, inbox, keyring, log, now, newId }: Options): WebhookReceiver {
   /** How many events were refused since the process began, by `service provider reason`. */
   const refused = new Map<string, number>()
 
   function refuse ({ service, provider }: PostedWebhook, reason: string): void {
-    // Strangers choose these words: only those that mean something here are counted apart.
+    // Strangers choose these words. Only known ones get a counter, so that the map stays small.
     const names = { service: isEventService(service) ? service : 'unknown', provider: host.find(provider)?.code ?? 'unknown', reason }
     const key = Object.values(names).join(' ')
     const times = (refused.get(key) ?? 0) + 1
@@ -104,12 +104,12 @@ function arrivalOf (
 
 const context = 'webhook headers'
 
-/** What an event is verified by later; a Basic header among it is a secret. */
+/** Encrypts the headers by which an event is verified later: a Basic header is a secret. */
 function seal (keyring: Keyring, webhook: WebhookManifest, delivery: WebhookRequest): Envelope {
   return keyring.seal(JSON.stringify(signatureHeaders(verifiersOf(webhook), delivery)), context)
 }
 
-/** The event that was parked, as it came in. */
+/** The parked event as it came in. */
 export function unpark (
   keyring: Keyring,
   { provider, service, account, parked, body, receivedAt }: {

@@ -14,7 +14,7 @@ import { createFreshCache } from '../../store/db/fresh-cache.ts'
 import type { Freshness } from '../../store/db/freshness.ts'
 import { findWebhookAccount, type WebhookAccount } from '../../store/vendor/inbound.ts'
 
-/** An event as it came to the address of a provider; `account` is what the address named, if anything. */
+/** An event as it came to the URL of a provider. `account`: the id in the URL, if any. */
 export type IncomingWebhook = {
   provider: InstalledProvider
   service: EventService
@@ -24,8 +24,8 @@ export type IncomingWebhook = {
 }
 
 /**
- * Whether an event is the vendor's. `scope`: whose dispatches it may concern; null: every company's. `sandbox`: those of the
- * vendor's test environment alone, or of its real one; null: both. `until`: worth another try then.
+ * Whether an event comes from the vendor. `scope`: the owner whose dispatches it may change; null: those of every company. `sandbox`: only
+ * dispatches in the vendor's test environment (true) or in its real one (false); null: both. `until`: when to try again.
  */
 export type Verification =
   | { outcome: 'verified', scope: Owner | null, sandbox: boolean | null }
@@ -33,9 +33,9 @@ export type Verification =
   | { outcome: 'waits', until: Date }
 
 export type WebhookVerifier = {
-  /** Asks nobody but the database. Rejects when that is away. */
+  /** Verifies with what the process and the database have. Rejects when the database is away. */
   verify: (incoming: IncomingWebhook) => Promise<Verification>
-  /** Reads the vendor's keys first, where they are needed and it is time. */
+  /** As `verify`, but reads the vendor's keys first where they are needed and may be read again. */
   verifyWithFreshKeys: (incoming: IncomingWebhook) => Promise<Verification>
 }
 
@@ -54,10 +54,10 @@ type Options = {
   endpointKeys?: EndpointKeys
 }
 
-/** Milliseconds that the database may take; together with the storing of an event it must stay below a second. */
+/** Milliseconds for a read of the database. With the storing of the event it must stay below a second. */
 const readingLimit = 250
 
-/** Verifies events by the kinds that providers declare, before anything of a provider runs. */
+/** Verifies events as their providers declare it, before any code of a provider runs. */
 export function createWebhookVerifier ({ database, freshness, keyring, keys, endpointAuth, endpointKeys }: Options): WebhookVerifier {
   const accounts = createFreshCache<string, WebhookAccount | undefined>(freshness, (_, account) => account?.companyId ?? 0)
 
@@ -69,7 +69,7 @@ export function createWebhookVerifier ({ database, freshness, keyring, keys, end
     )
   }
 
-  /** The configuration that an address names; undefined when there is none, or it is another provider's. */
+  /** The configuration that the URL names. Undefined when there is none, or when it is another provider's. */
   async function accountOf ({ provider, account }: IncomingWebhook): Promise<WebhookAccount | undefined> {
     if (account === null || !isUuid(account)) return undefined
     const found = await withTimeLimit(readingLimit,
@@ -108,7 +108,7 @@ export function createWebhookVerifier ({ database, freshness, keyring, keys, end
     return verifiers.flatMap((verify) => verify.kind === 'jws' ? [keys.of(verify.jwks)] : [])
   }
 
-  /** Keys that were read after the event came say the last word; until all were, it waits for their next reading. */
+  /** An unknown key is refused once all keys were read after the event came. Until then the event waits for the next read. */
   function unknownKey (verifiers: readonly Verifier[], receivedAt: Date): Verification {
     const waiting = sourcesOf(verifiers).flatMap((source) => {
       const [readAt, next] = [source.readAt(), source.nextRead()]
@@ -130,7 +130,7 @@ export function createWebhookVerifier ({ database, freshness, keyring, keys, end
   }
 }
 
-/** Where each environment of the vendor has a configuration of its own, the keys of the other one do not count for it. */
+/** Where each environment of the vendor has its own configuration, only the keys of that environment count. */
 function isOf ({ manifest }: InstalledProvider, verify: Verifier, account: WebhookAccount | undefined): boolean {
   if (verify.kind !== 'jws' || verify.sandbox === undefined || account === undefined || manifest.sandbox?.kind !== 'configuration') {
     return true
@@ -138,7 +138,7 @@ function isOf ({ manifest }: InstalledProvider, verify: Verifier, account: Webho
   return verify.sandbox === account.sandbox
 }
 
-/** The name under which the server's configuration has something for a provider. */
+/** The provider's part of the name of a setting of the server. */
 function variableOf (code: string): string {
   return code.toUpperCase().replaceAll('-', '_')
 }

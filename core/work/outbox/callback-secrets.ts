@@ -15,15 +15,15 @@ export type CallbackSigning = {
   sign: (companyId: number, message: { id: string, body: string }) => Promise<Record<string, string>>
   /** When they were made and how long they are valid. */
   list: (companyId: number) => Promise<CallbackSecrets>
-  /** Makes a new one, shown here and never again; the one before stays valid for a day. */
+  /** Makes a new secret, which is shown only here. The one before stays valid for a day. */
   rotate: (author: AuditAuthor) => Promise<NewCallbackSecret>
 }
 
-/** Milliseconds that a replaced secret still signs. */
+/** Milliseconds for which a replaced secret still signs. */
 const overlap = 24 * 3600 * 1000
 /** Bytes; Standard Webhooks asks for 24 to 64. */
 const secretLength = 32
-/** The most signatures of one message: who rotates more often in a day has lost the oldest anyway. */
+/** The most signatures of one message, the newest first. */
 const mostSignatures = 5
 
 type Options = { database: Database, keyring: Keyring, now: () => Date, newId: () => string }

@@ -10,19 +10,19 @@ import { type AttemptEnd, type CallbackRecord, claimCallback, type ClaimedCallba
 import type { Job, JobPayloads, Queue } from '../queue/queue.ts'
 import type { CallbackSigning } from './callback-secrets.ts'
 
-/** Seconds before each try, after the one before it; each is lengthened by up to a tenth. */
+/** Seconds from one try to the next; each pause is lengthened by up to a tenth. */
 export const callbackRetryDelays = [0, 5, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600, 14 * 3600, 20 * 3600, 24 * 3600]
 const jitter = 0.1
 
 /**
- * How many requests are under way at once: in this process, for one company and to one of its receivers in all processes. Who
- * does not answer holds up neither the company's other receivers nor other companies.
+ * The most requests at the same time: `atOnce` in this process, `perCompany` and `perReceiver` in all processes. A receiver that does not
+ * answer delays neither the company's other receivers nor other companies.
  */
 export const callbackLimits = { atOnce: 16, perCompany: 8, perReceiver: 4 } as const
 
-/** Seconds: after the begin of an attempt, its process is sure to have ended. */
+/** Seconds after the begin of an attempt: a process that has not recorded it by then has ended. */
 const claimFor = receiverLimit / 1000 + 5
-/** Seconds: after which a due callback is sure to have lost its job. */
+/** Seconds after which a due callback has surely lost its job. */
 const strandedAfter = 60
 
 /** Adds the job that delivers a recorded callback. */
@@ -31,7 +31,7 @@ export function enqueueCallback (queue: Pick<Queue, 'send'>): EnqueueCallback {
 }
 
 export type Callbacks = {
-  /** Sends the company's longest due callback, and has the next one sent. */
+  /** Sends the company's callback that has been due for longest, and queues the next one. */
   deliver: (job: JobPayloads['callback']) => Promise<void>
   /** Finds companies whose due callbacks have lost their jobs. */
   sweep: () => Promise<void>
@@ -54,7 +54,7 @@ type Options = {
   random?: () => number
 }
 
-/** The delivery of callbacks: at least once each, in turns. A job says whose turn it is; the table says what is due. */
+/** Delivers callbacks, each at least once. A job says only whose turn it is; the table says what is due. */
 export function createCallbacks ({ database, queue, network, signing, log, now, random = Math.random }: Options): Callbacks {
   async function send ({ callbackId: id, companyId, url, body }: ClaimedCallback): Promise<ReceiverAnswer> {
     return postToTenant(network.transport, { url, body, headers: await signing.sign(companyId, { id, body }) })
@@ -72,7 +72,7 @@ export function createCallbacks ({ database, queue, network, signing, log, now, 
     const { companyId, dispatchId, callbackId, number, tries } = claimed
     const begun = performance.now()
     const end = endOf(await send(claimed), tries, Math.round(performance.now() - begun))
-    // Before it is recorded: a job too many finds nothing to do, one too few would have to be found by the sweep.
+    // Queued before the attempt is recorded: a job too many does nothing, while a missing one would wait for the sweep.
     if (end.state === 'pending') await queue.send('callback', [callbackJob(companyId, callbackId, end.after)])
     await settleCallback(database, { companyId, callbackId, number }, end)
     log.debug({ companyId, dispatchId, callbackId, attempt: number, outcome: end.outcome, status: end.status, ms: end.milliseconds },
@@ -87,12 +87,12 @@ export function createCallbacks ({ database, queue, network, signing, log, now, 
     async deliver ({ companyId }) {
       const claimed = await claimCallback(database, companyId, { seconds: claimFor, ...callbackLimits })
       if (claimed !== undefined) {
-        // Before, so that others take their share; and after, because they may have found the company busy.
+        // Before the attempt, so that other workers go on; and after it, because they may have found the receiver busy.
         await next(companyId)
         await attempt(claimed)
         await next(companyId)
       } else if (await hasDueCallbacks(database, companyId, claimFor)) {
-        // Others are at it; should they have been killed, somebody looks after them.
+        // Other workers send the rest. This job comes later, in case they are killed.
         await queue.send('callback', [callbackJob(companyId, 'watch', claimFor)])
       }
     },
@@ -115,9 +115,9 @@ export function createCallbacks ({ database, queue, network, signing, log, now, 
   }
 }
 
-/** The job that sends a company's longest due callback; `after` in seconds. */
+/** The job that sends the company's callback that has been due for longest. `after` in seconds. */
 export function callbackJob (companyId: number, key: string, after = 0): Job<'callback'> {
-  // A second more than needed: the job is added before it is recorded when the callback is due.
+  // One second more: the job is added before the due time of the callback is recorded.
   return {
     data: { companyId },
     key: `${companyId} ${key}`,
@@ -126,7 +126,7 @@ export function callbackJob (companyId: number, key: string, after = 0): Job<'ca
   }
 }
 
-/** 410: whatever was there is gone for good (Standard Webhooks 1.0.0). */
+/** 410 means that the receiver is gone for good (Standard Webhooks 1.0.0). */
 function outcomeOf (posted: ReceiverAnswer): AttemptOutcome {
   if (!posted.answered) return 'failed'
   if (posted.status >= 200 && posted.status < 300) return 'delivered'

@@ -3,12 +3,12 @@ import { listDueCreditWarnings, recordCreditWarning } from '../../store/vendor/c
 import type { Queue } from '../queue/queue.ts'
 import { callbackJob } from './callbacks.ts'
 
-/** How many companies one look tells. */
+/** The most companies that one sweep warns. */
 const most = 100
 
 type Options = { database: Database, queue: Pick<Queue, 'send'>, now: () => Date, newId: () => string }
 
-/** Tells companies whose credits have become low: once for each time, whichever process gets to it. */
+/** Warns companies whose credits have become low, once each time, in whichever process comes first. */
 export async function sendCreditWarnings ({ database, queue, now, newId }: Options): Promise<void> {
   for (const companyId of await listDueCreditWarnings(database, most)) {
     const callbackId = await recordCreditWarning(database, companyId, { now: now(), newId })

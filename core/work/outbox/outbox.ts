@@ -6,7 +6,7 @@ import { noteCallback } from '../../store/vendor/callbacks.ts'
 import type { Queue } from '../queue/queue.ts'
 import { enqueueCallback } from './callbacks.ts'
 
-/** Records callbacks with the dispatch as it reads at the event. */
+/** Records callbacks, each with the dispatch as it is at the event. */
 export function createOutbox ({ database, queue, documentUrl, newId, now }: {
   database: Database
   queue: Queue

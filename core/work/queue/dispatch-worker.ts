@@ -15,23 +15,23 @@ import { createWorkSemaphore } from './work-semaphore.ts'
 
 /** Milliseconds between two sweeps. */
 const sweptEvery = 5_000
-/** Seconds after which a job that has not come was lost. */
+/** Seconds after which the job of a due dispatch counts as lost. */
 const lostAfter = 30
-/** How many things of a kind one sweep takes. */
+/** The most items of a kind that one sweep takes. */
 const most = 100
 
 /**
- * Jobs that wait here for a permit: few, because another process may have a free one; enough to go on at once when a permit is released.
+ * How many jobs this process fetches before it has permits for them: few, because another process may be free; enough to go on at once.
  */
 const fetched = { atOnce: 8, together: 4 }
 
 /** `atOnce`: dispatches that are worked on at once in this process. */
 type Options = { dependencies: PipelineDependencies, pipeline: Pipeline, queue: Queue, atOnce: number }
 
-/** Works on dispatches that wait, are in doubt, were lost with their process, or have something to do at an event. */
+/** Works on dispatches that are queued, uncertain or left by a lost process, and on deferred steps. */
 export async function startDispatchWorker ({ dependencies, pipeline, queue, atOnce }: Options): Promise<RepeatingTask> {
   const semaphore = createWorkSemaphore(atOnce)
-  // Once a dispatch is taken, its lease tells who has it: the job has done its part, and the next ones are fetched.
+  // The job ends once the lease of its dispatch is taken, so that the next jobs are fetched.
   await queue.work('dispatch', (job) =>
     semaphore.begin((begun) =>
       pipeline.runQueued(job, begun).catch((error: unknown) => {
@@ -47,13 +47,13 @@ export async function startDispatchWorker ({ dependencies, pipeline, queue, atOn
   })
 }
 
-/** Finds what its process has left behind, what is due, what has lost its job, and who is to be warned. */
+/** Finds dispatches of lost processes, uncertain and deferred steps that are due, dispatches without a job, and low credits. */
 export async function sweepDispatches (dependencies: PipelineDependencies, queue: Queue): Promise<void> {
   const { database, log, leases } = dependencies
-  // What came of a call is known here: it is in no doubt.
+  // First: a step whose outcome is on the disk is not uncertain.
   await recordSpooledOutcomes(dependencies).catch((error: unknown) => log.warn({ err: error }, 'outcomes stay on the disk'))
   for (const lost of await listExpiredLeases(database, { held: leases.heldRuns(), limit: most })) {
-    // One that cannot be recovered keeps nobody else from it.
+    // One that cannot be recovered must not block the others.
     await recover(dependencies, lost).catch((error: unknown) =>
       log.error({ err: error, ...lost }, 'a dispatch that was left behind could not be recovered')
     )

@@ -1,24 +1,24 @@
 import type { PipelineJobs } from '../../pipeline/dependencies.ts'
 import type { Queue } from './queue.ts'
 
-/** Milliseconds that each dispatch of a company stands behind the one before: what a company may expect to take of the service. */
+/** Milliseconds between the turns of two dispatches of one company: 100 a second is its fair share. */
 const turnInterval = 10
 
-/** Milliseconds of a step of the queue's priorities, which are whole numbers of 32 bits: enough for more than six years. */
+/** Milliseconds for one unit of the queue's priority, a 32-bit integer: enough for more than six years. */
 const grain = 100
 const epoch = Date.parse('2026-01-01T00:00:00Z')
 
-/** Companies whose turns are remembered; a company that is forgotten begins anew. */
+/** The most companies whose last turn is remembered; a forgotten company begins again with now. */
 const mostCompanies = 100_000
 
 /**
- * Makes the jobs of dispatches. Each company has turns of its own, one every few milliseconds from now on: ten thousand
- * dispatches of one company stand behind the first of another that came later, and none waits for ever.
+ * Makes the jobs of dispatches. Each company has turns of its own, one every few milliseconds from now on. So ten thousand dispatches of
+ * one company do not delay the first of another, and none waits for ever.
  */
 export function createJobs ({ queue, now }: { queue: Pick<Queue, 'jobs'>, now: () => Date }): PipelineJobs {
   const turns = new Map<number, number>()
 
-  /** What is put off comes when it is due: it moves nobody's turn. */
+  /** A delayed job has the priority of its due time, and takes no turn of its company. */
   function priorityOf (companyId: number, seconds: number): number {
     const time = now().getTime()
     return rank(seconds > 0 ? time + seconds * 1000 : nextTurn(companyId, time))

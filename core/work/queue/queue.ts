@@ -6,29 +6,29 @@ import type { Database, OwnerQueries } from '../../store/db/database.ts'
 import type { PreparedJobs } from '../../store/db/jobs.ts'
 import { statementError } from '../../store/db/unavailable.ts'
 
-/** The work that is done beside the requests, and what each job of it is told. */
+/** The data of each kind of job. */
 export type JobPayloads = {
   /** Handles an event of a vendor. */
   webhook: { inboundId: string }
-  /** Asks a vendor what became of a step that was last asked after then. */
+  /** Asks a vendor for the status of a step, unless it was asked after `polledAt`. */
   poll: { stepId: string, polledAt: string | null }
-  /** Runs a dispatch that waits. */
+  /** Runs a queued dispatch. */
   dispatch: { companyId: number, dispatchId: string }
-  /** Looks what became of a step in doubt. */
+  /** Reconciles an uncertain step. */
   look: { companyId: number, dispatchId: string, stepId: string }
-  /** Does a step whose event has come. */
+  /** Runs a deferred step whose event has come. */
   deferred: { companyId: number, dispatchId: string, stepId: string }
-  /** Finds steps to ask after, and events and callbacks whose jobs were lost. */
+  /** Finds steps whose status is to be asked, and events and callbacks whose jobs were lost. */
   sweep: Record<string, never>
   /** Delivers one of the company's callbacks that are due. */
   callback: { companyId: number }
-  /** Forgets what has been kept for long enough. */
+  /** Deletes what has been kept for long enough. */
   retention: Record<string, never>
 }
 
 /**
- * `key`: one job with it waits at a time. `after`: not before that many seconds have passed. `group`: those whose jobs share
- * their turns. `priority`: the highest comes first; 0 unless told.
+ * `key`: only one job with it waits at a time. `after`: seconds before it may run. `group`: jobs of one group share a limit. `priority`:
+ * the highest runs first; 0 unless given.
  */
 export type Job<Name extends keyof JobPayloads> = {
   data: JobPayloads[Name]
@@ -39,13 +39,13 @@ export type Job<Name extends keyof JobPayloads> = {
 }
 
 export type Queue = {
-  /** Jobs as data, for whoever adds them in a transaction or a call. */
+  /** Prepares jobs that are added by a transaction or a database function. */
   jobs: <Name extends keyof JobPayloads>(name: Name, jobs: readonly Job<Name>[]) => PreparedJobs
-  /** Adds jobs, if there are any; with `queries` they are there when that transaction commits. */
+  /** Adds jobs. With `queries` they are added when that transaction commits. */
   send: <Name extends keyof JobPayloads>(name: Name, jobs: readonly Job<Name>[], queries?: OwnerQueries) => Promise<void>
   /**
-   * Works on jobs from now on, `atOnce` at a time in this process, `ofGroup` of a group in all; `together` are fetched, and
-   * waited for, as one: 2 unless told. A job whose handler throws comes again.
+   * Works on jobs from now on: `atOnce` at a time in this process, `ofGroup` of one group in all processes. `together`: how many are
+   * fetched at once, and all of them must end before more are fetched; 2 unless given. A job whose handler throws comes again.
    */
   work: <Name extends keyof JobPayloads>(
     name: Name,
@@ -58,12 +58,12 @@ export type Queue = {
   close: () => Promise<void>
 }
 
-/** Seconds; a process that died gives up its jobs after the heartbeat. The last two bound what stays in the table. */
+/** In seconds. The jobs of a dead process come again after the heartbeat. The last two limit how long rows stay in the table. */
 const life = { expireInSeconds: 120, heartbeatSeconds: 10, deleteAfterSeconds: 600, retentionSeconds: 7 * 24 * 3600 }
-/** About a day of tries, when nothing but the database can be the reason. */
+/** About a day of tries: only the database can be the reason that jobs fail for so long. */
 const retryPolicy = { retryLimit: 40, retryDelay: 1, retryBackoff: true, retryDelayMax: 3600 }
 
-/** `short`: of jobs with the same key one waits; `exclusive`: one waits or is worked on. */
+/** `short`: one job with the same key waits at a time. `exclusive`: one waits or runs at a time. */
 const policies: Record<keyof JobPayloads, QueuePolicy> = {
   webhook: 'short',
   dispatch: 'short',
@@ -75,28 +75,28 @@ const policies: Record<keyof JobPayloads, QueuePolicy> = {
   retention: 'short'
 }
 
-/** A slow job holds up no more than its pair, and a full pair is followed at once. */
+/** A slow job delays only the one fetched with it. */
 const defaultFetchSize = 2
 
 /** Seconds that a closing queue waits for the jobs under way. */
 const shutdownTimeout = 30
 
 /**
- * What the queue notes about its jobs by itself does not wait for the disk: after a crash of the database that forgot it, jobs
- * come again. Those that are added in a transaction are kept as it is.
+ * The queue's own updates of its jobs do not wait for the disk. If the database crashes and loses them, those jobs come again. Jobs that a
+ * transaction adds are as durable as the transaction.
  */
 const asynchronousCommit = '-c synchronous_commit=off'
 
-/** Milliseconds: its care of its own tables takes longer than a request. */
+/** In milliseconds. The maintenance of the queue's tables takes longer than a request. */
 const queueLimits = { connect: 5_000, lock: 10_000, statement: 60_000, idle: 10_000, answer: 65_000 }
 
-/** Opens the queue in the database, beside the service's own tables; its tables are made or brought up to date first. */
+/** Opens the queue in the service's database, after its tables were created or migrated. */
 export async function openQueue ({ databaseUrl, database: { withAdvisoryLock: alone }, log }: {
   databaseUrl: string
   database: Pick<Database, 'withAdvisoryLock'>
   log: Log
 }): Promise<Queue> {
-  // What pg-boss does not know goes to its pool.
+  // pg-boss passes options that it does not know to its connection pool.
   const connections = {
     ...connectionSettings(queueLimits, asynchronousCommit),
     connectionString: databaseUrl,
@@ -121,7 +121,7 @@ export async function openQueue ({ databaseUrl, database: { withAdvisoryLock: al
     })
     for (const name of Object.keys(policies)) statements.set(name, await statementOf(boss, name))
   } catch (error) {
-    // Why it did not start is what counts.
+    // The first error says why it did not start; this one is only logged.
     await boss.stop({ graceful: false }).catch((after: unknown) => {
       log.warn({ reason: errorMessageOf(after) }, 'the queue could not be stopped')
     })
@@ -131,14 +131,14 @@ export async function openQueue ({ databaseUrl, database: { withAdvisoryLock: al
     jobs: (name, jobs) => ({ statement: statements.get(name) ?? '', rows: JSON.stringify(jobs.map(rowOf)) }),
     async send (name, jobs, queries) {
       if (jobs.length === 0) return
-      // As the statement has them: pg-boss makes one column of a group.
+      // In the shape of pg-boss's own insert, which has an object for the group.
       const rows = jobs.map(({ group, ...job }) => ({ ...rowOf(job), ...(group === undefined ? {} : { group: { id: group } }) }))
       await boss.insert(name, rows, queries === undefined ? {} : { db: fromKysely(queries) }).catch((error: unknown) => {
         throw statementError(error)
       })
     },
     async work (name, handle, { atOnce, together = defaultFetchSize, ofGroup }) {
-      // New jobs announce themselves; those that were put off are found by polling.
+      // New jobs are announced by NOTIFY; delayed ones are found by polling.
       const options = {
         batchSize: Math.min(atOnce, together),
         localConcurrency: Math.ceil(atOnce / together),
@@ -165,7 +165,7 @@ export async function openQueue ({ databaseUrl, database: { withAdvisoryLock: al
   }
 }
 
-/** A job under the names that pg-boss gives to the columns of its statement. */
+/** A job with the column names of pg-boss's insert statement. */
 function rowOf ({ data, key, after, group, priority }: Job<keyof JobPayloads>) {
   return {
     data,
@@ -176,7 +176,7 @@ function rowOf ({ data, key, after, group, priority }: Job<keyof JobPayloads>) {
   }
 }
 
-/** The statement by which pg-boss adds jobs of a name: it has the same text for all, and their rows as its one parameter. */
+/** The statement by which pg-boss adds jobs of a queue. Its text is the same for all jobs; the rows are its only parameter. */
 async function statementOf (boss: PgBoss, name: string): Promise<string> {
   let statement = ''
   await boss.insert(name, [{ data: {} }], {

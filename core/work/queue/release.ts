@@ -7,12 +7,12 @@ import { type Released, releaseDispatches, type ReleaseFilter, releaseSteps } fr
 import type { AuditAuthor } from '../../store/tenants/audit.ts'
 import type { Queue } from './queue.ts'
 
-/** How many things of a kind are looked for at once, and how many one request takes. */
+/** The most items of a kind in one query, and in one request. */
 const [together, most] = [500, 50_000]
 
 /**
- * Lets what waits for another try of a provider go on at once, after its outage: an admin that of the company, an operator that
- * of all. Answers how many dispatches, deferred steps and rests of e-mails these are.
+ * Lets what waits for a retry of a provider go on at once, after an outage of its vendor: an admin for the company, an operator for all
+ * companies. Answers how many dispatches, deferred steps and rests of e-mails go on.
  */
 export type ReleaseQueue = (what: Omit<ReleaseFilter, 'companyId'>, by: { actor: Actor, author: AuditAuthor }) => Promise<number>
 
@@ -22,10 +22,10 @@ export function createReleaseQueue ({ database, queue, breakers, now }: Options)
   return async (what, { actor, author }) => {
     requireRole(actor, 'admin', 'operator')
     const release = { ...what, companyId: actor.role === 'operator' ? null : actor.companyId }
-    // Who says that the provider is back is believed, or the first of what goes on would be held back.
+    // Closed first, or the breaker would stop what is released.
     breakers.close(release)
     const by = { author, actor: userActorOf(actor), limit: together, at: now() }
-    // The jobs of the planned time still wait under the usual keys: they will find nothing left to do.
+    // The delayed jobs keep their keys, so these need other ones. The delayed jobs will find nothing to do.
     const dispatches = await all(() =>
       releaseDispatches(database, release, {
         ...by,
@@ -42,7 +42,7 @@ export function createReleaseQueue ({ database, queue, breakers, now }: Options)
   }
 }
 
-/** Releases until nothing is left, or as many as one request takes. */
+/** Releases until nothing is left, up to the limit of one request. */
 async function all (releaseSome: () => Promise<Released>): Promise<number> {
   let [total, more] = [0, true]
   while (more && total < most) {

@@ -1,14 +1,13 @@
-/** Work that is done again and again, never twice at once. */
+/** Work that is repeated, and never runs twice at the same time. */
 export type RepeatingTask = {
-  /** Resolves when the work was done, or has failed, for the first time. */
+  /** Resolves when the first run has ended, whether it failed or not. */
   first: Promise<void>
-  /** Begins it no more, and waits for what is under way. */
+  /** Stops the repetition and waits for a run under way. */
   close: () => Promise<void>
 }
 
 /**
- * Does the work now, and again after every so many `milliseconds` unless the last time still goes on. `failed` hears of each time that it
- * rejects.
+ * Does the work now, and then every so many `milliseconds`, unless the last run still goes on. `failed` is called with each error.
  */
 export function runEvery (milliseconds: number, work: () => Promise<void>, failed: (error: unknown) => void): RepeatingTask {
   let working: Promise<void> | undefined

@@ -1,8 +1,8 @@
 import { createSemaphore } from '@dispatch/common'
 
-/** Room for so much work at once. */
+/** Limits how much work runs at the same time. */
 export type WorkSemaphore = {
-  /** Begins the work when there is a place for it, which it has until its end; resolves when the work calls `begun`, or with it. */
+  /** Begins the work when a permit is free, and holds it until the work ends. Resolves when the work calls `begun`, or ends. */
   begin: (work: (begun: () => void) => Promise<unknown>) => Promise<void>
 }
 

@@ -8,15 +8,15 @@ import type { JobPayloads, Queue } from '../queue/queue.ts'
 import { before } from '../queue/time.ts'
 import type { StatusQuery } from './status-query.ts'
 
-/** Seconds since the acceptance: the first question, the pause until the next one, the last one. A manifest may say otherwise. */
+/** In seconds after the acceptance: `after`: the first query; `until`: the last one. `every`: between two. A manifest may differ. */
 export const defaultPollSchedule = { after: 3600, every: 6 * 3600, until: 60 * 24 * 3600 }
 
-/** Milliseconds: after which an open event is sure to have lost its job. */
+/** Milliseconds after which an open event has surely lost its job. */
 const strandedAfter = 2 * 3600 * 1000
 
 type Options = { database: Database, host: Host, queue: Queue, statusQuery: StatusQuery, log: Log }
 
-/** Finds the steps to ask after and the events whose jobs were lost. */
+/** Queues the steps whose status is due, and the events whose jobs were lost. */
 export function createPollSweep ({ database, host, queue }: Options): () => Promise<void> {
   return async () => {
     const time = await database.time()
@@ -30,7 +30,7 @@ export function createPollSweep ({ database, host, queue }: Options): () => Prom
   }
 }
 
-/** Whom to ask about what: every installed provider that can tell. */
+/** The providers and services with statuses that can be asked, each with its due times. */
 function followedBy (host: Host, time: Date): PollWindow[] {
   return host.entries().flatMap((entry) =>
     entry.state !== 'installed' ? [] : deliveryServices.flatMap((service) => {
@@ -48,7 +48,7 @@ function followedBy (host: Host, time: Date): PollWindow[] {
   )
 }
 
-/** Asks the vendor about one step and notes its answer, unless it was asked since the job was made. */
+/** Asks the vendor for the status of one step and records it, unless that was done since the job was made. */
 export function createPollHandler ({ database, host, statusQuery, onStatusChange, log }: Options & {
   onStatusChange: OnStatusChange
 }): (job: JobPayloads['poll']) => Promise<void> {

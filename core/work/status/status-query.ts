@@ -10,10 +10,10 @@ import type { Configurations } from '../../store/configuration/configurations.ts
 import type { Freshness } from '../../store/db/freshness.ts'
 import type { TrackedStep } from '../../store/vendor/deliveries.ts'
 
-/** What the vendor said, and the delivery status that its word means (null: unknown); or why it said nothing. */
+/** What the vendor reported, and the delivery status that it means (null: unknown); or why there is no answer. */
 export type StatusQueryResult = { ok: true, reported: Reported, status: DeliveryStatus | null } | { ok: false, why: string }
 
-/** Asks a vendor what became of a step, with the credentials that the step was dispatched with. */
+/** Asks a vendor for the status of a step, with the configuration that the step was dispatched with. */
 export type StatusQuery = (provider: InstalledProvider, step: TrackedStep) => Promise<StatusQueryResult>
 
 type Options =
