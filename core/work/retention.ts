@@ -95,7 +95,7 @@ export function createRetention ({ database, queue, files, retentionDays, log, b
     if (!isDone) await queue.send('retention', [{ data: {} }])
     // Only the last job of the day does this.
     const abandoned = isDone ? await removeAbandoned(time) : 0
-    log.info({ ...batches, abandoned }, 'what was kept for long enough is forgotten')
+    log.info({ ...batches, abandoned }, 'expired data was deleted')
   }
 }
 

@@ -106,7 +106,7 @@ await t.test('what is in doubt is not tried again: who can settle it is told', a
     status: 409,
     body: {
       error: 'conflict',
-      message: 'The dispatch is uncertain: what became of it is being found out, or said by an admin with POST ' +
+      message: 'The dispatch is uncertain: its outcome is being found out; an admin may also set it with POST ' +
         `/api/v1/dispatches/${dispatchId}/resolve.`
     }
   })

@@ -17,8 +17,9 @@ export function checkCallback ({ callbackUrl, services: path }: DispatchRequest,
     warnings: [{
       path: '/callbackUrl',
       code: 'unused_field',
-      message: 'The answer tells the end of this dispatch: it is called back only with ?async=true, or when it takes longer than the ' +
-        'client may wait.'
+      message:
+        'The end of this dispatch is in the answer: the callback is sent only with ?async=true, or when the dispatch takes longer than ' +
+        'the client may wait.'
     }]
   }
 }

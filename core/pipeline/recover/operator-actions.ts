@@ -138,7 +138,7 @@ export function createOperatorActions (
       await leases.withLease(async (lease) => {
         const taken = await acquireLease(database, { companyId, dispatchId }, { lease, from: [record.status] })
         if (taken === undefined) {
-          throw new DispatchError('conflict', 'The dispatch is being looked at: try again in a moment.', { dispatchId })
+          throw new DispatchError('conflict', 'Another run has the dispatch: try again in a moment.', { dispatchId })
         }
         try {
           await resolveStep(dependencies, await rehydrateWhatIsKept(dependencies, taken, lease.runId), {

@@ -40,7 +40,7 @@ export async function reconcile (
     }
     const since = await secondsInDoubt(dependencies.database, { companyId, stepId })
     const learnt = await learn(dependencies, run, step, since).catch((error: unknown): Learnt => {
-      dependencies.log.warn({ err: error, companyId, dispatchId }, 'a step in doubt could not be looked at')
+      dependencies.log.warn({ err: error, companyId, dispatchId }, 'an uncertain step could not be reconciled')
       return {}
     })
     await conclude(dependencies, run, step, { learnt, doubted: since.doubted, from: taken.status })
@@ -131,7 +131,7 @@ async function look (
 /** The error of an uncertain step, where no better one is known. */
 export const uncertainError: StepError = {
   word: 'outcome_unknown',
-  message: 'The provider may have accepted the request: it must not be sent again before it is known what became of it.'
+  message: 'The provider may have accepted the request: do not send it again before its outcome is known.'
 }
 
 const unsent: Learnt = {
@@ -145,7 +145,10 @@ const unsent: Learnt = {
 const missed: StepError = { word: 'provider_unavailable', message: 'The provider was asked, and has not accepted the request.' }
 
 /** As `missed`, for a dispatch whose client waited for the answer: only the client may send it again. */
-const safeToSend: StepError = { ...missed, message: `${missed.message.slice(0, -1)}: it is safe to send it again.` }
+const safeToSend: StepError = {
+  word: 'provider_unavailable',
+  message: 'The provider was asked, and has not accepted the request: it is safe to send it again.'
+}
 
 function refusedBy ({ code, message }: { code: string, message: string }): StepError {
   return { word: 'provider_error', message, details: [{ path: '', code, message }] }

@@ -34,7 +34,9 @@ export async function replacementOf (
   const needed = step.deferred_on === null ? record.steps : [step]
   const now = await dependencies.database.time()
   if (record.data === null || needed.some(({ document }) => document !== undefined && document.expires_at <= now)) {
-    throw new DispatchError('document_expired', 'What the dispatch was about is kept no more: send a new request.', { dispatchId })
+    throw new DispatchError('document_expired', 'The data or the document of the dispatch is no longer kept: send a new request.', {
+      dispatchId
+    })
   }
   if (body === undefined || body === null || isDeepStrictEqual(body, {})) return undefined
   const service = step.service as ServiceName
@@ -63,7 +65,7 @@ function failedStep (record: DispatchRecord, body: unknown): StepRecord | undefi
 
 function notToRetry ({ dispatch_id: dispatchId, status }: DispatchRecord): DispatchError {
   const why = status === 'uncertain'
-    ? `what became of it is being found out, or said by an admin with POST /api/v1/dispatches/${dispatchId}/resolve`
+    ? `its outcome is being found out; an admin may also set it with POST /api/v1/dispatches/${dispatchId}/resolve`
     : 'only one that failed, or of which a deferred action failed, is tried again'
   return new DispatchError('conflict', `The dispatch is ${status}: ${why}.`, { dispatchId })
 }
@@ -80,7 +82,7 @@ function refuseContent (service: ServiceName, fields: JsonObject, hasTemplate: b
     throw refusal('validation_error', [{
       path,
       code: 'contradiction',
-      message: 'Stands in the place of the template that the step has; leave it out.'
+      message: 'The step has a template: leave out the field that would replace it.'
     }])
   }
 }
@@ -96,23 +98,21 @@ function refuseChanges (record: DispatchRecord, step: StepRecord, fields: JsonOb
       : [{
         path: `/${service.name}/documentType`,
         code: 'document_made',
-        message: `The document was made as ${record.document_type ?? 'no'} document and is not made again: leave its type as it was.`
+        message: `A retry sends the document that was made before: give the same type (${record.document_type ?? 'none'}).`
       }]),
     ...(formatOf(service.name as ServiceName, step.fields) === formatOf(service.name as ServiceName, fields)
       ? []
       : [{
         path: `/${service.name}/${service.format?.field ?? ''}`,
         code: 'document_made',
-        message: 'The steps of the dispatch take the document in the format in which it was asked for: leave it as it was.'
+        message: 'A retry sends the document that was made before: give the same format.'
       }]),
-    ...(had === has || !record.steps.some(({ document }) => document !== undefined) ?
-      [] :
-      [{
+    ...(had === has || !record.steps.some(({ document }) => document !== undefined)
+      ? []
+      : [{
         path: `/${service.name}/signers`,
         code: 'document_made',
-        message:
-          `The document has places for ${had ?? 0} ${had === 1 ? 'signer' : 'signers'} and is not made again: leave their number as ` +
-          'it was.'
+        message: `A retry sends the document that was made before: give the same number of signers (${had ?? 0}).`
       }])
   ]
   if (problems.length > 0) throw refusal('validation_failed', problems)

@@ -35,7 +35,7 @@ export async function prepareCall (
   const gate = dependencies.breakers.admit(run.companyId, provider.code)
   if (!gate.pass) {
     throw new DispatchError('provider_unavailable',
-      `The provider "${provider.code}" has failed again and again: it is asked anew in ${gate.retryAfter} seconds.`, {
+      `The provider "${provider.code}" has failed several times in a row: it is called again in ${gate.retryAfter} seconds.`, {
       retryAfter: gate.retryAfter
     })
   }

@@ -35,7 +35,7 @@ export async function handOnAgain (dependencies: PipelineDependencies, run: Run,
   if (step.deferredOn === undefined) return handOn(dependencies, run)
   const given = givenDocument(step)
   if (given !== undefined || step.deferredOn !== signedEvent) return given ?? ownDocument(dependencies, run)
-  throw new DispatchError('provider_unavailable', `The document that "${step.service}" was called with is not there any more.`)
+  throw new DispatchError('provider_unavailable', `The document that "${step.service}" was called with is no longer there.`)
 }
 
 /** The document that a deferred step takes over: on `esign.completed` the signed one, fetched once; else that of the dispatch. */
@@ -61,7 +61,7 @@ function givenDocument ({ content: { document } }: Step): ChainDocument | undefi
 export async function ownDocument (dependencies: PipelineDependencies, run: Run): Promise<ChainDocument> {
   const own = await handOn(dependencies, run)
   if (own === undefined || own.document.expiresAt <= await dependencies.database.time()) {
-    throw new DispatchError('document_expired', 'The document of the dispatch is kept no more.', { dispatchId: run.dispatchId })
+    throw new DispatchError('document_expired', 'The document of the dispatch is no longer kept.', { dispatchId: run.dispatchId })
   }
   return own
 }

@@ -27,7 +27,7 @@ export function createInFlight ({ limit, log }: { limit: number, log: Log }): In
     within: (work, dispatchId, tell) =>
       withTimeLimit(limit * 1000, follow(work, dispatchId), () => {
         log.warn({ dispatchId, limit }, 'the synchronous limit has passed; the dispatch goes on')
-        tell().catch((error: unknown) => log.warn({ err: error, dispatchId }, 'that nobody waits could not be recorded'))
+        tell().catch((error: unknown) => log.warn({ err: error, dispatchId }, 'the dispatch could not be marked as detached'))
         return new DispatchError('timeout',
           `The dispatch takes longer than ${limit} seconds and goes on; read it with GET /api/v1/dispatches/${dispatchId}.`, {
           dispatchId

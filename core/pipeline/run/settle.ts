@@ -71,7 +71,7 @@ export async function settle (
   log.error({ companyId, dispatchId, stepId: step.stepId, outcome: settlement.outcome }, 'the outcome is not recorded')
   // Whatever the outcome was: another run goes on with what is recorded, and the client must not send it again.
   throw new DispatchError('outcome_unknown',
-    'What came of the dispatch could not be recorded, and is found out later. The request must not be sent again before it is known.', {
+    'The outcome of the dispatch could not be recorded, and is found out later. Do not send the request again before it is known.', {
     dispatchId,
     cause: failure
   })
@@ -90,7 +90,7 @@ async function findRecorded (
   { outcome }: Settlement
 ): Promise<DispatchRecord | undefined> {
   const record = await findDispatch(database, companyId, dispatchId).catch((error: unknown) => {
-    log.warn({ err: error, companyId, dispatchId }, 'whether the outcome is recorded could not be read')
+    log.warn({ err: error, companyId, dispatchId }, 'the dispatch could not be read to see whether the outcome is recorded')
     return undefined
   })
   const all = record?.steps.flatMap((row) => [row, ...row.rests]) ?? []

@@ -35,7 +35,7 @@ export async function startDispatchWorker ({ dependencies, pipeline, queue, atOn
   await queue.work('dispatch', (job) =>
     semaphore.begin((begun) =>
       pipeline.runQueued(job, begun).catch((error: unknown) => {
-        dependencies.log.warn({ err: error, ...job }, 'a dispatch was given up where it stood')
+        dependencies.log.warn({ err: error, ...job }, 'the run of a dispatch failed')
         throw error
       })
     ), fetched)
@@ -43,7 +43,7 @@ export async function startDispatchWorker ({ dependencies, pipeline, queue, atOn
   await queue.work('deferred', (job) => runDeferredAction(dependencies, job), { atOnce: Math.ceil(atOnce / 4) })
 
   return runEvery(sweptEvery, () => sweepDispatches(dependencies, queue), (error) => {
-    dependencies.log.warn({ err: error }, 'what is due could not be looked for')
+    dependencies.log.warn({ err: error }, 'the sweep failed')
   })
 }
 
