@@ -112,7 +112,7 @@ export { callbackLimits, createCallbacks, enqueueCallback, type Callbacks } from
 export { sendCreditWarnings } from './work/outbox/credit-warnings.ts'
 export { createOutbox } from './work/outbox/outbox.ts'
 export { createJobs } from './work/queue/jobs.ts'
-export { startOutcomeDrain } from './work/queue/outcome-drain.ts'
+export { startOutcomeDrain } from './work/queue/dispatch-worker.ts'
 export { openQueue, type Queue } from './work/queue/queue.ts'
 export { createReleaseQueue, type ReleaseQueue } from './work/queue/release.ts'
 export { createStatusChangeHandler } from './pipeline/recover/status-change.ts'

@@ -15,7 +15,6 @@ import type { CheckInput, Findings } from '../../services/service.ts'
 import type { StoredTemplate } from '../../store/templates/templates.ts'
 import { checkCallback, checkCallbackAddress, checkEvents, checkFormats, checkPapers, checkSignaturePlaces,
   checkSigned } from './chain-checks.ts'
-import { type DispatchPlan, planOf, type PlanOptions } from './plan.ts'
 import type { ResolvedRequest, ResolvedStep } from './resolve.ts'
 import { type Signing, signingOf, type TemplateFindings } from './template-checks.ts'
 

@@ -47,6 +47,16 @@ export async function startDispatchWorker ({ dependencies, pipeline, queue, atOn
   })
 }
 
+/** Milliseconds between two tries to record the outcomes on the disk. */
+const recordedEvery = 1_000
+
+/** Records the outcomes on the disk, of whichever process, as soon as the database takes them. */
+export function startOutcomeDrain (dependencies: PipelineDependencies): RepeatingTask {
+  return runEvery(recordedEvery, () => recordSpooledOutcomes(dependencies), (error) => {
+    dependencies.log.debug({ err: error }, 'outcomes stay on the disk')
+  })
+}
+
 /** Finds dispatches of lost processes, uncertain and deferred steps that are due, dispatches without a job, and low credits. */
 export async function sweepDispatches (dependencies: PipelineDependencies, queue: Queue): Promise<void> {
   const { database, log, leases } = dependencies
