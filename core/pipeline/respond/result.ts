@@ -1,5 +1,5 @@
 import { isDeliveryService, refusalOf } from '../../contract/delivery.ts'
-import type { DispatchView, EventView, GeneratedDocument, ProviderResponse, StepAnswer } from '../../contract/response.ts'
+import type { DispatchView, EventView, GeneratedDocument, StepAnswer } from '../../contract/response.ts'
 import type { DispatchStatus } from '../../contract/states.ts'
 import type { StepError } from '../../store/db/schema.ts'
 import { deferredStateOf } from '../../store/dispatch/deferred-states.ts'

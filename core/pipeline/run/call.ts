@@ -64,7 +64,7 @@ function logRefusal (
 /** The context of every call about a step. Throws `provider_unavailable` when the configuration has been removed. */
 export async function contextOf (dependencies: PipelineDependencies, run: Run, step: CallableStep): Promise<CallContext> {
   const { companyId, dispatchId } = run
-  const { stepId, requestSettings, generation, rest, by: { provider, sandbox } } = step
+  const { stepId, requestSettings, rest, by: { provider, sandbox }, state: { generation } } = step
   return callContextOf(dependencies, {
     companyId,
     dispatchId,
@@ -119,7 +119,7 @@ export function callContextOf (
 async function callResourcesOf (
   dependencies: PipelineDependencies,
   { companyId, dispatchId, runId }: Run,
-  { by: { provider }, service, stepId, generation }: CallableStep
+  { by: { provider }, service, stepId, state: { generation } }: CallableStep
 ): Promise<Omit<CallResources, 'network' | 'account'>> {
   const { spool, database, diskRoot, leases, now } = dependencies
   // No provider's code contains a colon: the host's keys cannot collide with the provider's own.

@@ -41,7 +41,7 @@ export function advance (run: Run, step: Step): void {
 }
 
 /** A dispatch that is recorded for the first time: the store takes its steps as they are. */
-export type PlannedDispatch = NewDispatch & { test: boolean, steps: readonly Step[] }
+export type PlannedDispatch = Omit<NewDispatch, 'steps'> & { test: boolean, steps: readonly Step[] }
 
 /** What a command is recorded as before anything of it is done. */
 export function plannedDispatch (

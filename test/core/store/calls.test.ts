@@ -67,7 +67,7 @@ async function open (
 }
 
 const attempt = (of: Of): Promise<number> => beginAttempt(database, { ...of, provider: { code: 'simulator', version: '1.0.0' } })
-const accept = (of: Of, following: Parameters<typeof settleStep>[3] = { status: 'succeeded' }): Promise<void> =>
+const accept = (of: Of, following: Parameters<typeof settleStep>[3] = { status: 'succeeded' }): Promise<Date> =>
   settleStep(database, { ...of, actor: { kind: 'system' } }, { outcome: 'accepted', response: { id: 'remote', status: 'sent' } }, following)
 const creditsOf = async ({ companyId }: { companyId: number }) => {
   const { balance, held } = await readCredits(database, companyId, { limit: 1 })

@@ -69,7 +69,7 @@ const settle = (
   { companyId, dispatchId, stepId, runId }: Opened,
   settlement: Settlement,
   status: 'succeeded' | 'failed' | 'uncertain'
-): Promise<void> =>
+): Promise<Date> =>
   settleStep(database, { companyId, dispatchId, stepId, runId, actor: { kind: 'provider', code: 'simulator' } }, settlement, { status })
 const resume = ({ companyId, dispatchId, actor, runId }: Opened): Promise<boolean> =>
   resumeDispatch(database, { companyId, dispatchId, actor, beginning: leaseOf(runId) })
