@@ -24,7 +24,7 @@ void t.test('the figures of the promises are those of the code', (t) => {
   t.strictSame(timesIn('Its process sends nothing any more'), [margin])
   const by = { provider: { manifest: { services: { sms: { idempotency: { kind: 'key' } } } } } }
   const looks = [0, 1, 2, 3].map((looks) =>
-    reconcileScheduleOf({ by, service: 'sms', looks } as unknown as Parameters<typeof reconcileScheduleOf>[0])
+    reconcileScheduleOf({ by, service: 'sms', state: { looks } } as unknown as Parameters<typeof reconcileScheduleOf>[0])
   )
   t.strictSame(timesIn('A step in doubt is looked at'), [...looks.map(({ after }) => after), looks[0]?.last])
   t.strictSame(timesIn('That a vendor has nothing counts'), [usualTimeLimit])
