@@ -50,8 +50,8 @@ export class IdempotencyKeyTaken extends Error {
 }
 
 /**
- * Records a dispatch, holds the prices of its steps (deferred ones hold nothing yet) and binds its idempotency key, in one transaction. Answers
- * when, by the clock of the database. On `insufficient_credits` and {@link IdempotencyKeyTaken} nothing is recorded.
+ * Records a dispatch, holds the prices of its steps (deferred ones hold nothing yet) and binds its idempotency key, in one transaction.
+ * Answers when, by the clock of the database. On `insufficient_credits` and {@link IdempotencyKeyTaken} nothing is recorded.
  */
 export async function openDispatch (database: Database, dispatch: NewDispatch, beginning: DispatchStart): Promise<Date> {
   const { companyId, idempotency } = dispatch
