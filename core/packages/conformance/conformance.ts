@@ -4,6 +4,7 @@ import { basename } from 'node:path'
 import { readFixtures } from './fixtures/fixtures.ts'
 import { prepareQuestion, prepareSend } from './fixtures/prepare.ts'
 import { type Case, type ConformanceReport, type ConformanceRule, judged } from './report.ts'
+import { cancelCases } from './rules/cancel.ts'
 import { conductCases, documentCases } from './rules/conduct.ts'
 import { foreseenCases } from './rules/foreseen.ts'
 import { idempotencyCases } from './rules/idempotency.ts'
@@ -85,6 +86,7 @@ async function casesOf (subject: ProviderUnderTest, watch: Watch, asks: (...rule
     await when(['outcome', 'ends', 'secrets'], () => mailCases(subject, fit)),
     await when(['key', 'found'], () => idempotencyCases(subject, fit)),
     await when(['late'], () => lateCases(subject, replayed.fit, questions)),
+    await when(['cancel'], () => cancelCases(subject, { questions, fit })),
     await when(['tenants'], () => tenantCases(subject, fit)),
     await when(['documents'], () => documentCases(subject, fit)),
     await when(['webhook', 'words', 'unknown', 'forged', 'repeated', 'malformed'], () => webhookCases(subject))

@@ -18,6 +18,8 @@ export const conformanceRules = {
   late: 'What the vendor accepts late is in doubt until then, and never called "not accepted" before its declared delay has passed.',
   blind: 'A look-up whose question fails finds nothing out, least of all that nothing is there.',
   question: 'A question to the vendor is replayed exactly.',
+  cancel:
+    'Fixtures show a cancellation that the vendor accepts and one that it refuses; whichever request of it fails, the outcome is right.',
   tenants: 'Two tenants at the same time never see each other\'s settings.',
   plain: 'What it returns is plain JSON.',
   arguments: 'What it is given is left as it was.',

@@ -83,6 +83,8 @@ await t.test('a service without an accepted fixture, a webhook without an event 
     'fixtures: an accepted dispatch of "sms"',
     'sandbox: a fixture shows the sandbox',
     'question: the verb "status" of "postal"',
+    'cancel: a cancellation of "postal" that the vendor accepts',
+    'cancel: a cancellation of "postal" that the vendor refuses',
     'webhook: the webhook of "postal"'
   ])
 })
