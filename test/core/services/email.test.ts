@@ -161,6 +161,13 @@ await t.test('headers of the client\'s own are those that a mail may have, on on
     ...unsubscribe
   }
   t.same(problems({ headers: right }), [])
+  for (const name of ['List-Help', 'List-Subscribe', 'List-Post', 'List-Owner', 'List-Archive']) {
+    t.same(problems({ headers: { [name]: '<https://example.com/list>' } }), [], name)
+  }
+  for (const name of ['Precedence', 'Importance', 'Organization', 'Feedback-ID']) {
+    t.same(problems({ headers: { [name]: 'bulk' } }), [], name)
+    t.same(problems({ headers: { [name.toUpperCase()]: 'bulk' } }), [], `${name} in capitals`)
+  }
   has(t, judge('email', { body: 'Hi', ...fields, headers: right }).plan?.steps, [{ fields: { headers: right } }])
   t.same(email.request({ ...fields, headers: right }, made).email.headers, right)
   for (const name of ['From', 'to', 'Bcc', 'Subject', 'Date', 'Message-ID', 'Content-Type', 'MIME-Version', 'DKIM-Signature', 'Received',

@@ -58,6 +58,13 @@ const sums = (subtotal: number | string, taxAmount: number | string, total: numb
   ...more
 })
 
+await t.test('a rate below one is warned of: rates are in percent', (t) => {
+  t.strictSame(check({ taxRate: '0.2' }).warnings, ['/taxRate small_rate'])
+  t.strictSame(check({ taxRate: 20, lines: [line(1, 100, 100, { taxRate: '0.055' })] }).warnings, ['/lines/0/taxRate small_rate'])
+  t.strictSame(check({ taxRate: 0, lines: [line(1, 100, 100, { taxRate: 1 })] }).warnings, [])
+  t.end()
+})
+
 await t.test('a line total is quantity × unit price, to half a minor unit', holds([
   ['exact', { lines: [line(2, 450, 900)] }],
   ['decimal texts', { lines: [line('12.5', '38.40', '480.00')] }],
@@ -352,5 +359,14 @@ await t.test('an e-invoice may be due before its date, with a warning', (t) => {
   })
   t.notOk(problems.some(({ path }) => path === '/invoicing/dueDate'))
   t.ok(warnings.some(({ path, code }) => path === '/invoicing/dueDate' && code === 'due_date_before_date'))
+  t.end()
+})
+
+await t.test('a wrong tax amount is told with what it is compared to', (t) => {
+  const messages = (data: JsonObject): string[] =>
+    (checkInvoice({ data, template: {}, today: '2026-03-14' }).problems ?? [])
+      .filter(({ code }) => code === 'tax_amount').map(({ message }) => message)
+  has(t, messages({ lines: [line(1, 100, 100)], ...sums(100, 30, 130, { taxRate: 20 }) }), [/subtotal × tax rate/])
+  has(t, messages({ lines: [line(1, 100, 100, { taxRate: 20 })], ...sums(100, 30, 130) }), [/the sum of line totals × their rates/])
   t.end()
 })

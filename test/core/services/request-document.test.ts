@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { TObject, TSchema } from 'typebox'
 import { type ServiceName, serviceNames } from '../../../core/contract/service-names.ts'
 import { compileJsonSchema } from '../../../core/packages/common/schema.ts'
 import { chains } from '../../../core/services/chains.ts'
@@ -96,5 +97,18 @@ await t.test('the body of longer chains is documented as wide as the widest', (t
     { template, email: { from: email.from } },
     { template, unknown: 1 }
   ]) has(t, fits(body), { ok: false })
+  t.end()
+})
+
+await t.test('the object of a service is named by where it stands: first, behind a file, or behind a provider', (t) => {
+  const titleIn = (schema: TObject, service: ServiceName): unknown => {
+    const own: TSchema & { title?: string } = schema.properties[service] ?? {}
+    return own.title
+  }
+  t.equal(titleIn(documentedRequest(['email']), 'email'), 'PartialEmailFields')
+  t.equal(titleIn(documentedRequest(['file', 'email']), 'email'), 'EmailAfterFile')
+  t.equal(titleIn(documentedRequest(['invoicing', 'email']), 'email'), 'EmailStep')
+  t.equal(titleIn(documentedChain(), 'email'), 'EmailStep')
+  t.equal(titleIn(documentedChain(), 'invoicing'), 'PartialInvoicingFields')
   t.end()
 })

@@ -1,6 +1,7 @@
 import t from 'tap'
+import { compile } from '../../../core/packages/common/schema.ts'
 import { readUploadFields } from '../../../core/services/upload-fields.ts'
-import { checkFileSize, upload } from '../../../core/services/upload.ts'
+import { checkFileSize, upload, UploadCapabilities } from '../../../core/services/upload.ts'
 import { has } from '../../support/matching.ts'
 import { type Judgement, judgeRequest, type World } from '../pipeline/support.ts'
 
@@ -52,6 +53,13 @@ await t.test('a file is not larger than the provider takes', (t) => {
   }])
   t.same(checkFileSize(6, { code: 'acme', capabilities: {} }), [])
   t.equal(upload.checkContent?.({}, { document: { ...document, size: 6 }, data: {}, metadata: {} }, acme).length, 1)
+  t.end()
+})
+
+await t.test('a provider takes files of at least one byte', (t) => {
+  const fits = compile(UploadCapabilities)
+  t.ok(fits({ maxSize: 1 }).ok)
+  t.notOk(fits({ maxSize: 0 }).ok)
   t.end()
 })
 
