@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
@@ -20,5 +20,19 @@ void t.test('each promise of the threat model names a test or a check that exist
         `${promise} ${name}`)
     }
   }
+  t.end()
+})
+
+void t.test('the section on secrets names files that exist, and every file that seals', (t) => {
+  const [, section = ''] = /^## Where secrets are [^]*?$([^]*?)^## /m.exec(page) ?? []
+  const named = [...section.matchAll(/\[([^\]]+)\]\(([^)]+)\)/g)].map(([, shown, file = '']) => {
+    t.equal(shown, file)
+    return file
+  })
+  t.same(named.filter((file) => !existsSync(join(root, file))), [])
+  const sealing = globSync('{core,plugins,scripts}/**/*.ts', { cwd: root, exclude: ['**/node_modules/**', '**/test/**'] })
+    .filter((file) => /[.\s(]seal\(/.test(readFileSync(join(root, file), 'utf8')))
+  t.ok(sealing.length > 4)
+  t.same(sealing.filter((file) => !named.includes(file)), [])
   t.end()
 })
