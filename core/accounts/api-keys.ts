@@ -38,10 +38,11 @@ export function createKeyAdministration ({ database, accounts, now, newId }: Opt
       requireHolder(actor, holder)
       const at = now()
       const { secret, ...key } = keyOf(holder, body, { keyId: newId(), at })
-      if (!await insertApiKey(database, key, { author, most, at })) {
+      const created = await insertApiKey(database, key, { author, most, at })
+      if (created === undefined) {
         throw new DispatchError('conflict', `The user has ${most} keys already: revoke one that is not needed.`)
       }
-      return { ...viewOf(rowOf(key, at)), key: secret }
+      return { ...viewOf(created), key: secret }
     },
 
     async list (actor, { userId, ...page }) {
@@ -92,22 +93,6 @@ function keyOf (
     ...shownOf(secret),
     digest: digestOf(secret),
     secret
-  }
-}
-
-function rowOf ({ keyId, companyId, userId, name, mode, services, beginning, ending, expiresAt }: NewApiKey, at: Date): ApiKeyRow {
-  return {
-    key_id: keyId,
-    company_id: companyId,
-    user_id: userId,
-    name,
-    mode,
-    services: services === undefined ? null : [...services],
-    beginning,
-    ending,
-    created_at: at,
-    expires_at: expiresAt ?? null,
-    last_used_at: null
   }
 }
 

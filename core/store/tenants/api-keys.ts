@@ -71,20 +71,23 @@ export type NewApiKey = ApiKey & { name: string, digest: Buffer, beginning: stri
 /** A key as it is listed. */
 export type ApiKeyRow = Omit<Selectable<Tables['api_keys']>, 'digest' | 'revoked_at'>
 
-/** Records a key. Answers false when the user has as many as `most` already. */
+const listed = ['key_id', 'company_id', 'user_id', 'name', 'mode', 'services', 'beginning', 'ending', 'created_at', 'expires_at',
+  'last_used_at'] as const
+
+/** Records a key. Undefined when the user has as many as `most` already. */
 export async function insertApiKey (
   database: Database,
   key: NewApiKey,
   { author, most, at }: { author: AuditAuthor, most: number, at: Date }
-): Promise<boolean> {
+): Promise<ApiKeyRow | undefined> {
   const { keyId, companyId, userId, name, mode, services } = key
   return database.company(companyId, async (queries) => {
     // One at a time for a user, so that none is made beyond their number.
     await sql`select pg_advisory_xact_lock(hashtext('api_keys'), ${userId})`.execute(queries)
     const { count } = await queries.selectFrom('api_keys').select((keys) => keys.fn.countAll<string>().as('count'))
       .where('company_id', '=', companyId).where('user_id', '=', userId).where('revoked_at', 'is', null).executeTakeFirstOrThrow()
-    if (Number(count) >= most) return false
-    await queries.insertInto('api_keys').values({
+    if (Number(count) >= most) return undefined
+    const row = await queries.insertInto('api_keys').values({
       key_id: keyId,
       company_id: companyId,
       user_id: userId,
@@ -96,7 +99,7 @@ export async function insertApiKey (
       ending: key.ending,
       created_at: at,
       expires_at: key.expiresAt ?? null
-    }).execute()
+    }).returning(listed).executeTakeFirstOrThrow()
     await noteAudit(queries, {
       companyId,
       author,
@@ -105,7 +108,7 @@ export async function insertApiKey (
       facts: { userId, name, mode },
       at
     })
-    return true
+    return row
   })
 }
 
@@ -121,8 +124,7 @@ export async function listApiKeys (
   const { companyId } = holders
   return database.company(companyId, (queries) =>
     queries.selectFrom('api_keys')
-      .select(['key_id', 'company_id', 'user_id', 'name', 'mode', 'services', 'beginning', 'ending', 'created_at', 'expires_at',
-        'last_used_at'])
+      .select(listed)
       .where('company_id', '=', companyId).where('user_id', 'in', idsOf(queries, holders)).where('revoked_at', 'is', null)
       .$if(page.after !== undefined, (query) => query.where('key_id', '<', page.after ?? ''))
       .orderBy('key_id', 'desc').limit(page.limit).execute())
