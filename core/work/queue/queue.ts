@@ -96,12 +96,12 @@ export async function openQueue ({ databaseUrl, database: { withAdvisoryLock: al
   database: Pick<Database, 'withAdvisoryLock'>
   log: Log
 }): Promise<Queue> {
-  // pg-boss passes options that it does not know to its connection pool.
+  // pg-boss passes options that it does not know to its connection pool. One more connection listens for new jobs: four in all.
   const connections = {
     ...connectionSettings(queueLimits, asynchronousCommit),
     connectionString: databaseUrl,
     Client: LastingClient,
-    max: 4,
+    max: 3,
     application_name: 'document-dispatch queue'
   }
   const boss = new PgBoss({

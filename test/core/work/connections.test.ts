@@ -1,0 +1,41 @@
+import { openQueue } from '@dispatch/core'
+import { sql } from 'kysely'
+import { setTimeout as pause } from 'node:timers/promises'
+import t from 'tap'
+import { openDatabase } from '../../../core/store/db/database.ts'
+import { createLogger } from '../../../plugins/hooks/logging.ts'
+import { withClient } from '../../support/postgres-server.ts'
+import { seededDatabase } from '../../support/service.ts'
+
+await t.test('a process makes twenty connections at most, and the one that listens for new jobs is among them', async (t) => {
+  const databaseUrl = await seededDatabase(t)
+  const database = openDatabase({ connectionString: databaseUrl }, { onError: (error) => t.fail(error.message) })
+  const queue = await openQueue({ databaseUrl, database, log: createLogger('silent') })
+  t.teardown(() => Promise.all([queue.close(), database.close()]))
+  await queue.work('poll', () => Promise.resolve(), { atOnce: 2 })
+
+  const working = sql`select pg_sleep(1)`
+  const asked = Array.from({ length: 40 }, (_, nth) => [
+    database.company(nth, (queries) => working.execute(queries)),
+    working.execute(database.owner),
+    working.execute(database.vital),
+    queue.send('retention', Array.from({ length: 500 }, () => ({ data: {} })))
+  ]).flat()
+  const open = `select application_name as name, count(*)::integer as count from pg_stat_activity
+    where datname = current_database() and application_name like 'document-dispatch %' group by 1`
+  let most: Record<string, number> = {}
+  await withClient(databaseUrl, async (client) => {
+    for (let nth = 0; nth < 20; nth++) {
+      const { rows } = await client.query<{ name: string, count: number }>(open)
+      most = rows.reduce((found, { name, count }) => ({ ...found, [name]: Math.max(count, found[name] ?? 0) }), most)
+      await pause(50)
+    }
+  })
+  t.same(most, {
+    'document-dispatch companies': 10,
+    'document-dispatch owner': 4,
+    'document-dispatch vital': 2,
+    'document-dispatch queue': 4
+  })
+  await Promise.allSettled(asked)
+})
