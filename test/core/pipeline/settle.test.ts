@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { DispatchError } from '../../../core/contract/errors.ts'
 import { RenderError } from '../../../core/packages/documents/model/errors.ts'
@@ -6,10 +7,11 @@ import { TemplateWorkersBusy } from '../../../core/packages/documents/threads/te
 import { createPipeline } from '../../../core/pipeline/pipeline.ts'
 import { settlementOf, settlementOfFailure } from '../../../core/pipeline/run/settle.ts'
 import type { Database } from '../../../core/store/db/database.ts'
+import { DatabaseUnavailable } from '../../../core/store/db/unavailable.ts'
 import { quickRenderer } from '../../plugins/support/parts.ts'
 import { accepts, testProviders } from '../../plugins/support/providers.ts'
 import { has, lacks } from '../../support/matching.ts'
-import { invoiceRequest, startService, type TestService } from '../../support/service.ts'
+import { invoiceRequest, startService } from '../../support/service.ts'
 
 await t.test('a vendor\'s own code stands in the details', (t) => {
   const response = { id: '1', status: 'sent' }
@@ -61,35 +63,69 @@ function forgetful (database: Database, forgotten: number): Database {
   }
 }
 
-async function dispatchOn ({ app }: TestService, database: Database): Promise<string> {
+const providers = await testProviders(t)
+await providers.add('accepting', {}, accepts)
+const service = await startService(t, { config: { providerDirectories: providers.directories } })
+await service.send('PUT', '/api/v1/company/providers/accepting', { body: { settings: {} } })
+await service.app.get('configurations').latest(2)
+await service.app.get('templates').find(2, 1)
+const dependencies = service.app.get('pipelineDependencies')
+
+async function dispatchOn (replaced: Partial<typeof dependencies>, idempotencyKey?: string): Promise<string> {
   const actor = { userId: 2, companyId: 2, email: 'demo@example.com', role: 'admin', services: ['*'] } as const
-  const pipeline = createPipeline({
-    ...app.get('pipelineDependencies'),
-    database,
-    renderer: quickRenderer
-  }, { prices: {}, publicUrl: 'https://dispatch.example.com', synchronousLimit: 120 })
+  const pipeline = createPipeline({ ...dependencies, renderer: quickRenderer, ...replaced }, {
+    prices: {},
+    publicUrl: 'https://dispatch.example.com',
+    synchronousLimit: 120
+  })
   const { result } = await pipeline.dispatch({
     actor,
     services: ['invoicing'],
-    body: invoiceRequest({}, { providerName: 'accepting' }),
-    requestId: '1'
+    body: invoiceRequest({ number: 'N-1' }, { providerName: 'accepting' }),
+    requestId: '1',
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey })
   })
   return result.status
 }
 
 await t.test('a commit whose answer is lost is not taken for a failure, and not made twice', async (t) => {
-  const providers = await testProviders(t)
-  await providers.add('accepting', {}, accepts)
-  const service = await startService(t, { config: { providerDirectories: providers.directories } })
-  await service.send('PUT', '/api/v1/company/providers/accepting', { body: { settings: {} } })
-  await service.app.get('configurations').latest(2)
-  await service.app.get('templates').find(2, 1)
-
   // The calls of a dispatch: it is recorded, its attempt is, its outcome is.
   const cases = [[2, 'failed', 100], [3, 'succeeded', 99]] as const
   for (const [forgotten, status, balance] of cases) {
-    t.equal(await dispatchOn(service, forgetful(service.app.get('database'), forgotten)), status)
+    t.equal(await dispatchOn({ database: forgetful(dependencies.database, forgotten) }), status)
     has(t, (await service.send('GET', '/api/v1/credits')).body, { balance, held: 0 })
     has(t, (await service.send('GET', '/api/v1/dispatches?limit=1')).body.data, [{ status, creditsCharged: 100 - balance }])
   }
+})
+
+await t.test('no try to record an outcome is begun after 15 s, where each of them takes long', async (t) => {
+  const { database } = dependencies
+  let calls = 0
+  const silent: Database['callFunction'] = async (companyId, statement) => {
+    // The dispatch and its attempt are recorded.
+    if (++calls <= 2) return database.callFunction(companyId, statement)
+    await pause(8_000)
+    throw new DatabaseUnavailable('away')
+  }
+  const begun = performance.now()
+  const ended = dispatchOn({ database: { ...database, callFunction: silent } })
+  await t.rejects(ended, /What came of the dispatch could not be recorded/)
+  t.equal(calls - 2, 2, 'tries')
+  t.ok(performance.now() - begun < 20_000, 'the client waits no longer either')
+})
+
+const away = (): Promise<never> => Promise.reject(new DatabaseUnavailable('away'))
+const goesOn = { word: 'timeout', dispatchId: String, cause: { name: 'DatabaseUnavailable' } }
+const failureOf = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error)
+
+await t.test('whose dispatch has begun is told that it goes on, not to send it again, when the database goes away under it', async (t) => {
+  has(t, await failureOf(dispatchOn({ leases: { ...dependencies.leases, refresh: away } })), goesOn)
+
+  // What was not sent is gone on with by the next request under its key, whose process then cannot read it.
+  const renderer = { ...quickRenderer, render: () => Promise.reject(new Error('No paper.')) }
+  t.equal(await dispatchOn({ renderer }, 'left'), 'failed')
+  let reads = 0
+  const { database } = dependencies
+  const snapshot: Database['snapshot'] = (companyId, work) => ++reads === 1 ? database.snapshot(companyId, work) : away()
+  has(t, await failureOf(dispatchOn({ database: { ...database, snapshot } }, 'left')), goesOn)
 })

@@ -34,6 +34,13 @@ const handlers: Record<string, Handler> = {
 }
 for (const [code, handler] of Object.entries(handlers)) await providers.add(code, {}, handler)
 let looks = 0
+/** What happens while a repeated call is with its vendor. */
+let meanwhile = (): Promise<unknown> => Promise.resolve()
+const keyed = { service: 'documentTypes: [\'INVOICE\'], idempotency: { kind: \'key\', ttl: 3600 }' }
+await providers.add('keyed', keyed, async (request, call) => {
+  await meanwhile()
+  return accepts(request, call)
+})
 await providers.add('found', { service: 'documentTypes: [\'INVOICE\'], idempotency: { kind: \'lookup\', visibleAfter: 0 }, timeLimit: 1' },
   accepts, {
   lookup: () => {
@@ -58,7 +65,9 @@ t.teardown(() => {
 const { app, send } = service
 const { dispatch: read, timeline, events, credits, callbacks } = readingOf(service)
 const [database, dependencies] = [app.get('database'), app.get('pipelineDependencies')]
-for (const code of [...Object.keys(handlers), 'found']) await send('PUT', `/api/v1/company/providers/${code}`, { body: { settings: {} } })
+for (const code of [...Object.keys(handlers), 'found', 'keyed']) {
+  await send('PUT', `/api/v1/company/providers/${code}`, { body: { settings: {} } })
+}
 const { company_id: companyId } = await database.owner.selectFrom('users').select('company_id').where('email', '=', 'demo@example.com')
   .executeTakeFirstOrThrow()
 const outbox = { callbackUrl: 'https://client.example/done' }
@@ -175,6 +184,24 @@ await t.test('a dispatch that another run has is corrected when that run has end
     .execute()
   await until('it is recorded', isEmpty)
   has(t, await read(one.dispatchId), { status: 'succeeded' })
+})
+
+await t.test('what a repeated call is answered after its lease was lost is kept, and recorded when the other run has ended', async (t) => {
+  const one = await left('keyed')
+  await recover(one)
+  // Its vendor still knows the key.
+  await database.owner.updateTable('steps').set({ uncertain_at: new Date() }).where('step_id', '=', one.stepId).execute()
+  const other = (run: { run_id: string | null, leased_until: Date | null }) =>
+    database.owner.updateTable('dispatches').set(run).where('dispatch_id', '=', one.dispatchId).execute()
+  meanwhile = () => other({ run_id: crypto.randomUUID(), leased_until: new Date(Date.now() + 60_000) })
+  await t.rejects(reconcile(dependencies, one), /settled by another run/)
+  t.strictSame(readdirSync(spool), [`${one.stepId}-2.json`])
+  has(t, await read(one.dispatchId), { status: 'uncertain' })
+  await other({ run_id: null, leased_until: null })
+  await until('it is recorded', isEmpty)
+  const steps = [{ providerResponse: { id: `accepted-${one.stepId}` } }]
+  has(t, await read(one.dispatchId), { status: 'succeeded', creditsCharged: 1, steps })
+  t.strictSame((await events(one.dispatchId, 'done')).map(({ facts }) => [facts.attempt, facts.outcome]), [[2, 'accepted']])
 })
 
 await t.test('while its outcome lies on the disk, a step is not asked after: no miss is counted', async (t) => {
