@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import t from 'tap'
 import type { DatabaseFunctions } from '../../../../core/store/calls/functions.ts'
 import { has } from '../../../support/matching.ts'
-import { failure, job, type Key, later, moment, openFunctions, system } from './support.ts'
+import { attempt, failure, job, type Key, later, moment, openFunctions, system } from './support.ts'
 
 const { database, call, stranger, calling, jobsAdded, dispatch, steps, attempts, events, credits, everything } = await openFunctions(t)
 
@@ -194,6 +194,14 @@ await t.test('an acceptance corrects a rejection where it is told so', async (t)
   t.equal(await settle(key, { response, status: 'succeeded', from_states: ['rejected'], kind: 'corrected' }), false)
   has(t, await steps(key), [{ status: 'accepted', charged: 3, held: 0, generation: 1 }])
   t.same(await credits(key.company_id), [7, 0])
+})
+
+await t.test('each attempt keeps what came of it', async (t) => {
+  const key = await calling()
+  await settle(key, failed('unavailable', { status: 'running' }))
+  await call('begin_attempt', { ...key, ...attempt })
+  await settle(key, { response, status: 'succeeded' })
+  has(t, await attempts(key), [{ outcome: 'unavailable', error: failure }, { outcome: 'accepted', error: null }])
 })
 
 await t.test('of several who settle a step one does', async (t) => {
