@@ -79,7 +79,7 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get }) => {
   await server.register(providersRoutes, {
     host: get('selectableProviders'),
     breakers: get('breakers'),
-    reload: get('reloadProviders')
+    administration: get('providerAdministration')
   })
   await server.register(supportPage, { host: get('selectableProviders') })
   await server.register(configurationRoutes, { configurationService: get('configurationService') })

@@ -5,15 +5,16 @@ import { type Accounts, type Addresses, type ApiKeys, type Assets, type Authenti
   createCallbackSigning, createCompanyAccounts, createCompanySettings, createConfigurations, createConfigurationService, createCredentials,
   createDocumentLinks, createDocumentSpool, createDownloads, createFetchJson, createFreshness, createHost, createImpersonation, createInbox,
   createJobs, createKeyAdministration, createKeySources, createKeyStore, createKnownClients, createLeases, createLocalFiles, createNetwork,
-  createOutbox, createPipeline, createProviderState, createRateLimiter, createReleaseQueue, createReloadProviders, createSigningKeys,
-  createStatusChangeHandler, createStatusQuery, createTemplateEditor, createTemplates, createTokens, createUsers, createWebhookReceiver,
-  createWebhookVerifier, type Credentials, type Database, demo, type DocumentLinks, type DocumentSpool, type DocumentUrl, type Downloads,
-  type EventSpool, type FetchJson, type FileStore, type Freshness, type Host, type Impersonation, type Inbox, type KeyAdministration,
-  type Keyring, type Leases, type LeaseTimes, leaseTimes, linkOf, type Log, measureSkew, migrate, type Network, openDatabase,
-  openEventSpool, openOutcomeSpool, openQueue, type Outbox, type OutcomeSpool, type Pipeline, type PipelineDependencies, type PipelineJobs,
-  type Queue, readLinkKey, reasonsOf, type Receive, receiveFile, type ReleaseQueue, type ReloadProviders, type SigningKeys,
-  startOutcomeDrain, startWorker, type State, type TemplateEditor, type Templates, type TimeLimits, type Tokens, type Users,
-  waitForDatabase, type WebhookReceiver, type WebhookVerifier, withoutProvider, type Worker } from '@dispatch/core'
+  createOutbox, createPassedTrials, createPins, createPipeline, createProviderAdministration, createProviderState, createRateLimiter,
+  createReleaseQueue, createSigningKeys, createStatusChangeHandler, createStatusQuery, createTemplateEditor, createTemplates, createTokens,
+  createUsers, createWebhookReceiver, createWebhookVerifier, type Credentials, type Database, demo, type DocumentLinks, type DocumentSpool,
+  type DocumentUrl, type Downloads, type EventSpool, type FetchJson, type FileStore, type Freshness, type Host, type Impersonation,
+  type Inbox, type KeyAdministration, type Keyring, type Leases, type LeaseTimes, leaseTimes, linkOf, type Log, measureSkew, migrate,
+  type Network, openDatabase, openEventSpool, openOutcomeSpool, openQueue, type Outbox, type OutcomeSpool, type PassedTrials, type Pipeline,
+  type PipelineDependencies, type PipelineJobs, type ProviderAdministration, type ProviderSync, type Queue, readLinkKey, reasonsOf,
+  type Receive, receiveFile, type ReleaseQueue, type SigningKeys, startOutcomeDrain, startProviderSync, startWorker, type State,
+  type TemplateEditor, type Templates, type TimeLimits, type Tokens, type Users, waitForDatabase, type WebhookReceiver,
+  type WebhookVerifier, withoutProvider, type Worker } from '@dispatch/core'
 import { createRenderer, createTemplateWorkers, type Renderer, type TemplateWorkers } from '@dispatch/documents'
 import { randomUUIDv7 } from 'node:crypto'
 import { isIP } from 'node:net'
@@ -64,9 +65,12 @@ export type AppDependencies = {
   documentUrl: DocumentUrl
   addresses: Addresses
   host: Host
+  /** The folders of providers that need no trial. */
+  passedTrials: PassedTrials
+  providerSync: ProviderSync
   /** The providers that companies may choose. In production the simulator is not one of them: only test keys reach it. */
   selectableProviders: Host
-  reloadProviders: ReloadProviders
+  providerAdministration: ProviderAdministration
   breakers: Breakers
   network: Network
   documentSpool: DocumentSpool
@@ -167,7 +171,7 @@ const factories: { [Name in keyof AppDependencies]?: (get: App['get']) => AppDep
       mailName: mailNameOf(get('config')),
       now: get('now')
     }),
-  reloadProviders: (get) => createReloadProviders({ host: get('selectableProviders'), database: get('database'), now: get('now') }),
+  providerAdministration: (get) => createProviderAdministration({ sync: get('providerSync'), database: get('database'), now: get('now') }),
   breakers: (get) => createBreakers({ now: get('now') }),
   documentSpool: (get) => createDocumentSpool({ folder: join(get('config').dataDirectory, 'spool'), newId: get('newId') }),
   receive: (get) => (companyId, file) => receiveFile({ files: get('files'), newId: get('newId'), now: get('now') }, companyId, file),
@@ -327,7 +331,8 @@ export async function createApp (
     const vault = { store: createKeyStore(database), keyring, now }
     put('signingKeys', await createSigningKeys(vault))
     put('linkKey', await readLinkKey(vault))
-    put('host', await createHost({ directories: config.providerDirectories, log }))
+    const passedTrials = replacements.passedTrials ?? createPassedTrials(database)
+    put('host', await createHost({ directories: config.providerDirectories, log, pins: createPins(database), passedTrials }))
     put('config', config)
     put('now', now)
     put('log', log)
@@ -347,6 +352,9 @@ export async function createApp (
     const queue = await openQueue({ databaseUrl, database, log })
     opened.defer(queue.close)
     put('queue', queue)
+    const providerSync = await startProviderSync({ database, host: get('host'), log, newId: get('newId') })
+    put('providerSync', providerSync)
+    opened.defer(providerSync.close)
     opened.adopt(startOutcomeDrain(get('pipelineDependencies')), (recording) => recording.close())
     if (config.runsWorker) opened.adopt(await beginWork(get), (worker) => worker.close())
   } catch (error) {

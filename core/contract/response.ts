@@ -298,10 +298,36 @@ export const ProviderView = Type.Object({
   requestSettings: Type.Optional(JsonSchema),
   health: Type.Object({
     state: Type.Enum(['ok', 'failing', 'refused'], { description: 'failing: for this company, in this process.' }),
-    reason: Type.Optional(Type.String())
+    reason: Type.Optional(Type.String({ description: 'Of a refused one, operators are told why.' })),
+    place: Type.Optional(
+      Type.String({ description: 'File and line in its folder, where they are known; for operators.', examples: ['index.js:3'] })
+    )
   })
 }, { title: 'Provider' })
 export type ProviderView = Static<typeof ProviderView>
+
+/** Whom an operator gives a provider code to. */
+export const NewPublisher = Type.Object({
+  packageName: Type.String({ minLength: 1, maxLength: 214, description: 'The name of the package, as its package.json has it.' }),
+  author: Type.Optional(Type.String({
+    minLength: 1,
+    maxLength: 500,
+    description: 'The `publisher` of its package.json or, where there is none, the `author`; left out where it names neither.'
+  }))
+}, { title: 'NewPublisher', additionalProperties: false })
+
+/** A process that loads providers. */
+export const ProcessView = Type.Object({
+  machine: Type.String(),
+  pid: Type.Integer(),
+  converged: Type.Boolean({ description: 'It has made the last reload, and runs what the process that answers runs.' }),
+  providers: Type.Array(Type.Object({
+    code: ProviderCode,
+    version: Type.String(),
+    digest: Type.String({ description: 'SHA-256 of its folder.' })
+  }))
+}, { title: 'Process' })
+export type ProcessView = Static<typeof ProcessView>
 
 const Count = Type.Integer({ minimum: 0 })
 const Seconds = nullable(Type.Number({ description: 'Seconds that the first of them has been waiting; null: none is due.' }))

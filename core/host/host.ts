@@ -2,10 +2,12 @@ import { resolve } from 'node:path'
 import type { Log } from './call/log.ts'
 import { discover, type ProviderEntry } from './load/discover.ts'
 import type { InstalledProvider } from './load/load.ts'
+import { createMemoryPins, type Pins } from './load/pins.ts'
+import { createTrials, memoryOfTrials, type PassedTrials } from './load/trials.ts'
 
 /** The providers of this process. */
 export type Host = {
-  /** The installed providers by code, then the refused folders by name. */
+  /** The installed providers by code, then the refused folders by name. A folder whose new version is refused is in both. */
   entries: () => readonly ProviderEntry[]
   find: (code: string) => InstalledProvider | undefined
   /**
@@ -15,19 +17,24 @@ export type Host = {
   reload: () => Promise<readonly ProviderEntry[]>
 }
 
-/** `loadLimit`: the time limit in seconds for loading one provider. */
-export type HostOptions = { directories: readonly string[], log: Log, loadLimit?: number }
+/**
+ * `loadLimit`: the time limit in seconds for loading one provider. By default pins and passed trials are kept for as long as the process
+ * runs.
+ */
+export type HostOptions = { directories: readonly string[], log: Log, loadLimit?: number, pins?: Pins, passedTrials?: PassedTrials }
 
 /** Loads each subfolder of the directories that holds a provider. A refused folder becomes an entry and a log line. */
-export async function createHost ({ directories, log, loadLimit = 10 }: HostOptions): Promise<Host> {
+export async function createHost ({ directories, log, loadLimit = 10, pins = createMemoryPins(), passedTrials = memoryOfTrials }:
+  HostOptions): Promise<Host>
+{
   const roots = directories.map((directory) => resolve(directory))
+  const trials = createTrials({ passed: passedTrials, limit: loadLimit })
   let entries: readonly ProviderEntry[] = []
   let installed: ReadonlyMap<string, InstalledProvider> = new Map()
   let turn: Promise<readonly ProviderEntry[]> = Promise.resolve([])
 
   async function scan (): Promise<readonly ProviderEntry[]> {
-    const known = new Map(entries.filter(isInstalled).map((entry) => [entry.folder, entry]))
-    const found = (await discover(roots, { known, loadLimit })).sort(byCodeThenFolder)
+    const found = (await discover(roots, { serving: installed, pins, trials, loadLimit })).sort(byCodeThenFolder)
     report(log, entries, found)
     entries = found
     installed = new Map(found.filter(isInstalled).map((entry) => [entry.code, entry]))
@@ -56,7 +63,10 @@ export function withoutProvider (host: Host, code: string): Host {
 function report (log: Log, before: readonly ProviderEntry[], after: readonly ProviderEntry[]): void {
   const told = new Set(before)
   for (const entry of after) {
-    if (entry.state === 'refused') log.error({ folder: entry.folder, code: entry.code, reason: entry.reason }, 'provider refused')
+    if (entry.state === 'refused') {
+      const { folder, code, reason, place } = entry
+      log.error({ folder, code, reason, place }, 'provider refused')
+    }
   }
   const fresh = after.filter(isInstalled).filter((entry) => !told.has(entry))
   if (fresh.length > 0) log.info({ providers: fresh.map(({ code, version }) => `${code} ${version}`) }, 'providers installed')

@@ -1,17 +1,23 @@
-import { type Breakers, type Host, isSince, type Manifest, page, providedNames, type ProviderEntry, ProviderView, type ReloadProviders,
-  settingsSchemaIn, type Version } from '@dispatch/core'
+import { type Actor, type Breakers, type Host, isSince, type Manifest, NewPublisher, page, type ProcessState, ProcessView, providedNames,
+  type ProviderAdministration, ProviderCode, type ProviderEntry, ProviderView, settingsSchemaIn, type Version } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { basename } from 'node:path'
+import { Type } from 'typebox'
 import { supportOf } from '../support-page/support.ts'
 import { auditAuthorOf } from './audit-author.ts'
 
-/** Lists the installed providers, and reloads their directories. */
-export const providersRoutes: FastifyPluginCallbackTypebox<{ host: Host, breakers: Breakers, reload: ReloadProviders }> = (
-  app,
-  { host, breakers, reload },
-  done
-) => {
-  const isFailing = (companyId: number): IsFailing => (code) => breakers.state(companyId, code) !== 'closed'
+type Options = { host: Host, breakers: Breakers, administration: ProviderAdministration }
+
+const ReloadView = Type.Object({
+  data: Type.Array(ProviderView),
+  nextCursor: Type.Null(),
+  processes: Type.Array(ProcessView, { description: 'Those that did not converge within 2 seconds among them.' })
+})
+
+/** Lists the installed providers; for operators: reloads them in all processes, and gives a code to another publisher. */
+export const providersRoutes: FastifyPluginCallbackTypebox<Options> = (app, { host, breakers, administration }, done) => {
+  const listFor = ({ companyId, role }: Actor, version: Version): ProviderView[] =>
+    viewsOf(host.entries(), { isFailing: (code) => breakers.state(companyId, code) !== 'closed', isOperator: role === 'operator', version })
 
   app.get('/api/v1/providers', {
     config: { errors: [] },
@@ -21,46 +27,79 @@ export const providersRoutes: FastifyPluginCallbackTypebox<{ host: Host, breaker
       summary: 'Lists the installed providers: what each can do, its settings and its health.',
       response: { 200: page(ProviderView) }
     }
-  }, ({ actor, apiVersion }) => ({ data: viewsOf(host.entries(), isFailing(actor.companyId), apiVersion), nextCursor: null }))
+  }, ({ actor, apiVersion }) => ({ data: listFor(actor, apiVersion), nextCursor: null }))
+
+  app.get('/api/v1/providers/processes', {
+    config: { roles: ['operator'], errors: [] },
+    schema: {
+      operationId: 'listProviderProcesses',
+      tags: ['Providers'],
+      summary: 'Lists the processes of the service, and which providers each of them runs (operators).',
+      response: { 200: page(ProcessView) }
+    }
+  }, async () => ({ data: (await administration.processes()).map(processView), nextCursor: null }))
 
   app.post('/api/v1/providers/reload', {
     config: { roles: ['operator'], errors: [] },
     schema: {
       operationId: 'reloadProviders',
       tags: ['Providers'],
-      summary: 'Reads the provider directories again (operators). Dispatches under way finish on what they began with.',
-      response: { 200: page(ProviderView) }
+      summary: 'Reads the provider directories again, in every process (operators). Dispatches under way finish on what they began with.',
+      response: { 200: ReloadView }
     }
   }, async (request) => {
     const { actor, apiVersion } = request
-    const entries = await reload(auditAuthorOf(request))
-    return { data: viewsOf(entries, isFailing(actor.companyId), apiVersion), nextCursor: null }
+    const processes = (await administration.reload(auditAuthorOf(request))).map(processView)
+    return { data: listFor(actor, apiVersion), nextCursor: null, processes }
+  })
+
+  app.put('/api/v1/providers/:code/publisher', {
+    config: { roles: ['operator'], errors: ['validation_error', 'not_found'] },
+    schema: {
+      operationId: 'acceptPublisher',
+      tags: ['Providers'],
+      summary:
+        'Gives a provider code, and the secrets that companies have stored for it, to another publisher (operators). Every process ' +
+        'reloads its providers.',
+      params: Type.Object({ code: ProviderCode }),
+      body: NewPublisher,
+      response: { 200: ReloadView }
+    }
+  }, async (request) => {
+    const { actor, apiVersion, params: { code }, body: { packageName, author = null } } = request
+    const processes = (await administration.accept(code, { packageName, author }, auditAuthorOf(request))).map(processView)
+    return { data: listFor(actor, apiVersion), nextCursor: null, processes }
   })
   done()
+}
+
+function processView ({ machine, pid, converged, providers }: ProcessState): ProcessView {
+  return { machine, pid, converged, providers }
 }
 
 /** Whether the circuit breaker of a provider holds back its calls. */
 type IsFailing = (code: string) => boolean
 
-/** The entries as they are in a version of the API, without the server's paths. */
-function viewsOf (all: readonly ProviderEntry[], isFailing: IsFailing, version: Version): ProviderView[] {
-  const entries = all.filter((entry) => entry.state === 'refused' || isSince(entry.manifest.since, version))
-  const folders = entries.map((entry) => entry.folder)
-  const pathless = (reason: string): string => folders.reduce((text, folder) => text.replaceAll(folder, basename(folder)), reason)
-  return entries.map((entry) => viewOf(entry, { pathless, isFailing, version }))
+type Reader = { isFailing: IsFailing, isOperator: boolean, version: Version }
+
+/** The entries as they are in a version of the API. Only operators are told why a folder is refused: paths and values stand in it. */
+function viewsOf (all: readonly ProviderEntry[], reader: Reader): ProviderView[] {
+  return all.filter((entry) => entry.state === 'refused' || isSince(entry.manifest.since, reader.version)).map((entry) =>
+    viewOf(entry, reader)
+  )
 }
 
-function viewOf (
-  entry: ProviderEntry,
-  { pathless, isFailing, version: asked }: { pathless: (reason: string) => string, isFailing: IsFailing, version: Version }
-): ProviderView {
+function viewOf (entry: ProviderEntry, { isFailing, isOperator, version: asked }: Reader): ProviderView {
   const folder = basename(entry.folder)
   if (entry.state === 'refused') {
+    const { code, reason, place } = entry
     return {
       state: 'refused',
       folder,
-      ...(entry.code === undefined ? {} : { code: entry.code }),
-      health: { state: 'refused', reason: pathless(entry.reason) }
+      ...(code === undefined ? {} : { code }),
+      health: isOperator
+        ? { state: 'refused', reason, ...(place === undefined ? {} : { place }) }
+        : { state: 'refused', reason: 'It could not be loaded; the operator of the service can see why.' }
     }
   }
   const { code, name, version, docs, settings, requestSettings } = entry.manifest

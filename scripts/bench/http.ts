@@ -167,6 +167,7 @@ function installed (): InstalledProvider {
     code: 'bench',
     version: '1.0.0',
     digest: '',
+    publisher: { packageName: 'acme', author: null },
     manifest: fit.value,
     verbs: { invoicing: { dispatch: dispatch as never } },
     checks: {},

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { delimiter } from 'node:path'
 import t, { type Test } from 'tap'
 import { directory, provide, source } from '../fixtures/providers/folders.ts'
+import { has } from '../support/matching.ts'
 import { testDatabase } from '../support/postgres.ts'
 import { invoiceRequest, shippedProviders } from '../support/service.ts'
 import { dataDirectory, send, type ServiceProcess, startReady } from './support/process.ts'
@@ -50,6 +51,21 @@ void t.test('what a provider leaves behind ends neither the process nor another 
   t.same([status, body.status], [200, 'succeeded'], 'a call that was under way meanwhile')
   t.notOk(service.stdout().includes(token), 'the log holds none of its secrets')
   t.equal((await send(url, 'GET', '/healthz')).status, 200)
+})
+
+void t.test('errors that nobody awaits count against the breaker of the company that called', async (t) => {
+  const leaving = 'for (const index of [1, 2, 3, 4, 5]) setTimeout(() => { throw new Error("in a timer") }, 20 * index)'
+  const service = await startWith(t, { acme: source('acme', `${leaving}; ${answer}`) })
+  const health = async (): Promise<unknown> => {
+    const { body } = await send(service.url(), 'GET', '/api/v1/providers')
+    return body.data.find((entry: { code: string }) => entry.code === 'acme').health.state
+  }
+  await send(service.url(), 'PUT', '/api/v1/company/providers/acme', { settings: {} })
+  t.equal(await health(), 'ok')
+  const sendOne = () => send(service.url(), 'POST', '/api/invoicing', invoiceRequest({}, { providerName: 'acme' }))
+  t.equal((await sendOne()).body.status, 'succeeded')
+  while (await health() !== 'failing') await new Promise((resolve) => setTimeout(resolve, 50))
+  has(t, await sendOne(), { status: 503, body: { error: 'provider_unavailable' } })
 })
 
 void t.test('a provider that leaves an error behind while it is loaded keeps nobody from starting', async (t) => {

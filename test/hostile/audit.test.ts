@@ -171,6 +171,12 @@ const changes: Record<string, Change> = {
     send: async (by) => send('POST', '/auth/impersonate', { body: { userId: await idOf(admin) } }, by),
     action: 'user.impersonated'
   },
+  'PUT /api/v1/providers/{code}/publisher': {
+    by: operator,
+    send: (by) => send('PUT', '/api/v1/providers/sample/publisher', { body: { packageName: 'sample' } }, by),
+    action: 'provider.publisher_changed',
+    company: 1
+  },
   'POST /api/v1/providers/reload': {
     by: operator,
     send: (by) => send('POST', '/api/v1/providers/reload', {}, by),

@@ -285,6 +285,11 @@ const matrix: Record<string, Row> = {
     foreign: 'not_found'
   },
   'GET /api/v1/providers': { roles: everyone, request: at('/api/v1/providers') },
+  'GET /api/v1/providers/processes': { roles: ['operator'], request: at('/api/v1/providers/processes') },
+  'PUT /api/v1/providers/:code/publisher': {
+    roles: ['operator'],
+    request: at('/api/v1/providers/sample/publisher', { packageName: 'sample' })
+  },
   'POST /api/v1/providers/reload': { roles: ['operator'], request: at('/api/v1/providers/reload') },
   'GET /api/v1/my/config': { roles: everyone, request: at('/api/v1/my/config') },
   'PUT /api/v1/my/config/:service': { roles: everyone, service: true, request: at('/api/v1/my/config/invoicing', choice) },

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { provide } from '../fixtures/providers/folders.ts'
 import { has, lacks } from '../support/matching.ts'
-import { type Answer, invoiceRequest, operator, startService } from '../support/service.ts'
+import { type Answer, invoiceRequest, type Login, operator, startService } from '../support/service.ts'
 import { createGate, quickRenderer } from './support/parts.ts'
 import { type Handler, testProviders } from './support/providers.ts'
 
@@ -14,8 +14,8 @@ await provide(folder, 'broken', { 'index.js': 'throw new Error("on load")' })
 const service = await startService(t, { config: { providerDirectories: providers.directories }, replacements: { renderer: quickRenderer } })
 
 const reload = (): Promise<Answer> => service.send('POST', '/api/v1/providers/reload', {}, operator)
-const find = async (name: string): Promise<any> => {
-  const { body } = await service.send('GET', '/api/v1/providers')
+const find = async (name: string, login?: Login): Promise<any> => {
+  const { body } = await service.send('GET', '/api/v1/providers', {}, login)
   return body.data.find((entry: { folder: string }) => entry.folder === name)
 }
 const dispatch = (providerName: string): Promise<Answer> =>
@@ -46,19 +46,45 @@ await t.test('the list shows what a provider can do, its forms and its health', 
   })
 })
 
-await t.test('a folder that was refused is listed with the reason, and harms no other', async (t) => {
+await t.test('a folder that was refused is listed, and harms no other: operators are told why', async (t) => {
+  const entry = { state: 'refused', folder: 'broken' }
   t.strictSame(await find('broken'), {
-    state: 'refused',
-    folder: 'broken',
-    health: { state: 'refused', reason: 'Throws when it is loaded: on load' }
+    ...entry,
+    health: { state: 'refused', reason: 'It could not be loaded; the operator of the service can see why.' }
+  })
+  t.strictSame(await find('broken', operator), {
+    ...entry,
+    health: { state: 'refused', reason: 'Throws when it is loaded: on load', place: 'index.js:1' }
   })
   t.equal((await find('simulator')).health.state, 'ok')
   t.ok(service.log.some((line) => line.includes('provider refused') && line.includes('on load')))
 })
 
-await t.test('the list shows no path of the server', async (t) => {
+await t.test('the list shows tenants no path of the server, nor of what a folder throws', async (t) => {
   const { body } = await service.send('GET', '/api/v1/providers')
   lacks(t, JSON.stringify(body), folder)
+  lacks(t, JSON.stringify(body), 'on load')
+})
+
+await t.test('another publisher gets a code, and its secrets, by the word of an operator alone', async (t) => {
+  await providers.add('pinned-code', {}, answering('first'))
+  await reload()
+  await configure('pinned-code')
+  await provide(folder, 'pinned-code', { 'package.json': { author: 'Mallory', version: '2.0.0' } })
+  await reload()
+  const versions = async (): Promise<unknown> =>
+    (await service.send('GET', '/api/v1/providers', {}, operator)).body.data.flatMap(
+      (entry: { code?: string, state: string, version?: string }) => entry.code === 'pinned-code' ? [[entry.state, entry.version]] : []
+    )
+  t.strictSame(await versions(), [['installed', '1.0.0'], ['refused', undefined]])
+  has(t, await dispatch('pinned-code'), { body: { providerResponse: { status: 'first' } } })
+
+  const path = '/api/v1/providers/pinned-code/publisher'
+  const body = { packageName: 'pinned-code', author: 'Mallory' }
+  has(t, await service.send('PUT', path, { body }), { status: 403 })
+  has(t, await service.send('PUT', '/api/v1/providers/nobody/publisher', { body }, operator), { status: 404, body: { error: 'not_found' } })
+  has(t, await service.send('PUT', path, { body }, operator), { status: 200, body: { processes: [{ converged: true }] } })
+  t.strictSame(await versions(), [['installed', '2.0.0']])
 })
 
 await t.test('only an operator reloads', async (t) => {

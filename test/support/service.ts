@@ -1,4 +1,4 @@
-import { createCompanies, demo, hashPassword, type Role } from '@dispatch/core'
+import { createCompanies, demo, hashPassword, type PassedTrials, type Role } from '@dispatch/core'
 import { hash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -82,6 +82,9 @@ const everyWarning = { most: Infinity, within: 60_000 }
 /** Tests come in a hurry, all from one address. */
 const hurried: AppDependencies['admissionLimits'] = { ...admissionLimits, tarpit: { ...admissionLimits.tarpit, burst: 1_000_000 } }
 
+/** Folders that tests write do no harm; a trial takes a process, and so most of a second. */
+const withoutTrials: PassedTrials = { among: (keys) => Promise.resolve(new Set(keys)), add: () => Promise.resolve() }
+
 type Starting = { databaseUrl?: string, config?: Partial<Config>, replacements?: Partial<AppDependencies>, time?: (() => Date) | undefined }
 
 /**
@@ -99,6 +102,7 @@ export async function startService (
     databaseUrl: databaseUrl ?? await seededDatabase(t),
     log: logger,
     admissionLimits: hurried,
+    passedTrials: withoutTrials,
     time,
     ...replacements
   })

@@ -15,6 +15,8 @@ export type Breakers = {
   /** Each admitted call must be followed by `after`. */
   admit: (company: number, provider: string) => Admission
   record: (company: number, provider: string, outcome: Outcome) => void
+  /** Counts a failure of the provider's own code that no call has told of. */
+  fault: (company: number, provider: string) => void
   state: (company: number, provider: string) => BreakerState
   /** Closes breakers: of one company or of all (null), of one provider or of all. */
   close: (which: { companyId: number | null, providerName?: string }) => void
@@ -34,6 +36,11 @@ export function createBreakers ({ now, failures: threshold = 5, pause = 30 }: Br
   const keyOf = (company: number, provider: string): string => `${company}|${provider}`
   const left = (since: number | undefined): number => since === undefined ? 0 : since + pause * 1000 - now().getTime()
 
+  const fail = (key: string): void => {
+    const failures = (breakers.get(key)?.failures ?? 0) + 1
+    breakers.set(key, { failures, ...(failures >= threshold && { opened: now().getTime() }) })
+  }
+
   return {
     admit (company, provider) {
       const breaker = breakers.get(keyOf(company, provider))
@@ -51,8 +58,10 @@ export function createBreakers ({ now, failures: threshold = 5, pause = 30 }: Br
         breakers.delete(key)
         return
       }
-      const failures = (breakers.get(key)?.failures ?? 0) + 1
-      breakers.set(key, { failures, ...(failures >= threshold && { opened: now().getTime() }) })
+      fail(key)
+    },
+    fault (company, provider) {
+      fail(keyOf(company, provider))
     },
     state (company, provider) {
       const opened = breakers.peek(keyOf(company, provider))?.opened

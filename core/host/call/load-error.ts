@@ -3,10 +3,13 @@ export class ProviderLoadError extends Error {
   override name = 'Refusal'
   /** The code of the provider, if it was already known. */
   readonly code: string | undefined
+  /** File and line in the folder, such as `index.js:3`, or the file alone, once that is known. */
+  readonly place: string | undefined
 
-  constructor (reason: string, { code, cause }: { code?: string, cause?: unknown } = {}) {
+  constructor (reason: string, { code, place, cause }: { code?: string, place?: string | undefined, cause?: unknown } = {}) {
     super(reason, { cause })
     this.code = code
+    this.place = place
   }
 }
 

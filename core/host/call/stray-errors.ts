@@ -1,15 +1,18 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Log } from './log.ts'
 
-/** Whose code runs. `log` hides the secrets that the code was given; without it, the log of the process is used. */
-export type Running = { provider: string, log?: Log }
+/**
+ * Whose code runs. `log` hides the secrets that the code was given; without it, the log of the process is used. `onFault` is called for
+ * each unhandled error.
+ */
+export type Running = { provider: string, log?: Log, onFault?: () => void }
 
 /** Follows a provider's code through its promises, timers and events. */
 const running = new AsyncLocalStorage<Running>()
 
-/** Runs a provider's code, so that an unhandled error of it can be attributed to it. */
+/** Runs a provider's code, so that an unhandled error of it can be attributed to it. An inner call inherits what the outer one gave. */
 export function runAs<Result> (provider: Running, work: () => Result): Result {
-  return running.run(provider, work)
+  return running.run({ ...running.getStore(), ...provider }, work)
 }
 
 /** `end` is called with an error that no provider caused: the state of the process is then unknown. */
@@ -17,8 +20,8 @@ export type StrayErrorsOptions = { log: Log, end: (error: unknown) => void }
 
 /**
  * Keeps the process running after unhandled errors: a rejected promise, or a throw in a provider's timer. They are logged as faults of that
- * provider. Its call ends at its time limit, and the other calls continue. Our own unhandled rejection is logged too. Our own uncaught
- * error ends the process. Disposing gives the handling back to Node.
+ * provider, and counted. Its call ends at its time limit, and the other calls continue. Our own unhandled rejection is logged too. Our own
+ * uncaught error ends the process. Disposing gives the handling back to Node.
  */
 export function containStrayErrors ({ log, end }: StrayErrorsOptions): Disposable {
   const onRejection = (error: unknown): void => {
@@ -36,9 +39,10 @@ export function containStrayErrors ({ log, end }: StrayErrorsOptions): Disposabl
 
   /** The provider whose error it is, if it is one's. */
   function report (error: unknown, what: string): string | undefined {
-    const { provider, log: own = log } = running.getStore() ?? {}
+    const { provider, log: own = log, onFault } = running.getStore() ?? {}
     if (provider === undefined) log.error({ err: error }, what)
     else own.error({ err: error, provider }, `${what}: a fault of the provider "${provider}"`)
+    onFault?.()
     return provider
   }
 }

@@ -1,5 +1,5 @@
 import { withTimeLimit } from '@dispatch/common'
-import { basename } from 'node:path'
+import { basename, relative } from 'node:path'
 import { eventServices } from '../../contract/delivery.ts'
 import { serviceNames } from '../../contract/service-names.ts'
 import { errorMessageOf, ProviderLoadError } from '../call/load-error.ts'
@@ -10,6 +10,8 @@ import type { AnyProviderCheck, ProviderChecks } from '../manifest/provider-chec
 import { type EventReader, type EventReaders, isVerb, type Verb, verbNames, type Verbs } from '../manifest/verbs.ts'
 import { importAnew } from './modules.ts'
 import { readPackage } from './package.ts'
+import type { Publisher } from './pins.ts'
+import { placeIn } from './place.ts'
 
 /** A loaded provider. It never changes: another version of its folder is another object. */
 export type InstalledProvider = Readonly<{
@@ -20,6 +22,7 @@ export type InstalledProvider = Readonly<{
   version: string
   /** The SHA-256 of the folder. */
   digest: string
+  publisher: Publisher
   manifest: Manifest
   verbs: Verbs
   /** The check of a request before anything is made, of each service that has one. */
@@ -30,15 +33,17 @@ export type InstalledProvider = Readonly<{
 
 /**
  * Loads the provider in a folder (a real path). Throws a {@link ProviderLoadError} when the folder is not a provider, when its code throws,
- * or when it takes longer than `limit` seconds. A module that blocks the process cannot be stopped, so folders must be trusted.
+ * or when it takes longer than `limit` seconds. A module that blocks the process cannot be stopped here: `trials.ts` tries folders first.
  */
 export async function loadProvider (folder: string, digest: string, limit: number): Promise<InstalledProvider> {
-  const { version, entry } = await readPackage(folder)
+  const { version, entry, publisher } = await readPackage(folder)
   const definition = defaultOf(await importWithin(folder, entry, limit))
   const fit = deriveManifest(definition, version)
   if (!fit.ok) {
-    throw new ProviderLoadError(`Invalid manifest: ${fit.problems.map(({ path, message }) => `${path} ${message}`.trim()).join(' ')}`,
-      codeIn(definition))
+    throw new ProviderLoadError(`Invalid manifest: ${fit.problems.map(({ path, message }) => `${path} ${message}`.trim()).join(' ')}`, {
+      ...codeIn(definition),
+      place: relative(folder, entry)
+    })
   }
   const { code } = fit.value
   return Object.freeze({
@@ -47,6 +52,7 @@ export async function loadProvider (folder: string, digest: string, limit: numbe
     code,
     version,
     digest,
+    publisher,
     manifest: fit.value,
     verbs: verbsOf(definition),
     checks: checksOf(definition),
@@ -61,7 +67,10 @@ async function importWithin (folder: string, entry: string, limit: number): Prom
   } catch (cause) {
     throw cause instanceof ProviderLoadError
       ? cause
-      : new ProviderLoadError(`Throws when it is loaded: ${errorMessageOf(cause)}`, { cause })
+      : new ProviderLoadError(`Throws when it is loaded: ${errorMessageOf(cause)}`, {
+        cause,
+        place: cause instanceof Error ? placeIn(cause.stack ?? '', folder) : undefined
+      })
   }
 }
 

@@ -6,9 +6,16 @@ import { type Static, Type } from 'typebox'
 import core from '../../package.json' with { type: 'json' }
 import { errorMessageOf, ProviderLoadError } from '../call/load-error.ts'
 import { isInFolder } from './folder.ts'
+import type { Publisher } from './pins.ts'
+
+/** A name, or a name with an e-mail address (npm's "people fields"). */
+const Person = Type.Union([Type.String(), Type.Object({ name: Type.String(), email: Type.Optional(Type.String()) })])
 
 /** The part of a package.json that the host reads. */
 const PackageJson = Type.Object({
+  name: Type.String({ minLength: 1 }),
+  author: Type.Optional(Person),
+  publisher: Type.Optional(Type.String({ minLength: 1 })),
   version: Type.String(),
   main: Type.Optional(Type.String()),
   exports: Type.Optional(Type.Unknown()),
@@ -18,8 +25,8 @@ type PackageJson = Static<typeof PackageJson>
 
 const fitPackage = compile(PackageJson)
 
-/** The package of a provider: its version, and the absolute path of its entry. */
-export type Package = { version: string, entry: string }
+/** The package of a provider: its version, the absolute path of its entry, and its publisher. */
+export type Package = { version: string, entry: string, publisher: Publisher }
 
 /**
  * Reads the package.json of a folder (a real path). Throws a {@link ProviderLoadError} unless it is a provider for this core's contract.
@@ -32,7 +39,13 @@ export async function readPackage (folder: string): Promise<Package> {
     throw new ProviderLoadError(`package.json: /version "${fit.value.version}" is not a semantic version such as 1.0.0.`)
   }
   checkRange(fit.value)
-  return { version: fit.value.version, entry: await entryOf(folder, fit.value) }
+  return { version: fit.value.version, entry: await entryOf(folder, fit.value), publisher: publisherOf(fit.value) }
+}
+
+/** `publisher` where there is one, else `author`. */
+function publisherOf ({ name, publisher, author }: PackageJson): Publisher {
+  const person = typeof author === 'object' ? [author.name, ...author.email === undefined ? [] : [`<${author.email}>`]].join(' ') : author
+  return { packageName: name, author: publisher ?? person ?? null }
 }
 
 async function readJson (path: string): Promise<unknown> {

@@ -42,7 +42,7 @@ export async function createSandbox ({ cache, ...options }: SandboxOptions): Pro
   const pool = createPool(options)
   return {
     async load (folder, digest, limit) {
-      const { version, entry } = await readPackage(folder)
+      const { version, entry, publisher } = await readPackage(folder)
       const file = await makeEntry(cache, folder, entry)
       const adapter = { code: digest, folder, entry: file, command: nodeCommand({ runtime, entry: file, folder }) }
       const definition = await describe(pool, adapter, limit)
@@ -51,7 +51,7 @@ export async function createSandbox ({ cache, ...options }: SandboxOptions): Pro
         throw new ProviderLoadError(`Invalid manifest: ${fit.problems.map(({ path, message }) => `${path} ${message}`.trim()).join(' ')}`)
       }
       const { code } = fit.value
-      const installed = { state: 'installed', folder, code, version, digest, manifest: fit.value } as const
+      const installed = { state: 'installed', folder, code, version, digest, publisher, manifest: fit.value } as const
       return Object.freeze({ ...installed, ...proxies(pool, { ...adapter, code }, definition) })
     },
     state: pool.state,

@@ -7,6 +7,7 @@ import type { CallResources } from '../../host/call/call-resources.ts'
 import { type CallContext, callDispatch, type FailedCall, type Outcome } from '../../host/call/call.ts'
 import { failedCall } from '../../host/call/invoke.ts'
 import { logWith } from '../../host/call/log.ts'
+import { runAs } from '../../host/call/stray-errors.ts'
 import type { InstalledProvider } from '../../host/load/load.ts'
 import type { StepContent } from '../../services/content.ts'
 import { needsProvider, services } from '../../services/index.ts'
@@ -43,7 +44,10 @@ export async function prepareCall (
     if (!await dependencies.leases.refresh(run.runId)) {
       return failedCall('provider_unavailable', 'Nothing was sent: this process has lost the dispatch.', { ours: true })
     }
-    const outcome = await callDispatch(provider, service, request, context)
+    const onFault = (): void => {
+      dependencies.breakers.fault(run.companyId, provider.code)
+    }
+    const outcome = await runAs({ provider: provider.code, onFault }, () => callDispatch(provider, service, request, context))
     dependencies.breakers.record(run.companyId, provider.code, outcome)
     if (outcome.outcome !== 'accepted') logRefusal(dependencies, run, provider.code, outcome)
     return outcome

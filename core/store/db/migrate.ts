@@ -16,6 +16,7 @@ import * as emails from '../migrations/014-emails.ts'
 import * as environments from '../migrations/019-environments.ts'
 import * as creditsLast from '../migrations/020-credits-last.ts'
 import * as cancellations from '../migrations/021-cancellations.ts'
+import * as providers from '../migrations/022-providers.ts'
 import { createDatabaseFunctions } from './database-functions.ts'
 import type { Database } from './database.ts'
 
@@ -36,7 +37,8 @@ const migrations = {
   '014-emails': emails,
   '019-environments': environments,
   '020-credits-last': creditsLast,
-  '021-cancellations': cancellations
+  '021-cancellations': cancellations,
+  '022-providers': providers
 }
 
 /** PostgreSQL 15, the oldest version with `nulls not distinct`, which the schema uses. */

@@ -269,8 +269,22 @@ export type Tables = {
   }
   limits: { key: string, points: number, expire: string | null }
   known_clients: { user_id: number, client: string, last_at: Date }
+  provider_pins: { code: string, package_name: string, author: string | null, folder: string, at: Date }
+  provider_trials: { key: string, at: Date }
+  provider_reloads: { only_row: Generated<boolean>, number: string }
+  provider_processes: {
+    process_id: string
+    machine: string
+    pid: number
+    number: ColumnType<string, number, number>
+    providers: Plain<RunningProvider[]>
+    seen_at: Date
+  }
   signing_keys: { key_id: string, purpose: string, sealed: Plain<JsonObject>, created_at: Date }
 }
+
+/** A provider that a process runs. */
+export type RunningProvider = { code: string, version: string, digest: string }
 
 /** A jsonb column: read as a value, written as JSON text. */
 type Plain<T> = ColumnType<T, string, string>

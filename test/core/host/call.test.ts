@@ -31,6 +31,7 @@ function installed (dispatch: Dispatch, more: { timeLimit?: number } = {}): Inst
     code: 'acme',
     version: '1.0.0',
     digest: '',
+    publisher: { packageName: 'acme', author: null },
     manifest: fit.value,
     verbs: { invoicing: { dispatch } },
     checks: {},

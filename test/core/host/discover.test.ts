@@ -4,12 +4,17 @@ import pino from 'pino'
 import t, { type Test } from 'tap'
 import { callDispatch } from '../../../core/host/call/call.ts'
 import { createHost, type Host, type HostOptions } from '../../../core/host/host.ts'
+import { createMemoryPins } from '../../../core/host/load/pins.ts'
+import { createTrials, memoryOfTrials, type PassedTrials } from '../../../core/host/load/trials.ts'
 import { callContext, invoice, memoryLog } from '../../fixtures/providers/call.ts'
 import { directory, type Files, provide, source } from '../../fixtures/providers/folders.ts'
 import { contains, has } from '../../support/matching.ts'
 
+/** A trial takes a process, and so most of a second: only those tests have it that are about it. */
+const passedTrials: PassedTrials = { among: (keys) => Promise.resolve(new Set(keys)), add: () => Promise.resolve() }
+
 const hostOf = (directories: readonly string[], more: Partial<HostOptions> = {}): Promise<Host> =>
-  createHost({ directories, log: memoryLog(), ...more })
+  createHost({ directories, log: memoryLog(), passedTrials, ...more })
 
 const reasons = (host: Host): Record<string, string> =>
   Object.fromEntries(host.entries().flatMap((entry) => entry.state === 'refused' ? [[entry.folder, entry.reason]] : []))
@@ -135,6 +140,77 @@ await t.test('a refused manifest keeps its code, so that one knows whose it was'
   has(t, (await hostOf([root])).entries(), [{ state: 'refused', code: 'acme' }])
 })
 
+const harmful: Record<string, [Files, RegExp]> = {
+  'a module that never yields': [{ 'index.js': 'for (;;);' }, /^Did not finish loading within 1 seconds\.$/],
+  'a module that ends the process': [{ 'index.js': 'process.exit(0)' }, /^Ends the process when it is loaded\.$/],
+  'a module that kills the process': [{ 'index.js': 'process.kill(process.pid, "SIGKILL")' }, /^Ends the process when it is loaded\.$/],
+  'a manifest that never ends': [{ 'index.js': 'export default { get code () { for (;;); } }' },
+    /^Did not finish loading within 1 seconds\.$/]
+}
+
+for (const [fault, [files, reason]] of Object.entries(harmful)) {
+  await t.test(`${fault}: refused by its trial, and no other provider is harmed`, async (t) => {
+    const root = await directory(t)
+    const folder = await provide(root, 'acme', files)
+    await provide(root, 'healthy')
+    const host = await createHost({ directories: [root], log: memoryLog(), loadLimit: 1 })
+    t.ok(host.find('healthy'))
+    contains(t, reasons(host)[folder], reason)
+  })
+}
+
+await t.test('a folder is tried with nothing of the environment, and can neither write nor connect', async (t) => {
+  const root = await directory(t)
+  const told = (facts: string): Files => ({ 'index.js': `const facts = ${facts}; if (!facts) process.exit(1)\n${source('acme')}` })
+  for (const [index, facts] of Object.entries([
+    'Object.keys(process.env).length === 0',
+    '(await import("node:fs/promises")).readFile("/etc/passwd").then(() => false, ({ code }) => code === "ERR_ACCESS_DENIED")',
+    'process.permission?.has("fs.write") === false && process.permission.has("child") === false'
+  ])) {
+    const folder = await provide(root, `folder-${index}`, told(`await (${facts})`))
+    const trials = createTrials({ passed: { among: () => Promise.resolve(new Set()), add: () => Promise.resolve() }, limit: 10 })
+    t.same(await trials([{ folder, entry: join(folder, 'index.js'), digest: index }]), new Map([[folder, {}]]), facts)
+  }
+})
+
+const places: Record<string, [Files, string]> = {
+  'throws': [{ 'index.js': '\nthrow new Error("no luck")' }, 'index.js:2'],
+  'throws in another module': [{ 'index.js': 'import "./lib/deep.js"', 'lib/deep.js': '\n\nnull.code' }, 'lib/deep.js:3'],
+  'does not parse': [{ 'index.js': 'export default {\n' }, 'index.js:2'],
+  'has another module that does not parse': [{ 'index.js': 'import "./deep.js"', 'deep.js': '\n\nconst' }, 'deep.js:3'],
+  'does not parse as TypeScript': [{ 'package.json': { exports: './index.ts' }, 'index.ts': '\nconst x: = 1' }, 'index.ts:2'],
+  'has an invalid manifest': [{ 'index.js': 'export default {}' }, 'index.js']
+}
+
+for (const [fault, [files, place]] of Object.entries(places)) {
+  await t.test(`a folder that ${fault} is refused with the place`, async (t) => {
+    const root = await directory(t)
+    const folder = await provide(root, 'acme', files)
+    has(t, (await hostOf([root], { passedTrials: memoryOfTrials })).entries(), [{ state: 'refused', folder, place }])
+  })
+}
+
+await t.test('a folder that has passed is not tried again by a host with the same memory', async (t) => {
+  const root = await directory(t)
+  const keys = new Set<string>()
+  const added: number[] = []
+  const passedTrials: PassedTrials = {
+    among: (asked) => Promise.resolve(keys.intersection(new Set(asked))),
+    add (passed) {
+      added.push(passed.length)
+      for (const key of passed) keys.add(key)
+      return Promise.resolve()
+    }
+  }
+  await provide(root, 'acme')
+  await provide(root, 'other')
+  await provide(root, 'hanging', { 'index.js': 'for (;;);' })
+  await hostOf([root], { passedTrials, loadLimit: 1 })
+  const host = await hostOf([root], { passedTrials, loadLimit: 1 })
+  t.same(added, [2])
+  t.same(host.entries().map(({ code, state }) => code ?? state), ['acme', 'other', 'refused'])
+})
+
 await t.test('a module that never finishes loading is refused, and no other provider is harmed', async (t) => {
   const root = await directory(t)
   await provide(root, 'endless', { 'index.js': 'await new Promise(() => {})' })
@@ -144,21 +220,66 @@ await t.test('a module that never finishes loading is refused, and no other prov
   t.same(Object.values(reasons(host)), ['Did not finish loading within 2 seconds.'])
 })
 
-await t.test('of two folders with one code the first counts: by directory as listed, then by name', async (t) => {
-  const [first, second] = [await directory(t), await directory(t)]
-  const winner = await provide(second, 'b', { 'index.js': source('acme') })
-  const byName = await provide(second, 'c', { 'index.js': source('acme') })
-  const byDirectory = await provide(first, 'a', { 'index.js': source('acme') })
+const identity = (name: string, more: object = {}): Files => ({ 'package.json': { name, ...more }, 'index.js': source('acme') })
 
-  const host = await hostOf([second, first])
-  t.equal(host.find('acme')?.folder, winner)
-  const reason = `The code "acme" belongs to ${winner}, which comes first.`
-  t.strictSame(reasons(host), { [byName]: reason, [byDirectory]: reason })
-  has(t, host.entries().map(({ state, code }) => ({ state, code })), [{ state: 'installed' }, { code: 'acme' }, { code: 'acme' }])
-
-  await rm(winner, { recursive: true })
+await t.test('of two folders of one publisher with one code the first installed one counts, wherever the other lies', async (t) => {
+  const [early, late] = [await directory(t), await directory(t)]
+  const holder = await provide(late, 'b', identity('acme'))
+  const host = await hostOf([early, late])
+  const before = host.find('acme')
+  const byName = await provide(late, 'a', identity('acme'))
+  const byDirectory = await provide(early, 'a', identity('acme'))
   await host.reload()
-  t.equal(host.find('acme')?.folder, byName, 'the next one takes the place of a removed one')
+  t.equal(host.find('acme'), before)
+  const reason = `The code "acme" belongs to ${holder}, which was installed first.`
+  t.strictSame(reasons(host), { [byName]: reason, [byDirectory]: reason })
+
+  await rm(holder, { recursive: true })
+  await host.reload()
+  t.equal(host.find('acme')?.folder, byDirectory, 'another folder of the publisher takes the place of a removed one')
+})
+
+await t.test('after a restart the folder that was installed first still counts', async (t) => {
+  const root = await directory(t)
+  const pins = createMemoryPins()
+  const holder = await provide(root, 'b', identity('acme'))
+  await hostOf([root], { pins })
+  await provide(root, 'a', identity('acme'))
+  t.equal((await hostOf([root], { pins })).find('acme')?.folder, holder)
+})
+
+const strangers: Record<string, Files> = {
+  'another package': identity('other'),
+  'another author': identity('acme', { author: 'Mallory' }),
+  'another publisher': identity('acme', { author: 'Acme Ltd', publisher: 'Mallory' })
+}
+
+for (const [stranger, files] of Object.entries(strangers)) {
+  await t.test(`a code is never given to ${stranger}, also where its own folder is gone`, async (t) => {
+    const root = await directory(t)
+    const pins = createMemoryPins()
+    const holder = await provide(root, 'b', identity('acme', { author: { name: 'Acme', email: 'a@acme.test' } }))
+    const host = await hostOf([root], { pins })
+    const second = await provide(root, 'a', files)
+    await host.reload()
+    t.equal(host.find('acme')?.folder, holder)
+    contains(t, reasons(host)[second], 'belong to the package "acme" by "Acme <a@acme.test>"; this is the package "')
+    await rm(holder, { recursive: true })
+    await host.reload()
+    t.equal(host.find('acme'), undefined)
+    t.equal((await hostOf([root], { pins })).find('acme'), undefined, 'nor after a restart')
+  })
+}
+
+await t.test('a new version of another publisher leaves the old one in service', async (t) => {
+  const root = await directory(t)
+  const folder = await provide(root, 'acme')
+  const host = await hostOf([root])
+  const before = host.find('acme')
+  await provide(root, 'acme', { 'package.json': { author: 'Mal\'lory$(id)', version: '2.0.0' } })
+  await host.reload()
+  t.equal(host.find('acme'), before)
+  contains(t, reasons(host)[folder], 'npm run dispatch -- providers accept acme \'acme\' \'Mal\'\\\'\'lory$(id)\'')
 })
 
 await t.test('links', async (t) => {

@@ -39,6 +39,7 @@ function installed (dispatch: Dispatch, more: object = {}): InstalledProvider {
     code: 'acme',
     version: '1.0.0',
     digest: '',
+    publisher: { packageName: 'acme', author: null },
     manifest: fit.value,
     verbs: { invoicing: { dispatch, lookup: dispatch, cancel: dispatch } },
     checks: {},

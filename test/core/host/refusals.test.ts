@@ -34,6 +34,7 @@ async function dispatched (
     code: 'acme',
     version: '1.0.0',
     digest: '',
+    publisher: { packageName: 'acme', author: null },
     checks: {},
     eventReaders: {},
     manifest: fit.value,

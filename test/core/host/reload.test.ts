@@ -3,11 +3,15 @@ import { join } from 'node:path'
 import t from 'tap'
 import { callDispatch } from '../../../core/host/call/call.ts'
 import { createHost, type Host } from '../../../core/host/host.ts'
+import type { PassedTrials } from '../../../core/host/load/trials.ts'
 import { callContext, invoice, memoryLog } from '../../fixtures/providers/call.ts'
 import { directory, provide, source } from '../../fixtures/providers/folders.ts'
 import { has } from '../../support/matching.ts'
 
-const hostOf = (root: string): Promise<Host> => createHost({ directories: [root], log: memoryLog() })
+/** A trial takes a process, and so most of a second. */
+const passedTrials: PassedTrials = { among: (keys) => Promise.resolve(new Set(keys)), add: () => Promise.resolve() }
+
+const hostOf = (root: string): Promise<Host> => createHost({ directories: [root], log: memoryLog(), passedTrials })
 
 const statusOf = async (host: Host, code: string): Promise<unknown> => {
   const outcome = await callDispatch(host.find(code)!, 'invoicing', invoice(), callContext())
@@ -90,16 +94,32 @@ await t.test('a request in flight finishes on the provider that it began with', 
   has(t, await callDispatch(host.find('acme')!, 'invoicing', invoice(), context), { response: { status: 'new' } })
 })
 
-await t.test('a change that breaks a provider refuses it; mending it brings it back', async (t) => {
+for (const broken of ['export default 1', 'for (;;);', 'process.exit(0)', 'throw new Error("no luck")', 'export default {']) {
+  await t.test(`a new version that does not load leaves the old one in service: ${broken}`, async (t) => {
+    const root = await directory(t)
+    const folder = await provide(root, 'acme')
+    const host = await createHost({ directories: [root], log: memoryLog(), loadLimit: 1 })
+    const before = host.find('acme')
+    await writeFile(join(folder, 'index.js'), broken)
+    await host.reload()
+    t.equal(host.find('acme'), before)
+    t.equal(await statusOf(host, 'acme'), 'sent')
+    has(t, host.entries(), [{ state: 'installed', version: '1.0.0' }, { state: 'refused', folder, reason: String }])
+    await writeFile(join(folder, 'index.js'), source('acme', 'return { id: "1", status: "mended" }'))
+    await host.reload()
+    t.equal(await statusOf(host, 'acme'), 'mended')
+    t.equal(host.entries().length, 1)
+  })
+}
+
+await t.test('a folder whose new version does not load keeps its code from others', async (t) => {
   const root = await directory(t)
-  const folder = await provide(root, 'acme')
+  const folder = await provide(root, 'b', { 'package.json': { name: 'acme' }, 'index.js': source('acme') })
   const host = await hostOf(root)
-  await writeFile(join(folder, 'index.js'), 'export default 1')
+  await writeFile(join(folder, 'index.js'), 'throw new Error("no luck")')
+  await provide(root, 'a', { 'package.json': { name: 'acme' }, 'index.js': source('acme') })
   await host.reload()
-  t.equal(host.find('acme'), undefined)
-  await writeFile(join(folder, 'index.js'), source('acme'))
-  await host.reload()
-  t.ok(host.find('acme'))
+  t.equal(host.find('acme')?.folder, folder)
 })
 
 await t.test('reloads at the same time run one after the other, and the last sees all', async (t) => {

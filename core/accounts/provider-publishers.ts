@@ -1,0 +1,15 @@
+import { DispatchError } from '../contract/errors.ts'
+import type { Publisher } from '../host/load/pins.ts'
+import type { Database } from '../store/db/database.ts'
+import type { AuditStamp } from '../store/tenants/audit.ts'
+import { changePublisher } from '../store/vendor/provider-pins.ts'
+import { platform } from './companies.ts'
+
+/**
+ * Gives a provider code to another publisher, with the secrets that companies have stored for it; every process reloads its providers.
+ * Throws `not_found` when no provider was ever installed under the code.
+ */
+export async function acceptPublisher (database: Database, code: string, publisher: Publisher, stamp: AuditStamp): Promise<void> {
+  if (await changePublisher(database, { companyId: platform.companyId, code, ...publisher }, stamp)) return
+  throw new DispatchError('not_found', `No provider was ever installed under the code "${code}".`)
+}

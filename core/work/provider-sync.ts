@@ -1,0 +1,95 @@
+import { hostname } from 'node:os'
+import { setTimeout as pause } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
+import type { Log } from '../host/call/log.ts'
+import type { Host } from '../host/host.ts'
+import type { Database } from '../store/db/database.ts'
+import type { RunningProvider } from '../store/db/schema.ts'
+import { forgetProcess, listProcesses, type ProviderProcess, readReloads, recordProcess,
+  requestReload } from '../store/vendor/provider-processes.ts'
+import { runEvery } from './queue/repeat.ts'
+
+/** A process that loads providers. `converged`: it has made the last reload, and runs what the process that answers runs. */
+export type ProcessState = ProviderProcess & { converged: boolean }
+
+/** Keeps the providers of all processes, of the API and of the queue, the same. */
+export type ProviderSync = {
+  /** Reloads this process's providers and has every other process reload its own; waits up to 2 seconds for them. */
+  reload: () => Promise<ProcessState[]>
+  processes: () => Promise<ProcessState[]>
+  close: () => Promise<void>
+}
+
+/** Milliseconds between two looks at whether a reload was asked for. */
+const lookEvery = 500
+/** Looks between two signs of life. */
+const livesEvery = 10
+/** Milliseconds. */
+const longestWait = 2_000
+const waitStep = 100
+
+/** Begins to follow the reloads that any process asks for. */
+export async function startProviderSync ({ database, host, log, newId }: {
+  database: Database
+  host: Host
+  log: Log
+  newId: () => string
+}): Promise<ProviderSync> {
+  const own = { processId: newId(), machine: hostname(), pid: process.pid }
+  let number = await readReloads(database)
+  let looks = 0
+
+  const runs = (): RunningProvider[] =>
+    host.entries().flatMap((entry) =>
+      entry.state === 'installed' ? [{ code: entry.code, version: entry.version, digest: entry.digest }] : []
+    )
+
+  async function record (): Promise<void> {
+    await recordProcess(database, { ...own, number, providers: runs() })
+  }
+
+  async function follow (): Promise<void> {
+    looks += 1
+    const wanted = await readReloads(database)
+    if (wanted <= number && looks % livesEvery !== 0) return
+    if (wanted > number) await host.reload()
+    number = Math.max(number, wanted)
+    await record()
+  }
+
+  async function processes (): Promise<ProcessState[]> {
+    const mine = runs()
+    const [latest, all] = [await readReloads(database), await listProcesses(database)]
+    return all.map((one) => ({ ...one, converged: one.number >= latest && isDeepStrictEqual(one.providers, mine) }))
+  }
+
+  await record()
+  const following = runEvery(lookEvery, follow, (err) => {
+    log.warn({ err }, 'it could not be found out whether the providers are to be reloaded')
+  })
+  return {
+    processes,
+    async reload () {
+      // What passes its trial here needs none in the other processes.
+      await host.reload()
+      number = await requestReload(database)
+      await record()
+      const begun = performance.now()
+      let states = await processes()
+      while (states.some(({ converged }) => !converged) && performance.now() - begun < longestWait) {
+        await pause(waitStep)
+        states = await processes()
+      }
+      for (const { machine, pid } of states.filter(({ converged }) => !converged)) {
+        log.warn({ machine, pid }, 'a process does not run the same providers')
+      }
+      return states
+    },
+    async close () {
+      await following.close()
+      await forgetProcess(database, own.processId).catch((err: unknown) => {
+        log.debug({ err }, 'this process stays listed until it counts as ended')
+      })
+    }
+  }
+}
