@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { quickRenderer } from '../plugins/support/parts.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
 import { startService } from '../support/service.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))

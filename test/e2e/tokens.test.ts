@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import t from 'tap'
-import { clockAt, quickRenderer } from '../plugins/support/parts.ts'
+import { clockAt } from '../support/clock.ts'
 import { has } from '../support/matching.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
 import { seededDatabase, startService, testConfig } from '../support/service.ts'
 import { dataDirectory, root } from './support/process.ts'
 

@@ -4,8 +4,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { AppDependencies } from '../../plugins/container.ts'
 import { type AdmissionLimits, admissionLimits } from '../../plugins/hooks/admission-control.ts'
-import { createGate, quickRenderer } from '../plugins/support/parts.ts'
+import { createGate } from '../support/gate.ts'
 import { contains, has } from '../support/matching.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
 import { admin, type Answer, invoiceRequest, type Login, startService } from '../support/service.ts'
 
 const hour = 3_600_000

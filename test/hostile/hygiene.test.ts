@@ -1,6 +1,6 @@
 import t from 'tap'
-import { quickRenderer } from '../plugins/support/parts.ts'
 import { contains, has, lacks } from '../support/matching.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
 import { admin, invoiceRequest, startService } from '../support/service.ts'
 import { isError, routesOf } from './support.ts'
 

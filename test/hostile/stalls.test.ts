@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import t, { type Test } from 'tap'
-import { quickRenderer } from '../plugins/support/parts.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
 import { invoiceRequest, type Login, seededDatabase, startService } from '../support/service.ts'
 
 const databaseUrl = await seededDatabase(t)

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import { has, lacks } from '../support/matching.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
 import { type Answer, invoiceRequest, type Login, seededDatabase, startService, type TestService } from '../support/service.ts'
-import { quickRenderer } from './support/parts.ts'
 
 const databaseUrl = await seededDatabase(t)
 const options = { databaseUrl, replacements: { renderer: quickRenderer } }

@@ -5,9 +5,9 @@ import { createLogger } from '../../plugins/hooks/logging.ts'
 import { until } from '../core/work/support.ts'
 import { chainBody } from '../support/chains.ts'
 import { has } from '../support/matching.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
 import { readingOf } from '../support/reading.ts'
 import { type Answer, invoiceRequest, operator, seededDatabase, startService } from '../support/service.ts'
-import { quickRenderer } from './support/parts.ts'
 
 const databaseUrl = await seededDatabase(t)
 const service = await startService(t, { databaseUrl, config: { runsWorker: false }, replacements: { renderer: quickRenderer } })

@@ -5,8 +5,8 @@ import t from 'tap'
 import { createVendor, vendorNetwork } from '../../core/packages/conformance/vendor/vendor.ts'
 import { until } from '../core/work/support.ts'
 import { has } from '../support/matching.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
 import { invoiceRequest, type Login, startService } from '../support/service.ts'
-import { quickRenderer } from './support/parts.ts'
 
 const receiver = await createVendor()
 const service = await startService(t, { replacements: { renderer: quickRenderer, network: vendorNetwork(receiver) } })

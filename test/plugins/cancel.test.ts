@@ -9,10 +9,11 @@ import { sweepDispatches } from '../../core/work/queue/dispatch-worker.ts'
 import type { Queue } from '../../core/work/queue/queue.ts'
 import { isError } from '../hostile/support.ts'
 import { chainBody } from '../support/chains.ts'
+import { createGate } from '../support/gate.ts'
 import { contains, has } from '../support/matching.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
 import { readingOf } from '../support/reading.ts'
 import { type Answer, invoiceRequest, type Login, startService } from '../support/service.ts'
-import { createGate, quickRenderer } from './support/parts.ts'
 import { accepts, testProviders, type Verb } from './support/providers.ts'
 
 /** What the vendor "post" makes of the next questions; `asked` are those that it was asked. */

@@ -3,8 +3,8 @@ import t from 'tap'
 import { chainBody } from '../support/chains.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { resolved } from '../support/openapi.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
 import { type Answer, invoiceRequest, startService } from '../support/service.ts'
-import { quickRenderer } from './support/parts.ts'
 
 const service = await startService(t, { replacements: { renderer: quickRenderer } })
 const bodyOf = (path: readonly ServiceName[], more: Record<string, unknown> = {}): Record<string, unknown> =>

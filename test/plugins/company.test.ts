@@ -7,8 +7,8 @@ import { until } from '../core/work/support.ts'
 import { hasNoFault, isError } from '../hostile/support.ts'
 import { has, lacks } from '../support/matching.ts'
 import { resolved, schemasOf } from '../support/openapi.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
 import { type Answer, invoiceRequest, type Login, operator, seededDatabase, startService } from '../support/service.ts'
-import { quickRenderer } from './support/parts.ts'
 
 const receiver = await createVendor()
 t.teardown(receiver.close)

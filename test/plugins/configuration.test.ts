@@ -1,8 +1,8 @@
 import t from 'tap'
 import { directory } from '../fixtures/providers/folders.ts'
 import { contains, has, lacks } from '../support/matching.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
 import { admin, type Answer, invoiceRequest, type Login, startService } from '../support/service.ts'
-import { quickRenderer } from './support/parts.ts'
 import { testProviders } from './support/providers.ts'
 
 const providers = await testProviders(t)

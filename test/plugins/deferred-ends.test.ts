@@ -4,9 +4,9 @@ import { runDeferredAction } from '../../core/pipeline/run/deferred.ts'
 import { until } from '../core/work/support.ts'
 import { chainBody } from '../support/chains.ts'
 import { has } from '../support/matching.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
 import { type Answer, invoiceRequest, startService } from '../support/service.ts'
 import { deferredStage, mail, upload } from './support/deferred.ts'
-import { quickRenderer } from './support/parts.ts'
 
 const {
   app,

@@ -5,9 +5,9 @@ import { runDeferredAction } from '../../core/pipeline/run/deferred.ts'
 import { until } from '../core/work/support.ts'
 import { chainBody } from '../support/chains.ts'
 import { has } from '../support/matching.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
 import { type Reading, readingOf } from '../support/reading.ts'
 import { type Answer, invoiceRequest, type Login, startService } from '../support/service.ts'
-import { quickRenderer } from './support/parts.ts'
 import { testProviders } from './support/providers.ts'
 
 const providers = await testProviders(t)

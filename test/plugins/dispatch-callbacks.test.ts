@@ -10,11 +10,12 @@ import { createLogger } from '../../plugins/hooks/logging.ts'
 import { type Act, stageVendor } from '../core/work/staged-vendor.ts'
 import { until } from '../core/work/support.ts'
 import { chainBody } from '../support/chains.ts'
+import { clockAt } from '../support/clock.ts'
 import { has } from '../support/matching.ts'
 import { resolved, schemasOf } from '../support/openapi.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
 import { readingOf } from '../support/reading.ts'
 import { type Answer, invoiceRequest, seededDatabase, startService } from '../support/service.ts'
-import { clockAt, quickRenderer } from './support/parts.ts'
 import { testProviders } from './support/providers.ts'
 
 const clock = clockAt(new Date().toISOString())

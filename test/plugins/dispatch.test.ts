@@ -1,7 +1,7 @@
 import t from 'tap'
 import { has } from '../support/matching.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
 import { invoiceRequest, startService } from '../support/service.ts'
-import { quickRenderer } from './support/parts.ts'
 
 const service = await startService(t)
 

@@ -1,7 +1,8 @@
 import t from 'tap'
+import { clockAt } from '../support/clock.ts'
 import { has } from '../support/matching.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
 import { invoiceRequest, type Login, startService } from '../support/service.ts'
-import { clockAt, quickRenderer } from './support/parts.ts'
 
 const clock = clockAt('2026-03-14T09:30:00.000Z')
 const service = await startService(t, { replacements: { renderer: quickRenderer, now: clock.now } })

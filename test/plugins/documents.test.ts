@@ -3,10 +3,10 @@ import { readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { chainBody } from '../support/chains.ts'
+import { clockAt } from '../support/clock.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { readingOf } from '../support/reading.ts'
 import { invoiceRequest, type Login, startService } from '../support/service.ts'
-import { clockAt } from './support/parts.ts'
 import { testProviders } from './support/providers.ts'
 
 const clock = clockAt('2026-03-14T09:30:00.000Z')

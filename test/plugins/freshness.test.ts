@@ -1,8 +1,8 @@
 import { hashPassword } from '@dispatch/core'
 import t from 'tap'
 import { has } from '../support/matching.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
 import { type Answer, invoiceRequest, type Login, operator, seededDatabase, startService } from '../support/service.ts'
-import { quickRenderer } from './support/parts.ts'
 import { accepts, testProviders } from './support/providers.ts'
 import { letter } from './support/templates.ts'
 

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { contains, has } from '../support/matching.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
 import { type Answer, startService } from '../support/service.ts'
-import { quickRenderer } from './support/parts.ts'
 
 const service = await startService(t, { replacements: { renderer: quickRenderer } })
 const get = (headers: Record<string, string> = {}, path = '/api/v1/credits'): Promise<Answer> => service.send('GET', path, { headers })

@@ -1,9 +1,9 @@
 import t from 'tap'
 import { has, lacks } from '../support/matching.ts'
 import { withClient } from '../support/postgres-server.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
 import { invoiceRequest, seededDatabase, startService } from '../support/service.ts'
 import { outageOf } from './support/outage.ts'
-import { quickRenderer } from './support/parts.ts'
 
 const databaseUrl = await seededDatabase(t)
 const service = await startService(t, { databaseUrl, replacements: { renderer: quickRenderer } })

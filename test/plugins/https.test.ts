@@ -7,9 +7,9 @@ import { createHttpRefusalServer } from '../../plugins/server/http-refusal-serve
 import { transportLimits } from '../../plugins/server/transport-limits.ts'
 import { isError } from '../hostile/support.ts'
 import { contains, lacks } from '../support/matching.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
 import { certificateFiles, fetchSecurely } from '../support/secure.ts'
 import { admin, type Answer, invoiceRequest, startService, testConfig } from '../support/service.ts'
-import { quickRenderer } from './support/parts.ts'
 
 const replacements = { renderer: quickRenderer }
 const authorization = `Basic ${Buffer.from(`${admin.email}:${admin.password}`).toString('base64')}`

@@ -1,9 +1,11 @@
 import { createBreakers } from '@dispatch/core'
 import { unavailable } from '@dispatch/core/provider'
 import t from 'tap'
+import { clockAt } from '../support/clock.ts'
+import { createGate } from '../support/gate.ts'
 import { has } from '../support/matching.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
 import { type Answer, invoiceRequest, type Sending, startService } from '../support/service.ts'
-import { clockAt, createGate, quickRenderer } from './support/parts.ts'
 import { accepts, testProviders } from './support/providers.ts'
 
 const clock = clockAt('2026-03-14T09:30:00Z')

@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
 import t from 'tap'
+import { clockAt } from '../support/clock.ts'
 import { has, lacks } from '../support/matching.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
 import { type Answer, type Login, operator, seededDatabase, startService } from '../support/service.ts'
-import { clockAt, quickRenderer } from './support/parts.ts'
 
 const databaseUrl = await seededDatabase(t)
 const clock = clockAt('2026-03-14T09:30:00.000Z')

@@ -1,9 +1,10 @@
 import { outcomeUnknown, refused, unavailable } from '@dispatch/core/provider'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
+import { createGate } from '../support/gate.ts'
 import { contains, has, lacks } from '../support/matching.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
 import { type Answer, invoiceRequest, startService, type TestService } from '../support/service.ts'
-import { createGate, quickRenderer } from './support/parts.ts'
 import { accepts, type Handler, testProviders } from './support/providers.ts'
 
 const providers = await testProviders(t)

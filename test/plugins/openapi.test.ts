@@ -7,8 +7,8 @@ import t from 'tap'
 import { appPlugin } from '../../plugins/app.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { resolved, schemasOf } from '../support/openapi.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
 import { admin, type Answer, operator, startService } from '../support/service.ts'
-import { quickRenderer } from './support/parts.ts'
 
 const service = await startService(t, { replacements: { renderer: quickRenderer } })
 const { status, body: document } = await service.send('GET', '/openapi.json', {}, null)

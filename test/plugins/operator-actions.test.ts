@@ -1,8 +1,8 @@
 import t from 'tap'
 import { chainBody } from '../support/chains.ts'
 import { has } from '../support/matching.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
 import { type Answer, invoiceRequest, type Login, startService } from '../support/service.ts'
-import { quickRenderer } from './support/parts.ts'
 
 const service = await startService(t, { replacements: { renderer: quickRenderer } })
 const path = ['invoicing', 'sms', 'upload'] as const

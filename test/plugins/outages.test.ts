@@ -2,10 +2,11 @@ import { unavailable } from '@dispatch/core/provider'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { until } from '../core/work/support.ts'
+import { createGate } from '../support/gate.ts'
 import { has } from '../support/matching.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
 import { type Answer, invoiceRequest, seededDatabase, startService, type TestService } from '../support/service.ts'
 import { outageOf } from './support/outage.ts'
-import { createGate, quickRenderer } from './support/parts.ts'
 import { accepts, type Handler, testProviders } from './support/providers.ts'
 
 const databaseUrl = await seededDatabase(t)

@@ -4,8 +4,8 @@ import t from 'tap'
 import type { PaperSize } from '../../core/packages/documents/model/paper.ts'
 import { chainBody } from '../support/chains.ts'
 import { has } from '../support/matching.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
 import { invoiceRequest, startService } from '../support/service.ts'
-import { quickRenderer } from './support/parts.ts'
 import { accepts, testProviders } from './support/providers.ts'
 
 const providers = await testProviders(t)

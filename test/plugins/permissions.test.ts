@@ -3,8 +3,8 @@ import t from 'tap'
 import { isError } from '../hostile/support.ts'
 import { chainBody } from '../support/chains.ts'
 import { contains } from '../support/matching.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
 import { admin, type Answer, invoiceRequest, type Login, operator, startService } from '../support/service.ts'
-import { quickRenderer } from './support/parts.ts'
 
 const service = await startService(t, { replacements: { renderer: quickRenderer } })
 const { send } = service

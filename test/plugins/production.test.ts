@@ -9,8 +9,8 @@ import { prepareDatabase } from '../../plugins/config/prepare-database.ts'
 import { refuseDevelopmentDefaults } from '../../plugins/config/production-checks.ts'
 import { lacks } from '../support/matching.ts'
 import { testDatabase } from '../support/postgres.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
 import { startService, testConfig } from '../support/service.ts'
-import { quickRenderer } from './support/parts.ts'
 
 const folder = t.testdir()
 const config = (changes: Partial<Config> = {}): Config => testConfig(folder, { environment: 'production', ...changes })

@@ -3,9 +3,10 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { provide } from '../fixtures/providers/folders.ts'
+import { createGate } from '../support/gate.ts'
 import { has, lacks } from '../support/matching.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
 import { type Answer, invoiceRequest, type Login, operator, startService } from '../support/service.ts'
-import { createGate, quickRenderer } from './support/parts.ts'
 import { type Handler, testProviders } from './support/providers.ts'
 
 const providers = await testProviders(t)

@@ -2,8 +2,8 @@ import t, { type Test } from 'tap'
 import { makeKey } from '../../core/access/api-key.ts'
 import type { Config } from '../../plugins/config/config.ts'
 import { contains, has } from '../support/matching.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
 import { admin, type Answer, invoiceRequest, type Login, seededDatabase, startService, type TestService } from '../support/service.ts'
-import { quickRenderer } from './support/parts.ts'
 
 /** Two processes behind a proxy, with the limits as they are unless told. */
 async function open (limits: Partial<Config['limits']> = {}): Promise<[TestService, TestService]> {

@@ -1,8 +1,8 @@
 import { unavailable } from '@dispatch/core/provider'
 import t from 'tap'
 import { until } from '../core/work/support.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
 import { invoiceRequest, type Login, operator, startService } from '../support/service.ts'
-import { quickRenderer } from './support/parts.ts'
 import { accepts, testProviders } from './support/providers.ts'
 
 const providers = await testProviders(t)

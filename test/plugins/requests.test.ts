@@ -1,7 +1,7 @@
 import t from 'tap'
 import { contains, has, matches } from '../support/matching.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
 import { type Answer, invoiceRequest, startService } from '../support/service.ts'
-import { quickRenderer } from './support/parts.ts'
 
 const service = await startService(t, { replacements: { renderer: quickRenderer } })
 const validate = (body: unknown): Promise<Answer> => service.send('POST', '/api/invoicing/validate', { body })

@@ -7,10 +7,12 @@ import { ownDocument } from '../../core/pipeline/run/chain-document.ts'
 import { rehydrateRun } from '../../core/pipeline/run/run.ts'
 import { findDispatch } from '../../core/store/dispatch/dispatch-views.ts'
 import { chainBody } from '../support/chains.ts'
+import { clockAt } from '../support/clock.ts'
+import { createGate, type Gate } from '../support/gate.ts'
 import { has, type Pattern } from '../support/matching.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
 import { readingOf } from '../support/reading.ts'
 import { type Answer, invoiceRequest, type Login, startService } from '../support/service.ts'
-import { clockAt, createGate, type Gate, quickRenderer } from './support/parts.ts'
 import { accepts, testProviders } from './support/providers.ts'
 
 const day = 24 * 3600

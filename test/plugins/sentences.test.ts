@@ -1,7 +1,7 @@
 import t from 'tap'
 import { contains } from '../support/matching.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
 import { type Answer, invoiceRequest, operator, startService } from '../support/service.ts'
-import { quickRenderer } from './support/parts.ts'
 import { letter } from './support/templates.ts'
 
 const service = await startService(t, { replacements: { renderer: quickRenderer } })

@@ -8,9 +8,9 @@ import { callStatus } from '../../core/host/call/status.ts'
 import { basic, until } from '../core/work/support.ts'
 import { callContext } from '../fixtures/providers/call.ts'
 import { contains, has } from '../support/matching.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
 import { type Answer, invoiceRequest, type Login, shippedProviders, startService, type TestService } from '../support/service.ts'
 import { webhookRefusals } from '../support/webhook-refusals.ts'
-import { quickRenderer } from './support/parts.ts'
 
 const service = await startService(t, { replacements: { renderer: quickRenderer } })
 const dispatch = (reference: string, { key, number = crypto.randomUUID() }: { key?: string, number?: string } = {}): Promise<Answer> =>

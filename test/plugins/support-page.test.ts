@@ -3,8 +3,8 @@ import t from 'tap'
 import { isEventService } from '../../core/contract/delivery.ts'
 import { provide } from '../fixtures/providers/folders.ts'
 import { contains, has, lacks } from '../support/matching.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
 import { operator, startService } from '../support/service.ts'
-import { quickRenderer } from './support/parts.ts'
 import { testProviders } from './support/providers.ts'
 
 const providers = await testProviders(t)

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import { contains, has } from '../support/matching.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
 import { type Answer, startService } from '../support/service.ts'
-import { quickRenderer } from './support/parts.ts'
 
 const service = await startService(t, { replacements: { renderer: quickRenderer } })
 const get = (path: string): Promise<Answer> => service.send('GET', path)

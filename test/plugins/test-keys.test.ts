@@ -3,8 +3,8 @@ import t, { type Test } from 'tap'
 import { until } from '../core/work/support.ts'
 import { chainBody } from '../support/chains.ts'
 import { has, lacks } from '../support/matching.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
 import { type Answer, invoiceRequest, type Login, startService, type TestService } from '../support/service.ts'
-import { quickRenderer } from './support/parts.ts'
 import { type Handler, testProviders } from './support/providers.ts'
 
 const providers = await testProviders(t)

@@ -3,10 +3,11 @@ import t from 'tap'
 import { createVendor, vendorNetwork } from '../../core/packages/conformance/vendor/vendor.ts'
 import { stageVendor } from '../core/work/staged-vendor.ts'
 import { chainBody } from '../support/chains.ts'
+import { clockAt } from '../support/clock.ts'
 import { has } from '../support/matching.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
 import { readingOf } from '../support/reading.ts'
 import { type Answer, invoiceRequest, startService } from '../support/service.ts'
-import { clockAt, quickRenderer } from './support/parts.ts'
 import { accepts, testProviders } from './support/providers.ts'
 
 // The tests are the worker, and the clock is theirs.

@@ -1,9 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
+import { clockAt } from '../support/clock.ts'
 import { has } from '../support/matching.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
 import { type Answer, invoiceRequest, startService } from '../support/service.ts'
-import { clockAt, quickRenderer } from './support/parts.ts'
 import { accepts, testProviders } from './support/providers.ts'
 
 /** What must not happen in a validation. */

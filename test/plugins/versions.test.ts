@@ -4,8 +4,8 @@ import t from 'tap'
 import { appPlugin } from '../../plugins/app.ts'
 import { has, lacks } from '../support/matching.ts'
 import { type Document, resolved } from '../support/openapi.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
 import { type Answer, invoiceRequest, startService } from '../support/service.ts'
-import { quickRenderer } from './support/parts.ts'
 import { accepts, testProviders } from './support/providers.ts'
 
 const providers = await testProviders(t)

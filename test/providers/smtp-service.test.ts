@@ -1,8 +1,8 @@
 import type { SMTPServerOptions } from 'smtp-server'
 import t, { type Test } from 'tap'
 import { createNetwork } from '../../core/host/http/network.ts'
-import { quickRenderer } from '../plugins/support/parts.ts'
 import { has } from '../support/matching.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
 import { type Answer, startService } from '../support/service.ts'
 import { answer, type MailServer, mailServer } from '../support/smtp.ts'
 

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { dataDirectory } from '../e2e/support/process.ts'
-import { quickRenderer } from '../plugins/support/parts.ts'
 import { has } from '../support/matching.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
 import { seededDatabase, startService } from '../support/service.ts'
 
 const script = fileURLToPath(new URL('../../scripts/dispatch.ts', import.meta.url))

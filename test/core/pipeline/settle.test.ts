@@ -8,9 +8,9 @@ import { createPipeline } from '../../../core/pipeline/pipeline.ts'
 import { settlementOf, settlementOfFailure } from '../../../core/pipeline/run/settle.ts'
 import type { Database } from '../../../core/store/db/database.ts'
 import { DatabaseUnavailable } from '../../../core/store/db/unavailable.ts'
-import { quickRenderer } from '../../plugins/support/parts.ts'
 import { accepts, testProviders } from '../../plugins/support/providers.ts'
 import { has, lacks } from '../../support/matching.ts'
+import { quickRenderer } from '../../support/quick-renderer.ts'
 import { invoiceRequest, startService } from '../../support/service.ts'
 
 await t.test('a vendor\'s own code stands in the details', (t) => {

@@ -5,8 +5,8 @@ import t from 'tap'
 import { prepareDatabase } from '../../../plugins/config/prepare-database.ts'
 import { createApp } from '../../../plugins/container.ts'
 import { createLogger } from '../../../plugins/hooks/logging.ts'
-import { quickRenderer } from '../../plugins/support/parts.ts'
 import { testDatabase } from '../../support/postgres.ts'
+import { quickRenderer } from '../../support/quick-renderer.ts'
 import { testConfig } from '../../support/service.ts'
 
 const open = (url: string): Database =>

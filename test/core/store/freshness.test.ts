@@ -3,7 +3,7 @@ import t from 'tap'
 import { openDatabase } from '../../../core/store/db/database.ts'
 import { createFreshCache } from '../../../core/store/db/fresh-cache.ts'
 import { createFreshness } from '../../../core/store/db/freshness.ts'
-import { createGate } from '../../plugins/support/parts.ts'
+import { createGate } from '../../support/gate.ts'
 import { seededDatabase } from '../../support/service.ts'
 
 const database = openDatabase({ connectionString: await seededDatabase(t) }, { connections: 4, onError: (error) => t.fail(error.message) })

@@ -2,7 +2,7 @@ import { createKnownClients, openDatabase } from '@dispatch/core'
 import { sql } from 'kysely'
 import t from 'tap'
 import { forgetClients } from '../../../core/store/db/retention.ts'
-import { clockAt } from '../../plugins/support/parts.ts'
+import { clockAt } from '../../support/clock.ts'
 import { seededDatabase } from '../../support/service.ts'
 
 const database = openDatabase({ connectionString: await seededDatabase(t) }, { onError: (error) => t.fail(error.message) })

@@ -3,9 +3,9 @@ import { sql } from 'kysely'
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import { dump } from '../../hostile/support.ts'
-import { quickRenderer } from '../../plugins/support/parts.ts'
 import { testProviders } from '../../plugins/support/providers.ts'
 import { contains, has } from '../../support/matching.ts'
+import { quickRenderer } from '../../support/quick-renderer.ts'
 import { invoiceRequest, seededDatabase, startService, type TestService } from '../../support/service.ts'
 
 const [before, after] = [randomBytes(32), randomBytes(32)]

@@ -5,9 +5,9 @@ import type { Test } from 'tap'
 import { createVendor, vendorNetwork } from '../../../core/packages/conformance/vendor/vendor.ts'
 import { chainBody } from '../../support/chains.ts'
 import { has } from '../../support/matching.ts'
+import { quickRenderer } from '../../support/quick-renderer.ts'
 import { readingOf } from '../../support/reading.ts'
 import { type Answer, invoiceRequest, startService } from '../../support/service.ts'
-import { quickRenderer } from './parts.ts'
 import { accepts, testProviders } from './providers.ts'
 
 export const sha256 = (bytes: string | Uint8Array): string => createHash('sha256').update(bytes).digest('hex')

@@ -3,9 +3,9 @@ import type { Test } from 'tap'
 import { createVendor, vendorNetwork } from '../../../core/packages/conformance/vendor/vendor.ts'
 import { until } from '../../core/work/support.ts'
 import { chainBody } from '../../support/chains.ts'
+import { quickRenderer } from '../../support/quick-renderer.ts'
 import { type Reading, readingOf } from '../../support/reading.ts'
 import { type Answer, invoiceRequest, startService, type TestService } from '../../support/service.ts'
-import { quickRenderer } from './parts.ts'
 import { testProviders } from './providers.ts'
 
 export type Path = readonly ('invoicing' | 'esign' | 'postal' | 'sms')[]
