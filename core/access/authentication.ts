@@ -114,7 +114,7 @@ export function createAuthentication ({ accounts, credentials, tokens, keys, bru
       requirePerson(actor)
       requireRole(actor, 'admin', 'operator')
       if (actor.impersonatorId !== undefined) {
-        throw new DispatchError('forbidden', 'Who acts as somebody else already may not take on a third identity: use a token of your own.')
+        throw new DispatchError('forbidden', 'A user who already acts as another user cannot act as a third one: use your own token.')
       }
       const [impersonator, account] = [await accounts.byId(actor.userId), await accounts.byId(userId)]
       const isForeign = actor.role !== 'operator' && account?.companyId !== actor.companyId
@@ -123,7 +123,7 @@ export function createAuthentication ({ accounts, credentials, tokens, keys, bru
       }
       if (userId === actor.userId || account.disabled || !mayImpersonate(actor, account)) {
         throw new DispatchError('forbidden',
-          'A person may act as another user who is not disabled, whose role is not above their own, and who has no services that ' +
+          'You can act as another user who is not disabled, whose role is not above your own, and who has no services that ' +
             'they do not have.')
       }
       return sessionOf(account, await tokens.issue(account, { impersonator }))
@@ -137,7 +137,7 @@ function admitted (account: Account, address: string): Account {
     throw new DispatchError('forbidden', 'This user, or their company, is disabled: ask an administrator of the company, or the operator.')
   }
   if (!isAddressAllowed(account.addresses, address)) {
-    throw new DispatchError('forbidden', 'The company does not take requests from this address.')
+    throw new DispatchError('forbidden', 'The company does not permit requests from this address.')
   }
   return account
 }

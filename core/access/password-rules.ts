@@ -8,7 +8,7 @@ export function requireGoodPassword (password: string, email: string): void {
     throw refusal('validation_failed', [{
       path: '/password',
       code: 'guessable',
-      message: 'The password must be another text than the e-mail address and its first part.'
+      message: 'The password must differ from the e-mail address and from its first part.'
     }])
   }
 }

@@ -13,7 +13,7 @@ export function createPasswordSemaphore (): PasswordSemaphore {
     waiting: mostWaiting,
     total: 1,
     full: () =>
-      new DispatchError('rate_limited', 'More passwords are being worked on than there is room for: try again in a second.', {
+      new DispatchError('rate_limited', 'Too many passwords are being checked: try again in a second.', {
         retryAfter: 1
       })
   }).run

@@ -31,7 +31,7 @@ export function rolesUpTo (role: Role): readonly Role[] {
 /** Throws `forbidden` for a program: an action that changes who has access needs a person with a password. */
 export function requirePerson ({ key }: Pick<Actor, 'key'>): void {
   if (key !== undefined) {
-    throw new DispatchError('forbidden', 'An API key may not do this: it needs the password of a person, or a token that was got with it.')
+    throw new DispatchError('forbidden', 'An API key cannot do this: it needs the password of a user, or a token from a login.')
   }
 }
 

@@ -117,7 +117,7 @@ export function createTokens ({ keys, now, lifetime = defaultLifetime }: {
     async verifyForRefresh (token) {
       const { claims } = await read(token, refreshableFor)
       if (secondsOf(now()) - secondsOf(claims.loggedInAt) > sessionLifetime) {
-        throw new DispatchError('unauthorized', 'The login is more than 30 days past: log in again.')
+        throw new DispatchError('unauthorized', 'The login was more than 30 days ago: log in again.')
       }
       return claims
     }

@@ -31,7 +31,8 @@ export function createKeyAdministration ({ database, accounts, now, newId }: Opt
   return {
     async create ({ actor, author }, { userId = actor.userId, ...body }) {
       if (actor.impersonatorId !== undefined) {
-        throw new DispatchError('forbidden', 'Who acts as somebody else makes no keys: they would outlast it.')
+        throw new DispatchError('forbidden',
+          'A user who acts as another user cannot create keys, because a key would stay valid after that.')
       }
       const holder = await accounts.byId(userId)
       if (holder?.companyId !== actor.companyId) return undefined
@@ -40,7 +41,7 @@ export function createKeyAdministration ({ database, accounts, now, newId }: Opt
       const { secret, ...key } = keyOf(holder, body, { keyId: newId(), at })
       const created = await insertApiKey(database, key, { author, most, at })
       if (created === undefined) {
-        throw new DispatchError('conflict', `The user has ${most} keys already: revoke one that is not needed.`)
+        throw new DispatchError('conflict', `The user already has ${most} keys: revoke one that is not needed.`)
       }
       return { ...viewOf(created), key: secret }
     },

@@ -52,7 +52,7 @@ export function createCompanyAccounts ({ database, now }: { database: Database, 
 
     async change (author, companyId, { addresses, ...changes }) {
       if (companyId === platform.companyId && changes.disabled === true) {
-        throw new DispatchError('conflict', 'The platform is not disabled: nobody could enable it again.')
+        throw new DispatchError('conflict', 'The platform itself cannot be disabled, because nobody could enable it again.')
       }
       const networks = addresses && requireValidNetworks(addresses)
       if (networks !== undefined && companyId === author.companyId) refuseLockOut(networks, author)
@@ -71,8 +71,7 @@ export function createCompanyAccounts ({ database, now }: { database: Database, 
             'many of them dispatches under way hold.')
       }
       if (result === 'reused') {
-        throw new DispatchError('idempotency_key_reused',
-          'This idempotency key was used with another change of credits: take a new key for a new one.')
+        throw new DispatchError('idempotency_key_reused', 'This idempotency key was used for another change of credits: use a new key.')
       }
       return result
     }

@@ -26,7 +26,7 @@ export async function createOperator (
   const user = { email: normaliseEmail(email), role: 'operator', services: [], passwordHash: await hashPassword(password) } as const
   const userId = await addOperator(database, { ...platform, user }, { author: null, at: now })
   if (userId === undefined) {
-    throw new DispatchError('conflict', `There is a user of the platform with the e-mail address ${user.email} already.`)
+    throw new DispatchError('conflict', `The platform already has a user with the e-mail address ${user.email}.`)
   }
   return { userId }
 }

@@ -36,7 +36,7 @@ export function createUsers ({ database, credentials, now }: { database: Databas
     { address }: AuditAuthor
   ): Promise<void> {
     if (await credentials.verify(email, current, address, userId) === undefined) {
-      throw new DispatchError('forbidden', 'The current password is not right.')
+      throw new DispatchError('forbidden', 'The current password is wrong.')
     }
   }
 
@@ -87,7 +87,7 @@ export function createUsers ({ database, credentials, now }: { database: Databas
       const changed = await updateUser(database, { companyId: actor.companyId, userId }, (user, others) => {
         // Since the user was read, an operator may have given them a higher role.
         if (!rolesUpTo(actor.role).includes(user.role)) {
-          throw new DispatchError('conflict', 'The user is being changed by somebody else: read what became of it.')
+          throw new DispatchError('conflict', 'Somebody else is changing the user: read the user again.')
         }
         if (password !== undefined) requireGoodPassword(password, email ?? user.email)
         requireSuccessor(user, { role: changes.role ?? user.role, disabled: changes.disabled ?? user.disabled_at !== null }, others)
@@ -114,7 +114,7 @@ function requireOwned (actor: Actor, services: readonly string[]): void {
   const foreign = services.filter((service) => !coversServices(actor, [service]))
   if (actor.role === 'operator' || foreign.length === 0) return
   throw new DispatchError('forbidden',
-    `Nobody hands on services that they may not use themselves: ${foreign.map((service) => `"${service}"`).join(', ')}.`)
+    `You cannot give services that you may not use yourself: ${foreign.map((service) => `"${service}"`).join(', ')}.`)
 }
 
 /** Throws `conflict` when a company, or the platform, would lose its last admin or operator. */
@@ -122,11 +122,11 @@ function requireSuccessor (before: UserRow, after: { role: Role, disabled: boole
   if (before.role === 'member' || before.disabled_at !== null) return
   const isKept = (role: Role): boolean => rolesUpTo(role).includes(before.role)
   if ((!after.disabled && isKept(after.role)) || others.some(isKept)) return
-  throw new DispatchError('conflict', `This is the last enabled ${before.role} of the company: make another one first.`)
+  throw new DispatchError('conflict', `This is the last enabled ${before.role} of the company: create another one first.`)
 }
 
 function emailTaken (): DispatchError {
-  return new DispatchError('conflict', 'There is a user with this e-mail address in the company already: choose another one.')
+  return new DispatchError('conflict', 'The company already has a user with this e-mail address: choose another one.')
 }
 
 function viewOf (user: UserRow): UserView {

@@ -42,7 +42,9 @@ export function chooseProvider (
   const { since } = provider.manifest
   if (requested !== undefined && chooser.version !== undefined && !isSince(since, chooser.version)) {
     return missing(
-      `The provider "${code}" came with version ${since ?? ''} of the API: ask for that with X-API-Version, or leave the choice to ` +
+      `The API has the provider "${code}" from version ${
+        since ?? ''
+      } on: request that version with X-API-Version, or leave the choice to ` +
         'the default.'
     )
   }
@@ -114,7 +116,7 @@ function configured (
 /** A sentence about what the operator has not set up for a provider, which cannot be chosen then; undefined when nothing is missing. */
 export function missingResourceOf ({ code, manifest: { needs = [] } }: InstalledProvider, disk: boolean): string | undefined {
   return needs.includes('disk') && !disk
-    ? `The provider "${code}" writes to a disk, and the operator gives providers none: DISPATCH_DISK_ROOT is not set.`
+    ? `The provider "${code}" writes to a disk, but the operator has not provided one: DISPATCH_DISK_ROOT is not set.`
     : undefined
 }
 

@@ -51,12 +51,12 @@ export const UserChanges = Type.Object({
   current: Type.Optional(
     Type.String({
       maxLength: 1024,
-      description: 'The password that the user has until now: to change one\'s own e-mail address or password.'
+      description: 'The user\'s present password: required to change your own e-mail address or password.'
     })
   ),
   role: Type.Optional(RoleName),
   services: Type.Optional(UsableServices),
-  disabled: Type.Optional(Type.Boolean({ description: 'A disabled user is refused from the next request on.' }))
+  disabled: Type.Optional(Type.Boolean({ description: 'Every further request of a disabled user is refused.' }))
 }, { ...closed, title: 'UserChanges', minProperties: 1 })
 export type UserChanges = Static<typeof UserChanges>
 
@@ -89,7 +89,7 @@ export const NewCompanyBody = Type.Object({
 }, { ...closed, title: 'NewCompany' })
 export type NewCompanyBody = Static<typeof NewCompanyBody>
 
-const lists = 'From where the users of the company may call: networks (CIDR) or single addresses; empty: from everywhere.'
+const lists = 'The addresses from which the company\'s users may call: networks (CIDR) or single addresses; empty: all addresses.'
 
 /** Networks as an admin or an operator writes them. */
 const AddressList = Type.Array(Type.String({ maxLength: 64 }), {
@@ -101,7 +101,7 @@ const AddressList = Type.Array(Type.String({ maxLength: 64 }), {
 /** Changes of a company, by an operator. Fields that are left out do not change. */
 export const CompanyChanges = Type.Object({
   name: Type.Optional(CompanyName),
-  disabled: Type.Optional(Type.Boolean({ description: 'All users of a disabled company are refused from the next request on.' })),
+  disabled: Type.Optional(Type.Boolean({ description: 'Every further request of a disabled company\'s users is refused.' })),
   addresses: Type.Optional(AddressList)
 }, { ...closed, title: 'CompanyChanges', minProperties: 1 })
 export type CompanyChanges = Static<typeof CompanyChanges>
@@ -119,7 +119,7 @@ export const CreditsBody = Type.Object({
 }, { ...closed, title: 'CreditsChange' })
 export type CreditsBody = Static<typeof CreditsBody>
 
-const Balance = { balance: Type.Integer(), held: Type.Integer({ minimum: 0, description: 'Reserved by dispatches under way.' }) }
+const Balance = { balance: Type.Integer(), held: Type.Integer({ minimum: 0, description: 'Reserved for running dispatches.' }) }
 
 /** The credits of a company after a change. */
 export const BalanceView = Type.Object(Balance, { title: 'Balance' })
@@ -138,9 +138,10 @@ export type CompanyView = Static<typeof CompanyView>
 /** Changes of a company, by its admin. Fields that are left out do not change. */
 export const SettingsBody = Type.Object({
   addresses: Type.Optional(AddressList),
-  notifyUrl: Type.Optional(nullable(CallbackUrl, 'Where the company is told that its credits are low; null: nowhere.')),
+  notifyUrl: Type.Optional(nullable(CallbackUrl, 'The URL that receives callbacks about low credits; null: none.')),
   lowCredit: Type.Optional(
-    nullable(Type.Integer({ minimum: 1, maximum: mostCredits }), 'It is told once when fewer credits than this are free; null: never.')
+    nullable(Type.Integer({ minimum: 1, maximum: mostCredits }),
+      'A callback is sent once when fewer credits than this are free; null: never.')
   ),
   force: Type.Optional(Type.Boolean({ description: 'true: also a list of addresses that shuts out the client of this very request.' }))
 }, { ...closed, title: 'SettingsChanges', minProperties: 1 })
@@ -162,9 +163,11 @@ export const AuditQuery = Type.Object({
   ),
   action: Type.Optional(Type.String({ maxLength: 60, examples: ['user.changed'] })),
   userId: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Whoever did it, or under whose identity it was done.' })
+    Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'The user who made the change, or whose identity was used for it.' })
   ),
-  object: Type.Optional(Type.String({ maxLength: 200, description: 'A kind of thing, or one thing: user or user/7.', examples: ['user'] })),
+  object: Type.Optional(
+    Type.String({ maxLength: 200, description: 'A kind of object, or one object: user or user/7.', examples: ['user'] })
+  ),
   from: Type.Optional(Type.String({ format: 'iso-8601', description: 'At this time or later.' })),
   to: Type.Optional(Type.String({ format: 'iso-8601', description: 'Before this time.' })),
   limit: PageLimit,
@@ -184,7 +187,7 @@ export const AuditView = Type.Object({
     impersonatorId: Type.Optional(Type.Integer({ description: 'The user who acted under this identity.' })),
     keyId: Type.Optional(Type.String({ description: 'The API key that was used.' }))
   }), 'null: the operator at the command line.'),
-  address: Type.Optional(Type.String({ description: 'Of the client; not that of the platform\'s own people.' })),
+  address: Type.Optional(Type.String({ description: 'The address of the client. It is not shown for users of the platform.' })),
   requestId: Type.Optional(Type.String()),
   facts: AnyJsonObject
 }, { title: 'AuditEntry' })

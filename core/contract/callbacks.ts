@@ -31,7 +31,7 @@ const companyType = 'company.credits_low'
 
 const told = {
   timestamp: Timestamp,
-  sequence: Type.Integer({ minimum: 1, description: 'Its place among the callbacks of the dispatch, or of the company.' })
+  sequence: Type.Integer({ minimum: 1, description: 'Its number in the sequence of callbacks of the dispatch, or of the company.' })
 }
 
 /** The body of a callback about a dispatch. */
@@ -39,7 +39,7 @@ export const DispatchCallback = Type.Object({
   type: Type.Enum(callbackTypes.filter((type) => type !== companyType)),
   ...told,
   data: DispatchView
-}, { title: 'DispatchCallback', description: 'The dispatch as it read at the event.' })
+}, { title: 'DispatchCallback', description: 'The dispatch at the time of the event.' })
 
 /** The body of a callback about the company itself. */
 export const CompanyCallback = Type.Object({
@@ -49,7 +49,7 @@ export const CompanyCallback = Type.Object({
     companyId: Type.Integer(),
     balance: Type.Integer(),
     held: Type.Integer({ minimum: 0 }),
-    lowCredit: Type.Integer({ description: 'The threshold that fewer credits are free than.' })
+    lowCredit: Type.Integer({ description: 'The threshold: fewer credits than this are free.' })
   })
 }, { title: 'CompanyCallback' })
 
@@ -75,9 +75,9 @@ const AttemptView = Type.Object({
 /** A callback with its state and its attempts. */
 export const CallbackView = Type.Object({
   id: Uuid,
-  dispatchId: Type.Optional(Type.String({ format: 'uuid', description: 'Absent where it is about the company itself.' })),
+  dispatchId: Type.Optional(Type.String({ format: 'uuid', description: 'Absent for a callback about the company itself.' })),
   type: Type.Enum(callbackTypes),
-  sequence: Type.Integer({ minimum: 1, description: 'Its place among the callbacks of the dispatch, or of the company.' }),
+  sequence: Type.Integer({ minimum: 1, description: 'Its number in the sequence of callbacks of the dispatch, or of the company.' }),
   receiver: Type.String({ description: 'The host that it goes to.' }),
   state: Type.Enum(callbackStates, { description: 'failed: every try did. stopped: the receiver answered 410.' }),
   attempts: Type.Array(AttemptView),
@@ -99,11 +99,11 @@ export type CallbackSecrets = Static<typeof CallbackSecrets>
 export const NewCallbackSecret = Type.Object({
   secret: Type.String({
     pattern: '^whsec_[A-Za-z0-9+/]+=*$',
-    description: 'As the libraries of Standard Webhooks take it. It is not shown again.'
+    description: 'In the format of the Standard Webhooks libraries. It is not shown again.'
   }),
   createdAt: Timestamp,
   previousUntil: Type.Union([Timestamp, Type.Null()], {
-    description: 'Until when callbacks are signed with the previous one too; null: there was none.'
+    description: 'Until when callbacks are signed with the previous secret too; null: there was none.'
   })
 }, { title: 'NewCallbackSecret' })
 export type NewCallbackSecret = Static<typeof NewCallbackSecret>

@@ -105,7 +105,7 @@ export const ProblemSchema = Type.Object({
   path: Type.String({ description: 'JSON pointer into the request.' }),
   code: Type.String(),
   message: Type.String(),
-  line: Type.Optional(Type.Integer({ minimum: 1, description: 'Of the text at the path, where it has several.' })),
+  line: Type.Optional(Type.Integer({ minimum: 1, description: 'The line in the text at the path, if it has several lines.' })),
   column: Type.Optional(Type.Integer({ minimum: 1 }))
 }, { title: 'Problem' })
 

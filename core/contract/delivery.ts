@@ -116,17 +116,17 @@ export function unexpectedAfter (service: DeliveryService, status: DeliveryStatu
   )
 }
 
-const paid = 'What it cost stays charged: a dispatch is paid once its vendor has accepted it.'
+const paid = 'The price stays charged, because a dispatch is paid when its vendor has accepted it.'
 
 /** The sentence for a client when a vendor refuses a step after its acceptance. */
 const refusals: { readonly [Service in DeliveryService]: Readonly<Partial<Record<DeliveryStatus<Service>, string>>> } = {
-  esign: { declined: `A signer has refused to sign. ${paid}` },
+  esign: { declined: `A signer has declined to sign. ${paid}` },
   postal: {
-    failed: `The vendor has refused the letter after it had accepted it, or could not bring it: it does not reach its recipient. ${paid} ` +
-      'Once the cause is put right, dispatch it anew.'
+    failed: `The vendor refused the letter after its acceptance, or could not deliver it. The recipient does not get it. ${paid} ` +
+      'Correct the cause and send a new dispatch.'
   },
   sms: { failed: `The message did not reach the phone. ${paid}` },
-  invoicing: { rejected: `It was refused after it had been accepted. ${paid} Once the cause is put right, dispatch it anew.` }
+  invoicing: { rejected: `It was refused after its acceptance. ${paid} Correct the cause and send a new dispatch.` }
 }
 
 /** The sentence for a delivery status that is a refusal; undefined for any other status. */

@@ -18,7 +18,7 @@ export const errorTable = {
   not_found: { status: 404, when: 'The resource does not exist, or belongs to another company.' },
   unknown_service: { status: 404, when: 'The path names a service that does not exist.' },
   unknown_chain: { status: 404, when: 'The path names services that cannot follow each other.' },
-  document_expired: { status: 409, when: 'The document of the dispatch is no longer kept: what is left of the dispatch cannot be done.' },
+  document_expired: { status: 409, when: 'The document of the dispatch has been deleted, so its remaining steps cannot run.' },
   idempotency_in_progress: { status: 409, when: 'The first request with this idempotency key is still running.', retryAfter: 1 },
   conflict: { status: 409, when: 'The resource is not in a state that allows the request.' },
   payload_too_large: { status: 413, when: 'The body is larger than allowed.' },
@@ -34,16 +34,16 @@ export const errorTable = {
   idempotency_key_reused: { status: 422, when: 'The idempotency key was used before with another request.' },
   partially_dispatched: {
     status: 422,
-    when: 'A part of a chain was done and paid for before it failed. It must not be sent again: a retry does the rest.'
+    when: 'Some steps of a chain succeeded and were charged before one failed. Do not send the request again: a retry runs the rest.'
   },
   rate_limited: {
     status: 429,
-    when: 'More requests, or more failed logins, than the limit allows: Retry-After says in how many seconds there is room again.'
+    when: 'More requests, or more failed logins, than the limit allows: Retry-After says in how many seconds to try again.'
   },
   distant_service_error: { status: 500, when: 'The SMTP server rejected the message; the message carries its code.' },
   document_damaged: {
     status: 500,
-    when: 'The stored document is not what was made: it was truncated, altered or removed on the disk. Nothing of it was sent.'
+    when: 'The stored document is damaged: it was truncated, changed or removed on the disk. Nothing of it was sent.'
   },
   internal_error: { status: 500, when: 'A fault of the service itself; it is logged with the request id.' },
   service_unavailable: {
@@ -57,13 +57,14 @@ export const errorTable = {
     when: 'The provider certainly did not accept the request: it is safe to send it again.',
     retryAfter: 10
   },
-  timeout: { status: 504, when: 'A time limit passed. A dispatch that is named goes on: its id tells where to look.' },
+  timeout: { status: 504, when: 'A time limit has passed. If the error has a dispatchId, that dispatch continues: read its state later.' },
   recording_unknown: {
     status: 504,
-    when: 'Whether the request was recorded is not known yet. The dispatch that is named goes on if it was; read a minute later, a 404 ' +
+    when:
+      'It is not known yet whether the request was recorded. If it was, the dispatch with the dispatchId continues; a minute later, a 404 ' +
       'says that it was not, and that nothing was sent.'
   },
-  outcome_unknown: { status: 504, when: 'The provider may have accepted the request. It is never sent again blindly.' }
+  outcome_unknown: { status: 504, when: 'The provider may have accepted the request. It is not sent again before the outcome is known.' }
 } as const satisfies Record<string, { status: number, when: string, retryAfter?: number }>
 
 /** The machine-readable word of an error: the `error` field of every error body. */

@@ -4,7 +4,7 @@ import { serviceNames } from './service-names.ts'
 
 const closed = { additionalProperties: false } as const
 const Mode = Type.Enum(['live', 'test'], { description: 'test: nothing real happens and nothing is charged.', examples: ['test'] })
-const scope = 'The services that the key is for, of those that its user may use'
+const scope = 'The services of the key, out of those that its user may use'
 
 /** The body of a new key. */
 export const NewKeyBody = Type.Object({
@@ -14,14 +14,16 @@ export const NewKeyBody = Type.Object({
     Type.Array(Type.Enum([...serviceNames]), {
       minItems: 1,
       uniqueItems: true,
-      description: `${scope}; all of them unless given.`,
+      description: `${scope}; by default all of them.`,
       examples: [['email', 'file']]
     })
   ),
   expiresAt: Type.Optional(
-    Type.String({ format: 'date-time', description: 'When it ends; never unless given.', examples: ['2099-12-31T23:59:59Z'] })
+    Type.String({ format: 'date-time', description: 'When the key expires; by default never.', examples: ['2099-12-31T23:59:59Z'] })
   ),
-  userId: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Whose it is (admins); one\'s own unless given.' }))
+  userId: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'The user of the key (admins); by default yourself.' })
+  )
 }, { ...closed, title: 'NewKey' })
 export type NewKeyBody = Static<typeof NewKeyBody>
 
@@ -42,7 +44,7 @@ export const KeyView = Type.Object(fields, { title: 'Key' })
 export type KeyView = Static<typeof KeyView>
 
 /** A new key, as only its creator sees it. */
-export const NewKeyView = Type.Object({ ...fields, key: Type.String({ description: 'The key itself. It is shown this once.' }) }, {
+export const NewKeyView = Type.Object({ ...fields, key: Type.String({ description: 'The key itself. It is shown only this once.' }) }, {
   title: 'KeyWithSecret'
 })
 export type NewKeyView = Static<typeof NewKeyView>
@@ -54,7 +56,7 @@ export const ImpersonationBody = Type.Object({
 
 /** A filter of the list of keys. */
 export const KeyQuery = Type.Object({
-  userId: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Those of one user (admins).' })),
+  userId: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'The keys of one user (admins).' })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 25 })),
   cursor: Type.Optional(Type.String({ format: 'uuid', description: 'the nextCursor of the page before' }))
 }, closed)

@@ -20,7 +20,7 @@ export const DispatchQuery = Type.Object({
   status: Type.Optional(Type.Enum(dispatchStatuses)),
   service: Type.Optional(Type.String({ maxLength: 50 })),
   deferred: Type.Optional(
-    Type.Enum(deferredStates, { description: 'Has a deferred action in this state: deferred=failed finds what is to be retried.' })
+    Type.Enum(deferredStates, { description: 'Dispatches with a deferred action in this state: deferred=failed finds those to retry.' })
   ),
   invoiceNumber: Type.Optional(Type.String({ maxLength: 200 })),
   recipient: Type.Optional(Type.String({ maxLength: 200, description: 'The name of the recipient; case does not matter.' })),
@@ -28,7 +28,7 @@ export const DispatchQuery = Type.Object({
     Type.Unsafe<Metadata>({
       ...Metadata,
       title: 'MetadataFilter',
-      description: 'Pairs that the metadata must have: metadata[orderId]=A-1001.'
+      description: 'Pairs that the metadata must contain: metadata[orderId]=A-1001.'
     })
   ),
   from: Type.Optional(Type.String({ format: 'iso-8601', description: 'Created at this time or later.' })),
@@ -50,8 +50,8 @@ export const ConfigurationBody = Type.Object({
 
 /** What a person has found out about an uncertain step, and how. */
 export const ResolveBody = Type.Object({
-  outcome: Type.Enum(['accepted', 'rejected'], { description: 'Whether the provider has taken what was sent to it.' }),
-  reason: Line(500, { description: 'how it is known, on one line', examples: ['Seen in the account of the vendor.'] })
+  outcome: Type.Enum(['accepted', 'rejected'], { description: 'Whether the provider accepted the request.' }),
+  reason: Line(500, { description: 'how the outcome is known, on one line', examples: ['Seen in the account of the vendor.'] })
 }, { ...closed, title: 'Resolution' })
 
 /** Which dispatches that wait for a retry are released; without a filter, all of them. */
@@ -66,7 +66,7 @@ export const IdempotencyHeaders = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 255,
-      description: 'A repeat with the same key does nothing again: it answers with what the first request did, as it is now.'
+      description: 'A repeat with the same key does nothing new: it answers with the current state of the first request\'s dispatch.'
     })
   ),
   'idempotency-key': Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'Another name of X-Idempotency-Key.' }))

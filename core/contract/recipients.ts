@@ -3,7 +3,7 @@ import { type Static, type TObject, Type } from 'typebox'
 /** A recipient whom a mail server refuses, permanently or temporarily, and why. `code` is the SMTP reply code of the server. */
 export const TurnedAway = Type.Object({
   address: Type.String({ maxLength: 500 }),
-  code: Type.Optional(Type.Integer({ description: 'Of SMTP: 4xx for now, 5xx for good.' })),
+  code: Type.Optional(Type.Integer({ description: 'The SMTP reply code: 4xx temporary, 5xx permanent.' })),
   message: Type.String({ maxLength: 1000 })
 }, { title: 'TurnedAwayRecipient' })
 export type TurnedAway = Static<typeof TurnedAway>
@@ -13,15 +13,21 @@ export type TurnedAway = Static<typeof TurnedAway>
  * The recipients in `uncertain` may have the message. Only the service itself reports those, after a retry; a provider must not.
  */
 export const recipientLists = {
-  accepted: Type.Optional(Type.Array(Type.String({ maxLength: 500 }), { description: 'Of an e-mail: whose server took it.' })),
+  accepted: Type.Optional(
+    Type.Array(Type.String({ maxLength: 500 }), { description: 'E-mail: the recipients whose server accepted the message.' })
+  ),
   rejected: Type.Optional(
-    Type.Array(TurnedAway, { description: 'Of an e-mail: who does not get it, refused for good or put off too often.' })
+    Type.Array(TurnedAway, {
+      description: 'E-mail: the recipients who do not get it: refused permanently, or temporarily until the last retry.'
+    })
   ),
   waiting: Type.Optional(
-    Type.Array(TurnedAway, { description: 'Of an e-mail: who was put off. They are sent to again by themselves, and nobody else.' })
+    Type.Array(TurnedAway, {
+      description: 'E-mail: the recipients who were refused temporarily. The message is sent again to them only, automatically.'
+    })
   ),
   uncertain: Type.Optional(
-    Type.Array(TurnedAway, { description: 'Of an e-mail: who may have it, because the answer of the server was lost.' })
+    Type.Array(TurnedAway, { description: 'E-mail: the recipients who may have it, because the answer of the server was lost.' })
   )
 }
 export type RecipientReport = Static<TObject<typeof recipientLists>>

@@ -33,7 +33,7 @@ const StepError = Type.Object({ error: Word, message: Type.String(), details: Ty
 
 const Sandbox = Type.Optional(
   Type.Literal(true, {
-    description: 'Done in the test environment of the vendor, or by the simulator: nothing real happened, and nothing was charged.'
+    description: 'The step ran in the test environment of the vendor, or in the simulator: nothing real happened, and nothing was charged.'
   })
 )
 
@@ -52,16 +52,16 @@ export type StepAnswer = Static<typeof StepAnswer>
 /** Further fields of the error of a chain of which only some steps succeeded. */
 export const PartialDispatch = Type.Object({
   status: Type.Enum(dispatchStatuses),
-  steps: Type.Array(StepAnswer, { description: 'In their order, each with its own error.' }),
+  steps: Type.Array(StepAnswer, { description: 'The steps in their order, each with its own error.' }),
   creditsCharged: Type.Integer({ minimum: 0 }),
-  retryUrl: Type.String({ format: 'uri', description: 'POST does what is left of the chain, and repeats nothing.' })
+  retryUrl: Type.String({ format: 'uri', description: 'POST runs the remaining steps of the chain, and repeats none.' })
 })
 export type PartialDispatch = Static<typeof PartialDispatch>
 
 /** The body of every error. */
 export const ErrorBody = Type.Object({
   error: Word,
-  message: Type.String({ description: 'What was wrong, where, and what would be right.' }),
+  message: Type.String({ description: 'What is wrong, where, and what would be right.' }),
   requestId: Type.String(),
   details: Type.Optional(Type.Array(ProblemSchema)),
   dispatchId: Type.Optional(Uuid),
@@ -70,7 +70,7 @@ export const ErrorBody = Type.Object({
 }, { title: 'Error' })
 export type ErrorBody = Static<typeof ErrorBody>
 
-const Test = Type.Optional(Type.Literal(true, { description: 'Asked for with a test key: nothing real happens, and nothing is charged.' }))
+const Test = Type.Optional(Type.Literal(true, { description: 'Requested with a test key: nothing real happens, and nothing is charged.' }))
 const whole = { success: Type.Literal(true), dispatchId: Uuid, status: Type.Literal('succeeded'), test: Test }
 const ending = { metadata: Metadata, executionTime: Type.Number({ minimum: 0, description: 'Seconds.' }) }
 
@@ -101,7 +101,7 @@ export const QueuedResponse = Type.Object({
   dispatchId: Uuid,
   status: Type.Enum(['queued', 'running']),
   test: Test,
-  statusUrl: Type.String({ format: 'uri', description: 'GET reads the dispatch as it is by then.' }),
+  statusUrl: Type.String({ format: 'uri', description: 'GET reads the current state of the dispatch.' }),
   metadata: Metadata
 }, { title: 'QueuedDispatch' })
 export type QueuedResponse = Static<typeof QueuedResponse>
@@ -119,7 +119,7 @@ export const ValidationResponse = Type.Object({
     documentType: Type.Optional(Type.String()),
     credits: Type.Integer({ minimum: 0 }),
     on: Type.Optional(
-      Type.String({ description: 'Deferred: done once this event of the dispatch has come.', examples: ['esign.completed'] })
+      Type.String({ description: 'Deferred: the step runs when this event of the dispatch has come.', examples: ['esign.completed'] })
     )
   })),
   metadata: Metadata
@@ -142,24 +142,28 @@ const StepView = Type.Object({
   template: Type.Optional(UsedTemplate),
   deferredState: Type.Optional(
     Type.Enum(deferredStates, {
-      description: 'How far a deferred action has come. failed: POST …/retry does it again. skipped: its event is not to be expected any ' +
-        'more, as its error says.'
+      description: 'The state of a deferred action. failed: POST …/retry runs it again. skipped: its event can no longer come, as its ' +
+        'error says.'
     })
   ),
-  deferredOn: Type.Optional(Type.String({ description: 'Done once this event of the dispatch has come.', examples: ['esign.completed'] })),
+  deferredOn: Type.Optional(
+    Type.String({ description: 'The step runs when this event of the dispatch has come.', examples: ['esign.completed'] })
+  ),
   nextTryAt: Type.Optional(
-    Type.String({ format: 'date-time', description: 'When it is tried again by itself, or those of an e-mail who wait are.' })
+    Type.String({
+      format: 'date-time',
+      description: 'When the next automatic retry is due, of the step or of the remaining recipients of an e-mail.'
+    })
   ),
   deliveryStatus: Type.Optional(
     nullable(
       Type.Enum(deliveryStatuses, {
-        description:
-          'What became of it after its acceptance, as its vendor told; null: nothing is known yet. Absent where vendors tell nothing.'
+        description: 'What the vendor has reported since its acceptance; null: nothing yet. Absent for services without delivery statuses.'
       })
     )
   ),
   deliveryMessage: Type.Optional(
-    Type.String({ description: 'With a deliveryStatus that is a refusal: what it means, and for the price.' })
+    Type.String({ description: 'With a deliveryStatus that is a refusal: what it means, also for the price.' })
   ),
   error: Type.Optional(StepError)
 }, { title: 'Step' })
@@ -179,7 +183,7 @@ export const DispatchView = Type.Object({
   creditsCharged: Type.Integer({ minimum: 0 }),
   steps: Type.Array(StepView),
   requestId: Type.String(),
-  nextTryAt: Type.Optional(Type.String({ format: 'date-time', description: 'When it is tried again by itself.' })),
+  nextTryAt: Type.Optional(Type.String({ format: 'date-time', description: 'When the next automatic retry is due.' })),
   createdAt: Timestamp,
   finishedAt: nullable(Timestamp)
 }, { title: 'Dispatch' })
@@ -190,12 +194,12 @@ export const EventView = Type.Object({
   id: Type.String(),
   kind: Type.Enum(eventKinds, {
     description:
-      'planned, rendered, fetched (the document of the vendor), damaged (a document that is not what was stored any more was asked ' +
-      'for), calling, answered, done (without a provider), failed (no provider was called), resumed, released (to be tried again ' +
-      'at once), recovered (from a process that ended), reconciled, corrected (answered after its process had lost the dispatch), ' +
+      'planned, rendered, fetched (the document of the vendor), damaged (the stored document is damaged), calling, answered, done ' +
+      '(without a provider), failed (no provider was called), resumed, released (an operator released it for an immediate retry), ' +
+      'recovered (from a process that ended), reconciled, corrected (answered after its process had lost its lease), ' +
       'resolved, cancelled (of a step: its vendor has taken it back), cancelling (the vendor is asked to take it back), not_cancelled, ' +
-      'cancel_unknown (nobody knows whether it was taken back), webhook, polled, skipped (a deferred action whose event is not to be ' +
-      'expected any more).'
+      'cancel_unknown (it is unknown whether the vendor has taken it back), webhook, polled, skipped (a deferred action whose event can ' +
+      'no longer come).'
   }),
   service: Type.Optional(Type.String()),
   actor: AnyJsonObject,
@@ -206,7 +210,7 @@ export type EventView = Static<typeof EventView>
 
 export const CreditsView = Type.Object({
   balance: Type.Integer(),
-  held: Type.Integer({ minimum: 0, description: 'Reserved by dispatches under way.' }),
+  held: Type.Integer({ minimum: 0, description: 'Reserved for running dispatches.' }),
   ledger: Type.Array(Type.Object({
     id: Type.String(),
     kind: Type.Enum(['grant', 'correction', 'debit']),
@@ -233,17 +237,19 @@ export const ConfigurationView = Type.Object({
   valid: Type.Boolean({ description: 'false: it no longer fits the installed provider.' }),
   webhookUrl: Type.Optional(
     Type.String({
-      description: 'Where the vendor posts its events for this configuration; of several services, those of the first one. It is as good ' +
+      description: 'The URL for the vendor\'s events of this configuration; with several services, that of the first one. It is as good ' +
         'as a password: only the vendor needs it.'
     })
   ),
   webhookUrls: Type.Optional(
-    Type.Record(Type.String(), Type.String(), { description: 'The same for every service of the provider that has events, by its name.' })
+    Type.Record(Type.String(), Type.String(), {
+      description: 'The URL for each service of the provider that has events, by the name of the service.'
+    })
   ),
   problems: Type.Optional(Type.Array(ProblemSchema)),
   warnings: Type.Optional(
     Type.Array(ProblemSchema, {
-      description: 'Of the change that this answers, such as a secret that was not kept because its destination has changed.'
+      description: 'Warnings about the change, such as a secret that was not kept because its destination has changed.'
     })
   )
 }, { title: 'Configuration' })
@@ -281,7 +287,7 @@ export const ProviderView = Type.Object({
     capabilities: AnyJsonObject,
     limits: Type.Array(AnyJsonObject, {
       description:
-        'What else the vendor takes of a request: what stands `at` must fit a JSON Schema, `when` other fields do; `words` say it ' +
+        'Further limits of the vendor: the value `at` a pointer must fit a JSON Schema, `when` other fields fit theirs; `words` say it ' +
         'in a sentence.'
     }),
     idempotency: AnyJsonObject,
@@ -289,10 +295,10 @@ export const ProviderView = Type.Object({
     verbs: Type.Array(Type.String()),
     webhook: Type.Optional(
       Type.Array(Type.Enum(['jws', 'basic', 'hmac']), {
-        description: 'The vendor reports by itself; in which ways its events are verified.'
+        description: 'The vendor sends events; the ways in which they are verified.'
       })
     ),
-    statuses: Type.Optional(Type.Array(Type.String(), { description: 'The delivery statuses that it tells.' }))
+    statuses: Type.Optional(Type.Array(Type.String(), { description: 'The delivery statuses that it reports.' }))
   }))),
   settings: Type.Optional(JsonSchema),
   requestSettings: Type.Optional(JsonSchema),
@@ -330,15 +336,15 @@ export const ProcessView = Type.Object({
 export type ProcessView = Static<typeof ProcessView>
 
 const Count = Type.Integer({ minimum: 0 })
-const Seconds = nullable(Type.Number({ description: 'Seconds that the first of them has been waiting; null: none is due.' }))
+const Seconds = nullable(Type.Number({ description: 'How many seconds the oldest one has been waiting; null: none is due.' }))
 
 /** The work that waits in the service. */
 export const QueueView = Type.Object({
   dispatches: Type.Object({
     queued: Count,
     running: Count,
-    uncertain: Type.Integer({ minimum: 0, description: 'Steps in doubt.' }),
-    triedAgain: Type.Integer({ minimum: 0, description: 'Those queued that were surely not sent before.' }),
+    uncertain: Type.Integer({ minimum: 0, description: 'Steps with an uncertain outcome.' }),
+    triedAgain: Type.Integer({ minimum: 0, description: 'Queued dispatches that wait for a retry, because they were certainly not sent.' }),
     oldest: Seconds
   }),
   jobs: Type.Array(Type.Object({
@@ -346,7 +352,7 @@ export const QueueView = Type.Object({
     ready: Count,
     later: Count,
     active: Count,
-    again: Type.Integer({ minimum: 0, description: 'Those that failed and come again.' }),
+    again: Type.Integer({ minimum: 0, description: 'Failed jobs that will be retried.' }),
     oldest: Seconds
   }))
 }, { title: 'Queue' })
@@ -362,6 +368,6 @@ export const Nothing = Type.Null({ description: 'Done.' })
 export const HealthView = Type.Object({
   status: Type.Literal('ok'),
   clockSkew: Type.Number({
-    description: 'Seconds that the clock of the process that answers was behind that of the database when it started; negative: ahead.'
+    description: 'By how many seconds this process\'s clock was behind that of the database at its start; negative: ahead.'
   })
 }, { title: 'Health' })

@@ -33,14 +33,16 @@ export const VersionQuery = Type.Object({ version: Type.Optional(VersionNumber) 
 export type VersionQuery = Static<typeof VersionQuery>
 
 const text = {
-  name: Type.Optional(Line(100, { description: 'The name, unless the source says it.' })),
+  name: Type.Optional(Line(100, { description: 'The name, if the source does not give it.' })),
   service: Type.Optional(
-    Type.Enum(['invoicing', 'esign', 'postal', 'sms', 'email', 'file'], { description: 'What it is made for, unless the source says it.' })
+    Type.Enum(['invoicing', 'esign', 'postal', 'sms', 'email', 'file'], {
+      description: 'The service of the template, if the source does not give it.'
+    })
   ),
   documentType: Type.Optional(Type.Enum(['INVOICE', 'E_INVOICE', 'QUOTE', 'CREDIT'])),
   source: Type.String({ minLength: 1, maxLength: templateTextLimit, description: 'The text of template.yaml.' }),
   schema: Type.Unsafe<JsonObject>({ ...AnyJsonObject, description: 'The JSON Schema (2020-12) of the data.' }),
-  sample: Type.Unsafe<JsonObject>({ ...AnyJsonObject, description: 'Data that fit the schema.' })
+  sample: Type.Unsafe<JsonObject>({ ...AnyJsonObject, description: 'Sample data that fit the schema.' })
 }
 
 /** An example to copy: a small template that shows each part. */
@@ -77,7 +79,7 @@ export const NextVersionBody = Type.Object({
   baseVersion: Type.Integer({
     minimum: 1,
     maximum: 2_147_483_647,
-    description: 'The newest version ("latestVersion"), from which the change was made.'
+    description: 'The newest version ("latestVersion"), on which the change is based.'
   }),
   ...text
 }, { ...closed, title: 'NewTemplateVersion', examples: [{ baseVersion: 1, ...example }] })
@@ -87,8 +89,8 @@ export const PublishBody = Type.Object({ version: VersionNumber }, { ...closed, 
 export type PublishBody = Static<typeof PublishBody>
 
 const preview = {
-  data: Type.Optional(Type.Unsafe<JsonObject>({ ...AnyJsonObject, description: 'The data; the sample unless given.' })),
-  format: Type.Optional(Type.Enum(previewFormats, { description: 'What a dispatch would make, unless given.' }))
+  data: Type.Optional(Type.Unsafe<JsonObject>({ ...AnyJsonObject, description: 'The data; by default the sample.' })),
+  format: Type.Optional(Type.Enum(previewFormats, { description: 'By default the format that a dispatch would produce.' }))
 }
 
 export const PreviewBody = Type.Object({ version: Type.Optional(VersionNumber), ...preview }, { ...closed, title: 'Preview' })
@@ -102,13 +104,13 @@ export const TemplateView = Type.Object({
   id: Type.Integer(),
   name: Type.String(),
   version: Type.Integer(),
-  status: Type.Enum(versionStatuses, { description: 'Of this version. Dispatches use the published one.' }),
-  latestVersion: Type.Integer({ description: 'The newest, which may be a draft.' }),
+  status: Type.Enum(versionStatuses, { description: 'The status of this version. Dispatches use the published one.' }),
+  latestVersion: Type.Integer({ description: 'The newest version, which may be a draft.' }),
   service: Type.String(),
   documentType: Type.Optional(Type.String()),
   formats: Type.Array(Type.String()),
-  locale: Type.String({ description: 'A language tag (BCP 47); the first of the languages where the data choose.' }),
-  languages: Type.Array(Type.String(), { description: 'Those that the data may choose from; none where there is one locale.' }),
+  locale: Type.String({ description: 'A language tag (BCP 47); if the data choose the language, the first one.' }),
+  languages: Type.Array(Type.String(), { description: 'The languages that the data may choose; empty for a template with one locale.' }),
   schema: AnyJsonObject,
   sample: AnyJsonObject,
   updatedAt: Timestamp,

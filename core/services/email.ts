@@ -32,19 +32,19 @@ export const EmailFields = Type.Object({
   cc: Type.Optional(Recipients),
   bcc: Type.Optional(Recipients),
   replyTo: Type.Optional(EmailAddress),
-  subject: Line(500, { title: 'EmailSubject', description: 'a text of one line, sent as it is', examples: ['Your documents'] }),
+  subject: Line(500, { title: 'EmailSubject', description: 'a text of one line, sent unchanged', examples: ['Your documents'] }),
   body: Type.Optional(
     Type.String({
       title: 'EmailBody',
       pattern: '\\S',
       maxLength: longestBody,
-      description: 'HTML or plain text that is not blank, sent as it is; in place of a template',
+      description: 'HTML or plain text that is not blank, sent unchanged; instead of a template',
       examples: ['Hello Ada']
     })
   ),
   headers: Type.Optional(MailHeaders),
   attachGenerated: Type.Optional(
-    Type.Boolean({ title: 'AttachGenerated', default: true, description: 'Attach the document that was made before.' })
+    Type.Boolean({ title: 'AttachGenerated', default: true, description: 'Whether the generated document is attached.' })
   )
 }, { title: 'EmailFields', additionalProperties: false })
 export type EmailFields = Static<typeof EmailFields>
@@ -56,7 +56,7 @@ export function attaches ({ attachGenerated }: JsonObject): boolean {
 
 /** What an email provider declares. The setting `allowedSenders` of a configuration says which senders are allowed. */
 export const EmailCapabilities = Type.Object({
-  maxSize: Type.Optional(Type.Integer({ minimum: 1, description: 'Bytes of a whole message.' }))
+  maxSize: Type.Optional(Type.Integer({ minimum: 1, description: 'The largest whole message in bytes.' }))
 }, { additionalProperties: false })
 export type EmailCapabilities = Static<typeof EmailCapabilities>
 
@@ -139,14 +139,15 @@ function checkSender ({ fields: { from }, provider, at }: EmailSubject): Problem
   return [{
     path: at('from'),
     code: 'sender_not_allowed',
-    message: `The configuration of the provider "${provider.code}" does not let ${from} send: its setting "allowedSenders" lists who may.`
+    message:
+      `The configuration of the provider "${provider.code}" does not permit the sender ${from}: its setting "allowedSenders" lists the permitted ones.`
   }]
 }
 
 function checkRecipients ({ fields: { to }, at }: EmailSubject): Problem[] {
   return listOf(to).length > 0
     ? []
-    : [{ path: at('to'), code: 'no_recipient', message: 'There is nobody to send to: give at least one address.' }]
+    : [{ path: at('to'), code: 'no_recipient', message: 'There is no recipient: give at least one address.' }]
 }
 
 function checkDuplicates ({ fields, at }: EmailSubject): Problem[] {
@@ -159,7 +160,7 @@ function checkDuplicates ({ fields, at }: EmailSubject): Problem[] {
 
 function checkSubject ({ fields: { subject }, at }: EmailSubject): Problem[] {
   return /\{\{|\{%/.test(subject)
-    ? [{ path: at('subject'), code: 'static_subject', message: 'A subject is sent as it is: the expression in it is not evaluated.' }]
+    ? [{ path: at('subject'), code: 'static_subject', message: 'A subject is sent unchanged: the expression in it is not evaluated.' }]
     : []
 }
 

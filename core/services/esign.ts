@@ -18,7 +18,10 @@ const Signer = Type.Object({
   lastName: Line(100, { examples: ['Lovelace'] }),
   phoneNumber: Type.Optional(PhoneNumber()),
   order: Type.Optional(
-    Type.Integer({ minimum: 1, description: 'When they sign: those with the same number at the same time. Without one, all at once.' })
+    Type.Integer({
+      minimum: 1,
+      description: 'The position in the signing order; signers with the same number sign at the same time. Without it, all sign at once.'
+    })
   )
 }, { title: 'Signer', additionalProperties: false })
 export type Signer = Static<typeof Signer>
@@ -36,13 +39,13 @@ export type EsignFields = Static<typeof EsignFields>
 export const EsignCapabilities = Type.Object({
   signatureTypes: Type.Array(Type.Enum(signatureTypes), { minItems: 1, uniqueItems: true }),
   locales: Type.Optional(
-    Type.Array(LanguageCode, { uniqueItems: true, description: 'The languages it writes to signers in; left out, it takes any.' })
+    Type.Array(LanguageCode, { uniqueItems: true, description: 'The languages of its messages to signers; if left out, any.' })
   ),
   maxSigners: Type.Optional(Type.Integer({ minimum: 1 })),
   phoneNumberFor: Type.Optional(
     Type.Array(Type.Enum(signatureTypes), {
       uniqueItems: true,
-      description: 'The types of signature for which each signer needs a phone number; left out, none.'
+      description: 'The types of signature for which each signer needs a phone number; if left out, none.'
     })
   )
 }, { additionalProperties: false })
@@ -59,7 +62,7 @@ export type EsignDispatch = {
 
 export const esign: ProvidedService<'esign', EsignFields, EsignCapabilities, 'document', EsignDispatch> = {
   name: 'esign',
-  summary: 'Has a document signed: starts a signature workflow.',
+  summary: 'Starts a signature workflow for a document.',
   fields: EsignFields,
   topLevelFields: ['signers'],
   required: ['signers'],
@@ -115,7 +118,11 @@ function checkOrder (signers: readonly Signer[], path: string): Problem[] {
   if (orders.every((order) => order === undefined)) return []
   const missing = orders.flatMap((order, index) =>
     order === undefined
-      ? [{ path: `${path}/${index}/order`, code: 'order_missing', message: 'Some signers have an order: give every signer one, or none.' }]
+      ? [{
+        path: `${path}/${index}/order`,
+        code: 'order_missing',
+        message: 'Only some signers have an order: give it for every signer, or for none.'
+      }]
       : []
   )
   if (missing.length > 0) return missing
@@ -124,7 +131,9 @@ function checkOrder (signers: readonly Signer[], path: string): Problem[] {
       {
         path: `${path}/${index}/order`,
         code: 'order_gap',
-        message: `Nobody has the order ${order - 1}: orders count from 1 without a gap; equal ones sign at the same time.`
+        message: `No signer has the order ${
+          order - 1
+        }: orders start at 1 and have no gaps; signers with equal orders sign at the same time.`
       }
     ]
   )

@@ -15,14 +15,14 @@ export const FileFields = Type.Object({
     Type.Enum(Object.keys(outputFormats) as [OutputFormat, ...OutputFormat[]], { default: defaults.outputFormat })
   ),
   filename: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 200, description: 'The name of the download; the extension is added where it is missing.' })
+    Type.String({ minLength: 1, maxLength: 200, description: 'The file name of the download; a missing extension is added.' })
   )
 }, { title: 'FileFields', additionalProperties: false })
 export type FileFields = Static<typeof FileFields>
 
 export const file: Service<'file', FileFields, never, 'document'> = {
   name: 'file',
-  summary: 'Makes a document.',
+  summary: 'Generates a document.',
   fields: FileFields,
   topLevelFields: [],
   required: [],

@@ -83,14 +83,14 @@ function checkAccount (data: JsonObject): Problem[] {
       ? [{
         path: `${path}/iban`,
         code: 'bad_iban',
-        message: 'Expected an IBAN with its right check digits; no code to pay by is made of this one.'
+        message: 'Expected an IBAN with correct check digits; without it, the document has no payment code.'
       }]
       : [],
     ...isWrong('bic', isBic)
       ? [{
         path: `${path}/bic`,
         code: 'bad_bic',
-        message: 'Expected a BIC of 8 or 11 characters; no code to pay by is made with this one.'
+        message: 'Expected a BIC of 8 or 11 characters; without it, the document has no payment code.'
       }]
       : []
   ]

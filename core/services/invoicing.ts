@@ -34,22 +34,22 @@ export type InvoicingFields = Static<typeof InvoicingFields>
 export const InvoicingCapabilities = Type.Object({
   documentTypes: Type.Array(DocumentType, { minItems: 1, uniqueItems: true }),
   sendByEmail: Type.Optional(Type.Union([Type.Boolean(), Type.Array(DocumentType, { minItems: 1, uniqueItems: true })], {
-    description: 'The provider can e-mail the document to the customer itself: every one, or those of some types.'
+    description: 'The provider can e-mail the document to the customer itself: all documents, or those of some types.'
   })),
   requires: Type.Optional(Type.Array(Type.String({ pattern: '^(/[^/]+)+$' }), {
-    description: 'Parts of the invoice vocabulary that the provider cannot do without: JSON pointers into the template data.'
+    description: 'Fields of the invoice that the provider requires: JSON pointers into the template data.'
   })),
   eInvoiceFormats: Type.Optional(
     Type.Array(Type.Enum(eInvoiceFormats), {
       minItems: 1,
       uniqueItems: true,
-      description: 'The formats of e-invoices that it takes; left out, all.'
+      description: 'The formats of e-invoices that it accepts; if left out, all.'
     })
   ),
   document: Type.Optional(
     Type.Enum(['ours', 'theirs'], {
       default: 'ours',
-      description: 'Whose document is attached and archived: the one made here, or the provider\'s own.'
+      description: 'Which document is attached and archived: the one generated here, or the provider\'s own.'
     })
   )
 }, { additionalProperties: false })
@@ -140,7 +140,7 @@ function checkPlain ({ fields: { documentType, eInvoiceFormat }, at }: Invoicing
     problems: [{
       path: at('eInvoiceFormat'),
       code: 'not_supported',
-      message: `Only E_INVOICE documents have a format of e-invoices; this is ${documentType}.`
+      message: `Only documents of type E_INVOICE have an e-invoice format; this is ${documentType}.`
     }],
     warnings: []
   }
@@ -195,7 +195,7 @@ function checkMailed ({ fields, at: where, otherServices: beside }: InvoicingSub
   return [{
     path: where('sendByEmail'),
     code: 'mailed_twice',
-    message: 'The provider and the step "email" would both send an e-mail: leave one of the two out.'
+    message: 'The provider and the step "email" would both send an e-mail: leave out one of the two.'
   }]
 }
 

@@ -22,7 +22,7 @@ export function checkLink (text: string, path: string, link: string | undefined)
       [{
         path,
         code: 'no_document',
-        message: `There is no document here that ${linkToken} could link to: chain this service behind one that makes it, as POST ` +
+        message: `There is no document to which ${linkToken} could link: chain this service after one that generates it, as POST ` +
           '/api/file/email and POST /api/file/sms do.'
       }] :
       [],
@@ -30,7 +30,7 @@ export function checkLink (text: string, path: string, link: string | undefined)
       ? [{
         path,
         code: 'static_text',
-        message: `A text is sent as it is: of all expressions only ${linkToken}, written exactly so, is replaced.`
+        message: `A text is sent unchanged: the only expression that is replaced is ${linkToken}, exactly as written here.`
       }]
       : []
   }

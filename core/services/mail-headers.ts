@@ -50,7 +50,7 @@ export function checkMailHeaders (headers: MailHeaders | undefined, path: string
       ...again.map((header) => ({
         path: header.path,
         code: 'duplicate',
-        message: `The header "${first.name}" is there already: names differ by more than the case of their letters.`
+        message: `The header "${first.name}" is given twice: upper and lower case in names are the same.`
       })),
       ...(rules[first.key.startsWith('x-') || first.key === 'organization' ? 'free' : first.key] ?? rules['structured'])?.(first,
         unsubscribe) ?? []
@@ -65,7 +65,7 @@ type Rule = (header: Header, unsubscribe: string) => Problem[]
 const addresses = /^<(?:https?|mailto):[^\s<>]+>(?: *, *<(?:https?|mailto):[^\s<>]+>)*$/
 
 const inAscii: Rule = ({ name, value, path }) =>
-  isAscii(value) ? [] : [{ path, code: 'not_ascii', message: `The header "${name}" has characters of ASCII only.` }]
+  isAscii(value) ? [] : [{ path, code: 'not_ascii', message: `The header "${name}" must contain ASCII characters only.` }]
 
 const addressed: Rule = ({ name, value, path }) =>
   addresses.test(value) ?
@@ -86,7 +86,7 @@ const rules: Readonly<Record<string, Rule>> = {
   'list-owner': addressed,
   'list-archive': addressed,
   'list-unsubscribe-post': ({ value, path }, unsubscribe) => [
-    ...(value === oneClick ? [] : [{ path, code: 'const', message: `Expected "${oneClick}": nothing else is known (RFC 8058).` }]),
+    ...(value === oneClick ? [] : [{ path, code: 'const', message: `Expected "${oneClick}", the only permitted value (RFC 8058).` }]),
     ...(unsubscribe.includes('<https:')
       ? []
       : [{ path, code: 'no_address', message: 'A click needs an https:// address: give it in the header "List-Unsubscribe".' }])

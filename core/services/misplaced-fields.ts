@@ -22,7 +22,7 @@ export function createMisplacedFieldHint (path: readonly ServiceName[], { proper
     const [, object, field] = /^(?:\/([a-z]+))?\/([^/]+)$/.exec(problem.path) ?? []
     if (problem.code !== 'unknown_field' || field === undefined) return problem
     const place = placeOf(field, object)
-    if (place !== undefined) return { ...problem, message: `The field "${field}" does not stand here: it belongs to "${place}".` }
+    if (place !== undefined) return { ...problem, message: `The field "${field}" is in the wrong place: it belongs to "${place}".` }
     return object === undefined && isServiceName(field) ? { ...problem, message: notInPath(field, path) } : problem
   }
 }

@@ -17,13 +17,13 @@ const Recipient = Type.Object({
   name: Line(100, { examples: ['Ada Lovelace'] }),
   company: Type.Optional(Line(100, { examples: ['Analytical Engines'] })),
   address: Lines(300, {
-    description: 'the street and what else stands above the city, on one line or several with "\\n" between them',
+    description: 'the street and the other lines above the city, separated by "\\n"',
     examples: ['12 rue de la Paix']
   }),
   city: Line(100, { examples: ['Paris'] }),
   state: Type.Optional(
     Line(50, {
-      description: 'the state, province or region, where addresses of the country have one: CA; two letters in the US',
+      description: 'the state, province or region, if addresses of the country have one, such as CA; two letters in the US',
       examples: ['CA']
     })
   ),
@@ -48,12 +48,14 @@ export type PostalFields = Static<typeof PostalFields>
 /** What a postal provider declares. */
 export const PostalCapabilities = Type.Object({
   mailTypes: Type.Array(Type.Enum(mailTypes), { minItems: 1, uniqueItems: true }),
-  countries: Type.Optional(Type.Array(CountryCode, { uniqueItems: true, description: 'Where it delivers; left out, everywhere.' })),
+  countries: Type.Optional(
+    Type.Array(CountryCode, { uniqueItems: true, description: 'The countries to which it delivers; if left out, all.' })
+  ),
   papers: Type.Optional(
     Type.Array(Type.Enum(paperSizes), {
       minItems: 1,
       uniqueItems: true,
-      description: 'The sheets that it prints on, standing upright; left out, any.'
+      description: 'The paper sizes that it prints on, in portrait format; if left out, any.'
     })
   ),
   maxPages: Type.Optional(Type.Integer({ minimum: 1 })),
@@ -133,7 +135,7 @@ function checkPage (
 ): string | undefined {
   const { papers: printed } = capabilities
   if (printed === undefined) return undefined
-  const prints = `The provider "${code}" prints on ${printed.join(' or ')} alone, upright`
+  const prints = `The provider "${code}" prints only on ${printed.join(' or ')} in portrait format`
   if (orientation === 'landscape') return `${prints}, and the pages of this template lie on their side (landscape).`
   return size === 'auto' || printed.includes(size)
     ? undefined

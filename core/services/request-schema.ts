@@ -10,12 +10,12 @@ const closed = { additionalProperties: false } as const
 
 const TemplateData = Type.Unsafe<JsonObject>({
   ...AnyJsonObject,
-  description: 'The data of the document; its schema belongs to the template.'
+  description: 'The data of the document; the template has their schema.'
 })
 
 /** A template by its number. */
 const TemplateById = Type.Object({
-  id: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'The template.' }),
+  id: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'The id of the template.' }),
   data: TemplateData
 }, { ...closed, title: 'TemplateReference' })
 
@@ -32,7 +32,7 @@ const providerFields = {
     Type.Unsafe<JsonObject>({
       ...AnyJsonObject,
       title: 'RequestSettings',
-      description: 'Runtime parameters of the provider, as it declares them.'
+      description: 'The request settings that the provider declares.'
     })
   )
 }
@@ -102,8 +102,7 @@ export const RetryBody = Type.Object(Object.fromEntries(serviceNames.map((name) 
   ...closed,
   title: 'Retry',
   examples: serviceNames.flatMap(exampleOf),
-  description:
-    'The whole object of the service that failed, on the path or deferred, put right: it takes the place of what the request said.'
+  description: 'The whole corrected object of the failed service, on the path or deferred: it replaces the object of the request.'
 })
 
 function exampleOf (name: ServiceName): JsonObject[] {
@@ -154,7 +153,7 @@ export function deferredField (path: readonly ServiceName[], ownOf: (form: StepS
     }), {
       title: `DeferredOn${names}`,
       maxItems: mostDeferred,
-      description: 'What is done with the document when an event comes: the fields of a service beside "on" and "service".'
+      description: 'An action for an event: the fields of a service, with "on" and "service".'
     }))
   }
 }

@@ -82,7 +82,7 @@ function fieldProblems (place: StepLocation): Problem[] {
     ...contradicting.map((field) => ({
       path: `${base}/${field}`,
       code: 'contradiction',
-      message: `Says something else than "/${field}"; give it in one place.`
+      message: `It differs from "/${field}"; give it in one place only.`
     }))
   ]
 }
@@ -100,12 +100,12 @@ function templateProblems (place: StepLocation): Problem[] {
     const others = ways.map(({ path }) => `"${path.slice(1)}"`).join(' or ')
     return ways.some(({ given }) => given)
       ? []
-      : [{ path: pointerTo(place, 'template'), code: 'required', message: `The field "template" is required, or ${others} in its place.` }]
+      : [{ path: pointerTo(place, 'template'), code: 'required', message: `The field "template" is required, or ${others} instead.` }]
   }
   return ways.filter(({ given, exclusive }) => given && exclusive).map(({ path }) => ({
     path,
     code: 'contradiction',
-    message: `Stands in the place of "${pointerTo(place, 'template')}"; give one of the two.`
+    message: `It replaces "${pointerTo(place, 'template')}"; give one of the two.`
   }))
 }
 

@@ -20,7 +20,7 @@ export const SmsFields = Type.Object({
       title: 'SmsMessage',
       pattern: '\\S',
       maxLength: longestMessage,
-      description: 'a text that is not blank; without one, that of the template',
+      description: 'a text that is not blank; by default the text of the template',
       examples: ['Hello Ada']
     })
   ),
@@ -38,9 +38,11 @@ export type SmsFields = Static<typeof SmsFields>
 
 /** What an sms provider declares. */
 export const SmsCapabilities = Type.Object({
-  countries: Type.Optional(Type.Array(CountryCode, { uniqueItems: true, description: 'Where it sends to; left out, everywhere.' })),
+  countries: Type.Optional(
+    Type.Array(CountryCode, { uniqueItems: true, description: 'The countries to which it sends; if left out, all.' })
+  ),
   maxSegments: Type.Optional(Type.Integer({ minimum: 1 })),
-  alphanumericSender: Type.Optional(Type.Boolean({ description: 'A request may name its sender.' }))
+  alphanumericSender: Type.Optional(Type.Boolean({ description: 'Whether a request may name its sender.' }))
 }, { additionalProperties: false })
 export type SmsCapabilities = Static<typeof SmsCapabilities>
 
@@ -102,7 +104,7 @@ function checkText (message: string, { provider, at, link }: CheckInput<SmsField
       warnings,
       problems: [
         ...problems,
-        { path, code: 'too_long', message: `With its links the text has ${length} characters, and may have at most ${longestMessage}.` }
+        { path, code: 'too_long', message: `With its links, the text has ${length} characters; at most ${longestMessage} are permitted.` }
       ]
     }
   }
@@ -121,7 +123,7 @@ export function checkMessage (text: string, provider: ProviderFacts<SmsCapabilit
     return [{
       path,
       code: 'too_long',
-      message: `The text that the template made has ${length} characters, and may have at most ${longestMessage}.`
+      message: `The text from the template has ${length} characters; at most ${longestMessage} are permitted.`
     }]
   }
   return provider === undefined ? [] : checkSegments(text, provider, path)
@@ -137,7 +139,7 @@ function checkLength (text: string, path: string): Problem[] {
   return [{
     path,
     code: 'many_segments',
-    message: `The text is sent in ${segments} segments (${characters} characters of ${encoding}), each of which is paid for.`
+    message: `The text is sent in ${segments} segments (${characters} characters of ${encoding}), and each segment is charged.`
   }]
 }
 

@@ -10,7 +10,7 @@ export type UploadFields = Static<typeof UploadFields>
 
 /** What an upload provider declares. */
 export const UploadCapabilities = Type.Object({
-  maxSize: Type.Optional(Type.Integer({ minimum: 1, description: 'Bytes of a file.' }))
+  maxSize: Type.Optional(Type.Integer({ minimum: 1, description: 'The largest file in bytes.' }))
 }, { additionalProperties: false })
 export type UploadCapabilities = Static<typeof UploadCapabilities>
 

@@ -59,7 +59,7 @@ async function flattened (
     throw refusal('validation_failed', [{
       path: '/image',
       code: 'too_large',
-      message: `The picture takes up ${bytes} bytes; it may have ${largest}: make it smaller, or send it as a JPEG.`
+      message: `The picture has ${bytes} bytes; at most ${largest} are permitted: make it smaller, or send it as a JPEG.`
     }])
   }
   return { bytes, ...picture }

@@ -117,7 +117,7 @@ async function acquire (
   const release = await semaphore.acquire(whose)
   if (release === undefined) {
     const who = typeof whose === 'number' ? 'the company' : 'this address'
-    throw new DispatchError('rate_limited', `More requests of ${who} are waiting than there is room for: try again in a second.`, {
+    throw new DispatchError('rate_limited', `Too many requests of ${who} are waiting: try again in a second.`, {
       retryAfter: 1
     })
   }

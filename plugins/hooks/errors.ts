@@ -74,8 +74,8 @@ function send (error: DispatchError, request: FastifyRequest, reply: FastifyRepl
 /** The cause goes into the log only: all that a client can do is to try again. */
 function unavailable (error: DatabaseUnavailable): DispatchError {
   const message = error.doubtful
-    ? 'The service lost its database while it worked on the request: read what became of it before you send it again.'
-    : 'The service cannot work with its database now; nothing was changed. Try again in a moment.'
+    ? 'The service lost its database during the request: check the result before you send it again.'
+    : 'The service cannot use its database now; nothing was changed. Try again in a moment.'
   return new DispatchError('service_unavailable', message, { cause: error })
 }
 
@@ -89,13 +89,13 @@ const frameworkErrors: Record<string, { word: ErrorWord, message: string | ((req
     word: 'unsupported_media_type',
     message: 'The body must be JSON: send "Content-Type: application/json".'
   },
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: { word: 'validation_error', message: 'The body is not as long as its Content-Length says.' },
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: { word: 'validation_error', message: 'The length of the body differs from its Content-Length.' },
   FST_ERR_ROUTE_MISSING_CONTENT_TYPE: {
     word: 'unsupported_media_type',
     message: 'The body must be JSON: send "Content-Type: application/json".'
   },
   FST_ERR_BAD_URL: { word: 'not_found', message: 'The path of the URL cannot be decoded.' },
-  FST_ERR_MAX_PARAM_LENGTH: { word: 'not_found', message: 'Nothing has a name as long as the one in the path.' }
+  FST_ERR_MAX_PARAM_LENGTH: { word: 'not_found', message: 'The name in the path is too long to exist.' }
 }
 
 function frameworkError (error: FastifyError, request: FastifyRequest): DispatchError {

@@ -4,7 +4,7 @@ import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebo
 /** How long the file is valid, in milliseconds: 90 days. RFC 9116 recommends less than a year. */
 const validFor = 90 * 24 * 3600 * 1000
 
-const SecurityText = { description: 'Whom to tell (RFC 9116).', content: { 'text/plain': { schema: { type: 'string' } } } }
+const SecurityText = { description: 'The security contact (RFC 9116).', content: { 'text/plain': { schema: { type: 'string' } } } }
 
 /** `/.well-known/security.txt`: the contact for reports of vulnerabilities, if the operator has set one. */
 export const securityRoutes: FastifyPluginCallbackTypebox<{ contact: string | undefined, publicUrl: string, now: () => Date }> = (
@@ -17,11 +17,11 @@ export const securityRoutes: FastifyPluginCallbackTypebox<{ contact: string | un
     schema: {
       operationId: 'readSecurityText',
       tags: ['Health'],
-      summary: 'Says whom to tell of a weakness of the service.',
+      summary: 'Names the contact for reports of security weaknesses.',
       response: { 200: SecurityText }
     }
   }, async (_request, reply) => {
-    if (contact === undefined) throw new DispatchError('not_found', 'Nobody is named here: the operator has set no contact.')
+    if (contact === undefined) throw new DispatchError('not_found', 'The operator has set no security contact.')
     const lines = [
       `Contact: ${contact}`,
       `Expires: ${new Date(now().getTime() + validFor).toISOString()}`,

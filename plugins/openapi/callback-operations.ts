@@ -34,7 +34,7 @@ export function callbackOperations (components: Components): Record<string, Open
 
 /** Standard Webhooks 1.0.0. */
 const headers = {
-  'webhook-id': 'The id of the callback, the same in every try: who has seen it has taken it.',
+  'webhook-id': 'The id of the callback, the same in every attempt: it identifies a repeated callback.',
   'webhook-timestamp': 'When it was sent, in seconds since 1970.',
   'webhook-signature':
     '`v1,` and the HMAC-SHA256 of id, timestamp and body in base64, by the secret of `POST /api/v1/company/callback-secret`; for a ' +
@@ -46,10 +46,10 @@ const answers = {
   '2XX': {
     name: 'CallbackTaken',
     description:
-      'It was taken. After any other answer, or none within 10 seconds, it comes again: after 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 ' +
+      'The callback was received. After any other answer, or none within 10 seconds, it is sent again after 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 ' +
       'and 24 h.'
   },
-  410: { name: 'CallbackStopped', description: 'It is not to come again.' }
+  410: { name: 'CallbackStopped', description: 'Stops further attempts.' }
 }
 
 function capital (word: string): string {
@@ -58,17 +58,17 @@ function capital (word: string): string {
 
 const summaries = {
   ...Object.fromEntries(
-    toldStatuses.map((status) => [`dispatch.${status}`, `A dispatch that nobody waits for has come to the status "${status}".`])
+    toldStatuses.map((status) => [`dispatch.${status}`, `An asynchronous dispatch has reached the status "${status}".`])
   ),
   ...Object.fromEntries(
     eventServices.flatMap((service) =>
       deliveryStatusesOf(service).map(
-        (status) => [`${service}.${status}`, `The step "${service}" of a dispatch has come to the delivery status "${status}".`]
+        (status) => [`${service}.${status}`, `The step "${service}" of a dispatch has reached the delivery status "${status}".`]
       )
     )
   ),
-  'email.sent': 'All recipients of an e-mail have it, also those who were put off.',
-  'email.partially_sent': 'Some recipients of an e-mail do not have it, and are not tried any more.',
+  'email.sent': 'All recipients of an e-mail have it, including those who were refused temporarily.',
+  'email.partially_sent': 'Some recipients of an e-mail do not have it, and there are no further retries.',
   'deferred.failed': 'A deferred action has failed and is not tried again by itself.',
-  'company.credits_low': 'Fewer credits of the company are free than its threshold.'
+  'company.credits_low': 'The free credits of the company are below its threshold.'
 } as Record<CallbackType, string>

@@ -100,16 +100,16 @@ const text = { type: 'string' }
 const headers = {
   'X-Request-ID': { description: 'The id of the request, the client\'s own if it sent one.', schema: text },
   'X-API-Version': { description: 'The version that served the request.', schema: text },
-  'X-API-Released': { description: 'The day of its release.', schema: { type: 'string', format: 'date' } },
+  'X-API-Released': { description: 'The release date of that version.', schema: { type: 'string', format: 'date' } },
   'RateLimit-Policy': {
-    description: 'The limit, on every answer where there is one: `"dispatch";q=100;w=60` is 100 in 60 seconds.',
+    description: 'The rate limit of the route, if it has one: `"dispatch";q=100;w=60` is 100 requests in 60 seconds.',
     schema: text
   },
-  RateLimit: { description: 'What is left of it: `"dispatch";r=42;t=17` is 42 for the next 17 seconds.', schema: text },
-  'Retry-After': { description: 'Seconds until it is worth another try.', schema: { type: 'integer' } },
+  RateLimit: { description: 'The remaining requests: `"dispatch";r=42;t=17` is 42 for the next 17 seconds.', schema: text },
+  'Retry-After': { description: 'Seconds until a new attempt makes sense.', schema: { type: 'integer' } },
   'Idempotency-Replayed': {
-    description: '"true" where the request repeats one with the same idempotency key, also on an error.',
+    description: '"true" if the request repeats one with the same idempotency key, also for an error.',
     schema: text
   },
-  'X-Deprecation-Warning': { description: 'Since when the route is deprecated, when it goes, and what takes its place.', schema: text }
+  'X-Deprecation-Warning': { description: 'Since when the route is deprecated, when it is removed, and what replaces it.', schema: text }
 } as const satisfies Record<string, OpenApiObject>

@@ -18,7 +18,7 @@ export const openapiPlugin = plugin<{ publicUrl: string }>(async (app, { publicU
       info: {
         title: 'Document Dispatch',
         version: latestVersion,
-        description: 'Takes a template and its data, makes the document and dispatches it through a provider.',
+        description: 'Takes a template and its data, generates the document and dispatches it through a provider.',
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' }
       },
       externalDocs: { url: `${publicUrl}/docs/providers`, description: 'What each provider supports' },
@@ -63,21 +63,21 @@ export const openapiPlugin = plugin<{ publicUrl: string }>(async (app, { publicU
 /** The groups of operations, in the order in which a newcomer meets them. */
 const tags = {
   Authentication: 'Logging in, and acting for others.',
-  Dispatch: 'Making documents and dispatching them, by one service or several; and validating such requests.',
-  Dispatches: 'What became of dispatches, and what a person may do about them.',
+  Dispatch: 'Generate documents and dispatch them through one or several services, and validate such requests.',
+  Dispatches: 'The state of dispatches, and the actions of people on them.',
   Documents: 'The documents that were made.',
-  Callbacks: 'What the service tells of by itself, and the secret that proves it.',
+  Callbacks: 'The messages that the service sends by itself, and the secret that signs them.',
   Templates: 'What documents are made of.',
   Providers: 'Who dispatches.',
   Configuration: 'Which provider does what, and how.',
   Credits: 'What dispatches cost.',
   Keys: 'The keys of programs.',
   Users: 'The people of a company.',
-  Company: 'What a company decides of itself, and who changed what.',
+  Company: 'The settings of a company, and the record of changes.',
   Platform: 'For operators: companies, and what waits.',
   Webhooks: 'Where vendors post their events.',
   Health: 'For load balancers and clients.',
-  Simulator: 'For development: what was sent, and what becomes of it.'
+  Simulator: 'For development: the sent dispatches, and their delivery statuses.'
 }
 
 /** The pages load nothing from elsewhere; their library sets styles in the markup. */
@@ -135,11 +135,11 @@ function asDeepObject (parameter: OpenApiObject): OpenApiObject {
 
 /** The headers that every request may have. */
 const requestHeaders = {
-  'x-request-id': { type: 'string', description: 'Comes back in the answer; one is made where there is none.' },
+  'x-request-id': { type: 'string', description: 'Returned in the answer; generated if the request has none.' },
   'x-api-version': {
     type: 'string',
     enum: Object.keys(versions),
-    description: 'The version that shall serve the request: the latest unless given.'
+    description: 'The version for the request; by default the latest.'
   }
 }
 

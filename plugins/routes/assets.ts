@@ -18,7 +18,7 @@ export const assetsRoutes: FastifyPluginCallbackTypebox<{ assets: Assets }> = (a
     schema: {
       operationId: 'listAssets',
       tags: ['Templates'],
-      summary: 'Lists the pictures of the company for its templates, by name.',
+      summary: 'Lists the pictures of the company for its templates, sorted by name.',
       querystring: AssetQuery,
       response: { 200: page(AssetView) }
     }
@@ -29,7 +29,7 @@ export const assetsRoutes: FastifyPluginCallbackTypebox<{ assets: Assets }> = (a
 
   app.get<Named>('/api/v1/assets/:name', {
     config: { errors: ['not_found'] },
-    schema: { operationId: 'readAsset', tags: ['Templates'], summary: 'Reads a picture, as it is kept.', response: { 200: Picture } }
+    schema: { operationId: 'readAsset', tags: ['Templates'], summary: 'Reads a picture in its stored form.', response: { 200: Picture } }
   }, async ({ actor: { companyId }, params }, reply) => {
     const name = assetIn(params.name)
     const picture = await assets.read(companyId, name)
@@ -56,7 +56,7 @@ export const assetsRoutes: FastifyPluginCallbackTypebox<{ assets: Assets }> = (a
     schema: {
       operationId: 'deleteAsset',
       tags: ['Templates'],
-      summary: 'Removes a picture; versions of templates that show it keep theirs (admins).',
+      summary: 'Removes a picture; template versions that show it keep their copy (admins).',
       response: { 204: Nothing }
     }
   }, async (request, reply) => {

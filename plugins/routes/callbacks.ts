@@ -29,7 +29,7 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<{ database: Database,
     schema: {
       operationId: 'listDispatchCallbacks',
       tags: ['Callbacks'],
-      summary: 'Lists the callbacks of a dispatch in their order, each with its attempts.',
+      summary: 'Lists the callbacks of a dispatch in order, each with its attempts.',
       querystring: PageQuery,
       response: { 200: page(CallbackView) }
     }
@@ -43,7 +43,7 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<{ database: Database,
     schema: {
       operationId: 'listCompanyCallbacks',
       tags: ['Callbacks'],
-      summary: 'Lists the callbacks about the company itself in their order, each with its attempts (admins).',
+      summary: 'Lists the callbacks about the company itself in order, each with its attempts (admins).',
       querystring: PageQuery,
       response: { 200: page(CallbackView) }
     }
@@ -56,7 +56,7 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<{ database: Database,
     schema: {
       operationId: 'replayCallback',
       tags: ['Callbacks'],
-      summary: 'Sends a callback once more, under the id that it had, with all its tries before it (admins).',
+      summary: 'Sends a callback again under the same id, with all retries available again (admins).',
       response: { 200: CallbackView }
     }
   }, async (request) => {
@@ -83,7 +83,7 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<{ database: Database,
     schema: {
       operationId: 'createCallbackSecret',
       tags: ['Callbacks'],
-      summary: 'Makes a new secret and shows it, this once; the one before stays valid for 24 hours, and both sign (admins).',
+      summary: 'Creates a new secret and shows it only once; the previous one stays valid for 24 hours, and both sign (admins).',
       response: { 200: NewCallbackSecret }
     }
   }, async (request, reply) => {

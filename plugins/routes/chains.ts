@@ -53,7 +53,7 @@ export const chainRoutes: FastifyPluginAsync<{ pipeline: Pipeline, addresses: Ad
   for (const path of chains.filter(({ length }) => length === 2)) {
     add(`/api/${path.join('/')}`, () => path, {
       names: path.map(capital).join(''),
-      summary: `Dispatches by two services: ${path.join(', then ')}.`,
+      summary: `Dispatches through two services: ${path.join(', then ')}.`,
       body: { ...documentedRequest(path), ...example(path) }
     })
   }
@@ -62,7 +62,7 @@ export const chainRoutes: FastifyPluginAsync<{ pipeline: Pipeline, addresses: Ad
   for (const names of places.map((_, index) => places.slice(0, index + 1)).slice(1)) {
     add(`/api/${names.map((name) => `:${name}`).join('/')}`, chainOf, {
       names: `ChainOf${names.length}`,
-      summary: `Dispatches by ${names.length} services, one after the other.`,
+      summary: `Dispatches through ${names.length} services, one after the other.`,
       // Valid chains of two services have routes of their own.
       hide: names.length === 2,
       params: ChainParams(names),
@@ -117,7 +117,7 @@ function ChainParams (names: readonly string[]) {
 function chainsOf (length: number): string {
   const [first, next] = [chainBeginners, chainFollowers].map((names) => names.map((name) => `\`${name}\``).join(', '))
   const last = chainFollowers.filter((name) => services[name].chain.last === true).map((name) => `\`${name}\``).join(', ')
-  return `First comes one of ${first}; then others of ${next}, no service twice, and none behind ${last}: ` +
+  return `The first service must be one of ${first}; the next ones are others of ${next}, no service twice, and none after ${last}: ` +
     `${chains.filter((path) => path.length === length).length} chains of ${length} services.`
 }
 

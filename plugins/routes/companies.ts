@@ -29,7 +29,7 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: CompanyA
     schema: {
       operationId: 'createCompany',
       tags: ['Platform'],
-      summary: 'Makes a company with its first credits and its first admin (operators).',
+      summary: 'Creates a company with its first credits and its first admin (operators).',
       body: NewCompanyBody,
       response: { 201: CompanyView }
     }
@@ -69,7 +69,8 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: CompanyA
       operationId: 'creditCompany',
       tags: ['Platform'],
       summary: 'Gives a company credits, or takes some back with a negative amount (operators).',
-      description: 'What dispatches under way hold is not taken. The ledger of the company tells the amount and the reason. With an ' +
+      description:
+        'Credits that running dispatches hold cannot be taken. The ledger of the company shows the amount and the reason. With an ' +
         'idempotency key a repeat changes nothing, whenever it comes.',
       headers: IdempotencyHeaders,
       body: CreditsBody,

@@ -21,7 +21,7 @@ export const companyRoutes: FastifyPluginCallbackTypebox<{ settings: CompanySett
     schema: {
       operationId: 'updateSettings',
       tags: ['Company'],
-      summary: 'Changes the settings of the company (admins); what is left out stays.',
+      summary: 'Changes the settings of the company (admins); a field that is left out does not change.',
       description:
         'A list of addresses that would shut out the client of this very request is refused unless "force" is true. The company is ' +
         'told once when fewer credits than "lowCredit" are free, by a signed callback of the type `company.credits_low` to ' +

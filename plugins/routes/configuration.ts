@@ -16,7 +16,7 @@ export const configurationRoutes: FastifyPluginCallbackTypebox<{ configurationSe
     schema: {
       operationId: 'readMyConfiguration',
       tags: ['Configuration'],
-      summary: 'Reads the choices and configurations of user and company, and what they come to. Secrets never come back.',
+      summary: 'Reads the choices and configurations of user and company, and the resulting providers. Secrets are never returned.',
       response: { 200: MyConfig }
     }
   }, ({ actor }) => configurationService.mine(actor))
@@ -28,7 +28,7 @@ export const configurationRoutes: FastifyPluginCallbackTypebox<{ configurationSe
       schema: {
         operationId: `choose${of}Provider`,
         tags: ['Configuration'],
-        summary: `Chooses the provider of a service for ${whose}; null takes the choice back.`,
+        summary: `Chooses the provider of a service for ${whose}; null removes the choice.`,
         body: ChoiceBody,
         response: { 200: MyConfig }
       }
@@ -47,7 +47,7 @@ export const configurationRoutes: FastifyPluginCallbackTypebox<{ configurationSe
       schema: {
         operationId: `configure${of}Provider`,
         tags: ['Configuration'],
-        summary: `Replaces a provider's configuration of ${whose}; secrets left out are kept, null deletes one.`,
+        summary: `Replaces a provider's configuration of ${whose}; a secret that is left out is kept, null deletes it.`,
         body: ConfigurationBody,
         response: { 200: ConfigurationView }
       }
@@ -110,7 +110,7 @@ function sandboxOf ({ sandbox, useSandbox }: { sandbox?: boolean, useSandbox?: b
     throw refusal('validation_error', [{
       path: '/useSandbox',
       code: 'contradiction',
-      message: 'Says something else than "/sandbox"; give it once.'
+      message: 'It differs from "/sandbox"; give one of the two.'
     }])
   }
   const given = sandbox ?? useSandbox

@@ -37,7 +37,7 @@ const ModeQuery = Type.Object({
   async: Type.Optional(
     Type.Boolean({
       default: false,
-      description: 'true: it is queued and answered at once; its end is sent to the callbackUrl, and can be read.'
+      description: 'true: the dispatch is queued and the answer comes at once; the result is sent to the callbackUrl, and can be read.'
     })
   )
 }, { additionalProperties: false })
@@ -112,7 +112,7 @@ export function idempotencyKeyOf ({ headers }: FastifyRequest): Pick<DispatchCom
     throw refusal('validation_error', [{
       path: '/headers/Idempotency-Key',
       code: 'contradiction',
-      message: 'Says something else than X-Idempotency-Key; give it once.'
+      message: 'It differs from X-Idempotency-Key; give one of the two.'
     }])
   }
   if (key === undefined) return {}

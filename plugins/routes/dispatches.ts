@@ -39,7 +39,7 @@ export const dispatchesRoutes: FastifyPluginCallbackTypebox<{ database: Database
     schema: {
       operationId: 'readDispatch',
       tags: ['Dispatches'],
-      summary: 'Reads a dispatch as it is now.',
+      summary: 'Reads the current state of a dispatch.',
       response: { 200: DispatchView }
     }
   }, async ({ actor, params }) => viewOf(await findVisibleDispatch(database, actor, params.id), documentUrl))

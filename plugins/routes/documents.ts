@@ -5,7 +5,7 @@ import type { FastifyReply } from 'fastify'
 import { resourceNotFound, uuidIn } from './path-parameters.ts'
 
 const Download = {
-  description: 'The document, as a download: what was made, what a provider made of it, or the file that was uploaded.',
+  description: 'The document as a download: the generated one, the provider\'s version of it, or the uploaded file.',
   content: Object.fromEntries(
     [...Object.values(fileFormats).map(({ contentType }) => contentType), 'application/octet-stream'].map(
       (type) => [type, { schema: { type: 'string', format: 'binary' } }]
@@ -52,7 +52,7 @@ export const documentsRoutes: FastifyPluginCallbackTypebox<{ downloads: Download
 }
 
 function deadLink (): DispatchError {
-  return new DispatchError('not_found', 'This link leads to no document: it was not copied whole, or the document is not kept any more.')
+  return new DispatchError('not_found', 'There is no document for this link: the link is incomplete, or the document has been deleted.')
 }
 
 /** A download under its name, ASCII and in full (RFC 6266, RFC 8187). */

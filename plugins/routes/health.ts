@@ -34,8 +34,8 @@ export const healthRoutes: FastifyPluginCallbackTypebox<{ database: Database, cl
     schema: {
       operationId: 'checkReadiness',
       tags: ['Health'],
-      summary: 'Answers when the database does, too, and takes changes.',
-      response: { 204: Nothing, 503: { ...Nothing, description: 'The database does not answer, or takes no changes.' } }
+      summary: 'Answers when the database also answers and accepts changes.',
+      response: { 204: Nothing, 503: { ...Nothing, description: 'The database does not answer, or does not accept changes.' } }
     }
   }, async (request, reply) => {
     try {

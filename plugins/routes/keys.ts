@@ -11,7 +11,7 @@ export const keysRoutes: FastifyPluginCallbackTypebox<{ keys: KeyAdministration 
     schema: {
       operationId: 'createKey',
       tags: ['Keys'],
-      summary: 'Makes an API key and shows it once: for oneself, or as an admin for a user of the company.',
+      summary: 'Creates an API key and shows it once: for yourself, or as an admin for a user of the company.',
       body: NewKeyBody,
       response: { 201: NewKeyView }
     }
@@ -27,7 +27,7 @@ export const keysRoutes: FastifyPluginCallbackTypebox<{ keys: KeyAdministration 
     schema: {
       operationId: 'listKeys',
       tags: ['Keys'],
-      summary: 'Lists the API keys that are not revoked, the newest first: one\'s own, or as an admin those of the company.',
+      summary: 'Lists the API keys that are not revoked, the newest first: your own, or as an admin those of the company.',
       querystring: KeyQuery,
       response: { 200: page(KeyView) }
     }

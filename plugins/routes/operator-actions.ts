@@ -60,7 +60,7 @@ export const dispatchActionRoutes: FastifyPluginCallbackTypebox<Options> = (app,
     schema: {
       operationId: 'resolveDispatch',
       tags: ['Dispatches'],
-      summary: 'Says what became of a step in doubt, by the word of an admin.',
+      summary: 'Records the outcome of an uncertain step, as an admin has found it out.',
       body: ResolveBody,
       response: { 200: DispatchView }
     }

@@ -114,7 +114,7 @@ function viewOf (entry: ProviderEntry, { isFailing, isOperator, version: asked }
     settings: settingsSchemaIn(settings, asked),
     requestSettings: settingsSchemaIn(requestSettings, asked),
     health: isFailing(code)
-      ? { state: 'failing', reason: 'The vendor failed again and again; its calls are held back for a while.' }
+      ? { state: 'failing', reason: 'The vendor has failed several times in a row; no calls are made for a while.' }
       : { state: 'ok' }
   }
 }

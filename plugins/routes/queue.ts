@@ -13,7 +13,7 @@ export const queueRoutes: FastifyPluginCallbackTypebox<{ database: Database, rel
     schema: {
       operationId: 'readQueue',
       tags: ['Platform'],
-      summary: 'Tells what waits in the queue, for how long, and what is tried again (operators).',
+      summary: 'Shows what waits in the queue, for how long, and what is retried (operators).',
       response: { 200: QueueView }
     }
   }, () => readBacklog(database))

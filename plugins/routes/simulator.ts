@@ -11,7 +11,7 @@ const code = demo.provider
 
 const EventBody = Type.Object({
   dispatchId: Uuid,
-  status: Type.Enum([...deliveryStatuses], { description: 'What has become of the dispatch, as its service calls it.' })
+  status: Type.Enum([...deliveryStatuses], { description: 'The new delivery status of the dispatch, in the words of its service.' })
 }, { title: 'NewSimulatorEvent', additionalProperties: false })
 
 const SentEvent = Type.Object({
@@ -142,6 +142,6 @@ function notFollowed (): Error {
   return refusal('validation_failed', [{
     path: '/dispatchId',
     code: 'not_followed',
-    message: 'The simulator has accepted nothing of this dispatch of which it tells what becomes of it.'
+    message: 'The simulator has not accepted a step of this dispatch that has delivery statuses.'
   }])
 }

@@ -37,7 +37,7 @@ export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ templateEditor
     schema: {
       operationId: 'createTemplate',
       tags: ['Templates'],
-      summary: 'Stores a new template as a draft; a faulty one is refused with the place of each fault (admins).',
+      summary: 'Stores a new template as a draft; an invalid one is refused with the place of each fault (admins).',
       body: TemplateBody,
       response: { 201: TemplateAnswer }
     }
@@ -48,7 +48,7 @@ export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ templateEditor
     schema: {
       operationId: 'createTemplateVersion',
       tags: ['Templates'],
-      summary: 'Stores the next version of a template as a draft: dispatches use it once it is published (admins).',
+      summary: 'Stores the next version of a template as a draft; dispatches use it after its publication (admins).',
       body: NextVersionBody,
       response: { 200: TemplateAnswer }
     }
@@ -59,7 +59,7 @@ export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ templateEditor
     schema: {
       operationId: 'publishTemplate',
       tags: ['Templates'],
-      summary: 'Makes a version, new or old, the one that dispatches use (admins).',
+      summary: 'Publishes a version, new or old: dispatches then use it (admins).',
       body: PublishBody,
       response: { 200: TemplateDetail }
     }
@@ -70,7 +70,7 @@ export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ templateEditor
     schema: {
       operationId: 'deleteTemplate',
       tags: ['Templates'],
-      summary: 'Takes a template out of use; dispatches that have used it keep their version (admins).',
+      summary: 'Withdraws a template; dispatches that have used it keep their version (admins).',
       response: { 204: Nothing }
     }
   }, async (request, reply) => {
@@ -84,7 +84,7 @@ export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ templateEditor
     schema: {
       operationId: 'previewTemplate',
       tags: ['Templates'],
-      summary: 'Makes a document of a template, a draft too, with the sample or the data given. Nothing is sent, stored or charged.',
+      summary: 'Generates a document from a template or a draft, with its sample or the given data. Nothing is sent, stored or charged.',
       body: PreviewBody,
       response: { 200: File }
     }
@@ -99,7 +99,7 @@ export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ templateEditor
     schema: {
       operationId: 'previewTemplateText',
       tags: ['Templates'],
-      summary: 'Makes a document of a template that is stored nowhere (admins). Nothing is sent, stored or charged.',
+      summary: 'Generates a document from a template that is not stored (admins). Nothing is sent, stored or charged.',
       body: PreviewTextBody,
       response: { 200: File }
     }

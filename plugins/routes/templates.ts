@@ -16,7 +16,7 @@ export const templatesRoutes: FastifyPluginCallbackTypebox<{ database: Database,
     schema: {
       operationId: 'listTemplates',
       tags: ['Templates'],
-      summary: 'Lists the templates that the company may use: each as its published version, or else as its newest draft.',
+      summary: 'Lists the templates that the company may use, each in its published version, else in its newest draft.',
       querystring: TemplateQuery,
       response: { 200: page(TemplateView) }
     }

@@ -17,7 +17,7 @@ const UploadForm = Type.Object({
   metadata: Type.Optional(Type.String({ description: 'A JSON object of texts.', examples: ['{"orderId":"A-1001"}'] })),
   providerName: Type.Optional(Type.String()),
   callbackUrl: Type.Optional(Type.String()),
-  settings: Type.Optional(Type.String({ description: 'A JSON object: runtime parameters of the provider, as it declares them.' }))
+  settings: Type.Optional(Type.String({ description: 'A JSON object: the request settings that the provider declares.' }))
 }, { title: 'UploadForm' })
 const textFields = Object.keys(UploadForm.properties).filter((name) => name !== 'file')
 
@@ -91,7 +91,7 @@ async function readParts (request: FastifyRequest, receive: Receive, received: {
       problems.push({
         path: `/${part.fieldname.slice(0, 60)}`,
         code: 'unknown_field',
-        message: `Known once each are: ${textFields.join(', ')}, file.`
+        message: `The permitted fields, each once, are: ${textFields.join(', ')}, file.`
       })
     }
   }
@@ -100,7 +100,7 @@ async function readParts (request: FastifyRequest, receive: Receive, received: {
 }
 
 const oneFile: Problem = { path: '/file', code: 'too_many', message: 'One file is sent, in the part "file".' }
-const tooLarge = 'The form is larger than its limits: one file of 50 MiB, texts of 64 KiB.'
+const tooLarge = 'The form exceeds its limits: one file of 50 MiB, texts of 64 KiB.'
 
 /** The text of a field. The form parser has already parsed a field whose content type is JSON, so it is serialised again. */
 function textOf ({ value, valueTruncated }: MultipartValue): string {

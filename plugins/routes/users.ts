@@ -30,7 +30,7 @@ export const usersRoutes: FastifyPluginCallbackTypebox<{ users: Users }> = (app,
     schema: {
       operationId: 'createUser',
       tags: ['Users'],
-      summary: 'Makes a user of the company (admins). Nobody gives a role above their own.',
+      summary: 'Creates a user of the company (admins). You cannot give a role above your own.',
       body: NewUserBody,
       response: { 201: UserView }
     }
@@ -50,8 +50,8 @@ export const usersRoutes: FastifyPluginCallbackTypebox<{ users: Users }> = (app,
     schema: {
       operationId: 'updateUser',
       tags: ['Users'],
-      summary: 'Changes a user of the company (admins); what is left out stays.',
-      description: 'Another password ends all sessions of the user. The last enabled admin of a company stays one.',
+      summary: 'Changes a user of the company (admins); a field that is left out does not change.',
+      description: 'A new password ends all sessions of the user. The last enabled admin of a company must stay an admin.',
       body: UserChanges,
       response: { 200: UserView }
     }
@@ -66,7 +66,7 @@ export const usersRoutes: FastifyPluginCallbackTypebox<{ users: Users }> = (app,
       operationId: 'changeMyPassword',
       tags: ['Users'],
       summary: 'Changes the user\'s own password.',
-      description: 'The current one proves that it is the user; a wrong one is a 403. All sessions end: log in again with the new one.',
+      description: 'A wrong current password is answered with 403. All sessions end: log in again with the new password.',
       body: PasswordBody,
       response: { 204: Nothing }
     }

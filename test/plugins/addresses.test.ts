@@ -80,7 +80,7 @@ await t.test('a change holds for the next request in every process, also with a 
 await t.test('the refusal says nothing about the list', async (t) => {
   await lists(company.companyId, '203.0.113.0/24')
   const { body } = await ask(direct)
-  has(t, body, { error: 'forbidden', message: 'The company does not take requests from this address.' })
+  has(t, body, { error: 'forbidden', message: 'The company does not permit requests from this address.' })
   lacks(t, JSON.stringify(body), '203.0.113')
   const login = { username: company.member.email, password: company.member.password }
   has(t, (await direct.send('POST', '/auth', { body: login }, null)).body, { error: 'forbidden', message: 'Invalid credentials.' })

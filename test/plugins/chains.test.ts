@@ -119,9 +119,9 @@ await t.test('the documentation has every chain: those of two services at their 
 /** The chains that the words of a description mean, of the services that may stand at each place. */
 function toldBy (description: string, places: { schema: { enum: string[] } }[]): string[] {
   const [, first, next, last] =
-    (/First comes one of (.*); then others of (.*), no service twice, and none behind (.*): \d/.exec(description) ?? []).map((words) =>
-      [...words.matchAll(/`(\w+)`/g)].map(([, name]) => name!)
-    )
+    (/The first service must be one of (.*); the next ones are others of (.*), no service twice, and none after (.*): \d/.exec(
+      description
+    ) ?? []).map((words) => [...words.matchAll(/`(\w+)`/g)].map(([, name]) => name!))
   const named = [first ?? [], ...places.slice(1).map(() => next ?? [])]
   const isSaid = (path: string[]): boolean =>
     new Set(path).size === path.length && path.slice(0, -1).every((name) => last?.includes(name) === false)

@@ -214,7 +214,7 @@ await t.test('a password that is missed because the mail server has changed is a
   const { status, body } = await put('/company/providers/smtp', { settings: { ...mail, host: 'mx.example.com' } }, admin)
   t.equal(status, 422)
   t.strictSame(body.details.map(({ path, code }: Record<string, string>) => `${path} ${code}`), ['/settings/password required'])
-  contains(t, body.details[0].message, /given for another destination and is not kept: give it again/)
+  contains(t, body.details[0].message, /was deleted, because it was given for another destination: give it again/)
 })
 
 await t.test('a destination whose host is an address and not public is refused when it is configured', async (t) => {
@@ -239,7 +239,7 @@ await t.test('a provider that needs a disk is not to be chosen where the operato
   await put('/company/providers/disk', { settings: {} }, admin)
   const { status, body } = await put('/company/defaults/upload', { providerName: 'disk' }, admin)
   t.same([status, body.error], [422, 'configuration_missing'])
-  contains(t, body.message, /the operator gives providers none: DISPATCH_DISK_ROOT is not set/)
+  contains(t, body.message, /the operator has not provided one: DISPATCH_DISK_ROOT is not set/)
   t.strictSame((await mine(admin)).services.upload, { providerName: null, chosenBy: null, available: ['simulator'] })
 
   const generous = await startService(t, { config: { diskRoot: await directory(t) } })

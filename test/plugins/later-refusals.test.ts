@@ -102,7 +102,7 @@ for (const [provider, name, fixture, instead, word, status] of refusals) {
     const before = await credits()
     const dispatchId = await post(provider, name, fixture, instead)
     await until('it is told', async () => (await callbacks(dispatchId)).length > 0)
-    const charged = /stays charged: a dispatch is paid once its vendor has accepted it/
+    const charged = /stays charged, because a dispatch is paid when its vendor has accepted it/
     has(t, await dispatch(dispatchId), {
       status: 'succeeded',
       creditsCharged: 3,

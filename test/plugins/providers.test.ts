@@ -55,7 +55,7 @@ await t.test('a folder that was refused is listed, and harms no other: operators
   })
   t.strictSame(await find('broken', operator), {
     ...entry,
-    health: { state: 'refused', reason: 'Throws when it is loaded: on load', place: 'index.js:1' }
+    health: { state: 'refused', reason: 'It throws an error when it is loaded: on load', place: 'index.js:1' }
   })
   t.equal((await find('simulator')).health.state, 'ok')
   t.ok(service.log.some((line) => line.includes('provider refused') && line.includes('on load')))

@@ -143,7 +143,7 @@ await t.test('wrong addresses say what is right', async (t) => {
   t.ok(answer.headers.get('x-api-version'), 'and carry the headers of every answer')
   contains(t, (await service.send('POST', '/api/v1/file/email/validate', { body: {} })).body.message,
     /dispatching is POST \/api\/file\/email\/validate, without "v1"/)
-  contains(t, (await service.send('GET', '/d/abc', {}, null)).body.message, /This link leads to no document/)
+  contains(t, (await service.send('GET', '/d/abc', {}, null)).body.message, /There is no document for this link/)
 })
 
 await t.test('a disabled company is told so, to whoever has its credentials', async (t) => {

@@ -97,7 +97,7 @@ await t.test('who is put off beside others is sent the same message later, and n
   })
   has(t, { status, body }, { status: 200, body: { success: true, status: 'succeeded' } })
   const { response, date, id } = body.providerResponse
-  const waiting = [{ address: 'grey@example.com', code: 451, message: '451 4.7.1 Greylisted, try again later' }]
+  const waiting = [{ address: 'grey@example.com', code: 451, message: '"mail.acme.test" answered: 451 4.7.1 Greylisted, try again later' }]
   t.same(body.providerResponse, {
     id,
     date,
@@ -115,9 +115,8 @@ await t.test('who is put off beside others is sent the same message later, and n
 
   await after(3)
   t.equal(server.mails.length, 1, 'it is still put off')
-  const still = [{ address: 'grey@example.com', code: 451, message: '"mail.acme.test" answered: 451 4.7.1 Greylisted, try again later' }]
   has(t, await dispatch(body.dispatchId), {
-    steps: [{ nextTryAt: String, providerResponse: { status: 'partially_sent', waiting: still } }]
+    steps: [{ nextTryAt: String, providerResponse: { status: 'partially_sent', waiting } }]
   })
 
   replies.delete('grey')

@@ -64,7 +64,7 @@ await t.test('an e-mail goes out; recipients that the server does not take are t
       status: 'succeeded',
       providerResponse: {
         status: 'partially_sent',
-        rejected: [{ address: 'nobody@example.com', code: 550, message: '550 5.1.1 No such user' }]
+        rejected: [{ address: 'nobody@example.com', code: 550, message: '"mail.acme.test" answered: 550 5.1.1 No such user' }]
       }
     }
   })

@@ -86,10 +86,10 @@ function checkpointOf ({ manifest: { code, services }, service, resources: { che
       throw new TypeError(`The provider "${code}" reached a checkpoint, but its service "${service}" declares none.`)
     }
     if (typeof id !== 'string' || id === '' || id.length > longestCheckpoint) {
-      throw new TypeError(`A checkpoint is a text of 1 to ${longestCheckpoint} characters: the vendor's id of what was prepared.`)
+      throw new TypeError(`A checkpoint must be a text of 1 to ${longestCheckpoint} characters: the vendor's id of the draft.`)
     }
     if (ended.aborted) {
-      throw failureError({ word: 'provider_unavailable', message: 'The call had ended before its checkpoint.', ours: true })
+      throw failureError({ word: 'provider_unavailable', message: 'The call ended before its checkpoint.', ours: true })
     }
     await checkpoint.save(id).catch((cause: unknown) => {
       throw failureError({ word: 'provider_unavailable', message: 'The checkpoint could not be recorded.', ours: true }, cause)

@@ -17,7 +17,7 @@ export function problemsForeseen (
   account?: string
 ): Problem[] | Promise<Problem[]> {
   const broken = breaches(manifest.services[service]?.limits ?? [], { ...asked, settings: known.requestSettings })
-  const told = (message: string): string => `The provider "${code}" does not take this. ${message}`
+  const told = (message: string): string => `The provider "${code}" does not accept this. ${message}`
   const problems = (objections: readonly Objection[]): Problem[] => [
     ...broken.map(({ path, message }) => ({ path, code: 'not_supported_by_provider', message: told(message) })),
     ...objections.map(({ at: path, code, message }) => ({ path, code, message: told(message) }))
@@ -40,7 +40,7 @@ function objectionsOf (
   }
 }
 
-/** What a check refuses by throwing. */
+/** The refusal that a check reports by throwing. */
 function thrownObjections (error: unknown): readonly Objection[] {
   const failure = failureOf(error)
   if (failure === undefined) throw error

@@ -64,7 +64,9 @@ export async function invoke (
       : `The provider "${code}" has no verb "${verb}" for the service "${service}".`)
   }
   if (signal?.aborted === true) {
-    return failedCall('provider_unavailable', `The provider "${code}" was not called: the call was given up before.`, { ours: true })
+    return failedCall('provider_unavailable', `The provider "${code}" was not called, because the call had already been aborted.`, {
+      ours: true
+    })
   }
 
   const [misplaced] = sandboxFaults(manifest, context.settings, context.sandbox)

@@ -48,7 +48,7 @@ export class RequestFailure extends Error {
 /** Error codes of Node, undici and OpenSSL in words: the end of a sentence that begins with the host. */
 const troubles: readonly { codes: RegExp, what: string }[] = [
   { codes: /^ECONNREFUSED$/, what: 'refused the connection' },
-  { codes: /^(ENOTFOUND|EAI_\w+|ENODATA)$/, what: 'cannot be found, or has no address that may be reached from here' },
+  { codes: /^(ENOTFOUND|EAI_\w+|ENODATA)$/, what: 'cannot be found, or has no permitted address' },
   { codes: /^(UND_ERR_CONNECT_TIMEOUT|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/, what: 'cannot be reached' },
   {
     codes: /CERT|^ERR_TLS_|^ERR_SSL_|^UNABLE_TO_|^HOSTNAME_MISMATCH$|^EPROTO$/,
@@ -56,7 +56,7 @@ const troubles: readonly { codes: RegExp, what: string }[] = [
   },
   { codes: /TIMEOUT|^ETIMEDOUT$|^ABORT_ERR$/, what: 'did not answer in time' },
   { codes: /^(ECONNRESET|EPIPE|UND_ERR_SOCKET|UND_ERR_ABORTED)$/, what: 'cut the connection' },
-  { codes: /^HPE_|^UND_ERR_(RES|HEADERS_OVERFLOW)|^Z_/, what: 'answered what is not HTTP' }
+  { codes: /^HPE_|^UND_ERR_(RES|HEADERS_OVERFLOW)|^Z_/, what: 'sent an answer that is not HTTP' }
 ]
 
 /** What went wrong with a connection, such as "refused the connection". */

@@ -37,7 +37,7 @@ export function createFiles ({ provider, disk, documents: { read }, progress, en
     async put (path, document) {
       try {
         if (disk === undefined) {
-          throw new RequestFailure('not done', 'The operator gives providers no disk: DISPATCH_DISK_ROOT is not set.', { ours: true })
+          throw new RequestFailure('not done', 'The operator has not provided a disk: DISPATCH_DISK_ROOT is not set.', { ours: true })
         }
         if (ended.aborted) {
           throw new RequestFailure('not done', `The provider "${provider}" wrote a file after its call had ended.`, { ours: true })
@@ -74,7 +74,7 @@ async function pathBelow ({ root, folder }: CompanyDisk, path: string): Promise<
   for (const name of names.slice(0, -1)) {
     at = await folderIn(at, name)
     if (!isInFolder(own, at)) {
-      throw new RequestFailure('refused', `"${name}" leads out of the company's folder.`, { code: 'path', ours: true })
+      throw new RequestFailure('refused', `"${name}" leads outside the company's folder.`, { code: 'path', ours: true })
     }
   }
   return join(at, names.at(-1) ?? '')
@@ -108,7 +108,7 @@ async function write (file: FileHandle, document: DocumentHandle, read: ReadDocu
     await file.writeFile(piece)
   }
   if (digest.digest('hex') !== document.sha256) {
-    throw new RequestFailure('not done', `The document ${document.id} is not what was stored under that name.`, { ours: true })
+    throw new RequestFailure('not done', `The document ${document.id} differs from the one that was stored.`, { ours: true })
   }
   await file.sync()
   ended.throwIfAborted()

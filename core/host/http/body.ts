@@ -59,7 +59,7 @@ async function* readable (pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer>
   try {
     yield* pieces
   } catch (cause) {
-    throw new RequestFailure('not done', 'A document that was to be sent cannot be read.', { cause, ours: true })
+    throw new RequestFailure('not done', 'The document to send cannot be read.', { cause, ours: true })
   }
 }
 

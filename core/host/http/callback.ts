@@ -20,7 +20,7 @@ export async function postToTenant (
   { url, headers, body, limit = receiverLimit }: { url: string, headers: Record<string, string>, body: string, limit?: number }
 ): Promise<ReceiverAnswer> {
   const target = URL.parse(url)
-  if (target?.protocol !== 'https:') return { answered: false, reason: 'The address is no https:// URL.' }
+  if (target?.protocol !== 'https:') return { answered: false, reason: 'The address is not an https:// URL.' }
   if (target.username !== '' || target.password !== '') return { answered: false, reason: 'The address has a user name or a password.' }
   target.hash = ''
   const bytes = Buffer.from(body)

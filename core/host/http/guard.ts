@@ -58,7 +58,7 @@ export function createGuard ({ allow = [], resolve = systemResolve }: GuardOptio
       else callback(null, first.address, first.family)
     }).catch(async (cause: unknown) => {
       await pause(refusedAfter - (performance.now() - begun))
-      callback(new NoUsableAddress(`The host "${hostname}" has no address that may be reached.`, { cause }), [])
+      callback(new NoUsableAddress(`The host "${hostname}" has no permitted address.`, { cause }), [])
     })
   }
   return {
@@ -96,7 +96,7 @@ async function systemResolve (hostname: string): Promise<string[]> {
 }
 
 function forbidden (host: string): ForbiddenAddress {
-  return new ForbiddenAddress(`The host "${host}" may not be reached: its address is not public.`)
+  return new ForbiddenAddress(`The host "${host}" may not be called: its address is not public.`)
 }
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6

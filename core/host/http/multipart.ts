@@ -77,7 +77,7 @@ function quoted (text: string): string {
 }
 
 function typeOf (contentType: string): string {
-  if (!/^[\x20-\x7E]+$/.test(contentType)) throw new TypeError(`"${contentType}" is no content type such as application/pdf.`)
+  if (!/^[\x20-\x7E]+$/.test(contentType)) throw new TypeError(`"${contentType}" is not a content type such as application/pdf.`)
   return contentType
 }
 

@@ -12,7 +12,7 @@ export function targetOf (url: string, targets: AllowedHosts): URL {
   const target = URL.parse(url)
   const { provider } = targets
   if (target === null) {
-    throw new RequestFailure('not done', `The provider "${provider}" wanted to call "${url.slice(0, 200)}", which is no URL.`, {
+    throw new RequestFailure('not done', `The provider "${provider}" wanted to call "${url.slice(0, 200)}", which is not a URL.`, {
       ours: true
     })
   }
@@ -34,9 +34,10 @@ export function targetOf (url: string, targets: AllowedHosts): URL {
 export function checkHost (host: string, { provider, declared, chosen }: AllowedHosts): void {
   if (chosen.includes(host) || declared.some((pattern) => fits(host, pattern))) return
   throw new RequestFailure('not done',
-    `The provider "${provider}" may not reach "${host}": it is neither in the "hosts" of its manifest nor a setting of the type Host().`, {
-    ours: true
-  })
+    `The provider "${provider}" may not call "${host}": the host is neither in the "hosts" of its manifest nor in a setting of the type Host().`,
+    {
+      ours: true
+    })
 }
 
 /** The canonical hosts in the values of destination settings, which are hosts or URLs. */

@@ -120,7 +120,7 @@ function failed (host: string, error: unknown): RequestFailure {
   if (error instanceof RequestFailure) return error
   const cause = error instanceof Error ? error : new Error(String(error))
   if (neverWhole.has(codeOf(cause))) {
-    return new RequestFailure('not done', `The request to "${host}" could not be put together: ${cause.message}.`, { cause, ours: true })
+    return new RequestFailure('not done', `The request to "${host}" could not be built: ${cause.message}.`, { cause, ours: true })
   }
   return new RequestFailure('doubtful', `"${host}" ${troubleOf(cause)}.`, { cause })
 }

@@ -39,7 +39,7 @@ export async function folderDigest (folder: string): Promise<string> {
       throw new ProviderLoadError(`${name} cannot be read: ${errorMessageOf(cause)}`, { cause })
     })
     const dependency = name.split(sep).includes('node_modules')
-    if (!isInFolder(folder, real) && !dependency) throw new ProviderLoadError(`${name} is a link out of the folder.`)
+    if (!isInFolder(folder, real) && !dependency) throw new ProviderLoadError(`${name} is a link to a place outside the folder.`)
     const content = (await stat(real)).isFile() ? await readFile(real) : Buffer.alloc(0)
     hash.update(`${name}\0${relative(folder, real)}\0${content.length}\0`).update(content)
   }

@@ -63,11 +63,11 @@ export async function loadProvider (folder: string, digest: string, limit: numbe
 async function importWithin (folder: string, entry: string, limit: number): Promise<unknown> {
   try {
     return await withTimeLimit(limit * 1000, runAs({ provider: basename(folder) }, () => importAnew(folder, entry)), () =>
-      new ProviderLoadError(`Did not finish loading within ${limit} seconds.`))
+      new ProviderLoadError(`It did not finish loading within ${limit} seconds.`))
   } catch (cause) {
     throw cause instanceof ProviderLoadError
       ? cause
-      : new ProviderLoadError(`Throws when it is loaded: ${errorMessageOf(cause)}`, {
+      : new ProviderLoadError(`It throws an error when it is loaded: ${errorMessageOf(cause)}`, {
         cause,
         place: cause instanceof Error ? placeIn(cause.stack ?? '', folder) : undefined
       })

@@ -59,10 +59,12 @@ async function readJson (path: string): Promise<unknown> {
 function checkRange ({ peerDependencies = {} }: PackageJson): void {
   const range = peerDependencies[core.name]
   if (range === undefined) {
-    throw new ProviderLoadError(`package.json names no range of ${core.name} in peerDependencies; "^${core.version}" is this one's.`)
+    throw new ProviderLoadError(`package.json has no version range of ${core.name} in peerDependencies, such as "^${core.version}".`)
   }
-  if (semver.validRange(range) === null) throw new ProviderLoadError(`package.json: "${range}" is not a range of versions of ${core.name}.`)
-  if (!semver.satisfies(core.version, range)) throw new ProviderLoadError(`Made for ${core.name} ${range}; this is ${core.version}.`)
+  if (semver.validRange(range) === null) throw new ProviderLoadError(`package.json: "${range}" is not a version range of ${core.name}.`)
+  if (!semver.satisfies(core.version, range)) {
+    throw new ProviderLoadError(`It is made for ${core.name} ${range}, but this is ${core.version}.`)
+  }
 }
 
 async function entryOf (folder: string, { exports, main }: PackageJson): Promise<string> {

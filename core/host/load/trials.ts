@@ -103,7 +103,7 @@ async function tryInChild (folders: readonly TrialFolder[], limit: number): Prom
   const place = done === 0 || last === undefined ? undefined : placeIn(printed, last.folder)
   if (place !== undefined) return trials.with(-1, { place })
   if (done === folders.length) return trials
-  return [...trials, { fault: hung ? `Did not finish loading within ${limit / 1000} seconds.` : 'Ends the process when it is loaded.' }]
+  return [...trials, { fault: hung ? `It did not finish loading within ${limit / 1000} seconds.` : 'Ends the process when it is loaded.' }]
 }
 
 const program = fileURLToPath(new URL('trial-child.ts', import.meta.url))

@@ -7,7 +7,9 @@ export type LeaseCheck = () => boolean
 export function requireLease (holds: LeaseCheck): void {
   if (!holds()) {
     throw new RequestFailure('not done',
-      'The request was not sent: this process stood still for too long, and another one may have taken the dispatch over.', { ours: true })
+      'The request was not sent: this process was suspended for too long, and another one may have taken over the dispatch.', {
+      ours: true
+    })
   }
 }
 

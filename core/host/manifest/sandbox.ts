@@ -15,7 +15,7 @@ export function sandboxFaults (
       ? [{
         path: '/sandbox',
         code: 'no_sandbox',
-        message: `The provider "${code}" has no sandbox: whatever it is given becomes real. Leave "sandbox" out.`
+        message: `The provider "${code}" has no sandbox: every dispatch is real. Leave "sandbox" out.`
       }]
       : []
   }
@@ -27,7 +27,7 @@ function missing (needs: readonly string[], settings: JsonObject): Problem[] {
   return needs.filter((name) => settings[name] === undefined).map((name) => ({
     path: pointer('/settings', name),
     code: 'required',
-    message: 'A sandbox needs this setting: without it nothing can be sent there.'
+    message: 'A sandbox needs this setting.'
   }))
 }
 
@@ -35,7 +35,7 @@ function otherKey ({ setting, test }: { setting: string, test: string }, setting
   const key = settings[setting]
   if (typeof key !== 'string' || new RegExp(test, 'u').test(key) === sandbox) return []
   const message = sandbox
-    ? 'A sandbox needs a test key, and this is a live one.'
-    : 'What is made with a test key is not real: only a sandbox may have one.'
+    ? 'A sandbox needs a test key, but this is a live key.'
+    : 'This is a test key, with which nothing real happens: only a sandbox may have one.'
   return [{ path: pointer('/settings', setting), code: 'wrong_environment', message }]
 }

@@ -90,7 +90,7 @@ export function createPool ({ log, most = 16, idle = 600_000, memory = 512 * 102
     const begun = performance.now()
     try {
       await withTimeLimit(startLimit, child.ask('load', { entry }), () =>
-        new Error(`Did not finish loading within ${startLimit / 1000} seconds.`))
+        new Error(`It did not finish loading within ${startLimit / 1000} seconds.`))
     } catch (error) {
       child.kill('It could not be loaded.')
       throw error

@@ -63,12 +63,12 @@ export async function createSandbox ({ cache, ...options }: SandboxOptions): Pro
 async function describe (pool: Pool, adapter: Adapter, limit: number): Promise<unknown> {
   try {
     const { definition } = await withTimeLimit(limit * 1000, pool.run(adapter, 'manifest', (child) => child.ask('describe', {})), () =>
-      new ProviderLoadError(`Did not finish loading within ${limit} seconds.`))
+      new ProviderLoadError(`It did not finish loading within ${limit} seconds.`))
     return JSON.parse(definition, (_key, value: unknown) => isRecord(value) && value[functionMark] === true ? () => undefined : value)
   } catch (cause) {
     throw cause instanceof ProviderLoadError
       ? cause
-      : new ProviderLoadError(`Throws when it is loaded: ${errorMessageOf(cause)}`, { cause })
+      : new ProviderLoadError(`It throws an error when it is loaded: ${errorMessageOf(cause)}`, { cause })
   }
 }
 

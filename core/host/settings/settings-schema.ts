@@ -66,7 +66,7 @@ export function requestSettingsSchemaProblems (form: SettingsSchema, base: strin
   const secrets = secretNames(form).map((name): Problem => ({
     path: pointer(`${base}/properties`, name),
     code: 'secret',
-    message: 'A secret stands in the settings of a configuration, which are sealed, never in those of a request.'
+    message: 'A secret belongs in the settings of a configuration, which are encrypted, not in those of a request.'
   }))
   return [...settingsSchemaProblems(form, base), ...secrets]
 }
@@ -80,10 +80,14 @@ export function settingsSchemaProblems (form: SettingsSchema, base: string): Pro
 function fieldProblems ({ 'x-secret': secret, 'x-destination': destination, ...field }: Static<typeof Field>, path: string): Problem[] {
   const problems: Problem[] = []
   if ((secret ?? destination) === true && field.type !== 'string') {
-    problems.push({ path, code: 'type', message: 'A secret or a destination is a string.' })
+    problems.push({ path, code: 'type', message: 'A secret or a destination must be a string.' })
   }
   if (/"x-(secret|destination)":/.test(JSON.stringify(field))) {
-    problems.push({ path, code: 'nested', message: 'Secrets and destinations stand at the top of the settings, not inside another field.' })
+    problems.push({
+      path,
+      code: 'nested',
+      message: 'A secret or a destination must be a field of the settings themselves, not of an inner object.'
+    })
   }
   return problems
 }

@@ -36,7 +36,7 @@ function laterFields (form: SettingsSchema, settings: JsonObject, { base, versio
       : [{
         path: pointer(base, name),
         code: 'later_version',
-        message: `Came with version ${since ?? ''} of the API: ask for that with X-API-Version.`
+        message: `The API has this field from version ${since ?? ''} on: request that version with X-API-Version.`
       }]
   })
 }
@@ -115,7 +115,7 @@ export function changeSettings (
   const warnings = dropped.map((name) => ({
     path: pointer(place.base ?? '', name),
     code: 'not_kept',
-    message: 'It was given for another destination and is not kept: give it again for this one.'
+    message: 'The secret was deleted, because it was given for another destination: give it again for this one.'
   }))
   const problems = checkSettings(form, { ...plain, ...openSecrets(kept, vault), ...fresh }, place)
   if (problems.length > 0) {

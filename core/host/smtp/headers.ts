@@ -20,7 +20,7 @@ export function checkHeaders ({ from, to, cc = [], bcc = [], replyTo = '', subje
   for (const [name, text] of Object.entries(texts)) {
     if (lineBreak.test(text) || !headerName.test(name)) {
       throw new RequestFailure('refused',
-        `The e-mail's "${name.replaceAll(/[^ -~]/g, '?')}" has a line break or another character that no header may have.`, {
+        `The e-mail's "${name.replaceAll(/[^ -~]/g, '?')}" has a line break or another character that a header must not contain.`, {
         code: 'header'
       })
     }

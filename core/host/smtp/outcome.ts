@@ -23,11 +23,15 @@ const ends: readonly Row[] = [
 /** The failure for an error of a session. */
 export function smtpFailure (host: string, error: SmtpError, whole: boolean): RequestFailure {
   const { verdict, word } = ends.find(({ fits }) => fits(error, whole)) ?? { verdict: 'doubtful' as const }
-  const { responseCode, response, message } = error
-  const said = response === undefined ? `"${host}" did not take the message: ${message}.` : `"${host}" answered: ${response}`
-  return new RequestFailure(verdict, said, {
+  const { responseCode } = error
+  return new RequestFailure(verdict, smtpErrorMessage(host, error), {
     cause: error,
     ...(word !== undefined && { word }),
     ...(responseCode !== undefined && { code: String(responseCode) })
   })
+}
+
+/** The sentence for an error of a session, about the whole message or about one recipient. */
+export function smtpErrorMessage (host: string, { response, message }: Pick<SmtpError, 'response' | 'message'>): string {
+  return response === undefined ? `"${host}" did not accept the message: ${message}.` : `"${host}" answered: ${response}`
 }

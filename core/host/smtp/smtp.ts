@@ -14,7 +14,7 @@ import type { LeaseCheck } from '../manifest/lease-check.ts'
 import { checkHeaders } from './headers.ts'
 import type { Mailer, Mailers } from './mailer.ts'
 import type { Smtp, SmtpMessage, SmtpReceipt } from './message.ts'
-import type { SmtpError } from './outcome.ts'
+import { type SmtpError, smtpErrorMessage } from './outcome.ts'
 
 /** The options of one call's `smtp`. */
 export type SmtpOptions = {
@@ -41,7 +41,7 @@ export function createSmtp ({ mailers, account, targets, documents, progress, en
         }
         const host = canonicalHost(transport.host)
         if (host === undefined) {
-          throw new RequestFailure('not done', `"${transport.host}" is no host name such as smtp.example.com.`, { ours: true })
+          throw new RequestFailure('not done', `"${transport.host}" is not a host name such as smtp.example.com.`, { ours: true })
         }
         checkHost(host, targets)
         checkHeaders(message)
@@ -65,8 +65,7 @@ async function deliver (mailer: Mailer, { host, ended, holds, message, read }: D
     !isAscii(address.replace(/@[^@]*$/, ''))
   )
   if (beyondAscii !== undefined && !await mailer.takesUtf8()) {
-    throw new RequestFailure('refused',
-      `"${host}" takes no address beyond ASCII, such as ${beyondAscii.address}: it does not offer SMTPUTF8.`, {
+    throw new RequestFailure('refused', `"${host}" accepts ASCII addresses only, not ${beyondAscii.address}: it does not offer SMTPUTF8.`, {
       code: 'smtputf8',
       word: 'distant_service_error'
     })
@@ -96,7 +95,7 @@ async function deliver (mailer: Mailer, { host, ended, holds, message, read }: D
     ],
     signal: ended
   }, holds)
-  const { rejected = [], waiting = [] } = Object.groupBy((sent.rejectedErrors ?? []).map(turnedAway),
+  const { rejected = [], waiting = [] } = Object.groupBy((sent.rejectedErrors ?? []).map((error) => turnedAway(host, error)),
     ({ code }) => code !== undefined && code < 500 ? 'waiting' : 'rejected')
   return { messageId, date, response: sent.response, accepted: sent.accepted, rejected, waiting }
 }
@@ -129,11 +128,11 @@ function mailbox (text: string): Address {
 const longestWords = 200
 
 /** A refused recipient, from an error of the session. */
-function turnedAway ({ recipient = '', responseCode, response, message }: SmtpError & { recipient?: string | undefined }): TurnedAway {
+function turnedAway (host: string, { recipient = '', responseCode, ...error }: SmtpError & { recipient?: string | undefined }): TurnedAway {
   return {
     address: recipient,
     ...(responseCode !== undefined && { code: responseCode }),
-    message: (response ?? message).slice(0, longestWords)
+    message: smtpErrorMessage(host, error).slice(0, longestWords)
   }
 }
 

@@ -40,7 +40,7 @@ export async function readEvent (
   try {
     return readingOf(await withTimeLimit(readLimit, Promise.resolve(runAs({ provider: code }, () => read(event.value, account)))))
   } catch (error) {
-    return { ok: false, reason: `The provider could not read it: ${errorMessageOf(error)}` }
+    return { ok: false, reason: `The provider could not read the event: ${errorMessageOf(error)}` }
   }
 }
 
@@ -67,6 +67,8 @@ function readingOf (returned: unknown): ReadEvent {
   if (fit.ok) return { ok: true, reading: fit.value }
   return {
     ok: false,
-    reason: `What the provider read cannot be used: ${fit.problems.map(({ path, message }) => `${path} ${message}`.trim()).join(' ')}`
+    reason: `The provider's reading of the event is invalid: ${
+      fit.problems.map(({ path, message }) => `${path} ${message}`.trim()).join(' ')
+    }`
   }
 }

@@ -165,7 +165,7 @@ function settingProblems (named: ReturnType<typeof namedBy>, settings: SettingsS
   })
   const single = 'user' in named && (named.user === undefined) !== (named.password === undefined)
   return single
-    ? [...problems, { path, code: 'incomplete', message: 'Name the settings of both "user" and "password", or of neither.' }]
+    ? [...problems, { path, code: 'incomplete', message: 'Name a setting for both "user" and "password", or for neither.' }]
     : problems
 }
 

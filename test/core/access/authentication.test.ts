@@ -122,7 +122,7 @@ await t.test('an impersonation names both, survives a refresh and ends with eith
   await t.rejects(authentication.authenticate(`Bearer ${token}`), disabled)
 })
 
-const outside = { word: 'forbidden', status: 403, message: 'The company does not take requests from this address.' }
+const outside = { word: 'forbidden', status: 403, message: 'The company does not permit requests from this address.' }
 
 await t.test('a list of addresses holds for every scheme, from the next request on', async (t) => {
   const { authentication, accounts } = await createAccess(ada)

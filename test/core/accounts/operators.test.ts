@@ -15,7 +15,7 @@ await t.test('what cannot be an operator is refused, and nothing is made', async
   const refused = [
     [{ email: 'nobody', password }, 'validation_error', /\/email: Not a valid e-mail address/],
     [{ email: 'ada@example.com', password: '' }, 'validation_error', /\/password: Needs at least 10 characters/],
-    [{ email: 'ada@example.com', password: 'Ada@Example.com' }, 'validation_failed', /must be another text than the e-mail address/]
+    [{ email: 'ada@example.com', password: 'Ada@Example.com' }, 'validation_failed', /must differ from the e-mail address/]
   ] as const
   for (const [given, word, message] of refused) await t.rejects(createOperator(database, given, now), { word, message })
   t.strictSame(await companies(), [])
@@ -47,6 +47,6 @@ await t.test('operators that are made at once on a new database are of one platf
 await t.test('an e-mail address that somebody has is refused', async (t) => {
   await t.rejects(createOperator(database, { email: 'ADA@example.com', password }, now), {
     word: 'conflict',
-    message: 'There is a user of the platform with the e-mail address ada@example.com already.'
+    message: 'The platform already has a user with the e-mail address ada@example.com.'
   })
 })

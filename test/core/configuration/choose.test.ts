@@ -72,7 +72,7 @@ await t.test('a provider that needs a disk is chosen where the operator gives on
     problem: {
       path: '/providerName',
       code: 'configuration_missing',
-      message: 'The provider "one" writes to a disk, and the operator gives providers none: DISPATCH_DISK_ROOT is not set.'
+      message: 'The provider "one" writes to a disk, but the operator has not provided one: DISPATCH_DISK_ROOT is not set.'
     }
   })
 })

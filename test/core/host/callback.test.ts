@@ -34,7 +34,7 @@ await t.test('an answer that never comes, or whose head does not end, is waited 
     status: 200,
     headers: Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`x-${String(index)}`, 'a'.repeat(1000)]))
   })
-  t.strictSame(await post(), { answered: false, reason: '"hooks.acme.test" answered what is not HTTP.' })
+  t.strictSame(await post(), { answered: false, reason: '"hooks.acme.test" sent an answer that is not HTTP.' })
 })
 
 await t.test('nor is one who takes the connection and says nothing', async (t) => {

@@ -96,7 +96,7 @@ const broken: Record<string, [Files, RegExp]> = {
   'a range that is none': [{ 'package.json': { peerDependencies: { '@dispatch/core': 'newest' } } }, /"newest" is not a range/],
   'the range of another contract': [
     { 'package.json': { peerDependencies: { '@dispatch/core': '^0.9.0 || ^2.0.0' } } },
-    /^Made for @dispatch\/core \^0\.9\.0 \|\| \^2\.0\.0; this is 1\./
+    /^It is made for @dispatch\/core \^0\.9\.0 \|\| \^2\.0\.0, but this is 1\./
   ],
   'an entry that is not there': [
     { 'package.json': { exports: './gone.js' } },
@@ -106,9 +106,9 @@ const broken: Record<string, [Files, RegExp]> = {
     { 'package.json': { exports: '../outside.js' } },
     /^The entry "\.\.\/outside\.js" of package\.json lies outside the folder\.$/
   ],
-  'a module that throws': [{ 'index.js': 'throw new Error("no luck")' }, /^Throws when it is loaded: no luck$/],
-  'a module that throws nothing': [{ 'index.js': 'throw undefined' }, /^Throws when it is loaded: undefined$/],
-  'a module that does not parse': [{ 'index.js': 'export default {' }, /^Throws when it is loaded: Unexpected end of input$/],
+  'a module that throws': [{ 'index.js': 'throw new Error("no luck")' }, /^It throws an error when it is loaded: no luck$/],
+  'a module that throws nothing': [{ 'index.js': 'throw undefined' }, /^It throws an error when it is loaded: undefined$/],
+  'a module that does not parse': [{ 'index.js': 'export default {' }, /^It throws an error when it is loaded: Unexpected end of input$/],
   'no default export': [{ 'index.js': 'export const provider = {}' }, /^Invalid manifest: The default export is not a provider/],
   'a default export that is no provider': [{ 'index.js': 'export default () => 1' }, /The default export is not a provider/],
   'data that JSON cannot carry': [{ 'index.js': manifestOf('name: 1n') }, /BigInt/],
@@ -141,11 +141,11 @@ await t.test('a refused manifest keeps its code, so that one knows whose it was'
 })
 
 const harmful: Record<string, [Files, RegExp]> = {
-  'a module that never yields': [{ 'index.js': 'for (;;);' }, /^Did not finish loading within 1 seconds\.$/],
+  'a module that never yields': [{ 'index.js': 'for (;;);' }, /^It did not finish loading within 1 seconds\.$/],
   'a module that ends the process': [{ 'index.js': 'process.exit(0)' }, /^Ends the process when it is loaded\.$/],
   'a module that kills the process': [{ 'index.js': 'process.kill(process.pid, "SIGKILL")' }, /^Ends the process when it is loaded\.$/],
   'a manifest that never ends': [{ 'index.js': 'export default { get code () { for (;;); } }' },
-    /^Did not finish loading within 1 seconds\.$/]
+    /^It did not finish loading within 1 seconds\.$/]
 }
 
 for (const [fault, [files, reason]] of Object.entries(harmful)) {
@@ -217,7 +217,7 @@ await t.test('a module that never finishes loading is refused, and no other prov
   await provide(root, 'healthy')
   const host = await hostOf([root], { loadLimit: 2 })
   t.ok(host.find('healthy'))
-  t.same(Object.values(reasons(host)), ['Did not finish loading within 2 seconds.'])
+  t.same(Object.values(reasons(host)), ['It did not finish loading within 2 seconds.'])
 })
 
 const identity = (name: string, more: object = {}): Files => ({ 'package.json': { name, ...more }, 'index.js': source('acme') })
@@ -297,7 +297,7 @@ await t.test('links', async (t) => {
     await writeFile(join(elsewhere, 'helper.js'), 'export default 1')
     const folder = await provide(root, 'near')
     await symlink(join(elsewhere, 'helper.js'), join(folder, 'helper.js'))
-    t.equal(reasons(await hostOf([root]))[folder], 'helper.js is a link out of the folder.')
+    t.equal(reasons(await hostOf([root]))[folder], 'helper.js is a link to a place outside the folder.')
   })
 
   await t.test('an installed dependency may be a link', async (t) => {

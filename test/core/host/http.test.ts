@@ -192,7 +192,7 @@ await t.test('replies', async (t) => {
       { body: gzipSync(Buffer.alloc(6 * 1024 * 1024, ' ')), headers: { 'content-encoding': 'gzip' } },
       /larger than 5242880 bytes/
     ],
-    ['not gzip although it says so', { text: 'plain', headers: { 'content-encoding': 'gzip' } }, /answered what is not HTTP/],
+    ['not gzip although it says so', { text: 'plain', headers: { 'content-encoding': 'gzip' } }, /sent an answer that is not HTTP/],
     ['cut off', { cut: 'in-reply' }, /it cut the connection/],
     ['of another shape', { json: { ID: '1' } }, /The field "id" is required/],
     ['garbage', { text: '<html>' }, /Expected object, got string/]
@@ -365,7 +365,7 @@ await t.test('nothing is sent', async (t) => {
   await t.test('to a host that has no address', async (t) => {
     has(t, await missing({ resolve: () => Promise.reject(Object.assign(new Error('no'), { code: 'ENOTFOUND' })) }), {
       word: 'provider_unavailable',
-      message: '"api.acme.test" cannot be found, or has no address that may be reached from here.'
+      message: '"api.acme.test" cannot be found, or has no permitted address.'
     })
   })
 
@@ -394,10 +394,10 @@ await t.test('nothing is sent', async (t) => {
     const chosen = ['127.0.0.1', '[::1]', 'api.acme.test', '169.254.169.254']
     const http = httpOf(guarded, { targets: { provider: 'acme', declared: [], chosen } })
     for (const host of [...chosen, '2130706433', '0x7f000001', '0177.1', '１２７.0.0.1']) {
-      const literal = { word: 'provider_unavailable', message: /may not be reached: its address is not public/, ours: true }
+      const literal = { word: 'provider_unavailable', message: /may not be called: its address is not public/, ours: true }
       const name = {
         word: 'provider_unavailable',
-        message: '"api.acme.test" cannot be found, or has no address that may be reached from here.',
+        message: '"api.acme.test" cannot be found, or has no permitted address.',
         ours: undefined
       }
       has(t, await failed(http.post(`https://${host}:${vendor.port}/`, {}, Sent)), host === 'api.acme.test' ? name : literal, host)

@@ -151,22 +151,22 @@ const refused: [string, object, string][] = [
   [
     'a secret that is no text',
     { settings: Type.Object({ pin: Type.Number({ 'x-secret': true }) }) },
-    '/settings/properties/pin A secret or a destination is a string.'
+    '/settings/properties/pin A secret or a destination must be a string.'
   ],
   [
     'a destination that is no text',
     { settings: Type.Object({ port: Type.Number({ 'x-destination': true }) }) },
-    '/settings/properties/port A secret or a destination is a string.'
+    '/settings/properties/port A secret or a destination must be a string.'
   ],
   [
     'a secret inside another field',
     { settings: Type.Object({ login: Type.Object({ password: Secret() }) }) },
-    '/settings/properties/login Secrets and destinations stand at the top of the settings, not inside another field.'
+    '/settings/properties/login A secret or a destination must be a field of the settings themselves, not of an inner object.'
   ],
   [
     'a destination in a list',
     { settings: Type.Object({ servers: Type.Array(Host()) }) },
-    '/settings/properties/servers Secrets and destinations stand at the top of the settings, not inside another field.'
+    '/settings/properties/servers A secret or a destination must be a field of the settings themselves, not of an inner object.'
   ],
   [
     'a schema with an unknown keyword',
@@ -176,7 +176,7 @@ const refused: [string, object, string][] = [
   [
     'a secret in request settings',
     { requestSettings: Type.Object({ pin: Secret() }) },
-    '/requestSettings/properties/pin A secret stands in the settings of a configuration, which are sealed, never in those of a request.'
+    '/requestSettings/properties/pin A secret belongs in the settings of a configuration, which are encrypted, not in those of a request.'
   ],
   [
     'request settings that are no schema',

@@ -148,11 +148,11 @@ await t.test('a provider that declares its papers prints upright pages of these,
   t.equal(why({ size: 'Letter' }), undefined)
   for (const page of [{}, { size: 'A4' }]) {
     t.equal(why(page),
-      'The provider "acme" prints on Letter alone, upright, and the pages of this template are A4: with "page: { size: auto }" ' +
+      'The provider "acme" prints only on Letter in portrait format, and the pages of this template are A4: with "page: { size: auto }" ' +
         'they become what is printed.')
   }
   t.equal(why({ size: 'auto', orientation: 'landscape' }),
-    'The provider "acme" prints on Letter alone, upright, and the pages of this template lie on their side (landscape).')
+    'The provider "acme" prints only on Letter in portrait format, and the pages of this template lie on their side (landscape).')
   t.equal(postal.paper?.check({ size: 'A4', orientation: 'landscape' }, { code: 'acme', capabilities: { mailTypes: ['SIMPLE'] } }),
     undefined)
   t.end()

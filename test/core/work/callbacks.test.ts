@@ -229,7 +229,7 @@ await t.test('addresses', async (t) => {
   for (const host of literal) {
     await t.test(`an address that is not public is refused: ${host}`, async (t) => {
       contains(t, await reason(`https://${host}:${receiver.port}/`, { ca: [receiver.ca] }),
-        /may not be reached: its address is not public\.$/)
+        /may not be called: its address is not public\.$/)
     })
   }
 
@@ -238,7 +238,7 @@ await t.test('addresses', async (t) => {
       contains(t, await reason(`https://hooks.acme.test:${receiver.port}/`, {
         ca: [receiver.ca],
         resolve: () => Promise.resolve(addresses)
-      }), /"hooks\.acme\.test" cannot be found, or has no address that may be reached from here\.$/)
+      }), /"hooks\.acme\.test" cannot be found, or has no permitted address\.$/)
     }
     contains(t, await reason(`https://localhost:${receiver.port}/`, { ca: [receiver.ca] }), /cannot be found, or has no address/,
       'with the real resolver')
@@ -257,7 +257,7 @@ await t.test('addresses', async (t) => {
   })
 
   await t.test('only https, without a user name, with a certificate that is trusted and is the host\'s', async (t) => {
-    t.equal(await reason(`http://hooks.acme.test:${receiver.port}/`, internet), 'The address is no https:// URL.')
+    t.equal(await reason(`http://hooks.acme.test:${receiver.port}/`, internet), 'The address is not an https:// URL.')
     t.equal(await reason('https://user:password@hooks.acme.test/', internet), 'The address has a user name or a password.')
     contains(t, await reason(url, { route: receiver.route, loopback: 'allowed' }), /no valid TLS certificate/,
       'an authority that nobody knows')
