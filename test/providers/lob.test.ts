@@ -297,7 +297,7 @@ await t.test('the key belongs to the environment: nothing real from a sandbox, n
   })
   has(t, await dispatch('postal', letter(), { ...sandbox, sandbox: false }), {
     outcome: 'rejected',
-    error: { code: 'wrong_environment', message: /not real/ }
+    error: { code: 'wrong_environment', message: /This is a test key/ }
   })
   t.equal(vendor.requests.length, 1)
 })

@@ -763,7 +763,7 @@ await t.test('the key belongs to the mode: nothing real from a sandbox, nothing 
   })
   has(t, await stage.dispatch('invoicing', request('INVOICE'), { settings: test }), {
     outcome: 'rejected',
-    error: { code: 'wrong_environment', message: /not real/ }
+    error: { code: 'wrong_environment', message: /This is a test key/ }
   })
   t.equal(stage.vendor.requests.length, before)
 })

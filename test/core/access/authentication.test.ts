@@ -176,7 +176,7 @@ await t.test('nobody above their own role, nobody disabled, nobody by way of ano
   accounts.change(7, { role: 'admin' })
   await t.rejects(authentication.impersonate(await authentication.authenticate(`Bearer ${token}`), 9), {
     word: 'forbidden',
-    message: /somebody else already/
+    message: /already acts as another user/
   })
   accounts.change(7, { disabled: true })
   await t.rejects(authentication.impersonate(actor, 7), { name: 'DispatchError', word: 'forbidden' })

@@ -91,9 +91,9 @@ const broken: Record<string, [Files, RegExp]> = {
   'a version that is none': [{ 'package.json': { version: 'latest' } }, /"latest" is not a semantic version/],
   'no range of the contract': [
     { 'package.json': { peerDependencies: {} } },
-    /names no range of @dispatch\/core in peerDependencies; "\^\d/
+    /has no version range of @dispatch\/core in peerDependencies, such as "\^\d/
   ],
-  'a range that is none': [{ 'package.json': { peerDependencies: { '@dispatch/core': 'newest' } } }, /"newest" is not a range/],
+  'a range that is none': [{ 'package.json': { peerDependencies: { '@dispatch/core': 'newest' } } }, /"newest" is not a version range/],
   'the range of another contract': [
     { 'package.json': { peerDependencies: { '@dispatch/core': '^0.9.0 || ^2.0.0' } } },
     /^It is made for @dispatch\/core \^0\.9\.0 \|\| \^2\.0\.0, but this is 1\./

@@ -409,7 +409,7 @@ await t.test('nothing is sent', async (t) => {
       {},
       Sent
     )
-    has(t, await failed(localhost), { message: /^"localhost" cannot be found, or has no address/ },
+    has(t, await failed(localhost), { message: /^"localhost" cannot be found, or has no permitted address/ },
       'a name that the system\'s resolver knows')
     t.equal(vendor.requests.length, before)
   })
@@ -441,7 +441,7 @@ await t.test('nothing is sent', async (t) => {
 })
 
 await t.test('nothing leaves for a caller that has lost what it calls for', async (t) => {
-  const lost = { word: 'provider_unavailable', ours: true, message: /stood still/ }
+  const lost = { word: 'provider_unavailable', ours: true, message: /was suspended for too long/ }
   const before = vendor.requests.length
 
   await t.test('when it begins', async (t) => {

@@ -458,7 +458,7 @@ await t.test('a call that is given up while the server decides leaves a doubt', 
 })
 
 await t.test('the end of a message, with which it is taken, is not told for a caller that has lost what it sends for', async (t) => {
-  const lost = { word: 'provider_unavailable', ours: true, message: /stood still/ }
+  const lost = { word: 'provider_unavailable', ours: true, message: /was suspended for too long/ }
   for (const asked of [0, 1, 2]) {
     let times = 0
     const { server, network } = await begin(t)
@@ -544,7 +544,7 @@ await t.test('nobody is connected to', async (t) => {
       host: 'localhost',
       port: server.port
     })
-    has(t, await failed(localhost), { word: 'provider_unavailable', message: /^"localhost" cannot be found, or has no address/ },
+    has(t, await failed(localhost), { word: 'provider_unavailable', message: /^"localhost" cannot be found, or has no permitted address/ },
       'a name that the system\'s resolver knows')
     t.equal(server.connections(), 0)
   })

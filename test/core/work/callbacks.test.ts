@@ -240,7 +240,7 @@ await t.test('addresses', async (t) => {
         resolve: () => Promise.resolve(addresses)
       }), /"hooks\.acme\.test" cannot be found, or has no permitted address\.$/)
     }
-    contains(t, await reason(`https://localhost:${receiver.port}/`, { ca: [receiver.ca] }), /cannot be found, or has no address/,
+    contains(t, await reason(`https://localhost:${receiver.port}/`, { ca: [receiver.ca] }), /cannot be found, or has no permitted address/,
       'with the real resolver')
   })
 
@@ -253,7 +253,7 @@ await t.test('addresses', async (t) => {
     await rebound.deliver({ companyId })
     clock.time += 5000
     await rebound.deliver({ companyId })
-    has(t, (await state()).attemptRows, [{ status: 500 }, { status: null, reason: /cannot be found, or has no address/ }])
+    has(t, (await state()).attemptRows, [{ status: 500 }, { status: null, reason: /cannot be found, or has no permitted address/ }])
   })
 
   await t.test('only https, without a user name, with a certificate that is trusted and is the host\'s', async (t) => {
