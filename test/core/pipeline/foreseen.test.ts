@@ -15,7 +15,7 @@ await t.test('what a provider says that its vendor refuses is refused by validat
     details: [{
       path: '/template/data/number',
       code: 'not_supported_by_provider',
-      message: 'The provider "acme" does not take this. May have at most 3 characters. There is no room.'
+      message: 'The provider "acme" does not accept this. May have at most 3 characters. There is no room.'
     }]
   })
   t.same(judge('invoicing', { ...body, template: { id: 1, data: { number: 'F-1' } } }, number).problems, [])
@@ -70,7 +70,7 @@ await t.test('a check of a provider says what no limit can', (t) => {
   }
   has(t, judge('invoicing', body, objecting), {
     word: 'validation_failed',
-    details: [{ path: '/template/data/number', code: 'taken', message: 'The provider "acme" does not take this. Taken.' }]
+    details: [{ path: '/template/data/number', code: 'taken', message: 'The provider "acme" does not accept this. Taken.' }]
   })
   t.same(seen, [
     { invoicing: { documentType: 'INVOICE' }, data: { number: 'F-1' }, metadata: {} },
