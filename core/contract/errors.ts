@@ -61,7 +61,7 @@ export const errorTable = {
   recording_unknown: {
     status: 504,
     when:
-      'It is not known yet whether the request was recorded. If it was, the dispatch with the dispatchId continues; a minute later, a 404 ' +
+      'It is not known yet whether the request was recorded. If it was, the dispatch with the dispatchId continues; a minute later 404 ' +
       'says that it was not, and that nothing was sent.'
   },
   outcome_unknown: { status: 504, when: 'The provider may have accepted the request. It is not sent again before the outcome is known.' }

@@ -139,8 +139,7 @@ function checkSender ({ fields: { from }, provider, at }: EmailSubject): Problem
   return [{
     path: at('from'),
     code: 'sender_not_allowed',
-    message:
-      `The configuration of the provider "${provider.code}" does not permit the sender ${from}: its setting "allowedSenders" lists the permitted ones.`
+    message: `The configuration of the provider "${provider.code}" does not permit the sender ${from}: see its setting "allowedSenders".`
   }]
 }
 

@@ -46,7 +46,7 @@ const answers = {
   '2XX': {
     name: 'CallbackTaken',
     description:
-      'The callback was received. After any other answer, or none within 10 seconds, it is sent again after 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 ' +
+      'It was received. After any other answer, or none within 10 seconds, it is sent again after 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 ' +
       'and 24 h.'
   },
   410: { name: 'CallbackStopped', description: 'Stops further attempts.' }

@@ -10,7 +10,7 @@ export const authRoutes: FastifyPluginCallbackTypebox<{ authentication: Authenti
       tags: ['Authentication'],
       summary: 'Log in',
       description:
-        'Exchanges the e-mail address and password of an account for an access token. Wrong credentials and disabled accounts are answered with 403.',
+        'Exchanges the e-mail address and password of an account for an access token. Wrong credentials or a disabled account: 403.',
       body: Login,
       response: { 200: LoginResponse }
     }
@@ -27,7 +27,7 @@ export const authRoutes: FastifyPluginCallbackTypebox<{ authentication: Authenti
       tags: ['Authentication'],
       summary: 'Refresh an access token',
       description:
-        'Takes a token that is valid or expired less than 24 hours ago, up to 30 days after the login. The new token is for the same user and company.',
+        'Takes a token that is valid or expired less than 24 hours ago, up to 30 days after the login. User and company stay the same.',
       response: { 200: LoginResponse }
     }
   }, async ({ headers, ip }, reply) => {

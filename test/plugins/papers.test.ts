@@ -78,8 +78,8 @@ await t.test('pages of a size that the provider does not print on are refused by
     return answer.details.map(({ path: at, message }: { path: string, message: string }) => `${at} ${message}`)
   }
   const why =
-    'The provider "american" prints only on Letter in portrait format, and the pages of this template are A4: with "page: { size: auto }" ' +
-    'they become what is printed.'
+    'The provider "american" prints only on Letter in portrait format, and the pages of this template are A4: with "page: { size: ' +
+    'auto }" they become what is printed.'
   t.strictSame(await refused('postal', { template: { id: 900, data: {} }, providerName: 'american', postal: { recipient: american } }), [
     `/template ${why}`
   ])

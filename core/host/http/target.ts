@@ -34,7 +34,7 @@ export function targetOf (url: string, targets: AllowedHosts): URL {
 export function checkHost (host: string, { provider, declared, chosen }: AllowedHosts): void {
   if (chosen.includes(host) || declared.some((pattern) => fits(host, pattern))) return
   throw new RequestFailure('not done',
-    `The provider "${provider}" may not call "${host}": the host is neither in the "hosts" of its manifest nor in a setting of the type Host().`,
+    `The provider "${provider}" may not call "${host}": it is neither in the "hosts" of its manifest nor in a setting of the type Host().`,
     {
       ours: true
     })

@@ -248,7 +248,7 @@ await t.test('an undeclared host is not reached, and a chosen one is', async (t)
     error: {
       ours: true,
       message:
-        'The provider "acme" may not call "evil.test": the host is neither in the "hosts" of its manifest nor in a setting of the type Host().'
+        'The provider "acme" may not call "evil.test": it is neither in the "hosts" of its manifest nor in a setting of the type Host().'
     }
   })
   has(t, await run(to('mine.test'), {}, contextOf({ settings: { server: 'https://mine.test/api' } })), { outcome: 'accepted' })
