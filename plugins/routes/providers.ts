@@ -44,7 +44,7 @@ export const providersRoutes: FastifyPluginCallbackTypebox<Options> = (app, { ho
     schema: {
       operationId: 'reloadProviders',
       tags: ['Providers'],
-      summary: 'Reads the provider directories again, in every process (operators). Dispatches under way finish on what they began with.',
+      summary: 'Reads the provider directories again, in every process (operators). Running dispatches finish with their version.',
       response: { 200: ReloadView }
     }
   }, async (request) => {
