@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path/posix'
+import { basename, dirname, join } from 'node:path/posix'
 import ts from 'typescript'
 
 /** The tests that reach a file, the nearest first. */
@@ -45,9 +45,16 @@ function distancesFrom (file: string, imports: ReadonlyMap<string, readonly stri
   return distances
 }
 
-/** A test has a path similar to that of the tested file: each common name makes it nearer. */
+/**
+ * A test mirrors the place of what it tries. Each folder name that they share brings it nearer, and so does its own name where the path of
+ * the file has it: that counts for more than imports.
+ */
 function likeness (test: string, file: string): number {
-  const words = (path: string): Set<string> => new Set(path.replace(/(\.test)?\.ts$/, '').split(/[/-]/))
-  const own = words(test)
-  return [...words(file)].filter((word) => own.has(word)).length
+  const words = new Set(wordsOf(file))
+  const shared = (path: string): number => new Set(wordsOf(path)).intersection(words).size
+  return shared(dirname(test)) + 5 * shared(basename(test, '.test.ts'))
+}
+
+function wordsOf (path: string): string[] {
+  return path.replace(/\.ts$/, '').split(/[/-]/)
 }
