@@ -1,10 +1,11 @@
 import { type Actor, type Breakers, type Host, isSince, type Manifest, NewPublisher, page, type ProcessState, ProcessView, providedNames,
-  type ProviderAdministration, ProviderCode, type ProviderEntry, ProviderView, settingsSchemaIn, type Version } from '@dispatch/core'
+  type ProviderAdministration, type ProviderEntry, ProviderView, settingsSchemaIn, type Version } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { basename } from 'node:path'
 import { Type } from 'typebox'
 import { supportOf } from '../support-page/support.ts'
 import { auditAuthorOf } from './audit-author.ts'
+import { codeIn } from './path-parameters.ts'
 
 type Options = { host: Host, breakers: Breakers, administration: ProviderAdministration }
 
@@ -61,13 +62,13 @@ export const providersRoutes: FastifyPluginCallbackTypebox<Options> = (app, { ho
       summary:
         'Gives a provider code, and the secrets that companies have stored for it, to another publisher (operators). Every process ' +
         'reloads its providers.',
-      params: Type.Object({ code: ProviderCode }),
+      params: Type.Object({ code: Type.String({ description: 'The code of the provider.' }) }),
       body: NewPublisher,
       response: { 200: ReloadView }
     }
   }, async (request) => {
     const { actor, apiVersion, params: { code }, body: { packageName, author = null } } = request
-    const processes = (await administration.accept(code, { packageName, author }, auditAuthorOf(request))).map(processView)
+    const processes = (await administration.accept(codeIn(code), { packageName, author }, auditAuthorOf(request))).map(processView)
     return { data: listFor(actor, apiVersion), nextCursor: null, processes }
   })
   done()
