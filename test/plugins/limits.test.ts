@@ -90,6 +90,7 @@ await t.test('a dispatch beyond the synchronous limit is a 504 timeout that says
   const { dispatchId } = answer.body
   contains(t, answer.body.message, `/api/v1/dispatches/${dispatchId}`)
   const read = async (): Promise<any> => (await impatient.send('GET', `/api/v1/dispatches/${dispatchId}`)).body
+  await gate.reached
   has(t, await read(), { status: 'running', finishedAt: null, creditsCharged: 0, steps: [{ status: 'calling' }] })
   t.strictSame(await credits(impatient), { balance: 100, held: 1 })
   has(t, await dispatch('waiting', impatient, { 'x-idempotency-key': 'late' }), {
