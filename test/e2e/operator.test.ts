@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -7,28 +5,7 @@ import { openDatabase } from '../../core/store/db/database.ts'
 import { has } from '../support/matching.ts'
 import { testDatabase } from '../support/postgres.ts'
 import { startService } from '../support/service.ts'
-import { databasePid, dataDirectory, root, send, startReady } from './support/process.ts'
-
-type Said = { code: number | null, stdout: string, stderr: string }
-
-/** Runs `npm run dispatch -- operator …` as npm does, with the lines on its standard input. */
-async function operator (args: readonly string[], { input, env }: { input: string, env: Record<string, string> }): Promise<Said> {
-  const child = spawn(process.execPath, ['scripts/dispatch.ts', 'operator', ...args], {
-    cwd: root,
-    env: { PATH: process.env['PATH'], ...env }
-  })
-  const said = { stdout: '', stderr: '' }
-  child.stdout.on('data', (text: Buffer) => {
-    said.stdout += text.toString()
-  })
-  child.stderr.on('data', (text: Buffer) => {
-    said.stderr += text.toString()
-  })
-  // It may have refused its arguments before it reads.
-  child.stdin.on('error', () => undefined).end(input)
-  await once(child, 'close')
-  return { code: child.exitCode, ...said }
-}
+import { databasePid, dataDirectory, root, runDispatch, send, startReady } from './support/process.ts'
 
 /** What the operators' page lets its reader do. */
 const [, documented = ''] = /^npm run dispatch -- operator (.*)$/m.exec(readFileSync(join(root, 'plugins/README.md'), 'utf8')) ?? []
@@ -55,11 +32,11 @@ async function emptyDatabase (t: Test) {
 
 void t.test('a production installation gets its platform and first operator, who opens it to companies', async (t) => {
   const { url, database, env } = await emptyDatabase(t)
-  const said = await operator(create, { input: `${password}\n`, env })
+  const said = await runDispatch(['operator', ...create], { input: `${password}\n`, env })
   t.strictSame(said, { code: 0, stdout: `The operator ${email} is there, as user 1 of the platform.\n`, stderr: '' })
   has(t, await database.owner.selectFrom('companies').selectAll().execute(), [{ company_id: 1, name: 'Platform' }])
 
-  const further = await operator(['create', 'grace@platform.example.com'], { input: `${password}\nanother line`, env })
+  const further = await runDispatch(['operator', 'create', 'grace@platform.example.com'], { input: `${password}\nanother line`, env })
   has(t, further, { code: 0, stdout: /user 2 of the platform/ }, 'a further one; npm without "--" hands on the value alone')
 
   const service = await startService(t, { databaseUrl: url, config: { environment: 'production' } })
@@ -84,7 +61,7 @@ void t.test('what cannot be done is told in a sentence', async (t) => {
     [create, '', /^No password was given: it is the first line of standard input\.\n$/],
     [create, 'short\n', /^\/password: Needs at least 10 characters\.\n$/]
   ]
-  const answers = await Promise.all(refused.map(([args, input]) => operator(args, { input, env })))
+  const answers = await Promise.all(refused.map(([args, input]) => runDispatch(['operator', ...args], { input, env })))
   for (const [index, [args, , message]] of refused.entries()) {
     has(t, answers[index], { code: 1, stdout: /^$/, stderr: message }, args.join(' '))
   }
@@ -93,12 +70,12 @@ void t.test('what cannot be done is told in a sentence', async (t) => {
 void t.test('it works on the embedded database of development, whether the service runs or not', async (t) => {
   const folder = dataDirectory(t)
   const env = { DISPATCH_DATA_DIR: folder }
-  has(t, await operator(create, { input: `${password}\n`, env }), { code: 0, stderr: '' })
+  has(t, await runDispatch(['operator', ...create], { input: `${password}\n`, env }), { code: 0, stderr: '' })
   t.equal(databasePid(folder), undefined, 'what was started for it has ended')
   const service = await startReady(t, { dataDirectory: folder })
   t.equal((await send(service.url(), 'GET', '/api/v1/credits')).status, 200, 'the company of development is there all the same')
   const second = { email: 'second@platform.example.com', password }
-  has(t, await operator(['create', '--email', second.email], { input: `${password}\n`, env }), { code: 0, stderr: '' })
+  has(t, await runDispatch(['operator', 'create', '--email', second.email], { input: `${password}\n`, env }), { code: 0, stderr: '' })
   for (const login of [{ email, password }, second]) {
     t.equal((await send(service.url(), 'GET', '/api/v1/companies', undefined, login)).status, 200)
   }

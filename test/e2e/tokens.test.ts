@@ -1,11 +1,9 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import t from 'tap'
 import { clockAt } from '../support/clock.ts'
 import { has } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { seededDatabase, startService, testConfig } from '../support/service.ts'
-import { dataDirectory, root } from './support/process.ts'
+import { type CommandResult, dataDirectory, runDispatch } from './support/process.ts'
 
 const databaseUrl = await seededDatabase(t)
 const clock = clockAt(new Date().toISOString())
@@ -13,22 +11,7 @@ const options = { databaseUrl, replacements: { renderer: quickRenderer, now: clo
 const [here, there] = [await startService(t, options), await startService(t, options)]
 const env = { DATABASE_URL: databaseUrl, DISPATCH_DATA_DIR: dataDirectory(t), DISPATCH_MASTER_KEY: testConfig('').masterKey ?? '' }
 
-/** Runs `npm run dispatch -- tokens …` as npm does. */
-async function tokens (...args: string[]): Promise<{ code: number | null, stdout: string, stderr: string }> {
-  const child = spawn(process.execPath, ['scripts/dispatch.ts', 'tokens', ...args], {
-    cwd: root,
-    env: { PATH: process.env['PATH'], ...env }
-  })
-  const said = { stdout: '', stderr: '' }
-  child.stdout.on('data', (text: Buffer) => {
-    said.stdout += text.toString()
-  })
-  child.stderr.on('data', (text: Buffer) => {
-    said.stderr += text.toString()
-  })
-  await once(child, 'close')
-  return { code: child.exitCode, ...said }
-}
+const tokens = (...args: string[]): Promise<CommandResult> => runDispatch(['tokens', ...args], { env })
 
 const login = async (): Promise<string> =>
   (await here.send('POST', '/auth', { body: { username: 'demo@example.com', password: 'demo-password' } }, null)).body.data.token

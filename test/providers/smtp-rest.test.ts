@@ -2,10 +2,6 @@ import { createBreakers } from '@dispatch/core'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { createNetwork } from '../../core/host/http/network.ts'
-import { reconcile } from '../../core/pipeline/recover/reconcile.ts'
-import { runDeferredAction } from '../../core/pipeline/run/deferred.ts'
-import { sweepDispatches } from '../../core/work/queue/dispatch-worker.ts'
-import type { Queue } from '../../core/work/queue/queue.ts'
 import { clockAt } from '../support/clock.ts'
 import { createGate, type Gate } from '../support/gate.ts'
 import { contains, has, lacks } from '../support/matching.ts'
@@ -13,6 +9,7 @@ import { quickRenderer } from '../support/quick-renderer.ts'
 import { readingOf } from '../support/reading.ts'
 import { type Answer, invoiceRequest, startService } from '../support/service.ts'
 import { answer, type MailServer, mailServer } from '../support/smtp.ts'
+import { sweepAndWork } from '../support/sweep.ts'
 
 const later = answer(451, '4.7.1 Greylisted, try again later')
 const nobody = answer(550, '5.1.1 No such user')
@@ -67,20 +64,7 @@ const sentTo = (): string[][] => server.mails.map(({ to }) => to)
 /** So many seconds later, all that is due then is done. */
 async function after (seconds: number): Promise<void> {
   clock.advance(seconds)
-  const jobs: (() => Promise<void>)[] = []
-  const handlers: Record<string, (data: any) => Promise<void>> = {
-    look: (data) => reconcile(dependencies, data),
-    deferred: (data) => runDeferredAction(dependencies, data),
-    dispatch: pipeline.runQueued
-  }
-  const queue = {
-    send: (name: string, added: readonly { data: unknown }[]) => {
-      jobs.push(...added.map(({ data }) => async () => handlers[name]?.(data)))
-      return Promise.resolve()
-    }
-  } as Pick<Queue, 'send'> as Queue
-  await sweepDispatches({ ...dependencies, leases: { ...dependencies.leases, heldRuns: () => [] } }, queue)
-  for (const job of jobs) await job()
+  await sweepAndWork(pipeline, dependencies, { ...dependencies, leases: { ...dependencies.leases, heldRuns: () => [] } })
 }
 
 t.beforeEach(() => {

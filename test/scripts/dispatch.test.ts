@@ -1,26 +1,14 @@
-import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { dataDirectory } from '../e2e/support/process.ts'
+import { type CommandResult, dataDirectory, runDispatch } from '../e2e/support/process.ts'
 import { has } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { seededDatabase, startService } from '../support/service.ts'
 
-const script = fileURLToPath(new URL('../../scripts/dispatch.ts', import.meta.url))
 const newKey = randomBytes(32).toString('base64')
 
-type Run = { code: number, stdout: string, stderr: string }
-
-function run (args: readonly string[], env: Record<string, string>): Promise<Run> {
-  return new Promise((resolve) => {
-    const child = execFile(process.execPath, [script, ...args], { env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env } },
-      (_error, stdout, stderr) => {
-        resolve({ code: child.exitCode ?? -1, stdout, stderr })
-      })
-  })
-}
+const run = (args: readonly string[], env: Record<string, string>): Promise<CommandResult> => runDispatch(args, { env })
 
 await t.test('without a command, or with one that does not exist, it says what there is', async (t) => {
   for (const args of [[], ['toString']]) {

@@ -4,39 +4,22 @@ import { type CallContext, callDispatch, type CallLimits, type Outcome } from '.
 import type { Context } from '../../../core/host/call/context.ts'
 import type { InstalledProvider } from '../../../core/host/load/load.ts'
 import type { ServiceDefinition } from '../../../core/host/manifest/definition.ts'
-import { deriveManifest } from '../../../core/host/manifest/derive.ts'
 import { isVerb } from '../../../core/host/manifest/verbs.ts'
 import type { JsonObject } from '../../../core/packages/common/json.ts'
 import { outcomeUnknown, refused, Secret, Type, unavailable } from '../../../core/provider.ts'
-import { callContext, invoice, memoryLog } from '../../fixtures/providers/call.ts'
+import { callContext, installedProvider, invoice, memoryLog } from '../../fixtures/providers/call.ts'
 import { has } from '../../support/matching.ts'
 
 type Call = Context<JsonObject, JsonObject>
 type Dispatch = (request: Parameters<ServiceDefinition<'invoicing', Call>['dispatch']>[0], context: Call) => unknown
 
-/** A provider as the host holds it, without a folder. */
 function installed (dispatch: Dispatch, more: { timeLimit?: number } = {}): InstalledProvider {
-  const definition = {
-    code: 'acme',
-    name: 'Acme',
+  if (!isVerb(dispatch)) throw new TypeError('no verb')
+  return installedProvider({
     settings: Type.Object({ token: Type.Optional(Secret()), user: Type.Optional(Type.String()) }),
     errors: { map: { 20003: 'authentication_error', busy: 'provider_unavailable', lost: 'outcome_unknown' } },
     services: { invoicing: { documentTypes: ['INVOICE'], idempotency: { kind: 'none' }, dispatch, ...more } }
-  }
-  const fit = deriveManifest(definition, '1.0.0')
-  if (!fit.ok || !isVerb(dispatch)) throw new Error(JSON.stringify(fit))
-  return {
-    state: 'installed',
-    folder: '/',
-    code: 'acme',
-    version: '1.0.0',
-    digest: '',
-    publisher: { packageName: 'acme', author: null },
-    manifest: fit.value,
-    verbs: { invoicing: { dispatch } },
-    checks: {},
-    eventReaders: {}
-  }
+  }, { dispatch })
 }
 
 const run = (dispatch: Dispatch, context: Partial<CallContext> = {}, limits: CallLimits = {}): Promise<Outcome> =>

@@ -5,11 +5,10 @@ import { type CallContext, callDispatch, type Outcome } from '../../../core/host
 import type { Context } from '../../../core/host/call/context.ts'
 import { invoke } from '../../../core/host/call/invoke.ts'
 import type { InstalledProvider } from '../../../core/host/load/load.ts'
-import { deriveManifest } from '../../../core/host/manifest/derive.ts'
 import { isVerb } from '../../../core/host/manifest/verbs.ts'
 import type { JsonObject } from '../../../core/packages/common/json.ts'
 import { failureOf, Host, refused, Secret, Type, unavailable } from '../../../core/provider.ts'
-import { callContext, invoice, memoryLog, outside } from '../../fixtures/providers/call.ts'
+import { callContext, installedProvider, invoice, memoryLog, outside } from '../../fixtures/providers/call.ts'
 import { has, lacks } from '../../support/matching.ts'
 import { vendorOf } from '../../support/vendor.ts'
 
@@ -22,29 +21,15 @@ type Call = Context<JsonObject, JsonObject>
 type Dispatch = (request: unknown, call: Call) => unknown
 
 function installed (dispatch: Dispatch, more: object = {}): InstalledProvider {
-  const fit = deriveManifest({
-    code: 'acme',
-    name: 'Acme',
+  if (!isVerb(dispatch)) throw new TypeError('no verb')
+  return installedProvider({
     hosts: ['api.acme.test'],
     settings: Type.Object({ token: Type.Optional(Secret()), server: Type.Optional(Host()) }),
     errors: { at: '/code', message: '/message', map: { E1: 'authentication_error' } },
     services: {
       invoicing: { documentTypes: ['INVOICE'], idempotency: { kind: 'lookup', visibleAfter: 0 }, dispatch, lookup: dispatch, ...more }
     }
-  }, '1.0.0')
-  if (!fit.ok || !isVerb(dispatch)) throw new Error(JSON.stringify(fit))
-  return {
-    state: 'installed',
-    folder: '/',
-    code: 'acme',
-    version: '1.0.0',
-    digest: '',
-    publisher: { packageName: 'acme', author: null },
-    manifest: fit.value,
-    verbs: { invoicing: { dispatch, lookup: dispatch, cancel: dispatch } },
-    checks: {},
-    eventReaders: {}
-  }
+  }, { dispatch, lookup: dispatch, cancel: dispatch })
 }
 
 const contextOf = (context: Partial<CallContext> = {}, ways: Partial<CallResources> = {}): CallContext =>

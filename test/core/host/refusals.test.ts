@@ -1,10 +1,9 @@
 import t, { type Test } from 'tap'
 import { callDispatch, type Outcome } from '../../../core/host/call/call.ts'
 import type { Context } from '../../../core/host/call/context.ts'
-import { deriveManifest } from '../../../core/host/manifest/derive.ts'
 import type { JsonObject } from '../../../core/packages/common/json.ts'
 import { refused, Type, unavailable } from '../../../core/provider.ts'
-import { callContext, invoice, memoryLog, outside } from '../../fixtures/providers/call.ts'
+import { callContext, installedProvider, invoice, memoryLog, outside } from '../../fixtures/providers/call.ts'
 import { has } from '../../support/matching.ts'
 import { vendorOf } from '../../support/vendor.ts'
 
@@ -20,26 +19,11 @@ async function dispatched (
   vendor.on('DELETE /v1/a', { json: {} })
   vendor.on('DELETE /v1/b', { json: {} })
   const log = memoryLog()
-  const fit = deriveManifest({
-    code: 'acme',
-    name: 'Acme',
+  const installed = installedProvider({
     hosts: ['api.acme.example'],
     settings: Type.Object({}),
     services: { invoicing: { documentTypes: ['INVOICE'], idempotency: { kind: 'none' }, dispatch } }
-  }, '1.0.0')
-  if (!fit.ok) throw new Error(JSON.stringify(fit))
-  const installed = {
-    state: 'installed',
-    folder: '/',
-    code: 'acme',
-    version: '1.0.0',
-    digest: '',
-    publisher: { packageName: 'acme', author: null },
-    checks: {},
-    eventReaders: {},
-    manifest: fit.value,
-    verbs: { invoicing: { dispatch: (_request: unknown, call: Call) => dispatch(call) } }
-  } as const
+  }, { dispatch: (_request: unknown, call: Call) => dispatch(call) })
   const outcome = await callDispatch(installed, 'invoicing', invoice(), callContext({ log, resources: outside({ network }) }))
   return {
     outcome,

@@ -6,7 +6,6 @@ import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import { createPipeline } from '../../../core/pipeline/pipeline.ts'
 import { reconcile } from '../../../core/pipeline/recover/reconcile.ts'
-import { runDeferredAction } from '../../../core/pipeline/run/deferred.ts'
 import type { Run } from '../../../core/pipeline/run/run.ts'
 import { settle } from '../../../core/pipeline/run/settle.ts'
 import { type Step, unbegun } from '../../../core/pipeline/step.ts'
@@ -22,6 +21,7 @@ import { has } from '../../support/matching.ts'
 import { quickRenderer } from '../../support/quick-renderer.ts'
 import { readingOf } from '../../support/reading.ts'
 import { type Answer, invoiceRequest, startService } from '../../support/service.ts'
+import { sweepAndWork } from '../../support/sweep.ts'
 import { type Kind, stageVendor, timeLimit, visibleAfter } from './staged-vendor.ts'
 
 const day = 24 * 3600
@@ -73,23 +73,9 @@ const stepOf = (dispatchId: string, position = 0) =>
     .executeTakeFirstOrThrow()
 const attemptsOf = (stepId: string) => database.owner.selectFrom('attempts').selectAll().where('step_id', '=', stepId).execute()
 
-/** A sweep, and what it finds done. */
-async function after (seconds: number, with_ = dependencies): Promise<void> {
+async function after (seconds: number, sweeping = dependencies): Promise<void> {
   clock.advance(seconds)
-  const jobs: (() => Promise<void>)[] = []
-  const handlers: Record<string, (data: any) => Promise<void>> = {
-    look: (data) => reconcile(dependencies, data),
-    deferred: (data) => runDeferredAction(dependencies, data),
-    dispatch: pipeline.runQueued
-  }
-  const queue = {
-    send: (name: string, added: readonly { data: unknown }[]) => {
-      jobs.push(...added.map(({ data }) => async () => handlers[name]?.(data)))
-      return Promise.resolve()
-    }
-  } as Pick<Queue, 'send'> as Queue
-  await sweepDispatches(with_, queue)
-  for (const job of jobs) await job()
+  await sweepAndWork(pipeline, dependencies, sweeping)
 }
 
 t.beforeEach(() => {

@@ -6,8 +6,6 @@ import { runDeferredAction } from '../../../core/pipeline/run/deferred.ts'
 import { createLeases } from '../../../core/pipeline/run/leases.ts'
 import { acquireLease, recoverDispatch } from '../../../core/store/dispatch/runs.ts'
 import { beginAttempt } from '../../../core/store/dispatch/steps.ts'
-import { sweepDispatches } from '../../../core/work/queue/dispatch-worker.ts'
-import type { Queue } from '../../../core/work/queue/queue.ts'
 import { testProviders } from '../../plugins/support/providers.ts'
 import { chainBody } from '../../support/chains.ts'
 import { clockAt } from '../../support/clock.ts'
@@ -15,6 +13,7 @@ import { has } from '../../support/matching.ts'
 import { quickRenderer } from '../../support/quick-renderer.ts'
 import { readingOf } from '../../support/reading.ts'
 import { type Answer, invoiceRequest, startService } from '../../support/service.ts'
+import { sweepAndWork } from '../../support/sweep.ts'
 import { type Act, type Kind, kindsOfProviders, stageVendor, timeLimit, ttl, visibleAfter } from './staged-vendor.ts'
 
 const [minute, hour, day] = [60, 3600, 24 * 3600]
@@ -52,20 +51,7 @@ const heldFor = async (dispatchId: string): Promise<number> =>
 
 /** What a worker does: a sweep, and the jobs of all that is due. */
 async function sweep (): Promise<void> {
-  const jobs: { name: string, data: any }[] = []
-  const queue = {
-    send: (name: string, added: readonly { data: unknown }[]) => {
-      jobs.push(...added.map(({ data }) => ({ name, data })))
-      return Promise.resolve()
-    }
-  } as Pick<Queue, 'send'> as Queue
-  await sweepDispatches(dependencies, queue)
-  const handlers: Record<string, (data: any) => Promise<void>> = {
-    look: (data) => reconcile(dependencies, data),
-    deferred: (data) => runDeferredAction(dependencies, data),
-    dispatch: pipeline.runQueued
-  }
-  for (const { name, data } of jobs) await handlers[name]?.(data)
+  await sweepAndWork(pipeline, dependencies)
   const due = await database.owner.selectFrom('dispatches').select('dispatch_id').where('status', '=', 'queued').where('next_try_at', '<=',
     clock.now()).execute()
   for (const { dispatch_id: dispatchId } of due) await pipeline.runQueued({ companyId, dispatchId })

@@ -62,6 +62,31 @@ export function dataDirectory (t: Test): string {
   return path
 }
 
+/** What a command said, and its exit code. */
+export type CommandResult = { code: number | null, stdout: string, stderr: string }
+
+/** Runs `npm run dispatch -- …` as npm does, with `input` on its standard input. */
+export async function runDispatch (
+  args: readonly string[],
+  { env, input = '' }: { env: Record<string, string>, input?: string }
+): Promise<CommandResult> {
+  const child = spawn(process.execPath, ['scripts/dispatch.ts', ...args], {
+    cwd: root,
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env }
+  })
+  const said = { stdout: '', stderr: '' }
+  child.stdout.on('data', (text: Buffer) => {
+    said.stdout += text.toString()
+  })
+  child.stderr.on('data', (text: Buffer) => {
+    said.stderr += text.toString()
+  })
+  // It may have refused its arguments before it reads.
+  child.stdin.on('error', () => undefined).end(input)
+  await once(child, 'close')
+  return { code: child.exitCode, ...said }
+}
+
 /** Starts the service on any free port, in a process group of its own, with nothing of the tests' environment. */
 export function startProcess (
   t: Test,

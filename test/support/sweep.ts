@@ -1,0 +1,27 @@
+import type { Pipeline, PipelineDependencies } from '@dispatch/core'
+import { reconcile } from '../../core/pipeline/recover/reconcile.ts'
+import { runDeferredAction } from '../../core/pipeline/run/deferred.ts'
+import { sweepDispatches } from '../../core/work/queue/dispatch-worker.ts'
+import type { Queue } from '../../core/work/queue/queue.ts'
+
+/** Sweeps, and does at once what the sweep would queue. `sweeping`: other dependencies for the sweep alone. */
+export async function sweepAndWork (
+  pipeline: Pick<Pipeline, 'runQueued'>,
+  dependencies: PipelineDependencies,
+  sweeping = dependencies
+): Promise<void> {
+  const jobs: (() => Promise<void>)[] = []
+  const handlers: Record<string, (data: any) => Promise<void>> = {
+    look: (data) => reconcile(dependencies, data),
+    deferred: (data) => runDeferredAction(dependencies, data),
+    dispatch: pipeline.runQueued
+  }
+  const queue = {
+    send: (name: string, added: readonly { data: unknown }[]) => {
+      jobs.push(...added.map(({ data }) => async () => handlers[name]?.(data)))
+      return Promise.resolve()
+    }
+  } as Pick<Queue, 'send'> as Queue
+  await sweepDispatches(sweeping, queue)
+  for (const job of jobs) await job()
+}
