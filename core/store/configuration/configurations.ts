@@ -8,12 +8,12 @@ import type { Freshness } from '../db/freshness.ts'
 import type { Tables } from '../db/schema.ts'
 import { type AuditStamp, noteAudit } from '../tenants/audit.ts'
 
-/** Whose a choice or a configuration is: the company's own, or one user's. */
+/** The owner of a choice or a configuration: the company, or one of its users. */
 export type Owner = { companyId: number, userId: number | null }
 
 export type StoredChoice = { userId: number | null, service: string, providerCode: string }
 
-/** A provider's configuration as it is stored. */
+/** A stored configuration of a provider. */
 export type StoredConfiguration = {
   userId: number | null
   providerCode: string
@@ -24,26 +24,26 @@ export type StoredConfiguration = {
   account: string
 }
 
-/** A configuration as it is written; its name is given by the database. */
+/** A configuration to store. The database gives it its opaque name. */
 export type NewConfiguration = Omit<StoredConfiguration, 'account'>
 
 export type CompanyConfiguration = { choices: readonly StoredChoice[], configurations: readonly StoredConfiguration[] }
 
 export type Configurations = {
-  /** Everything a company and its users have chosen and configured, as of the last freshness check. */
+  /** All choices and configurations of a company and its users, as of the last freshness check. */
   of: (companyId: number) => Promise<CompanyConfiguration>
-  /** The same as it is at this moment. */
+  /** The same, after a new freshness check. */
   latest: (companyId: number) => Promise<CompanyConfiguration>
-  /** Chooses the provider of a service; null takes the choice back. */
+  /** Chooses the provider of a service; null removes the choice. */
   choose: (owner: Owner, choice: { service: string, providerCode: string | null }, signature: AuditStamp) => Promise<void>
-  /** Replaces a configuration by what `edit` makes of the stored one; nobody changes it in between. */
+  /** Replaces a configuration by what `edit` makes of the stored one. Nobody can change it in between. */
   edit: (
     owner: Owner,
     providerCode: string,
     edit: (stored: StoredConfiguration | undefined) => NewConfiguration,
     signature: AuditStamp
   ) => Promise<StoredConfiguration>
-  /** Answers whether there was one. */
+  /** Removes a configuration. Answers whether there was one. */
   remove: (owner: Owner, providerCode: string, signature: AuditStamp) => Promise<boolean>
 }
 
@@ -111,7 +111,7 @@ export function createConfigurations (database: Database, freshness: Freshness):
   }
 }
 
-/** The company's own and a user's are told apart by whose they are. */
+/** A condition for the rows of one owner: of the company, or of one user. */
 function note (
   queries: CompanyQueries,
   { companyId, userId }: Owner,
@@ -129,7 +129,7 @@ function note (
   })
 }
 
-/** The names of the settings, secrets among them, that one has and the other has not, or has otherwise. */
+/** The names of the settings, secrets included, that differ between two configurations. */
 function changedFields (before: NewConfiguration | undefined, after: NewConfiguration): string[] {
   const old: Readonly<Record<string, unknown>> = { ...before?.settings.plain, ...before?.settings.secrets }
   const edited: Readonly<Record<string, unknown>> = { ...after.settings.plain, ...after.settings.secrets }

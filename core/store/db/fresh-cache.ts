@@ -3,18 +3,18 @@ import type { Freshness } from './freshness.ts'
 
 type Entry<V> = { number: number, value: Promise<V> }
 
-/** Values read from the database, kept until what they depend on changes. */
+/** Caches values from the database until the data behind them changes. */
 export type FreshCache<K extends string | number, V> = {
-  /** The value as of the last {@link Freshness.check}; `read` runs when there is none that is still valid. */
+  /** The value as of the last {@link Freshness.check}. `read` runs where there is no valid one. */
   get: (key: K, read: () => Promise<V>) => Promise<V>
 }
 
-/** What all values together may weigh: each 1, unless some are heavier than others. */
+/** The weight of all values together. Each weighs 1 unless told. */
 type Bound<V> = { max?: number, weigh?: (value: V) => number }
 
 /**
- * A bounded cache. `companyOf` tells whose changes end a value (0: any change does). Readers that come together share
- * one read; a failed read is not kept.
+ * Makes a bounded cache. `companyOf`: the company whose changes make a value invalid (0: any change does). Concurrent readers share one
+ * read. A failed read is not kept.
  */
 export function createFreshCache<K extends string | number, V> (
   freshness: Freshness,
@@ -25,11 +25,11 @@ export function createFreshCache<K extends string | number, V> (
   const companies = new WeakMap<Entry<V>, number>()
 
   function isValid (entry: Entry<V>): boolean {
-    // Until the value is there, any change could be its company's.
+    // Until the value is read, its company is unknown: any change counts.
     return freshness.unchanged(companies.get(entry) ?? 0, entry.number)
   }
 
-  /** Only a value that is there can be weighed, and an entry that is there already keeps its weight: another one takes its place. */
+  /** A value has a weight once it is read. An existing entry keeps its weight, so a new entry replaces it. */
   function settle (key: K, entry: Entry<V>, value: V): void {
     const settled = { ...entry }
     for (const known of [entry, settled]) companies.set(known, companyOf(key, value))

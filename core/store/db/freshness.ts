@@ -1,19 +1,21 @@
 import { CompiledQuery } from 'kysely'
 import type { Database } from './database.ts'
 
-/** When something cached was read: valid until its company, or what all companies share, changes after `number`. */
+/**
+ * Tells whether cached values are valid: until their company, or what all companies share, changes after the `number` they were read at.
+ */
 export type Freshness = {
-  /** Resolves once every change committed before this call is known. Calls that arrive together share one query. */
+  /** Resolves when every change that was committed before this call is known. Concurrent calls share one query. */
   check: () => Promise<void>
   /** The number of the last known change. */
   number: () => number
-  /** Whether nothing of the company (0: of any company) has changed after `number`, as far as the last check knows. */
+  /** Whether the company (0: every company) is unchanged since `number`, as of the last check. */
   unchanged: (companyId: number, number: number) => boolean
 }
 
 /**
- * Caches stay exact in every process: each request asks once for the changes since the last request. The query is one
- * index probe, shared by all requests that arrive while the one before it is under way.
+ * Keeps caches up to date in every process: each request asks once for the changes since the last request. The query reads one index. All
+ * requests that arrive while the previous query runs share the next one.
  */
 export function createFreshness ({ owner }: Database): Freshness {
   const changed = new Map<number, number>()
@@ -39,7 +41,7 @@ export function createFreshness ({ owner }: Database): Freshness {
 
   function check (): Promise<void> {
     if (running === undefined) return start()
-    // A query that is under way may have read before this call: only one that starts later counts.
+    // A running query may have read its data before this call: only a query that starts later counts.
     next ??= running.then(start, start)
     return next
   }
@@ -52,7 +54,7 @@ export function createFreshness ({ owner }: Database): Freshness {
   }
 }
 
-/** Compiled by hand, because nearly every request waits for it. */
+/** Its text is written by hand, without a query builder, because nearly every request waits for it. */
 function changesAfter (number: number): CompiledQuery<{ company_id: number, number: string }> {
   return CompiledQuery.raw('select company_id, number from changes where number > $1', [number])
 }

@@ -6,7 +6,7 @@ import type { Tables } from '../db/schema.ts'
 import { noteAudit } from '../tenants/audit.ts'
 import { type ChangeContext, withTemplateLock } from './template-changes.ts'
 
-/** A picture of a company: a data URI, its size in pixels. */
+/** A picture of a company: a data URI, with its size in pixels. */
 export type Asset = Selectable<Tables['assets']>
 export type AssetFacts = Omit<Asset, 'uri'>
 
@@ -22,7 +22,7 @@ export async function listAssets (database: Database, companyId: number, page: {
       .$if(page.after !== undefined, (query) => query.where('name', '>', page.after ?? '')).orderBy('name').limit(page.limit).execute())
 }
 
-/** The pictures of these names, as far as there are. */
+/** The pictures with these names. Names without a picture are left out. */
 export async function readAssets (database: Database, companyId: number, names: readonly string[]): Promise<Asset[]> {
   return names.length === 0
     ? []
@@ -30,7 +30,7 @@ export async function readAssets (database: Database, companyId: number, names: 
       (queries) => queries.selectFrom('assets').selectAll().where('company_id', '=', companyId).where('name', 'in', names).execute())
 }
 
-/** Stores a picture. Throws `conflict` when the name is taken, or the company has too many. */
+/** Stores a picture. Throws `conflict` where the name is taken or the company has too many. */
 export async function addAsset (
   database: Database,
   by: ChangeContext,
@@ -59,7 +59,7 @@ export async function addAsset (
   })
 }
 
-/** Removes a picture; versions of templates that show it keep theirs. Answers whether there was one. */
+/** Removes a picture. Versions of templates keep their copies. Answers whether there was one. */
 export async function removeAsset (database: Database, by: ChangeContext, name: string): Promise<boolean> {
   const { companyId, author, at } = by
   return withTemplateLock(database, by, async (queries) => {

@@ -1,22 +1,22 @@
 import type { Database } from '../db/database.ts'
 import { selectPublishedVersions, type StoredTemplate } from './template-rows.ts'
 
-/** A template that the service ships. `digest` changes with its contents. */
+/** A template that comes with the service. `digest` changes with its contents. */
 export type SharedTemplate = Pick<StoredTemplate, 'id' | 'name' | 'digest' | 'source' | 'schema' | 'sample'> & { yaml: string }
 
-/** Brings the shared templates up to date: a changed one becomes a new version. Answers how many changed. */
+/** Brings the shared templates up to date. A changed template gets a new version. Answers how many changed. */
 export async function publishShared (
   { owner, withAdvisoryLock: alone }: Database,
   templates: readonly SharedTemplate[],
   now: Date
 ): Promise<number> {
-  // Several processes may start together: one publishes, the others then find nothing to do.
+  // Several processes may start at once: one publishes, and the others find nothing to do.
   return alone(() =>
     owner.transaction().execute(async (queries) => {
       let changed = 0
       for (const { id, name, digest, source, schema, sample, yaml } of templates) {
         const known = await selectPublishedVersions(queries, null).select('yaml').where('templates.template_id', '=', id).executeTakeFirst()
-        // Comments and layout change nothing that is made of it.
+        // Comments and layout do not change the documents.
         if (known?.digest === digest && known.yaml !== yaml) {
           await queries.updateTable('template_versions').set({ yaml }).where('template_id', '=', id).where('version', '=', known.version)
             .execute()

@@ -4,16 +4,16 @@ import { asOwner, type CompanyQueries, type Database } from '../db/database.ts'
 import { type AuditAuthor, noteAudit } from '../tenants/audit.ts'
 import type { StoredTemplate } from './templates.ts'
 
-/** What a company may have: templates, bytes of all their versions, drafts of each that are kept. */
+/** The limits of a company: its templates, the bytes of all versions, and the drafts that are kept of each template. */
 export const templateLimits = { templates: 200, bytes: 100 * 1024 * 1024, drafts: 20 } as const
 
-/** A version as it was inspected; its source has its pictures inside. */
+/** An inspected version. Its source contains its pictures. */
 export type NewVersion = Pick<StoredTemplate, 'digest' | 'source' | 'schema' | 'sample'> & { yaml: string }
 
-/** Who changes something of a company, and when. */
+/** The company that is changed, who changes it, and when. */
 export type ChangeContext = { companyId: number, author: AuditAuthor, at: Date }
 
-/** Stores a template with its first draft; answers its number. Throws `conflict` when the name is taken or there is no room. */
+/** Stores a template with its first draft. Answers its number. Throws `conflict` where the name is taken or a limit is reached. */
 export async function createTemplate (database: Database, by: ChangeContext, version: NewVersion): Promise<number> {
   return withTemplateLock(database, by, async (queries) => {
     const { companyId, at } = by
@@ -32,7 +32,7 @@ export async function createTemplate (database: Database, by: ChangeContext, ver
   })
 }
 
-/** Stores a draft, made from the version `base`, as the next version. Throws `conflict` when `base` is no longer the newest. */
+/** Stores a draft that was made from the version `base` as the next version. Throws `conflict` where `base` is not the newest any more. */
 export async function changeTemplate (
   database: Database,
   by: ChangeContext,
@@ -48,7 +48,7 @@ export async function changeTemplate (
     }
     const { name } = version.source
     await requireFree(queries, by.companyId, name, templateId)
-    // Until something of it is published, it goes by the name of its newest draft.
+    // Until a version is published, the template has the name of its newest draft.
     await queries.updateTable('templates').set({ updated_at: by.at, ...template.version === null ? { name } : {} }).where('company_id', '=',
       by.companyId).where('template_id', '=', templateId).execute()
     await addVersion(queries, by, { id: templateId, version: base + 1 }, version)
@@ -57,7 +57,7 @@ export async function changeTemplate (
   })
 }
 
-/** Makes a version the one that dispatches use. Throws `template_not_found` when there is no such version. */
+/** Publishes a version: dispatches use it from now on. Throws `template_not_found` where there is no such version. */
 export async function publishTemplate (database: Database, by: ChangeContext, templateId: number, version: number): Promise<void> {
   const { companyId, at } = by
   return withTemplateLock(database, by, async (queries) => {
@@ -80,7 +80,7 @@ export async function publishTemplate (database: Database, by: ChangeContext, te
   })
 }
 
-/** Takes a template out of use; dispatches that have used it keep their version. */
+/** Removes a template from use. Dispatches that have used it keep their version. */
 export async function removeTemplate (database: Database, by: ChangeContext, templateId: number): Promise<void> {
   return withTemplateLock(database, by, async (queries) => {
     const { name } = await own(queries, by.companyId, templateId)
@@ -93,10 +93,10 @@ export async function removeTemplate (database: Database, by: ChangeContext, tem
   })
 }
 
-/** Any number of its own. */
+/** Any number that no other lock uses. */
 const lock = 1_414_089_808
 
-/** Runs changes of one company's templates one after the other, each in a transaction. */
+/** Runs the changes of one company's templates one after the other, each in its transaction. */
 export async function withTemplateLock<T> (
   database: Database,
   { companyId }: ChangeContext,
@@ -124,7 +124,7 @@ async function own (
   return row
 }
 
-/** Throws `forbidden` for a template that is nobody's own. */
+/** Throws `forbidden` for a shared template. */
 export function requireOwn (companyId: number | null): void {
   if (companyId === null) {
     throw new DispatchError('forbidden',
@@ -132,7 +132,7 @@ export function requireOwn (companyId: number | null): void {
   }
 }
 
-/** The error for a template that does not exist, or belongs to another company. */
+/** The error for a template that does not exist or belongs to another company. */
 export function templateNotFound (named: number | string): DispatchError {
   return new DispatchError('template_not_found',
     `There is no template "${String(named).slice(0, 60)}": GET /api/v1/templates lists those that you may use.`)
@@ -179,7 +179,7 @@ async function addVersion (
   }).execute()
 }
 
-/** No dispatch can have used a draft: only the newest are kept. A company itself may delete none of its versions. */
+/** Deletes old drafts: no dispatch can have used them. It does so as the owner, as the role of companies may not delete versions. */
 async function forgetDrafts (queries: CompanyQueries, companyId: number, templateId: number): Promise<void> {
   const drafts = (await asOwner(queries)).deleteFrom('template_versions').where('company_id', '=', companyId).where('template_id', '=',
     templateId).where('published_at', 'is', null)

@@ -3,7 +3,7 @@ import type { TemplateSource } from '@dispatch/documents'
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Tables } from '../db/schema.ts'
 
-/** One version of a template; `companyId` null is shared. `source` is its block model, `schema` the JSON Schema of its data. */
+/** One version of a template. `companyId` null: it is shared. `source`: the block model; `schema`: the JSON Schema of its data. */
 export type StoredTemplate = {
   id: number
   companyId: number | null
@@ -16,10 +16,7 @@ export type StoredTemplate = {
   updatedAt: Date
 }
 
-/**
- * A version as it is managed, without its pictures: `yaml` as it was written, `present` the version that dispatches use, `latest` the
- * newest.
- */
+/** A version for its authors, without its pictures. `yaml`: as it was written; `present`: the version in use; `latest`: the newest one. */
 export type TemplateRecord = StoredTemplate & {
   yaml: string
   present: number | null
@@ -35,7 +32,7 @@ export const latestVersionNumber = sql<
   number
 >`(select max(version) from template_versions as versions where versions.template_id = templates.template_id)`
 
-/** The versions of the templates that a company may use or has used: the shared ones and its own. */
+/** All versions that a company may use or has used: of shared templates and its own. */
 export function selectUsableVersions (queries: Kysely<Tables>, companyId: number | null) {
   return queries.selectFrom('templates')
     .innerJoin('template_versions', 'template_versions.template_id', 'templates.template_id')
@@ -46,7 +43,7 @@ export function selectUsableVersions (queries: Kysely<Tables>, companyId: number
     )
 }
 
-/** The present versions of the templates that a company may use. */
+/** The versions in use of the templates that a company may use. */
 export function selectPublishedVersions (queries: Kysely<Tables>, companyId: number | null) {
   return selectUsableVersions(queries, companyId).select('source').whereRef('template_versions.version', '=', 'templates.version').where(
     'removed_at',
@@ -55,7 +52,7 @@ export function selectPublishedVersions (queries: Kysely<Tables>, companyId: num
   )
 }
 
-/** The versions that a company may see, with what is said of them. */
+/** The versions that a company may see, with the columns for its authors. */
 export function selectManagedVersions (queries: Kysely<Tables>, companyId: number) {
   return selectUsableVersions(queries, companyId).where('removed_at', 'is', null)
     .select([
@@ -76,7 +73,7 @@ type RecordRow = TemplateRow & Pick<Selectable<Tables['template_versions']>, 'ya
   latest: number
 }
 
-/** A row as a template. */
+/** Makes a template of a row. */
 export function templateOf (row: TemplateRow): StoredTemplate {
   return {
     id: row.template_id,
@@ -91,7 +88,7 @@ export function templateOf (row: TemplateRow): StoredTemplate {
   }
 }
 
-/** A row as it is managed. */
+/** Makes a version for its authors of a row. */
 export function recordOf (row: RecordRow): TemplateRecord {
   return {
     ...templateOf(row),

@@ -9,21 +9,21 @@ import { latestVersionNumber, recordOf, selectManagedVersions, selectPublishedVe
 export type { SharedTemplate } from './shared-templates.ts'
 export type { StoredTemplate, TemplateRecord } from './template-rows.ts'
 
-/** What templates are looked for by. `status`: whether dispatches can use it. */
+/** A filter of templates. `status`: whether dispatches can use them. */
 export type TemplateFilter = { service?: string, documentType?: string, name?: string, status?: 'published' | 'draft' }
 
 export type Templates = {
-  /** The present version of a template that the company may use, as of the last freshness check. */
+  /** The version in use of a template that the company may use, as of the last freshness check. */
   find: (companyId: number, templateId: number) => Promise<StoredTemplate | undefined>
-  /** The present version of the template of a name: the company's own before a shared one. */
+  /** The version in use of the template with this name. The company's own one comes before a shared one. */
   findNamed: (companyId: number, name: string) => Promise<StoredTemplate | undefined>
-  /** One version of a template, for a dispatch that has pinned it. */
+  /** One version of a template, for a dispatch that was recorded with it. */
   findVersion: (companyId: number, templateId: number, version: number) => Promise<StoredTemplate | undefined>
-  /** A page of the templates that the company may see, by id: each as its present version, or else as its newest. */
+  /** A page of the templates that the company may see, by id: each with its version in use, or else its newest one. */
   list: (companyId: number, filter: TemplateFilter, page: { limit: number, after?: number }) => Promise<TemplateRecord[]>
   /** Every shared template made for a service. */
   listShared: () => Promise<StoredTemplate[]>
-  /** Brings the shared templates up to date: a changed one becomes a new version. Answers how many changed. */
+  /** Brings the shared templates up to date. A changed template gets a new version. Answers how many changed. */
   publishShared: (templates: readonly SharedTemplate[], now: Date) => Promise<number>
 }
 
@@ -74,14 +74,14 @@ export function createTemplates (database: Database, freshness: Freshness): Temp
   }
 }
 
-/** Characters of pictures: beside them the rest of a template weighs nothing. */
+/** The weight of a template in the cache: the characters of its pictures. The rest is small beside them. */
 const heaviest = 50_000_000
 
 function weigh (template: StoredTemplate | undefined): number {
   return Object.values(template?.source.assets ?? {}).reduce((sum, { length }) => sum + length, 1)
 }
 
-/** One version of a template that is not removed: the one asked for, or else its present or newest. */
+/** One version of a template that was not removed: the requested one, or else the one in use or the newest. */
 export async function readTemplate (
   database: Database,
   companyId: number,
@@ -110,7 +110,7 @@ export async function listTemplateVersions (
   })
 }
 
-/** The version as which a template is shown. */
+/** The version of a template that lists show. */
 const isShown = sql<boolean>`template_versions.version = coalesce(templates.version, ${latestVersionNumber})`
 
 function conditions ({ service, documentType, name, status }: TemplateFilter) {

@@ -6,9 +6,9 @@ import { createFreshCache } from '../db/fresh-cache.ts'
 import type { Freshness } from '../db/freshness.ts'
 import type { Tables } from '../db/schema.ts'
 
-/** Accounts as they are now: every call first learns of all changes committed before it. */
+/** Reads accounts. Every call first learns of all changes that were committed before it. */
 export function createAccounts (database: Database, freshness: Freshness): Accounts {
-  // Any company may have a user of the same address tomorrow.
+  // Another company may get a user with the same address at any time.
   const byEmail = createFreshCache<string, readonly Account[]>(freshness, () => 0)
   const byId = createFreshCache<number, Account | undefined>(freshness, (_, account) => account?.companyId ?? 0)
   return {
@@ -23,7 +23,7 @@ export function createAccounts (database: Database, freshness: Freshness): Accou
   }
 }
 
-/** As the owner: a login does not know its company yet. */
+/** It reads as the owner, because a login does not know its company yet. */
 async function findAccounts ({ owner }: Database, column: 'email' | 'user_id', value: string | number): Promise<Account[]> {
   const rows = await owner.selectFrom('users').innerJoin('companies', 'companies.company_id', 'users.company_id')
     .select(['user_id', 'users.company_id', 'email', 'role', 'services', 'password_hash', 'password_version', 'users.disabled_at',
@@ -42,17 +42,17 @@ async function findAccounts ({ owner }: Database, column: 'email' | 'user_id', v
   }))
 }
 
-/** `defaultProvider` is configured with settings that hold no secret, and chosen for the services. */
+/** `defaultProvider`: it is configured with settings that hold no secret, and chosen for the services. */
 export type NewCompany = {
   name: string
   credits: number
   users: readonly NewUser[]
   defaultProvider?: { code: string, services: readonly string[], settings?: JsonObject }
 }
-/** `email` is normalised. */
+/** `email`: in its normalised form. */
 export type NewUser = { email: string, role: Role, services: readonly string[], passwordHash: string }
 
-/** Creates companies with their users and first credits: all of them or none. Answers their ids in their order. */
+/** Creates companies with their users and first credits: all of them or none. Answers their ids in the same order. */
 export async function createCompanies ({ owner }: Database, companies: readonly NewCompany[], now: Date): Promise<number[]> {
   return owner.transaction().execute((queries) => createAll(queries, companies, now))
 }
@@ -63,7 +63,7 @@ export async function createFirstCompanies (
   companies: readonly NewCompany[],
   now: Date
 ): Promise<boolean> {
-  // Several processes may start together on a new database: one fills it.
+  // Several processes may start on a new database at once: only one fills it.
   return alone(() =>
     owner.transaction().execute(async (queries) => {
       if (await queries.selectFrom('companies').select('company_id').limit(1).executeTakeFirst() !== undefined) return false

@@ -6,21 +6,21 @@ import type { Freshness } from '../db/freshness.ts'
 import type { Tables } from '../db/schema.ts'
 import { type AuditAuthor, noteAudit } from './audit.ts'
 
-/** A key that may be used, as it is at this moment. `services` undefined: all of the user's. */
+/** A valid key. `services` undefined: all services of its user. */
 export type ApiKey = { keyId: string, companyId: number, userId: number, mode: KeyMode, services?: readonly string[], expiresAt?: Date }
 
-/** Where keys are found. */
+/** Finds keys. */
 export type ApiKeys = {
-  /** By the digest of the key; undefined for one that is unknown or revoked. */
+  /** Finds a key by its digest; undefined where it is unknown or revoked. */
   find: (digest: Buffer) => Promise<ApiKey | undefined>
-  /** Notes that a key is used: at most once a minute, and nobody waits for it. */
+  /** Records the use of a key, at most once a minute. No request waits for it. */
   noteUse: (keyId: string) => void
 }
 
-/** How far behind the last use may be, in milliseconds. */
+/** By how many milliseconds the recorded last use may be late. */
 const lag = 60_000
 
-/** Keys as they are now: every look-up first learns of all changes committed before it. */
+/** Reads keys. Every look-up first learns of all changes that were committed before it. */
 export function createApiKeys (
   database: Database,
   freshness: Freshness,
@@ -42,7 +42,7 @@ export function createApiKeys (
   }
 }
 
-/** As the owner: who sends a key has no company yet. */
+/** It reads as the owner, because the company of a key is not known yet. */
 async function findKey ({ owner }: Database, digest: Buffer): Promise<ApiKey | undefined> {
   const row = await owner.selectFrom('api_keys').select(['key_id', 'company_id', 'user_id', 'mode', 'services', 'expires_at']).where(
     'digest',
@@ -59,16 +59,16 @@ async function findKey ({ owner }: Database, digest: Buffer): Promise<ApiKey | u
   }
 }
 
-/** Other processes may have noted it meanwhile. */
+/** Other processes may have recorded a use meanwhile. */
 async function noteUse ({ owner }: Database, keyId: string, time: Date): Promise<void> {
   await owner.updateTable('api_keys').set({ last_used_at: time }).where('key_id', '=', keyId)
     .where((key) => key.or([key('last_used_at', 'is', null), key('last_used_at', '<=', new Date(time.getTime() - lag))])).execute()
 }
 
-/** A key as it is first recorded. */
+/** A key to record. */
 export type NewApiKey = ApiKey & { name: string, digest: Buffer, beginning: string, ending: string }
 
-/** A key as it is listed. */
+/** A key in a list. */
 export type ApiKeyRow = Omit<Selectable<Tables['api_keys']>, 'digest' | 'revoked_at'>
 
 const listed = ['key_id', 'company_id', 'user_id', 'name', 'mode', 'services', 'beginning', 'ending', 'created_at', 'expires_at',
@@ -82,7 +82,7 @@ export async function insertApiKey (
 ): Promise<ApiKeyRow | undefined> {
   const { keyId, companyId, userId, name, mode, services } = key
   return database.company(companyId, async (queries) => {
-    // One at a time for a user, so that none is made beyond their number.
+    // The lock puts the new keys of a user in a row, so that their number stays within the limit.
     await sql`select pg_advisory_xact_lock(hashtext('api_keys'), ${userId})`.execute(queries)
     const { count } = await queries.selectFrom('api_keys').select((keys) => keys.fn.countAll<string>().as('count'))
       .where('company_id', '=', companyId).where('user_id', '=', userId).where('revoked_at', 'is', null).executeTakeFirstOrThrow()
@@ -112,10 +112,10 @@ export async function insertApiKey (
   })
 }
 
-/** Whose keys: of all users of a company, of one, of those who have one of the roles. */
+/** Whose keys: those of all users of a company, of one user, or of users with one of the roles. */
 export type ApiKeyFilter = { companyId: number, userId?: number, roles?: readonly Role[] }
 
-/** A page of the keys that are not revoked, the newest first. Ids grow with time: the last of a page is its cursor. */
+/** A page of the keys that are not revoked, the newest first. Ids grow with time, so the last id is the cursor. */
 export async function listApiKeys (
   database: Database,
   holders: ApiKeyFilter,
@@ -130,7 +130,7 @@ export async function listApiKeys (
       .orderBy('key_id', 'desc').limit(page.limit).execute())
 }
 
-/** Revokes a key of one of the holders. Answers false when there is no such key. */
+/** Revokes a key of one of these users. Answers false where there is no such key. */
 export async function revokeApiKey (
   database: Database,
   holders: ApiKeyFilter,

@@ -4,12 +4,12 @@ import type { Database } from '../db/database.ts'
 import type { Tables } from '../db/schema.ts'
 import { type AuditStamp, noteAudit } from './audit.ts'
 
-/** A secret as it is stored: sealed, and who made it (null: the service itself). */
+/** A stored secret: sealed, and with its creator (null: the service itself). */
 export type NewCallbackSecretRow = { secretId: string, userId: number | null, impersonatorId: number | null, sealed: Envelope }
 
 export type CallbackSecretRow = Selectable<Tables['callback_secrets']>
 
-/** The secrets of a company that sign now, the newest first. */
+/** The secrets with which a company's callbacks are signed now, the newest first. */
 export async function readCallbackSecrets (database: Database, companyId: number, now: Date): Promise<CallbackSecretRow[]> {
   return database.company(companyId, (queries) =>
     queries.selectFrom('callback_secrets').selectAll().where('company_id', '=', companyId)
@@ -17,7 +17,7 @@ export async function readCallbackSecrets (database: Database, companyId: number
       .orderBy('expires_at', (order) => order.desc().nullsFirst()).execute())
 }
 
-/** Stores a secret unless the company has a current one. */
+/** Stores a secret, unless the company has a current one. */
 export async function addFirstCallbackSecret (
   database: Database,
   companyId: number,
@@ -29,7 +29,7 @@ export async function addFirstCallbackSecret (
       queries.insertInto('callback_secrets').values(rowOf(companyId, secret, now)).onConflict((conflict) => conflict.doNothing()).execute())
 }
 
-/** Makes a secret the current one: the one before signs until `previousUntil`. Answers whether there was one before. */
+/** Makes a secret the current one. The previous one signs until `previousUntil`. Answers whether there was one. */
 export async function rotateCallbackSecret (
   database: Database,
   companyId: number,
@@ -53,7 +53,7 @@ export async function rotateCallbackSecret (
   })
 }
 
-/** Two rotations at once follow each other: each finds the other's secret. */
+/** The lock puts two rotations in a row, so that the second one finds the secret of the first. */
 async function lock (queries: Transaction<Tables>, companyId: number): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended('callback secret', ${companyId}))`.execute(queries)
 }

@@ -2,12 +2,12 @@ import { sql } from 'kysely'
 import type { KnownClients } from '../../access/brute-force-guard.ts'
 import type { Database } from '../db/database.ts'
 
-/** Milliseconds that a client is known after its last login, and after which that is written down anew. */
+/** Milliseconds for which a client is known after its last login, and after which the time of that login is written again. */
 const day = 24 * 3600 * 1000
 export const clientsKnownFor = 30 * day
 const writtenEvery = day
 
-/** The clients from which users have logged in, in the database. */
+/** Stores in the database from which clients users have logged in. */
 export function createKnownClients ({ owner }: Database, now: () => Date): KnownClients {
   const ago = (milliseconds: number): Date => new Date(now().getTime() - milliseconds)
   return {

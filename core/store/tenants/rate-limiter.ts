@@ -3,25 +3,25 @@ import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-lim
 import type { RateLimitStatus } from '../../contract/errors.ts'
 import type { Database } from '../db/database.ts'
 
-/** So many (`quota`) in a time (`window`, seconds) that begins with the first. `name` is what clients read of it. */
+/** At most `quota` requests within `window` seconds from the first one. `name`: what clients read. */
 export type RateLimit = { name: string, quota: number, window: number }
 
-/** Counts clients within a limit, the same in all processes. */
+/** Counts requests of clients against a limit that all processes share. */
 export type RateLimiter = {
-  /** Counts one, unless the limit is reached already. */
+  /** Counts one request, unless the limit is reached. */
   take: (client: string) => Promise<RateLimitStatus & { exceeded: boolean }>
-  /** What is left of a limit that this process has seen exceeded, without a query; undefined of any other. */
+  /** The state of a limit that this process has seen exceeded, without a query. Undefined for any other. */
   spent: (client: string) => RateLimitStatus | undefined
-  /** Takes one back that was counted. */
+  /** Removes one counted request. */
   giveBack: (client: string) => Promise<void>
 }
 
-/** Clients over their limit that a process remembers; of those beyond it asks the database again. */
+/** How many clients over their limit a process remembers. For others it asks the database again. */
 const mostSpent = 10_000
 
 /**
- * A limiter whose counters lie in the database. Who is over the limit is known without asking it again; while it is away, each
- * process counts for itself.
+ * Makes a limiter with its counters in the database. A process remembers who is over the limit. While the database is away, each process
+ * counts by itself.
  */
 export function createRateLimiter ({ pool }: Database, { name, quota, window }: RateLimit): RateLimiter {
   const counted = { keyPrefix: name, points: quota, duration: window }

@@ -3,7 +3,7 @@ import type { Envelope } from '../../access/keyring.ts'
 import type { KeyStore, StoredKey } from '../../access/signing-keys.ts'
 import type { Database } from '../db/database.ts'
 
-/** The keys that all processes share, sealed; no company reaches them. */
+/** The sealed keys that all processes share. Companies cannot read them. */
 export function createKeyStore ({ owner }: Database): KeyStore {
   const load: KeyStore['load'] = async (purpose) => {
     const rows = await owner.selectFrom('signing_keys').select(['key_id', 'sealed', 'created_at']).where('purpose', '=', purpose)
@@ -14,7 +14,7 @@ export function createKeyStore ({ owner }: Database): KeyStore {
     load,
     async insertUnlessNewer (purpose, key, since) {
       await owner.transaction().execute(async (queries) => {
-        // Two processes must not make two keys: the lock ends with the transaction.
+        // Only one process may make a key: the lock ends with the transaction.
         await sql`lock table signing_keys in exclusive mode`.execute(queries)
         const newer = await queries.selectFrom('signing_keys').select('key_id').where('purpose', '=', purpose).where('created_at', '>',
           since).limit(1).executeTakeFirst()

@@ -6,17 +6,17 @@ import type { Tables } from '../db/schema.ts'
 import type { NewUser } from './accounts.ts'
 import { type AuditStamp, noteAudit } from './audit.ts'
 
-/** What a company may read of its users. */
+/** The columns of its users that a company may read. */
 const readable = ['user_id', 'company_id', 'email', 'role', 'services', 'disabled_at', 'created_at'] as const
 export type UserRow = Pick<Selectable<Tables['users']>, typeof readable[number]>
 
-/** What becomes of a user; what is absent stays. */
+/** A change of a user. Absent fields stay as they are. */
 export type UserChange = { email?: string, passwordHash?: string, role?: Role, services?: readonly string[], disabled?: boolean }
 
-/** A user by whose they are. */
+/** A user and their company. */
 export type UserRef = { companyId: number, userId: number }
 
-/** A page of a company's users who have one of the roles; the id of the last of a page is its cursor. */
+/** A page of a company's users with one of the roles. The last id is the cursor. */
 export async function listUsers (
   database: Database,
   companyId: number,
@@ -33,12 +33,12 @@ export async function findUser (database: Database, { companyId, userId }: UserR
       queries.selectFrom('users').select(readable).where('company_id', '=', companyId).where('user_id', '=', userId).executeTakeFirst())
 }
 
-/** Adds a user; undefined when somebody of the company has the e-mail address. */
+/** Adds a user. Undefined where a user of the company has the e-mail address. */
 export async function addUser (database: Database, companyId: number, user: NewUser, signature: AuditStamp): Promise<UserRow | undefined> {
   return unlessTaken(database.company(companyId, (queries) => insertUser(queries, companyId, user, signature)))
 }
 
-/** Adds a user inside a transaction, and notes it. */
+/** Adds a user and the entry in the audit log, in a transaction of the caller. */
 export async function insertUser (
   queries: CompanyQueries | OwnerQueries,
   companyId: number,
@@ -58,12 +58,12 @@ export async function insertUser (
   return row
 }
 
-/** Decides what becomes of a user, and throws against it; `others`: the roles of all other users of the company who are enabled. */
+/** Decides on the change of a user, or throws to refuse it. `others`: the roles of all other enabled users of the company. */
 export type Decide = (user: UserRow, others: readonly Role[]) => UserChange
 
 /**
- * Changes a user by what `decide` makes of them, while nobody else of the company is changed. Undefined when there is none, `taken` when
- * somebody else of the company has the e-mail address.
+ * Changes a user as `decide` says. Meanwhile no other user of the company can be changed. Undefined where there is no such user, `taken`
+ * where another user of the company has the e-mail address.
  */
 export async function updateUser (
   database: Database,
@@ -85,7 +85,7 @@ export async function updateUser (
   return changed === 'unknown' ? undefined : changed ?? 'taken'
 }
 
-/** Gives a user another password: whatever was issued under the one before is void. */
+/** Sets another password of a user. Everything that was issued under the old one becomes invalid. */
 export async function updatePassword (
   database: Database,
   { companyId, userId }: UserRef,
@@ -106,7 +106,7 @@ async function update (
   at: Date
 ): Promise<UserRow> {
   return queries.updateTable('users').set((user) => ({
-    // Also where nothing else is changed: an update needs something to set.
+    // It is set in any case: an update needs at least one column.
     disabled_at: disabled === undefined ? disabledAt : disabled ? disabledAt ?? at : null,
     ...(email === undefined ? {} : { email }),
     ...(role === undefined ? {} : { role }),
@@ -117,7 +117,7 @@ async function update (
   })).where('company_id', '=', companyId).where('user_id', '=', userId).returning(readable).executeTakeFirstOrThrow()
 }
 
-/** The names of what was given, and what is no secret of it. */
+/** The names of the changed fields, and the values of those that are not secret. */
 function factsOf ({ passwordHash, ...change }: UserChange): JsonObject {
   return { fields: [...Object.keys(change), ...(passwordHash === undefined ? [] : ['password'])], ...change }
 }
@@ -132,7 +132,7 @@ function note (
   return noteAudit(queries, { companyId, action, object: { kind: 'user', id: String(userId) }, facts, ...signature })
 }
 
-/** Undefined when somebody of the company has the e-mail address already. */
+/** Undefined where a user of the company has the e-mail address already. */
 export async function unlessTaken<Result> (work: Promise<Result>): Promise<Result | undefined> {
   try {
     return await work

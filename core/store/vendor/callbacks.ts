@@ -6,7 +6,7 @@ import type { Tables } from '../db/schema.ts'
 import { addSeconds, type SqlTimestamp } from '../db/sql-timestamp.ts'
 import { type AuditStamp, noteAudit } from '../tenants/audit.ts'
 
-/** What a company is to be told. `data` is the dispatch as it reads at this event; `due`: from when on it is sent. */
+/** A callback to record. `data`: the dispatch as a client reads it at this event; `due`: it is sent from this time on. */
 export type NewCallback = {
   companyId: number
   dispatchId: string
@@ -18,12 +18,12 @@ export type NewCallback = {
   newId: () => string
 }
 
-/** Adds the job that delivers a callback, inside the transaction that records it. */
+/** Adds the job that delivers a callback, in the transaction that records it. */
 export type EnqueueCallback = (queries: Transaction<Tables>, callback: { companyId: number, callbackId: string }) => Promise<void>
 
 /**
- * Records a callback with its job, to be called in the transaction that records the event: either both are there or neither.
- * Callbacks of a dispatch are numbered without gaps, in the order in which their events were committed. Answers its id.
+ * Records a callback and its job in the transaction that records the event: either all are recorded or none. The callbacks of a dispatch
+ * are numbered without gaps, in the order in which their events were committed. Answers the id.
  */
 export async function noteCallback (queries: Transaction<Tables>, callback: NewCallback, enqueue: EnqueueCallback): Promise<string> {
   const { companyId, dispatchId } = callback
@@ -43,7 +43,7 @@ async function insertCallback (queries: Transaction<Tables>, callback: Numbered,
   return row.callback_id
 }
 
-/** The row of a new callback. `dispatchId` null: it concerns the company itself, and `sequence` is its place among those. */
+/** The row of a new callback. `dispatchId` null: it is about the company itself, and `sequence` counts those. */
 export function callbackRow ({ companyId, dispatchId, type, url, data, now, due, newId, sequence }: Numbered) {
   return {
     callback_id: newId(),
@@ -60,7 +60,7 @@ export function callbackRow ({ companyId, dispatchId, type, url, data, now, due,
   }
 }
 
-/** A callback that this process is to send now; `tries` counts this one. */
+/** A callback that this process sends now; `tries` includes this one. */
 export type ClaimedCallback = {
   callbackId: string
   companyId: number
@@ -72,11 +72,12 @@ export type ClaimedCallback = {
 }
 
 /**
- * How many seconds a claim holds, after which its process has ended; how many requests may be under way for a company, and to one receiver.
+ * `seconds`: how long a claim lasts; after that its process has surely ended. `perCompany`, `perReceiver`: how many requests may be under
+ * way at a time.
  */
 export type ClaimLimits = { seconds: number, perCompany: number, perReceiver: number }
 
-/** Takes the company's longest due callback whose receiver is not busy, and records the attempt; nobody else takes it until then. */
+/** Claims the company's callback that has been due longest and whose receiver is not busy, and records the attempt. */
 export async function claimCallback (
   database: Database,
   companyId: number,
@@ -84,7 +85,7 @@ export async function claimCallback (
 ): Promise<ClaimedCallback | undefined> {
   const { now } = database
   return database.company(companyId, async (queries) => {
-    // Claims of a company follow each other, so that each counts those before it.
+    // The lock puts the claims of a company in a row, so that each counts those before it.
     await sql`select pg_advisory_xact_lock(hashtextextended('callback claim', ${companyId}))`.execute(queries)
     const { rows: [claimed] } = await sql<ClaimedCallback>`
       with busy as (
@@ -116,12 +117,12 @@ export async function hasDueCallbacks (database: Database, companyId: number, se
   })
 }
 
-/** What came of an attempt, and what becomes of its callback: in how many seconds it is sent again when it stays pending. */
+/** The outcome of an attempt, and the new state of its callback. `after`: seconds until a pending one is sent again. */
 export type AttemptEnd =
   & { outcome: AttemptOutcome, status?: number, reason?: string, milliseconds: number }
   & ({ state: 'pending', after: number } | { state: Exclude<CallbackState, 'pending'> })
 
-/** Records what came of an attempt; where another one has begun since, the callback is left to that. */
+/** Records the outcome of an attempt. Where a newer attempt has begun, the callback keeps its state. */
 export async function settleCallback (
   database: Database,
   { companyId, callbackId, number }: Pick<ClaimedCallback, 'companyId' | 'callbackId' | 'number'>,
@@ -140,12 +141,12 @@ export async function settleCallback (
       next_at: end.state === 'pending' ? addSeconds(database.now, end.after) : null
     })
       .where('company_id', '=', companyId).where('callback_id', '=', callbackId)
-    // What was delivered is delivered, however late it is known.
+    // A delivery counts, even where it is known late.
     await (end.outcome === 'delivered' ? newest : newest.where('attempts', '=', number).where('state', '=', 'pending')).execute()
   })
 }
 
-/** Companies that have callbacks which were due so many seconds ago: their jobs may have been lost. */
+/** Companies with callbacks that have been due for so many seconds: their jobs may have been lost. */
 export async function listCompaniesDue ({ owner, now }: Database, seconds: number): Promise<number[]> {
   const rows = await owner.selectFrom('callbacks').select('company_id').distinct().where('state', '=', 'pending').where('next_at', '<',
     addSeconds(now, -seconds)).execute()
@@ -157,10 +158,7 @@ export type CallbackAttemptRow = Selectable<Tables['callback_attempts']>
 /** A callback with its attempts in order. */
 export type CallbackRecord = CallbackRow & { attemptRows: CallbackAttemptRow[] }
 
-/**
- * A page of the callbacks of a dispatch, or (null) of those about the company itself, in their order; the last sequence of a page is its
- * cursor.
- */
+/** A page of the callbacks of a dispatch, or (null) of those about the company itself, in their order. The last sequence is the cursor. */
 export async function listCallbacks (
   database: Database,
   companyId: number,
@@ -175,8 +173,8 @@ export async function listCallbacks (
 }
 
 /**
- * Makes a callback due at once, with all its tries before it. Answers undefined when there is none of that id, and which
- * of the reasons against it holds: it is `under way`, begun within the `seconds` that a claim holds, or its body is `forgotten`.
+ * Makes a callback due at once, and resets its tries. Answers undefined where there is no such callback, `under way` where an attempt began
+ * within the `seconds` of a claim, and `forgotten` where its body was deleted.
  */
 export async function replayCallback (
   database: Database,

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Database } from '../db/database.ts'
 import { callbackRow } from './callbacks.ts'
 
-/** Companies whose free credits have fallen below their threshold, and who were not told yet. */
+/** Companies whose free credits fell below their threshold, and that were not warned yet. */
 export async function listDueCreditWarnings ({ owner }: Database, limit: number): Promise<number[]> {
   const rows = await owner.selectFrom('credits').select('company_id').where('warning', '=', 'due').orderBy('company_id').limit(limit)
     .execute()
@@ -11,8 +11,9 @@ export async function listDueCreditWarnings ({ owner }: Database, limit: number)
 }
 
 /**
- * Records the callback by which a company is told that its credits are low, where it is still to be told and wants to be: in the statement
- * that notes that it was, so that no dispatch waits for more than it. Answers its id. `now` and `newId` are those of the callback.
+ * Records the callback that warns a company of low credits, where a warning is due and the company wants it. The same statement records
+ * that it was warned, so that no dispatch waits for several messages. Answers the id of the callback. `now` and `newId` are for the
+ * callback.
  */
 export async function recordCreditWarning (
   { owner, now: due }: Database,

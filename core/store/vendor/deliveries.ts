@@ -9,7 +9,7 @@ import type { Database, OwnerQueries } from '../db/database.ts'
 import type { EventActor, InboundState, Tables } from '../db/schema.ts'
 import type { SqlTimestamp } from '../db/sql-timestamp.ts'
 
-/** An accepted step whose vendor tells what became of it. */
+/** An accepted step whose vendor reports what becomes of it. */
 export type TrackedStep<Service extends DeliveryService = DeliveryService> = {
   stepId: string
   dispatchId: string
@@ -22,10 +22,10 @@ export type TrackedStep<Service extends DeliveryService = DeliveryService> = {
   remoteId: string
 }
 
-/** What is to be done in the same transaction when a step has moved. */
+/** Runs in the same transaction when the delivery status of a step has changed. */
 export type OnStatusChange = (queries: OwnerQueries, step: TrackedStep, status: DeliveryStatus) => Promise<void>
 
-/** What was learnt about a step. `status` null: the vendor's word is not known to the provider. */
+/** What the vendor reported about a step. `status` null: the provider does not know the vendor's word. */
 export type DeliveryUpdate = {
   kind: Extract<EventKind, 'webhook' | 'polled'>
   status: DeliveryStatus | null
@@ -49,10 +49,10 @@ function followed<Service extends DeliveryService> (queries: Kysely<Tables>) {
     .where('steps.status', '=', 'accepted').where('remote_id', 'is not', null)
 }
 
-/** What a vendor's id was said of. `scope`: whose steps; null: every company's. `sandbox`: those of one environment; null: of both. */
+/** The steps that a vendor's id may mean. `scope`: their owner; null: every company. `sandbox`: their environment; null: both. */
 export type Match = { service: EventService, providerCode: string, remoteId: string, scope: Owner | null, sandbox: boolean | null }
 
-/** The steps that a vendor's id means: those of one owner, or of every company that uses the provider. */
+/** Finds the steps with this id at the vendor: of one owner, or of every company that uses the provider. */
 export async function matchSteps (
   { owner }: Database,
   { service, providerCode, remoteId, scope, sandbox }: Match
@@ -67,7 +67,7 @@ export async function matchSteps (
     : own.where('configured_by', '=', 'user').where('user_id', '=', scope.userId)).execute()
 }
 
-/** The accepted steps of a dispatch of which more is to be expected: not settled in delivery. */
+/** The accepted steps of a dispatch whose delivery status may still change. */
 export async function listUnsettledSteps (
   { owner }: Database,
   { companyId, dispatchId }: { companyId: number, dispatchId: string }
@@ -77,8 +77,8 @@ export async function listUnsettledSteps (
 }
 
 /**
- * One followed step, if it is accepted, not settled, and was last asked after then (null: never), to the millisecond: a Date has no finer
- * ones.
+ * One step, if it is accepted, may still change, and was last polled at this time (null: never). Times are compared in milliseconds,
+ * because a Date has no finer ones.
  */
 export async function findTrackedStep ({ owner }: Database, { stepId, polledAt }: DuePoll): Promise<TrackedStep | undefined> {
   return followed(owner).where('step_id', '=', stepId).where('delivery_settled', '=', false).where(
@@ -89,9 +89,9 @@ export async function findTrackedStep ({ owner }: Database, { stepId, polledAt }
 }
 
 /**
- * Notes in the timelines of steps what an event says, moves their status where it may move, and closes the event, all in
- * one transaction: an event has its effect once. Answers false when it was handled before, by itself or under its event id;
- * rejects when another one with that id is being handled at this moment.
+ * Records in the timelines of steps what an event says, changes their status where the rules allow it, and closes the event, all in one
+ * transaction: an event has its effect once. Answers false where it, or another one with its event id, was handled before. Rejects while
+ * another one with that id is being handled.
  */
 export async function applyInbound (
   { owner, now }: Database,
@@ -118,7 +118,7 @@ export async function applyInbound (
   })
 }
 
-/** What a vendor answered about a step in its own word, and the delivery status that it means. */
+/** What a vendor answered about a step, and the delivery status that its word means. */
 export type DeliveryReport = { reported: Reported, status: DeliveryStatus | null }
 
 /** Notes what the vendor answered about a step (undefined: nothing), and that it was asked. */
@@ -162,7 +162,7 @@ export async function noteReport (
   }
 }
 
-/** Moves a step where it may move, and notes in its timeline what was learnt and whether it changed anything. */
+/** Changes the status of a step where the rules allow it. The timeline says what was reported and whether it changed anything. */
 async function moveStep (
   queries: OwnerQueries,
   step: TrackedStep,
@@ -189,15 +189,15 @@ async function moveStep (
 }
 
 /**
- * When steps of a provider are asked after: those accepted before `since` for the first time, those asked before `again` once more, none
- * accepted before `until`.
+ * When the steps of a provider are polled. The first time: accepted before `since`. Again: last polled before `again`. Never: accepted
+ * before `until`.
  */
 export type PollWindow = { service: DeliveryService, providerCode: string, since: Date, again: Date, until: Date }
 
-/** A step that is to be asked after, and when it was last. */
+/** A step to poll, and when it was last polled. */
 export type DuePoll = { stepId: string, polledAt: Date | null }
 
-/** The followed steps of a provider that are due, the longest waiting first. */
+/** The steps of a provider whose poll is due, the longest waiting first. */
 export async function listDuePolls ({ owner }: Database, { service, providerCode, since, again, until }: PollWindow): Promise<DuePoll[]> {
   const { rows } = await sql<DuePoll>`
     select steps.step_id as "stepId", polled_at as "polledAt" from steps, lateral (select max(answered_at) as accepted_at from attempts

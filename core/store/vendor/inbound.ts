@@ -7,18 +7,18 @@ import type { Owner } from '../configuration/configurations.ts'
 import type { Database, OwnerQueries } from '../db/database.ts'
 import type { InboundState, Tables } from '../db/schema.ts'
 
-/** An event of a vendor as it came in. */
+/** An event of a vendor as it was received. */
 export type InboundEvent = {
   inboundId: string
   service: EventService
   providerCode: string
-  /** The configuration that the address named. */
+  /** The configuration whose address it was sent to. */
   account: string | null
-  /** Whose dispatches it may concern; null: those of every company. */
+  /** It may concern the dispatches of this owner; null: of every company. */
   scope: Owner | null
-  /** Whether it may concern dispatches of the vendor's test environment alone, or of its real one alone; null: both. */
+  /** True: it may concern dispatches of the vendor's test environment only; false: of its real one only; null: of both. */
   sandbox: boolean | null
-  /** What its signature is still to be checked by, sealed; null: it was checked. */
+  /** What the check of its signature needs, sealed; null where the signature was checked. */
   parked: Envelope | null
   body: Uint8Array
   receivedAt: Date
@@ -29,13 +29,12 @@ export type InboundRow = Selectable<Tables['inbound']>
 /** Adds jobs for events to the queue, inside the transaction that records them. */
 export type EnqueueInbound = (queries: OwnerQueries, inboundIds: readonly string[]) => Promise<void>
 
-/** The most unverified events that are kept. */
+/** How many unverified events are kept at most. */
 const mostParked = 1_000
 
 /**
- * Records events together with the jobs that handle them, all in one transaction. An event that is there already (by its
- * own id, or a verified one with the same body) is left out, and so are parked ones beyond the limit. Resolves to the ids
- * of the recorded ones.
+ * Records events together with the jobs that handle them, all in one transaction. It leaves out events that are recorded already (with the
+ * same id, or verified and with the same body), and parked ones beyond the limit. Answers the ids of those that it recorded.
  */
 export async function recordInbound ({ owner }: Database, arrivals: readonly InboundEvent[], enqueue: EnqueueInbound): Promise<string[]> {
   const rows = JSON.stringify(arrivals.map(rowOf))
@@ -80,13 +79,13 @@ function digestOf (body: Uint8Array): string {
   return hash('sha256', body)
 }
 
-/** An event that is still to be handled, or undefined. */
+/** An event that is not handled yet, or undefined. */
 export async function findOpenInbound ({ owner }: Database, inboundId: string): Promise<InboundRow | undefined> {
   return owner.selectFrom('inbound').selectAll().where('inbound_id', '=', inboundId).where('state', 'in', ['waiting', 'held'])
     .executeTakeFirst()
 }
 
-/** Takes a parked event for verified. Answers false, and forgets it, when a verified one with the same body is there. */
+/** Marks a parked event as verified. Deletes it and answers false where a verified event with the same body exists. */
 export async function admitParked (
   { owner }: Database,
   { inbound_id: inboundId, body, service, provider_code: providerCode, account }: InboundRow,
@@ -94,7 +93,7 @@ export async function admitParked (
 ): Promise<boolean> {
   const digest = digestOf(body)
   return owner.transaction().execute(async (queries) => {
-    // Two of them may be admitted at once: the lock makes the second one see the first.
+    // Two events with the same body may be verified at once: the lock makes the second one see the first.
     await sql`select pg_advisory_xact_lock(hashtextextended(${digest}, 0))`.execute(queries)
     const same = await queries.selectFrom('inbound').select('inbound_id').where('digest', '=', digest).where('service', '=', service)
       .where('provider_code', '=', providerCode).where('account', 'is not distinct from', account).executeTakeFirst()
@@ -110,12 +109,12 @@ export async function admitParked (
   })
 }
 
-/** Forgets a parked event: it was not the vendor's, or it could not be checked in time. */
+/** Deletes a parked event: it did not come from the vendor, or it could not be checked in time. */
 export async function forgetParked ({ owner }: Database, inboundId: string): Promise<void> {
   await owner.deleteFrom('inbound').where('inbound_id', '=', inboundId).where('parked', 'is not', null).execute()
 }
 
-/** Records that nothing more is done with an event, and why. */
+/** Records that the work on an event has ended, and why. */
 export async function closeInbound (
   { owner, now }: Database,
   inboundId: string,
@@ -127,7 +126,7 @@ export async function closeInbound (
   ]).execute()
 }
 
-/** Records that an event is to be tried again, and why, together with the job that does. */
+/** Records that an event is tried again, and why, together with its job. */
 export async function holdInbound ({ owner }: Database, inboundId: string, note: string, enqueue: EnqueueInbound): Promise<void> {
   await owner.transaction().execute(async (queries) => {
     await queries.updateTable('inbound').set({ state: 'held', note }).where('inbound_id', '=', inboundId).where('state', 'in', [
@@ -138,17 +137,17 @@ export async function holdInbound ({ owner }: Database, inboundId: string, note:
   })
 }
 
-/** Events that came before `before` and are still open: their jobs may have been lost. */
+/** Open events that were received before `before`: their jobs may have been lost. */
 export async function listStranded ({ owner }: Database, before: Date): Promise<string[]> {
   const rows = await owner.selectFrom('inbound').select('inbound_id').where('state', 'in', ['waiting', 'held']).where('received_at', '<',
     before).limit(1_000).execute()
   return rows.map((row) => row.inbound_id)
 }
 
-/** The configuration that an address names, whose secrets are sealed for its owner. */
+/** The configuration that belongs to a webhook address. Its secrets are sealed. */
 export type WebhookAccount = Owner & { account: string, providerCode: string, settings: StoredSettings, sandbox: boolean }
 
-/** The configuration of a provider under its opaque name, or undefined. */
+/** The configuration of a provider with this opaque name, or undefined. */
 export async function findWebhookAccount ({ owner }: Database, account: string): Promise<WebhookAccount | undefined> {
   const row = await owner.selectFrom('configurations').selectAll().where('account', '=', account).executeTakeFirst()
   return row &&

@@ -50,7 +50,7 @@ export async function keepForRun (
   if (kept === null) throw new DispatchError('conflict', 'Another run has the dispatch.', { dispatchId })
 }
 
-/** The values of a provider's keys that begin with `prefix`, the newest first. */
+/** The values of a provider's keys with this prefix, the newest first. */
 export async function listProviderState (
   database: Database,
   companyId: number,
