@@ -45,7 +45,8 @@ export const dispatchActionRoutes: FastifyPluginCallbackTypebox<Options> = (app,
       tags: ['Dispatches'],
       summary: 'Cancels a dispatch of which nothing has begun, or asks the vendor to take back what it has accepted.',
       description: 'What a vendor has accepted stays paid; its delivery status becomes "cancelled" when the vendor says so. A vendor for ' +
-        'which it is too late, or a provider that cannot cancel, is a 409. Asking again is safe.',
+        'which it is too late, or a provider that cannot cancel, is a 409. A 504 "outcome_unknown" means that the vendor may have taken ' +
+        'it back: the delivery status tells later. Asking again is safe.',
       response: { 200: DispatchView }
     }
   }, async (request) => {

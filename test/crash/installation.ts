@@ -35,7 +35,7 @@ const credits = 1_000_000
 const skews = [-30, 30, 0]
 
 /** Which provider does what. */
-const providers = { invoicing: 'keyed', upload: 'keyed', email: 'searched', sms: 'blind', esign: 'drafted' }
+const providers = { invoicing: 'keyed', upload: 'keyed', email: 'searched', sms: 'blind', esign: 'drafted', postal: 'posted' }
 
 /** Opens an installation with so many processes of each kind. They write their log lines to `log`. Closing it removes everything. */
 export async function openInstallation ({ serving, working, log = devNull }: {
@@ -109,7 +109,7 @@ function environment (folder: string, { url }: CrashDatabase): NodeJS.ProcessEnv
     DATABASE_URL: url,
     DISPATCH_DATA_DIR: join(folder, 'data'),
     DISPATCH_PROVIDERS_DIR: fileURLToPath(new URL('providers', import.meta.url)),
-    DISPATCH_PRICES: 'invoicing=1,esign=2,email=3,sms=4,upload=5',
+    DISPATCH_PRICES: 'invoicing=1,esign=2,email=3,sms=4,upload=5,postal=6',
     DISPATCH_WEBHOOKS_ENDPOINT_AUTH_DRAFTED: vendorLogin,
     DISPATCH_DISPATCH_LIMIT: '0',
     DISPATCH_AUTH_LIMIT: '0',

@@ -24,7 +24,7 @@ const burst = 300
 const longest = 1_000
 export const ordersOfLife = 6
 
-type Service = 'invoicing' | 'esign' | 'email' | 'sms' | 'upload' | 'file'
+type Service = 'invoicing' | 'esign' | 'postal' | 'email' | 'sms' | 'upload' | 'file'
 type Services = readonly [Service, ...Service[]]
 
 const paths: readonly [Services, ...Services[]] = [
@@ -55,6 +55,10 @@ export const fields: Readonly<Record<Service, (number: number) => Record<string,
   invoicing: (number) => ({ documentType: 'INVOICE', template: template(number) }),
   file: (number) => ({ template: template(number) }),
   esign: (number) => ({ template: template(number), signers: [{ email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace' }] }),
+  postal: (number) => ({
+    template: template(number),
+    postal: { recipient: { name: 'Ada', address: '1 rue', city: 'Paris', postalCode: '75002', country: 'FR' } }
+  }),
   email: (number) => ({ email: { from: 'demo@example.com', to: 'ada@example.com', subject: `Order ${number}`, body: 'Your documents.' } }),
   sms: (number) => ({ sms: { phoneNumber: '+33612345678', message: `Order ${number}` } }),
   upload: () => ({})

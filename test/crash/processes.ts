@@ -128,7 +128,14 @@ export async function fillDisk ({ pid }: ChildProcess, bytes: number, seconds: n
   limit('unlimited')
 }
 
-export type Vendor = { url: string, receipts: () => Promise<Receipt[]>, tell: (message: ToVendor) => void, stop: () => void }
+/** `cancelled`: the orders of what it has taken back. */
+export type Vendor = {
+  url: string
+  receipts: () => Promise<Receipt[]>
+  cancelled: () => Promise<string[]>
+  tell: (message: ToVendor) => void
+  stop: () => void
+}
 
 /** Starts the vendor; `onKill` kills the service at the instants that its scripts say. */
 export async function startVendor ({ key, cert }: { key: string, cert: string }, onKill: () => void): Promise<Vendor> {
@@ -144,6 +151,11 @@ export async function startVendor ({ key, cert }: { key: string, cert: string },
         resolve(message as Extract<FromVendor, { kind: Kind }>)
       })
     })
+  const ask = (): Promise<Extract<FromVendor, { kind: 'told' }>> => {
+    const told = hear('told')
+    tell({ kind: 'tell' })
+    return told
+  }
   child.on('message', (message: FromVendor) => {
     if (message.kind !== 'kill') return
     onKill()
@@ -153,11 +165,8 @@ export async function startVendor ({ key, cert }: { key: string, cert: string },
   return {
     url,
     tell,
-    async receipts () {
-      const told = hear('told')
-      tell({ kind: 'tell' })
-      return (await told).receipts
-    },
+    receipts: async () => (await ask()).receipts,
+    cancelled: async () => (await ask()).cancelled,
     stop: () => child.disconnect()
   }
 }

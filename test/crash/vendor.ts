@@ -15,15 +15,17 @@ export type Word = keyof typeof words
 /** One request that would make something real. `held`: it did. `at`: when it came, Unix time in milliseconds. */
 export type Receipt = { order: string, service: string, turn: string, held: boolean, sha256: string, at: number }
 export type ToVendor = { kind: 'killed' } | { kind: 'tell' } | { kind: 'endpoints', urls: string[], authorization: string }
-export type FromVendor = { kind: 'ready', url: string } | { kind: 'kill' } | { kind: 'told', receipts: Receipt[] }
+export type FromVendor = { kind: 'ready', url: string } | { kind: 'kill' } | { kind: 'told', receipts: Receipt[], cancelled: string[] }
 
-type Item = { id: string, status: string, reference: string | null, visibleAt: number }
+/** `order`, `cancellations`: which it is of, and what is done each time that it is to be taken back. */
+type Item = { id: string, status: string, reference: string | null, visibleAt: number, order?: string, cancellations?: string[] }
 type Exchange = {
   order: string
   service: string
   reference: string | null
   key: string | undefined
   draft: string | undefined
+  cancellations?: string[]
   response: ServerResponse
   item?: Item
   held: boolean
@@ -66,6 +68,15 @@ const words = {
   cut ({ response }: Exchange) {
     response.socket?.destroy()
   },
+  /** Takes back what it has accepted; what is taken back already it refuses to take back again. */
+  stop (exchange: Exchange) {
+    const { response, item } = exchange
+    if (item === undefined || item.status === 'cancelled') {
+      return answer(response, 422, { code: 'cancelled', message: 'It is cancelled already.' })
+    }
+    item.status = 'cancelled'
+    return undefined
+  },
   refuse: ({ response }: Exchange) => answer(response, 422, { code: 'unwanted', message: 'Not this one.' }),
   /** What every provider here declares as surely not processed. */
   busy: ({ response }: Exchange) => answer(response, 503, { code: 'busy', message: 'Later.' }),
@@ -77,7 +88,14 @@ function accept (exchange: Exchange): void {
   const { key, draft, reference, hidden } = exchange
   const known = key === undefined ? draftIssued(draft) : itemOfKey.get(key)
   const item = known ??
-    { id: draft ?? `item-${items.length + 1}`, status: 'accepted', reference, visibleAt: Date.now() + (hidden ? hiding : 0) }
+    {
+      id: draft ?? `item-${items.length + 1}`,
+      status: 'accepted',
+      reference,
+      visibleAt: Date.now() + (hidden ? hiding : 0),
+      order: exchange.order,
+      cancellations: exchange.cancellations ?? []
+    }
   exchange.item = item
   exchange.held = known === undefined
   if (known !== undefined) return
@@ -112,6 +130,7 @@ async function receive (
     reference: query.get('reference'),
     key: key?.toString(),
     draft,
+    cancellations: query.get('cancel')?.split(',') ?? [],
     response,
     held: false,
     hidden: false
@@ -121,6 +140,26 @@ async function receive (
   for (const word of turn.split(' ') as Word[]) {
     await words[word](exchange)
     receipt.held = exchange.held
+  }
+}
+
+/** Plays the turn that it is for a request to take something back. */
+async function takeBack (item: Item | undefined, response: ServerResponse): Promise<void> {
+  const turn = item?.cancellations?.shift() ?? 'stop answer'
+  const exchange: Exchange = {
+    order: item?.order ?? '',
+    service: 'cancel',
+    reference: null,
+    key: undefined,
+    draft: undefined,
+    response,
+    ...(item === undefined ? {} : { item }),
+    held: false,
+    hidden: false
+  }
+  for (const word of turn.split(' ') as Word[]) {
+    await words[word](exchange)
+    if (response.writableEnded) return
   }
 }
 
@@ -146,6 +185,9 @@ async function handle (message: IncomingMessage, response: ServerResponse): Prom
   if (service === 'drafts' && id === undefined) return makeDraft(message, response)
   if (service === 'drafts' && message.method === 'GET') return answer(response, drafts.has(id ?? '') ? 200 : 404, drafts.get(id ?? ''))
   if (service === 'drafts') return receive(message, response, 'esign', searchParams, id)
+  const item = items.find((one) => one.id === id)
+  if (message.method === 'DELETE') return takeBack(item, response)
+  if (message.method === 'GET' && id !== undefined) return answer(response, item === undefined ? 404 : 200, item)
   if (message.method === 'GET') return answer(response, 200, { items: found(searchParams.get('reference')) })
   return receive(message, response, service, searchParams)
 }
@@ -176,7 +218,10 @@ const server = createServer({ key, cert }, (message, response) => {
 })
 process.on('message', (message: ToVendor) => control.emit(message.kind, message as never))
 process.on('disconnect', () => process.exit())
-control.on('tell', () => tell({ kind: 'told', receipts }))
+control.on('tell', () => {
+  const cancelled = items.filter(({ status }) => status === 'cancelled').map(({ order = '' }) => order)
+  tell({ kind: 'told', receipts, cancelled })
+})
 control.on('endpoints', (given) => {
   endpoints = given
 })

@@ -13,7 +13,8 @@ import { createGate } from '../support/gate.ts'
 import { contains, has } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { readingOf } from '../support/reading.ts'
-import { type Answer, invoiceRequest, type Login, startService } from '../support/service.ts'
+import { type Answer, invoiceRequest, type Login, seededDatabase, startService } from '../support/service.ts'
+import { outageOf } from './support/outage.ts'
 import { accepts, testProviders, type Verb } from './support/providers.ts'
 
 /** What the vendor "post" makes of the next questions; `asked` are those that it was asked. */
@@ -31,7 +32,10 @@ await providers.add('post', { of: 'postal', service: `mailTypes: ['SIMPLE'], ide
   cancel: turn('cancel'),
   status: turn('status')
 })
+const databaseUrl = await seededDatabase(t)
+const outage = outageOf(databaseUrl)
 const service = await startService(t, {
+  databaseUrl,
   config: { providerDirectories: providers.directories, runsWorker: false },
   replacements: { renderer: quickRenderer }
 })
@@ -300,6 +304,27 @@ await t.test('an answer that comes when the lease is lost is noted all the same'
   t.equal((await after(id)).length, 4, 'it has ended')
 })
 
+await t.test('what cannot be recorded because the database is away is in doubt', async (t) => {
+  const id = await posted()
+  Object.assign(vendor, {
+    status: [],
+    cancel: [async () => {
+      await outage.begin()
+      return { status: 'back' }
+    }]
+  })
+  has(t, await cancel(id), {
+    status: 504,
+    body: { error: 'outcome_unknown', message: /could not be recorded\. It may have been taken back/ }
+  })
+  await outage.end()
+  await database.owner.updateTable('dispatches').set({ leased_until: new Date(0) }).where('dispatch_id', '=', id).execute()
+  await sweep()
+  t.same(await after(id), ['cancelling', 'recovered', 'cancel_unknown'])
+  Object.assign(vendor, { cancel: [fails(refused('gone', 'There is no such letter.'))], status: [says('back')] })
+  t.equal((await cancel(id)).status, 200)
+})
+
 await t.test('where the configuration has gone nobody is asked, and nothing is left begun', async (t) => {
   const id = await posted()
   vendor.asked = []
@@ -307,7 +332,6 @@ await t.test('where the configuration has gone nobody is asked, and nothing is l
   for (const time of ['first', 'second']) has(t, await cancel(id), { status: 422, body: { error: 'configuration_missing' } }, time)
   t.same(vendor.asked, [])
   t.same(await after(id), [])
-  t.same(await changes(id), [])
   await send('PUT', '/api/v1/company/providers/post', { body: { settings: {} } })
 })
 

@@ -19,9 +19,6 @@ import { createStatusChangeHandler } from './status-change.ts'
 /** A step that its vendor can be asked to take back. */
 type CancellableStep = { step: TrackedStep, provider: InstalledProvider }
 
-/** Who asks, under which lease, and what is noted with the first question. */
-type Asking = { runId: string, actor: EventActor, also?: TransactionHook | undefined }
-
 /** Milliseconds for the question what became of it: a client is waiting. */
 const statusLimit = 15_000
 
@@ -45,16 +42,17 @@ export async function cancelAtVendors (
         const message = 'There is nothing to take back: what was accepted is settled, or its provider cannot cancel it.'
         throw new DispatchError('conflict', message, ref)
       }
+      await parts.database.company(ref.companyId, async (queries) => audited(queries))
       const failures: DispatchError[] = []
-      for (const [index, one] of steps.entries()) {
-        const asking = { runId: lease.runId, actor, also: index === 0 ? audited : undefined }
-        failures.push(...await takeBack(parts, one, asking).then(() => [], failureOf))
-      }
+      for (const one of steps) failures.push(...await takeBack(parts, one, { runId: lease.runId, actor }).then(() => [], failureOf))
       // What nobody knows is more important than what has not changed.
       const worst = failures.find(({ word }) => word === 'outcome_unknown') ?? failures[0]
       if (worst !== undefined) throw worst
     } finally {
-      await releaseLease(parts.database, ref, lease.runId)
+      // What the client is told of the vendor counts more: a lease that is not given back runs out.
+      await releaseLease(parts.database, ref, lease.runId).catch((error: unknown) => {
+        parts.log.warn({ err: error, ...ref }, 'the lease of a cancellation could not be given back')
+      })
     }
   })
 }
@@ -77,10 +75,14 @@ function failureOf (error: unknown): DispatchError[] {
  * Asks one vendor. What was asked is noted before the call, and its end after it. Where this process ends between the two, the sweep notes
  * that the end is not known.
  */
-async function takeBack (parts: PipelineDependencies, one: CancellableStep, { runId, actor, also }: Asking): Promise<void> {
+async function takeBack (
+  parts: PipelineDependencies,
+  one: CancellableStep,
+  { runId, actor }: { runId: string, actor: EventActor }
+): Promise<void> {
   const { step } = one
   const context = await contextOf(parts, one, runId)
-  const begun = await beginCancellation(parts.database, step, { runId, actor, also })
+  const begun = await beginCancellation(parts.database, step, { runId, actor })
   if (begun === undefined) {
     throw new DispatchError('conflict', 'The dispatch was lost to another process: try again in a moment.', { dispatchId: step.dispatchId })
   }
@@ -90,6 +92,10 @@ async function takeBack (parts: PipelineDependencies, one: CancellableStep, { ru
   const end = endOf(step.service, asked, { status, doubted: begun.doubted })
   const error = errorOf(step, asked, { end, status })
   await endCancellation(parts.database, step, { runId, end, message: error?.message, report, moved: createStatusChangeHandler(parts) })
+    .catch((cause: unknown) => {
+      const message = `What came of it could not be recorded. ${askAgain}`
+      throw new DispatchError('outcome_unknown', message, { dispatchId: step.dispatchId, cause })
+    })
   if (error !== undefined) throw error
 }
 
@@ -144,6 +150,8 @@ function isTooLate (service: DeliveryService, status: DeliveryStatus): boolean {
   return !canTransition(service, status, 'cancelled')
 }
 
+const askAgain = 'It may have been taken back; asking once more is safe.'
+
 /** What the client is told of a step that was not taken back, as far as it is known. */
 function errorOf (
   { service, dispatchId }: TrackedStep,
@@ -153,7 +161,7 @@ function errorOf (
   if (end === 'cancelled') return undefined
   const why = asked.outcome === 'cancelled' ? 'The answer of the provider does not say that it was taken back.' : asked.error.message
   if (end === 'cancel_unknown') {
-    return new DispatchError('outcome_unknown', `${why} It may have been taken back; asking once more is safe.`, { dispatchId })
+    return new DispatchError('outcome_unknown', `${why} ${askAgain}`, { dispatchId })
   }
   if (status !== null && isTooLate(service, status)) {
     return new DispatchError('conflict', `The provider does not take it back: its delivery status is "${status}".`, { dispatchId })

@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
 import type { EventKind } from '../../contract/states.ts'
-import { asOwner, type Database } from '../db/database.ts'
+import type { Database } from '../db/database.ts'
 import type { EventActor } from '../db/schema.ts'
-import type { TransactionHook } from '../dispatch/lease.ts'
 import { type DeliveryReport, noteReport, type OnStatusChange, type TrackedStep } from './deliveries.ts'
 
 /** How a cancellation ends: taken back, not taken back, or nobody knows. */
@@ -14,12 +13,12 @@ const longAgo = sql<Date>`to_timestamp(0)`
 
 /**
  * Notes that the vendor of a step is about to be asked to take it back; undefined when the run does not have the lease of the dispatch any
- * more. `doubted`: it was asked before, and nobody knows what came of it. `also` is done in the same transaction.
+ * more. `doubted`: it was asked before, and nobody knows what came of it.
  */
 export async function beginCancellation (
   { company, now }: Database,
   { companyId, dispatchId, stepId }: TrackedStep,
-  { runId, actor, also }: { runId: string, actor: EventActor, also?: TransactionHook | undefined }
+  { runId, actor }: { runId: string, actor: EventActor }
 ): Promise<{ doubted: boolean } | undefined> {
   return company(companyId, async (queries) => {
     const { rows: [begun] } = await sql<{ doubted: boolean }>`
@@ -38,7 +37,6 @@ export async function beginCancellation (
     }, '{}', ${now} from before
       )
       select doubted from before`.execute(queries)
-    if (begun !== undefined && also !== undefined) await also(await asOwner(queries))
     return begun
   })
 }
