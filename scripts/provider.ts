@@ -1,9 +1,10 @@
 /**
  * `npm run provider -- new <code> --service <service>` writes the folder of a new provider, below `providers/` or, with `--in`, another
  * directory. `npm run provider test <folder>` checks a provider with the conformance kit and prints its report; the exit code is 1 when it
- * fails. Rules after the folder are checked alone.
+ * fails. Rules after the folder are checked alone; `-- test <folder> --json` prints the report as JSON.
  */
-import { type ConformanceRule, conformanceRules, countOf, formatReport, runConformance } from '@dispatch/conformance'
+import { type ConformanceReport, type ConformanceRule, conformanceRules, countOf, formatReport,
+  runConformance } from '@dispatch/conformance'
 import { existsSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -11,7 +12,7 @@ import { parseArgs } from 'node:util'
 import { scaffoldProvider } from './provider/scaffold.ts'
 
 const usage = `npm run provider -- new <code> --service <service> [--in <directory>]
-npm run provider test <folder> [<rule> …]`
+npm run provider -- test <folder> [<rule> …] [--json]`
 
 /** npm runs scripts in the root of the project. A path is relative to the directory of the call. */
 const here = process.env['INIT_CWD'] ?? process.cwd()
@@ -24,12 +25,12 @@ async function make (code: string, service: string, directory: string): Promise<
   console.log(`${folder} is there. What is left to write stands in ${folder}/README.md. To try it: npm run provider test ${folder}`)
 }
 
-async function test (folder: string, only: readonly string[]): Promise<void> {
+async function test (folder: string, only: readonly string[], format: (report: ConformanceReport) => string): Promise<void> {
   if (!existsSync(folder)) throw new Error(`There is no folder ${folder}.`)
   const unknown = only.filter((rule) => !isRule(rule))
   if (unknown.length > 0) throw new Error(`There is no rule ${unknown.join(', ')}; there are ${Object.keys(conformanceRules).join(', ')}.`)
   const report = await runConformance(folder, only.length > 0 ? { only: only.filter(isRule) } : {})
-  console.log(formatReport(report))
+  console.log(format(report))
   if (countOf(report).failed > 0) process.exitCode = 1
 }
 
@@ -40,13 +41,14 @@ function isRule (name: string): name is ConformanceRule {
 try {
   const { values, positionals: [command, name, ...rest] } = parseArgs({
     allowPositionals: true,
-    options: { service: { type: 'string' }, in: { type: 'string' } }
+    options: { service: { type: 'string' }, in: { type: 'string' }, json: { type: 'boolean' } }
   })
   // Without "--", npm removes the names of the options and passes on only their values.
   const [service = rest[0], directory = rest[1] ?? providers] = [values.service, values.in]
   if (command === 'new' && name !== undefined && service !== undefined) await make(name, service, resolve(here, directory))
-  else if (command === 'test' && name !== undefined) await test(resolve(here, name), rest)
-  else throw new Error(`What is to be done?\n${usage}`)
+  else if (command === 'test' && name !== undefined) {
+    await test(resolve(here, name), rest, values.json === true ? (report) => JSON.stringify(report, null, 2) : formatReport)
+  } else throw new Error(`What is to be done?\n${usage}`)
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
   process.exitCode = 2

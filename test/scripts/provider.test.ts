@@ -73,6 +73,9 @@ await t.test('the report says what is wrong and where, and the exit code that so
   const folder = await scaffoldProvider({ code: 'acme', service: 'sms', directory: await directory(t) })
   const report = await provider(t, 'test', folder)
   t.equal(report.code, 1)
+  const json = await provider(t, 'test', folder, 'replay', '--json')
+  const { provider: code, cases } = JSON.parse(json.stdout)
+  t.strictSame([json.code, code, cases.find((one: { name: string }) => one.name === 'send.accepted').status], [1, 'acme', 'failed'])
   contains(t, report.stdout, /^acme\n/)
   contains(t, report.stdout,
     /✗ replay: .*\(0 of 1\)\n {4}✗ send\.accepted\n {8}Request 1: The JSON is \{\}; expected \{"to":"\+33612345678","text":"Hello"\}\./)

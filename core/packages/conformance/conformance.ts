@@ -6,6 +6,7 @@ import { prepareQuestion, prepareSend } from './fixtures/prepare.ts'
 import { type Case, type ConformanceReport, type ConformanceRule, judged } from './report.ts'
 import { cancelCases } from './rules/cancel.ts'
 import { conductCases, documentCases } from './rules/conduct.ts'
+import { containedCases, errorWithStack } from './rules/contained.ts'
 import { foreseenCases } from './rules/foreseen.ts'
 import { idempotencyCases } from './rules/idempotency.ts'
 import { lateCases } from './rules/late.ts'
@@ -39,11 +40,17 @@ export async function runConformance (
   folder: string,
   { only, limit = usualLimit, load: loadWith = loadProvider }: ConformanceOptions = {}
 ): Promise<ConformanceReport> {
-  const watch = watchProcess()
+  const real = await realpath(folder)
+  const watch = watchProcess(real)
   try {
-    const loaded = await load(folder, loadWith)
+    const loaded = await load(real, loadWith)
     const quiet = judged('quiet', 'while it is loaded', [...new Set(watch.connected())].map((host) => `It connects to "${host}".`))
-    if ('why' in loaded) return { provider: basename(folder), cases: [judged('manifest', 'the folder', [loaded.why]), quiet] }
+    if ('why' in loaded) {
+      return {
+        provider: basename(folder),
+        cases: [judged('manifest', 'the folder', [loaded.why]), quiet, ...await containedCases(watch, real)]
+      }
+    }
     const fixtures = await readFixtures(loaded.folder)
     const stages = await Promise.all([createVendorDouble(), createVendorDouble()])
     try {
@@ -64,10 +71,10 @@ export async function runConformance (
 
 async function load (folder: string, loadWith: typeof loadProvider): Promise<InstalledProvider | { why: string }> {
   try {
-    const real = await realpath(folder)
-    return await loadWith(real, await folderDigest(real), loadLimit)
+    return await loadWith(folder, await folderDigest(folder), loadLimit)
   } catch (error) {
-    return { why: errorMessageOf(error) }
+    const { cause } = error instanceof Error ? error : {}
+    return { why: [errorMessageOf(error), ...cause instanceof Error ? [errorWithStack(cause, folder)] : []].join('\n') }
   }
 }
 
@@ -97,6 +104,7 @@ async function casesOf (subject: ProviderUnderTest, watch: Watch, asks: (...rule
     ...await foreseenCases(subject, sends),
     ...replayed.cases,
     ...played.flat(),
-    ...conductCases(subject, watch)
+    ...conductCases(subject, watch),
+    ...await containedCases(watch, subject.installed.folder)
   ]
 }

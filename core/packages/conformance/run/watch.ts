@@ -1,24 +1,53 @@
 import { Socket } from 'node:net'
+import { watchGlobals } from './globals.ts'
+import { guardMachine } from './machine.ts'
 import { nobody, noName } from './vendor-double.ts'
 
-/** What the process does besides: what it prints, and which connections it opens. */
-export type Watch = { printed: () => string, connected: () => readonly string[], stop: () => void }
+/**
+ * What the process does besides: what it prints, which connections it opens, what code of the folder does to the machine, errors that
+ * nobody awaits, and changes of globals (told once).
+ */
+export type Watch = {
+  printed: () => string
+  connected: () => readonly string[]
+  used: () => readonly string[]
+  unhandled: () => readonly unknown[]
+  changedGlobals: () => readonly string[]
+  stop: () => void
+}
 
-type Tap = { print: (text: string) => void, connect: (host: string) => void }
+type Tap = {
+  folder: string
+  print: (text: string) => void
+  connect: (host: string) => void
+  use: (what: string) => void
+  unhandled: (error: unknown) => void
+}
 
 const taps = new Set<Tap>()
 let restore: (() => void) | undefined
 
-/** Watches the whole process until it is stopped. Meanwhile connections to other machines are refused. */
-export function watchProcess (): Watch {
+/** Watches the whole process until it is stopped. `folder` is a real path. Meanwhile connections to other machines are refused. */
+export function watchProcess (folder: string): Watch {
   const printed: string[] = []
   const connected: string[] = []
-  const tap: Tap = { print: (text) => printed.push(text), connect: (host) => connected.push(host) }
+  const used: string[] = []
+  const unhandled: unknown[] = []
+  const tap: Tap = {
+    folder,
+    print: (text) => printed.push(text),
+    connect: (host) => connected.push(host),
+    use: (what) => used.push(what),
+    unhandled: (error) => unhandled.push(error)
+  }
   taps.add(tap)
   restore ??= install()
   return {
     printed: () => printed.join(''),
     connected: () => connected,
+    used: () => used,
+    unhandled: () => unhandled,
+    changedGlobals: watchGlobals(),
     stop () {
       taps.delete(tap)
       if (taps.size > 0) return
@@ -29,9 +58,33 @@ export function watchProcess (): Watch {
 }
 
 function install (): () => void {
-  const undo = [overhear(process.stdout), overhear(process.stderr), guardConnections()]
+  const undo = [
+    overhear(process.stdout),
+    overhear(process.stderr),
+    guardConnections(),
+    guardMachine(() => [...taps].map((tap) => tap.folder), (folder, what) => {
+      for (const tap of taps) if (tap.folder === folder) tap.use(what)
+    }),
+    catchUnhandled('unhandledRejection'),
+    catchUnhandled('uncaughtException')
+  ]
   return () => {
     for (const one of undo) one()
+  }
+}
+
+/** Takes the place of whoever listens: a test framework would fail its test. */
+function catchUnhandled (event: 'unhandledRejection' | 'uncaughtException'): () => void {
+  const others = process.rawListeners(event) as (() => void)[]
+  const listen = (error: unknown): void => {
+    const stack = error instanceof Error ? error.stack ?? '' : ''
+    const own = [...taps].filter(({ folder }) => stack.includes(`${folder}/`))
+    for (const tap of own.length > 0 ? own : taps) tap.unhandled(error)
+  }
+  process.removeAllListeners(event).on(event, listen)
+  return () => {
+    process.off(event, listen)
+    for (const other of others) process.on(event, other)
   }
 }
 
