@@ -42,6 +42,7 @@ function readLine (line: JsonObject): LineAmounts {
 }
 
 function adjustmentOf ({ allowances, charges }: JsonObject): Decimal | undefined {
+  if (allowances === undefined && charges === undefined) return zero
   const [taken, added] = [amountsOf(allowances), amountsOf(charges)]
   return taken === undefined || added === undefined ? undefined : added.sub(taken)
 }

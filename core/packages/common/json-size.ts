@@ -1,7 +1,8 @@
 /** The most values in a whole body: far above any real document. To read ten times as many takes more than half a second. */
 export const mostValues = 100_000
 
-const [quote, backslash, comma, bracket, brace, bracketEnd, braceEnd] = Buffer.from('"\\,[{]}')
+const quote = '"'.charCodeAt(0)
+const [backslash, comma, bracket, brace, bracketEnd, braceEnd] = Buffer.from('\\,[{]}')
 
 /**
  * Whether a JSON text has more than `most` values, without parsing it. Each value has a comma before it, or the bracket that opens its
@@ -9,6 +10,8 @@ const [quote, backslash, comma, bracket, brace, bracketEnd, braceEnd] = Buffer.f
  * JSON.
  */
 export function hasMoreValues (json: Buffer, most: number = mostValues): boolean {
+  // Each value that is counted has a byte of its own: the usual body is too short to have more.
+  if (json.length <= most) return false
   let values = 0
   for (let at = 0; at < json.length; at++) {
     const byte = json[at]
@@ -32,7 +35,7 @@ export function isDeeper (json: Buffer, most: number): boolean {
 
 /** The position of the quotation mark that ends the text begun at `start`. */
 function endOfText (json: Buffer, start: number): number {
-  for (let end = json.indexOf('"', start + 1); end !== -1; end = json.indexOf('"', end + 1)) {
+  for (let end = json.indexOf(quote, start + 1); end !== -1; end = json.indexOf(quote, end + 1)) {
     let escapes = 0
     while (json[end - 1 - escapes] === backslash) escapes++
     if (escapes % 2 === 0) return end
