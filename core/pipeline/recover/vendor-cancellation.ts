@@ -28,39 +28,42 @@ const statusLimit = 15_000
  * taken back, a vendor refuses, or another run has the dispatch; and what the failure of a vendor is otherwise.
  */
 export async function cancelAtVendors (
-  parts: PipelineDependencies,
+  dependencies: PipelineDependencies,
   record: DispatchRecord,
   { actor, audited }: { actor: EventActor, audited: TransactionHook }
 ): Promise<void> {
   const ref = { companyId: record.company_id, dispatchId: record.dispatch_id }
-  await parts.leases.withLease(async (lease) => {
-    const taken = await acquireLease(parts.database, ref, { lease, from: [record.status] })
+  await dependencies.leases.withLease(async (lease) => {
+    const taken = await acquireLease(dependencies.database, ref, { lease, from: [record.status] })
     if (taken === undefined) throw new DispatchError('conflict', 'The dispatch is being worked on: try again in a moment.', ref)
     try {
-      const steps = await cancellableSteps(parts, ref)
+      const steps = await cancellableSteps(dependencies, ref)
       if (steps.length === 0) {
         const message = 'There is nothing to take back: what was accepted is settled, or its provider cannot cancel it.'
         throw new DispatchError('conflict', message, ref)
       }
-      await parts.database.company(ref.companyId, async (queries) => audited(queries))
+      await dependencies.database.company(ref.companyId, async (queries) => audited(queries))
       const failures: DispatchError[] = []
-      for (const one of steps) failures.push(...await takeBack(parts, one, { runId: lease.runId, actor }).then(() => [], failureOf))
+      for (const one of steps) failures.push(...await takeBack(dependencies, one, { runId: lease.runId, actor }).then(() => [], failureOf))
       // What nobody knows is more important than what has not changed.
       const worst = failures.find(({ word }) => word === 'outcome_unknown') ?? failures[0]
       if (worst !== undefined) throw worst
     } finally {
       // What the client is told of the vendor counts more: a lease that is not given back runs out.
-      await releaseLease(parts.database, ref, lease.runId).catch((error: unknown) => {
-        parts.log.warn({ err: error, ...ref }, 'the lease of a cancellation could not be given back')
+      await releaseLease(dependencies.database, ref, lease.runId).catch((error: unknown) => {
+        dependencies.log.warn({ err: error, ...ref }, 'the lease of a cancellation could not be given back')
       })
     }
   })
 }
 
 /** The steps that are accepted, not settled in delivery, and of a provider with the verb `cancel`. */
-async function cancellableSteps (parts: PipelineDependencies, ref: { companyId: number, dispatchId: string }): Promise<CancellableStep[]> {
-  return (await listUnsettledSteps(parts.database, ref)).flatMap((step) => {
-    const provider = parts.host.find(step.providerCode)
+async function cancellableSteps (
+  dependencies: PipelineDependencies,
+  ref: { companyId: number, dispatchId: string }
+): Promise<CancellableStep[]> {
+  return (await listUnsettledSteps(dependencies.database, ref)).flatMap((step) => {
+    const provider = dependencies.host.find(step.providerCode)
     return provider?.verbs[step.service]?.cancel === undefined ? [] : [{ step, provider }]
   })
 }
@@ -76,13 +79,13 @@ function failureOf (error: unknown): DispatchError[] {
  * that the end is not known.
  */
 async function takeBack (
-  parts: PipelineDependencies,
+  dependencies: PipelineDependencies,
   one: CancellableStep,
   { runId, actor }: { runId: string, actor: EventActor }
 ): Promise<void> {
   const { step } = one
-  const context = await contextOf(parts, one, runId)
-  const begun = await beginCancellation(parts.database, step, { runId, actor })
+  const context = await contextOf(dependencies, one, runId)
+  const begun = await beginCancellation(dependencies.database, step, { runId, actor })
   if (begun === undefined) {
     throw new DispatchError('conflict', 'The dispatch was lost to another process: try again in a moment.', { dispatchId: step.dispatchId })
   }
@@ -91,7 +94,13 @@ async function takeBack (
   const status = report?.status ?? null
   const end = endOf(step.service, asked, { status, doubted: begun.doubted })
   const error = errorOf(step, asked, { end, status })
-  await endCancellation(parts.database, step, { runId, end, message: error?.message, report, moved: createStatusChangeHandler(parts) })
+  await endCancellation(dependencies.database, step, {
+    runId,
+    end,
+    message: error?.message,
+    report,
+    moved: createStatusChangeHandler(dependencies)
+  })
     .catch((cause: unknown) => {
       const message = `What came of it could not be recorded. ${askAgain}`
       throw new DispatchError('outcome_unknown', message, { dispatchId: step.dispatchId, cause })
@@ -99,9 +108,9 @@ async function takeBack (
   if (error !== undefined) throw error
 }
 
-async function contextOf (parts: PipelineDependencies, { step, provider }: CancellableStep, runId: string): Promise<CallContext> {
+async function contextOf (dependencies: PipelineDependencies, { step, provider }: CancellableStep, runId: string): Promise<CallContext> {
   const { companyId, userId, dispatchId, stepId, configuredBy, sandbox } = step
-  const configuration = configurationUsed(await parts.configurations.latest(companyId), {
+  const configuration = configurationUsed(await dependencies.configurations.latest(companyId), {
     providerCode: provider.code,
     configuredBy,
     userId
@@ -111,9 +120,9 @@ async function contextOf (parts: PipelineDependencies, { step, provider }: Cance
     throw new DispatchError('configuration_missing', message, { dispatchId })
   }
   const subject = { companyId, dispatchId, provider, sandbox, requestSettings: {}, reference: stepId, idempotencyKey: `cancel:${stepId}` }
-  return callContextOf(parts, subject, configuration, {
-    holds: () => parts.leases.isHeld(runId),
-    documents: { read: () => Promise.reject(new TypeError('A cancellation has no document.')), keep: parts.spool.keep },
+  return callContextOf(dependencies, subject, configuration, {
+    holds: () => dependencies.leases.isHeld(runId),
+    documents: { read: () => Promise.reject(new TypeError('A cancellation has no document.')), keep: dependencies.spool.keep },
     checkpoint: { save: () => Promise.reject(new TypeError('A cancellation has no checkpoint.')) }
   })
 }
