@@ -58,7 +58,7 @@ await t.test('1.0.0 is shown neither the settings nor the providers that came la
 await t.test('1.0.0 cannot name a provider that came later, nor give a setting; what the company has chosen holds', async (t) => {
   has(t, await dispatch('1.0.0', { providerName: 'recent' }), {
     status: 422,
-    body: { error: 'configuration_missing', message: /"recent" came with version 1\.0\.1/ }
+    body: { error: 'configuration_missing', message: /has the provider "recent" from version 1\.0\.1 on/ }
   })
   t.equal((await dispatch('1.0.1', { providerName: 'recent' })).status, 200)
   const put = (settings: object): Promise<Answer> =>
