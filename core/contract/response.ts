@@ -283,6 +283,7 @@ export const ProviderView = Type.Object({
   name: Type.Optional(Type.String()),
   version: Type.Optional(Type.String()),
   docs: Type.Optional(Type.String()),
+  hosts: Type.Optional(Type.Array(Type.String(), { description: 'The hosts that it may reach, beside those of its settings.' })),
   services: Type.Optional(Type.Record(Type.String(), Type.Object({
     capabilities: AnyJsonObject,
     limits: Type.Array(AnyJsonObject, {

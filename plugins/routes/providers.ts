@@ -103,7 +103,7 @@ function viewOf (entry: ProviderEntry, { isFailing, isOperator, version: asked }
         : { state: 'refused', reason: 'It could not be loaded; the operator of the service can see why.' }
     }
   }
-  const { code, name, version, docs, settings, requestSettings } = entry.manifest
+  const { code, name, version, docs, hosts, settings, requestSettings } = entry.manifest
   return {
     state: 'installed',
     folder,
@@ -111,6 +111,7 @@ function viewOf (entry: ProviderEntry, { isFailing, isOperator, version: asked }
     name,
     version,
     ...(docs === undefined ? {} : { docs }),
+    hosts,
     services: servicesOf(entry.manifest),
     settings: settingsSchemaIn(settings, asked),
     requestSettings: settingsSchemaIn(requestSettings, asked),

@@ -1,4 +1,4 @@
-import { type Host, type Manifest, type ProvidedName, providedNames, services } from '@dispatch/core'
+import { destinationNames, type Host, type Manifest, type ProvidedName, providedNames, services } from '@dispatch/core'
 import type { FastifyPluginCallback } from 'fastify'
 import { hash } from 'node:crypto'
 import { columnsOf } from './columns.ts'
@@ -47,6 +47,7 @@ function pageOf (manifests: readonly Manifest[]): Html {
 <p>A request that asks a provider for more is refused with a sentence, before anything is made or charged. “—” sets no limit.
 With forms and health, the same is at <code>GET /api/v1/providers</code>; the routes are at <a href="./">/docs</a>.</p>
 ${providedNames.map((name) => sectionOf(name, manifests))}
+${reachSection(manifests)}
 </main>
 </body>
 </html>
@@ -73,6 +74,35 @@ ${rows}</tbody>
   }
 </section>
 `
+}
+
+/** What each provider reaches, and what it asks a company for. */
+function reachSection (manifests: readonly Manifest[]): Html {
+  const rows = manifests.map((manifest) =>
+    html`<tr>${rowHead(manifest)}<td>${manifest.version}</td><td>${hostsOf(manifest)}</td><td>${settingsOf(manifest)}</td></tr>\n`
+  )
+  return html`<section aria-labelledby="reach">
+<h2 id="reach">hosts and settings</h2>
+<p>A provider reaches these hosts and no others. Whether its vendor works for a company stands in <code>health</code> at
+<code>GET /api/v1/providers</code>.</p>
+<div role="region" aria-labelledby="reach" tabindex="0">
+<table>
+<thead><tr><th scope="col">provider</th><th scope="col">version</th><th scope="col">hosts</th><th scope="col">settings</th></tr></thead>
+<tbody>
+${rows}</tbody>
+</table>
+</div></section>
+`
+}
+
+function hostsOf ({ hosts, settings }: Manifest): string {
+  const own = destinationNames(settings).map((name) => `the setting ${name}`)
+  return [...hosts, ...own].join(', ') || 'none'
+}
+
+function settingsOf ({ settings: { properties, required = [] } }: Manifest): string {
+  const names = Object.keys(properties).map((name) => required.includes(name) ? name : `${name} (optional)`)
+  return names.join(', ') || 'none'
 }
 
 function rowHead ({ code, name, docs }: Manifest): Html {

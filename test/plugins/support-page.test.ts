@@ -53,6 +53,13 @@ await t.test('a page under /docs has a table for each service of what every prov
   t.equal(rowOf(page, 'sms', 'stripe'), undefined)
 })
 
+await t.test('a table has the hosts and settings of every provider', async (t) => {
+  const page = await read()
+  t.strictSame(text(rowOf(page, 'reach', 'stripe')?.['hosts']), 'api.stripe.com, files.stripe.com, pay.stripe.com')
+  contains(t, text(rowOf(page, 'reach', 'stripe')?.['settings']), /^secretKey, .*timezone \(optional\)/)
+  contains(t, text(rowOf(page, 'reach', 'smtp')?.['hosts']), 'the setting host')
+})
+
 await t.test('the table shows what the list of providers shows', async (t) => {
   const page = await read()
   const { body } = await service.send('GET', '/api/v1/providers')
