@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import type { Log } from '../call/log.ts'
 import { AdapterEnded } from './adapter-ended.ts'
 import { createCalls } from './calls.ts'
 import { createFrameReader, encodeFrame, ProtocolFault } from './frames.ts'
+import type { Launch } from './launch.ts'
 import type { InsideCalls } from './protocol.ts'
 import { createRelay, type Inside, type Relay } from './relay.ts'
 
@@ -18,8 +20,8 @@ export type Child = {
   ended: Promise<string | undefined>
 }
 
-/** `command` starts it; `code` is the adapter's. */
-export type ChildOptions = { command: readonly [string, ...string[]], folder: string, code: string, log: Log }
+/** `launch` says how it is started; `code` is the adapter's. */
+export type ChildOptions = { launch: Launch, folder: string, code: string, log: Log }
 
 /** Calls of an adapter that may be under way at once. */
 const mostCalls = 256
@@ -31,9 +33,18 @@ const mostWords = 1024 * 1024
 const endWithin = 200
 
 /** Starts the process of an adapter: an empty environment, a group of its own, frames on its standard input and output. */
-export function startChild ({ command: [program, ...args], folder, code, log }: ChildOptions): Child {
-  const process = spawn(program, args, { cwd: folder, env: {}, stdio: ['pipe', 'pipe', 'pipe'], detached: true })
+export function startChild ({ launch: { command: [program, ...args], opened, user }, folder, code, log }: ChildOptions): Child {
+  const file = opened === undefined ? undefined : openSync(opened, 'r')
+  const process = spawn(program, args, {
+    cwd: folder,
+    env: {},
+    stdio: ['pipe', 'pipe', 'pipe', ...file === undefined ? [] : [file]],
+    detached: true,
+    ...(user !== undefined && { uid: user, gid: user })
+  })
+  if (file !== undefined) closeSync(file)
   const { stdin, stdout, stderr } = process
+  if (stdin === null || stdout === null || stderr === null) throw new Error('A process was started without its pipes.')
   let closing: { why: string | undefined } | undefined
   const ask = async <Name extends keyof InsideCalls>(name: Name, asked: object): Promise<ReturnType<InsideCalls[Name]>> =>
     await calls.call(name, asked) as ReturnType<InsideCalls[Name]>

@@ -3,10 +3,11 @@ import { LRUCache } from 'lru-cache'
 import { failureError } from '../call/failure.ts'
 import type { Log } from '../call/log.ts'
 import { type Child, startChild } from './child.ts'
+import type { Launch } from './launch.ts'
 import { residentMemory } from './memory.ts'
 
 /** What is started: an adapter in a version. `load` is what its process is asked first. */
-export type Adapter = { code: string, folder: string, entry: string, command: readonly [string, ...string[]] }
+export type Adapter = { code: string, folder: string, entry: string, launch: Launch }
 
 /** The processes of all adapters. */
 export type Pool = {
@@ -80,8 +81,8 @@ export function createPool ({ log, most = 16, idle = 600_000, memory = 512 * 102
     return await starting
   }
 
-  async function start (key: string, { code, folder, entry, command }: Adapter): Promise<Member> {
-    const child = startChild({ command, folder, code, log })
+  async function start (key: string, { code, folder, entry, launch }: Adapter): Promise<Member> {
+    const child = startChild({ launch, folder, code, log })
     void child.ended.then((why) => {
       members.delete(key)
       settled.delete(key)

@@ -13,7 +13,7 @@ import { type Caller, type EventReader, type EventReaders, isVerb, type Verb, ty
   type Verbs } from '../manifest/verbs.ts'
 import type { Child } from './child.ts'
 import { createOwnDocuments } from './documents.ts'
-import { nodeCommand } from './launch.ts'
+import { findLauncher, type Layer } from './layers.ts'
 import { type Adapter, createPool, type Pool, type PoolOptions } from './pool.ts'
 import { type CallData, functionMark, type Given } from './protocol.ts'
 import { makeEntry, makeRuntime } from './runtime.ts'
@@ -22,9 +22,12 @@ import { makeEntry, makeRuntime } from './runtime.ts'
 export type Sandbox = {
   /** Loads a provider as the host does, but nothing of it runs here: its functions call its processes. */
   load: (folder: string, digest: string, limit: number) => Promise<InstalledProvider>
-  state: Pool['state']
+  /** What stands between the adapters and the machine, and what its processes do. */
+  state: () => SandboxState
   close: () => Promise<void>
 }
+
+export type SandboxState = { layers: readonly Layer[] } & ReturnType<Pool['state']>
 
 /** `cache` is a folder for the files that the processes run. */
 export type SandboxOptions = PoolOptions & { cache: string, log: Log }
@@ -39,12 +42,13 @@ const fitObjections = compile(Type.Unsafe<readonly Objection[]>(
 /** Makes the file that the processes run; none is started yet. */
 export async function createSandbox ({ cache, ...options }: SandboxOptions): Promise<Sandbox> {
   const runtime = await makeRuntime(cache)
+  const launcher = await findLauncher(runtime, cache, options.log)
   const pool = createPool(options)
   return {
     async load (folder, digest, limit) {
       const { version, entry, publisher } = await readPackage(folder)
       const file = await makeEntry(cache, folder, entry)
-      const adapter = { code: digest, folder, entry: file, command: nodeCommand({ runtime, entry: file, folder }) }
+      const adapter = { code: digest, folder, entry: file, launch: await launcher.launch({ runtime, entry: file, folder }) }
       const definition = await describe(pool, adapter, limit)
       const fit = deriveManifest(definition, version)
       if (!fit.ok) {
@@ -54,7 +58,7 @@ export async function createSandbox ({ cache, ...options }: SandboxOptions): Pro
       const installed = { state: 'installed', folder, code, version, digest, publisher, manifest: fit.value } as const
       return Object.freeze({ ...installed, ...proxies(pool, { ...adapter, code }, definition) })
     },
-    state: pool.state,
+    state: () => ({ layers: launcher.layers, ...pool.state() }),
     close: pool.close
   }
 }
