@@ -84,7 +84,7 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get }) => {
   await server.register(supportPage, { host: get('selectableProviders') })
   await server.register(configurationRoutes, { configurationService: get('configurationService') })
   await server.register(webhookRoutes, { webhookReceiver: get('webhookReceiver') })
-  await server.register(healthRoutes, { ...shared, clockSkew: get('clockSkew') })
+  await server.register(healthRoutes, { ...shared, clockSkew: get('clockSkew'), sandboxState: get('sandboxState') })
   await server.register(securityRoutes, { contact: get('config').securityContact, publicUrl: get('config').publicUrl, now: get('now') })
   if (get('config').environment === 'development') {
     await server.register(simulatorRoutes, {

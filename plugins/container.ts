@@ -6,15 +6,15 @@ import { type Accounts, type Addresses, type ApiKeys, type Assets, type Authenti
   createDocumentLinks, createDocumentSpool, createDownloads, createFetchJson, createFreshness, createHost, createImpersonation, createInbox,
   createJobs, createKeyAdministration, createKeySources, createKeyStore, createKnownClients, createLeases, createLocalFiles, createNetwork,
   createOutbox, createPassedTrials, createPins, createPipeline, createProviderAdministration, createProviderState, createRateLimiter,
-  createReleaseQueue, createSigningKeys, createStatusChangeHandler, createStatusQuery, createTemplateEditor, createTemplates, createTokens,
-  createUsers, createWebhookReceiver, createWebhookVerifier, type Credentials, type Database, demo, type DocumentLinks, type DocumentSpool,
-  type DocumentUrl, type Downloads, type EventSpool, type FetchJson, type FileStore, type Freshness, type Host, type Impersonation,
-  type Inbox, type KeyAdministration, type Keyring, type Leases, type LeaseTimes, leaseTimes, linkOf, type Log, measureSkew, migrate,
-  type Network, openDatabase, openEventSpool, openOutcomeSpool, openQueue, type Outbox, type OutcomeSpool, type PassedTrials, type Pipeline,
-  type PipelineDependencies, type PipelineJobs, type ProviderAdministration, type ProviderSync, type Queue, readLinkKey, reasonsOf,
-  type Receive, receiveFile, type ReleaseQueue, type SigningKeys, startOutcomeDrain, startProviderSync, startWorker, type State,
-  type TemplateEditor, type Templates, type TimeLimits, type Tokens, type Users, waitForDatabase, type WebhookReceiver,
-  type WebhookVerifier, withoutProvider, type Worker } from '@dispatch/core'
+  createReleaseQueue, createSandbox, createSigningKeys, createStatusChangeHandler, createStatusQuery, createTemplateEditor, createTemplates,
+  createTokens, createUsers, createWebhookReceiver, createWebhookVerifier, type Credentials, type Database, demo, type DocumentLinks,
+  type DocumentSpool, type DocumentUrl, type Downloads, type EventSpool, type FetchJson, type FileStore, type Freshness, type Host,
+  type Impersonation, type Inbox, type KeyAdministration, type Keyring, type Leases, type LeaseTimes, leaseTimes, linkOf, type Log,
+  measureSkew, migrate, type Network, openDatabase, openEventSpool, openOutcomeSpool, openQueue, type Outbox, type OutcomeSpool,
+  type PassedTrials, type Pipeline, type PipelineDependencies, type PipelineJobs, type ProviderAdministration, type ProviderSync,
+  type Queue, readLinkKey, reasonsOf, type Receive, receiveFile, type ReleaseQueue, type SandboxState, type SigningKeys, startOutcomeDrain,
+  startProviderSync, startWorker, type State, type TemplateEditor, type Templates, type TimeLimits, type Tokens, type Users,
+  waitForDatabase, type WebhookReceiver, type WebhookVerifier, withoutProvider, type Worker } from '@dispatch/core'
 import { createRenderer, createTemplateWorkers, type Renderer, type TemplateWorkers } from '@dispatch/documents'
 import { randomUUIDv7 } from 'node:crypto'
 import { isIP } from 'node:net'
@@ -64,6 +64,8 @@ export type AppDependencies = {
   downloads: Downloads
   documentUrl: DocumentUrl
   addresses: Addresses
+  /** What the processes of the providers do; null: they run in this one. */
+  sandboxState: () => SandboxState | null
   host: Host
   /** The folders of providers that need no trial. */
   passedTrials: PassedTrials
@@ -331,8 +333,17 @@ export async function createApp (
     const vault = { store: createKeyStore(database), keyring, now }
     put('signingKeys', await createSigningKeys(vault))
     put('linkKey', await readLinkKey(vault))
+    const sandbox = config.sandbox === 'all' ? await createSandbox({ cache: join(config.dataDirectory, 'sandbox'), log }) : null
+    opened.defer(() => sandbox?.close())
+    put('sandboxState', () => sandbox?.state() ?? null)
     const passedTrials = replacements.passedTrials ?? createPassedTrials(database)
-    put('host', await createHost({ directories: config.providerDirectories, log, pins: createPins(database), passedTrials }))
+    put('host', await createHost({
+      directories: config.providerDirectories,
+      log,
+      pins: createPins(database),
+      passedTrials,
+      ...sandbox === null ? {} : { loadOutside: sandbox.load }
+    }))
     put('config', config)
     put('now', now)
     put('log', log)

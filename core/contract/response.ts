@@ -370,5 +370,10 @@ export const HealthView = Type.Object({
   status: Type.Literal('ok'),
   clockSkew: Type.Number({
     description: 'By how many seconds this process\'s clock was behind that of the database at its start; negative: ahead.'
-  })
+  }),
+  sandbox: Type.Optional(Type.Object({
+    layers: Type.Array(Type.String(), { description: 'The active layers of isolation between providers and the machine.' }),
+    processes: Type.Integer({ description: 'How many processes of providers this process has started.' }),
+    resting: Type.Array(Type.String(), { description: 'Providers whose processes crashed several times; they are started again later.' })
+  }, { description: 'Present if providers run in processes of their own.' }))
 }, { title: 'Health' })

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
 import type { Log } from './call/log.ts'
 import { discover, type ProviderEntry } from './load/discover.ts'
-import type { InstalledProvider } from './load/load.ts'
+import { type InstalledProvider, loadProvider } from './load/load.ts'
 import { createMemoryPins, type Pins } from './load/pins.ts'
-import { createTrials, memoryOfTrials, type PassedTrials } from './load/trials.ts'
+import { createTrials, memoryOfTrials, noTrials, type PassedTrials } from './load/trials.ts'
 
 /** The providers of this process. */
 export type Host = {
@@ -18,23 +18,38 @@ export type Host = {
 }
 
 /**
- * `loadLimit`: the time limit in seconds for loading one provider. By default pins and passed trials are kept for as long as the process
+ * `loadLimit`: the time limit in seconds for loading one provider. `loadOutside` loads a provider into a process of its own. By default pins and passed trials are kept for as long as the process
  * runs.
  */
-export type HostOptions = { directories: readonly string[], log: Log, loadLimit?: number, pins?: Pins, passedTrials?: PassedTrials }
+export type HostOptions = {
+  directories: readonly string[]
+  log: Log
+  loadLimit?: number
+  loadOutside?: typeof loadProvider
+  pins?: Pins
+  passedTrials?: PassedTrials
+}
 
 /** Loads each subfolder of the directories that holds a provider. A refused folder becomes an entry and a log line. */
-export async function createHost ({ directories, log, loadLimit = 10, pins = createMemoryPins(), passedTrials = memoryOfTrials }:
-  HostOptions): Promise<Host>
-{
+export async function createHost ({
+  directories,
+  log,
+  loadLimit = 10,
+  loadOutside,
+  pins = createMemoryPins(),
+  passedTrials = memoryOfTrials
+}: HostOptions): Promise<Host> {
   const roots = directories.map((directory) => resolve(directory))
-  const trials = createTrials({ passed: passedTrials, limit: loadLimit })
+  // What is loaded into a process of its own needs no trial: nothing of it runs here.
+  const trials = loadOutside === undefined ? createTrials({ passed: passedTrials, limit: loadLimit }) : noTrials
   let entries: readonly ProviderEntry[] = []
   let installed: ReadonlyMap<string, InstalledProvider> = new Map()
   let turn: Promise<readonly ProviderEntry[]> = Promise.resolve([])
 
   async function scan (): Promise<readonly ProviderEntry[]> {
-    const found = (await discover(roots, { serving: installed, pins, trials, loadLimit })).sort(byCodeThenFolder)
+    const found = (await discover(roots, { serving: installed, pins, trials, load: loadOutside ?? loadProvider, loadLimit })).sort(
+      byCodeThenFolder
+    )
     report(log, entries, found)
     entries = found
     installed = new Map(found.filter(isInstalled).map((entry) => [entry.code, entry]))

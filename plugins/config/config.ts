@@ -14,6 +14,8 @@ export type Config = TransportConfig & {
   /** The URL of a PostgreSQL server; without it the service starts an embedded one. */
   databaseUrl?: string
   providerDirectories: string[]
+  /** Which providers run in processes of their own. */
+  sandbox: 'none' | 'all'
   /** The folder where providers may write files, with a subfolder for each company; without it no provider writes files. */
   diskRoot?: string
   /** Base64 of 32 bytes, or the path of a file that holds them. */
@@ -57,6 +59,7 @@ export function readConfig (variables: NodeJS.ProcessEnv): Config {
     providerDirectories:
       env['DISPATCH_PROVIDERS_DIR']?.split(delimiter).filter((directory) => directory !== '').map((directory) => resolve(directory)) ??
         [join(root, 'providers')],
+    sandbox: oneOf(env, 'DISPATCH_SANDBOX', ['none', 'all'], 'none'),
     ...(env['DISPATCH_DISK_ROOT'] === undefined ? {} : { diskRoot: diskRootOf(env['DISPATCH_DISK_ROOT']) }),
     ...masterKeysOf(env),
     prices: pricesOf(env['DISPATCH_PRICES'] ?? ''),

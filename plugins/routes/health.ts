@@ -1,10 +1,12 @@
-import { type Database, HealthView, Nothing } from '@dispatch/core'
+import { type Database, HealthView, Nothing, type SandboxState } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 
+type Options = { database: Database, clockSkew: number, sandboxState: () => SandboxState | null }
+
 /** `/healthz` for clients; `/livez` and `/readyz` for load balancers, without any details. */
-export const healthRoutes: FastifyPluginCallbackTypebox<{ database: Database, clockSkew: number }> = (
+export const healthRoutes: FastifyPluginCallbackTypebox<Options> = (
   app,
-  { database, clockSkew },
+  { database, clockSkew, sandboxState },
   done
 ) => {
   /** Simultaneous checks share one query to the database. */
@@ -22,7 +24,10 @@ export const healthRoutes: FastifyPluginCallbackTypebox<{ database: Database, cl
       summary: 'Answers when the service is up and the credentials are valid.',
       response: { 200: HealthView }
     }
-  }, () => ({ status: 'ok' as const, clockSkew }))
+  }, () => {
+    const sandbox = sandboxState()
+    return { status: 'ok' as const, clockSkew, ...(sandbox === null ? {} : { sandbox: { ...sandbox, layers: [...sandbox.layers] } }) }
+  })
 
   app.get('/livez', {
     config: { public: true, quiet: true, probe: true, withoutAdmissionControl: true },

@@ -45,6 +45,7 @@ export function testConfig (dataDirectory: string, changes: Partial<Config> = {}
     publicUrl: 'https://dispatch.example.com',
     dataDirectory,
     providerDirectories: [shippedProviders],
+    sandbox: 'none',
     masterKey,
     prices: {},
     allowedNetworks: [],

@@ -1,6 +1,6 @@
 import { errorMessageOf, ProviderLoadError } from '../call/load-error.ts'
 import { folderDigest, providerFolders, realFolder } from './folder.ts'
-import { type InstalledProvider, loadProvider } from './load.ts'
+import type { InstalledProvider, loadProvider } from './load.ts'
 import { readPackage } from './package.ts'
 import { isSamePublisher, type Pin, type Pins, publisherInWords } from './pins.ts'
 import type { Trial, TrialFolder, Trials } from './trials.ts'
@@ -9,8 +9,14 @@ import type { Trial, TrialFolder, Trials } from './trials.ts'
 export type RefusedFolder = Readonly<{ state: 'refused', folder: string, code?: string, reason: string, place?: string }>
 export type ProviderEntry = InstalledProvider | RefusedFolder
 
-/** `serving`: the loaded providers by code. `loadLimit` is in seconds. */
-type Reading = { serving: ReadonlyMap<string, InstalledProvider>, pins: Pins, trials: Trials, loadLimit: number }
+/** `serving`: the loaded providers by code. `load` loads one provider. `loadLimit` is in seconds. */
+type Reading = {
+  serving: ReadonlyMap<string, InstalledProvider>
+  pins: Pins
+  trials: Trials
+  load: typeof loadProvider
+  loadLimit: number
+}
 
 /** A changed folder, not loaded yet. */
 type Changed = TrialFolder & { state: 'changed' }
@@ -50,10 +56,10 @@ async function readFolder (directory: string, folder: string, { serving }: Readi
   }
 }
 
-async function loadChanged ({ folder, digest }: Changed, trial: Trial = {}, { loadLimit }: Reading): Promise<ProviderEntry> {
+async function loadChanged ({ folder, digest }: Changed, trial: Trial = {}, { load, loadLimit }: Reading): Promise<ProviderEntry> {
   if (trial.fault !== undefined) return { state: 'refused', folder, reason: trial.fault }
   try {
-    return await loadProvider(folder, digest, loadLimit)
+    return await load(folder, digest, loadLimit)
   } catch (error) {
     // Node tells where a syntax error is only when it ends a process, that of the trial.
     return refusedFolder(folder, error, trial.place)

@@ -30,6 +30,9 @@ export type PassedTrials = {
 /** Tries folders, one after the other in one child process; answers by folder. */
 export type Trials = (folders: readonly TrialFolder[]) => Promise<ReadonlyMap<string, Trial>>
 
+/** Tries nothing. */
+export const noTrials: Trials = () => Promise.resolve(new Map())
+
 /** Remembers for as long as the process lives, and for all its hosts. */
 export const memoryOfTrials: PassedTrials = (() => {
   const passed = new Set<string>()

@@ -9,6 +9,9 @@ export type Readables = { runtime: string, entry: string, folder: string }
 /** How a process is started: its command, and the file that it finds open as its descriptor 3, where it needs one. */
 export type Launch = { command: readonly [string, ...string[]], opened?: string, user?: number }
 
+/** The user that an adapter is in its own namespace. */
+const nobody = '65534'
+
 /** The descriptor under which {@link Launch} `opened` is found. */
 const openedAs = 3
 
@@ -58,6 +61,7 @@ export function wrappedLaunch (bwrap: string, filter: string | undefined, readab
       '--die-with-parent',
       '--new-session',
       '--clearenv',
+      ...['--uid', nobody, '--gid', nobody],
       ...['--hostname', 'adapter'],
       ...['--cap-drop', 'ALL'],
       ...binds,

@@ -1,0 +1,182 @@
+import { once } from 'node:events'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import t from 'tap'
+import { directory } from '../fixtures/providers/folders.ts'
+import { outpost } from './support.ts'
+
+/** Resolves to the words of what was thrown, or to what was reached. */
+const attempt = `
+const attempt = async (what) => {
+  try {
+    const reached = await what()
+    return { reached: String(reached).slice(0, 200) }
+  } catch (error) {
+    return { denied: String(error?.code ?? error?.cause?.code ?? error?.message ?? error).slice(0, 200) }
+  }
+}`
+
+const secrets = await directory(t)
+await mkdir(join(secrets, 'data'))
+await writeFile(join(secrets, 'data', 'master.key'), 'canary')
+
+/** What an adapter tries, by name; `PORT` and `SOCKET` lead to servers of this test, `PID` is this process. */
+const probes: Record<string, string> = {
+  '/etc/passwd': 'fs.readFileSync(\'/etc/passwd\')',
+  'the data directory': `fs.readdirSync('${secrets}/data')`,
+  'the master key': `fs.readFileSync('${secrets}/data/master.key')`,
+  'its own environment': 'fs.readFileSync(\'/proc/self/environ\')',
+  'the environment of the host': 'fs.readFileSync(\'/proc/PID/environ\')',
+  'the memory of the host': 'fs.openSync(\'/proc/PID/mem\', \'r+\')',
+  'the parent process': 'fs.readFileSync(`/proc/${process.ppid}/environ`)',
+  'writing into its folder': 'fs.writeFileSync(new URL(\'./x\', import.meta.url), \'x\')',
+  'writing to /tmp': 'fs.writeFileSync(\'/tmp/adapter-was-here\', \'x\')',
+  'writing into its index': 'fs.appendFileSync(new URL(import.meta.url), \'x\')',
+  'a link out of its folder': 'fs.symlinkSync(\'/etc/passwd\', new URL(\'./link\', import.meta.url))',
+  fetch: 'fetch(\'http://127.0.0.1:PORT/\')',
+  'net': 'new Promise((resolve, reject) => net.connect(PORT, \'127.0.0.1\', () => resolve(\'connected\')).on(\'error\', reject))',
+  'a unix socket': 'new Promise((resolve, reject) => net.connect(\'SOCKET\', () => resolve(\'connected\')).on(\'error\', reject))',
+  'listening': 'new Promise((resolve, reject) => net.createServer().listen(0, () => resolve(\'listens\')).on(\'error\', reject))',
+  'dgram': 'new Promise((resolve, reject) => dgram.createSocket(\'udp4\').on(\'error\', reject)' +
+    '.send(\'x\', PORT, \'127.0.0.1\', (e) => e ? reject(e) : resolve(\'sent\')))',
+  'dns': 'dns.promises.lookup(\'localhost\')',
+  'dns by the resolver': 'dns.promises.resolve4(\'example.com\')',
+  'child_process': 'child_process.execFileSync(\'/bin/true\')',
+  'a fork bomb': 'child_process.fork(new URL(import.meta.url).pathname)',
+  'worker_threads': 'new worker_threads.Worker(new URL(import.meta.url))',
+  'killing the host': 'process.kill(PID, 0)',
+  'killing its parent': 'process.kill(process.ppid, 0)',
+  'process.binding': 'process.binding(\'fs\').open',
+  'the inspector': 'inspector.open(0)',
+  'the inspector of itself': 'new inspector.Session().connect()',
+  'eval': 'eval(\'1 + 1\')',
+  'a function from a text': 'new Function(\'return 1\')()',
+  'WebAssembly': 'WebAssembly.compile(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]))',
+  'WASI': 'import(\'node:wasi\').then(({ WASI }) => new WASI({ version: \'preview1\' }))',
+  'a native addon': 'process.dlopen({ exports: {} }, \'/x.node\')',
+  'a report into a file': 'process.report.writeReport(\'/tmp/adapter-report.json\')',
+  'node:sqlite': 'import(\'node:sqlite\')',
+  'its options': 'process.permission.has(\'fs.write\') || Promise.reject(new Error(\'not permitted\'))',
+  'another user': 'process.setuid(0)',
+  'a file or a connection of the host': `Array.from({ length: 64 }, (_, fd) => fd).slice(3).filter((fd) => {
+    try {
+      const is = fs.fstatSync(fd)
+      return is.isFile() || is.isSocket()
+    } catch {
+      return false
+    }
+  }).join() || Promise.reject(new Error('none is open'))`
+}
+
+const head = `
+import fs from 'node:fs'
+import net from 'node:net'
+import dgram from 'node:dgram'
+import dns from 'node:dns'
+import child_process from 'node:child_process'
+import worker_threads from 'node:worker_threads'
+import inspector from 'node:inspector'
+${attempt}`
+
+await t.test('what an adapter tries is denied, and it goes on', async (t) => {
+  const server = createServer((socket) => socket.end('reached'))
+  const local = createServer((socket) => socket.end('reached'))
+  const socket = join(secrets, 'socket')
+  await Promise.all([once(server.listen(0, '127.0.0.1'), 'listening'), once(local.listen(socket), 'listening')])
+  t.teardown(() => [server, local].forEach((one) => one.close()))
+  const port = String((server.address() as { port: number }).port)
+  const filled = (code: string): string => code.replaceAll('PORT', port).replaceAll('SOCKET', socket).replaceAll('PID', String(process.pid))
+  const fields = Object.entries(probes).map(([name, code]) => `${JSON.stringify(name)}: await attempt(async () => ${filled(code)})`)
+  const { dispatch } = await outpost(t, { head, dispatch: `return { id: '1', status: 'sent', probes: { ${fields.join(',\n')} } }` })
+  const outcome = await dispatch()
+  if (!('response' in outcome)) return t.fail(JSON.stringify(outcome))
+  const told = outcome.response['probes'] as Record<string, { reached?: string, denied?: string }>
+  for (const name of Object.keys(probes)) {
+    t.equal(told[name]?.reached, undefined, `${name}: ${told[name]?.denied ?? told[name]?.reached ?? ''}`)
+  }
+})
+
+const accepted = 'return { id: \'1\', status: \'sent\' }'
+
+/** What a process does to the one that watches it, and the words of the log about it. */
+const attacks: Record<string, { dispatch: string, told: RegExp, limit?: number, head?: string }> = {
+  'garbage on the output of the frames': {
+    dispatch: 'fs.writeSync(1, \'garbage that is no frame\'); await new Promise(() => {})',
+    told: /A frame of \d+ bytes was announced/
+  },
+  'a frame that is no JSON': {
+    dispatch: 'fs.writeSync(1, Buffer.from([0, 0, 0, 2, 65, 65])); await new Promise(() => {})',
+    told: /A frame is no JSON/
+  },
+  'an unknown call': {
+    dispatch: 'frame({ ask: 1_000, name: \'exec\', args: {} }); await new Promise(() => {})',
+    told: /Call 1000 came where|There is no call/
+  },
+  'an answer to nothing': { dispatch: 'frame({ to: 9_999, value: 1 }); await new Promise(() => {})', told: /nobody waits for/ },
+  'a note that cannot be read': {
+    dispatch: 'frame({ note: \'log\', args: { call: -1 } }); await new Promise(() => {})',
+    told: /cannot be read/
+  },
+  'a million handles': {
+    dispatch: 'for (let i = 0; i < 1e6; i++) context.onRefusal(() => {}); await new Promise(() => {})',
+    told: /cannot be read|memory|ended by itself/,
+    limit: 8_000
+  },
+  'a flood of its standard error': {
+    dispatch: 'for (;;) fs.writeSync(2, \'x\'.repeat(60_000))',
+    told: /flooded its standard error/,
+    limit: 5_000
+  },
+  'a closed output': { dispatch: 'fs.closeSync(1); await new Promise(() => {})', told: /closed its output|does not answer any more/ },
+  'four gigabytes': {
+    dispatch: 'const all = []; for (;;) { all.push(Buffer.alloc(50_000_000, 1)); await new Promise((r) => setTimeout(r, 20)) }',
+    told: /MiB of memory|ended by itself/,
+    limit: 15_000
+  },
+  'a heap without end': {
+    dispatch: 'const all = []; for (;;) all.push({ all: [...all.slice(-10)] })',
+    told: /ended by itself/,
+    limit: 20_000
+  },
+  'waiting by Atomics': {
+    dispatch: 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)',
+    told: /does not answer any more/,
+    limit: 500
+  },
+  'signals that it ignores': {
+    dispatch: 'process.on(\'SIGTERM\', () => {}); process.title = \'node scripts/serve.ts\'; for (;;);',
+    told: /does not answer any more/,
+    limit: 500
+  }
+}
+
+/** Sends whatever it likes as a frame. */
+const framing = `import fs from 'node:fs'
+const frame = (message) => {
+  const json = Buffer.from(JSON.stringify(message))
+  const head = Buffer.alloc(4)
+  head.writeUInt32BE(json.length)
+  fs.writeSync(1, Buffer.concat([head, json]))
+}`
+
+await t.test('what an adapter does to its process ends that process alone, with a line of the log', async (t) => {
+  for (const [name, { dispatch: code, told, limit = 3_000 }] of Object.entries(attacks)) {
+    const { dispatch, log, sandbox } = await outpost(t, {
+      head: framing,
+      service: 'checkpoint: true,',
+      dispatch: `if (context.reference === 'attack') { ${code} }; ${accepted}`
+    })
+    const attacked = dispatch({ reference: 'attack' }, { limit })
+    const other = await dispatch({ account: 'company 2' })
+    t.equal(other.outcome, 'accepted', `${name}: the others go on`)
+    t.equal((await attacked).outcome, 'unavailable', name)
+    const ended = (): boolean =>
+      log.lines.some(({ message }) => message.startsWith('the process of an adapter ended:') && told.test(message))
+    for (let waited = 0; waited < 30 && !ended(); waited++) await pause(100)
+    t.ok(ended(), `${name}: ${JSON.stringify(log.lines.filter(({ level }) => level === 'error').map(({ message }) => message))}`)
+    t.equal((await dispatch()).outcome, 'accepted', `${name}: it is started again`)
+    await sandbox.close()
+  }
+})

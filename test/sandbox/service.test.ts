@@ -1,0 +1,27 @@
+import t from 'tap'
+import { quickRenderer } from '../support/quick-renderer.ts'
+import { has } from '../support/matching.ts'
+import { invoiceRequest, startService } from '../support/service.ts'
+
+await t.test('a service whose providers run in processes of their own answers as any other', async (t) => {
+  const service = await startService(t, { config: { sandbox: 'all' }, replacements: { renderer: quickRenderer } })
+  const dispatch = (reference: string): ReturnType<typeof service.send> =>
+    service.send('POST', '/api/invoicing', { body: invoiceRequest({ number: crypto.randomUUID() }, { invoicing: { reference } }) })
+
+  const accepted = await dispatch('plain')
+  t.equal(accepted.status, 200, JSON.stringify(accepted.body))
+  const refused = await dispatch('reject')
+  has(t, refused, { status: 422, body: { error: 'provider_error', details: [{ code: 'declined' }] } })
+  const { body: providers } = await service.send('GET', '/api/v1/providers')
+  t.equal(providers.data.length, 10)
+
+  const { body: { sandbox } } = await service.send('GET', '/healthz')
+  t.ok(sandbox.layers.includes('node-permissions'))
+  t.ok(sandbox.processes >= 1)
+  t.same(sandbox.resting, [])
+})
+
+await t.test('without the setting nothing runs outside, and nothing is said of it', async (t) => {
+  const service = await startService(t, { replacements: { renderer: quickRenderer } })
+  t.notOk('sandbox' in (await service.send('GET', '/healthz')).body)
+})
