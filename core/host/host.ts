@@ -18,8 +18,8 @@ export type Host = {
 }
 
 /**
- * `loadLimit`: the time limit in seconds for loading one provider. `loadOutside` loads a provider into a process of its own. By default pins
- * and passed trials are kept for as long as the process runs.
+ * `loadLimit`: the time limit in seconds for loading one provider. `loadOutside` loads a provider into a process of its own. By default
+ * pins and passed trials are kept for as long as the process runs.
  */
 export type HostOptions = {
   directories: readonly string[]
