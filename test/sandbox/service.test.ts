@@ -1,6 +1,6 @@
 import t from 'tap'
-import { quickRenderer } from '../support/quick-renderer.ts'
 import { has } from '../support/matching.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
 import { invoiceRequest, startService } from '../support/service.ts'
 
 await t.test('a service whose providers run in processes of their own answers as any other', async (t) => {
