@@ -8,6 +8,7 @@ import { globSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
 import { isLong } from '../test/long-tier.ts'
 import { openTestServer, shareServer, type TestServer } from '../test/support/postgres-server.ts'
 import { assertNode } from './node-version.mjs'
@@ -15,12 +16,15 @@ import { assertNode } from './node-version.mjs'
 /** The time limit in seconds for each file. A busy machine needs twice the time. */
 const longTimeout = '--timeout=300'
 
+/** Where Node keeps the modules that it has compiled: each file is a process of its own, and most load the whole service. */
+const compiled = fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url))
+
 type Outcome = { exitCode: number, passed: number, failed: number, skipped: number }
 
 async function runTap (files: string[], server: TestServer): Promise<Outcome> {
   const tap = spawn('tap', ['run', '--reporter=tap', `--jobs=${availableParallelism()}`, ...files], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, ...shareServer(server) }
+    env: { NODE_COMPILE_CACHE: compiled, ...process.env, ...shareServer(server) }
   })
   // Ctrl-C also reaches tap itself. This process continues until it has closed the server.
   process.on('SIGINT', () => undefined).on('SIGTERM', () => tap.kill())
