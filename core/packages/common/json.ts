@@ -1,5 +1,6 @@
 /** A value that JSON can carry. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
+/** A JSON object. */
 export type JsonObject = Readonly<Record<string, Json>>
 
 /**

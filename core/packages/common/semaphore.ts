@@ -67,6 +67,7 @@ export type FairSemaphore = {
  */
 export type FairSemaphoreOptions = { waiting: number, timeLimit?: number, perOwner?: number, total?: number, full?: () => Error }
 
+/** Creates a fair semaphore. Without options, each owner has one permit, and the total is not limited. */
 export function createFairSemaphore ({
   waiting,
   timeLimit,

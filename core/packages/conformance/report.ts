@@ -38,6 +38,7 @@ export const conformanceRules = {
   malformed: 'The schema refuses an event of another shape, which has no effect.'
 } as const
 
+/** The name of a rule. */
 export type ConformanceRule = keyof typeof conformanceRules
 
 /** The result of one check. `why`: the fault, or the reason for which it was skipped. */

@@ -1,22 +1,34 @@
 /** `@dispatch/documents`: makes a PDF, a DOCX, an XLSX, HTML for e-mail, or plain text from a template and its data. */
-export { isBic, isIban } from './code/epc.ts'
-export { compileTemplate, type CompiledTemplate } from './compile/compile.ts'
-export { dataCheck, type DataCheck, type DataFindings } from './data/data-check.ts'
-export { withPlaceholderImages } from './data/placeholder-image.ts'
-export { needsSigners, tooFewSigners } from './data/signers.ts'
-export { RenderError, TemplateError } from './model/errors.ts'
-export { eInvoiceFileFormats, fileFormats, templateFormats, type FileFormat } from './model/file-formats.ts'
-export { languagesOf } from './model/language.ts'
-export { TemplateSource } from './model/model.ts'
-export { paperSizeOf, paperSizes, usualPaper, type PageSetup, type PaperSize } from './model/paper.ts'
-export { isKnownField } from './model/schema-paths.ts'
-export type { HtmlMessage } from './render/html.ts'
-export type { Format, RenderJob, Rendered } from './render/job.ts'
+
+// One document in this process.
 export { renderDocx, renderHtml, type RenderOptions, renderPdf, renderText, renderXlsx } from './render/one.ts'
-export { render } from './render/render.ts'
-export { unreadFields } from './source/field-usage.ts'
+export { RenderError, TemplateError } from './model/errors.ts'
+
+// Templates: the model, a folder with a template, a template compiled for many documents.
+export { TemplateSource } from './model/model.ts'
 export { readTemplateFolder, type TemplateFolder } from './source/folder.ts'
-export { assetName } from './source/inspect.ts'
-export { textOfHtml } from './text/from-html.ts'
+export { compileTemplate, type CompiledTemplate } from './compile/compile.ts'
+export { render } from './render/render.ts'
+export type { Format, RenderJob, Rendered } from './render/job.ts'
+export type { HtmlMessage } from './render/html.ts'
+
+// Documents in threads with limits of time and memory.
 export { RendererBusy, createRenderer, type Renderer } from './threads/renderer.ts'
 export { TemplateWorkersBusy, createTemplateWorkers, type TemplateWorkers } from './threads/template-workers.ts'
+
+// Checks of data and of templates.
+export { dataCheck, type DataCheck, type DataFindings } from './data/data-check.ts'
+export { needsSigners, tooFewSigners } from './data/signers.ts'
+export { isKnownField } from './model/schema-paths.ts'
+export { unreadFields } from './source/field-usage.ts'
+
+// Facts about templates: formats, paper, languages, pictures.
+export { eInvoiceFileFormats, fileFormats, templateFormats, type FileFormat } from './model/file-formats.ts'
+export { paperSizeOf, paperSizes, usualPaper, type PageSetup, type PaperSize } from './model/paper.ts'
+export { languagesOf } from './model/language.ts'
+export { assetName } from './source/inspect.ts'
+export { withPlaceholderImages } from './data/placeholder-image.ts'
+
+// Texts: bank accounts, HTML as plain text.
+export { isBic, isIban } from './code/epc.ts'
+export { textOfHtml } from './text/from-html.ts'

@@ -1,6 +1,12 @@
 /** `@dispatch/einvoice`: checks the data of an invoice against the rules of EN 16931 and writes them as UBL or CII. */
-export { countryCodes } from './model/codes.ts'
-export { eInvoiceFormats, type EInvoiceFormat } from './model/model.ts'
-export type { Reading } from './read/read.ts'
+
+// The check.
 export { checkEInvoice } from './rules/check.ts'
+export type { Reading } from './read/read.ts'
+
+// The result: XML, and the data for the page.
 export { currencyOf, eInvoiceOf, pageDataOf } from './write/write.ts'
+
+// Facts: formats, countries.
+export { eInvoiceFormats, type EInvoiceFormat } from './model/model.ts'
+export { countryCodes } from './model/codes.ts'

@@ -11,10 +11,13 @@ import { launchServer, type ServerSettings } from './server.ts'
 
 export { StartError } from './error.ts'
 
+/** A running embedded PostgreSQL. */
 export type Embedded = {
   /** For `pg`, libpq and `DATABASE_URL`. */
   url: string
+  /** The folder of the unix socket. */
   socketDir: string
+  /** The number in the name of the socket's file. */
   port: number
   /** The process id of the server. */
   pid: number

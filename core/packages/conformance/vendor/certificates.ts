@@ -18,6 +18,7 @@ export type Authority = {
 
 const keys = { keyType: 'ec', algorithm: 'sha256' } as const
 
+/** Creates a certificate authority with a new key. */
 export async function createAuthority (): Promise<Authority> {
   // Clients find an authority by its name, so each authority has its own.
   const root = await generate([{ name: 'commonName', value: `Test authority ${randomUUID()}` }], {

@@ -23,6 +23,7 @@ export function isIban (text: string): boolean {
   return validator.isIBAN(compact(text))
 }
 
+/** Whether a text is a BIC of 8 or 11 characters, with or without spaces. */
 export function isBic (text: string): boolean {
   return validator.isBIC(compact(text))
 }

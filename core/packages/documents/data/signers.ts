@@ -13,9 +13,10 @@ export function withSigners (document: ResolvedDocument, names: readonly string[
   return { ...document, body: left.length === 0 ? body : [...body, ...signaturePage(document, left)] }
 }
 
-/** The code of a request that does not name the other signers who have a place. */
+/** The code of the problem that a document has places for more signers than the request names. */
 export const tooFewSigners = 'too_few_signers'
 
+/** The sentence of that problem: the number of the `last` signer with a place, and how many signers were `given`. */
 export function needsSigners (last: number, given: number): string {
   return `With these data, the template has a place for signer ${last} to sign; the request has ${given} ` +
     `${given === 1 ? 'signer' : 'signers'}.`

@@ -10,6 +10,7 @@ export const fileFormats = {
   ubl: { extension: 'xml', contentType: 'application/xml' },
   cii: { extension: 'xml', contentType: 'application/xml' }
 } as const
+/** One of {@link fileFormats}. */
 export type FileFormat = keyof typeof fileFormats
 
 /** A document as a file. The bytes own their memory, so that they can be transferred to another thread. */

@@ -6,7 +6,9 @@ export function points (millimetres: number): number {
 /** Sheets by name: width and height in points, in portrait format. */
 export const sheets = { A4: [points(210), points(297)], Letter: [612, 792] } as const
 
+/** The name of a paper size. */
 export type PaperSize = keyof typeof sheets
+/** The names of all paper sizes. */
 export const paperSizes = Object.keys(sheets) as PaperSize[]
 
 /** The page settings of a template. */

@@ -18,6 +18,7 @@ export type RenderedFormats = {
   /** A message, such as an SMS. */
   text: { text: string }
 }
+/** The name of a format. */
 export type Format = keyof RenderedFormats
 
 /** The input of the renderer. It is plain data, because it is sent to another thread. */

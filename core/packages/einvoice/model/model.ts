@@ -2,6 +2,7 @@ import type { Decimal } from 'decimal.js'
 
 /** The syntaxes of an e-invoice. FACTUR_X is a PDF/A-3 with the CII inside. */
 export const eInvoiceFormats = ['FACTUR_X', 'UBL', 'CII'] as const
+/** One of {@link eInvoiceFormats}. */
 export type EInvoiceFormat = typeof eInvoiceFormats[number]
 
 /**
