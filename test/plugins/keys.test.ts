@@ -182,7 +182,7 @@ await t.test('a key opens no other door: no keys, no identities; the log and the
     ...doors.map((door) => [key, door] as const),
     ...more.map((door) => [operators, door] as const)
   ]) {
-    has(t, await as(bearer, method, path, body), { status: 403, body: { error: 'forbidden', message: /password of a person/ } },
+    has(t, await as(bearer, method, path, body), { status: 403, body: { error: 'forbidden', message: /password of a user/ } },
       `${method} ${path}`)
   }
   has(t, await as(key, 'GET', '/auth/refresh'), { status: 401 })
@@ -194,7 +194,7 @@ await t.test('a key opens no other door: no keys, no identities; the log and the
 await t.test('who acts as somebody else makes no key that would outlast it', async (t) => {
   const { body: { data: { token } } } = await here.send('POST', '/auth/impersonate', { body: { userId: await userIdOf(company.member) } },
     company.admin)
-  has(t, await as(token, 'POST', '/api/v1/keys', { name: 'x', mode: 'live' }), { status: 403, body: { message: /outlast/ } })
+  has(t, await as(token, 'POST', '/api/v1/keys', { name: 'x', mode: 'live' }), { status: 403, body: { message: /stay valid after that/ } })
 })
 
 await t.test('every change of a key stands in the audit log, with who made it', async (t) => {

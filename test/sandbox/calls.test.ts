@@ -56,7 +56,7 @@ await t.test('what comes of a call is what it would be in this process', async (
       /^The answer of "api.acme.test" cannot be read: \/id Expected string, got number\.$/],
     [`try { await context.http.post('${api}/x', { json: 1 }, Type.Object({ id: Type.String() })) } catch {} throw refused('x', 'no')`,
       'uncertain', /cannot be read/],
-    ['await context.http.post(\'https://other.test/x\', {}, Type.Any())', 'unavailable', /may not reach "other.test"/],
+    ['await context.http.post(\'https://other.test/x\', {}, Type.Any())', 'unavailable', /may not call "other.test"/],
     ['return undefined', 'uncertain', /Nothing was returned\./],
     ['return { id: \'1\', status: () => 1 }', 'uncertain', /Not plain JSON data\./],
     ['return { id: 1, status: \'x\' }', 'uncertain', /\/id Expected string/],

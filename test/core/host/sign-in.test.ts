@@ -245,7 +245,7 @@ await t.test('a token is asked for at declared hosts only, and a key must be one
   const { http } = begin()
   has(t, await failed(http().get(url, { oauth2: { ...grant, tokenUrl: 'https://evil.test/token' } }, Anything)), {
     word: 'provider_unavailable',
-    message: /may not reach "evil.test"/
+    message: /may not call "evil.test"/
   })
   has(t, await failed(
     http().get(url, {

@@ -123,7 +123,7 @@ await t.test('a later e-mail has a body or a template of its own, and not both',
     })
   }
   has(t, judgeChain(['file', 'email'], chainBody(['file', 'email'], template, { email: fields })).details, [{
-    message: 'The field "template" is required, or "email/body" in its place.'
+    message: 'The field "template" is required, or "email/body" instead.'
   }])
   t.end()
 })

@@ -52,7 +52,7 @@ await t.test('orders count from 1 without a gap, equal ones sign at the same tim
   t.same(problems({ signers: ordered(1, 3) }), ['/esign/signers/1/order order_gap'])
   t.same(problems({ signers: ordered(2, 2) }), ['/esign/signers/0/order order_gap', '/esign/signers/1/order order_gap'])
   t.same(judge('esign', { template, signers: ordered(2) }).problems, ['/signers/0/order order_gap'], 'told where the client wrote it')
-  has(t, judge('esign', { template, signers: ordered(1, 3) }).details, [{ message: /^Nobody has the order 2: / }])
+  has(t, judge('esign', { template, signers: ordered(1, 3) }).details, [{ message: /^No signer has the order 2: / }])
   t.end()
 })
 

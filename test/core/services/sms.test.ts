@@ -14,7 +14,7 @@ await t.test('the text is the message, or that of a template; one of them is the
   t.same(judge('sms', { template, sms: { phoneNumber: '+33612345678', message: 'Hello' } }).problems, [])
   const { word, details } = judge('sms', { sms: { phoneNumber: '+33612345678' } })
   t.equal(word, 'validation_error')
-  t.same(details, [{ path: '/template', code: 'required', message: 'The field "template" is required, or "sms/message" in its place.' }])
+  t.same(details, [{ path: '/template', code: 'required', message: 'The field "template" is required, or "sms/message" instead.' }])
   for (const message of ['', ' \n']) t.same(problems({ message }), ['/sms/message pattern'])
   t.end()
 })
