@@ -18,6 +18,7 @@ await t.test('whatever is sealed opens again, in its own context', (t) => {
 
 await t.test('an envelope survives the database', (t) => {
   const stored = JSON.parse(JSON.stringify(keyring.seal('secret', 'a'))) as Envelope
+  t.equal(stored.v, 1, 'the version of the form, for a later one to know it by')
   t.equal(createKeyring(masterKey).open(stored, 'a').toString(), 'secret')
   t.end()
 })
