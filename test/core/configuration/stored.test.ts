@@ -4,7 +4,6 @@ import { createKeyring } from '../../../core/access/keyring.ts'
 import { configurationUsed, reachesSandbox } from '../../../core/configuration/sandbox.ts'
 import { configurationFaults, createConfigurationCheck, openConfiguration, scopeOf, vaultOf } from '../../../core/configuration/vault.ts'
 import { createHost } from '../../../core/host/host.ts'
-import type { InstalledProvider } from '../../../core/host/load/load.ts'
 import type { Manifest } from '../../../core/host/manifest/manifest.ts'
 import { sealSecrets } from '../../../core/host/settings/settings.ts'
 import type { StoredConfiguration } from '../../../core/store/configuration/configurations.ts'
@@ -70,7 +69,8 @@ await t.test('what is wrong with a stored configuration is found once', async (t
   const folder = await directory(t)
   await provide(folder, 'acme')
   const host = await createHost({ directories: [folder], log: memoryLog() })
-  const provider = host.find('acme') as InstalledProvider
+  const provider = host.find('acme')
+  if (provider === undefined) throw new Error('The provider was not loaded.')
   const wrong = stored(null, { settings: { plain: { unheard: 1 }, secrets: {} }, sandbox: true })
   const faults = configurationFaults(keyring, 2, provider, wrong)
   t.ok(faults.some(({ path }) => path === '/settings/unheard'), 'of its settings')
