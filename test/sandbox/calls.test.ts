@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
+import { problemsForeseen } from '../../core/host/call/foresee.ts'
 import { memoryState } from '../fixtures/providers/call.ts'
 import { matches } from '../support/matching.ts'
 import { api, outpost } from './support.ts'
@@ -45,7 +46,7 @@ await t.test('a verb has everything that its context says, and the host does it'
   })
   t.equal(vendor.requests[0]?.headers['authorization'], 'Bearer tok_secret_1')
   t.same(vendor.requests.map(({ method, path }) => `${method} ${path}`), ['POST /drafts', 'PUT /drafts/d1', 'GET /file'])
-  const told = log.lines.filter(({ level }) => level === 'info').map(({ message }) => message)
+  const told = log.lines.filter(({ message }) => /^the token|^printed/.test(message)).map(({ message }) => message)
   t.same(told, ['the token is [redacted]', 'printed with [redacted]'])
 })
 
@@ -129,6 +130,22 @@ await t.test('two configurations never share anything', async (t) => {
   }
   t.same([await idOf('a'), await idOf('a'), await idOf('b'), await idOf('a')], ['1', '2', '1', '3'])
   t.equal(sandbox.state().processes, 3, 'one has read the manifest')
+})
+
+await t.test('checks run outside too, for each configuration by itself', async (t) => {
+  const { provider } = await outpost(t, {
+    head: 'globalThis.asked = 0',
+    service: 'check: (asked, { now }) => [{ at: \'/data\', code: String(++globalThis.asked), message: now.toISOString() }],',
+    dispatch: accepted
+  })
+  const known = { settings: {}, requestSettings: {}, sandbox: false, now: new Date('2026-03-14T09:30:00.000Z') }
+  const found = async (account: string): Promise<unknown> => await problemsForeseen(provider, 'invoicing', { data: {} }, known, account)
+  const problem = (code: string): unknown => [{
+    path: '/data',
+    code,
+    message: 'The provider "acme" does not accept this. 2026-03-14T09:30:00.000Z'
+  }]
+  t.same([await found('a'), await found('b'), await found('a')], [problem('1'), problem('1'), problem('2')])
 })
 
 await t.test('a call that spins is cut at its limit, and its process is ended', async (t) => {

@@ -97,7 +97,7 @@ async function admit (
 async function apply (options: Options, event: InboundRow, provider: InstalledProvider, webhook: WebhookManifest): Promise<Progress> {
   const { database, log } = options
   const { inbound_id: inboundId, service, provider_code: providerCode } = event
-  const read = await readEvent(provider, service, event.body)
+  const read = await readEvent(provider, service, event.body, event.account ?? undefined)
   if (!read.ok) {
     log.warn({ inboundId, service, provider: providerCode, reason: read.reason }, 'an event cannot be read')
     await closeInbound(database, inboundId, { state: 'kept', note: read.reason })
