@@ -1,3 +1,4 @@
+import { withTimeLimit } from '@dispatch/common'
 import fastify from 'fastify'
 import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
@@ -9,6 +10,8 @@ import { drainingPlugin } from '../../plugins/server/draining.ts'
 import { contains } from '../support/matching.ts'
 
 const bodyTimeout = 100
+/** Milliseconds, far below the limits after which Node and Fastify close a silent connection by themselves. */
+const soon = 5_000
 
 /** A server with routes that answer when told to, and connections to it on which text is sent. */
 async function server (t: Test) {
@@ -83,9 +86,7 @@ void t.test('before, an idle connection serves the next request', async (t) => {
 void t.test('connections on which nothing is under way do not delay the end', async (t) => {
   const { app, open } = await server(t)
   const connections = [await open(''), await open('GET /fast HTTP/1.1\nHost: local'), await open(get('/fast'))]
-  await app.close()
-  await Promise.all(connections.map(({ ended }) => ended))
-  t.pass()
+  await t.resolves(withTimeLimit(soon, Promise.all([app.close(), ...connections.map(({ ended }) => ended)])))
 })
 
 void t.test('half a request head does not outlive the last answer', async (t) => {
@@ -122,6 +123,5 @@ void t.test('half a handshake of TLS does not delay the end', async (t) => {
   const silent = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
   const ended = once(silent, 'close')
   await once(silent, 'connect')
-  await Promise.all([app.close(), ended])
-  t.pass()
+  await t.resolves(withTimeLimit(soon, Promise.all([app.close(), ended])))
 })
