@@ -1,6 +1,8 @@
+import { isRecord } from '@dispatch/common'
 import { idempotencyKeys, type Prepared, prepareSend, references } from '../fixtures/prepare.ts'
 import { type Case, judged, skipped } from '../report.ts'
 import { reveals } from '../run/canary.ts'
+import { otherSettings } from '../run/other-settings.ts'
 import type { CallRun } from '../run/run.ts'
 import { compareRun, inTurn } from './replay.ts'
 import type { ProviderUnderTest } from './subject.ts'
@@ -20,10 +22,63 @@ export async function tenantCases (subject: ProviderUnderTest, fit: readonly Pre
     const runs = await Promise.all([play(first, one), play(second, other)])
     return judged('tenants', `${fixture.name}: for two tenants at once`, [
       ...mixed('first', first, runs[0], second),
-      ...mixed('second', second, runs[1], first)
+      ...mixed('second', second, runs[1], first),
+      ...await beside(subject, first, second)
     ])
   })
 }
+
+/**
+ * What the second tenant, all of whose settings are others, sends beside the first one, compared with what it sends alone. What differs
+ * between two runs of it alone does not count, such as a random text.
+ */
+async function beside ({ installed, play, stages: [one, other] }: ProviderUnderTest, first: Prepared, second: Prepared): Promise<string[]> {
+  const settings = otherSettings(installed.manifest.settings, second.call.settings, otherSeed)
+  const own = { ...second, call: { ...second.call, settings } }
+  const alone = [await play(own, {}, other), await play(own, {}, other)].map(fieldsOf)
+  const meet = createMeeting()
+  const [firstRun, together] = await Promise.all([
+    play(first, { meet: meet.at }, one).finally(meet.leave),
+    play(own, { meet: meet.at }, other).finally(meet.leave)
+  ])
+  const sent = fieldsOf(together)
+  const stable = [...alone[0] ?? []].filter(([field, value]) => alone[1]?.get(field) === value)
+  return [
+    ...compareRun(first, firstRun).map((difference) => `The first tenant, beside one with other settings: ${difference}`),
+    ...stable.filter(([field, value]) => sent.get(field) !== value).map(([field]) =>
+      `Beside another tenant, ${field} is not what the tenant sends alone.`
+    )
+  ]
+}
+
+const otherSeed = 3
+
+/** What was sent, by a name for each field. */
+function fieldsOf ({ requests }: CallRun): Map<string, string> {
+  return new Map(
+    requests.flatMap(
+      ({ request: { method, host, path, search, headers, json, pairs, parts, body } }, index): (readonly [string, string])[] => {
+        const name = (field: string): string => `the ${field} of request ${index + 1}`
+        return [
+          [name('address'), `${method} ${host}${path}`],
+          ...search.map(([key, value]) => [name(`query field "${key}"`), value] as const),
+          ...Object.entries(headers).filter(([header]) => !passing.has(header)).map(([header, value]) =>
+            [name(`header "${header}"`), value] as const
+          ),
+          ...(pairs ?? []).map(([key, value]) => [name(`form field "${key}"`), value] as const),
+          ...(parts ?? []).map((part) => [name(`part "${part.name}"`), part.body.toString('base64')] as const),
+          ...isRecord(json)
+            ? Object.entries(json).map(([key, value]) => [name(`JSON field "${key}"`), JSON.stringify(value)] as const)
+            : [],
+          ...pairs === undefined && parts === undefined && !isRecord(json) ? [[name('body'), body.toString('base64')] as const] : []
+        ]
+      }
+    )
+  )
+}
+
+/** Headers of the connection and of the form of the body: a boundary is another each time. */
+const passing = new Set(['connection', 'content-length', 'content-type', 'date', 'host', 'user-agent'])
 
 function mixed (whose: string, own: Prepared, run: CallRun, { canaries }: Prepared): string[] {
   const sent = run.requests.map(({ request: { path, headers, body } }) => `${path} ${JSON.stringify(headers)} ${body.toString()}`).join(

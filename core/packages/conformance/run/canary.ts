@@ -31,7 +31,7 @@ export function withCanaries<Value extends Json> (value: Value, canaries: Canari
 }
 
 /** Changes each letter and digit in the second half of a text to another one of its kind, each by another step. */
-function shifted (text: string, seed: number): string {
+export function shifted (text: string, seed: number): string {
   const kept = Math.floor(text.length / 2)
   const steps = hash('sha256', `${seed} ${text}`, 'buffer')
   return text.slice(0, kept) + text.slice(kept).replaceAll(/[0-9a-zA-Z]/g, (character, index: number) => {
