@@ -20,7 +20,7 @@ export function otherSettings (form: SettingsSchema, settings: JsonObject, seed:
 function otherKey (pem: string): string {
   const { asymmetricKeyType: kind, asymmetricKeyDetails: { modulusLength = 2048, namedCurve = 'P-256' } = {} } = createPrivateKey(pem)
   const encoding = { type: 'pkcs8', format: 'pem' } as const
-  if (kind === 'rsa') return generateKeyPairSync('rsa', { modulusLength }).privateKey.export(encoding).toString()
-  if (kind === 'ec') return generateKeyPairSync('ec', { namedCurve }).privateKey.export(encoding).toString()
+  if (kind === 'rsa') return generateKeyPairSync('rsa', { modulusLength }).privateKey.export(encoding)
+  if (kind === 'ec') return generateKeyPairSync('ec', { namedCurve }).privateKey.export(encoding)
   return pem
 }
