@@ -8,6 +8,9 @@ import { runAs } from '../call/stray-errors.ts'
 import type { InstalledProvider } from '../load/load.ts'
 import type { EventReading } from './webhook.ts'
 
+/** How the reason begins where `read` of a provider throws. */
+export const readFailed = 'The provider could not read the event:'
+
 /** The content of a verified event, or one sentence that says why it cannot be read. */
 export type ReadEvent = { ok: true, reading: EventReading } | { ok: false, reason: string }
 
@@ -40,7 +43,7 @@ export async function readEvent (
   try {
     return readingOf(await withTimeLimit(readLimit, Promise.resolve(runAs({ provider: code }, () => read(event.value, account)))))
   } catch (error) {
-    return { ok: false, reason: `The provider could not read the event: ${errorMessageOf(error)}` }
+    return { ok: false, reason: `${readFailed} ${errorMessageOf(error)}` }
   }
 }
 

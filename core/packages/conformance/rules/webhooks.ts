@@ -1,6 +1,6 @@
 import { isRecord, type Json, type JsonObject } from '@dispatch/common'
 import { createKeySources, createVendorSigningKey, type EventService, eventServices, isConfigured, mapTexts, type ReadEvent, readEvent,
-  signDelivery, type SignWith, statusOf, type Verifier, verifiersOf, verifyWebhook, type WebhookManifest,
+  readFailed, signDelivery, type SignWith, statusOf, type Verifier, verifiersOf, verifyWebhook, type WebhookManifest,
   type WebhookRequest } from '@dispatch/core/host'
 import { differs } from '../fixtures/compare.ts'
 import type { EventFixture } from '../fixtures/fixture.ts'
@@ -265,9 +265,9 @@ async function malformedCases ({ subject: { installed }, service, events: [event
   const { name, body } = event
   const read = async (what: string, text: string): Promise<Case> => {
     const result = await readEvent(installed, service, Buffer.from(text))
-    return judged('malformed', `${name}: ${what}`, result.ok || !result.reason.startsWith(thrown)
+    return judged('malformed', `${name}: ${what}`, result.ok || !result.reason.startsWith(readFailed)
       ? []
-      : [`It fits "body", and then "read" throws (${result.reason.slice(thrown.length).trim()}): require in the schema what is read.`])
+      : [`It fits "body", and then "read" throws (${result.reason.slice(readFailed.length).trim()}): require in the schema what is read.`])
   }
   const parsed = attempted(() => JSON.parse(body.toString()) as Json)
   const spoiled = parsed.ok ? spoil(parsed.value) : []
@@ -281,8 +281,6 @@ async function malformedCases ({ subject: { installed }, service, events: [event
     ...spoiled
   ] as const, ([what, text]) => read(what, text))
 }
-
-const thrown = 'The provider could not read it:'
 
 /** The event without each of its fields in turn, and with null in its place. */
 function spoil (value: Json): [string, string][] {
