@@ -56,7 +56,7 @@ export const UserChanges = Type.Object({
   ),
   role: Type.Optional(RoleName),
   services: Type.Optional(UsableServices),
-  disabled: Type.Optional(Type.Boolean({ description: 'Every further request of a disabled user is refused.' }))
+  disabled: Type.Optional(Type.Boolean({ description: 'A disabled user is refused.' }))
 }, { ...closed, title: 'UserChanges', minProperties: 1 })
 export type UserChanges = Static<typeof UserChanges>
 
@@ -89,7 +89,7 @@ export const NewCompanyBody = Type.Object({
 }, { ...closed, title: 'NewCompany' })
 export type NewCompanyBody = Static<typeof NewCompanyBody>
 
-const lists = 'The addresses from which the company\'s users may call: networks (CIDR) or single addresses; empty: all addresses.'
+const lists = 'Permitted networks (CIDR) or addresses; empty: all.'
 
 /** Networks as an admin or an operator writes them. */
 const AddressList = Type.Array(Type.String({ maxLength: 64 }), {

@@ -31,7 +31,7 @@ const companyType = 'company.credits_low'
 
 const told = {
   timestamp: Timestamp,
-  sequence: Type.Integer({ minimum: 1, description: 'Its number in the sequence of callbacks of the dispatch, or of the company.' })
+  sequence: Type.Integer({ minimum: 1, description: 'Its number among the callbacks of the dispatch or company.' })
 }
 
 /** The body of a callback about a dispatch. */
@@ -77,7 +77,7 @@ export const CallbackView = Type.Object({
   id: Uuid,
   dispatchId: Type.Optional(Type.String({ format: 'uuid', description: 'Absent for a callback about the company itself.' })),
   type: Type.Enum(callbackTypes),
-  sequence: Type.Integer({ minimum: 1, description: 'Its number in the sequence of callbacks of the dispatch, or of the company.' }),
+  sequence: Type.Integer({ minimum: 1, description: 'Its number among the callbacks of the dispatch or company.' }),
   receiver: Type.String({ description: 'The host that it goes to.' }),
   state: Type.Enum(callbackStates, { description: 'failed: every try did. stopped: the receiver answered 410.' }),
   attempts: Type.Array(AttemptView),

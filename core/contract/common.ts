@@ -55,7 +55,7 @@ export function Line (maxLength: number, options: TStringOptions = {}): TString 
     maxLength,
     pattern: `^[^${controls}${separators}]*$`,
     not: { pattern: `^[${spaces}]+$` },
-    description: 'a text of one line, without control characters',
+    description: 'one line, without control characters',
     ...options
   })
 }

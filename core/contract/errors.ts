@@ -34,7 +34,7 @@ export const errorTable = {
   idempotency_key_reused: { status: 422, when: 'The idempotency key was used before with another request.' },
   partially_dispatched: {
     status: 422,
-    when: 'Some steps of a chain succeeded and were charged before one failed. Do not send the request again: a retry runs the rest.'
+    when: 'Some steps of a chain succeeded before one failed. Do not send the request again: a retry runs the rest.'
   },
   rate_limited: {
     status: 429,
@@ -60,9 +60,7 @@ export const errorTable = {
   timeout: { status: 504, when: 'A time limit has passed. If the error has a dispatchId, that dispatch continues: read its state later.' },
   recording_unknown: {
     status: 504,
-    when:
-      'It is not known yet whether the request was recorded. If it was, the dispatch with the dispatchId continues; a minute later 404 ' +
-      'says that it was not, and that nothing was sent.'
+    when: 'It is not known yet whether the request was recorded. If so, the dispatch continues; a minute later 404 says that it was not.'
   },
   outcome_unknown: { status: 504, when: 'The provider may have accepted the request. It is not sent again before the outcome is known.' }
 } as const satisfies Record<string, { status: number, when: string, retryAfter?: number }>

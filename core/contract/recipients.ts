@@ -18,12 +18,12 @@ export const recipientLists = {
   ),
   rejected: Type.Optional(
     Type.Array(TurnedAway, {
-      description: 'E-mail: the recipients who do not get it: refused permanently, or temporarily until the last retry.'
+      description: 'E-mail: the recipients who do not get it.'
     })
   ),
   waiting: Type.Optional(
     Type.Array(TurnedAway, {
-      description: 'E-mail: the recipients who were refused temporarily. The message is sent again to them only, automatically.'
+      description: 'E-mail: the recipients who were refused temporarily. They are retried automatically.'
     })
   ),
   uncertain: Type.Optional(

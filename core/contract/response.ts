@@ -33,7 +33,7 @@ const StepError = Type.Object({ error: Word, message: Type.String(), details: Ty
 
 const Sandbox = Type.Optional(
   Type.Literal(true, {
-    description: 'The step ran in the test environment of the vendor, or in the simulator: nothing real happened, and nothing was charged.'
+    description: 'The step ran in a test environment: nothing real happened, nothing was charged.'
   })
 )
 
@@ -70,7 +70,7 @@ export const ErrorBody = Type.Object({
 }, { title: 'Error' })
 export type ErrorBody = Static<typeof ErrorBody>
 
-const Test = Type.Optional(Type.Literal(true, { description: 'Requested with a test key: nothing real happens, and nothing is charged.' }))
+const Test = Type.Optional(Type.Literal(true, { description: 'Requested with a test key: nothing real, free.' }))
 const whole = { success: Type.Literal(true), dispatchId: Uuid, status: Type.Literal('succeeded'), test: Test }
 const ending = { metadata: Metadata, executionTime: Type.Number({ minimum: 0, description: 'Seconds.' }) }
 
@@ -158,7 +158,7 @@ const StepView = Type.Object({
   deliveryStatus: Type.Optional(
     nullable(
       Type.Enum(deliveryStatuses, {
-        description: 'What the vendor has reported since its acceptance; null: nothing yet. Absent for services without delivery statuses.'
+        description: 'What the vendor has reported since its acceptance; null: nothing yet.'
       })
     )
   ),
@@ -194,12 +194,9 @@ export const EventView = Type.Object({
   id: Type.String(),
   kind: Type.Enum(eventKinds, {
     description:
-      'planned, rendered, fetched (the document of the vendor), damaged (the stored document is damaged), calling, answered, done ' +
-      '(without a provider), failed (no provider was called), resumed, released (an operator released it for an immediate retry), ' +
-      'recovered (from a process that ended), reconciled, corrected (answered after its process had lost its lease), ' +
-      'resolved, cancelled (of a step: its vendor has taken it back), cancelling (the vendor is asked to take it back), not_cancelled, ' +
-      'cancel_unknown (it is unknown whether the vendor has taken it back), webhook, polled, skipped (a deferred action whose event can ' +
-      'no longer come).'
+      'fetched: the vendor\'s document. damaged: the stored document is damaged. done: without a provider. failed: no provider was ' +
+      'called. released: for an immediate retry. recovered: from a process that ended. corrected: answered after the lease was lost. ' +
+      'cancelling, cancelled, not_cancelled, cancel_unknown: a cancellation at the vendor. skipped: the event can no longer come.'
   }),
   service: Type.Optional(Type.String()),
   actor: AnyJsonObject,

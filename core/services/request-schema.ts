@@ -102,7 +102,7 @@ export const RetryBody = Type.Object(Object.fromEntries(serviceNames.map((name) 
   ...closed,
   title: 'Retry',
   examples: serviceNames.flatMap(exampleOf),
-  description: 'The whole corrected object of the failed service, on the path or deferred: it replaces the object of the request.'
+  description: 'The corrected object of the failed service: it replaces the object of the request.'
 })
 
 function exampleOf (name: ServiceName): JsonObject[] {
@@ -153,7 +153,7 @@ export function deferredField (path: readonly ServiceName[], ownOf: (form: StepS
     }), {
       title: `DeferredOn${names}`,
       maxItems: mostDeferred,
-      description: 'An action for an event: the fields of a service, with "on" and "service".'
+      description: 'An action for an event: a service\'s fields, "on", "service".'
     }))
   }
 }

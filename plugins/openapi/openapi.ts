@@ -63,7 +63,7 @@ export const openapiPlugin = plugin<{ publicUrl: string }>(async (app, { publicU
 /** The groups of operations, in the order in which a newcomer meets them. */
 const tags = {
   Authentication: 'Logging in, and acting for others.',
-  Dispatch: 'Generate documents and dispatch them through one or several services, and validate such requests.',
+  Dispatch: 'Dispatch through one or several services, and validate.',
   Dispatches: 'The state of dispatches, and the actions of people on them.',
   Documents: 'The documents that were made.',
   Callbacks: 'The messages that the service sends by itself, and the secret that signs them.',

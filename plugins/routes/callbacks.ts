@@ -83,7 +83,7 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<{ database: Database,
     schema: {
       operationId: 'createCallbackSecret',
       tags: ['Callbacks'],
-      summary: 'Creates a new secret and shows it only once; the previous one stays valid for 24 hours, and both sign (admins).',
+      summary: 'Creates a new secret and shows it once; the previous one stays valid for 24 hours (admins).',
       response: { 200: NewCallbackSecret }
     }
   }, async (request, reply) => {

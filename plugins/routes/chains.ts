@@ -53,7 +53,7 @@ export const chainRoutes: FastifyPluginAsync<{ pipeline: Pipeline, addresses: Ad
   for (const path of chains.filter(({ length }) => length === 2)) {
     add(`/api/${path.join('/')}`, () => path, {
       names: path.map(capital).join(''),
-      summary: `Dispatches through two services: ${path.join(', then ')}.`,
+      summary: `Dispatches through ${path.join(', then ')}.`,
       body: { ...documentedRequest(path), ...example(path) }
     })
   }

@@ -16,7 +16,7 @@ export const configurationRoutes: FastifyPluginCallbackTypebox<{ configurationSe
     schema: {
       operationId: 'readMyConfiguration',
       tags: ['Configuration'],
-      summary: 'Reads the choices and configurations of user and company, and the resulting providers. Secrets are never returned.',
+      summary: 'Reads the choices and configurations of user and company, without secrets.',
       response: { 200: MyConfig }
     }
   }, ({ actor }) => configurationService.mine(actor))

@@ -75,7 +75,7 @@ export function validationRouteOptions (url: string, documentation: Documentatio
     config: { errors: [...validationErrors, ...late, ...errors], validates: true, limit: 'validation' as const, testable: true },
     schema: {
       tags: ['Dispatch'],
-      summary: `Validates the body of POST ${url}: nothing is sent, rendered or charged.`,
+      summary: `Validates POST ${url} without effect.`,
       querystring: ModeQuery,
       response: { 200: ValidationResponse },
       ...documentation

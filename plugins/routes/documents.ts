@@ -5,7 +5,7 @@ import type { FastifyReply } from 'fastify'
 import { resourceNotFound, uuidIn } from './path-parameters.ts'
 
 const Download = {
-  description: 'The document as a download: the generated one, the provider\'s version of it, or the uploaded file.',
+  description: 'The generated, the provider\'s or the uploaded document.',
   content: Object.fromEntries(
     [...Object.values(fileFormats).map(({ contentType }) => contentType), 'application/octet-stream'].map(
       (type) => [type, { schema: { type: 'string', format: 'binary' } }]

@@ -9,8 +9,7 @@ export const authRoutes: FastifyPluginCallbackTypebox<{ authentication: Authenti
       operationId: 'login',
       tags: ['Authentication'],
       summary: 'Log in',
-      description:
-        'Exchanges the e-mail address and password of an account for an access token. Wrong credentials or a disabled account: 403.',
+      description: 'Exchanges e-mail address and password for an access token. Wrong credentials or a disabled account: 403.',
       body: Login,
       response: { 200: LoginResponse }
     }
@@ -26,8 +25,7 @@ export const authRoutes: FastifyPluginCallbackTypebox<{ authentication: Authenti
       operationId: 'refreshToken',
       tags: ['Authentication'],
       summary: 'Refresh an access token',
-      description:
-        'Takes a token that is valid or expired less than 24 hours ago, up to 30 days after the login. User and company stay the same.',
+      description: 'Takes a token that is valid or expired less than 24 hours ago, up to 30 days after the login.',
       response: { 200: LoginResponse }
     }
   }, async ({ headers, ip }, reply) => {

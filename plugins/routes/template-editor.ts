@@ -37,7 +37,7 @@ export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ templateEditor
     schema: {
       operationId: 'createTemplate',
       tags: ['Templates'],
-      summary: 'Stores a new template as a draft; an invalid one is refused with the place of each fault (admins).',
+      summary: 'Stores a new template as a draft (admins).',
       body: TemplateBody,
       response: { 201: TemplateAnswer }
     }
@@ -48,7 +48,7 @@ export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ templateEditor
     schema: {
       operationId: 'createTemplateVersion',
       tags: ['Templates'],
-      summary: 'Stores the next version of a template as a draft; dispatches use it after its publication (admins).',
+      summary: 'Stores the next version of a template as a draft (admins).',
       body: NextVersionBody,
       response: { 200: TemplateAnswer }
     }
@@ -84,7 +84,7 @@ export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ templateEditor
     schema: {
       operationId: 'previewTemplate',
       tags: ['Templates'],
-      summary: 'Generates a document from a template or a draft, with its sample or the given data. Nothing is sent, stored or charged.',
+      summary: 'Generates a preview from a template or a draft, with its sample or the given data.',
       body: PreviewBody,
       response: { 200: File }
     }
@@ -99,7 +99,7 @@ export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ templateEditor
     schema: {
       operationId: 'previewTemplateText',
       tags: ['Templates'],
-      summary: 'Generates a document from a template that is not stored (admins). Nothing is sent, stored or charged.',
+      summary: 'Generates a preview from a template that is not stored (admins).',
       body: PreviewTextBody,
       response: { 200: File }
     }

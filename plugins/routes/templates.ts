@@ -16,7 +16,7 @@ export const templatesRoutes: FastifyPluginCallbackTypebox<{ database: Database,
     schema: {
       operationId: 'listTemplates',
       tags: ['Templates'],
-      summary: 'Lists the templates that the company may use, each in its published version, else in its newest draft.',
+      summary: 'Lists the templates of the company: published versions, else the newest drafts.',
       querystring: TemplateQuery,
       response: { 200: page(TemplateView) }
     }
