@@ -1,6 +1,7 @@
 /**
  * The delivery statuses of a step that its provider has accepted, and which status may follow which. The first status may be any. A status
- * that may not follow is recorded in the timeline and changes nothing.
+ * that may not follow is recorded in the timeline and changes nothing. The order of the keys counts: a status stands after all that it may
+ * follow.
  */
 export const deliveryTransitions = {
   esign: {

@@ -2,7 +2,7 @@ import type { Problem } from '@dispatch/common'
 
 /**
  * The one table of errors: word → HTTP status, when it occurs, and the default for Retry-After in seconds. Responses, the OpenAPI document
- * and the documentation are built from it. Nothing else in the service chooses a status.
+ * and the documentation are built from it. Only the readiness check and requests that are not HTTP have a status of their own.
  */
 export const errorTable = {
   validation_error: {

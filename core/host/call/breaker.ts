@@ -12,7 +12,7 @@ export type Admission = { pass: true } | { pass: false, retryAfter: number }
  * `uncertain`. A refusal proves that the vendor works. Processes do not share their breakers.
  */
 export type Breakers = {
-  /** Each admitted call must be followed by `after`. */
+  /** Each admitted call must be followed by `record`. */
   admit: (company: number, provider: string) => Admission
   record: (company: number, provider: string, outcome: Outcome) => void
   /** Counts a failure of the provider's own code that no call has told of. */

@@ -3,7 +3,10 @@ import { type TArray, type TString, type TStringOptions, Type } from 'typebox'
 /** An empty settings schema. */
 export const NoFields = Type.Object({})
 
-/** A secret setting, such as a password, a token or a key. It is encrypted at rest, never shown again and kept out of every log. */
+/**
+ * A secret setting, such as a password, a token or a key. It is encrypted at rest and never shown again. Texts and
+ * log lines are redacted where it has 4 characters or more.
+ */
 export function Secret (options: TStringOptions = {}): TString {
   return Type.String({ minLength: 1, ...options, 'x-secret': true })
 }

@@ -3,7 +3,10 @@ import { isCallable, type Step } from '../step.ts'
 
 const [second, minute, hour, day] = [1, 60, 3600, 24 * 3600]
 
-/** Seconds before each retry of a step that was surely not sent. After the last retry it has failed. */
+/**
+ * Seconds before each retry of a step that was surely not sent. After the last retry it has failed. core/README.md and
+ * providers/smtp/README.md tell them too.
+ */
 const retries = [2 * second, 10 * second, minute, 5 * minute, 30 * minute, 2 * hour]
 
 /** Seconds after which an uncertain step is reconciled; then daily, for as long as its price stays held. */

@@ -10,7 +10,9 @@ import { type AttemptEnd, type CallbackRecord, claimCallback, type ClaimedCallba
 import type { Job, JobPayloads, Queue } from '../queue/queue.ts'
 import type { CallbackSigning } from './callback-secrets.ts'
 
-/** Seconds from one try to the next; each pause is lengthened by up to a tenth. */
+/**
+ * Seconds from one try to the next; each pause is lengthened by up to a tenth. plugins/README.md and the OpenAPI document tell them too.
+ */
 export const callbackRetryDelays = [0, 5, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600, 14 * 3600, 20 * 3600, 24 * 3600]
 const jitter = 0.1
 
