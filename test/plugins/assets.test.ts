@@ -65,7 +65,7 @@ const refused: [rule: string, body: object, answer: Pattern][] = [
   [
     'a picture that is too large as it is kept',
     { name: 'new', image: uriOf(encodePng({ width: 500, height: 500, color: 'rgb', data: randomBytes(750_000) })) },
-    { status: 422, body: { details: [{ code: 'too_large', message: /may have 524288/ }] } }
+    { status: 422, body: { details: [{ code: 'too_large', message: /at most 524288/ }] } }
   ],
   ['a name that no template could say', { name: 'New Logo', image: clear }, { status: 400 }]
 ]

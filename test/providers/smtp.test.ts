@@ -126,7 +126,7 @@ await t.test('recipients that the server refuses beside accepted ones are told, 
       status: 'partially_sent',
       accepted: ['ada@example.com'],
       rejected: [
-        { address: 'nobody@example.com', code: 550, message: /^550 5\.1\.1 No such user.{1,180}$/ },
+        { address: 'nobody@example.com', code: 550, message: /^"mail\.acme\.test" answered: 550 5\.1\.1 No such user.{1,180}$/ },
         { address: 'none@example.com', code: 550 }
       ]
     }

@@ -112,7 +112,7 @@ await t.test('each type of signature has its level, and a number is where the co
 await t.test('the client\'s metadata goes along as far as Universign takes it, our reference always', async (t) => {
   const sentWith = async (metadata: Record<string, string>): Promise<unknown> => {
     const stage = await universign(t)
-    await stage.dispatch('esign', { ...contract(), metadata })
+    has(t, await stage.dispatch('esign', { ...contract(), metadata }), { outcome: 'accepted' })
     const [transaction] = formsOf(stage, 'POST /v1/transactions') as [Record<string, string>]
     return Object.fromEntries(Object.entries(transaction).filter(([name]) => name.startsWith('metadata')))
   }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { isIP } from 'node:net'
 import { createSecureContext, type SecureContext } from 'node:tls'
-import { generate } from 'selfsigned'
+import { generate, type SelfsignedOptions } from 'selfsigned'
 
 /** A private key and its certificate in PEM. */
 export type Certificate = { key: string, cert: string }
@@ -16,13 +16,14 @@ export type Authority = {
   serveAnyName: (servername: string, callback: (error: Error | null, context?: SecureContext) => void) => void
 }
 
-const keys = { keyType: 'ec', algorithm: 'sha256' } as const
+/** For clients whose clocks are up to an hour behind. By default a certificate may be valid only from the next second on. */
+const options = (): SelfsignedOptions => ({ keyType: 'ec', algorithm: 'sha256', notBeforeDate: new Date(Date.now() - 3_600_000) })
 
 /** Creates a certificate authority with a new key. */
 export async function createAuthority (): Promise<Authority> {
   // Clients find an authority by its name, so each authority has its own.
   const root = await generate([{ name: 'commonName', value: `Test authority ${randomUUID()}` }], {
-    ...keys,
+    ...options(),
     extensions: [
       { name: 'basicConstraints', cA: true, critical: true },
       { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true }
@@ -32,7 +33,7 @@ export async function createAuthority (): Promise<Authority> {
 
   async function issue (...names: [string, ...string[]]): Promise<Certificate> {
     const { private: key, cert } = await generate([{ name: 'commonName', value: names[0] }], {
-      ...keys,
+      ...options(),
       ca: { key: root.private, cert: root.cert },
       extensions: [{
         name: 'subjectAltName',
