@@ -37,10 +37,11 @@ async function rowsOf (queries: Kysely<any>, table: string, companyId: number | 
   return rows.map(({ row }) => row)
 }
 
-/** All that requests can leave behind: the rows of the database and the names of the files. */
+/** All that requests can leave behind: the rows of the database, but for the signs of life of processes, and the names of the files. */
 export async function traces (app: App): Promise<unknown> {
   const folder = join(app.get('config').dataDirectory, 'files')
-  return { rows: await dump(app), files: await readdir(folder, { recursive: true }).catch(() => []) }
+  const rows = Object.entries(await dump(app)).filter(([table]) => table !== 'provider_processes')
+  return { rows, files: await readdir(folder, { recursive: true }).catch(() => []) }
 }
 
 export type Route = { method: string, url: string, public: boolean }
