@@ -1,4 +1,5 @@
 import { compile, isRecord, type JsonObject, withTimeLimit } from '@dispatch/common'
+import { setTimeout as pause } from 'node:timers/promises'
 import { Type } from 'typebox'
 import { eventServices } from '../../contract/delivery.ts'
 import { type ServiceName, serviceNames } from '../../contract/service-names.ts'
@@ -113,10 +114,16 @@ function verbOf (pool: Pool, adapter: Adapter, service: ServiceName, verb: VerbN
 /** Where nobody says who calls: a process of its own, and no end. */
 const nobody: Caller = { account: '', ended: new AbortController().signal }
 
-/** What is asked of a process; once the call has ended, its process must still answer, or it is ended. */
+/** Milliseconds in which an adapter ends a call by itself that has failed because it was given up. */
+const endsWithin = 200
+
+/**
+ * What is asked of a process. Once the call has ended, its process must still answer, or it is ended. An adapter that goes on nevertheless
+ * is waited for no longer.
+ */
 async function unlessStuck<Value> (pool: Pool, child: Child, ended: AbortSignal, asked: Promise<Value>): Promise<Value> {
   const over = Promise.withResolvers<never>()
-  const onEnd = (): void => void pool.probe(child).then(() => over.reject(new Error('The call is over.')))
+  const onEnd = (): void => void Promise.all([pool.probe(child), pause(endsWithin)]).then(() => over.reject(new Error('The call is over.')))
   ended.addEventListener('abort', onEnd, { once: true })
   try {
     return await Promise.race([asked, over.promise])
