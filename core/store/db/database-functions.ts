@@ -21,31 +21,12 @@ export async function callFunction<Called extends Name> (
   database: Pick<Database, 'callFunction' | 'now'>,
   name: Called,
   given: DatabaseFunctions[Called]['given']
-): Promise<DatabaseFunctions[Called]['answer']> {
-  return (await callFunctionTimed(database, name, given)).answer
-}
-
-/** As {@link callFunction}, with its moment. */
-export async function callFunctionTimed<Called extends Name> (
-  database: Pick<Database, 'callFunction' | 'now'>,
-  name: Called,
-  given: DatabaseFunctions[Called]['given']
 ): Promise<Timed<Called>> {
   return timed(name, await database.callFunction(given.company_id, callOf(name, given, database.now)))
 }
 
 /** Calls a function as a part of a company's transaction. */
 export async function callFunctionWithin<Called extends Name> (
-  queries: CompanyQueries,
-  name: Called,
-  given: DatabaseFunctions[Called]['given'],
-  now: SqlTimestamp
-): Promise<DatabaseFunctions[Called]['answer']> {
-  return (await callFunctionTimedWithin(queries, name, given, now)).answer
-}
-
-/** As {@link callFunctionWithin}, with its moment. */
-export async function callFunctionTimedWithin<Called extends Name> (
   queries: CompanyQueries,
   name: Called,
   given: DatabaseFunctions[Called]['given'],

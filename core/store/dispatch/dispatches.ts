@@ -2,7 +2,7 @@ import type { JsonObject } from '@dispatch/common'
 import { type RawBuilder, sql } from 'kysely'
 import { DispatchError } from '../../contract/errors.ts'
 import type { ChosenBy, ConfiguredBy } from '../../contract/states.ts'
-import { callFunctionTimed } from '../db/database-functions.ts'
+import { callFunction } from '../db/database-functions.ts'
 import type { CompanyQueries, Database } from '../db/database.ts'
 import type { EventActor } from '../db/schema.ts'
 import { documentRow, type NewDocument } from './documents.ts'
@@ -56,7 +56,7 @@ export class IdempotencyKeyTaken extends Error {
 export async function openDispatch (database: Database, dispatch: NewDispatch, beginning: DispatchStart): Promise<Date> {
   const { companyId, idempotency } = dispatch
   const given = { ...dispatchRows(dispatch), ...startOf(beginning) }
-  const opening = withCreditCheck(database, given, () => callFunctionTimed(database, 'open_dispatch', given))
+  const opening = withCreditCheck(database, given, () => callFunction(database, 'open_dispatch', given))
   const opened = await opening.catch((error: unknown) => {
     throw hasCode(error, 'DC409') ? new IdempotencyKeyTaken(idempotency?.key) : error
   })

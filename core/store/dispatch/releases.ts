@@ -72,11 +72,12 @@ async function releaseOf<Found extends Waiting> (
   const { statement, rows } = jobs(waiting)
   const jobRows = JSON.parse(rows) as readonly Json[]
   const object = { kind: 'queue', id: providerName ?? service ?? 'all' }
-  return callFunction(database, 'release_waiting', {
+  const { answer } = await callFunction(database, 'release_waiting', {
     company_id: companyId,
     waiting: waiting.map(({ dispatchId, stepId }, index) => ({ dispatch_id: dispatchId, step_id: stepId, job: jobRows[index] ?? null })),
     actor,
     audit: auditRow({ companyId, author, action: 'queue.released', object, at }),
     statement
   })
+  return answer
 }

@@ -26,7 +26,7 @@ export async function acquireLease (
   { lease, from, becomes, ended }: { lease: Lease, from: readonly DispatchStatus[], becomes?: 'running', ended?: string }
 ): Promise<DispatchRecord | undefined> {
   return database.company(companyId, async (queries) => {
-    const taken = await callFunctionWithin(queries, 'acquire_lease', {
+    const { answer: taken } = await callFunctionWithin(queries, 'acquire_lease', {
       company_id: companyId,
       dispatch_id: dispatchId,
       run_id: lease.runId,
@@ -172,7 +172,7 @@ export async function cancelDispatch (
 ): Promise<boolean> {
   return database.company(companyId, async (queries) => {
     const given = { company_id: companyId, dispatch_id: dispatchId, actor }
-    const cancelled = await callFunctionWithin(queries, 'cancel_dispatch', given, database.now)
+    const { answer: cancelled } = await callFunctionWithin(queries, 'cancel_dispatch', given, database.now)
     if (cancelled) await also(await asOwner(queries))
     return cancelled
   })
@@ -208,7 +208,7 @@ export async function recoverDispatch (
 ): Promise<Recovered | undefined> {
   return database.company(companyId, async (queries) => {
     const given = { company_id: companyId, dispatch_id: dispatchId, error, look_after: lookAfter, jobs: [jobs] }
-    const recovered = await callFunctionWithin(queries, 'recover_dispatch', given, database.now)
+    const { answer: recovered } = await callFunctionWithin(queries, 'recover_dispatch', given, database.now)
     if (recovered === 'uncertain') await tell(await asOwner(queries))
     return recovered ?? undefined
   })

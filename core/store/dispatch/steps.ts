@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { DispatchError } from '../../contract/errors.ts'
 import type { ProviderResponse } from '../../contract/response.ts'
 import type { DispatchStatus, EventKind, StepStatus } from '../../contract/states.ts'
-import { callFunction, callFunctionTimed, callFunctionTimedWithin } from '../db/database-functions.ts'
+import { callFunction, callFunctionWithin } from '../db/database-functions.ts'
 import { asOwner, type Database } from '../db/database.ts'
 import type { PreparedJobs } from '../db/jobs.ts'
 import type { EventActor, StepError } from '../db/schema.ts'
@@ -30,7 +30,7 @@ export async function beginAttempt (
   database: Database,
   { companyId, dispatchId, stepId, runId, provider, document, pictures = [], made }: NewAttempt
 ): Promise<number> {
-  const number = await callFunction(database, 'begin_attempt', {
+  const { answer: number } = await callFunction(database, 'begin_attempt', {
     company_id: companyId,
     dispatch_id: dispatchId,
     step_id: stepId,
@@ -92,12 +92,12 @@ export async function settleStep (
   const { also, tell } = following
   const given = settledRow(step, settlement, following)
   if (also === undefined && tell === undefined) {
-    const { answer, at } = await callFunctionTimed(database, 'settle_step', given)
+    const { answer, at } = await callFunction(database, 'settle_step', given)
     isDetached(answer, step)
     return at
   }
   return database.company(step.companyId, async (queries) => {
-    const { answer, at } = await callFunctionTimedWithin(queries, 'settle_step', given, database.now)
+    const { answer, at } = await callFunctionWithin(queries, 'settle_step', given, database.now)
     const detached = isDetached(answer, step)
     const owner = await asOwner(queries)
     await also?.(owner)

@@ -7,8 +7,10 @@ import type { Database } from '../db/database.ts'
 
 /** What one provider remembers for one company, shared by all processes. `now` dates its values. */
 export function createProviderState (database: Database, companyId: number, providerCode: string, now: () => Date): State {
-  const keep = (key: string, value: Json, terms: { only_first: boolean }): Promise<Json> =>
-    callFunction(database, 'keep_state', { company_id: companyId, provider_code: providerCode, key, value, at: now(), ...terms })
+  const keep = async (key: string, value: Json, terms: { only_first: boolean }): Promise<Json> => {
+    const given = { company_id: companyId, provider_code: providerCode, key, value, at: now(), ...terms }
+    return (await callFunction(database, 'keep_state', given)).answer
+  }
   return {
     async get (key) {
       const row = await database.company(companyId,
@@ -37,7 +39,7 @@ export async function keepForRun (
   },
   at: Date
 ): Promise<void> {
-  const kept = await callFunction(database, 'keep_state', {
+  const { answer: kept } = await callFunction(database, 'keep_state', {
     company_id: companyId,
     provider_code: providerCode,
     key,

@@ -108,8 +108,8 @@ export async function openFunctions (t: Test) {
   t.teardown(() => database.close())
   const { owner } = database
   await sql`create table jobs_added (text text)`.execute(owner)
-  const call = <Name extends keyof Functions>(name: Name, given: Functions[Name]['given']): Promise<Functions[Name]['answer']> =>
-    callFunction(database, name, given)
+  const call = async <Name extends keyof Functions>(name: Name, given: Functions[Name]['given']): Promise<Functions[Name]['answer']> =>
+    (await callFunction(database, name, given)).answer
   const company = companyFactory(database)
 
   async function opened (more: Opening = {}, of?: Company): Promise<Key> {
