@@ -1,7 +1,8 @@
 import { isEventService, parseDeliveryEvent, signedEvent } from '../../contract/delivery.ts'
 import type { ServiceName } from '../../contract/service-names.ts'
 import type { Mode } from '../../contract/states.ts'
-import { ForbiddenAddress, type Guard } from '../../host/http/guard.ts'
+import type { Guard } from '../../host/http/guard.ts'
+import { addressProblems } from '../../host/http/public-address.ts'
 import type { InstalledProvider } from '../../host/load/load.ts'
 import { capabilitiesOf } from '../../host/manifest/capabilities.ts'
 import { statusesOf } from '../../host/manifest/manifest.ts'
@@ -26,16 +27,7 @@ export function checkCallback ({ callbackUrl, services: path }: DispatchRequest,
 
 /** Refuses a `callbackUrl` whose host is a private address. A host name is resolved and checked when the callback is sent. */
 export function checkCallbackAddress ({ callbackUrl }: DispatchRequest, guard: Pick<Guard, 'check'>): Findings {
-  if (callbackUrl === undefined) return {}
-  const { hostname } = new URL(callbackUrl)
-  try {
-    guard.check(hostname)
-  } catch (error) {
-    if (!(error instanceof ForbiddenAddress)) throw error
-    const message = `Callbacks are sent to public addresses alone, and ${hostname} is none: give the public name of the receiver.`
-    return { problems: [{ path: '/callbackUrl', code: 'address_not_public', message }] }
-  }
-  return {}
+  return { problems: addressProblems(guard, callbackUrl, { path: '/callbackUrl', what: 'Callbacks' }) }
 }
 
 /** Refuses to sign a document that a provider makes: nobody knows where in it the signers sign. */
