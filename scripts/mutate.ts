@@ -4,7 +4,7 @@
  * `--least` percent. StrykerJS is not used, because it switches its changes by a variable of one process, and our tests use threads and
  * child processes too.
  *
- * `npm run mutate -- core/services --most 60 --seed 1`
+ * `npm run mutate -- core/services --most 60 --seed 1`; `npm run mutate -- core/services/sms.ts:41` tries the changes of one line again.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -39,8 +39,10 @@ const { values, positionals: [target] } = parseArgs({
 })
 
 async function run (target: string): Promise<boolean> {
-  const files = statSync(join(root, target)).isFile() ? [target] : globSync(`${target}/**/*.ts`, { cwd: root, exclude: isLeftOut })
+  const [path = target, line] = target.split(':')
+  const files = statSync(join(root, path)).isFile() ? [path] : globSync(`${path}/**/*.ts`, { cwd: root, exclude: isLeftOut })
   const all = files.sort().flatMap((file) => mutationsOf(file, readFileSync(join(root, file), 'utf8')))
+    .filter((change) => line === undefined || change.line === Number(line))
   const chosen = sample(all, Number(values.most), Number(values.seed))
   const reach = reachOf(root)
   const queue = [...chosen]
@@ -148,7 +150,7 @@ function described ({ file, line, kind, before, text }: Mutation): string {
 }
 
 if (target === undefined) {
-  console.error('npm run mutate -- <folder or file> [--most 60] [--seed 1] [--tests 12] [--jobs 2] [--least 90]')
+  console.error('npm run mutate -- <folder, file or file:line> [--most 60] [--seed 1] [--tests 12] [--jobs 2] [--least 90]')
   process.exit(2)
 }
 process.exitCode = await run(target) ? 0 : 1

@@ -47,10 +47,7 @@ export const InvoicingCapabilities = Type.Object({
     })
   ),
   document: Type.Optional(
-    Type.Enum(['ours', 'theirs'], {
-      default: 'ours',
-      description: 'Which document is attached and archived: the one generated here, or the provider\'s own.'
-    })
+    Type.Literal('theirs', { description: 'The provider makes the document itself. That one is attached and archived, not one of ours.' })
   )
 }, { additionalProperties: false })
 export type InvoicingCapabilities = Static<typeof InvoicingCapabilities>

@@ -203,15 +203,20 @@ function sandboxProblems ({ sandbox, settings }: Manifest): Problem[] {
   ]
 }
 
+/** Whether the provider makes the document itself. It is fetched after the acceptance, with the verb `document`. */
+export function makesDocument (service: ServiceManifest<ServiceName> | undefined): boolean {
+  return service !== undefined && 'document' in service.capabilities && service.capabilities.document === 'theirs'
+}
+
 function verbProblems (service: ServiceManifest<ServiceName> | undefined, path: string): Problem[] {
   if (service === undefined) return []
-  const { capabilities, idempotency, statuses } = service
+  const { idempotency, statuses } = service
   const needed: VerbName[] = [
     'dispatch',
     ...idempotency.kind === 'lookup' ? ['lookup' as const] : [],
     // Whether it was taken back, the status tells.
     ...statuses === undefined && !service.verbs.includes('cancel') ? [] : ['status' as const],
-    ...'document' in capabilities && capabilities.document === 'theirs' ? ['document' as const] : []
+    ...makesDocument(service) ? ['document' as const] : []
   ]
   const mute = service.verbs.includes('cancel') && statuses !== undefined && !Object.values(statuses).includes('cancelled')
   return [

@@ -3,9 +3,8 @@ import type { ServiceName } from '../../contract/service-names.ts'
 import type { Mode } from '../../contract/states.ts'
 import type { Guard } from '../../host/http/guard.ts'
 import { addressProblems } from '../../host/http/public-address.ts'
-import type { InstalledProvider } from '../../host/load/load.ts'
 import { capabilitiesOf } from '../../host/manifest/capabilities.ts'
-import { statusesOf } from '../../host/manifest/manifest.ts'
+import { makesDocument, statusesOf } from '../../host/manifest/manifest.ts'
 import { formatOf, services, takesDocument } from '../../services/index.ts'
 import type { DispatchRequest } from '../../services/request.ts'
 import type { Findings } from '../../services/service.ts'
@@ -33,7 +32,7 @@ export function checkCallbackAddress ({ callbackUrl }: DispatchRequest, guard: P
 /** Refuses to sign a document that a provider makes: nobody knows where in it the signers sign. */
 export function checkSignaturePlaces ([first, ...later]: readonly ResolvedStep[]): Findings {
   const provider = first?.choice?.provider
-  if (first === undefined || provider === undefined || !makesDocument(provider, first.service)) return {}
+  if (first === undefined || provider === undefined || !makesDocument(provider.manifest.services[first.service])) return {}
   return {
     problems: later.filter(({ service }) => services[service].signers !== undefined).map(({ service }) => ({
       path: `/${service}`,
@@ -84,7 +83,7 @@ export function checkPapers ([first, ...later]: readonly ResolvedStep[], deferre
   if (first === undefined) return {}
   const provider = first.choice?.provider
   // A provider that makes the document also chooses its page size.
-  const handed = provider !== undefined && makesDocument(provider, first.service) ? undefined : first.template
+  const handed = makesDocument(provider?.manifest.services[first.service]) ? undefined : first.template
   const printed = [first, ...[...later, ...deferred].map((step) => ({ ...step, template: handed }))]
   return {
     problems: printed.flatMap(({ service, choice, template }) => {
@@ -113,9 +112,4 @@ export function checkFormats ([first, ...later]: readonly ResolvedStep[]): Findi
         `makes ${format.toUpperCase()} here.`
     }))
   }
-}
-
-function makesDocument ({ manifest }: InstalledProvider, service: ServiceName): boolean {
-  const capabilities = manifest.services[service]?.capabilities
-  return capabilities !== undefined && 'document' in capabilities && capabilities.document === 'theirs'
 }

@@ -2,6 +2,7 @@ import type { DocumentHandle } from '../../contract/common.ts'
 import { signedEvent } from '../../contract/delivery.ts'
 import { DispatchError } from '../../contract/errors.ts'
 import { callDocument } from '../../host/call/document.ts'
+import { makesDocument } from '../../host/manifest/manifest.ts'
 import { findDocument } from '../../store/dispatch/dispatch-views.ts'
 import type { NewDocument } from '../../store/dispatch/documents.ts'
 import { replaceDocument } from '../../store/dispatch/steps.ts'
@@ -68,9 +69,7 @@ export async function ownDocument (dependencies: PipelineDependencies, run: Run)
 
 /** Whether the provider makes the document of the step itself; it is fetched after the acceptance. */
 function hasVendorDocument (step: Step): step is CallableStep {
-  if (!isCallable(step)) return false
-  const capabilities = step.by.provider.manifest.services[step.service]?.capabilities
-  return capabilities !== undefined && 'document' in capabilities && capabilities.document === 'theirs'
+  return isCallable(step) && makesDocument(step.by.provider.manifest.services[step.service])
 }
 
 /**

@@ -50,6 +50,18 @@ await t.test('a document type must be one that can be made and that the provider
   t.end()
 })
 
+await t.test('what an e-invoice should have is a warning', (t) => {
+  const french = { name: 'Acme', address: '1 rue A', city: 'Lyon', postalCode: '69001', country: 'FR' }
+  const { warnings } = check({
+    fields: { documentType: 'E_INVOICE' },
+    data: { seller: french, customer: french },
+    template: { vocabulary: 'invoice' },
+    capabilities: { documentTypes: ['E_INVOICE'] }
+  })
+  t.strictSame(warnings.filter((text) => text.endsWith('BR-FR-10')), ['/template/data/seller/registration BR-FR-10'])
+  t.end()
+})
+
 await t.test('the provider sends e-mails only where it can', (t) => {
   const can = { documentTypes: ['INVOICE' as const], sendByEmail: true }
   t.strictSame(check({ fields: { sendByEmail: true } }).problems, ['/sendByEmail not_supported_by_provider'])

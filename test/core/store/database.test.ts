@@ -166,3 +166,17 @@ await t.test('every connection is asked after when it is silent, by both sides',
   t.strictSame((await settings.execute(database.vital)).rows, [{ statement: '1500ms', lock: '500ms', idle: '1500ms' }])
   await database.close()
 })
+
+await t.test('a statement with parameters is prepared once for each connection', async (t) => {
+  const database = openDatabase({ connectionString: await seededDatabase(t) }, {
+    connections: 1,
+    onError: (error) => t.fail(error.message)
+  })
+  const prepared = await database.company(2, async (queries) => {
+    for (const id of [1, 2]) await queries.selectFrom('companies').select('name').where('company_id', '=', id).execute()
+    return sql<{ calls: string }>`select generic_plans + custom_plans as calls from pg_prepared_statements
+      where statement like 'select "name" from "companies"%'`.execute(queries)
+  })
+  t.strictSame(prepared.rows, [{ calls: '2' }])
+  await database.close()
+})

@@ -48,6 +48,8 @@ await t.test('a file takes the place of the one before, is removed once, and a f
   await files.remove(file.key)
   await files.remove(file.key)
   t.strictSame(await files.list('documents/8'), [])
+  await files.put(file.key, bytes)
+  await t.rejects(files.list(file.key), { code: 'ENOTDIR' }, 'what is no folder is no empty one')
 })
 
 const damages: Record<string, [damage: (path: string) => Promise<void>, told: RegExp]> = {

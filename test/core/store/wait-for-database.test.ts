@@ -1,0 +1,59 @@
+import pg from 'pg'
+import t from 'tap'
+import type { Log } from '../../../core/host/call/log.ts'
+import { connectionError, DatabaseUnavailable, statementError } from '../../../core/store/db/unavailable.ts'
+import { isPassingOutage, waitForDatabase } from '../../../core/store/db/wait-for-database.ts'
+
+const ofTheServer = (code: string): pg.DatabaseError => Object.assign(new pg.DatabaseError('refused', 7, 'error'), { code })
+const ofTheSystem = (code: string): Error => Object.assign(new Error(`connect ${code}`), { code, syscall: 'connect' })
+
+/** Waits for a database that fails with each of the errors once, and tells how it ended and what the log said. */
+async function waited (...errors: Error[]): Promise<{ end: unknown, told: unknown[] }> {
+  const told: unknown[] = []
+  const log: Log = { debug: () => undefined, info: () => undefined, error: () => undefined, warn: (facts) => told.push(facts) }
+  const left = [...errors]
+  const ping = (): Promise<void> => {
+    const error = left.shift()
+    return error === undefined ? Promise.resolve() : Promise.reject(error)
+  }
+  const end = await waitForDatabase({ ping }, { log }).then(() => 'works', (error: unknown) => error)
+  return { end, told }
+}
+
+const busy = new DatabaseUnavailable('busy', { cause: ofTheServer('55P03') })
+
+await t.test('what passes by waiting is waited for, and told once in ten seconds', async (t) => {
+  for (const error of [
+    connectionError(ofTheSystem('ECONNREFUSED')),
+    connectionError(ofTheServer('57P03')),
+    connectionError(new Error('timeout expired')),
+    new DatabaseUnavailable('read-only', { cause: ofTheServer('25006') }),
+    busy
+  ]) {
+    const { end, told } = await waited(error)
+    t.strictSame({ end, told }, { end: 'works', told: [{ reason: (error.cause as Error).message }] }, error.code)
+  }
+  t.equal((await waited(busy, busy)).told.length, 1)
+})
+
+await t.test('what does not pass ends the wait with its cause', async (t) => {
+  for (const cause of [ofTheServer('28P01'), ofTheServer('3D000'), ofTheSystem('EACCES')]) {
+    const { end, told } = await waited(connectionError(cause))
+    t.equal(end, cause)
+    t.strictSame(told, [])
+  }
+  const fault = new TypeError('a fault of our own')
+  t.equal((await waited(fault)).end, fault)
+})
+
+void t.test('an outage that passes is known behind other errors, and by the codes of other libraries', (t) => {
+  const wrapped = (cause: unknown): Error => new Error('the queue failed', { cause })
+  t.ok(isPassingOutage(wrapped(wrapped(busy))))
+  t.ok(isPassingOutage(wrapped(ofTheServer('57P01'))))
+  t.ok(isPassingOutage(ofTheSystem('ECONNREFUSED')))
+  t.notOk(isPassingOutage(wrapped(ofTheServer('28P01'))))
+  t.notOk(isPassingOutage(Object.assign(ofTheSystem('ECONNREFUSED'), { syscall: 'read' })), 'not a connection of a database')
+  t.notOk(isPassingOutage(statementError(ofTheServer('23505'))))
+  t.notOk(isPassingOutage('away'))
+  t.end()
+})
