@@ -205,7 +205,7 @@ function sandboxProblems ({ sandbox, settings }: Manifest): Problem[] {
 
 /** Whether the provider makes the document itself. It is fetched after the acceptance, with the verb `document`. */
 export function makesDocument (service: ServiceManifest<ServiceName> | undefined): boolean {
-  return service !== undefined && 'document' in service.capabilities && service.capabilities.document === 'theirs'
+  return service !== undefined && 'document' in service.capabilities
 }
 
 function verbProblems (service: ServiceManifest<ServiceName> | undefined, path: string): Problem[] {

@@ -1,5 +1,4 @@
 import { isEventService, parseDeliveryEvent, signedEvent } from '../../contract/delivery.ts'
-import type { ServiceName } from '../../contract/service-names.ts'
 import type { Mode } from '../../contract/states.ts'
 import type { Guard } from '../../host/http/guard.ts'
 import { addressProblems } from '../../host/http/public-address.ts'
