@@ -4,6 +4,7 @@ import type { InstalledProvider } from '../load/load.ts'
 import { breaches } from '../manifest/limits.ts'
 import type { AnyProviderCheck, Known, Objection } from '../manifest/provider-check.ts'
 import { failureOf } from './failure.ts'
+import { runAs } from './stray-errors.ts'
 
 /**
  * Problems that are known before anything is made: from the provider's limits and from its check. Paths are those of the declarations. The
@@ -22,7 +23,7 @@ export function problemsForeseen (
     ...broken.map(({ path, message }) => ({ path, code: 'not_supported_by_provider', message: told(message) })),
     ...objections.map(({ at: path, code, message }) => ({ path, code, message: told(message) }))
   ]
-  const objections = objectionsOf(checks[service], asked, known, account)
+  const objections = runAs({ provider: code }, () => objectionsOf(checks[service], asked, known, account))
   return objections instanceof Promise ? objections.then(problems) : problems(objections)
 }
 

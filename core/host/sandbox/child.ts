@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import type { Log } from '../call/log.ts'
+import { runAsHost } from '../call/stray-errors.ts'
 import { AdapterEnded } from './adapter-ended.ts'
 import { createCalls } from './calls.ts'
 import { createFrameReader, encodeFrame, ProtocolFault } from './frames.ts'
@@ -90,9 +91,10 @@ export function startChild ({ launch: { command: [program, ...args], opened, use
 
 /** Ends a process and whatever it has begun. */
 function endGroup (process: ChildProcess): void {
-  if (process.pid === undefined || process.exitCode !== null || process.signalCode !== null) return
+  const { pid } = process
+  if (pid === undefined || process.exitCode !== null || process.signalCode !== null) return
   try {
-    globalThis.process.kill(-process.pid, 'SIGKILL')
+    runAsHost(() => globalThis.process.kill(-pid, 'SIGKILL'))
   } catch {
     // It has ended meanwhile, or has no group yet.
     process.kill('SIGKILL')
