@@ -1,10 +1,12 @@
-import { execFile } from 'node:child_process'
-import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { writePackage } from '@dispatch/marketplace'
+import { execFile, execFileSync } from 'node:child_process'
+import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { manifestOf } from '../../core/packages/marketplace/test/support.ts'
 import { contains } from '../support/matching.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -19,6 +21,16 @@ const examples: Record<string, { given?: (folder: string) => void, prints: RegEx
     },
     prints: /^(?![^]*BR-)/,
     leaves: ['invoice.xml', /^<\?xml[^]*<Invoice /]
+  },
+  marketplace: {
+    given: (folder) => {
+      mkdirSync(join(folder, 'adapters'))
+      writeFileSync(join(folder, 'adapters/acme.tgz'), writePackage(manifestOf(), new Map([['index.js', Buffer.from('')]])).bytes)
+      for (const command of ['keygen ours', 'build adapters', 'sign adapters ours.private.json']) {
+        execFileSync(process.execPath, [join(root, 'scripts/catalog.ts'), ...command.split(' ')], { cwd: folder })
+      }
+    },
+    prints: /^Acme 1\.0\.0 by Acme Ltd, private\n$/
   },
   'embedded-postgres': { prints: /\{ answer: 42 \}\n$/ },
   conformance: {

@@ -1,0 +1,69 @@
+import { readFile, realpath, stat } from 'node:fs/promises'
+import { join, sep } from 'node:path'
+import { MarketplaceRefusal } from '../refusal.ts'
+import { type Fetch, readAddress } from './fetch.ts'
+import { catalogLimit } from './open.ts'
+import type { CatalogVersion } from './payload.ts'
+
+/** The name of the signed catalog in a directory, and below an address that ends with a slash. */
+export const catalogFile = 'catalog.jws'
+
+/** Where a catalog and its packages come from. Every method throws a {@link MarketplaceRefusal}. */
+export type CatalogSource = Readonly<{
+  /** The signed text, not verified. */
+  readCatalog: () => Promise<string>
+  /** The bytes of a package, not inspected: no more than the catalog announces. */
+  readPackage: (version: Pick<CatalogVersion, 'place' | 'size'>) => Promise<Uint8Array>
+}>
+
+/** A source by its address: `https://…`, or the path of a directory. */
+export function openSource (address: string, fetch: Fetch): CatalogSource {
+  if (address.startsWith('https://')) return addressSource(address, fetch)
+  if (!/^[a-z][a-z0-9+.-]+:/i.test(address)) return directorySource(address)
+  throw new MarketplaceRefusal('source_invalid', `"${address}" must be an https:// address, or the path of a directory.`)
+}
+
+function addressSource (address: string, fetch: Fetch): CatalogSource {
+  const url = URL.parse(address)
+  if (url?.username !== '' || url.password !== '') {
+    throw new MarketplaceRefusal('source_invalid', `"${address}" must be an https:// address without a user name and a password.`)
+  }
+  if (url.pathname.endsWith('/')) url.pathname += catalogFile
+  return {
+    readCatalog: async () => (await readAddress(url, catalogLimit, fetch)).toString(),
+    readPackage: ({ place, size }) => readAddress(new URL(place, url), size, fetch)
+  }
+}
+
+function directorySource (directory: string): CatalogSource {
+  return {
+    readCatalog: async () => (await readBelow(directory, catalogFile, catalogLimit)).toString(),
+    readPackage: ({ place, size }) => readBelow(directory, place, size)
+  }
+}
+
+async function readBelow (directory: string, place: string, most: number): Promise<Uint8Array> {
+  const path = await pathBelow(directory, place)
+  const found = await stat(path).catch(unavailable(path))
+  if (!found.isFile()) throw new MarketplaceRefusal('source_unavailable', `${path} must be a file.`)
+  if (found.size > most) {
+    throw new MarketplaceRefusal('source_length', `${path} has ${found.size} bytes, but at most ${most} are permitted.`)
+  }
+  return await readFile(path).catch(unavailable(path))
+}
+
+/** A link in a directory may lead to any place in it, and nowhere else. */
+async function pathBelow (directory: string, place: string): Promise<string> {
+  const root = await realpath(directory).catch(unavailable(directory))
+  const path = join(root, place)
+  const real = place.startsWith('https://') ? '' : await realpath(path).catch(unavailable(path))
+  if (real.startsWith(root + sep)) return real
+  throw new MarketplaceRefusal('source_invalid', `"${place}" leads out of ${directory}; a catalog in a directory has its packages in it.`)
+}
+
+function unavailable (path: string): (cause: unknown) => never {
+  return (cause) => {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new MarketplaceRefusal('source_unavailable', `${path} cannot be read: ${reason}.`, { cause })
+  }
+}

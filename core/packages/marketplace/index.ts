@@ -1,0 +1,17 @@
+/** `@dispatch/marketplace`: packages of adapters and the catalogs that list them: made, inspected, signed and read. */
+
+export { MarketplaceRefusal, refusalCodes } from './refusal.ts'
+
+// Packages.
+export { inspectPackage } from './package/inspect.ts'
+export { writePackage } from './package/write.ts'
+export type { PackageManifest } from './package/manifest.ts'
+
+// Catalogs.
+export { buildCatalog, type PlacedPackage } from './catalog/build.ts'
+export { chooseVersion, takePackage, withdrawalOf } from './catalog/choose.ts'
+export { makeKeys, PublicKey, readPrivateKey, readPublicKey } from './catalog/keys.ts'
+export { signPackage } from './catalog/listing.ts'
+export { openCatalog, signCatalog, type Catalog } from './catalog/open.ts'
+export { CatalogPayload, Publisher, Withdrawal } from './catalog/payload.ts'
+export { catalogFile, openSource } from './catalog/source.ts'
