@@ -12,6 +12,7 @@ import { requestSettingsSchemaProblems, SettingsSchema, settingsSchemaProblems }
 import { WebhookManifests, webhookProblems } from '../webhook/webhook.ts'
 import type { ServiceContracts } from './contracts.ts'
 import type { Idempotency, Poll, Sandbox } from './definition.ts'
+import { hostProblems } from './hosts.ts'
 import { invalidSchemaProblems, limitFaults, ManifestLimits } from './limits.ts'
 import { type VerbName, verbNames } from './verbs.ts'
 
@@ -162,10 +163,11 @@ const fitManifest = compile(ManifestSchema)
 export function readManifest (json: unknown): Fit<Manifest> {
   const fit = fitManifest(json)
   if (!fit.ok) return fit
-  const { settings, requestSettings } = fit.value
+  const { settings, requestSettings, hosts } = fit.value
   const problems = [
     ...settingsSchemaProblems(settings, '/settings'),
     ...requestSettingsSchemaProblems(requestSettings, '/requestSettings'),
+    ...hostProblems(hosts),
     ...sandboxProblems(fit.value),
     ...fit.value.services.email === undefined ? [] : senderProblems(settings),
     ...serviceNames.flatMap((name) => verbProblems(fit.value.services[name], `/services/${name}/verbs`)),

@@ -133,6 +133,14 @@ const refused: [string, object, string][] = [
   ],
   ...['*', '*.com', 'https://api.acme.example', 'api.acme.example:8443', 'api.acme.example/v1', '127.0.0.1', 'localhost',
     'API.acme.example', 'a.*.example', ''].map((host): [string, object, string] => [`"${host}" as a host`, { hosts: [host] }, '/hosts/0 ']),
+  ...[['*.co.uk', 'co.uk'], ['*.github.io', 'github.io'], ['*.s3.amazonaws.com', 's3.amazonaws.com'], ['*.foo.ck', 'foo.ck']].map(
+    ([host, suffix]): [string, object, string] => [
+      `every host below the public suffix ${suffix}`,
+      { hosts: ['api.acme.co.uk', '*.acme.co.uk', host] },
+      `/hosts/2 Anybody can have a host below "${suffix}", which is a public suffix: name the vendor's own domain, such as ` +
+      `"*.vendor.${suffix}", or its hosts one by one; where each customer has a host of its own, make it a setting of the type Host().`
+    ]
+  ),
   ['a limit that is no pointer', withInvoicing({ limits: [{ at: 'number', fits: {} }] }), '/services/invoicing/limits/0/at '],
   [
     'a limit whose schema is none',

@@ -1,0 +1,19 @@
+import type { Problem } from '@dispatch/common'
+import { getPublicSuffix } from 'tldts'
+
+/**
+ * The problems of a manifest's `hosts` beyond their shape: anybody can have a name directly below a public suffix such as `co.uk` or
+ * `github.io` (https://publicsuffix.org), so a wildcard there permits everybody's hosts.
+ */
+export function hostProblems (hosts: readonly string[]): Problem[] {
+  return hosts.flatMap((host, index) => {
+    const domain = host.replace(/^\*\./, '')
+    if (domain === host || getPublicSuffix(domain, { allowPrivateDomains: true }) !== domain) return []
+    return [{
+      path: `/hosts/${index}`,
+      code: 'public_suffix',
+      message: `Anybody can have a host below "${domain}", which is a public suffix: name the vendor's own domain, such as ` +
+        `"*.vendor.${domain}", or its hosts one by one; where each customer has a host of its own, make it a setting of the type Host().`
+    }]
+  })
+}
