@@ -4,7 +4,7 @@ import { type Prepared, prepareSend } from '../fixtures/prepare.ts'
 import { type Case, judged, skipped } from '../report.ts'
 import { allowed, injectedFaults, isSignIn, isUnsafe, positionOf } from '../run/fault-injection.ts'
 import { memoryState } from '../run/memory.ts'
-import type { CallRun } from '../run/run.ts'
+import { type CallRun, traceOf } from '../run/run.ts'
 import { ownFaults } from './outcomes.ts'
 import { inTurn } from './replay.ts'
 import type { ProviderUnderTest } from './subject.ts'
@@ -66,8 +66,8 @@ function faultsOf (manifest: Manifest, { result }: Prepared, { result: made, see
     const right = words.includes('accepted') && differs('answer', result, made.value).length === 0
     return right ? [] : [`It is called taken back; ${expected}.`]
   }
-  if (!words.includes(made.outcome)) return [`It is called ${made.outcome}; ${expected}.`]
-  return made.outcome === 'accepted' || seen.thrown === undefined ? [] : ownFaults(manifest, words, seen.thrown)
+  if (!words.includes(made.outcome)) return [`It is called ${made.outcome}; ${expected}.${traceOf(seen)}`]
+  return made.outcome === 'accepted' || seen.thrown === undefined ? [] : ownFaults(manifest, words, seen)
 }
 
 /** A provider that asks nobody takes back what it has accepted, and once more changes nothing. */

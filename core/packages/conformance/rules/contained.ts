@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Case, judged } from '../report.ts'
+import { errorWithStack } from '../run/trace.ts'
 import type { Watch } from '../run/watch.ts'
 
 /** Milliseconds in which timers that a provider has left behind may still fire. */
@@ -13,11 +14,4 @@ export async function containedCases (watch: Watch, folder: string): Promise<Cas
     judged('floating', 'every call', [...new Set(watch.unhandled().map((error) => `Nobody awaited: ${errorWithStack(error, folder)}`))]),
     judged('globals', 'every call', watch.changedGlobals())
   ]
-}
-
-/** An error with the lines of its stack that lie in the folder. */
-export function errorWithStack (error: unknown, folder: string): string {
-  if (!(error instanceof Error)) return String(error)
-  const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line) && line.includes(`${folder}/`))
-  return [`${error.name}: ${error.message}`, ...frames.map((frame) => frame.replaceAll(/\?provider-load=\d+/g, ''))].join('\n')
 }

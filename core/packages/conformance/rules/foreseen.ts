@@ -1,6 +1,7 @@
 import { destinationNames, problemsForeseen, sandboxFaults, splitSecrets } from '@dispatch/core/host'
 import type { Prepared } from '../fixtures/prepare.ts'
 import { type Case, judged } from '../report.ts'
+import { errorWithStack } from '../run/trace.ts'
 import { now } from '../run/vendor-double.ts'
 import type { ProviderUnderTest } from './subject.ts'
 
@@ -11,17 +12,18 @@ import type { ProviderUnderTest } from './subject.ts'
 export async function foreseenCases ({ installed }: ProviderUnderTest, sends: readonly Prepared[]): Promise<Case[]> {
   const cases = await Promise.all(sends.map(async ({ name, call, result }) => {
     if (call.verb !== 'dispatch') return []
-    const { manifest } = installed
+    const { manifest, folder } = installed
     const { plain: settings } = splitSecrets(manifest.settings, call.settings)
-    const problems = [
-      ...sandboxFaults(manifest, call.settings, call.sandbox),
-      ...await problemsForeseen(installed, call.service, call.request, {
+    const foreseen = await settled(async () =>
+      await problemsForeseen(installed, call.service, call.request, {
         settings,
         requestSettings: call.requestSettings,
         sandbox: call.sandbox,
         now: now()
       })
-    ]
+    )
+    if (!foreseen.ok) return [judged('foreseen', name, [`The check throws ${errorWithStack(foreseen.thrown, folder)}`])]
+    const problems = [...sandboxFaults(manifest, call.settings, call.sandbox), ...foreseen.value]
     const found = problems.map(({ path, message }) => `${path} ${message}`.trim())
     if (result['outcome'] === 'accepted') {
       return [judged('foreseen', name, found.map((problem) => `Accepted, but refused by validation: ${problem}`))]
@@ -36,4 +38,12 @@ export async function foreseenCases ({ installed }: ProviderUnderTest, sends: re
       : []
   }))
   return cases.flat()
+}
+
+async function settled<Value> (work: () => Promise<Value>): Promise<{ ok: true, value: Value } | { ok: false, thrown: unknown }> {
+  try {
+    return { ok: true, value: await work() }
+  } catch (thrown) {
+    return { ok: false, thrown }
+  }
 }

@@ -55,7 +55,7 @@ async function lateFaults (subject: ProviderUnderTest, { prepared, at, attack, o
   const called = result.outcome === 'uncertain'
     ? []
     : [`It is called ${result.outcome}; the vendor may be at work on it: it must be uncertain.`]
-  const made = called.length > 0 ? called : ownFaults(manifest, ['uncertain'], seen.thrown)
+  const made = called.length > 0 ? called : ownFaults(manifest, ['uncertain'], seen)
   if (made.length > 0 || offered.idempotency.kind !== 'key') return made
   const reached = saved.at(-1)?.id
   const again = await subject.play({ ...prepared, call: { ...prepared.call, ...(reached !== undefined && { checkpointed: reached }) } })

@@ -4,7 +4,7 @@ import { differs } from '../fixtures/compare.ts'
 import type { Prepared } from '../fixtures/prepare.ts'
 import { type Case, judged, skipped } from '../report.ts'
 import { allowed, type InjectedFault, injectedFaults, isSignIn, isUnsafe, type Position, positionOf } from '../run/fault-injection.ts'
-import type { CallRun } from '../run/run.ts'
+import { type CallRun, traceOf, type VerbObservation } from '../run/run.ts'
 import { inTurn } from './replay.ts'
 import type { ProviderUnderTest } from './subject.ts'
 
@@ -104,19 +104,25 @@ function outcomeFaults (manifest: Manifest, { prepared, attack, words }: Trial, 
       : [`It is called accepted; ${expectedOf(words)}.`]
   }
   const { word, message } = result.error
-  const wrong = words.includes(result.outcome) ? [] : [`It is called ${result.outcome} (${word}: ${message}); ${expectedOf(words)}.`]
+  const wrong = words.includes(result.outcome)
+    ? []
+    : [`It is called ${result.outcome} (${word}: ${message}); ${expectedOf(words)}.${traceOf(seen)}`]
   const signIn = attack.status === 401 && result.outcome === 'rejected' && word !== 'authentication_error'
     ? [`A 401 is an authentication_error, not ${word}.`]
     : []
-  return [...wrong, ...signIn, ...wrong.length > 0 || 'silent' in attack ? [] : ownFaults(manifest, words, seen.thrown)]
+  return [...wrong, ...signIn, ...wrong.length > 0 || 'silent' in attack ? [] : ownFaults(manifest, words, seen)]
 }
 
 /** The host remembers a doubt, whatever a provider reports. The provider must not rely on that. */
-export function ownFaults ({ errors: { map } }: Manifest, words: Trial['words'], thrown: unknown): string[] {
+export function ownFaults (
+  { errors: { map } }: Manifest,
+  words: Trial['words'],
+  { thrown, trace }: Pick<VerbObservation, 'thrown' | 'trace'>
+): string[] {
   const failure = failureOf(thrown)
   if (failure === undefined) {
-    return [`The provider throws what is no failure: ${String(thrown)}. Let the host's error pass, or throw refused(), unavailable() or ` +
-      'outcomeUnknown().']
+    return [`The provider throws what is no failure: ${trace ?? String(thrown)}\nLet the host's error pass, or throw refused(), ` +
+      'unavailable() or outcomeUnknown().']
   }
   const { word = failure.code !== undefined && Object.hasOwn(map, failure.code) ? map[failure.code] : undefined } = failure
   const outcome = providerErrors[word ?? 'provider_error']

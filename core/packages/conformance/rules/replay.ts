@@ -6,7 +6,7 @@ import { compareRequest, differs } from '../fixtures/compare.ts'
 import { type Prepared, prepareQuestion, prepareSend } from '../fixtures/prepare.ts'
 import { type Case, judged, skipped } from '../report.ts'
 import { injectedFaults } from '../run/fault-injection.ts'
-import type { CallRun } from '../run/run.ts'
+import { type CallRun, traceOf } from '../run/run.ts'
 import { attempted, type ProviderUnderTest } from './subject.ts'
 
 /** The kinds of a provider's fixtures, before they run. */
@@ -106,7 +106,7 @@ export function compareRun ({ call: { exchange, mail }, filling, result }: Prepa
   return [...sent, ...left, ...mail === undefined ? [] : compareMail(mail.expect, run.mails, filling), ...compareResult(result, run)]
 }
 
-function compareResult ({ checkpoint, ...expected }: JsonObject, { result, saved }: CallRun): string[] {
+function compareResult ({ checkpoint, ...expected }: JsonObject, { result, saved, seen }: CallRun): string[] {
   const points = differs('checkpoint', checkpoint, saved.at(-1)?.id)
   if (result.outcome === 'answered') return [...differs('answer', expected, result.value), ...points]
   if (result.outcome === 'accepted') {
@@ -122,7 +122,7 @@ function compareResult ({ checkpoint, ...expected }: JsonObject, { result, saved
   const shown = isDeepStrictEqual(expected['outcome'], result.outcome) ?
     [] :
     [`The outcome is ${JSON.stringify(result.outcome)} (${word}: ${message}); expected ` +
-      `${JSON.stringify(expected['outcome'] ?? 'an answer')}.`]
+      `${JSON.stringify(expected['outcome'] ?? 'an answer')}.${traceOf(seen)}`]
   return [
     ...shown,
     ...shown.length > 0

@@ -3,6 +3,7 @@ import type { Fixtures } from '../fixtures/fixtures.ts'
 import type { Prepared } from '../fixtures/prepare.ts'
 import type { Canaries } from '../run/canary.ts'
 import { type CallRun, type CallTimeouts, type FixtureCall, run } from '../run/run.ts'
+import { withTracedReaders } from '../run/trace.ts'
 import type { VendorDouble } from '../run/vendor-double.ts'
 
 /** A run with the secrets that were used in it. */
@@ -30,7 +31,7 @@ export function createSubject (
 ): ProviderUnderTest {
   const recorded: RecordedRun[] = []
   return {
-    installed,
+    installed: withTracedReaders(installed),
     fixtures,
     stages,
     recorded,

@@ -10,6 +10,7 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { isDeepStrictEqual } from 'node:util'
 import { type LogLine, memoryLog, memoryState } from './memory.ts'
+import { errorWithStack } from './trace.ts'
 import { type ExchangeScript, type ExchangeSession, now, type VendorDouble } from './vendor-double.ts'
 
 /** A call as a fixture describes it, with its placeholders filled in. */
@@ -26,8 +27,11 @@ export type FixtureCall = ExchangeScript & {
   state?: State
 } & ({ verb: 'dispatch', request: JsonObject } | { verb: Exclude<VerbName, 'dispatch'>, query: JsonObject })
 
-/** The verb's own result, before the host made an outcome of it. `refused`: what the context's `http` refused to send. */
-export type VerbObservation = { thrown?: unknown, returned?: unknown, changed: boolean, ended: boolean, refused: string[] }
+/**
+ * The verb's own result, before the host made an outcome of it. `trace`: a thrown error that is no failure, with its stack. `refused`: what
+ * the context's `http` refused to send.
+ */
+export type VerbObservation = { thrown?: unknown, trace?: string, returned?: unknown, changed: boolean, ended: boolean, refused: string[] }
 
 /** A call that was made. `saved`: each checkpoint, with the number of requests before it. */
 export type CallRun = {
@@ -103,6 +107,11 @@ async function ask (installed: InstalledProvider, call: FixtureCall, context: Ca
   return { outcome: 'answered', value: copied.ok ? copied.value : undefined }
 }
 
+/** The error that a verb threw and that is no failure, on lines of its own. */
+export function traceOf ({ trace }: Pick<VerbObservation, 'trace'>): string {
+  return trace === undefined ? '' : `\nIt threw ${trace}`
+}
+
 /** The same provider, with its verb recorded. */
 function observed (
   installed: InstalledProvider,
@@ -121,6 +130,7 @@ function observed (
       return seen.returned
     } catch (thrown) {
       seen.thrown = thrown
+      if (failureOf(thrown) === undefined) seen.trace = errorWithStack(thrown, installed.folder)
       throw thrown
     } finally {
       seen.ended = true
