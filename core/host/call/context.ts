@@ -27,7 +27,7 @@ export type Context<Settings, RequestSettings> = {
   reference: string
   /** The value for the vendor's idempotency key. */
   idempotencyKey: string
-  /** A log that replaces the secrets of the settings before it writes a line. */
+  /** A log that replaces the secrets of the settings, and what has signed in a request of the call, before it writes a line. */
   log: Log
   state: State
   /** The vendor's API. Its errors already carry the right outcome: a provider does not need to catch them. */

@@ -28,7 +28,8 @@ export function askOf (http: Http): Ask {
 }
 
 /** The same `http`, with something done around each of its requests. */
-export function aroundHttp (http: Http, around: <Result>(sent: Promise<Result>) => Promise<Result>): Http {
+export function aroundHttp (http: Http, around: <Result>(sent: Promise<Result>, call: HttpCall) => Promise<Result>): Http {
   const ask = askOf(http)
-  return httpOf((method, url, call, fits) => around(ask(method, url, call, fits)), (url, call) => around(http.download(url, call)))
+  return httpOf((method, url, call, fits) => around(ask(method, url, call, fits), call),
+    (url, call) => around(http.download(url, call), call))
 }

@@ -10,6 +10,7 @@ import type { LeaseCheck } from '../manifest/lease-check.ts'
 import { type FitToReply, httpOf } from './ask.ts'
 import { type Body, bodyOf, type ReadDocument } from './body.ts'
 import type { Http, HttpCall } from './call.ts'
+import { credentialsOf } from './credentials.ts'
 import { formPairs } from './form.ts'
 import type { AccessTokenCache, OAuth2 } from './oauth.ts'
 import { contentOf, readErrorReply, readReply } from './reply.ts'
@@ -85,6 +86,8 @@ async function perform<Result> (options: HttpOptions, method: Method, url: strin
 async function exchange (options: HttpOptions, method: Method, url: URL, call: HttpCall): Promise<TransportReply> {
   const { transport: wire, accessTokens: tokens, account, targets, documents, conceal, ended: signal, holds, limit: answerWithin, now } =
     options
+  // What a provider has signed or fetched by itself is no setting.
+  for (const { value } of credentialsOf(call)) conceal(value)
   const body = bodyOf(call, documents.read, holds)
   const headers = headersOf(call, body)
   let kept: string | undefined

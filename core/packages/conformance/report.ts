@@ -5,6 +5,7 @@ export const conformanceRules = {
   titles: 'Every setting has a title, because the settings become a form.',
   required: 'Settings without a required field are refused.',
   secret: 'An empty secret is refused.',
+  credentials: 'Every setting with which the provider signs in or signs is a Secret().',
   fixtures: 'The fixtures are valid; every service has an accepted one.',
   foreseen: 'A validation also refuses what the provider itself refuses; it does not refuse accepted dispatches.',
   replay: 'A dispatch runs exactly as its fixture says: the requests to the vendor, and the outcome.',

@@ -264,7 +264,37 @@ await t.test('a token is told of, so that it can be kept out of sight', async (t
   })
   vendor.on('POST /oauth/token', issue(3600))
   await http().get(url, { oauth2: grant }, Anything)
-  t.strictSame(secrets, ['token-1'])
+  t.strictSame(secrets, ['s/ecret+', 'token-1'])
+})
+
+const basicOf = (text: string): string => Buffer.from(text).toString('base64')
+
+/** What of a request proves who sends it; names and numbers prove nothing. */
+const proofs: [string, HttpCall, string[]][] = [
+  ['Basic', { basic: ['the-user', 'the-password'] }, ['the-password']],
+  ['Basic without a password', { basic: ['the-key', ''] }, ['the-key']],
+  ['bearer', { bearer: 'a-token-of-its-own' }, ['a-token-of-its-own']],
+  ['a key in a header', { apiKey: { header: 'x-key', value: 'the-key' } }, ['the-key']],
+  ['SigV4', { sigv4: { accessKeyId: 'id', secretAccessKey: 'the-key', region: 'eu', service: 's3' } }, ['the-key']],
+  ['a scheme of the vendor', { headers: { Authorization: 'Token user-1:the-token' } }, ['user-1:the-token', 'the-token']],
+  ['Basic by hand', { headers: { authorization: `Basic ${basicOf('user:pass:word')}` } }, [basicOf('user:pass:word'), 'pass:word']],
+  ['parameters', { headers: { authorization: 'HMAC keyId="key-1", signature="abc123"' } }, ['abc123']],
+  ['a token in base64', { headers: { authorization: 'Bearer dG9rZW4=' } }, ['dG9rZW4=']],
+  ['headers', { headers: { 'x-signature': 'abc123', 'x-account-id': 'number-1', 'idempotency-token': 'again' } }, ['abc123']],
+  ['a query', { query: { api_key: 'the-key', account: 'number-1', page_token: 'next' } }, ['the-key']]
+]
+
+await t.test('what signs a request in is kept out of sight, whoever has made it', async (t) => {
+  for (const [kind, call, expected] of proofs) {
+    const secrets: string[] = []
+    const { http } = begin({
+      conceal: (secret) => {
+        secrets.push(secret)
+      }
+    })
+    await http().get(url, call, Anything)
+    t.strictSame(secrets, expected, kind)
+  }
 })
 
 /** "Signature Calculations for the Authorization Header", Amazon S3 API Reference: the published examples with their signatures. */

@@ -1,14 +1,17 @@
-import { copyJson } from '@dispatch/core/host'
+import { copyJson, secretNames } from '@dispatch/core/host'
 import { isDeepStrictEqual } from 'node:util'
 import { type Prepared, prepareSend } from '../fixtures/prepare.ts'
 import { type Case, judged, skipped } from '../report.ts'
 import { reveals } from '../run/canary.ts'
 import type { Watch } from '../run/watch.ts'
+import { credentialCases, loggedCredentials } from './credentials.ts'
 import { compareRun, inTurn } from './replay.ts'
 import type { ProviderUnderTest, RecordedRun } from './subject.ts'
 
 /** The behaviour of the provider in all earlier runs. */
-export function conductCases ({ installed: { code }, recorded }: ProviderUnderTest, watch: Watch): Case[] {
+export function conductCases (subject: ProviderUnderTest, watch: Watch): Case[] {
+  const { installed: { code, manifest }, recorded } = subject
+  const secrets = secretNames(manifest.settings)
   const faults = (find: (one: RecordedRun) => readonly string[]): string[] => [
     ...new Set(recorded.flatMap((one) => find(one).map((fault) => `${one.name}: ${fault}`)))
   ]
@@ -20,10 +23,11 @@ export function conductCases ({ installed: { code }, recorded }: ProviderUnderTe
     judged('arguments', 'every call', faults(({ run }) => run.seen.changed ? ['The request or the settings were changed.'] : [])),
     judged('ends', 'every call',
       faults(({ run }) => run.seen.ended ? [] : ['It went on after its call had ended: wait with context.wait(), and let errors pass.'])),
-    judged('secrets', 'in the log',
-      faults(({ run, canaries }) =>
-        run.lines.filter(({ message }) => !hostLines.has(message)).flatMap((line) => shownIn('a log line', line, canaries))
-      )),
+    ...credentialCases(subject, watch),
+    judged('secrets', 'in the log', faults((one) => {
+      const lines = one.run.lines.filter(({ message }) => !hostLines.has(message))
+      return [...lines.flatMap((line) => shownIn('a log line', line, one.canaries)), ...loggedCredentials(one, lines, secrets)]
+    })),
     judged('secrets', 'in errors',
       faults(({ run, canaries }) =>
         'error' in run.result ? shownIn('an error', [run.result.error, String(run.seen.thrown)], canaries) : []

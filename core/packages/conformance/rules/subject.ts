@@ -6,8 +6,8 @@ import { type CallRun, type CallTimeouts, type FixtureCall, run } from '../run/r
 import { withTracedReaders } from '../run/trace.ts'
 import type { VendorDouble } from '../run/vendor-double.ts'
 
-/** A run with the secrets that were used in it. */
-export type RecordedRun = { name: string, run: CallRun, canaries: Canaries }
+/** A run with its call and the secrets that were used in it. */
+export type RecordedRun = { name: string, call: FixtureCall, run: CallRun, canaries: Canaries }
 
 /** The provider under test, and all runs so far. */
 export type ProviderUnderTest = {
@@ -37,7 +37,7 @@ export function createSubject (
     recorded,
     async play ({ name, call, canaries }, changes = {}, stage = stages[0]) {
       const made = await run(installed, stage, { ...call, ...changes }, limits)
-      recorded.push({ name, run: made, canaries })
+      recorded.push({ name, call, run: made, canaries })
       return made
     }
   }

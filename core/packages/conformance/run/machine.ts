@@ -1,4 +1,5 @@
 import childProcess from 'node:child_process'
+import crypto from 'node:crypto'
 import dgram from 'node:dgram'
 import dns from 'node:dns'
 import fs from 'node:fs'
@@ -19,14 +20,24 @@ const reaching: readonly (readonly [what: string, functions: object])[] = [
 
 const ending = ['exit', 'abort', 'kill'] as const
 
-/** What code of a folder does to the machine. */
-export type MachineUse = (folder: string, what: string) => void
+/** The functions of Node that take a key to sign with, and the place of the key among their arguments. */
+const signing: readonly (readonly [functions: object, name: string, place: number])[] = [
+  [crypto, 'createHmac', 1],
+  [crypto, 'createSecretKey', 0],
+  [crypto, 'createPrivateKey', 0],
+  [crypto, 'sign', 2],
+  [Reflect.getPrototypeOf(crypto.subtle) ?? {}, 'importKey', 1]
+]
+
+/** What code of a folder does to the machine, and the keys that it signs with. */
+export type MachineUse = { used: (folder: string, what: string) => void, keyed: (folder: string, how: string, key: string) => void }
 
 /**
  * Guards the machine until the result is called: `used` is told when code of one of the folders reads the environment, uses files, names,
- * sockets, processes or threads, or ends the process. What ends the process throws instead; everything else goes through.
+ * sockets, processes or threads, or ends the process; `keyed`, when it signs. What ends the process throws instead; everything else goes
+ * through.
  */
-export function guardMachine (folders: () => readonly string[], used: MachineUse): () => void {
+export function guardMachine (folders: () => readonly string[], { used, keyed }: MachineUse): () => void {
   const tell = (what: string): boolean => {
     const folder = callingFolder(folders())
     if (folder !== undefined) used(folder, what)
@@ -37,6 +48,12 @@ export function guardMachine (folders: () => readonly string[], used: MachineUse
       Object.entries(functions).filter(([, value]) => typeof value === 'function').map(([name, value]) =>
         replace(functions, name, watched(value as Callable, () => tell(`${what}: ${name}().`)))
       )
+    ),
+    ...signing.map(([functions, name, place]) =>
+      replace(functions, name, watched(Reflect.get(functions, name) as Callable, (given) => {
+        const folder = callingFolder(folders())
+        if (folder !== undefined) keyed(folder, `${name}()`, keyText(given[place]))
+      }))
     ),
     ...ending.map((name) =>
       replace(process, name, watched(Reflect.get(process, name) as Callable, () => {
@@ -64,17 +81,24 @@ export function guardMachine (folders: () => readonly string[], used: MachineUse
 type Callable = (...given: unknown[]) => unknown
 
 /** Functions may be classes, too: a proxy is called and constructed as they are. */
-function watched (own: Callable, before: () => void): Callable {
+function watched (own: Callable, before: (given: readonly unknown[]) => void): Callable {
   return new Proxy(own, {
-    apply (target, self, given) {
-      before()
+    apply (target, self, given: unknown[]) {
+      before(given)
       return Reflect.apply(target, self, given)
     },
-    construct (target, given, made) {
-      before()
+    construct (target, given: unknown[], made) {
+      before(given)
       return Reflect.construct(target, given, made) as object
     }
   })
+}
+
+/** A key as a text, in whichever form it is given; empty for one that is not given as a text or bytes. */
+function keyText (key: unknown): string {
+  if (typeof key === 'string') return key
+  if (key instanceof Uint8Array || key instanceof ArrayBuffer) return new TextDecoder().decode(key)
+  return typeof key === 'object' && key !== null && 'key' in key ? keyText(key.key) : ''
 }
 
 /** Puts a value in place of a property, where that may be changed; the result puts the former one back. */

@@ -1,7 +1,7 @@
 import { type JsonObject, withTimeLimit } from '@dispatch/common'
-import { aroundHttp, type CallContext, callDispatch, type CallLimits, copyJson, type DocumentHandle, type FailedCall, failureOf, type Http,
-  type InstalledProvider, invoke, type Log, type Outcome, type ProvidedName, type ServiceContracts, type State, type Verb,
-  type VerbName } from '@dispatch/core/host'
+import { aroundHttp, type CallContext, callDispatch, type CallLimits, copyJson, type Credential, credentialsOf, type DocumentHandle,
+  type FailedCall, failureOf, type Http, type InstalledProvider, invoke, type Log, type Outcome, type ProvidedName, type ServiceContracts,
+  type Smtp, type State, type Verb, type VerbName } from '@dispatch/core/host'
 import { hash } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { isDeepStrictEqual } from 'node:util'
+import { credentialsInBody } from './credentials.ts'
 import { type LogLine, memoryLog, memoryState } from './memory.ts'
 import { errorWithStack } from './trace.ts'
 import { type ExchangeScript, type ExchangeSession, now, type VendorDouble } from './vendor-double.ts'
@@ -29,9 +30,17 @@ export type FixtureCall = ExchangeScript & {
 
 /**
  * The verb's own result, before the host made an outcome of it. `trace`: a thrown error that is no failure, with its stack. `refused`: what
- * the context's `http` refused to send.
+ * the context's `http` refused to send. `credentials`: those that it gave with its requests.
  */
-export type VerbObservation = { thrown?: unknown, trace?: string, returned?: unknown, changed: boolean, ended: boolean, refused: string[] }
+export type VerbObservation = {
+  thrown?: unknown
+  trace?: string
+  returned?: unknown
+  changed: boolean
+  ended: boolean
+  refused: string[]
+  credentials: Credential[]
+}
 
 /** A call that was made. `saved`: each checkpoint, with the number of requests before it. */
 export type CallRun = {
@@ -57,7 +66,7 @@ export async function run (
   const playing = await stage.play(call)
   const log = memoryLog()
   const saved: CallRun['saved'] = []
-  const seen: VerbObservation = { changed: false, ended: true, refused: [] }
+  const seen: VerbObservation = { changed: false, ended: true, refused: [], credentials: [] }
   const done = Promise.withResolvers<undefined>()
   const watched = observed(installed, call, seen, () => done.resolve(undefined))
   try {
@@ -126,7 +135,7 @@ function observed (
     const before = structuredClone(given())
     seen.ended = false
     try {
-      seen.returned = await own(request, { ...context, http: listened(context.http, seen) }, caller)
+      seen.returned = await own(request, { ...context, http: listened(context.http, seen), smtp: overheard(context.smtp, seen) }, caller)
       return seen.returned
     } catch (thrown) {
       seen.thrown = thrown
@@ -148,7 +157,21 @@ function listened (http: Http, seen: VerbObservation): Http {
     if (failure?.ours === true) seen.refused.push(failure.message)
     throw thrown
   }
-  return aroundHttp(http, (sent) => sent.catch(tell))
+  return aroundHttp(http, (sent, call) => {
+    seen.credentials.push(...credentialsOf(call), ...credentialsInBody(call))
+    return sent.catch(tell)
+  })
+}
+
+function overheard (smtp: Smtp, seen: VerbObservation): Smtp {
+  return {
+    send (message, transport) {
+      const { password, dkim } = transport
+      if (password !== undefined) seen.credentials.push({ sent: 'as "password" of a mail server', value: password })
+      if (dkim !== undefined) seen.credentials.push({ sent: 'as "dkim.privateKey"', value: dkim.privateKey })
+      return smtp.send(message, transport)
+    }
+  }
 }
 
 function documentsOf ({ documents }: FixtureCall): CallContext['resources']['documents'] {

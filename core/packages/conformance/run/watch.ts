@@ -4,23 +4,28 @@ import { guardMachine } from './machine.ts'
 import { nobody, noName } from './vendor-double.ts'
 
 /**
- * What the process does besides: what it prints, which connections it opens, what code of the folder does to the machine, errors that
- * nobody awaits, and changes of globals (told once).
+ * What the process does besides: what it prints, which connections it opens, what code of the folder does to the machine, the keys that it
+ * signs with, errors that nobody awaits, and changes of globals (told once).
  */
 export type Watch = {
   printed: () => string
   connected: () => readonly string[]
   used: () => readonly string[]
+  keys: () => readonly SigningKey[]
   unhandled: () => readonly unknown[]
   changedGlobals: () => readonly string[]
   stop: () => void
 }
+
+/** A key with which code of the folder signs, and by which function of Node. */
+export type SigningKey = { how: string, key: string }
 
 type Tap = {
   folder: string
   print: (text: string) => void
   connect: (host: string) => void
   use: (what: string) => void
+  sign: (key: SigningKey) => void
   unhandled: (error: unknown) => void
 }
 
@@ -32,12 +37,14 @@ export function watchProcess (folder: string): Watch {
   const printed: string[] = []
   const connected: string[] = []
   const used: string[] = []
+  const keys: SigningKey[] = []
   const unhandled: unknown[] = []
   const tap: Tap = {
     folder,
     print: (text) => printed.push(text),
     connect: (host) => connected.push(host),
     use: (what) => used.push(what),
+    sign: (key) => keys.push(key),
     unhandled: (error) => unhandled.push(error)
   }
   taps.add(tap)
@@ -46,6 +53,7 @@ export function watchProcess (folder: string): Watch {
     printed: () => printed.join(''),
     connected: () => connected,
     used: () => used,
+    keys: () => keys,
     unhandled: () => unhandled,
     changedGlobals: watchGlobals(),
     stop () {
@@ -62,8 +70,13 @@ function install (): () => void {
     overhear(process.stdout),
     overhear(process.stderr),
     guardConnections(),
-    guardMachine(() => [...taps].map((tap) => tap.folder), (folder, what) => {
-      for (const tap of taps) if (tap.folder === folder) tap.use(what)
+    guardMachine(() => [...taps].map((tap) => tap.folder), {
+      used (folder, what) {
+        for (const tap of tapsOf(folder)) tap.use(what)
+      },
+      keyed (folder, how, key) {
+        for (const tap of tapsOf(folder)) tap.sign({ how, key })
+      }
     }),
     catchUnhandled('unhandledRejection'),
     catchUnhandled('uncaughtException')
@@ -71,6 +84,10 @@ function install (): () => void {
   return () => {
     for (const one of undo) one()
   }
+}
+
+function tapsOf (folder: string): Tap[] {
+  return [...taps].filter((tap) => tap.folder === folder)
 }
 
 /** Takes the place of whoever listens: a test framework would fail its test. */

@@ -1,8 +1,9 @@
 import { countOf, formatReport, runConformance } from '@dispatch/conformance'
 import fc from 'fast-check'
-import { readFile, writeFile } from 'node:fs/promises'
+import { cp, readFile, writeFile } from 'node:fs/promises'
 import { Socket } from 'node:net'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { directory, provide } from '../../../../test/fixtures/providers/folders.ts'
 import { contains, has } from '../../../../test/support/matching.ts'
@@ -61,6 +62,15 @@ await t.test('a connection to another machine is told and not made; afterwards t
   t.strictSame(countOf(report), { passed: 3, failed: 2, skipped: 0 })
   t.strictSame(connect(), before)
   t.notOk(Object.hasOwn(process.stdout, 'write'))
+})
+
+await t.test('the password of a mail server is a secret', async (t) => {
+  const folder = join(await directory(t), 'smtp')
+  await cp(fileURLToPath(new URL('../../../../providers/smtp', import.meta.url)), folder, { recursive: true })
+  const source = await readFile(join(folder, 'index.ts'), 'utf8')
+  await writeFile(join(folder, 'index.ts'), source.replaceAll('Secret({', 'Type.String({'))
+  const { cases } = await runConformance(folder, { only: ['credentials'] })
+  t.strictSame(cases.map(({ why }) => why), ['"password" is sent as "password" of a mail server: declare it as Secret().'])
 })
 
 await t.test('the kit reads a folder afresh each time', async (t) => {
