@@ -1,5 +1,7 @@
 import { compile } from '@dispatch/common'
-import { isServiceName, needsProvider, type ProvidedName, providedNames, ProviderCode } from '@dispatch/core'
+import { deliveryStatusesOf, isDeliveryService, isServiceName, needsProvider, type ProvidedName, providedNames,
+  ProviderCode } from '@dispatch/core'
+import { createHmac } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -32,12 +34,13 @@ export async function scaffoldProvider ({ code, service, directory }: NewProvide
 
 /** A visible placeholder that an integrator replaces by the vendor's own values. The webhook's secret is another one. */
 const apiKey = 'fake_key_5f2b8c91d04e7a63'
+const webhookSecret = 'fake_secret_c81d4e2fa6b09357'
 
 function settingsOf (service: ProvidedName): object {
   const { events, setting } = outlines[service]
   return {
     apiKey,
-    ...(events !== undefined && { webhookSecret: 'fake_secret_c81d4e2fa6b09357' }),
+    ...(events !== undefined && { webhookSecret }),
     ...(setting !== undefined && { [setting.name]: setting.value })
   }
 }
@@ -58,7 +61,8 @@ function filesOf (code: string, service: ProvidedName): Record<string, string> {
     'fixtures/send.accepted.json': json(fixtureOf(code, service)),
     ...Object.fromEntries(
       Object.entries(events ?? {}).map(([word, status]) => [`fixtures/webhook.${status}.json`, json(eventOf(service, word, status))])
-    )
+    ),
+    ...(events === undefined ? {} : { 'fixtures/webhook.signed.json': json(signedEventOf(code, service)) })
   }
 }
 
@@ -130,12 +134,27 @@ function fixtureOf (code: string, service: ProvidedName): object {
   }
 }
 
-function eventOf (service: ProvidedName, word: string, status: string): object {
+function eventOf (service: ProvidedName, word: string, status: string): { body: object } {
   return {
     service,
     settings: settingsOf(service),
     body: { id: `event_${status}`, type: word, about: { id: 'id_1' } },
     expect: { remoteId: 'id_1', type: word, status, eventId: `event_${status}` }
+  }
+}
+
+/** An event as the vendor would sign it: a placeholder for one that it has sent. */
+function signedEventOf (code: string, service: ProvidedName): object {
+  const [[word, status] = ['', '']] = Object.entries(outlines[service].events ?? {})
+  const event = eventOf(service, word, status)
+  const body = JSON.stringify(event.body)
+  return {
+    ...event,
+    source: `Invented: put an event with its headers here that ${
+      nameOf(code)
+    } has sent, and the secret of the test account into "settings".`,
+    headers: { 'X-Signature': createHmac('sha256', webhookSecret).update(body).digest('hex') },
+    body
   }
 }
 
@@ -160,9 +179,20 @@ At ${name}: where the API key is made${events === undefined ? '' : ', and where 
 const ${body} = ${filled}
 \`\`\`
 
-Then put ${name}'s own words in place of the placeholders: address, fields, answer and error codes in \`index.ts\`, the same in \`fixtures/\`.
+Then put ${name}'s own words in place of the placeholders: address, fields, answer and error codes in \`index.ts\`, the same in \`fixtures/\`.${
+    events === undefined ? '' : ` In place of \`fixtures/webhook.signed.json\`, an event that ${name} has signed.`
+  }${followUp(service)}
 The guide is \`providers/README.md\` of Document Dispatch.
 `
+}
+
+/** Services without events can be asked for their status: the kit passes without that, but then no delivery status is ever known. */
+function followUp (service: ProvidedName): string {
+  return isDeliveryService(service) && outlines[service].events === undefined
+    ? ` Write \`statuses\` and the verb \`status\` too: without them no delivery status is ever known (${
+      deliveryStatusesOf(service).join(', ')
+    }).`
+    : ''
 }
 
 function nameOf (code: string): string {

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t from 'tap'
 import ts from 'typescript'
+import { deliveryServices, deliveryStatusesOf, isEventService } from '../../core/contract/delivery.ts'
 import { loadProvider } from '../../core/host/load/load.ts'
 import { directory, provide } from '../fixtures/providers/folders.ts'
 import { contains } from '../support/matching.ts'
@@ -123,6 +124,20 @@ await t.test('every block of the guide is run, and every name of the contract st
   t.equal(blocks.filter(({ info }) => info === '').length, 1, 'but for the picture of a folder')
   for (const name of Object.keys(contract)) t.ok(named(name), name)
   for (const [file, type] of described) for (const name of fieldsOf(file, type)) t.ok(named(name), `${type}: ${name}`)
+  t.end()
+})
+
+await t.test('the guide lists the delivery statuses of each service, and how they are reported', (t) => {
+  const [, section = ''] = /^## Delivery statuses\n([^]*?)^## /m.exec(page) ?? []
+  const rows = [...section.matchAll(/^\| `(\w+)` \| ([^|]+) \| ([^|]+) \|$/gm)].map(([, service = '', statuses = '', by = '']) => [
+    service,
+    { statuses: statuses.replaceAll(/ \([^)]*\)/g, '').split(', '), by }
+  ])
+  const expected = deliveryServices.map((service) => [
+    service,
+    { statuses: deliveryStatusesOf(service), by: isEventService(service) ? 'events and polling' : 'polling' }
+  ])
+  t.strictSame(Object.fromEntries(rows), Object.fromEntries(expected))
   t.end()
 })
 

@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { scaffoldProvider } from '../../scripts/provider/scaffold.ts'
 import { directory } from '../fixtures/providers/folders.ts'
-import { contains, has } from '../support/matching.ts'
+import { contains, has, lacks } from '../support/matching.ts'
 import { fillIn } from '../support/scaffold.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -36,6 +36,18 @@ for (const service of providedNames) {
     t.strictSame(await failed(), [])
   })
 }
+
+await t.test('the page of a new provider says what the kit does not demand: the delivery status, an event that the vendor has signed',
+  async (t) => {
+    const parent = await directory(t)
+    const pageOf = async (service: string) =>
+      await readFile(join(await scaffoldProvider({ code: service, service, directory: parent }), 'README.md'), 'utf8')
+    contains(t, await pageOf('sms'),
+      'Write `statuses` and the verb `status` too: without them no delivery status is ever known (queued, sent, ')
+    contains(t, await pageOf('invoicing'), 'is ever known (received, open, ')
+    contains(t, await pageOf('postal'), 'In place of `fixtures/webhook.signed.json`, an event that Postal has signed.')
+    lacks(t, await pageOf('email'), /statuses|signed/)
+  })
 
 await t.test('a folder that is there, a bad code and an unknown service are refused with a sentence', async (t) => {
   const parent = await directory(t)

@@ -14,9 +14,11 @@ import { mailCases } from './rules/mails.ts'
 import { outcomeCases } from './rules/outcomes.ts'
 import { blindCases, fixtureCases, questionCases, replayCases } from './rules/replay.ts'
 import { settingsCases } from './rules/settings.ts'
+import { signedCases } from './rules/signed.ts'
 import { createSubject, type ProviderUnderTest, ready } from './rules/subject.ts'
 import { tenantCases } from './rules/tenants.ts'
 import { webhookCases } from './rules/webhooks.ts'
+import { statusWordCases } from './rules/words.ts'
 import { errorWithStack } from './run/trace.ts'
 import { createVendorDouble } from './run/vendor-double.ts'
 import { type Watch, watchProcess } from './run/watch.ts'
@@ -97,6 +99,8 @@ async function casesOf (subject: ProviderUnderTest, watch: Watch, asks: (...rule
     await when(['cancel'], () => cancelCases(subject, { questions, fit })),
     await when(['tenants'], () => tenantCases(subject, fit)),
     await when(['documents'], () => documentCases(subject, fit)),
+    await when(['words'], () => statusWordCases(subject, questions)),
+    await when(['signed'], () => signedCases(subject)),
     await when(['webhook', 'words', 'unknown', 'forged', 'repeated', 'malformed'], () => webhookCases(subject))
   ]
   return [

@@ -1,6 +1,6 @@
 import { isRecord, type Json, type JsonObject } from '@dispatch/common'
-import { createKeySources, createVendorSigningKey, type EventService, eventServices, isConfigured, mapTexts, type ReadEvent, readEvent,
-  readFailed, signDelivery, type SignWith, statusOf, type Verifier, verifiersOf, verifyWebhook, type WebhookManifest,
+import { createKeySources, createVendorSigningKey, type EventService, eventServices, isConfigured, type ReadEvent, readEvent, readFailed,
+  signDelivery, type SignWith, statusOf, type Verifier, verifiersOf, verifyWebhook, type WebhookManifest,
   type WebhookRequest } from '@dispatch/core/host'
 import { differs } from '../fixtures/compare.ts'
 import type { EventFixture } from '../fixtures/fixture.ts'
@@ -9,9 +9,10 @@ import { type Case, judged, skipped } from '../report.ts'
 import { now } from '../run/vendor-double.ts'
 import { inTurn } from './replay.ts'
 import { attempted, type ProviderUnderTest } from './subject.ts'
+import { eventWordCases } from './words.ts'
 
 /** One webhook of the provider, with keys of the kit instead of the vendor's, and the events for it. */
-type Hook = {
+export type Hook = {
   subject: ProviderUnderTest
   service: EventService
   webhook: WebhookManifest
@@ -42,7 +43,7 @@ export async function webhookCases (subject: ProviderUnderTest): Promise<Case[]>
       ...unfit,
       ...verified.flat(),
       ...await partlyCases(hook),
-      ...await wordCases(hook),
+      ...await eventWordCases(hook),
       ...await repeatedCases(hook),
       ...await malformedCases(hook)
     ]
@@ -91,7 +92,7 @@ function hookOf (subject: ProviderUnderTest, service: EventService, webhook: Web
   }
 }
 
-function bytesOf (body: EventFixture['body']): Buffer {
+export function bytesOf (body: EventFixture['body']): Buffer {
   return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
 }
 
@@ -122,54 +123,6 @@ async function deliver (
 ): Promise<string> {
   const keys = createKeySources({ fetchJson: () => Promise.reject(new Error('The kit has the keys.')), now, onError: () => undefined })
   return (await verifyWebhook(verifiers, delivery, { settings: () => settings, endpoint: expected, keys }, now())).verdict
-}
-
-const unknownWord = 'kit.a-word-that-nobody-knows'
-
-/** Tries each of the vendor's words, and an unknown one, in the place where a fixture has one. */
-async function wordCases (hook: Hook): Promise<Case[]> {
-  const { webhook: { events }, service } = hook
-  const readings = await inTurn(hook.events,
-    async ({ name, body }) => ({ name, body, read: await readEvent(hook.subject.installed, service, body) }))
-  const shown = new Set(readings.flatMap(({ read }) => read.ok ? [read.reading.type] : []))
-  const base = readings.find(({ read, body }) => read.ok && changed(body, read.reading.type, unknownWord) !== undefined)
-  const become = async (word: string): Promise<ReadEvent | undefined> => {
-    const other = base?.read.ok === true ? changed(base.body, base.read.reading.type, word) : undefined
-    return other === undefined ? undefined : await readEvent(hook.subject.installed, service, other)
-  }
-  const words = await inTurn(Object.entries(events), async ([word, status]) => {
-    if (shown.has(word)) return judged('words', `"${word}"`, [])
-    const read = await become(word)
-    if (read === undefined) {
-      return judged('words', `"${word}"`, [
-        'No fixture has it, and it stands in none where another word stands: write fixtures/webhook.….json for it.'
-      ])
-    }
-    return judged('words', `"${word}"`,
-      read.ok ? differs('status', status, statusOf(events, read.reading.type) ?? 'unknown') : [read.reason])
-  })
-  const read = await become(unknownWord)
-  const bySelf = hook.events.some(({ fixture }) => fixture.expect.status === 'unknown')
-  if (read === undefined) {
-    return [
-      ...words,
-      judged('unknown', 'an unknown word',
-        bySelf ? [] : ['No word stands literally in the body of a fixture: write fixtures/webhook.unknown.json with "status": "unknown".'])
-    ]
-  }
-  return [
-    ...words,
-    judged('unknown', `${base?.name ?? ''} with an unknown word`,
-      read.ok ? differs('status', 'unknown', statusOf(events, read.reading.type) ?? 'unknown') : [`It is an error: ${read.reason}`])
-  ]
-}
-
-/** The event with one word replaced by another; undefined where the word is not a whole value. */
-function changed (body: Buffer, from: string, to: string): Buffer | undefined {
-  const parsed = attempted(() => JSON.parse(body.toString()) as Json)
-  if (!parsed.ok) return undefined
-  const other = Buffer.from(JSON.stringify(mapTexts(parsed.value, (text) => text === from ? to : text)))
-  return other.includes(to) ? other : undefined
 }
 
 /** An event for a configuration with the secrets of several verifiers, without the part that one of them needs. */

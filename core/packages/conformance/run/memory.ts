@@ -1,9 +1,9 @@
-import type { Json } from '@dispatch/common'
+import type { Json, JsonObject } from '@dispatch/common'
 import type { Log, State } from '@dispatch/core/host'
 
-/** A provider's state in memory; `entries` shows its content. */
-export function memoryState (): State & { entries: ReadonlyMap<string, Json> } {
-  const entries = new Map<string, Json>()
+/** A provider's state in memory, with these entries at first; `entries` shows its content. */
+export function memoryState (remembered: JsonObject = {}): State & { entries: ReadonlyMap<string, Json> } {
+  const entries = new Map<string, Json>(Object.entries(remembered))
   return {
     entries,
     get: (key) => Promise.resolve(structuredClone(entries.get(key))),

@@ -25,6 +25,8 @@ export type FixtureCall = ExchangeScript & {
   reference: string
   idempotencyKey: string
   documents: ReadonlyMap<string, Buffer>
+  /** What the provider has stored before. */
+  remembered?: JsonObject
   state?: State
 } & ({ verb: 'dispatch', request: JsonObject } | { verb: Exclude<VerbName, 'dispatch'>, query: JsonObject })
 
@@ -93,7 +95,7 @@ function contextOf (
   return {
     ...call,
     log,
-    state: call.state ?? memoryState(),
+    state: call.state ?? memoryState(call.remembered),
     now,
     resources: {
       network,
