@@ -81,7 +81,7 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get }) => {
     breakers: get('breakers'),
     administration: get('providerAdministration')
   })
-  await server.register(supportPage, { host: get('selectableProviders') })
+  await server.register(supportPage, { host: get('selectableProviders'), breakers: get('breakers') })
   await server.register(configurationRoutes, { configurationService: get('configurationService') })
   await server.register(webhookRoutes, { webhookReceiver: get('webhookReceiver') })
   await server.register(healthRoutes, { ...shared, clockSkew: get('clockSkew'), sandboxState: get('sandboxState') })

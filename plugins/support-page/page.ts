@@ -1,4 +1,4 @@
-import { destinationNames, type Host, type Manifest, type ProvidedName, providedNames, services } from '@dispatch/core'
+import { type Breakers, destinationNames, type Host, type Manifest, type ProvidedName, providedNames, services } from '@dispatch/core'
 import type { FastifyPluginCallback } from 'fastify'
 import { hash } from 'node:crypto'
 import { columnsOf } from './columns.ts'
@@ -6,11 +6,11 @@ import { type Html, html } from './html.ts'
 import { supportOf } from './support.ts'
 
 /** `/docs/providers`: what each installed provider supports, one table a service, written from the manifests. */
-export const supportPage: FastifyPluginCallback<{ host: Host }> = (app, { host }, done) => {
+export const supportPage: FastifyPluginCallback<{ host: Host, breakers: Pick<Breakers, 'failing'> }> = (app, { host, breakers }, done) => {
   app.get('/docs/providers', { config: { public: true }, schema: { hide: true } }, async (_request, reply) => {
     const manifests = host.entries().flatMap((entry) => entry.state === 'installed' ? [entry.manifest] : [])
     return reply.headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy, 'cache-control': 'no-cache' })
-      .send(pageOf(manifests).markup)
+      .send(pageOf(manifests, breakers.failing()).markup)
   })
   done()
 }
@@ -32,7 +32,7 @@ const policy =
   `default-src 'none'; style-src 'sha256-${hash('sha256', style, 'base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors ` +
   `'none'`
 
-function pageOf (manifests: readonly Manifest[]): Html {
+function pageOf (manifests: readonly Manifest[], failing: ReadonlySet<string>): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -47,7 +47,7 @@ function pageOf (manifests: readonly Manifest[]): Html {
 <p>A request that asks a provider for more is refused with a sentence, before anything is made or charged. “—” sets no limit.
 With forms and health, the same is at <code>GET /api/v1/providers</code>; the routes are at <a href="./">/docs</a>.</p>
 ${providedNames.map((name) => sectionOf(name, manifests))}
-${reachSection(manifests)}
+${reachSection(manifests, failing)}
 </main>
 </body>
 </html>
@@ -76,18 +76,21 @@ ${rows}</tbody>
 `
 }
 
-/** What each provider reaches, and what it asks a company for. */
-function reachSection (manifests: readonly Manifest[]): Html {
-  const rows = manifests.map((manifest) =>
-    html`<tr>${rowHead(manifest)}<td>${manifest.version}</td><td>${hostsOf(manifest)}</td><td>${settingsOf(manifest)}</td></tr>\n`
-  )
+/** What each provider reaches, what it asks a company for, and whether its vendor fails for somebody. */
+function reachSection (manifests: readonly Manifest[], failing: ReadonlySet<string>): Html {
+  const rows = manifests.map((manifest) => {
+    const health = failing.has(manifest.code) ? 'failing' : 'ok'
+    const cells = [manifest.version, health, hostsOf(manifest), settingsOf(manifest)]
+    return html`<tr>${rowHead(manifest)}${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`
+  })
   return html`<section aria-labelledby="reach">
-<h2 id="reach">hosts and settings</h2>
-<p>A provider reaches these hosts and no others. Whether its vendor works for a company stands in <code>health</code> at
+<h2 id="reach">health, hosts and settings</h2>
+<p>A provider reaches these hosts and no others. It is “failing” while its vendor has failed several times in a row for a company,
+in the process that shows this page. How it is for your own company stands in <code>health</code> at
 <code>GET /api/v1/providers</code>.</p>
 <div role="region" aria-labelledby="reach" tabindex="0">
 <table>
-<thead><tr><th scope="col">provider</th><th scope="col">version</th><th scope="col">hosts</th><th scope="col">settings</th></tr></thead>
+<thead><tr><th scope="col">provider</th><th scope="col">version</th><th scope="col">health</th><th scope="col">hosts</th><th scope="col">settings</th></tr></thead>
 <tbody>
 ${rows}</tbody>
 </table>

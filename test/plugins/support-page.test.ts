@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto'
 import t from 'tap'
 import { isEventService } from '../../core/contract/delivery.ts'
+import { unavailable } from '../../core/provider.ts'
 import { provide } from '../fixtures/providers/folders.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
-import { operator, startService } from '../support/service.ts'
+import { invoiceRequest, operator, startService } from '../support/service.ts'
 import { testProviders } from './support/providers.ts'
 
 const providers = await testProviders(t)
@@ -58,6 +59,22 @@ await t.test('a table has the hosts and settings of every provider', async (t) =
   t.strictSame(text(rowOf(page, 'reach', 'stripe')?.['hosts']), 'api.stripe.com, files.stripe.com, pay.stripe.com')
   contains(t, text(rowOf(page, 'reach', 'stripe')?.['settings']), /^secretKey, .*timezone \(optional\)/)
   contains(t, text(rowOf(page, 'reach', 'smtp')?.['hosts']), 'the setting host')
+})
+
+await t.test('after several failures of its vendor a provider is failing, on the page and in the list', async (t) => {
+  await providers.add('moody', {}, () => Promise.reject(unavailable('Moody is down.')))
+  await service.send('POST', '/api/v1/providers/reload', {}, operator)
+  await service.send('PUT', '/api/v1/company/providers/moody', { body: { settings: {} } })
+  const send = () => service.send('POST', '/api/invoicing', { body: invoiceRequest({}, { providerName: 'moody' }) })
+  const health = async () => {
+    const { body } = await service.send('GET', '/api/v1/providers')
+    const { state } = body.data.find(({ code }: { code: string }) => code === 'moody').health
+    return [state, text(rowOf(await read(), 'reach', 'moody')?.['health'])]
+  }
+  t.strictSame(await health(), ['ok', 'ok'])
+  for (let failures = 0; failures < 5; failures++) t.equal((await send()).status, 503)
+  t.strictSame(await health(), ['failing', 'failing'])
+  t.equal(text(rowOf(await read(), 'reach', 'stripe')?.['health']), 'ok')
 })
 
 await t.test('the table shows what the list of providers shows', async (t) => {

@@ -18,6 +18,8 @@ export type Breakers = {
   /** Counts a failure of the provider's own code that no call has told of. */
   fault: (company: number, provider: string) => void
   state: (company: number, provider: string) => BreakerState
+  /** The providers whose breaker is not closed for some company. */
+  failing: () => ReadonlySet<string>
   /** Closes breakers: of one company or of all (null), of one provider or of all. */
   close: (which: { companyId: number | null, providerName?: string }) => void
 }
@@ -67,6 +69,10 @@ export function createBreakers ({ now, failures: threshold = 5, pause = 30 }: Br
       const opened = breakers.peek(keyOf(company, provider))?.opened
       if (opened === undefined) return 'closed'
       return left(opened) > 0 ? 'open' : 'half-open'
+    },
+    failing () {
+      const open = [...breakers.entries()].filter(([, { opened }]) => opened !== undefined)
+      return new Set(open.map(([key]) => key.slice(key.indexOf('|') + 1)))
     },
     close ({ companyId, providerName }) {
       for (const key of [...breakers.keys()]) {

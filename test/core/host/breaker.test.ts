@@ -30,6 +30,21 @@ void t.test('opens after several failures of the vendor in a row', (t) => {
   t.end()
 })
 
+void t.test('a provider is failing as long as its breaker is not closed for some company', (t) => {
+  const { tell, failing, record, close } = begin()
+  tell(unavailable, unavailable)
+  record(2, 'acme', accepted)
+  record(2, 'other', unavailable)
+  t.strictSame([...failing()], [])
+  tell(unavailable)
+  t.strictSame([...failing()], ['acme'])
+  close({ companyId: 2 })
+  t.strictSame([...failing()], ['acme'])
+  close({ companyId: 1 })
+  t.strictSame([...failing()], [])
+  t.end()
+})
+
 void t.test('a refusal proves that the vendor is there, and so does an acceptance', (t) => {
   for (const answer of [rejected, accepted]) {
     const { tell, is } = begin()
