@@ -134,7 +134,7 @@ function fixtureOf (code: string, service: ProvidedName): object {
   }
 }
 
-function eventOf (service: ProvidedName, word: string, status: string): { body: object } {
+function eventOf (service: ProvidedName, word: string, status: string): Record<'service' | 'settings' | 'body' | 'expect', unknown> {
   return {
     service,
     settings: settingsOf(service),

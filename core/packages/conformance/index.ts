@@ -4,6 +4,9 @@
 export { runConformance } from './conformance.ts'
 export { countOf, formatReport, conformanceRules, type Case, type ConformanceReport, type ConformanceRule } from './report.ts'
 
+// Recording fixtures from a vendor's sandbox.
+export { recordFixture, type RecordedCall } from './record/record.ts'
+
 // The test vendor.
 export { createAuthority } from './vendor/certificates.ts'
 export type { ReceivedRequest } from './vendor/requests.ts'

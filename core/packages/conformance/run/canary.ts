@@ -30,9 +30,8 @@ export function withCanaries<Value extends Json> (value: Value, canaries: Canari
     : mapTexts(value, (text) => longestFirst.reduce((changed, { was, is }) => changed.replaceAll(was, is), text))
 }
 
-/** Changes each letter and digit in the second half of a text to another one of its kind, each by another step. */
-export function shifted (text: string, seed: number): string {
-  const kept = Math.floor(text.length / 2)
+/** Changes each letter and digit of a text after the `kept` first ones (half of it) to another one of its kind, each by another step. */
+export function shifted (text: string, seed: number, kept = Math.floor(text.length / 2)): string {
   const steps = hash('sha256', `${seed} ${text}`, 'buffer')
   return text.slice(0, kept) + text.slice(kept).replaceAll(/[0-9a-zA-Z]/g, (character, index: number) => {
     const kind = kinds.find((characters) => characters.includes(character)) ?? character

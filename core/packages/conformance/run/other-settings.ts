@@ -17,7 +17,7 @@ export function otherSettings (form: SettingsSchema, settings: JsonObject, seed:
 }
 
 /** Another private key of the same kind; a key that is neither RSA nor of an elliptic curve stays. */
-function otherKey (pem: string): string {
+export function otherKey (pem: string): string {
   const { asymmetricKeyType: kind, asymmetricKeyDetails: { modulusLength = 2048, namedCurve = 'P-256' } = {} } = createPrivateKey(pem)
   const encoding = { type: 'pkcs8', format: 'pem' } as const
   if (kind === 'rsa') return generateKeyPairSync('rsa', { modulusLength }).privateKey.export(encoding)

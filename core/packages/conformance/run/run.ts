@@ -28,6 +28,8 @@ export type FixtureCall = ExchangeScript & {
   /** What the provider has stored before. */
   remembered?: JsonObject
   state?: State
+  /** The clock, where it is not the kit's. */
+  now?: () => Date
 } & ({ verb: 'dispatch', request: JsonObject } | { verb: Exclude<VerbName, 'dispatch'>, query: JsonObject })
 
 /**
@@ -96,7 +98,7 @@ function contextOf (
     ...call,
     log,
     state: call.state ?? memoryState(call.remembered),
-    now,
+    now: call.now ?? now,
     resources: {
       network,
       account: 'the company',

@@ -1,0 +1,154 @@
+import { type RecordedCall, recordFixture, runConformance } from '@dispatch/conformance'
+import { cp, readdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+import { directory, provide } from '../../../../test/fixtures/providers/folders.ts'
+import { contains } from '../../../../test/support/matching.ts'
+import { vendorOf } from '../../../../test/support/vendor.ts'
+import { reveals } from '../run/canary.ts'
+
+const healthy = fileURLToPath(new URL('../../../../test/fixtures/zoo/healthy', import.meta.url))
+const settings = { apiKey: 'zoo_live_9f3b1c7d2e5a4086', webhookSecret: 'zoo_hook_c4n4ry7s1gn1ng' }
+const secrets = Object.values(settings)
+const sms = { verb: 'dispatch', service: 'sms', settings, request: { sms: { phoneNumber: '+33612345678', message: 'Hello' } } } as const
+
+/** The healthy provider without fixtures, and its vendor. */
+async function begin (t: Test) {
+  const { vendor, network } = await vendorOf(t)
+  const folder = join(await directory(t), 'zoo')
+  await cp(healthy, folder, { recursive: true })
+  await rm(join(folder, 'fixtures'), { recursive: true })
+  const record = (call: Omit<RecordedCall, 'folder'>, name: string, existing: 'refuse' | 'replace' = 'refuse') =>
+    recordFixture({ folder, ...call }, { name, existing, network })
+  const failed = async () =>
+    (await runConformance(folder, { only: ['replay', 'question'] })).cases.filter(({ status }) => status === 'failed').map(({ name }) =>
+      name
+    )
+  return { vendor, network, folder, record, failed }
+}
+
+await t.test('a dispatch is recorded as a fixture with which the kit agrees, without its secrets', async (t) => {
+  const { vendor, record, failed } = await begin(t)
+  vendor.on('POST /v1/messages', { status: 201, json: { id: 'msg_77', status: 'queued', session_token: 'tok_5e55107c4n4ry' } })
+  const text = await readFile(await record(sms, 'recorded'), 'utf8')
+  for (const secret of [...secrets, 'tok_5e55107c4n4ry']) t.notOk(reveals(text, secret), text)
+  const { settings: masked, exchange, ...rest } = JSON.parse(text)
+  t.strictSame(rest, {
+    service: 'sms',
+    request: sms.request,
+    result: { outcome: 'accepted', response: { id: 'msg_77', status: 'queued' } }
+  })
+  contains(t, masked.apiKey, /^zoo_live_[0-9a-f]{16}$/)
+  t.strictSame(exchange[0].expect, {
+    method: 'POST',
+    url: 'https://api.zoo.test/v1/messages',
+    bearer: masked.apiKey,
+    json: { to: '+33612345678', text: 'Hello', reference: '{{reference}}', test: false }
+  })
+  t.equal(exchange[0].answer.status, 201)
+  t.equal(vendor.requests[0]?.headers['authorization'], `Bearer ${settings.apiKey}`)
+  t.strictSame(await failed(), ['the verb "status" of "postal"'])
+})
+
+await t.test('documents, steps and keys of a dispatch are recorded, and queries too', async (t) => {
+  const { vendor, record, failed, folder } = await begin(t)
+  vendor.on('POST /v1/letters', { status: 201, json: { id: 'ltr_9', status: 'draft' } })
+  vendor.on('POST /v1/letters/ltr_9/send', { json: { id: 'ltr_9', status: 'accepted' } })
+  vendor.on('GET /v1/letters/ltr_9', { json: { id: 'ltr_9', status: 'posted' } })
+  vendor.on('DELETE /v1/letters/ltr_9', { status: 422, json: { code: 'too_late', message: 'It is in the post.' } })
+  vendor.on('GET /v1/messages', { json: [] })
+  const recipient = { name: 'Ada Lovelace', address: '12 rue de la Paix', city: 'Paris', postalCode: '75002', country: 'FR' }
+  const content = Buffer.from('%PDF-1.7\nA real one, for the vendor.\n')
+  const letter = { verb: 'dispatch', service: 'postal', settings, request: { postal: { recipient } }, content } as const
+  const { exchange, result } = JSON.parse(await readFile(await record(letter, 'letter'), 'utf8'))
+  t.strictSame(exchange[0].expect.headers, { 'idempotency-key': '{{idempotencyKey}}' })
+  t.equal(exchange[0].expect.multipart.file.document, '/document')
+  t.equal(exchange[1].expect.headers['idempotency-key'], '{{idempotencyKey}}-send')
+  t.strictSame(result, { outcome: 'accepted', response: { id: 'ltr_9', status: 'accepted' }, checkpoint: 'ltr_9' })
+  const query = { id: 'ltr_9' }
+  await record({ verb: 'status', service: 'postal', settings, query }, 'posted')
+  const refused = JSON.parse(await readFile(await record({ verb: 'cancel', service: 'postal', settings, query }, 'late'), 'utf8'))
+  t.strictSame(refused.result, {
+    outcome: 'rejected',
+    error: { word: 'provider_error', code: 'too_late', message: 'It is in the post.' }
+  })
+  const absent = JSON.parse(await readFile(await record({ verb: 'lookup', service: 'sms', settings }, 'absent'), 'utf8'))
+  t.strictSame([absent.exchange[0].expect.query, absent.result], [{ reference: '{{reference}}' }, { found: 'absent' }])
+  t.strictSame((await readdir(join(folder, 'fixtures'))).sort(), [
+    'cancel.late.json',
+    'lookup.absent.json',
+    'send.letter.json',
+    'status.posted.json'
+  ])
+  t.strictSame(await failed(), [])
+})
+
+await t.test('tokens that the vendor gives, and those that the provider signs, are not in the file', async (t) => {
+  const { vendor, network } = await vendorOf(t)
+  vendor.on('POST /token', { json: { access_token: 'ey-c4n4ry-of-the-vendor-1234', token_type: 'Bearer', expires_in: 300 } })
+  vendor.on('POST /v1/messages', { json: { id: '1', status: 'sent' } })
+  vendor.on('POST /v1/audit', { json: {} })
+  const folder = await provide(await directory(t), 'signs', {
+    'index.js': `import { createHmac } from 'node:crypto'
+import { defineProvider, Secret, Type } from '@dispatch/core/provider'
+const api = 'https://api.signs.test'
+export default defineProvider({
+  code: 'signs',
+  name: 'Signs',
+  hosts: ['api.signs.test'],
+  settings: Type.Object({ id: Type.String(), secret: Secret() }),
+  services: { sms: { idempotency: { kind: 'none' }, async dispatch ({ sms }, { settings, http, reference }) {
+    const oauth2 = { grant: 'client_credentials', tokenUrl: api + '/token', clientId: settings.id, clientSecret: settings.secret, clientAuth: 'body' }
+    const own = createHmac('sha256', settings.secret).update(String(Math.random())).digest('base64url')
+    await http.post(api + '/v1/audit', { bearer: own, headers: { 'x-signature': own }, form: { reference } }, Type.Unknown())
+    return await http.post(api + '/v1/messages', { oauth2, json: { text: sms.message } }, Type.Object({ id: Type.String(), status: Type.String() }))
+  } } }
+})`
+  })
+  const given = { id: 'client-1', secret: 'c4n4ry/of+the=client' }
+  const file = await recordFixture({ folder, ...sms, settings: given }, { name: 'signed', existing: 'refuse', network })
+  const text = await readFile(file, 'utf8')
+  for (const secret of [given.secret, 'ey-c4n4ry-of-the-vendor-1234']) t.notOk(reveals(text, secret), text)
+  const { settings: { secret }, exchange: [audit, token, message] } = JSON.parse(text)
+  t.strictSame([audit.expect.bearer, audit.expect.headers], ['{{any}}', { 'x-signature': '{{any}}' }])
+  t.strictSame(token.expect.form, { grant_type: 'client_credentials', client_id: 'client-1', client_secret: secret })
+  t.equal(message.expect.bearer, token.answer.json.access_token)
+  const { cases } = await runConformance(folder, { only: ['replay'] })
+  t.strictSame(cases.map(({ name, status }) => [name, status]), [['send.signed', 'passed']])
+})
+
+await t.test('a fixture that is there is replaced only when that is asked for', async (t) => {
+  const { vendor, record } = await begin(t)
+  vendor.on('POST /v1/messages', [{ json: { id: 'first', status: 'queued' } }, { json: { id: 'second', status: 'queued' } }])
+  const file = await record(sms, 'recorded')
+  await t.rejects(record(sms, 'recorded'), /send\.recorded\.json is there already: choose another name, or replace it with --force/)
+  contains(t, await readFile(file, 'utf8'), '"id": "first"')
+  t.equal(vendor.requests.length, 1, 'the vendor is not asked in vain')
+  await record(sms, 'recorded', 'replace')
+  contains(t, await readFile(file, 'utf8'), '"id": "second"')
+})
+
+await t.test('nothing is written where nothing was said to the vendor', async (t) => {
+  const { vendor, record, folder } = await begin(t)
+  await t.rejects(record({ ...sms, settings: { apiKey: 'zoo_live_9f3b1c7d2e5a4086' } }, 'bad'), /\/settings\/webhookSecret .*required/)
+  await t.rejects(record({ ...sms, verb: 'status', query: { id: '1' } }, 'bad'), /no verb "status" for "sms"/)
+  await t.rejects(record(sms, '../bad'), /"\.\.\/bad" is no name of a fixture/)
+  vendor.on('POST /v1/messages', { cut: 'after-body' })
+  await t.rejects(record(sms, 'bad'), /The vendor was not asked: /)
+  await t.rejects(readdir(join(folder, 'fixtures')), { code: 'ENOENT' })
+})
+
+await t.test('only declared hosts are asked', async (t) => {
+  const { vendor, network } = await vendorOf(t)
+  const folder = await provide(await directory(t), 'strays', {
+    'index.js': `import { defineProvider, Type } from '@dispatch/core/provider'
+export default defineProvider({ code: 'strays', name: 'Strays', hosts: ['api.strays.test'], settings: Type.Object({}), services: { sms: {
+  idempotency: { kind: 'none' },
+  dispatch: (request, { http }) => http.post('https://elsewhere.test/', {}, Type.Object({ id: Type.String(), status: Type.String() }))
+} } })`
+  })
+  await t.rejects(recordFixture({ folder, ...sms, settings: {} }, { name: 'bad', existing: 'refuse', network }),
+    /may not call "elsewhere\.test"/)
+  t.equal(vendor.requests.length, 0)
+})
