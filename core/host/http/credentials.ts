@@ -2,7 +2,10 @@ import type { HttpCall } from './call.ts'
 import { formPairs } from './form.ts'
 import type { OAuth2 } from './oauth.ts'
 
-/** A value that proves who sends a request, and how it is sent: `as "bearer"`. User names, account numbers and the ids of keys prove nothing. */
+/**
+ * A value that proves who sends a request, and how it is sent: `as "bearer"`. User names, account numbers and the ids of keys prove
+ * nothing.
+ */
 export type Credential = { sent: string, value: string }
 
 /** A field whose value is a credential, in a header, a query or a body. Tokens of a page or for idempotency have other names. */

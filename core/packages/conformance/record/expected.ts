@@ -41,8 +41,8 @@ function signInOf ({ authorization = '' }: ReceivedRequest['headers'], { isSecre
 }
 
 function headersOf (headers: ReceivedRequest['headers'], known: KnownValues): Pick<Expected, 'headers'> {
-  const named = Object.entries(headers).filter(([name]) => !unnamed.test(name)).map(
-    ([name, value]) => [name, credential(name, value, known)]
+  const named = Object.entries(headers).filter(([name]) => !unnamed.test(name)).map(([name, value]) =>
+    [name, credential(name, value, known)] as const
   )
   return named.length === 0 ? {} : { headers: Object.fromEntries(named) }
 }
@@ -114,7 +114,7 @@ function answerOf ({ status, headers, body, json }: RecordedAnswer): Exchange[nu
     ...(status !== 200 && { status }),
     ...(Object.keys(named).length > 0 && { headers: named }),
     ...(json === undefined
-      ? body.byteLength > 0 && { text: isUtf8(body) && /^text\//.test(type ?? '') ? body.toString() : file }
+      ? body.byteLength > 0 && { text: isUtf8(body) && type?.startsWith('text/') === true ? body.toString() : file }
       : { json })
   }
 }

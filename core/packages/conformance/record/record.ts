@@ -185,7 +185,7 @@ function resultOf ({ result, saved }: CallRun, { call: { reference, idempotencyK
     : result.outcome === 'accepted'
     ? { outcome: result.outcome, response: result.response }
     : { outcome: result.outcome, error: errorOf(result.error) }
-  return mapTexts({ ...outcome, ...(checkpoint !== undefined && { checkpoint }) } as JsonObject,
+  return mapTexts<JsonObject>({ ...outcome, ...(checkpoint !== undefined && { checkpoint }) },
     (text) => text.replaceAll(reference, '{{reference}}').replaceAll(idempotencyKey, '{{idempotencyKey}}'))
 }
 

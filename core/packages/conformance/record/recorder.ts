@@ -10,7 +10,7 @@ import { createVendor, type VendorReply } from '../vendor/vendor.ts'
 export type RecordedExchange = { request: ReceivedRequest, answer: RecordedAnswer }
 export type RecordedAnswer = { status: number, headers: Record<string, string>, body: Buffer, json?: Json }
 
-/** A stage whose vendor is the real one: what a provider sends is passed on, and kept with the answers. `failures`: what was not answered. */
+/** A stage whose vendor is the real one: what a provider sends is passed on, and kept with its answer. `failures`: what had no answer. */
 export type Recorder = VendorDouble & { recorded: readonly RecordedExchange[], failures: readonly string[] }
 
 /** `outside` reaches the vendor: its guard and its TLS decide. */

@@ -45,7 +45,7 @@ function changed (body: Buffer, from: string, to: string): Buffer | undefined {
   return other.includes(to) ? other : undefined
 }
 
-/** Every word of `statuses` must be returned in a fixture of `status` or `cancel`, and become the delivery status that the fixture tells. */
+/** Every word of `statuses` must be returned in a fixture of `status` or `cancel`, and become the status that the fixture tells. */
 export async function statusWordCases (subject: ProviderUnderTest, questions: readonly Prepared[]): Promise<Case[]> {
   const { services } = subject.installed.manifest
   const cases = await inTurn(Object.entries(services), async ([service, { statuses = {} }]) => {
