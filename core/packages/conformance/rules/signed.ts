@@ -4,9 +4,9 @@ import type { EventFixture } from '../fixtures/fixture.ts'
 import type { Named } from '../fixtures/fixtures.ts'
 import { type Case, judged } from '../report.ts'
 import { now } from '../run/vendor-double.ts'
+import { bytesOf } from './hook.ts'
 import { inTurn } from './replay.ts'
 import type { ProviderUnderTest } from './subject.ts'
-import { bytesOf } from './webhooks.ts'
 
 /** An event with the headers that the vendor gave it. */
 type SignedEvent = EventFixture & { headers: Record<string, string> }

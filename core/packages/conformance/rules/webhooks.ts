@@ -1,24 +1,15 @@
 import { isRecord, type Json, type JsonObject } from '@dispatch/common'
 import { createKeySources, createVendorSigningKey, type EventService, eventServices, isConfigured, type ReadEvent, readEvent, readFailed,
-  signDelivery, type SignWith, statusOf, type Verifier, verifiersOf, verifyWebhook, type WebhookManifest,
-  type WebhookRequest } from '@dispatch/core/host'
+  signDelivery, type SignWith, statusOf, verifiersOf, verifyWebhook, type WebhookManifest, type WebhookRequest } from '@dispatch/core/host'
 import { differs } from '../fixtures/compare.ts'
 import type { EventFixture } from '../fixtures/fixture.ts'
 import { prepareSettings } from '../fixtures/prepare.ts'
 import { type Case, judged, skipped } from '../report.ts'
 import { now } from '../run/vendor-double.ts'
+import { bytesOf, type Hook } from './hook.ts'
 import { inTurn } from './replay.ts'
 import { attempted, type ProviderUnderTest } from './subject.ts'
 import { eventWordCases } from './words.ts'
-
-/** One webhook of the provider, with keys of the kit instead of the vendor's, and the events for it. */
-export type Hook = {
-  subject: ProviderUnderTest
-  service: EventService
-  webhook: WebhookManifest
-  verifiers: readonly Verifier[]
-  events: { name: string, fixture: EventFixture, signed: SignWith, body: Buffer }[]
-}
 
 const endpoint = 'kit-endpoint:kit-password-of-the-endpoint'
 const strange = 'kit-endpoint:another-password'
@@ -90,10 +81,6 @@ function hookOf (subject: ProviderUnderTest, service: EventService, webhook: Web
     },
     unfit: found.flatMap(({ named: { name }, settings }) => settings.ok ? [] : [judged('fixtures', name, [settings.why])])
   }
-}
-
-export function bytesOf (body: EventFixture['body']): Buffer {
-  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
 }
 
 async function trueCases (hook: Hook): Promise<Case[]> {

@@ -3,9 +3,9 @@ import { type Manifest, mapTexts, type ProvidedName, type ReadEvent, readEvent, 
 import { differs } from '../fixtures/compare.ts'
 import type { Prepared } from '../fixtures/prepare.ts'
 import { type Case, judged } from '../report.ts'
+import type { Hook } from './hook.ts'
 import { inTurn } from './replay.ts'
 import { attempted, type ProviderUnderTest } from './subject.ts'
-import type { Hook } from './webhooks.ts'
 
 const unknownWord = 'kit.a-word-that-nobody-knows'
 
