@@ -4,7 +4,7 @@
  * fails. Rules after the folder are checked alone; `-- test <folder> --json` prints the report as JSON.
  */
 import { type ConformanceReport, type ConformanceRule, conformanceRules, countOf, formatReport,
-  runConformance } from '@dispatch/conformance'
+  runConformanceInChild } from '@dispatch/conformance'
 import { existsSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -29,7 +29,7 @@ async function test (folder: string, only: readonly string[], format: (report: C
   if (!existsSync(folder)) throw new Error(`There is no folder ${folder}.`)
   const unknown = only.filter((rule) => !isRule(rule))
   if (unknown.length > 0) throw new Error(`There is no rule ${unknown.join(', ')}; there are ${Object.keys(conformanceRules).join(', ')}.`)
-  const report = await runConformance(folder, only.length > 0 ? { only: only.filter(isRule) } : {})
+  const report = await runConformanceInChild(folder, only.length > 0 ? { only: only.filter(isRule) } : {})
   console.log(format(report))
   if (countOf(report).failed > 0) process.exitCode = 1
 }

@@ -8,6 +8,7 @@ export const longTier: Readonly<Record<string, string>> = {
   'test/hostile/': 'attacks, floods, stalls and random requests at length',
   'test/sandbox/': 'processes of adapters are started, attacked and ended',
   'test/conformance.test.ts': 'every shipped provider passes the whole kit',
+  'core/packages/conformance/test/stuck.test.ts': 'the kit waits for providers that never end',
   'core/packages/conformance/test/zoo.test.ts': 'the kit runs once for each broken provider',
   'core/packages/documents/test/renderer.test.ts': 'threads run into their limits of time and memory',
   'core/packages/embedded-postgres/test/embedded.test.ts': 'servers are installed, killed and started again',

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { scaffoldProvider } from '../../scripts/provider/scaffold.ts'
-import { directory } from '../fixtures/providers/folders.ts'
+import { directory, provide } from '../fixtures/providers/folders.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { fillIn } from '../support/scaffold.ts'
 
@@ -114,4 +114,11 @@ await t.test('a folder that is no provider is a failed case, not a crash', async
   const { code, stdout } = await provider(t, 'test', await directory(t))
   t.equal(code, 1)
   contains(t, stdout, /✗ manifest: .*\n {4}✗ the folder\n {8}package\.json cannot be read/)
+})
+
+await t.test('a provider that ends the process is told, and the command fails', async (t) => {
+  const folder = await provide(await directory(t), 'ending', { 'index.js': 'process.reallyExit(0)' })
+  const { code, stdout } = await provider(t, 'test', folder)
+  t.equal(code, 1)
+  contains(t, stdout, /✗ manifest: [^]*\/ending ends the process when it is loaded \(exit code 0\)\./)
 })

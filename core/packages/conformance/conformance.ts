@@ -19,6 +19,7 @@ import { createSubject, type ProviderUnderTest, ready } from './rules/subject.ts
 import { tenantCases } from './rules/tenants.ts'
 import { webhookCases } from './rules/webhooks.ts'
 import { statusWordCases } from './rules/words.ts'
+import { type KitStep, type Progress, progressTo } from './run/progress.ts'
 import { errorWithStack } from './run/trace.ts'
 import { createVendorDouble } from './run/vendor-double.ts'
 import { type Watch, watchProcess } from './run/watch.ts'
@@ -31,9 +32,14 @@ const longestEnd = 2_000
 
 /**
  * `only`: the rules to check, by default all. `limit`: the time limit in milliseconds for one call of a verb, by default 10,000. `load`:
- * loads the provider, by default into this process.
+ * loads the provider, by default into this process. `onStep`: is told what the kit does next.
  */
-export type ConformanceOptions = { only?: readonly ConformanceRule[], limit?: number, load?: typeof loadProvider }
+export type ConformanceOptions = {
+  only?: readonly ConformanceRule[]
+  limit?: number
+  load?: typeof loadProvider
+  onStep?: (step: KitStep) => void
+}
 
 /**
  * Checks a provider against all rules of the contract, on the real host, with a test vendor that follows the provider's fixtures. It never
@@ -41,11 +47,13 @@ export type ConformanceOptions = { only?: readonly ConformanceRule[], limit?: nu
  */
 export async function runConformance (
   folder: string,
-  { only, limit = usualLimit, load: loadWith = loadProvider }: ConformanceOptions = {}
+  { only, limit = usualLimit, load: loadWith = loadProvider, onStep = () => undefined }: ConformanceOptions = {}
 ): Promise<ConformanceReport> {
   const real = await realpath(folder)
   const watch = watchProcess(real)
+  const progress = progressTo(onStep)
   try {
+    progress.check('manifest')
     const loaded = await load(real, loadWith)
     const quiet = judged('quiet', 'while it is loaded', [...new Set(watch.connected())].map((host) => `It connects to "${host}".`))
     if ('why' in loaded) {
@@ -57,11 +65,11 @@ export async function runConformance (
     const fixtures = await readFixtures(loaded.folder)
     const stages = await Promise.all([createVendorDouble(), createVendorDouble()])
     try {
-      const subject = createSubject(loaded, fixtures, stages, { limit, endLimit: Math.min(limit, longestEnd) })
+      const subject = createSubject(progress.follow(loaded), fixtures, stages, { limit, endLimit: Math.min(limit, longestEnd) })
       const cases = [
         judged('manifest', 'the folder', []),
         quiet,
-        ...await casesOf(subject, watch, (...rules) => only === undefined || rules.some((rule) => only.includes(rule)))
+        ...await casesOf(subject, watch, progress, (...rules) => only === undefined || rules.some((rule) => only.includes(rule)))
       ]
       return { provider: loaded.code, cases: cases.filter(({ rule }) => only?.includes(rule) ?? true) }
     } finally {
@@ -82,13 +90,23 @@ async function load (folder: string, loadWith: typeof loadProvider): Promise<Ins
 }
 
 /** The cases of all rules. A rule that was not asked for is skipped if that saves its runs. */
-async function casesOf (subject: ProviderUnderTest, watch: Watch, asks: (...rules: ConformanceRule[]) => boolean): Promise<Case[]> {
+async function casesOf (
+  subject: ProviderUnderTest,
+  watch: Watch,
+  progress: Progress,
+  asks: (...rules: ConformanceRule[]) => boolean
+): Promise<Case[]> {
   const { installed, fixtures } = subject
+  progress.check('replay')
   const questions = ready(fixtures.questions, (named) => prepareQuestion(installed, named))
   const sends = ready(fixtures.sends, (named) => prepareSend(installed, named))
   const replayed = await replayCases(subject, sends)
   const fit = replayed.fit.map(({ prepared }) => prepared)
-  const when = async (rules: ConformanceRule[], cases: () => Promise<Case[]>): Promise<Case[]> => asks(...rules) ? await cases() : []
+  const when = async (rules: ConformanceRule[], cases: () => Promise<Case[]>): Promise<Case[]> => {
+    if (!asks(...rules)) return []
+    progress.check(...rules)
+    return await cases()
+  }
   const played = [
     await when(['question'], () => questionCases(subject, questions)),
     await when(['blind'], () => blindCases(subject, questions)),
@@ -103,6 +121,7 @@ async function casesOf (subject: ProviderUnderTest, watch: Watch, asks: (...rule
     await when(['signed'], () => signedCases(subject)),
     await when(['webhook', 'words', 'unknown', 'forged', 'repeated', 'malformed'], () => webhookCases(subject))
   ]
+  progress.check('foreseen')
   return [
     ...settingsCases(subject),
     ...fixtureCases(subject),

@@ -1,0 +1,24 @@
+import { runConformance, runConformanceInChild } from '@dispatch/conformance'
+import t from 'tap'
+import { directory } from '../../../../test/fixtures/providers/folders.ts'
+import { breed, healthy } from '../../../../test/fixtures/zoo/breed.ts'
+import { stuckAnimals } from '../../../../test/fixtures/zoo/stuck-animals.ts'
+
+// They wait more than they work (milliseconds).
+const stuckAfter = 3_000
+t.jobs = stuckAnimals.length
+
+for (const animal of stuckAnimals) {
+  void t.test(`a provider that ${animal.name} fails "${animal.caught}", and the kit ends`, { buffered: true }, async (t) => {
+    const folder = await breed(await directory(t), animal)
+    const { cases } = await runConformanceInChild(folder, { only: [animal.caught], stuckAfter })
+    t.same(cases.map(({ rule, status }) => [rule, status]), [[animal.caught, 'failed']])
+    const told = cases.map(({ name, why = '' }) => `${name}\n${why}`).join('\n')
+    t.ok(animal.why.test(told), told)
+  })
+}
+
+void t.test('what passes, passes in a child too', { buffered: true }, async (t) => {
+  const only = ['titles', 'replay', 'secrets'] as const
+  t.strictSame(await runConformanceInChild(healthy, { only, stuckAfter: 30_000 }), await runConformance(healthy, { only }))
+})
