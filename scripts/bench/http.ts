@@ -1,6 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { createInterface } from 'node:readline'
 import { Agent, request } from 'undici'
 import { type CallContext, callDispatch } from '../../core/host/call/call.ts'
 import { createRedactor, redactLog } from '../../core/host/call/redact.ts'
@@ -9,9 +6,10 @@ import { createHttp } from '../../core/host/http/client.ts'
 import { createNetwork, type Network } from '../../core/host/http/network.ts'
 import type { InstalledProvider } from '../../core/host/load/load.ts'
 import { deriveManifest } from '../../core/host/manifest/derive.ts'
-import { createVendor } from '../../core/packages/conformance/vendor/vendor.ts'
 import { defineProvider, Secret, Type } from '../../core/provider.ts'
+import { startChild } from './support/child.ts'
 import { effort } from './support/effort.ts'
+import type { QuickVendor } from './support/quick-vendor.ts'
 import { printTable } from './support/table.ts'
 
 /**
@@ -35,21 +33,10 @@ const silent = { debug: nothing, info: nothing, warn: nothing, error: nothing }
 const missing = (): Promise<never> => Promise.reject(new Error('There are no documents here.'))
 const outside = { documents: { read: missing, keep: missing } }
 
-if (process.argv[2] === 'vendor') await serve()
-else await measure()
-
-async function serve (): Promise<void> {
-  const vendor = await createVendor()
-  vendor.answer(() => {
-    vendor.requests.length = 0
-    return { json: { sid: 'SM0123456789', status: 'queued', price: null } }
-  })
-  console.log(JSON.stringify({ ca: vendor.ca, port: vendor.port }))
-}
+await measure()
 
 async function measure (): Promise<void> {
-  const server = spawn(process.execPath, [import.meta.filename, 'vendor'], { stdio: ['ignore', 'pipe', 'inherit'] })
-  const { ca, port } = await addressOf(server)
+  const { ready: { ca, port }, stop } = await startChild<QuickVendor>('quick-vendor.ts')
   const network = createNetwork({ ca: [ca], loopback: 'allowed', route: () => ({ host: '127.0.0.1', port }) })
   const agent = new Agent({ connect: { ca: [ca] }, allowH2: false })
   try {
@@ -62,14 +49,8 @@ async function measure (): Promise<void> {
     )
   } finally {
     await Promise.all([network.close(), agent.close()])
-    server.kill()
+    await stop()
   }
-}
-
-async function addressOf ({ stdout }: ChildProcess): Promise<{ ca: string, port: number }> {
-  if (stdout === null) throw new Error('The server has no output.')
-  const [line] = await once(createInterface(stdout), 'line') as [string]
-  return JSON.parse(line) as { ca: string, port: number }
 }
 
 /** The least that such a call needs: sign in, send, read, parse. */

@@ -2,7 +2,7 @@ import { defineProvider, Host, Type } from '@dispatch/core/provider'
 
 const Message = Type.Object({ id: Type.String(), status: Type.String() })
 
-/** A request to the vendor of the benchmarks. */
+/** One request to the vendor of the benchmarks for each dispatch. */
 export default defineProvider({
   code: 'bench',
   name: 'Bench',
@@ -12,6 +12,12 @@ export default defineProvider({
       idempotency: { kind: 'none' },
       dispatch: ({ sms, metadata }, { settings: { vendor }, http }) =>
         http.post(`${vendor}/messages`, { query: metadata, json: sms }, Message)
+    },
+    invoicing: {
+      documentTypes: ['INVOICE'],
+      idempotency: { kind: 'none' },
+      dispatch: ({ document }, { settings: { vendor }, http }) =>
+        http.post(`${vendor}/invoices`, { multipart: { file: document } }, Message)
     }
   }
 })
