@@ -45,7 +45,7 @@ export function testConfig (dataDirectory: string, changes: Partial<Config> = {}
     publicUrl: 'https://dispatch.example.com',
     dataDirectory,
     providerDirectories: [shippedProviders],
-    sandbox: 'none',
+    sandbox: process.env['DISPATCH_SANDBOX'] === 'all' ? 'all' : 'none',
     masterKey,
     prices: {},
     allowedNetworks: [],

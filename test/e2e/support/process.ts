@@ -87,7 +87,10 @@ export async function runDispatch (
   return { code: child.exitCode, ...said }
 }
 
-/** Starts the service on any free port, in a process group of its own, with nothing of the tests' environment. */
+/** Of the tests' environment, what a service has too: where its providers run. */
+const passedOn = process.env['DISPATCH_SANDBOX'] === undefined ? {} : { DISPATCH_SANDBOX: process.env['DISPATCH_SANDBOX'] }
+
+/** Starts the service on any free port, in a process group of its own, with nothing else of the tests' environment. */
 export function startProcess (
   t: Test,
   { dataDirectory, env = {}, command = [process.execPath, 'scripts/serve.ts'], asNobody, cwd = root }: Starting
@@ -96,7 +99,7 @@ export function startProcess (
   const told = env['NODE_ENV'] === 'production' ? address.production : address.development
   const child = spawn(program, args, {
     cwd,
-    env: { PATH: pathOutside(), HOME: process.env['HOME'], PORT: '0', DISPATCH_DATA_DIR: dataDirectory, ...env },
+    env: { ...passedOn, PATH: pathOutside(), HOME: process.env['HOME'], PORT: '0', DISPATCH_DATA_DIR: dataDirectory, ...env },
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(asNobody === undefined ? {} : { uid: nobody, gid: nobody })
