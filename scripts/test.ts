@@ -1,6 +1,6 @@
 /**
- * Runs the tests on one shared database server: the first tier; with `--long` the second one (test/long-tier.ts); or the files and tap
- * options given as arguments. A passing file is one line, a failing one shows what failed. The last line is `N passed, N failed`.
+ * Runs the tests on one shared database server: the first tier; with `--long` the second one (test/long-tier.ts); or the files given as
+ * arguments. A passing file is one line, a failing one shows what failed. The last line is `N passed, N failed`.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,16 +13,18 @@ import { isLong } from '../test/long-tier.ts'
 import { openTestServer, shareServer, type TestServer } from '../test/support/postgres-server.ts'
 import { assertNode } from './node-version.mjs'
 
-/** The time limit in seconds for each file. A busy machine needs twice the time. */
-const longTimeout = '--timeout=300'
+const runFiles = fileURLToPath(new URL('test/run-files.ts', import.meta.url))
 
 /** Where Node keeps the modules that it has compiled: each file is a process of its own, and most load the whole service. */
 const compiled = fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url))
 
 type Outcome = { exitCode: number, passed: number, failed: number, skipped: number }
 
-async function runTap (files: string[], server: TestServer): Promise<Outcome> {
-  const tap = spawn('tap', ['run', '--reporter=tap', `--jobs=${availableParallelism()}`, ...files], {
+/** Files of the second tier wait more than they work: three of them keep two processors busy. */
+const jobsOf = (files: readonly string[]): number => Math.ceil(availableParallelism() * (files.every(isLong) ? 1.5 : 1))
+
+async function runTap (files: readonly string[], server: TestServer): Promise<Outcome> {
+  const tap = spawn(process.execPath, [runFiles, String(jobsOf(files)), ...files], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { NODE_COMPILE_CACHE: compiled, ...process.env, ...shareServer(server) }
   })
@@ -69,7 +71,7 @@ function outcomeOf ({ summary, failedFiles }: Report, exitCode: number): Outcome
   return { exitCode: exitCode === 0 && failed > 0 ? 1 : exitCode, passed, failed, skipped: count('skip') + count('todo') }
 }
 
-async function runOnServer (files: string[]): Promise<Outcome> {
+async function runOnServer (files: readonly string[]): Promise<Outcome> {
   const server = await openTestServer()
   try {
     return await runTap(files, server)
@@ -82,7 +84,7 @@ assertNode()
 const given = process.argv.slice(2)
 const all = (): string[] => globSync('{test,core/packages/*/test}/**/*.test.ts').sort()
 const { exitCode, passed, failed, skipped } = await runOnServer(
-  given.length === 0 ? all().filter((file) => !isLong(file)) : given[0] === '--long' ? [longTimeout, ...all().filter(isLong)] : given
+  given.length === 0 ? all().filter((file) => !isLong(file)) : given[0] === '--long' ? all().filter(isLong) : given
 )
   .catch((error: unknown) => {
     console.error(error)

@@ -104,7 +104,7 @@ function environment (folder: string, { url }: CrashDatabase): NodeJS.ProcessEnv
   return {
     PATH: process.env['PATH'],
     HOME: process.env['HOME'],
-    NODE_COMPILE_CACHE: join(folder, 'compiled'),
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? join(folder, 'compiled'),
     NODE_EXTRA_CA_CERTS: join(folder, 'authority.pem'),
     DATABASE_URL: url,
     DISPATCH_DATA_DIR: join(folder, 'data'),

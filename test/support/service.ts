@@ -80,8 +80,12 @@ const noRenderer: AppDependencies['renderer'] = {
 /** Tests read every line. */
 const everyWarning = { most: Infinity, within: 60_000 }
 
-/** Tests come in a hurry, all from one address. */
-const hurried: AppDependencies['admissionLimits'] = { ...admissionLimits, tarpit: { ...admissionLimits.tarpit, burst: 1_000_000 } }
+/** Tests come in a hurry, all from one address, one large body after the other. */
+const hurried: AppDependencies['admissionLimits'] = {
+  ...admissionLimits,
+  largeBodyDrainRate: Infinity,
+  tarpit: { ...admissionLimits.tarpit, burst: 1_000_000 }
+}
 
 /** Folders that tests write do no harm; a trial takes a process, and so most of a second. */
 const withoutTrials: PassedTrials = { among: (keys) => Promise.resolve(new Set(keys)), add: () => Promise.resolve() }

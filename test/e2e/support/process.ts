@@ -87,8 +87,10 @@ export async function runDispatch (
   return { code: child.exitCode, ...said }
 }
 
-/** Of the tests' environment, what a service has too: where its providers run. */
-const passedOn = process.env['DISPATCH_SANDBOX'] === undefined ? {} : { DISPATCH_SANDBOX: process.env['DISPATCH_SANDBOX'] }
+/** Of the tests' environment, what a service has too: where its providers run, and where Node keeps the modules that it has compiled. */
+const passedOn = Object.fromEntries(
+  ['DISPATCH_SANDBOX', 'NODE_COMPILE_CACHE'].flatMap((name) => process.env[name] === undefined ? [] : [[name, process.env[name]]])
+)
 
 /** Starts the service on any free port, in a process group of its own, with nothing else of the tests' environment. */
 export function startProcess (
