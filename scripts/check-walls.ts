@@ -33,7 +33,7 @@ const walls = [
   { of: /^plugins\//, refuses: /^core\//, rule: 'plugins reach the core through its exports, @dispatch/core' },
   {
     of: /^plugins\//,
-    refuses: /^(providers|scripts|test)\/|^@dispatch\/conformance$/,
+    refuses: /^(providers|scripts|test)\/|^@dispatch\/conformance(\/|$)/,
     rule: 'plugins know the core and its packages alone'
   },
   // Pure computation only: network, files and processes belong to the host.

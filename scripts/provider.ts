@@ -4,12 +4,11 @@
  * fails. Rules after the folder are checked alone; `-- test <folder> --json` prints the report as JSON.
  */
 import { type ConformanceReport, type ConformanceRule, conformanceRules, countOf, formatReport,
-  runConformanceInChild } from '@dispatch/conformance'
+  runConformanceInChild } from '@dispatch/conformance/command'
 import { existsSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { scaffoldProvider } from './provider/scaffold.ts'
 
 const usage = `npm run provider -- new <code> --service <service> [--in <directory>]
 npm run provider -- test <folder> [<rule> …] [--json]`
@@ -19,6 +18,8 @@ const here = process.env['INIT_CWD'] ?? process.cwd()
 const providers = fileURLToPath(new URL('../providers', import.meta.url))
 
 async function make (code: string, service: string, directory: string): Promise<void> {
+  // It loads the core, which the other command leaves to its child.
+  const { scaffoldProvider } = await import('./provider/scaffold.ts')
   const made = await scaffoldProvider({ code, service, directory })
   const below = relative(here, made)
   const folder = below.startsWith('..') ? made : below

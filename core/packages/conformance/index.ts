@@ -2,7 +2,6 @@
 
 // The kit and its report.
 export { runConformance } from './conformance.ts'
-export { runConformanceInChild } from './in-child.ts'
 export { countOf, formatReport, conformanceRules, type Case, type ConformanceReport, type ConformanceRule } from './report.ts'
 
 // Recording fixtures from a vendor's sandbox.

@@ -1,4 +1,5 @@
-import { runConformance, runConformanceInChild } from '@dispatch/conformance'
+import { runConformance } from '@dispatch/conformance'
+import { runConformanceInChild } from '@dispatch/conformance/command'
 import t from 'tap'
 import { directory } from '../../../../test/fixtures/providers/folders.ts'
 import { breed, healthy } from '../../../../test/fixtures/zoo/breed.ts'
