@@ -1,5 +1,9 @@
+import { readFileSync } from 'node:fs'
+import { platform } from 'node:os'
 import t from 'tap'
+import { dataDirectory, gone, startReady } from '../e2e/support/process.ts'
 import { has } from '../support/matching.ts'
+import { testDatabase } from '../support/postgres.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { invoiceRequest, startService } from '../support/service.ts'
 
@@ -24,4 +28,16 @@ await t.test('a service whose providers run in processes of their own answers as
 await t.test('without the setting nothing runs outside, and nothing is said of it', async (t) => {
   const service = await startService(t, { replacements: { renderer: quickRenderer } })
   t.notOk('sandbox' in (await service.send('GET', '/healthz')).body)
+})
+
+await t.test('no process of an adapter outlives a service that is killed', {
+  skip: platform() === 'linux' ? false : 'the children of a process are read from /proc'
+}, async (t) => {
+  const { url: DATABASE_URL } = await testDatabase(t)
+  const service = await startReady(t, { dataDirectory: dataDirectory(t), env: { DATABASE_URL, DISPATCH_SANDBOX: 'all' } })
+  const children = readFileSync(`/proc/${service.pid}/task/${service.pid}/children`, 'utf8').trim().split(' ').map(Number)
+  t.ok(children.length >= 10, 'each provider has told its manifest')
+  process.kill(service.pid, 'SIGKILL')
+  await service.ended
+  await gone(...children)
 })

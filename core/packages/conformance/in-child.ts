@@ -27,8 +27,19 @@ export async function runConformanceInChild (
   { stuckAfter = usuallyStuckAfter, ...options }: Options & { stuckAfter?: number } = {}
 ): Promise<ConformanceReport> {
   const real = await realpath(folder)
+  const { report, last, stuck, how } = await watchChild({ folder: real, options }, stuckAfter)
+  return report ?? {
+    provider: basename(real),
+    cases: [failedAt(last, stuck ? stuckWhile(real, last, stuckAfter) : endedWhile(real, last, how))]
+  }
+}
+
+/** What came of a child: its report, or the last step that it began, whether it was given up there, and how it ended. */
+type Watched = { report?: ConformanceReport, last: KitStep, stuck: boolean, how: string }
+
+async function watchChild (asked: ToChild, stuckAfter: number): Promise<Watched> {
   const child = fork(fileURLToPath(new URL('child.ts', import.meta.url)), { stdio: ['ignore', 2, 2, 'ipc'], execArgv: [] })
-  const seen: { last: KitStep, report?: ConformanceReport, stuck: boolean } = { last: { rules: ['manifest'] }, stuck: false }
+  const seen: Omit<Watched, 'how'> = { last: { rules: ['manifest'] }, stuck: false }
   const giveUpAfter = (time: number): NodeJS.Timeout =>
     setTimeout(() => {
       seen.stuck = true
@@ -44,19 +55,14 @@ export async function runConformanceInChild (
     // A provider may have left something behind that keeps its process.
     child.kill('SIGKILL')
   })
-  child.send({ folder: real, options } satisfies ToChild)
+  child.send(asked)
   // The last messages have been read by the time of the disconnection.
   const [[code, signal]] = await Promise.all([once(child, 'exit'), once(child, 'disconnect')]) as [
     [number | null, NodeJS.Signals | null],
     []
   ]
   clearTimeout(timer)
-  const { last, report, stuck } = seen
-  if (report !== undefined) return report
-  return {
-    provider: basename(real),
-    cases: [failedAt(last, stuck ? stuckWhile(real, last, stuckAfter) : endedWhile(real, last, signal ?? `exit code ${String(code)}`))]
-  }
+  return { ...seen, how: signal ?? `exit code ${String(code)}` }
 }
 
 function failedAt ({ rules: [rule = 'manifest', ...more], call = 'the folder' }: KitStep, why: string): Case {
