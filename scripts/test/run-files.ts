@@ -11,7 +11,7 @@ const limitOf = (file: string): number => isLong(file) ? 300 : 120
 const [jobs, ...files] = process.argv.slice(2)
 // What runs is ended with this process.
 process.once('SIGTERM', () => process.exit(1))
-t.jobs = Number(jobs)
+t.jobs = Math.min(Number(jobs), Math.max(files.length, 1))
 t.setTimeout(0)
 t.plan(files.length)
 for (const file of files) {
@@ -19,5 +19,5 @@ for (const file of files) {
   // tap adds to this variable for every process that it starts.
   const args = [`NODE_OPTIONS=${process.env['NODE_OPTIONS'] ?? ''}`, process.execPath, file]
   const env = { ...process.env, TAP_TIMEOUT: String(limit), NO_COLOR: '1', FORCE_COLOR: '0' }
-  void t.spawn('/usr/bin/env', args, { buffered: true, timeout: limit * 1000, stdio: 'inherit', env, at: null, stack: '' }, file)
+  void t.spawn('/usr/bin/env', args, { buffered: t.jobs > 1, timeout: limit * 1000, stdio: 'inherit', env, at: null, stack: '' }, file)
 }

@@ -2,7 +2,6 @@
  * The process of `in-child.ts`: it is sent a folder and the options, and answers each step of the kit, signs of life, and at last the
  * report.
  */
-import { once } from 'node:events'
 import { runConformance } from './conformance.ts'
 import type { FromChild, ToChild } from './in-child.ts'
 
@@ -11,9 +10,8 @@ const beatEvery = 250
 
 const tell = (message: FromChild): void => void process.send?.(message)
 
-const asked = once(process, 'message')
 tell({})
-const [{ folder, options }] = await asked as [ToChild]
+const { folder, options } = await new Promise<ToChild>((resolve) => process.once('message', (message) => resolve(message as ToChild)))
 setInterval(() => tell({}), beatEvery)
 process.once('disconnect', () => process.exit())
 tell({ report: await runConformance(folder, { ...options, onStep: (step) => tell({ step }) }) })
