@@ -26,6 +26,7 @@ import { healthRoutes } from './routes/health.ts'
 import { impersonationRoutes } from './routes/impersonation.ts'
 import { keysRoutes } from './routes/keys.ts'
 import { authRoutes } from './routes/login.ts'
+import { marketplaceRoutes } from './routes/marketplace.ts'
 import { dispatchActionRoutes } from './routes/operator-actions.ts'
 import { providersRoutes } from './routes/providers.ts'
 import { parseQuery } from './routes/query-string.ts'
@@ -81,6 +82,7 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get }) => {
     breakers: get('breakers'),
     administration: get('providerAdministration')
   })
+  await server.register(marketplaceRoutes, { marketplace: get('marketplace'), now: get('now') })
   await server.register(supportPage, { host: get('selectableProviders'), breakers: get('breakers') })
   await server.register(configurationRoutes, { configurationService: get('configurationService') })
   await server.register(webhookRoutes, { webhookReceiver: get('webhookReceiver') })

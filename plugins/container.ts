@@ -1,20 +1,21 @@
 import 'reflect-metadata'
-import { type Accounts, type Addresses, type ApiKeys, type Assets, type Authentication, type Breakers, type BruteForceGuard, type Callbacks,
-  type CallbackSigning, checkMasterKeys, type CompanyAccounts, type CompanySettings, type Configurations, type ConfigurationService,
-  createAccounts, createApiKeys, createAssets, createAuthentication, createBreakers, createBruteForceGuard, createCallbacks,
-  createCallbackSigning, createCompanyAccounts, createCompanySettings, createConfigurations, createConfigurationService, createCredentials,
-  createDocumentLinks, createDocumentSpool, createDownloads, createFetchJson, createFreshness, createHost, createImpersonation, createInbox,
-  createJobs, createKeyAdministration, createKeySources, createKeyStore, createKnownClients, createLeases, createLocalFiles, createNetwork,
-  createOutbox, createPassedTrials, createPins, createPipeline, createProviderAdministration, createProviderState, createRateLimiter,
-  createReleaseQueue, createSandbox, createSigningKeys, createStatusChangeHandler, createStatusQuery, createTemplateEditor, createTemplates,
-  createTokens, createUsers, createWebhookReceiver, createWebhookVerifier, type Credentials, type Database, demo, type DocumentLinks,
-  type DocumentSpool, type DocumentUrl, type Downloads, type EventSpool, type FetchJson, type FileStore, type Freshness, type Host,
-  type Impersonation, type Inbox, type KeyAdministration, type Keyring, type Leases, type LeaseTimes, leaseTimes, linkOf, type Log,
-  measureSkew, migrate, type Network, openDatabase, openEventSpool, openOutcomeSpool, openQueue, type Outbox, type OutcomeSpool,
-  type PassedTrials, type Pipeline, type PipelineDependencies, type PipelineJobs, type ProviderAdministration, type ProviderSync,
-  type Queue, readLinkKey, reasonsOf, type Receive, receiveFile, type ReleaseQueue, type SandboxState, type SigningKeys, startOutcomeDrain,
-  startProviderSync, startWorker, type State, type TemplateEditor, type Templates, type TimeLimits, type Tokens, type Users,
-  waitForDatabase, type WebhookReceiver, type WebhookVerifier, withoutProvider, type Worker } from '@dispatch/core'
+import { type Accounts, type Adapters, type Addresses, type ApiKeys, type Assets, type Authentication, type Breakers, type BruteForceGuard,
+  type Callbacks, type CallbackSigning, checkMasterKeys, type CompanyAccounts, type CompanySettings, type Configurations,
+  type ConfigurationService, createAccounts, createApiKeys, createAssets, createAuthentication, createBreakers, createBruteForceGuard,
+  createCallbacks, createCallbackSigning, createCompanyAccounts, createCompanySettings, createConfigurations, createConfigurationService,
+  createCredentials, createDocumentLinks, createDocumentSpool, createDownloads, createFetchJson, createFreshness, createHost,
+  createImpersonation, createInbox, createJobs, createKeyAdministration, createKeySources, createKeyStore, createKnownClients,
+  createLazySandbox, createLeases, createLocalFiles, createMarketplace, createNetwork, createOutbox, createPassedTrials, createPins,
+  createPipeline, createProviderAdministration, createProviderState, createRateLimiter, createReleaseQueue, createSigningKeys,
+  createStatusChangeHandler, createStatusQuery, createTemplateEditor, createTemplates, createTokens, createUsers, createWebhookReceiver,
+  createWebhookVerifier, type Credentials, type Database, demo, type DocumentLinks, type DocumentSpool, type DocumentUrl, type Downloads,
+  type EventSpool, type FetchJson, type FileStore, type Freshness, type Host, type Impersonation, type Inbox, type KeyAdministration,
+  type Keyring, type Leases, type LeaseTimes, leaseTimes, linkOf, type Log, type Marketplace, measureSkew, migrate, type Network,
+  openAdapters, openDatabase, openEventSpool, openOutcomeSpool, openQueue, type Outbox, type OutcomeSpool, type PassedTrials, type Pipeline,
+  type PipelineDependencies, type PipelineJobs, type ProviderAdministration, type ProviderSync, type Queue, readLinkKey, reasonsOf,
+  type Receive, receiveFile, type ReleaseQueue, type SandboxState, type SigningKeys, startOutcomeDrain, startProviderSync, startWorker,
+  type State, type TemplateEditor, type Templates, type TimeLimits, type Tokens, type Users, waitForDatabase, type WebhookReceiver,
+  type WebhookVerifier, withoutProvider, type Worker } from '@dispatch/core'
 import { createRenderer, createTemplateWorkers, type Renderer, type TemplateWorkers } from '@dispatch/documents'
 import { randomUUIDv7 } from 'node:crypto'
 import { isIP } from 'node:net'
@@ -64,7 +65,9 @@ export type AppDependencies = {
   downloads: Downloads
   documentUrl: DocumentUrl
   addresses: Addresses
-  /** What the processes of the providers do; null: they run in this one. */
+  adapters: Adapters
+  marketplace: Marketplace
+  /** What the processes of the providers do; null: all run in this one. */
   sandboxState: () => SandboxState | null
   host: Host
   /** The folders of providers that need no trial. */
@@ -173,6 +176,7 @@ const factories: { [Name in keyof AppDependencies]?: (get: App['get']) => AppDep
       mailName: mailNameOf(get('config')),
       now: get('now')
     }),
+  marketplace: (get) => createMarketplace({ database: get('database'), ...get('adapters'), follow: get('providerSync').reload }),
   providerAdministration: (get) => createProviderAdministration({ sync: get('providerSync'), database: get('database'), now: get('now') }),
   breakers: (get) => createBreakers({ now: get('now') }),
   documentSpool: (get) => createDocumentSpool({ folder: join(get('config').dataDirectory, 'spool'), newId: get('newId') }),
@@ -333,16 +337,19 @@ export async function createApp (
     const vault = { store: createKeyStore(database), keyring, now }
     put('signingKeys', await createSigningKeys(vault))
     put('linkKey', await readLinkKey(vault))
-    const sandbox = config.sandbox === 'all' ? await createSandbox({ cache: join(config.dataDirectory, 'sandbox'), log }) : null
-    opened.defer(() => sandbox?.close())
-    put('sandboxState', () => sandbox?.state() ?? null)
+    const sandbox = createLazySandbox({ cache: join(config.dataDirectory, 'sandbox'), log })
+    opened.defer(sandbox.close)
+    put('sandboxState', sandbox.state)
+    const adapters = await openAdapters({ folder: join(config.dataDirectory, 'adapters'), database, sandbox: sandbox.open, log })
+    put('adapters', adapters)
     const passedTrials = replacements.passedTrials ?? createPassedTrials(database)
     put('host', await createHost({
       directories: config.providerDirectories,
+      others: adapters.load,
       log,
       pins: createPins(database),
       passedTrials,
-      ...sandbox === null ? {} : { loadOutside: sandbox.load }
+      ...config.sandbox === 'all' ? { loadOutside: (await sandbox.open()).load } : {}
     }))
     put('config', config)
     put('now', now)

@@ -5,7 +5,7 @@ import { DispatchError, refusal } from '../contract/errors.ts'
 import type { ConfigurationView, MyConfig } from '../contract/response.ts'
 import type { ServiceName } from '../contract/service-names.ts'
 import type { Version } from '../contract/versions.ts'
-import type { Host } from '../host/host.ts'
+import { type Host, offeredTo } from '../host/host.ts'
 import type { Guard } from '../host/http/guard.ts'
 import { addressProblems } from '../host/http/public-address.ts'
 import type { InstalledProvider } from '../host/load/load.ts'
@@ -49,12 +49,13 @@ export function createConfigurationService ({ configurations, host, keyring, gua
   now: () => Date
 }): ConfigurationService {
   const view = (companyId: number, stored: StoredConfiguration): ConfigurationView =>
-    viewOf({ keyring, publicUrl }, companyId, host.find(stored.providerCode), stored)
+    viewOf({ keyring, publicUrl }, companyId, offeredTo(host, companyId).find(stored.providerCode), stored)
 
-  function installed (code: string, word: 'not_found' | 'configuration_missing'): InstalledProvider {
-    const provider = host.find(code)
+  function installed ({ companyId }: Owner, code: string, word: 'not_found' | 'configuration_missing'): InstalledProvider {
+    const offered = offeredTo(host, companyId)
+    const provider = offered.find(code)
     if (provider === undefined) {
-      throw new DispatchError(word, `There is no provider "${code}" installed${didYouMean(code, installedCodes(host))}.`)
+      throw new DispatchError(word, `There is no provider "${code}" installed${didYouMean(code, installedCodes(offered))}.`)
     }
     return provider
   }
@@ -63,7 +64,7 @@ export function createConfigurationService ({ configurations, host, keyring, gua
     async mine (actor) {
       const company = await configurations.latest(actor.companyId)
       const chooser: ChoiceContext = {
-        host,
+        host: offeredTo(host, actor.companyId),
         company,
         disk,
         problemsOf: (provider, stored) => configurationFaults(keyring, actor.companyId, provider, stored)
@@ -82,7 +83,7 @@ export function createConfigurationService ({ configurations, host, keyring, gua
     },
 
     async choose (owner, service, providerName, author) {
-      const provider = providerName === null ? undefined : installed(providerName, 'configuration_missing')
+      const provider = providerName === null ? undefined : installed(owner, providerName, 'configuration_missing')
       if (provider !== undefined && provider.manifest.services[service] === undefined) {
         throw refusal('validation_failed', [{
           path: '/providerName',
@@ -98,7 +99,7 @@ export function createConfigurationService ({ configurations, host, keyring, gua
     },
 
     async configure (owner, code, { settings, sandbox, ...place }, author) {
-      const { manifest } = installed(code, 'not_found')
+      const { manifest } = installed(owner, code, 'not_found')
       const vault = vaultOf(keyring, owner, code)
       let warnings: Problem[] = []
       const stored = await configurations.edit(owner, code, (before) => {

@@ -21,6 +21,10 @@ export const errorTable = {
   document_expired: { status: 409, when: 'The document of the dispatch has been deleted, so its remaining steps cannot run.' },
   idempotency_in_progress: { status: 409, when: 'The first request with this idempotency key is still running.', retryAfter: 1 },
   conflict: { status: 409, when: 'The resource is not in a state that allows the request.' },
+  consent_required: {
+    status: 409,
+    when: 'The adapter asks for hosts or services that the consent does not list: they are in the details.'
+  },
   payload_too_large: { status: 413, when: 'The body is larger than allowed.' },
   unsupported_media_type: { status: 415, when: 'The content type of the body is not supported.' },
   expectation_failed: { status: 417, when: 'The sender is not allowed by the SMTP configuration, or there is no recipient.' },

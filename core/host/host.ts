@@ -17,12 +17,16 @@ export type Host = {
   reload: () => Promise<readonly ProviderEntry[]>
 }
 
+/** The providers that come from elsewhere than the directories. What has not changed keeps its object. */
+export type OtherProviders = () => Promise<readonly ProviderEntry[]>
+
 /**
  * `loadLimit`: the time limit in seconds for loading one provider. `loadOutside` loads a provider into a process of its own. By default
- * pins and passed trials are kept for as long as the process runs.
+ * pins and passed trials are kept for as long as the process runs. A code of a directory's provider is refused to `others`.
  */
 export type HostOptions = {
   directories: readonly string[]
+  others?: OtherProviders
   log: Log
   loadLimit?: number
   loadOutside?: typeof loadProvider
@@ -33,6 +37,7 @@ export type HostOptions = {
 /** Loads each subfolder of the directories that holds a provider. A refused folder becomes an entry and a log line. */
 export async function createHost ({
   directories,
+  others = () => Promise.resolve([]),
   log,
   loadLimit = 10,
   loadOutside,
@@ -47,9 +52,8 @@ export async function createHost ({
   let turn: Promise<readonly ProviderEntry[]> = Promise.resolve([])
 
   async function scan (): Promise<readonly ProviderEntry[]> {
-    const found = (await discover(roots, { serving: installed, pins, trials, load: loadOutside ?? loadProvider, loadLimit })).sort(
-      byCodeThenFolder
-    )
+    const own = await discover(roots, { serving: installed, pins, trials, load: loadOutside ?? loadProvider, loadLimit })
+    const found = [...own, ...yielding(await others(), own.filter(isInstalled))].sort(byCodeThenFolder)
     report(log, entries, found)
     entries = found
     installed = new Map(found.filter(isInstalled).map((entry) => [entry.code, entry]))
@@ -67,12 +71,34 @@ export async function createHost ({
 
 /** The same providers without one, which is not available to everybody. */
 export function withoutProvider (host: Host, code: string): Host {
-  const others = (entries: readonly ProviderEntry[]): readonly ProviderEntry[] => entries.filter((entry) => entry.code !== code)
+  return onlyThose(host, (entry) => entry.code !== code)
+}
+
+/** The same providers without those that are not offered to a company. */
+export function offeredTo (host: Host, companyId: number): Host {
+  return onlyThose(host, (entry) => entry.state === 'refused' || entry.companies === undefined || entry.companies.includes(companyId))
+}
+
+function onlyThose (host: Host, isThere: (entry: ProviderEntry) => boolean): Host {
   return {
-    entries: () => others(host.entries()),
-    find: (wanted) => wanted === code ? undefined : host.find(wanted),
-    reload: async () => others(await host.reload())
+    entries: () => host.entries().filter(isThere),
+    find (code) {
+      const provider = host.find(code)
+      return provider !== undefined && isThere(provider) ? provider : undefined
+    },
+    reload: async () => (await host.reload()).filter(isThere)
   }
+}
+
+/** What comes from elsewhere, refused where a directory has a provider with the same code. */
+function yielding (others: readonly ProviderEntry[], own: readonly InstalledProvider[]): ProviderEntry[] {
+  return others.map((entry) => {
+    const holder = entry.state === 'installed' ? own.find(({ code }) => code === entry.code) : undefined
+    if (holder === undefined) return entry
+    const { folder, code } = entry
+    const reason = `The code "${code}" belongs to ${holder.folder}, a folder of the providers' directory.`
+    return { state: 'refused', folder, ...(code !== undefined && { code }), reason }
+  })
 }
 
 function report (log: Log, before: readonly ProviderEntry[], after: readonly ProviderEntry[]): void {

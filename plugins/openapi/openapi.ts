@@ -69,6 +69,7 @@ const tags = {
   Callbacks: 'The messages that the service sends by itself, and the secret that signs them.',
   Templates: 'What documents are made of.',
   Providers: 'Who dispatches.',
+  Marketplace: 'Adapters that are installed while the service runs.',
   Configuration: 'Which provider does what, and how.',
   Credits: 'What dispatches cost.',
   Keys: 'The keys of programs.',

@@ -1,5 +1,5 @@
-import { type Actor, type Breakers, type Host, isSince, type Manifest, NewPublisher, page, type ProcessState, ProcessView, providedNames,
-  type ProviderAdministration, type ProviderEntry, ProviderView, settingsSchemaIn, type Version } from '@dispatch/core'
+import { type Actor, type Breakers, type Host, isSince, type Manifest, NewPublisher, offeredTo, page, type ProcessState, ProcessView,
+  providedNames, type ProviderAdministration, type ProviderEntry, ProviderView, settingsSchemaIn, type Version } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { basename } from 'node:path'
 import { Type } from 'typebox'
@@ -17,8 +17,11 @@ const ReloadView = Type.Object({
 
 /** Lists the installed providers; for operators: reloads them in all processes, and gives a code to another publisher. */
 export const providersRoutes: FastifyPluginCallbackTypebox<Options> = (app, { host, breakers, administration }, done) => {
-  const listFor = ({ companyId, role }: Actor, version: Version): ProviderView[] =>
-    viewsOf(host.entries(), { isFailing: (code) => breakers.state(companyId, code) !== 'closed', isOperator: role === 'operator', version })
+  function listFor ({ companyId, role }: Actor, version: Version): ProviderView[] {
+    const isOperator = role === 'operator'
+    const visible = isOperator ? host : offeredTo(host, companyId)
+    return viewsOf(visible.entries(), { isFailing: (code) => breakers.state(companyId, code) !== 'closed', isOperator, version })
+  }
 
   app.get('/api/v1/providers', {
     config: { errors: [] },

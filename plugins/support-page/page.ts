@@ -5,10 +5,15 @@ import { columnsOf } from './columns.ts'
 import { type Html, html } from './html.ts'
 import { supportOf } from './support.ts'
 
-/** `/docs/providers`: what each installed provider supports, one table a service, written from the manifests. */
+/**
+ * `/docs/providers`: what each installed provider supports that is offered to all companies, one table a service, written from the
+ * manifests.
+ */
 export const supportPage: FastifyPluginCallback<{ host: Host, breakers: Pick<Breakers, 'failing'> }> = (app, { host, breakers }, done) => {
   app.get('/docs/providers', { config: { public: true }, schema: { hide: true } }, async (_request, reply) => {
-    const manifests = host.entries().flatMap((entry) => entry.state === 'installed' ? [entry.manifest] : [])
+    const manifests = host.entries().flatMap((entry) =>
+      entry.state === 'installed' && entry.companies === undefined ? [entry.manifest] : []
+    )
     return reply.headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy, 'cache-control': 'no-cache' })
       .send(pageOf(manifests, breakers.failing()).markup)
   })

@@ -5,6 +5,7 @@ import t from 'tap'
 import { noteAudit } from '../../core/store/tenants/audit.ts'
 import { directory, provide } from '../fixtures/providers/folders.ts'
 import { letter } from '../plugins/support/templates.ts'
+import { packed } from '../support/adapters.ts'
 import { has, lacks } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { type Answer, invoiceRequest, type Login, operator, shippedProviders, startService } from '../support/service.ts'
@@ -38,6 +39,14 @@ let letters = 0
 const draft = async (by: Login): Promise<number> =>
   (await send('POST', '/api/v1/templates', { body: letter({ name: `Letter ${++letters}` }) }, by)).body.id as number
 const image = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+
+const take = (version: string, by: Login): Promise<Answer> =>
+  send('POST', '/api/v1/marketplace/packages', { body: { package: Buffer.from(packed({ code: 'acme', version })).toString('base64') } }, by)
+const market = (verb: string, by: Login, body?: unknown): Promise<Answer> =>
+  send('POST', `/api/v1/marketplace/acme/${verb}`, body === undefined ? {} : { body }, by)
+const consent = { hosts: ['api.acme.test'], services: ['invoicing'] }
+/** What an operator does about an adapter stands in the log of the platform. */
+const byOperator = { by: operator, company: 1 }
 
 const { body: key } = await send('POST', '/api/v1/keys', { body: { name: 'Shop', mode: 'live' } }, admin)
 
@@ -182,6 +191,33 @@ const changes: Record<string, Change> = {
     send: (by) => send('POST', '/api/v1/providers/reload', {}, by),
     action: 'providers.reloaded',
     company: 1
+  },
+  'POST /api/v1/marketplace/packages': { ...byOperator, send: (by) => take('1.0.0', by), action: 'adapter.package_added' },
+  'POST /api/v1/marketplace/{code}/install': {
+    ...byOperator,
+    send: (by) => market('install', by, { consent }),
+    action: 'adapter.installed'
+  },
+  'POST /api/v1/marketplace/{code}/upgrade': {
+    ...byOperator,
+    async send (by) {
+      await take('1.1.0', by)
+      return market('upgrade', by, { version: '1.1.0', consent })
+    },
+    action: 'adapter.upgraded'
+  },
+  'POST /api/v1/marketplace/{code}/rollback': { ...byOperator, send: (by) => market('rollback', by), action: 'adapter.rolled_back' },
+  'POST /api/v1/marketplace/{code}/disable': { ...byOperator, send: (by) => market('disable', by), action: 'adapter.disabled' },
+  'POST /api/v1/marketplace/{code}/enable': { ...byOperator, send: (by) => market('enable', by), action: 'adapter.enabled' },
+  'PUT /api/v1/marketplace/{code}/offer': {
+    ...byOperator,
+    send: (by) => send('PUT', '/api/v1/marketplace/acme/offer', { body: { companies: [1] } }, by),
+    action: 'adapter.offered'
+  },
+  'DELETE /api/v1/marketplace/{code}': {
+    ...byOperator,
+    send: (by) => send('DELETE', '/api/v1/marketplace/acme', {}, by),
+    action: 'adapter.removed'
   }
 }
 
@@ -217,7 +253,7 @@ const lastEntry = async (): Promise<string> =>
 /** What changes no row of the database: there is nothing that the entry could be without. */
 const rowless = ['user.impersonated', 'providers.reloaded']
 /** What leaves no other row than its entry, because it takes one away. */
-const removing = ['asset.deleted']
+const removing = ['asset.deleted', 'adapter.removed']
 
 /** The tables with rows that a transaction has written, but for the audit log. */
 async function writtenBy (transaction: string): Promise<string[]> {

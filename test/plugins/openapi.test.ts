@@ -244,7 +244,7 @@ await t.test('the answers fit their schemas', async (t) => {
     '/companies/{id}': '/companies/2'
   }
   for (const found of operations.filter(({ method, path }) =>
-    method === 'GET' && !/\{token\}|\{name\}|documents|security|livez|readyz|refresh/.test(path)
+    method === 'GET' && !/\{token\}|\{name\}|\{code\}|documents|security|livez|readyz|refresh/.test(path)
   )) {
     const path = Object.entries(paths).reverse().reduce((text, [from, to]) => text.replace(from, to), found.path)
     const isForOperators = /^\/api\/v1\/(queue|companies|providers\/processes)/.test(path)

@@ -23,6 +23,8 @@ export type InstalledProvider = Readonly<{
   /** The SHA-256 of the folder. */
   digest: string
   publisher: Publisher
+  /** The companies that it is offered to; all unless given. */
+  companies?: readonly number[]
   manifest: Manifest
   verbs: Verbs
   /** The check of a request before anything is made, of each service that has one. */

@@ -1,13 +1,24 @@
 import { createSemaphore, withTimeLimit } from '@dispatch/common'
 import { LRUCache } from 'lru-cache'
+import { randomUUID } from 'node:crypto'
 import { failureError } from '../call/failure.ts'
 import type { Log } from '../call/log.ts'
 import { type Child, startChild } from './child.ts'
 import type { Launch } from './launch.ts'
 import { residentMemory } from './memory.ts'
 
-/** What is started: an adapter in a version. `load` is what its process is asked first. */
-export type Adapter = { code: string, folder: string, entry: string, launch: Launch }
+/**
+ * What is started: an adapter in a version. `load` is what its process is asked first, and may take `loadLimit` milliseconds. `verify` runs
+ * before each start, and rejects where the files are not what was installed.
+ */
+export type Adapter = {
+  code: string
+  folder: string
+  entry: string
+  launch: Launch
+  loadLimit?: number
+  verify?: () => Promise<void>
+}
 
 /** The processes of all adapters. */
 export type Pool = {
@@ -16,6 +27,8 @@ export type Pool = {
    * are busy with others. Throws a failure while the adapter rests after crashes.
    */
   run: <Result>(adapter: Adapter, account: string, work: (child: Child) => Promise<Result>) => Promise<Result>
+  /** Runs work in a process for this alone, which has ended when the promise settles. */
+  runOnce: <Result>(adapter: Adapter, work: (child: Child) => Promise<Result>) => Promise<Result>
   /** Ends the process that does not answer any more, unless it answers at once. */
   probe: (child: Child) => Promise<void>
   /** How many processes there are, and the adapters that rest after crashes for at least one account. */
@@ -81,7 +94,12 @@ export function createPool ({ log, most = 16, idle = 600_000, memory = 512 * 102
     return await starting
   }
 
-  async function start (key: string, { code, folder, entry, launch }: Adapter): Promise<Member> {
+  async function start (key: string, adapter: Adapter): Promise<Member> {
+    const { code, folder, entry, launch, loadLimit = startLimit, verify } = adapter
+    await verify?.().catch((error: unknown) => {
+      members.delete(key)
+      throw error
+    })
     const child = startChild({ launch, folder, code, log })
     void child.ended.then((why) => {
       members.delete(key)
@@ -90,8 +108,8 @@ export function createPool ({ log, most = 16, idle = 600_000, memory = 512 * 102
     })
     const begun = performance.now()
     try {
-      await withTimeLimit(startLimit, child.ask('load', { entry }), () =>
-        new Error(`It did not finish loading within ${startLimit / 1000} seconds.`))
+      await withTimeLimit(loadLimit, child.ask('load', { entry }), () =>
+        new Error(`It did not finish loading within ${loadLimit / 1000} seconds.`))
     } catch (error) {
       child.kill('It could not be loaded.')
       throw error
@@ -139,23 +157,37 @@ export function createPool ({ log, most = 16, idle = 600_000, memory = 512 * 102
     }
   }
 
+  async function run<Result> (adapter: Adapter, account: string, work: (child: Child) => Promise<Result>): Promise<Result> {
+    const key = `${adapter.code} ${adapter.entry} ${account}`
+    refuseWhileResting(key, adapter)
+    const release = await hold(key)
+    users.set(key, (users.get(key) ?? 0) + 1)
+    try {
+      const member = await memberOf(key, adapter)
+      const result = await work(member.child)
+      member.usedAt = Date.now()
+      crashes.delete(key)
+      return result
+    } finally {
+      const left = (users.get(key) ?? 1) - 1
+      if (left > 0) users.set(key, left)
+      else users.delete(key)
+      release()
+    }
+  }
+
   return {
-    async run (adapter, account, work) {
-      const key = `${adapter.code} ${adapter.entry} ${account}`
-      refuseWhileResting(key, adapter)
-      const release = await hold(key)
-      users.set(key, (users.get(key) ?? 0) + 1)
+    run,
+    async runOnce (adapter, work) {
+      let started: Child | undefined
       try {
-        const member = await memberOf(key, adapter)
-        const result = await work(member.child)
-        member.usedAt = Date.now()
-        crashes.delete(key)
-        return result
+        return await run(adapter, `once ${randomUUID()}`, (child) => {
+          started = child
+          return work(child)
+        })
       } finally {
-        const left = (users.get(key) ?? 1) - 1
-        if (left > 0) users.set(key, left)
-        else users.delete(key)
-        release()
+        started?.kill()
+        await started?.ended
       }
     },
     async probe (child) {

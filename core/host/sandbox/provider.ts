@@ -23,12 +23,25 @@ import { makeEntry, makeRuntime } from './runtime.ts'
 export type Sandbox = {
   /** Loads a provider as the host does, but nothing of it runs here: its functions call its processes. */
   load: (folder: string, digest: string, limit: number) => Promise<InstalledProvider>
+  /**
+   * Runs a provider once, for at most `limit` seconds: what it says of itself, as JSON with its functions marked. Throws a
+   * ProviderLoadError.
+   */
+  describe: (files: ProviderFiles, limit: number) => Promise<string>
+  /** A provider that is known by what it said of itself; its process is started when it is first called. Throws a ProviderLoadError. */
+  open: (files: ProviderFiles, definition: string) => Promise<InstalledProvider>
   /** What stands between the adapters and the machine, and what its processes do. */
   state: () => SandboxState
   close: () => Promise<void>
 }
 
 export type SandboxState = { layers: readonly Layer[] } & ReturnType<Pool['state']>
+
+/** Where the code of a provider lies, and whose it is. `verify` runs before each start of a process. */
+export type ProviderFiles = Pick<InstalledProvider, 'folder' | 'digest' | 'version' | 'publisher'> & {
+  entry: string
+  verify?: () => Promise<void>
+}
 
 /** `cache` is a folder for the files that the processes run. */
 export type SandboxOptions = PoolOptions & { cache: string, log: Log }
@@ -45,36 +58,54 @@ export async function createSandbox ({ cache, ...options }: SandboxOptions): Pro
   const runtime = await makeRuntime(cache)
   const launcher = await findLauncher(runtime, cache, options.log)
   const pool = createPool(options)
+
+  async function adapterOf ({ folder, digest, entry, verify }: ProviderFiles): Promise<Adapter> {
+    const launch = await launcher.launch({ runtime, entry, folder })
+    return { code: digest, folder, entry, launch, ...(verify !== undefined && { verify }) }
+  }
+
+  async function describe (files: ProviderFiles, limit: number): Promise<string> {
+    const adapter = { ...await adapterOf(files), loadLimit: limit * 1000 }
+    const asked = pool.runOnce(adapter, (child) => withTimeLimit(limit * 1000, child.ask('describe', {})))
+    const { definition } = await withTimeLimit(limit * 1000, asked,
+      () => new ProviderLoadError(`It did not finish loading within ${limit} seconds.`)).catch(refuse)
+    return definition
+  }
+
+  async function open (files: ProviderFiles, told: string): Promise<InstalledProvider> {
+    const { folder, digest, version, publisher } = files
+    const definition = definitionOf(told)
+    const fit = deriveManifest(definition, version)
+    if (!fit.ok) {
+      throw new ProviderLoadError(`Invalid manifest: ${fit.problems.map(({ path, message }) => `${path} ${message}`.trim()).join(' ')}`)
+    }
+    const { code } = fit.value
+    const installed = { state: 'installed', folder, code, version, digest, publisher, manifest: fit.value } as const
+    return Object.freeze({ ...installed, ...proxies(pool, { ...await adapterOf(files), code }, definition) })
+  }
+
   return {
     async load (folder, digest, limit) {
       const { version, entry, publisher } = await readPackage(folder)
-      const file = await makeEntry(cache, folder, entry)
-      const adapter = { code: digest, folder, entry: file, launch: await launcher.launch({ runtime, entry: file, folder }) }
-      const definition = await describe(pool, adapter, limit)
-      const fit = deriveManifest(definition, version)
-      if (!fit.ok) {
-        throw new ProviderLoadError(`Invalid manifest: ${fit.problems.map(({ path, message }) => `${path} ${message}`.trim()).join(' ')}`)
-      }
-      const { code } = fit.value
-      const installed = { state: 'installed', folder, code, version, digest, publisher, manifest: fit.value } as const
-      return Object.freeze({ ...installed, ...proxies(pool, { ...adapter, code }, definition) })
+      const files = { folder, digest, version, publisher, entry: await makeEntry(cache, folder, entry) }
+      return await open(files, await describe(files, limit))
     },
+    describe,
+    open,
     state: () => ({ layers: launcher.layers, ...pool.state() }),
     close: pool.close
   }
 }
 
-/** The definition of an adapter, its functions stood in for by ones that do nothing: what its manifest is derived from. */
-async function describe (pool: Pool, adapter: Adapter, limit: number): Promise<unknown> {
-  try {
-    const { definition } = await withTimeLimit(limit * 1000, pool.run(adapter, 'manifest', (child) => child.ask('describe', {})), () =>
-      new ProviderLoadError(`It did not finish loading within ${limit} seconds.`))
-    return JSON.parse(definition, (_key, value: unknown) => isRecord(value) && value[functionMark] === true ? () => undefined : value)
-  } catch (cause) {
-    throw cause instanceof ProviderLoadError
-      ? cause
-      : new ProviderLoadError(`It throws an error when it is loaded: ${errorMessageOf(cause)}`, { cause })
-  }
+function refuse (cause: unknown): never {
+  throw cause instanceof ProviderLoadError
+    ? cause
+    : new ProviderLoadError(`It throws an error when it is loaded: ${errorMessageOf(cause)}`, { cause })
+}
+
+/** A definition as it was told, its functions stood in for by ones that do nothing: what its manifest is derived from. */
+function definitionOf (told: string): unknown {
+  return JSON.parse(told, (_key, value: unknown) => isRecord(value) && value[functionMark] === true ? () => undefined : value)
 }
 
 function proxies (pool: Pool, adapter: Adapter, definition: unknown): { verbs: Verbs, checks: ProviderChecks, eventReaders: EventReaders } {

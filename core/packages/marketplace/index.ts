@@ -3,9 +3,9 @@
 export { MarketplaceRefusal, refusalCodes } from './refusal.ts'
 
 // Packages.
-export { inspectPackage } from './package/inspect.ts'
+export { inspectPackage, isForSdk, type AdapterPackage } from './package/inspect.ts'
 export { writePackage } from './package/write.ts'
-export type { PackageManifest } from './package/manifest.ts'
+export { offerOf, type PackageManifest } from './package/manifest.ts'
 
 // Catalogs.
 export { buildCatalog, type PlacedPackage } from './catalog/build.ts'

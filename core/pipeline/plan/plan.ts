@@ -4,7 +4,7 @@ import { createConfigurationCheck } from '../../configuration/vault.ts'
 import { refusal } from '../../contract/errors.ts'
 import type { ValidationResponse } from '../../contract/response.ts'
 import { latestVersion } from '../../contract/versions.ts'
-import type { Host } from '../../host/host.ts'
+import { type Host, offeredTo } from '../../host/host.ts'
 import type { InstalledProvider } from '../../host/load/load.ts'
 import type { ServicePath } from '../../services/chains.ts'
 import { services } from '../../services/index.ts'
@@ -59,7 +59,6 @@ export function createPlanner (dependencies: PipelineDependencies, options: Plan
   const readers = new Map<string, (body: unknown) => DispatchRequest>()
   const catalogs = {
     ...dependencies,
-    host: offered,
     disk: dependencies.diskRoot !== undefined,
     problemsOf: createConfigurationCheck(dependencies.keyring)
   }
@@ -78,7 +77,7 @@ export function createPlanner (dependencies: PipelineDependencies, options: Plan
     },
 
     async plan ({ actor, mode = 'synchronous', version = latestVersion }, request) {
-      const draft = await resolveRequest({ ...catalogs, version }, actor, request)
+      const draft = await resolveRequest({ ...catalogs, host: offeredTo(offered, actor.companyId), version }, actor, request)
       const foreseen = await foresee(draft, now())
       const templateFindings = await templateChecks(draft)
       const warnings = checkRequest(draft, { templateFindings, foreseen, link, mode, now, guard, version })

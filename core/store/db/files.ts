@@ -96,7 +96,8 @@ export async function makeFolder (path: string): Promise<void> {
   for (let made = path; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made))
 }
 
-async function syncFolder (path: string): Promise<void> {
+/** Makes the entries of a folder survive a power failure. */
+export async function syncFolder (path: string): Promise<void> {
   await using folder = await open(path)
   await folder.sync()
 }

@@ -17,6 +17,7 @@ import * as environments from '../migrations/019-environments.ts'
 import * as creditsLast from '../migrations/020-credits-last.ts'
 import * as cancellations from '../migrations/021-cancellations.ts'
 import * as providers from '../migrations/022-providers.ts'
+import * as marketplace from '../migrations/023-marketplace.ts'
 import { createDatabaseFunctions } from './database-functions.ts'
 import type { Database } from './database.ts'
 
@@ -38,7 +39,8 @@ const migrations = {
   '019-environments': environments,
   '020-credits-last': creditsLast,
   '021-cancellations': cancellations,
-  '022-providers': providers
+  '022-providers': providers,
+  '023-marketplace': marketplace
 }
 
 /** PostgreSQL 15, the oldest version with `nulls not distinct`, which the schema uses. */

@@ -1,5 +1,6 @@
 import type { Json, JsonObject, Problem } from '@dispatch/common'
 import type { TemplateSource } from '@dispatch/documents'
+import type { PackageManifest } from '@dispatch/marketplace'
 import type { ColumnType, Generated } from 'kysely'
 import type { KeyMode } from '../../access/account.ts'
 import type { Envelope } from '../../access/keyring.ts'
@@ -280,11 +281,36 @@ export type Tables = {
     providers: Plain<RunningProvider[]>
     seen_at: Date
   }
+  adapter_packages: {
+    integrity: string
+    code: string
+    version: string
+    package_name: string
+    author: string | null
+    manifest: Plain<PackageManifest>
+    definition: string
+    files: Plain<FileDigests>
+    bytes: Buffer
+    at: Date
+  }
+  adapters: {
+    code: string
+    integrity: string
+    previous: string | null
+    enabled: boolean
+    companies: number[] | null
+    hosts: string[]
+    services: string[]
+    changed_at: Date
+  }
   signing_keys: { key_id: string, purpose: string, sealed: Plain<JsonObject>, created_at: Date }
 }
 
 /** A provider that a process runs. */
 export type RunningProvider = { code: string, version: string, digest: string }
+
+/** The SHA-256 of each file of a package, in hexadecimal, by its path. */
+export type FileDigests = Readonly<Record<string, string>>
 
 /** A jsonb column: read as a value, written as JSON text. */
 type Plain<T> = ColumnType<T, string, string>

@@ -157,6 +157,14 @@ function unlessKeyed (error: unknown): { rows: [] } {
   throw error
 }
 
+/** Those of the ids that are no company's. */
+export async function missingCompanies ({ owner }: Database, ids: readonly number[]): Promise<number[]> {
+  if (ids.length === 0) return []
+  const rows = await owner.selectFrom('companies').select('company_id').where('company_id', 'in', [...ids]).execute()
+  const found = new Set(rows.map(({ company_id: id }) => id))
+  return ids.filter((id) => !found.has(id))
+}
+
 /** What a company decides of itself; what is absent stays. */
 export type SettingsChange = { addresses?: readonly string[], notifyUrl?: string | null, lowCredit?: number | null }
 

@@ -15,7 +15,7 @@ await t.test('the words and statuses are those of the specification and the cont
     402: ['insufficient_credits'],
     403: ['forbidden', 'https_required'],
     404: ['not_found', 'template_not_found', 'unknown_chain', 'unknown_service'],
-    409: ['conflict', 'document_expired', 'idempotency_in_progress'],
+    409: ['conflict', 'consent_required', 'document_expired', 'idempotency_in_progress'],
     413: ['payload_too_large'],
     415: ['unsupported_media_type'],
     417: ['expectation_failed'],

@@ -1,0 +1,80 @@
+import { type Static, Type } from 'typebox'
+import { Line, ProviderCode } from './common.ts'
+import { PageLimit } from './query.ts'
+import { serviceNames } from './service-names.ts'
+
+const closed = { additionalProperties: false } as const
+
+/** What an operator lets an adapter do. */
+export const AdapterConsent = Type.Object({
+  hosts: Type.Array(Type.String({ maxLength: 253 }), { maxItems: 200 }),
+  services: Type.Array(Type.String({ maxLength: 50 }), { maxItems: 50 })
+}, { ...closed, title: 'AdapterConsent', description: 'The hosts and services that it may have; all that it asks for must be listed.' })
+
+export const InstallBody = Type.Object({
+  version: Type.Optional(Line(100, { description: 'the latest unless given' })),
+  consent: AdapterConsent
+}, { ...closed, title: 'AdapterInstallation' })
+
+/** Characters in base64 of the largest package, 8 MiB. */
+const longestPackage = 4 * Math.ceil(8 * 1024 * 1024 / 3)
+
+/** A package that an author has packed, as it is. */
+export const PackageBody = Type.Object({
+  package: Type.String({ contentEncoding: 'base64', minLength: 4, maxLength: longestPackage, pattern: '^[A-Za-z0-9+/]+={0,2}$' })
+}, { ...closed, title: 'AdapterPackage' })
+
+export const UpgradeBody = Type.Object({ version: Line(100), consent: AdapterConsent }, { ...closed, title: 'AdapterUpgrade' })
+
+/** To whom an adapter is offered. */
+const Offer = Type.Union([Type.Literal('all'), Type.Array(Type.Integer({ minimum: 1, maximum: 2_147_483_647 }), { maxItems: 10_000 })], {
+  description: 'All companies, or those with these ids.'
+})
+
+export const OfferBody = Type.Object({ companies: Offer }, { ...closed, title: 'AdapterOffer', examples: [{ companies: [7, 12] }] })
+
+export const adapterStates = ['available', 'installed', 'updatable', 'incompatible'] as const
+
+/** Which adapters are wanted. */
+export const MarketplaceQuery = Type.Object({
+  q: Type.Optional(Type.String({ maxLength: 100, description: 'Words of its code, name or publisher.' })),
+  service: Type.Optional(Type.Enum([...serviceNames])),
+  documentType: Type.Optional(Type.String({ maxLength: 50 })),
+  country: Type.Optional(Type.String({ pattern: '^[A-Z]{2}$' })),
+  state: Type.Optional(Type.Enum([...adapterStates])),
+  limit: PageLimit,
+  cursor: Type.Optional(Type.String({ maxLength: 50, description: 'the nextCursor of the page before' }))
+}, closed)
+export type MarketplaceQuery = Static<typeof MarketplaceQuery>
+
+const adapter = {
+  code: ProviderCode,
+  name: Type.String(),
+  state: Type.Enum([...adapterStates], {
+    description: 'updatable: a newer version is here. incompatible: the version needs another core.'
+  }),
+  version: Type.String({ description: 'The installed one, else the latest.' }),
+  latest: Type.String(),
+  publisher: Type.Optional(Type.String()),
+  services: Type.Record(Type.String(), Type.Object({
+    documentTypes: Type.Optional(Type.Array(Type.String())),
+    countries: Type.Optional(Type.Array(Type.String(), { description: 'all unless given' }))
+  })),
+  hosts: Type.Array(Type.String()),
+  enabled: Type.Optional(Type.Boolean()),
+  previous: Type.Optional(Type.String({ description: 'The version that a rollback goes to.' })),
+  offer: Type.Optional(Offer),
+  usedBy: Type.Optional(Type.Integer({ minimum: 0, description: 'Companies with a configuration of it.' }))
+}
+
+/** An adapter in a list. */
+export const AdapterView = Type.Object(adapter, { title: 'Adapter' })
+export type AdapterView = Static<typeof AdapterView>
+
+/** An adapter with its versions and its form. */
+export const AdapterDetail = Type.Object({
+  ...adapter,
+  manifest: Type.Unsafe<object>({ type: 'object', additionalProperties: true, description: 'The manifest.json of its package.' }),
+  versions: Type.Array(Type.Object({ version: Type.String(), integrity: Type.String(), size: Type.Integer(), at: Type.String() }))
+}, { title: 'AdapterDetail' })
+export type AdapterDetail = Static<typeof AdapterDetail>

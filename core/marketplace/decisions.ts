@@ -1,0 +1,154 @@
+import { didYouMean, type JsonObject } from '@dispatch/common'
+import { offerOf } from '@dispatch/marketplace'
+import semver from 'semver'
+import { DispatchError, presentable } from '../contract/errors.ts'
+import { isSamePublisher, type Publisher, publisherInWords } from '../host/load/pins.ts'
+import type { AdapterEdit, AdapterState, AdapterUse, Before, Consent, PackageSummary } from '../store/vendor/adapters.ts'
+
+/** A change of an adapter: what it becomes, from what it is. Throws a DispatchError where it may not be made. */
+export type Decision = (code: string, before: Before) => AdapterEdit | Promise<AdapterEdit>
+
+/** Installs a version, the latest unless told. */
+export function installing ({ version, consent }: { version?: string | undefined, consent: Consent }): Decision {
+  return (code, { adapter, packages, pin }) => {
+    const wanted = packageOf(code, packages, version)
+    if (adapter !== undefined) {
+      throw conflict('already_installed',
+        `"${code}" is installed in version ${versionOf(packages, adapter.integrity)}; another one is an upgrade.`)
+    }
+    requireSamePublisher(code, pin, wanted)
+    const agreed = agree(code, wanted, consent)
+    const after = { integrity: wanted.integrity, previous: null, enabled: true, companies: null, consent: agreed }
+    return { action: 'adapter.installed', facts: factsOf(wanted, agreed), after }
+  }
+}
+
+/** Replaces the version that runs; it can be rolled back to. */
+export function upgrading ({ version, consent }: { version: string, consent: Consent }): Decision {
+  return (code, { adapter, packages, pin }) => {
+    const before = installed(code, adapter)
+    const wanted = packageOf(code, packages, version)
+    const from = versionOf(packages, before.integrity)
+    if (!semver.gt(version, from)) {
+      throw conflict('not_newer', `"${code}" is installed in version ${from}, and ${version} is not newer; to go back is a rollback.`)
+    }
+    requireSamePublisher(code, pin, wanted)
+    const agreed = agree(code, wanted, {
+      hosts: [...before.consent.hosts, ...consent.hosts],
+      services: [...before.consent.services, ...consent.services]
+    })
+    const after = { ...before, integrity: wanted.integrity, previous: before.integrity, consent: agreed }
+    return { action: 'adapter.upgraded', facts: { from, ...factsOf(wanted, agreed) }, after }
+  }
+}
+
+/** Goes back to the version before, from which it can be gone forward again. */
+export const rollingBack: Decision = (code, { adapter, packages }) => {
+  const before = installed(code, adapter)
+  if (before.previous === null) throw conflict('no_version_before', `There is no version of "${code}" to go back to.`)
+  const facts = { from: versionOf(packages, before.integrity), version: versionOf(packages, before.previous) }
+  return { action: 'adapter.rolled_back', facts, after: { ...before, integrity: before.previous, previous: before.integrity } }
+}
+
+export const enabling: Decision = (code, { adapter }) => ({
+  action: 'adapter.enabled',
+  facts: {},
+  after: { ...installed(code, adapter), enabled: true }
+})
+
+export const disabling: Decision = (code, { adapter }) => ({
+  action: 'adapter.disabled',
+  facts: {},
+  after: { ...installed(code, adapter), enabled: false }
+})
+
+/** Offers it to companies, by their ids, or to all (null). */
+export function offering (companies: readonly number[] | null): Decision {
+  return (code, { adapter }) => ({
+    action: 'adapter.offered',
+    facts: { companies: companies === null ? 'all' : [...companies] },
+    after: { ...installed(code, adapter), companies: companies === null ? null : [...new Set(companies)].sort((a, b) => a - b) }
+  })
+}
+
+/** Removes it and its packages, unless somebody needs it. */
+export const removing: Decision = async (code, { adapter, packages, uses }) => {
+  if (adapter === undefined && packages.length === 0) throw adapterNotFound(code)
+  const needed = await uses()
+  if (adapter !== undefined && needed.length > 0) {
+    const details = needed.map((use) => ({ path: '', code: `${use.kind}_needs_it`, message: `${inWords(use)}.` }))
+    throw new DispatchError('conflict', `Companies need "${code}": the details say which, and what for.`, { details: presentable(details) })
+  }
+  return { action: 'adapter.removed', facts: adapter === undefined ? {} : { version: versionOf(packages, adapter.integrity) }, after: null }
+}
+
+const plural: Record<AdapterUse['kind'], string> = {
+  configuration: 'configurations',
+  choice: 'default providers',
+  dispatch: 'dispatches that have not ended',
+  delivery: 'open deliveries'
+}
+
+function inWords ({ companyId, kind, count }: AdapterUse): string {
+  return `The company ${companyId} has ${count} ${plural[kind]} of it`
+}
+
+function requireSamePublisher (code: string, pin: Publisher | undefined, { version, publisher }: PackageSummary): void {
+  if (pin === undefined || isSamePublisher(pin, publisher)) return
+  throw conflict('other_publisher',
+    `The code "${code}", and the secrets that are stored for it, belong to ${publisherInWords(pin)}; version ` +
+      `${version} is ${publisherInWords(publisher)}. An operator may give them to it: PUT /api/v1/providers/${code}/publisher.`)
+}
+
+/** The error for a change that what is installed does not allow. `code` is the word of its details. */
+export function conflict (code: string, message: string): DispatchError {
+  return new DispatchError('conflict', message, { details: [{ path: '', code, message }] })
+}
+
+/** The error for a code that no package has. */
+export function adapterNotFound (code: string): DispatchError {
+  return new DispatchError('not_found', `There is no adapter "${code}".`)
+}
+
+function packageOf (code: string, packages: readonly PackageSummary[], version: string | undefined): PackageSummary {
+  if (packages.length === 0) throw adapterNotFound(code)
+  const wanted = version === undefined
+    ? packages.toSorted((a, b) => semver.rcompare(a.version, b.version))[0]
+    : packages.find((one) => one.version === version)
+  if (wanted !== undefined) return wanted
+  throw new DispatchError('not_found',
+    `There is no version ${version ?? ''} of "${code}"${didYouMean(version ?? '', packages.map((one) => one.version))}.`)
+}
+
+function installed (code: string, adapter: AdapterState | undefined): AdapterState {
+  if (adapter === undefined) throw new DispatchError('not_found', `No adapter "${code}" is installed.`)
+  return adapter
+}
+
+function versionOf (packages: readonly PackageSummary[], integrity: string): string {
+  return packages.find((one) => one.integrity === integrity)?.version ?? 'unknown'
+}
+
+/** What the version may do: exactly what it asks for. Throws `consent_required` with what the consent does not list. */
+function agree (code: string, wanted: PackageSummary, consent: Consent): Consent {
+  const { hosts, services } = offerOf(wanted.manifest)
+  const asked = { hosts, services: Object.keys(services) }
+  const lacking = {
+    hosts: asked.hosts.filter((host) => !consent.hosts.includes(host)),
+    services: asked.services.filter((service) => !consent.services.includes(service))
+  }
+  if (lacking.hosts.length === 0 && lacking.services.length === 0) return asked
+  const details = [
+    ...lacking.hosts.map((host) => ({ path: '/consent/hosts', code: 'host', message: `It asks for the host "${host}".` })),
+    ...lacking.services.map((service) => ({ path: '/consent/services', code: 'service', message: `It asks for the service "${service}".` }))
+  ]
+  const names = [...lacking.hosts, ...lacking.services].join(', ')
+  throw new DispatchError('consent_required',
+    `Version ${wanted.version} of "${code}" asks for ${names}: list in "consent" what it may have.`, {
+    details: presentable(details)
+  })
+}
+
+function factsOf ({ version, integrity }: PackageSummary, { hosts, services }: Consent): JsonObject {
+  return { version, integrity, hosts: [...hosts], services: [...services] }
+}

@@ -1,0 +1,31 @@
+import { inspectPackage } from '@dispatch/marketplace'
+import type { Log } from '../host/call/log.ts'
+import type { OtherProviders } from '../host/host.ts'
+import type { Sandbox } from '../host/sandbox/provider.ts'
+import type { Database } from '../store/db/database.ts'
+import { listUsedPackages, readPackageBytes } from '../store/vendor/adapters.ts'
+import { type AdapterFiles, createAdapterFiles, type PackageFiles } from './adapter-files.ts'
+import { createAdapterLoader } from './load-adapters.ts'
+
+/** The adapters of a process: their files, where they run, and how the host loads them. */
+export type Adapters = { files: AdapterFiles, sandbox: () => Promise<Sandbox>, load: OtherProviders }
+
+/** `folder` is removed of what killed processes left in it. `sandbox` is opened once the first adapter needs it. */
+export async function openAdapters ({ folder, database, sandbox, log }: {
+  folder: string
+  database: Database
+  sandbox: () => Promise<Sandbox>
+  log: Log
+}): Promise<Adapters> {
+  const files = createAdapterFiles({ root: folder, read: (integrity) => readFiles(database, integrity) })
+  await files.sweep(() => listUsedPackages(database)).catch((err: unknown) => {
+    log.warn({ err, folder }, 'what killed installations left could not be removed')
+  })
+  return { files, sandbox, load: createAdapterLoader({ database, files, sandbox, log }) }
+}
+
+async function readFiles (database: Database, integrity: string): Promise<PackageFiles> {
+  const bytes = await readPackageBytes(database, integrity)
+  if (bytes === undefined) throw new Error('Its package is not in the database any more.')
+  return inspectPackage(bytes, { integrity }).files
+}

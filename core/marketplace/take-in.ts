@@ -1,0 +1,59 @@
+import { type AdapterPackage, inspectPackage, MarketplaceRefusal } from '@dispatch/marketplace'
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { type DispatchError, refusal } from '../contract/errors.ts'
+import { ProviderLoadError } from '../host/call/load-error.ts'
+import type { Sandbox } from '../host/sandbox/provider.ts'
+import core from '../package.json' with { type: 'json' }
+import type { NewPackage } from '../store/vendor/adapters.ts'
+import type { AdapterFiles } from './adapter-files.ts'
+
+/** The file that has all code of a package. */
+export const entryName = 'index.js'
+
+/** Seconds that an adapter may take to load. */
+const loadLimit = 10
+
+/**
+ * Inspects a package and runs it once in the sandbox: it must load there, and be what its manifest says. Nothing of it is left behind.
+ * Throws `validation_failed`, whose details have the word for what is wrong.
+ */
+export async function takeIn (
+  bytes: Uint8Array,
+  { files, sandbox }: { files: AdapterFiles, sandbox: () => Promise<Sandbox> }
+): Promise<NewPackage> {
+  const found = inspect(bytes)
+  const { integrity, manifest } = found
+  const { code, version } = manifest.provider
+  const publisher = { packageName: manifest.package, author: manifest.publisher }
+  await using staged = await files.stage(found.files)
+  const { folder } = staged
+  const definition = await tried(found, await sandbox(), { folder, digest: integrity, version, publisher, entry: join(folder, entryName) })
+  const digests = [...found.files].map(([path, content]) => [path, createHash('sha256').update(content).digest('hex')] as const)
+  return { integrity, code, version, publisher, manifest, definition, files: Object.fromEntries(digests), bytes }
+}
+
+function inspect (bytes: Uint8Array): AdapterPackage {
+  try {
+    return inspectPackage(bytes, { sdk: core.version })
+  } catch (error) {
+    throw error instanceof MarketplaceRefusal ? refused(error.code, error.message) : error
+  }
+}
+
+/** What its process says of it. */
+async function tried ({ manifest }: AdapterPackage, sandbox: Sandbox, place: Parameters<Sandbox['open']>[0]): Promise<string> {
+  try {
+    const definition = await sandbox.describe(place, loadLimit)
+    const provider = await sandbox.open(place, definition)
+    if (isDeepStrictEqual(JSON.parse(JSON.stringify(provider.manifest)), manifest.provider)) return definition
+  } catch (error) {
+    throw error instanceof ProviderLoadError ? refused('does_not_load', error.message) : error
+  }
+  throw refused('manifest_differs', 'Its code says another thing of itself than its manifest.json: pack it again.')
+}
+
+function refused (code: string, message: string): DispatchError {
+  return refusal('validation_failed', [{ path: '/package', code, message }])
+}

@@ -1,0 +1,221 @@
+import type { JsonObject } from '@dispatch/common'
+import type { PackageManifest } from '@dispatch/marketplace'
+import { type Selectable, sql } from 'kysely'
+import type { Publisher } from '../../host/load/pins.ts'
+import type { Database, OwnerQueries } from '../db/database.ts'
+import type { FileDigests, Tables } from '../db/schema.ts'
+import { type AuditStamp, noteAudit } from '../tenants/audit.ts'
+
+/** What is known of a package without its bytes. `integrity`: its SHA-512, as npm writes it. */
+export type PackageFacts = {
+  integrity: string
+  code: string
+  version: string
+  publisher: Publisher
+  manifest: PackageManifest
+  /** What its process said of itself when it was taken in: JSON, its functions marked. */
+  definition: string
+  files: FileDigests
+}
+export type NewPackage = PackageFacts & { bytes: Uint8Array }
+
+/** What an adapter may do, as an operator has agreed. */
+export type Consent = { hosts: readonly string[], services: readonly string[] }
+
+/** What is to run under a code, whichever processes there are. `companies`: to whom it is offered; null: to all. */
+export type AdapterState = {
+  integrity: string
+  previous: string | null
+  enabled: boolean
+  companies: readonly number[] | null
+  consent: Consent
+}
+
+/** A change of an adapter, for the audit log. */
+export type AdapterEdit = { action: string, facts: JsonObject, after: AdapterState | null }
+
+/** What a change of an adapter begins from. `packages`: those of its code, without what only a host needs. */
+export type Before = {
+  adapter: AdapterState | undefined
+  packages: readonly PackageSummary[]
+  pin: Publisher | undefined
+  uses: () => Promise<AdapterUse[]>
+}
+export type PackageSummary = Pick<PackageFacts, 'integrity' | 'version' | 'publisher' | 'manifest'> & { size: number, at: Date }
+
+/** What needs an adapter, and how often. `companyId` with `kind` `configuration` or `choice` is that of the owner. */
+export type AdapterUse = { companyId: number, kind: 'configuration' | 'choice' | 'dispatch' | 'delivery', count: number }
+
+/** Takes a package in. Answers false where the code has this version already, with other content. */
+export async function addPackage (database: Database, added: NewPackage, companyId: number, stamp: AuditStamp): Promise<boolean> {
+  return await database.owner.transaction().execute(async (queries) => {
+    const { publisher: { packageName, author }, manifest, files, bytes, ...facts } = added
+    const row = {
+      ...facts,
+      package_name: packageName,
+      author,
+      manifest: JSON.stringify(manifest),
+      files: JSON.stringify(files),
+      bytes: Buffer.from(bytes),
+      at: stamp.at
+    }
+    const isNew = await queries.insertInto('adapter_packages').values(row).onConflict((conflict) => conflict.doNothing())
+      .returning('integrity').executeTakeFirst()
+    if (isNew === undefined) {
+      const same = await queries.selectFrom('adapter_packages').select('code').where('integrity', '=', added.integrity).executeTakeFirst()
+      return same !== undefined
+    }
+    const { code, version, integrity } = added
+    await note(queries, companyId, code, { action: 'adapter.package_added', facts: { version, integrity } }, stamp)
+    return true
+  })
+}
+
+/**
+ * Changes what runs under a code to what `edit` makes of it. Nobody changes it in between, the audit log says what was done, and every
+ * process is asked to follow. Packages that can no longer be rolled back to are forgotten, with the adapter all of its code.
+ */
+export async function editAdapter (
+  { owner }: Database,
+  { code, companyId }: { code: string, companyId: number },
+  edit: (before: Before) => AdapterEdit | Promise<AdapterEdit>,
+  stamp: AuditStamp
+): Promise<void> {
+  await owner.transaction().execute(async (queries) => {
+    await sql`select pg_advisory_xact_lock(hashtextextended(${`adapter ${code}`}, 0))`.execute(queries)
+    const row = await queries.selectFrom('adapters').selectAll().where('code', '=', code).executeTakeFirst()
+    const packages = await packagesOf(queries, code)
+    const pin = await queries.selectFrom('provider_pins').selectAll().where('code', '=', code).executeTakeFirst()
+    const { after, ...done } = await edit({
+      adapter: row && stateOf(row),
+      packages,
+      pin: pin && { packageName: pin.package_name, author: pin.author },
+      uses: () => usesOf(queries, code)
+    })
+    if (after === null) await forget(queries, code)
+    else await write(queries, code, after, packages, stamp.at)
+    await sql`update provider_reloads set number = number + 1`.execute(queries)
+    await note(queries, companyId, code, done, stamp)
+  })
+}
+
+async function forget (queries: OwnerQueries, code: string): Promise<void> {
+  await queries.deleteFrom('adapters').where('code', '=', code).execute()
+  await queries.deleteFrom('adapter_packages').where('code', '=', code).execute()
+}
+
+async function write (
+  queries: OwnerQueries,
+  code: string,
+  after: AdapterState,
+  packages: readonly PackageSummary[],
+  at: Date
+): Promise<void> {
+  const { integrity, previous, enabled, companies, consent: { hosts, services } } = after
+  const values = {
+    integrity,
+    previous,
+    enabled,
+    companies: companies === null ? null : [...companies],
+    hosts: [...hosts],
+    services: [...services],
+    changed_at: at
+  }
+  const own = packages.find((one) => one.integrity === integrity)
+  if (own === undefined) throw new TypeError(`There is no package ${integrity} of "${code}".`)
+  const { packageName, author } = own.publisher
+  // To whom the code belongs is settled before anything runs under it.
+  await queries.insertInto('provider_pins').values({ code, package_name: packageName, author, folder: '', at })
+    .onConflict((conflict) => conflict.doNothing()).execute()
+  await queries.insertInto('adapters').values({ code, ...values })
+    .onConflict((conflict) => conflict.column('code').doUpdateSet(values)).execute()
+  await queries.deleteFrom('adapter_packages').where('code', '=', code).where('integrity', 'not in', [integrity, previous ?? integrity])
+    .where('at', '<', own.at).execute()
+}
+
+async function note (
+  queries: OwnerQueries,
+  companyId: number,
+  code: string,
+  { action, facts }: Pick<AdapterEdit, 'action' | 'facts'>,
+  stamp: AuditStamp
+): Promise<void> {
+  await noteAudit(queries, { companyId, action, object: { kind: 'adapter', id: code }, facts, ...stamp })
+}
+
+async function packagesOf (queries: Pick<OwnerQueries, 'selectFrom'>, code?: string): Promise<(PackageSummary & { code: string })[]> {
+  const rows = await queries.selectFrom('adapter_packages')
+    .select(['integrity', 'code', 'version', 'package_name', 'author', 'manifest', 'at', sql<number>`octet_length(bytes)`.as('size')])
+    .$if(code !== undefined, (query) => query.where('code', '=', code ?? '')).orderBy('code').orderBy('at', 'desc').execute()
+  return rows.map(({ package_name: packageName, author, ...facts }) => ({ ...facts, publisher: { packageName, author } }))
+}
+
+/** What is to run, and what was taken in, of every code. */
+export type AdapterRecord = { code: string, adapter: AdapterState | undefined, packages: readonly PackageSummary[], users: number }
+
+/** All adapters by code, or one. `users`: how many companies have a configuration of it. */
+export async function listAdapters ({ owner }: Database, code?: string): Promise<AdapterRecord[]> {
+  const [packages, rows] = [
+    await packagesOf(owner, code),
+    await owner.selectFrom('adapters').selectAll()
+      .select(sql<number>`(select count(distinct company_id)::int from configurations where provider_code = adapters.code)`.as('users'))
+      .$if(code !== undefined, (query) => query.where('code', '=', code ?? '')).execute()
+  ]
+  return [...Map.groupBy(packages, (one) => one.code)].map(([own, of]) => {
+    const row = rows.find((one) => one.code === own)
+    return { code: own, adapter: row && stateOf(row), packages: of, users: row?.users ?? 0 }
+  })
+}
+
+/** An adapter that every process is to run. `sdk`: the versions of the core that it works with. `pin`: to whom its code belongs. */
+export type EnabledAdapter = Omit<PackageFacts, 'manifest'> & {
+  sdk: string
+  companies: readonly number[] | null
+  pin: Publisher | undefined
+}
+
+/** The adapters that are to run, by code. */
+export async function listEnabledAdapters ({ owner }: Database): Promise<EnabledAdapter[]> {
+  const rows = await owner.selectFrom('adapters').innerJoin('adapter_packages as taken', 'taken.integrity', 'adapters.integrity')
+    .leftJoin('provider_pins as pin', 'pin.code', 'adapters.code').where('enabled', '=', true).orderBy('adapters.code')
+    .select(['adapters.code', 'adapters.companies', 'taken.integrity', 'taken.version', 'taken.package_name', 'taken.author'])
+    .select(['taken.definition', 'taken.files', 'pin.package_name as pinned', 'pin.author as pinnedAuthor'])
+    .select(sql<string>`taken.manifest->>'sdk'`.as('sdk')).execute()
+  return rows.map(({ package_name: packageName, author, pinned, pinnedAuthor, ...facts }) => ({
+    ...facts,
+    publisher: { packageName, author },
+    pin: pinned === null ? undefined : { packageName: pinned, author: pinnedAuthor }
+  }))
+}
+
+/** The bytes of a package; undefined where it is not here any more. */
+export async function readPackageBytes ({ owner }: Database, integrity: string): Promise<Uint8Array | undefined> {
+  const row = await owner.selectFrom('adapter_packages').select('bytes').where('integrity', '=', integrity).executeTakeFirst()
+  return row?.bytes
+}
+
+/** The packages that an adapter runs, or can be rolled back to. */
+export async function listUsedPackages ({ owner }: Database): Promise<string[]> {
+  const rows = await owner.selectFrom('adapters').select(['integrity', 'previous']).execute()
+  return rows.flatMap(({ integrity, previous }) => previous === null ? [integrity] : [integrity, previous])
+}
+
+/** Which companies need a provider: for a configuration, a choice, a step that has not ended, a delivery that is under way. */
+async function usesOf (queries: OwnerQueries, code: string): Promise<AdapterUse[]> {
+  const { rows } = await sql<AdapterUse>`
+    select company_id as "companyId", kind, count(*)::int as count from (
+      select company_id, 'configuration' as kind from configurations where provider_code = ${code}
+      union all select company_id, 'choice' from choices where provider_code = ${code}
+      union all select company_id, 'dispatch' from steps join dispatches using (company_id, dispatch_id)
+        where provider_code = ${code} and dispatches.status in ('queued', 'running', 'uncertain') and steps.status <> 'accepted'
+      union all select company_id, 'dispatch' from steps where provider_code = ${code} and status = 'waiting'
+      union all select company_id, 'delivery' from steps where provider_code = ${code} and status = 'accepted' and not delivery_settled
+        and delivery_status is not null
+    ) as uses group by company_id, kind order by company_id, kind`.execute(queries)
+  return rows
+}
+
+function stateOf (row: Selectable<Tables['adapters']>): AdapterState {
+  const { integrity, previous, enabled, companies, hosts, services } = row
+  return { integrity, previous, enabled, companies, consent: { hosts, services } }
+}

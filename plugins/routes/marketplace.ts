@@ -1,0 +1,134 @@
+import { type Actor, AdapterDetail, adapterDetailOf, AdapterView, adapterViewsOf, InstallBody, type Marketplace, MarketplaceQuery, Nothing,
+  OfferBody, PackageBody, page, UpgradeBody } from '@dispatch/core'
+import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { auditAuthorOf } from './audit-author.ts'
+import { nextCursorOf } from './paging.ts'
+import { codeIn, resourceNotFound } from './path-parameters.ts'
+
+type Options = { marketplace: Marketplace, now: () => Date }
+type Named = { Params: { code: string } }
+
+/** Bytes: the largest package in base64, and what stands around it. */
+const bodyLimit = 12 * 1024 * 1024
+
+const mayRead = { roles: ['admin', 'operator'] } as const
+const mayChange = { roles: ['operator'], errors: ['not_found', 'conflict'] } as const
+const mayInstall = { roles: ['operator'], errors: ['not_found', 'conflict', 'consent_required'] } as const
+
+/** Adapters: operators take them in, install, upgrade and offer them; admins read what is offered to their company. */
+export const marketplaceRoutes: FastifyPluginCallbackTypebox<Options> = (app, { marketplace, now }, done) => {
+  const stampOf = (request: FastifyRequest) => ({ author: auditAuthorOf(request), at: now() })
+  const readerOf = ({ companyId, role }: Actor) => ({ companyId, isOperator: role === 'operator' })
+
+  async function detail (code: string, actor: Actor): Promise<AdapterDetail> {
+    const found = adapterDetailOf(await marketplace.find(code), readerOf(actor))
+    if (found === undefined) throw resourceNotFound('adapter', code)
+    return found
+  }
+
+  /** Makes a change of the adapter that a path names, and answers with the adapter. */
+  async function changed (request: FastifyRequest, change: (code: string, stamp: ReturnType<typeof stampOf>) => Promise<void>) {
+    const code = codeIn((request.params as Named['Params']).code)
+    await change(code, stampOf(request))
+    return detail(code, request.actor)
+  }
+
+  app.get('/api/v1/marketplace', {
+    config: { ...mayRead, errors: ['validation_error'] },
+    schema: {
+      operationId: 'listAdapters',
+      tags,
+      summary: 'Lists adapters: operators see all that were taken in, admins those that are offered to their company.',
+      querystring: MarketplaceQuery,
+      response: { 200: page(AdapterView) }
+    }
+  }, async ({ actor, query }) => {
+    const found = adapterViewsOf(await marketplace.list(), readerOf(actor), query)
+    return { data: found, nextCursor: nextCursorOf(found, query.limit ?? 25, ({ code }) => code) }
+  })
+
+  app.get<Named>('/api/v1/marketplace/:code', {
+    config: { ...mayRead, errors: ['not_found'] },
+    schema: { operationId: 'readAdapter', tags, summary: 'Reads an adapter: its versions, manifest and form.', response: one }
+  }, ({ actor, params }) => detail(codeIn(params.code), actor))
+
+  app.post('/api/v1/marketplace/packages', {
+    bodyLimit,
+    config: { roles: ['operator'], errors: ['conflict', 'validation_failed'] },
+    schema: {
+      operationId: 'addAdapterPackage',
+      tags,
+      summary: 'Takes in a package, so that it can be installed (operators). It is inspected, and tried in the sandbox.',
+      body: PackageBody,
+      response: { 201: AdapterDetail }
+    }
+  }, async (request, reply) => {
+    const { code } = await marketplace.add(Buffer.from(request.body.package, 'base64'), stampOf(request))
+    return reply.code(201).send(await detail(code, request.actor))
+  })
+
+  app.post('/api/v1/marketplace/:code/install', {
+    config: mayInstall,
+    schema: {
+      operationId: 'installAdapter',
+      tags,
+      summary: 'Installs an adapter in every process, with what the consent lets it do (operators).',
+      body: InstallBody,
+      response: one
+    }
+  }, (request) => changed(request, (code, stamp) => marketplace.install(code, request.body, stamp)))
+
+  app.post('/api/v1/marketplace/:code/upgrade', {
+    config: mayInstall,
+    schema: {
+      operationId: 'upgradeAdapter',
+      tags,
+      summary: 'Upgrades an adapter; what runs finishes on the version before (operators).',
+      description: 'What the version before was let do stays; more must be in the consent.',
+      body: UpgradeBody,
+      response: one
+    }
+  }, (request) => changed(request, (code, stamp) => marketplace.upgrade(code, request.body, stamp)))
+
+  const actions = [
+    ['rollback', 'rollBackAdapter', 'Goes back to the version before (operators).', marketplace.rollBack],
+    ['enable', 'enableAdapter', 'Enables an adapter again (operators).', marketplace.enable],
+    ['disable', 'disableAdapter', 'Disables an adapter: nothing is dispatched through it (operators).', marketplace.disable]
+  ] as const
+  for (const [word, operationId, summary, change] of actions) {
+    app.post(`/api/v1/marketplace/:code/${word}`, { config: mayChange, schema: { operationId, tags, summary, response: one } }, (request) =>
+      changed(request, change))
+  }
+
+  app.put('/api/v1/marketplace/:code/offer', {
+    config: { roles: ['operator'], errors: ['not_found', 'validation_failed'] },
+    schema: {
+      operationId: 'offerAdapter',
+      tags,
+      summary: 'Says which companies see an adapter and dispatch through it (operators).',
+      body: OfferBody,
+      response: one
+    }
+  }, (request) => {
+    const { companies } = request.body
+    return changed(request, (code, stamp) => marketplace.offer(code, companies === 'all' ? null : companies, stamp))
+  })
+
+  app.delete('/api/v1/marketplace/:code', {
+    config: mayChange,
+    schema: {
+      operationId: 'removeAdapter',
+      tags,
+      summary: 'Removes an adapter and its packages, unless a company needs it (operators).',
+      response: { 204: Nothing }
+    }
+  }, async (request, reply) => {
+    await marketplace.remove(codeIn((request.params as Named['Params']).code), stampOf(request))
+    return reply.code(204).send(null)
+  })
+  done()
+}
+
+const tags = ['Marketplace']
+const one = { 200: AdapterDetail }

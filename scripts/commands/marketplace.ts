@@ -1,0 +1,145 @@
+import { type AdapterDetail, adapterDetailOf, type AdapterView, adapterViewsOf, type AuditStamp, createCompanyAccounts, createLazySandbox,
+  createMarketplace, type Database, DispatchError, type Marketplace, openAdapters, platform, seedDemo } from '@dispatch/core'
+import { readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { type Config, readConfig } from '../../plugins/config/config.ts'
+import { createLogger } from '../../plugins/hooks/logging.ts'
+import { openDataDirectory } from '../data-directory.ts'
+import type { Command } from './command.ts'
+import { withDatabase } from './database.ts'
+
+const options = {
+  version: { type: 'string' },
+  hosts: { type: 'string', default: '' },
+  services: { type: 'string', default: '' },
+  json: { type: 'boolean', default: false }
+} as const
+
+type Values = { version?: string, hosts: string, services: string }
+
+/** The operator at the command line sees everything. */
+const reader = { companyId: 0, isOperator: true }
+
+/** What the words of the command line do; each answers what is shown. */
+const verbs: Readonly<Record<string, (marketplace: Marketplace, args: readonly string[], values: Values) => Promise<Shown>>> = {
+  async list (marketplace, args) {
+    return adapterViewsOf(await marketplace.list(), reader, { q: args.join(' '), limit: 1_000 })
+  },
+  show: (marketplace, args) => shown(marketplace, codeIn(args)),
+  async add (marketplace, [file = '']) {
+    if (file === '') throw new Error('It is "add <file>", with a package that was packed.')
+    const { code } = await marketplace.add(await readFile(resolve(process.env['INIT_CWD'] ?? '', file)), stamp())
+    return shown(marketplace, code)
+  },
+  install: (marketplace, args, values) =>
+    changed(marketplace, args, (code) => marketplace.install(code, { version: values.version, consent: consentOf(values) }, stamp())),
+  upgrade (marketplace, args, values) {
+    const { version } = values
+    if (version === undefined) throw new Error('It is "upgrade <code> --version <version>".')
+    return changed(marketplace, args, (code) => marketplace.upgrade(code, { version, consent: consentOf(values) }, stamp()))
+  },
+  rollback: (marketplace, args) => changed(marketplace, args, (code) => marketplace.rollBack(code, stamp())),
+  enable: (marketplace, args) => changed(marketplace, args, (code) => marketplace.enable(code, stamp())),
+  disable: (marketplace, args) => changed(marketplace, args, (code) => marketplace.disable(code, stamp())),
+  offer: (marketplace, [code = '', ...companies]) =>
+    changed(marketplace, [code], () => marketplace.offer(code, companiesIn(companies), stamp())),
+  async remove (marketplace, args) {
+    await marketplace.remove(codeIn(args), stamp())
+    return []
+  }
+}
+
+type Shown = AdapterView[] | AdapterDetail
+
+/** Adapters, whether the service runs or not: running processes follow within a second. */
+export const marketplace: Command = {
+  summary: 'marketplace list|show|add|install|upgrade|rollback|enable|disable|offer|remove …   adapters, also while the service is down',
+  async run (args, env) {
+    const { values, positionals: [word = '', ...rest] } = parseArgs({ args: [...args], options, allowPositionals: true })
+    const verb = Object.hasOwn(verbs, word) ? verbs[word] : undefined
+    if (verb === undefined) throw new Error(usage)
+    try {
+      const found = await withMarketplace(readConfig(env), (marketplace) => verb(marketplace, rest, values))
+      console.log(values.json ? JSON.stringify(found, null, 2) : [found].flat().map(lineOf).join('\n'))
+    } catch (error) {
+      if (!values.json || !(error instanceof DispatchError)) throw error
+      const { word: code, message, details = [] } = error
+      console.log(JSON.stringify({ error: code, message, details }, null, 2))
+      process.exitCode = 1
+    }
+  }
+}
+
+const usage = `It is one of:
+  npm run marketplace -- list [words]                        adapters that are here
+  npm run marketplace -- show <code>                         its versions, manifest and form
+  npm run marketplace -- add <file>                          takes in a package
+  npm run marketplace -- install <code> [--version <v>] --hosts <a,b> --services <c,d>
+  npm run marketplace -- upgrade <code> --version <v> [--hosts <a,b>] [--services <c,d>]
+  npm run marketplace -- rollback|enable|disable|remove <code>
+  npm run marketplace -- offer <code> all|<company> …
+Each takes --json.`
+
+async function withMarketplace<Result> (config: Config, work: (marketplace: Marketplace) => Promise<Result>): Promise<Result> {
+  openDataDirectory(config.dataDirectory)
+  const log = createLogger('error', process.stderr)
+  return await withDatabase(config, async (database) => {
+    await requirePlatform(config, database)
+    const sandbox = createLazySandbox({ cache: join(config.dataDirectory, 'sandbox'), log })
+    try {
+      const { files } = await openAdapters({ folder: join(config.dataDirectory, 'adapters'), database, sandbox: sandbox.open, log })
+      // Running processes follow by themselves.
+      return await work(createMarketplace({ database, files, sandbox: sandbox.open, follow: () => Promise.resolve() }))
+    } finally {
+      await sandbox.close()
+    }
+  })
+}
+
+/** What is changed stands in the audit log of the platform, which the first start or the first operator makes. */
+async function requirePlatform (config: Config, database: Database): Promise<void> {
+  if (config.environment === 'development') await seedDemo(database, new Date())
+  const { find } = createCompanyAccounts({ database, now: () => new Date() })
+  if (await find(platform.companyId) === undefined) {
+    throw new Error('The database is new: first make an operator with "npm run dispatch -- operator create --email <address>".')
+  }
+}
+
+async function changed (marketplace: Marketplace, args: readonly string[], change: (code: string) => Promise<void>): Promise<Shown> {
+  const code = codeIn(args)
+  await change(code)
+  return shown(marketplace, code)
+}
+
+async function shown (marketplace: Marketplace, code: string): Promise<Shown> {
+  return adapterDetailOf(await marketplace.find(code), reader) ?? []
+}
+
+function codeIn ([code, ...rest]: readonly string[]): string {
+  if (code === undefined || rest.length > 0) throw new Error(usage)
+  return code
+}
+
+function companiesIn (words: readonly string[]): number[] | null {
+  if (words.length === 1 && words[0] === 'all') return null
+  const ids = words.map(Number)
+  if (ids.length === 0 || !ids.every((id) => Number.isSafeInteger(id) && id > 0)) {
+    throw new Error('It is "offer <code> all", or the ids of companies in place of "all".')
+  }
+  return ids
+}
+
+function consentOf ({ hosts, services }: Values): { hosts: string[], services: string[] } {
+  const listOf = (text: string): string[] => text.split(',').map((part) => part.trim()).filter((part) => part !== '')
+  return { hosts: listOf(hosts), services: listOf(services) }
+}
+
+function stamp (): AuditStamp {
+  return { author: null, at: new Date() }
+}
+
+function lineOf ({ code, version, state, enabled, services, hosts }: AdapterView): string {
+  const words = [state, ...enabled === false ? ['disabled'] : []]
+  return `${code} ${version} (${words.join(', ')}): ${Object.keys(services).join(', ')}; reaches ${hosts.join(', ') || 'no fixed host'}`
+}

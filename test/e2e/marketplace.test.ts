@@ -1,0 +1,40 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { directory } from '../fixtures/providers/folders.ts'
+import { packed } from '../support/adapters.ts'
+import { has } from '../support/matching.ts'
+import { testDatabase } from '../support/postgres.ts'
+import { type CommandResult, dataDirectory, runDispatch } from './support/process.ts'
+
+const { url: DATABASE_URL } = await testDatabase(t)
+const env = { DATABASE_URL, DISPATCH_DATA_DIR: dataDirectory(t) }
+const packages = await directory(t)
+
+const market = (...args: string[]): Promise<CommandResult> => runDispatch(['marketplace', ...args], { env })
+const json = async (...args: string[]): Promise<any> => JSON.parse((await market(...args, '--json')).stdout)
+
+/** The path of a package on the disk. */
+async function packageAt (code: string, version: string): Promise<string> {
+  const path = join(packages, `${code}-${version}.tgz`)
+  await writeFile(path, packed({ code, version }))
+  return path
+}
+
+await t.test('adapters are taken in, installed, upgraded, rolled back and removed while the service is down', async (t) => {
+  has(t, await json('add', await packageAt('acme', '1.0.0')), { code: 'acme', state: 'available', hosts: ['api.acme.test'] })
+  const refused = await market('install', 'acme')
+  has(t, refused, { code: 1, stdout: '', stderr: /asks for api\.acme\.test, invoicing: list in "consent" what it may have\.\n$/ })
+  has(t, await json('install', 'acme'), { error: 'consent_required', details: [{ code: 'host' }, { code: 'service' }] })
+  const consent = ['--hosts', 'api.acme.test', '--services', 'invoicing']
+  has(t, await json('install', 'acme', ...consent), { state: 'installed', version: '1.0.0', enabled: true, offer: 'all' })
+  await json('add', await packageAt('acme', '1.1.0'))
+  has(t, await json('upgrade', 'acme', '--version', '1.1.0'), { version: '1.1.0', previous: '1.0.0' })
+  has(t, await json('rollback', 'acme'), { version: '1.0.0', previous: '1.1.0', state: 'updatable' })
+  has(t, await market('list'), { code: 0, stdout: 'acme 1.0.0 (updatable): invoicing; reaches api.acme.test\n' })
+  has(t, await json('offer', 'acme', '1'), { offer: [1] })
+  has(t, await json('disable', 'acme'), { enabled: false })
+  t.same(await json('remove', 'acme'), [])
+  has(t, await market('show', 'acme'), { code: 1, stderr: 'There is no adapter "acme".\n' })
+  has(t, await market('instal'), { code: 1, stderr: /^It is one of:/ })
+})

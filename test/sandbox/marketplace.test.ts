@@ -1,0 +1,161 @@
+import { readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import t from 'tap'
+import { packed, type Packing } from '../support/adapters.ts'
+import { has } from '../support/matching.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
+import { type Answer, invoiceRequest, operator, seededDatabase, startService, type TestService } from '../support/service.ts'
+
+const databaseUrl = await seededDatabase(t)
+const options = { databaseUrl, replacements: { renderer: quickRenderer } }
+const service = await startService(t, options)
+const other = await startService(t, { ...options, config: { runsWorker: false } })
+const folderOf = ({ app }: TestService): string => join(app.get('config').dataDirectory, 'adapters')
+
+const market = (method: string, path = '', body?: unknown): Promise<Answer> =>
+  service.send(method, `/api/v1/marketplace${path}`, body === undefined ? {} : { body }, operator)
+const add = (packing: Packing): Promise<Answer> => market('POST', '/packages', { package: Buffer.from(packed(packing)).toString('base64') })
+const consent = { hosts: ['api.acme.test'], services: ['invoicing'] }
+const dispatch = ({ send }: TestService, providerName = 'acme'): Promise<Answer> =>
+  send('POST', '/api/invoicing', { body: invoiceRequest({}, { providerName }) })
+const statusOf = ({ body }: Answer): unknown => body.providerResponse?.status ?? body
+
+/** The processes of adapters that a service has started. */
+const processesOf = ({ app }: TestService): number => app.get('sandboxState')()?.processes ?? 0
+
+await t.test('what is taken in is installed with the consent that it asks for, and dispatches from its own process', async (t) => {
+  const added = await add({ code: 'acme', version: '1.0.0' })
+  has(t, added, {
+    status: 201,
+    body: {
+      code: 'acme',
+      state: 'available',
+      version: '1.0.0',
+      hosts: ['api.acme.test'],
+      services: { invoicing: { documentTypes: ['INVOICE'] } }
+    }
+  })
+  t.equal(processesOf(service), 0, 'its trial has ended')
+  t.same(await readdir(folderOf(service)), [])
+
+  const refused = await market('POST', '/acme/install', { consent: { hosts: [], services: ['invoicing'] } })
+  has(t, refused, { status: 409, body: { error: 'consent_required', details: [{ path: '/consent/hosts', code: 'host' }] } })
+  has(t, await market('POST', '/acme/install', { consent }), { status: 200, body: { state: 'installed', enabled: true, offer: 'all' } })
+  has(t, await market('POST', '/acme/install', { consent }), { status: 409, body: { details: [{ code: 'already_installed' }] } })
+
+  for (const { send } of [service, other]) {
+    const configured = await send('PUT', '/api/v1/company/providers/acme', { body: { settings: {} } })
+    t.equal(configured.status, 200, JSON.stringify(configured.body))
+  }
+  t.equal(processesOf(service), 0, 'nothing of it runs until it is called')
+  t.equal(statusOf(await dispatch(service)), '1.0.0')
+  t.equal(statusOf(await dispatch(other)), '1.0.0', 'the other process has followed')
+  t.equal(processesOf(service), 1)
+  const { body: { data: processes } } = await service.send('GET', '/api/v1/providers/processes', {}, operator)
+  t.same(processes.map(({ converged }: { converged: boolean }) => converged), [true, true])
+})
+
+await t.test('a version is switched without a failed request, and back', async (t) => {
+  has(t, await add({ code: 'acme', version: '1.1.0', wait: 0.05 }), {
+    status: 201,
+    body: { state: 'updatable', version: '1.0.0', latest: '1.1.0' }
+  })
+  const answers: Promise<Answer>[] = []
+  for (let sent = 0; sent < 50; sent++) {
+    answers.push(dispatch(service))
+    if (sent === 20) void market('POST', '/acme/upgrade', { version: '1.1.0', consent: { hosts: [], services: [] } })
+    await pause(20)
+  }
+  const statuses = (await Promise.all(answers)).map(statusOf)
+  t.same([...new Set(statuses)].sort(), ['1.0.0', '1.1.0'])
+  has(t, await market('POST', '/acme/rollback'), { status: 200, body: { version: '1.0.0', previous: '1.1.0', state: 'updatable' } })
+  t.equal(statusOf(await dispatch(service)), '1.0.0')
+})
+
+await t.test('files that were changed on the disk are not run: they are extracted again', async (t) => {
+  for (const name of await readdir(folderOf(other))) {
+    await writeFile(join(folderOf(other), name, 'index.js'), 'export default { code: "evil" }')
+  }
+  // Whoever is asked for the first time gets a process of his own.
+  const { admin } = await other.company('fresh')
+  await other.send('PUT', '/api/v1/company/providers/acme', { body: { settings: {} } }, admin)
+  const answer = await other.send('POST', '/api/invoicing', { body: invoiceRequest({}, { providerName: 'acme' }) }, admin)
+  t.equal(statusOf(answer), '1.0.0')
+})
+
+await t.test('who it is not offered to does not see it, and cannot dispatch through it', async (t) => {
+  const { admin, companyId } = await service.company('offered')
+  has(t, await market('PUT', '/acme/offer', { companies: [companyId] }), { status: 200, body: { offer: [companyId] } })
+  has(t, await market('PUT', '/acme/offer', { companies: [999_999] }), { status: 422, body: { details: [{ code: 'unknown_company' }] } })
+  has(t, await dispatch(service), { status: 422, body: { error: 'configuration_missing' } })
+  const codes = async (login?: typeof admin): Promise<string[]> =>
+    (await service.send('GET', '/api/v1/marketplace', {}, login)).body.data.map(({ code }: { code: string }) => code)
+  const providers = async (login?: typeof admin): Promise<unknown> =>
+    (await service.send('GET', '/api/v1/providers', {}, login)).body.data.some(({ code }: { code: string }) => code === 'acme')
+  t.same([await codes(), await codes(admin), await codes(operator)], [[], ['acme'], ['acme']])
+  t.same([await providers(), await providers(admin), await providers(operator)], [false, true, true])
+  t.equal((await service.send('GET', '/api/v1/marketplace/acme')).status, 404)
+  t.equal((await service.send('PUT', '/api/v1/company/providers/acme', { body: { settings: {} } })).status, 404)
+  t.equal((await market('PUT', '/acme/offer', { companies: 'all' })).status, 200)
+  t.equal(statusOf(await dispatch(service)), '1.0.0')
+})
+
+await t.test('a disabled one dispatches nothing until it is enabled again', async (t) => {
+  t.equal((await market('POST', '/acme/disable')).status, 200)
+  has(t, await dispatch(service), { status: 422, body: { error: 'configuration_missing' } })
+  t.equal((await market('POST', '/acme/enable')).status, 200)
+  t.equal(statusOf(await dispatch(service)), '1.0.0')
+})
+
+await t.test('a configuration that does not fit a newer form says where, and fits again after the rollback', async (t) => {
+  const settings = { type: 'object', properties: { region: { type: 'string' } }, required: ['region'] }
+  t.equal((await add({ code: 'acme', version: '2.0.0', settings })).status, 201)
+  t.equal((await market('POST', '/acme/upgrade', { version: '2.0.0', consent: { hosts: [], services: [] } })).status, 200)
+  const mine = async (): Promise<unknown[]> =>
+    (await service.send('GET', '/api/v1/my/config')).body.company.providers.filter(({ code }: { code: string }) => code === 'acme')
+  has(t, await mine(), [{ valid: false, problems: [{ path: '/settings/region' }] }])
+  has(t, await dispatch(service), { status: 422, body: { error: 'configuration_missing' } })
+  t.equal((await market('POST', '/acme/rollback')).status, 200)
+  has(t, await mine(), [{ valid: true }])
+})
+
+await t.test('a code is its publisher\'s, also where a package of somebody else is newer', async (t) => {
+  t.equal((await add({ code: 'acme', version: '3.0.0', publisher: 'Somebody' })).status, 201)
+  const refused = await market('POST', '/acme/upgrade', { version: '3.0.0', consent })
+  has(t, refused, { status: 409, body: { details: [{ code: 'other_publisher' }] } })
+})
+
+await t.test('what a company needs is not removed; then it goes, with its files at the next start', async (t) => {
+  has(t, await market('DELETE', '/acme'), {
+    status: 409,
+    body: { error: 'conflict', details: [{ code: 'configuration_needs_it' }, { code: 'configuration_needs_it' }] }
+  })
+  const { pool } = service.app.get('database')
+  await pool.query('delete from configurations where provider_code = $1', ['acme'])
+  t.equal((await market('DELETE', '/acme')).status, 204)
+  t.equal((await market('GET', '/acme')).status, 404)
+  has(t, await dispatch(service), { status: 422, body: { error: 'configuration_missing' } })
+  const again = await startService(t, { ...options, config: { dataDirectory: service.app.get('config').dataDirectory } })
+  t.same(await readdir(folderOf(again)), [])
+})
+
+for (const [what, packing, code] of [
+  ['throws when it is loaded', { code: 'broken', head: 'throw new Error("no luck")' }, 'does_not_load'],
+  ['never finishes loading', { code: 'broken', head: 'for (;;);' }, 'does_not_load'],
+  ['is not what its manifest says', { code: 'broken', says: { hosts: ['api.other.test'] } }, 'manifest_differs']
+] as const) {
+  await t.test(`a package that ${what} is refused, and nothing of it stays`, async (t) => {
+    const before = processesOf(service)
+    has(t, await add({ version: '1.0.0', ...packing }), { status: 422, body: { error: 'validation_failed', details: [{ code }] } })
+    t.same(await readdir(folderOf(service)), [])
+    t.equal((await market('GET', '/broken')).status, 404)
+    while (processesOf(service) > before) await pause(50)
+  })
+}
+
+await t.test('bytes that are no package are refused with the word for what is wrong', async (t) => {
+  const refused = await market('POST', '/packages', { package: Buffer.from('no package').toString('base64') })
+  t.equal(refused.status, 422)
+  t.same(refused.body.details.map(({ code }: { code: string }) => code), ['package_damaged'])
+})

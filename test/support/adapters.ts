@@ -1,0 +1,62 @@
+import { type PackageManifest, writePackage } from '@dispatch/marketplace'
+import { deriveManifest } from '../../core/host/manifest/derive.ts'
+
+/**
+ * A small adapter for invoices, whose answers have its version as their status. `head` stands above its code, `wait` are the seconds that
+ * it takes. `says`: what its manifest says otherwise than its code.
+ */
+export type Packing = {
+  code: string
+  version: string
+  hosts?: readonly string[]
+  settings?: object
+  publisher?: string
+  head?: string
+  wait?: number
+  says?: object
+  sdk?: string
+}
+
+/** The bytes of a package, as an author packs it. */
+export function packed ({ head = '', wait = 0, says = {}, sdk = '^1.0.0', publisher = 'Acme Ltd', ...facts }: Packing): Uint8Array {
+  const { code, version } = facts
+  const provider = manifestOf(facts)
+  const manifest = {
+    v: 1,
+    package: `${code}-adapter`,
+    publisher,
+    sdk,
+    licence: 'MIT',
+    changelog: '',
+    conformance: { status: 'not_run' },
+    provider: { ...provider, ...says }
+  } as const satisfies PackageManifest
+  const { settings, hosts } = provider
+  const source = `import { defineProvider } from '@dispatch/core/provider'
+${head}
+export default defineProvider({
+  code: '${code}',
+  name: 'Sample ${code}',
+  hosts: ${JSON.stringify(hosts)},
+  settings: ${JSON.stringify(settings)},
+  services: {
+    invoicing: {
+      documentTypes: ['INVOICE'],
+      idempotency: { kind: 'none' },
+      async dispatch (request, context) {
+        await context.wait(${wait})
+        return { id: '1', status: '${version}' }
+      }
+    }
+  }
+})
+`
+  return writePackage(manifest, new Map([['index.js', Buffer.from(source)], ['README.md', Buffer.from(`# ${code}\n`)]])).bytes
+}
+
+function manifestOf ({ code, version, hosts = ['api.acme.test'], settings = { type: 'object', properties: {} } }: Packing) {
+  const services = { invoicing: { documentTypes: ['INVOICE'], idempotency: { kind: 'none' }, dispatch: () => undefined } }
+  const fit = deriveManifest({ code, name: `Sample ${code}`, hosts, settings, services }, version)
+  if (!fit.ok) throw new TypeError(JSON.stringify(fit.problems))
+  return fit.value
+}
