@@ -1,7 +1,8 @@
 /**
  * `npm run provider -- new <code> --service <service>` writes the folder of a new provider, below `providers/` or, with `--in`, another
  * directory. `npm run provider test <folder>` checks a provider with the conformance kit and prints its report; the exit code is 1 when it
- * fails. Rules after the folder are checked alone; `-- test <folder> --json` prints the report as JSON.
+ * fails. Rules after the folder are checked alone; `-- test <folder> --json` prints the report as JSON. `npm run provider -- record
+ * <folder> <verb> <name> --call <file>` calls a verb with the real vendor and writes what was said as a fixture.
  */
 import { type ConformanceReport, type ConformanceRule, conformanceRules, countOf, formatReport,
   runConformanceInChild } from '@dispatch/conformance/command'
@@ -11,7 +12,8 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 
 const usage = `npm run provider -- new <code> --service <service> [--in <directory>]
-npm run provider -- test <folder> [<rule> …] [--json]`
+npm run provider -- test <folder> [<rule> …] [--json]
+npm run provider -- record <folder> <verb> <name> --call <file> [--settings <file>] [--document <file>] [--force]`
 
 /** npm runs scripts in the root of the project. A path is relative to the directory of the call. */
 const here = process.env['INIT_CWD'] ?? process.cwd()
@@ -42,13 +44,29 @@ function isRule (name: string): name is ConformanceRule {
 try {
   const { values, positionals: [command, name, ...rest] } = parseArgs({
     allowPositionals: true,
-    options: { service: { type: 'string' }, in: { type: 'string' }, json: { type: 'boolean' } }
+    options: {
+      service: { type: 'string' },
+      in: { type: 'string' },
+      json: { type: 'boolean' },
+      call: { type: 'string' },
+      settings: { type: 'string' },
+      document: { type: 'string' },
+      force: { type: 'boolean' }
+    }
   })
   // Without "--", npm removes the names of the options and passes on only their values.
   const [service = rest[0], directory = rest[1] ?? providers] = [values.service, values.in]
   if (command === 'new' && name !== undefined && service !== undefined) await make(name, service, resolve(here, directory))
   else if (command === 'test' && name !== undefined) {
     await test(resolve(here, name), rest, values.json === true ? (report) => JSON.stringify(report, null, 2) : formatReport)
+  } else if (command === 'record' && name !== undefined && rest.length === 2 && values.call !== undefined) {
+    const [verb = '', fixture = ''] = rest
+    const at = (path: string | undefined): string | undefined => path === undefined ? undefined : resolve(here, path)
+    const { settings: from, document, force } = values
+    const call = resolve(here, values.call)
+    const { record } = await import('./provider/record.ts')
+    const path = await record({ folder: resolve(here, name), verb, name: fixture, call, settings: at(from), document: at(document), force })
+    console.log(`${path} is written. Read it before you share it: names and numbers of the account are as they were.`)
   } else throw new Error(`What is to be done?\n${usage}`)
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)

@@ -1,0 +1,70 @@
+import { compile, type Fit, type JsonObject } from '@dispatch/common'
+import { recordFixture } from '@dispatch/conformance'
+import { AnyJsonObject, createNetwork, providedNames } from '@dispatch/core'
+import { verbNames } from '@dispatch/core/host'
+import { readFile } from 'node:fs/promises'
+import { Type } from 'typebox'
+
+/**
+ * What is recorded, and where it stands. `call`: a file with the client's side of a fixture (`service`, `request` or `query`, …).
+ * `settings`: a file; without it, the JSON in the environment variable DISPATCH_PROVIDER_SETTINGS. `document`: a file in place of the
+ * documents. `force`: replaces a fixture that is there.
+ */
+export type Recording = {
+  folder: string
+  verb: string
+  name: string
+  call: string
+  settings?: string | undefined
+  document?: string | undefined
+  force?: boolean | undefined
+}
+
+const fitVerb = compile(Type.Enum([...verbNames]))
+const fitSettings = compile(AnyJsonObject)
+const fitCall = compile(Type.Object({
+  service: Type.Enum([...providedNames]),
+  request: Type.Optional(AnyJsonObject),
+  query: Type.Optional(AnyJsonObject),
+  requestSettings: Type.Optional(AnyJsonObject),
+  sandbox: Type.Optional(Type.Boolean()),
+  checkpointed: Type.Optional(Type.String())
+}, { additionalProperties: false }))
+
+/** Records a fixture from the vendor itself and resolves to its path. Throws an Error that says why there is none. */
+export async function record ({ folder, verb, name, call, settings, document, force = false }: Recording): Promise<string> {
+  const asked = {
+    ...fitting('The call', fitCall(parsed(call, await readFile(call, 'utf8')))),
+    folder,
+    verb: fitting('The verb', fitVerb(verb)),
+    settings: await readSettings(settings),
+    ...(document !== undefined && { content: await readFile(document) })
+  }
+  // A substitute for the vendor may run on the developer's machine.
+  const network = createNetwork({ loopback: 'allowed' })
+  try {
+    return await recordFixture(asked, { name, existing: force ? 'replace' : 'refuse', network })
+  } finally {
+    await network.close()
+  }
+}
+
+async function readSettings (path: string | undefined): Promise<JsonObject> {
+  const variable = 'DISPATCH_PROVIDER_SETTINGS'
+  const text = path === undefined ? process.env[variable] ?? '{}' : await readFile(path, 'utf8')
+  return fitting('The settings', fitSettings(parsed(path ?? variable, text)))
+}
+
+/** The error shows nothing of a text that may be secret. */
+function parsed (where: string, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Error(`${where} is no JSON.`)
+  }
+}
+
+function fitting<Value> (what: string, fit: Fit<Value>): Value {
+  if (fit.ok) return fit.value
+  throw new Error(`${what}: ${fit.problems.map(({ path, message }) => `${path} ${message}`.trim()).join(' ')}`)
+}
