@@ -1,5 +1,5 @@
 /**
- * `@dispatch/core/host`: what the conformance kit uses of the core, by name.
+ * `@dispatch/core/host`: what the conformance kit and the packing of providers use of the core, by name.
  */
 export { AnyJson, AnyJsonObject, DocumentHandle } from './contract/common.ts'
 export { deliveryStatuses, eventServices, type EventService } from './contract/delivery.ts'
@@ -21,6 +21,7 @@ export { createNetwork, type Network, type NetworkOptions } from './host/http/ne
 export type { Route } from './host/http/transport.ts'
 export { folderDigest } from './host/load/folder.ts'
 export { loadProvider, type InstalledProvider } from './host/load/load.ts'
+export { readPackage, type Package } from './host/load/package.ts'
 export type { ServiceContracts } from './host/manifest/contracts.ts'
 export type { Manifest, ServiceManifest } from './host/manifest/manifest.ts'
 export type { AnyProviderCheck } from './host/manifest/provider-check.ts'

@@ -2,7 +2,9 @@
  * `npm run provider -- new <code> --service <service>` writes the folder of a new provider, below `providers/` or, with `--in`, another
  * directory. `npm run provider test <folder>` checks a provider with the conformance kit and prints its report; the exit code is 1 when it
  * fails. Rules after the folder are checked alone; `-- test <folder> --json` prints the report as JSON. `npm run provider -- record
- * <folder> <verb> <name> --call <file>` calls a verb with the real vendor and writes what was said as a fixture.
+ * <folder> <verb> <name> --call <file>` calls a verb with the real vendor and writes what was said as a fixture. `npm run provider pack
+ * <folder>` writes the tarball for a catalog into the directory of the call, or, with `--out`, another one; `--unchecked` leaves the kit
+ * out, and `--key` names the private key with which the publisher signs it.
  */
 import { type ConformanceReport, type ConformanceRule, conformanceRules, countOf, formatReport,
   runConformanceInChild } from '@dispatch/conformance/command'
@@ -10,17 +12,19 @@ import { existsSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import type { Packing } from './provider/pack.ts'
 
 const usage = `npm run provider -- new <code> --service <service> [--in <directory>]
 npm run provider -- test <folder> [<rule> …] [--json]
-npm run provider -- record <folder> <verb> <name> --call <file> [--settings <file>] [--document <file>] [--force]`
+npm run provider -- record <folder> <verb> <name> --call <file> [--settings <file>] [--document <file>] [--force]
+npm run provider -- pack <folder> [--out <directory>] [--unchecked] [--key <private key>] [--json]`
 
 /** npm runs scripts in the root of the project. A path is relative to the directory of the call. */
 const here = process.env['INIT_CWD'] ?? process.cwd()
 const providers = fileURLToPath(new URL('../providers', import.meta.url))
 
 async function make (code: string, service: string, directory: string): Promise<void> {
-  // It loads the core, which the other command leaves to its child.
+  // It loads the core, which the command "test" leaves to its child.
   const { scaffoldProvider } = await import('./provider/scaffold.ts')
   const made = await scaffoldProvider({ code, service, directory })
   const below = relative(here, made)
@@ -37,6 +41,15 @@ async function test (folder: string, only: readonly string[], format: (report: C
   if (countOf(report).failed > 0) process.exitCode = 1
 }
 
+async function pack (folder: string, options: Packing, isJson: boolean): Promise<void> {
+  if (!existsSync(folder)) throw new Error(`There is no folder ${folder}.`)
+  const { packProvider } = await import('./provider/pack.ts')
+  const packed = await packProvider(folder, options)
+  const { path, size, integrity, conformance } = packed
+  const checked = conformance.status === 'passed' ? `the kit passed ${conformance.passed} cases` : 'the kit was not run'
+  console.log(isJson ? JSON.stringify(packed, null, 2) : `${path}: ${size} bytes, ${checked}.\n${integrity}`)
+}
+
 function isRule (name: string): name is ConformanceRule {
   return Object.hasOwn(conformanceRules, name)
 }
@@ -51,22 +64,28 @@ try {
       call: { type: 'string' },
       settings: { type: 'string' },
       document: { type: 'string' },
-      force: { type: 'boolean' }
+      force: { type: 'boolean' },
+      out: { type: 'string' },
+      unchecked: { type: 'boolean' },
+      key: { type: 'string' }
     }
   })
   // Without "--", npm removes the names of the options and passes on only their values.
   const [service = rest[0], directory = rest[1] ?? providers] = [values.service, values.in]
+  const at = (path: string | undefined): string | undefined => path === undefined ? undefined : resolve(here, path)
   if (command === 'new' && name !== undefined && service !== undefined) await make(name, service, resolve(here, directory))
   else if (command === 'test' && name !== undefined) {
     await test(resolve(here, name), rest, values.json === true ? (report) => JSON.stringify(report, null, 2) : formatReport)
   } else if (command === 'record' && name !== undefined && rest.length === 2 && values.call !== undefined) {
     const [verb = '', fixture = ''] = rest
-    const at = (path: string | undefined): string | undefined => path === undefined ? undefined : resolve(here, path)
     const { settings: from, document, force } = values
     const call = resolve(here, values.call)
     const { record } = await import('./provider/record.ts')
     const path = await record({ folder: resolve(here, name), verb, name: fixture, call, settings: at(from), document: at(document), force })
     console.log(`${path} is written. Read it before you share it: names and numbers of the account are as they were.`)
+  } else if (command === 'pack' && name !== undefined) {
+    const { out = rest[0] ?? '', unchecked, key } = values
+    await pack(resolve(here, name), { out: resolve(here, out), unchecked, key: at(key) }, values.json === true)
   } else throw new Error(`What is to be done?\n${usage}`)
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
