@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { platform } from 'node:os'
 import t from 'tap'
-import { dataDirectory, gone, startReady } from '../e2e/support/process.ts'
+import { dataDirectory, gone, send, startReady } from '../e2e/support/process.ts'
 import { has } from '../support/matching.ts'
 import { testDatabase } from '../support/postgres.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
@@ -35,8 +35,10 @@ await t.test('no process of an adapter outlives a service that is killed', {
 }, async (t) => {
   const { url: DATABASE_URL } = await testDatabase(t)
   const service = await startReady(t, { dataDirectory: dataDirectory(t), env: { DATABASE_URL, DISPATCH_SANDBOX: 'all' } })
+  // The processes that told the manifests have ended; one is started for the first dispatch.
+  t.equal((await send(service.url(), 'POST', '/api/invoicing', invoiceRequest())).status, 200)
   const children = readFileSync(`/proc/${service.pid}/task/${service.pid}/children`, 'utf8').trim().split(' ').map(Number)
-  t.ok(children.length >= 10, 'each provider has told its manifest')
+  t.ok(children.length >= 1)
   process.kill(service.pid, 'SIGKILL')
   await service.ended
   await gone(...children)
