@@ -6,27 +6,32 @@ import { isRecord } from './records.ts'
 /** The most errors that become problems: an answer has no room for more. */
 const mostProblems = 101
 
-/** Turns Ajv's errors (run with `verbose`) into problems: one sentence for each, with the place of the fault. */
+/**
+ * Turns Ajv's errors (run with `verbose`) into problems: one sentence for each, with the place of the fault. There may be a hundred
+ * thousand errors, so none is compared with all others.
+ */
 export function problemsOf (errors: readonly ErrorObject[], base = ''): Problem[] {
-  const told = errors.filter((error) => error.keyword === 'anyOf' && helpOf(error.parentSchema) !== undefined)
-  return errors
-    .filter((error, index) =>
-      !(error.keyword in composites) && !told.some((whole) => isBranch(error, whole)) &&
-      !errors.slice(0, index).some((earlier) => missesTheSame(earlier, error))
-    )
-    .slice(0, mostProblems)
-    .map((error) => problemOf(error, base))
+  const wholes = errors.filter(({ keyword, parentSchema }) => keyword === 'anyOf' && helpOf(parentSchema) !== undefined)
+  const told = Map.groupBy(wholes, ({ instancePath }) => instancePath)
+  const isTold = (error: ErrorObject): boolean => told.get(error.instancePath)?.some((whole) => isBranch(error, whole)) ?? false
+  const isNew = createMissing()
+  return errors.values().filter((error) => isNew(error) && !(error.keyword in composites) && !isTold(error)).take(mostProblems)
+    .map((error) => problemOf(error, base)).toArray()
 }
 
-/** Whether an error is about one of several permitted forms. The sentence about all forms says it better. */
+/** Whether an error is about one of several permitted forms. The sentence about all forms, of the same place, says it better. */
 function isBranch (error: ErrorObject, whole: ErrorObject): boolean {
-  return error.instancePath === whole.instancePath && error.schemaPath.startsWith(`${whole.schemaPath}/`)
+  return error.schemaPath.startsWith(`${whole.schemaPath}/`)
 }
 
-/** Several fields may require the same missing field. */
-function missesTheSame (one: ErrorObject, other: ErrorObject): boolean {
-  return [one, other].every(({ keyword }) => keyword === 'dependentRequired') && one.instancePath === other.instancePath &&
-    text(one.params, 'missingProperty') === text(other.params, 'missingProperty')
+/** Several fields may require the same missing field: whether this is the first error that says so. */
+function createMissing (): (error: ErrorObject) => boolean {
+  const missing = new Set<string>()
+  return ({ keyword, instancePath, params }) => {
+    if (keyword !== 'dependentRequired') return true
+    const known = missing.size
+    return missing.add(pointer(instancePath, text(params, 'missingProperty'))).size > known
+  }
 }
 
 /** Keywords whose errors only repeat that an inner problem exists. */
