@@ -117,4 +117,10 @@ export const DocumentHandle = Type.Object({
   size: Type.Integer({ minimum: 0 }),
   sha256: Type.String({ pattern: '^[0-9a-f]{64}$' })
 })
-export type DocumentHandle = Static<typeof DocumentHandle>
+export type DocumentHandle = Static<typeof DocumentHandle> & { readonly [handleMark]?: true }
+
+/** Exists for the compiler only: it tells a handle from any other object with texts and numbers. */
+declare const handleMark: unique symbol
+
+/** What is no document: a handle in its place does not compile. */
+export type NoDocument = { readonly [handleMark]?: never }

@@ -2,6 +2,7 @@ import { Agent, request } from 'undici'
 import { type CallContext, callDispatch } from '../../core/host/call/call.ts'
 import { createRedactor, redactLog } from '../../core/host/call/redact.ts'
 import { createProgress } from '../../core/host/call/request-outcome.ts'
+import { createOwnDocuments } from '../../core/host/files/own-documents.ts'
 import { createHttp } from '../../core/host/http/client.ts'
 import { createNetwork, type Network } from '../../core/host/http/network.ts'
 import type { InstalledProvider } from '../../core/host/load/load.ts'
@@ -79,6 +80,7 @@ function throughHttp ({ transport: wire, accessTokens: tokens }: Network): () =>
       log,
       conceal,
       ...outside,
+      own: createOwnDocuments({}),
       account: 'company 1',
       targets: { provider: 'bench', declared: ['api.twilio.com'], chosen: [] },
       errors: { map: {} },

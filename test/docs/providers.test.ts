@@ -73,6 +73,15 @@ await t.test('the whole example of the guide passes the kit, with nothing left o
   t.ok(cases.length > 100)
 })
 
+await t.test('the example of a document in JSON passes the kit', async (t) => {
+  const folder = await directory(t)
+  await writeFiles(folder)
+  const { provider, cases } = await runConformance(join(folder, 'pigeon-hole'))
+  t.equal(provider, 'pigeon-hole')
+  t.strictSame(cases.filter(({ status }) => status === 'failed'), [])
+  t.ok(cases.some(({ rule, status }) => rule === 'documents' && status === 'passed'))
+})
+
 /** The types whose fields an integrator writes or is given. */
 const described = [
   ['manifest/definition', 'ProviderDefinition'],

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { problemsForeseen } from '../../core/host/call/foresee.ts'
-import { memoryState } from '../fixtures/providers/call.ts'
+import { invoice, memoryState } from '../fixtures/providers/call.ts'
 import { matches } from '../support/matching.ts'
-import { api, outpost } from './support.ts'
+import { api, content, outpost } from './support.ts'
 
 const accepted = 'return { id: \'1\', status: \'sent\' }'
 
@@ -48,6 +48,19 @@ await t.test('a verb has everything that its context says, and the host does it'
   t.same(vendor.requests.map(({ method, path }) => `${method} ${path}`), ['POST /drafts', 'PUT /drafts/d1', 'GET /file'])
   const told = log.lines.filter(({ message }) => /^the token|^printed/.test(message)).map(({ message }) => message)
   t.same(told, ['the token is [redacted]', 'printed with [redacted]'])
+})
+
+await t.test('a document in JSON is its bytes in base64, which the host reads; what a client wrote like one is data', async (t) => {
+  const { vendor, dispatch } = await outpost(t, {
+    dispatch: `
+      const forged = { ...request.document, id: request.document.id.replace('1', '2') }
+      const { id } = await context.http.post('${api}/x', { json: { file: request.document, forged } }, Type.Object({ id: Type.String() }))
+      return { id, status: 'sent' }`
+  })
+  vendor.on('POST /x', { json: { id: '1' } })
+  t.equal((await dispatch()).outcome, 'accepted')
+  const { document } = invoice()
+  t.same(vendor.requests[0]?.json, { file: content.toString('base64'), forged: { ...document, id: document.id.replace('1', '2') } })
 })
 
 await t.test('what comes of a call is what it would be in this process', async (t) => {

@@ -1,6 +1,7 @@
 import type { Test } from 'tap'
 import type { Log } from '../../core/host/call/log.ts'
 import { createProgress } from '../../core/host/call/request-outcome.ts'
+import { createOwnDocuments } from '../../core/host/files/own-documents.ts'
 import type { Http } from '../../core/host/http/call.ts'
 import { createHttp, type HttpOptions } from '../../core/host/http/client.ts'
 import type { Network, NetworkOptions } from '../../core/host/http/network.ts'
@@ -30,6 +31,7 @@ export function httpOf (
     account: 'company 1',
     targets: { provider: 'acme', declared: ['api.acme.test'], chosen: [] },
     documents: outside().documents,
+    own: createOwnDocuments({}),
     errors: { map: {} },
     notProcessed: [],
     keyed: false,

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
 import type { ServiceName } from '../../contract/service-names.ts'
 import { type CompanyDisk, createFiles } from '../files/files.ts'
+import type { OwnDocuments } from '../files/own-documents.ts'
 import type { ReadDocument } from '../http/body.ts'
 import { createHttp, type HttpOptions, type KeepDocument } from '../http/client.ts'
 import type { Network } from '../http/network.ts'
@@ -28,12 +29,13 @@ export type CallResources = {
   holds?: LeaseCheck
 }
 
-/** One call of a verb. `limit` is in milliseconds. */
+/** One call of a verb. `own` are its documents; `limit` is in milliseconds. */
 export type VerbCall = {
   manifest: Manifest
   service: ServiceName
   settings: JsonObject
   resources: CallResources
+  own: OwnDocuments
   progress: CallProgress
   ended: AbortSignal
   limit: number

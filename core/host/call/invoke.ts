@@ -1,6 +1,7 @@
 import { type JsonObject, withDeadline } from '@dispatch/common'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ServiceName } from '../../contract/service-names.ts'
+import { createOwnDocuments } from '../files/own-documents.ts'
 import type { Http } from '../http/call.ts'
 import type { InstalledProvider } from '../load/load.ts'
 import { sandboxFaults } from '../manifest/sandbox.ts'
@@ -81,8 +82,9 @@ export async function invoke (
   const progress = createProgress({ passed: unsafeVerbs.has(verb) && !prepares })
   const time = Math.min(limit, timeLimit * 1000)
   const made: TakeBack[] = []
+  const own = createOwnDocuments(request)
   const open = (call: Pick<VerbCall, 'progress' | 'ended' | 'limit'>): ReturnType<typeof createCallApis> =>
-    createCallApis({ ...context, ...call, manifest, service, log, conceal: redact.conceal })
+    createCallApis({ ...context, ...call, manifest, service, own, log, conceal: redact.conceal })
   try {
     const returned = await withDeadline(time, async (ended) => {
       const ways = {

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import type { DocumentHandle } from '../../contract/common.ts'
 import { type CallProgress, codeOf, providerErrorOf, RequestFailure } from '../call/request-outcome.ts'
 import type { ReadDocument } from '../http/body.ts'
-import { readPieces } from '../http/multipart.ts'
+import { readPieces } from '../http/pieces.ts'
 import { isInFolder } from '../load/folder.ts'
 import { type LeaseCheck, requireLease } from '../manifest/lease-check.ts'
 

@@ -2,11 +2,13 @@ import { hash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { DocumentHandle } from '../../contract/common.ts'
 import { RequestFailure } from '../call/request-outcome.ts'
+import type { OwnDocuments } from '../files/own-documents.ts'
 import { type LeaseCheck, piecesUnderLease } from '../manifest/lease-check.ts'
 import { type ArrayFormat, type FormFields, formPairs } from './form.ts'
-import { encodeMultipart, type Multipart, type MultipartParts, readPieces } from './multipart.ts'
+import { encodeMultipart, type Multipart, type MultipartParts } from './multipart.ts'
+import { jsonPieces, lengthOf, readPieces } from './pieces.ts'
 
-/** The body of a request: at most one of these fields. */
+/** The body of a request: at most one of these fields. A document in `json` is sent as the base64 of its bytes. */
 export type BodyFields = { form?: FormFields, json?: unknown, multipart?: MultipartParts, document?: DocumentHandle, arrays?: ArrayFormat }
 
 /**
@@ -18,19 +20,29 @@ export type Body = { contentType?: string, length?: number, sha256?: () => strin
 /** Opens the bytes of a document. */
 export type ReadDocument = (document: DocumentHandle) => Promise<Readable>
 
+/** The documents of the call, and how they are opened. */
+export type BodyDocuments = { read: ReadDocument, own: OwnDocuments }
+
 const kinds = ['form', 'json', 'multipart', 'document'] as const
 
 /**
  * Builds a body. A document is not read before `open`, and no byte is sent once `holds` says no. Throws a TypeError when there are two
  * bodies.
  */
-export function bodyOf (fields: BodyFields, read: ReadDocument, holds: LeaseCheck): Body {
+export function bodyOf (fields: BodyFields, { read, own }: BodyDocuments, holds: LeaseCheck): Body {
   const given = kinds.filter((kind) => fields[kind] !== undefined)
   if (given.length > 1) throw new TypeError(`A request has one body, not ${given.join(' and ')}.`)
   const { form, json, multipart, document, arrays } = fields
-  if (form !== undefined) return text('application/x-www-form-urlencoded', new URLSearchParams(formPairs(form, arrays)).toString())
-  if (json !== undefined) return text('application/json', JSON.stringify(json))
-  if (multipart !== undefined) return streamed(encodeMultipart(multipart), read, holds)
+  if (form !== undefined) return buffered('application/x-www-form-urlencoded', Buffer.from(String(new URLSearchParams(formPairs(form, arrays)))))
+  if (json !== undefined) {
+    const pieces = jsonPieces(json, own)
+    const [whole, ...others] = pieces
+    const contentType = 'application/json'
+    return Buffer.isBuffer(whole) && others.length === 0
+      ? buffered(contentType, whole)
+      : streamed({ contentType, length: lengthOf(pieces), pieces }, read, holds)
+  }
+  if (multipart !== undefined) return streamed(encodeMultipart(multipart, own), read, holds)
   if (document !== undefined) {
     return {
       ...streamed({ contentType: document.contentType, length: document.size, pieces: [document] }, read, holds),
@@ -40,8 +52,7 @@ export function bodyOf (fields: BodyFields, read: ReadDocument, holds: LeaseChec
   return { sha256: () => sha256Of(''), open: () => undefined }
 }
 
-function text (contentType: string, content: string): Body {
-  const bytes = Buffer.from(content)
+function buffered (contentType: string, bytes: Buffer): Body {
   return { contentType, length: bytes.byteLength, sha256: () => sha256Of(bytes), open: () => bytes }
 }
 

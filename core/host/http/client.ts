@@ -6,6 +6,7 @@ import type { ErrorReading } from '../call/failure.ts'
 import type { Log } from '../call/log.ts'
 import { type CallProgress, outcomeOfStatus, providerErrorOf, refusalWord, RequestFailure, type RequestOutcome,
   troubleOf } from '../call/request-outcome.ts'
+import type { OwnDocuments } from '../files/own-documents.ts'
 import type { LeaseCheck } from '../manifest/lease-check.ts'
 import { type FitToReply, httpOf } from './ask.ts'
 import { type Body, bodyOf, type ReadDocument } from './body.ts'
@@ -13,6 +14,7 @@ import type { Http, HttpCall } from './call.ts'
 import { credentialsOf } from './credentials.ts'
 import { formPairs } from './form.ts'
 import type { AccessTokenCache, OAuth2 } from './oauth.ts'
+import { requireTexts } from './places.ts'
 import { contentOf, readErrorReply, readReply } from './reply.ts'
 import { signIn } from './sign-in.ts'
 import { type AllowedHosts, targetOf } from './target.ts'
@@ -21,13 +23,14 @@ import type { HttpTransport, TransportReply, TransportRequest } from './transpor
 /** Stores a downloaded document, up to the size limit of documents. */
 export type KeepDocument = (bytes: Readable, about: { filename: string, contentType: string }) => Promise<DocumentHandle>
 
-/** The options of one call's `http`. `account` identifies the configuration; `limit` is the call's time limit in milliseconds. */
+/** The options of one call's `http`. `account` identifies the configuration; `own` are the call's documents; `limit` is the call's time limit in milliseconds. */
 export type HttpOptions = {
   transport: Pick<HttpTransport, 'send'>
   accessTokens: AccessTokenCache
   account: string
   targets: AllowedHosts
   documents: { read: ReadDocument, keep: KeepDocument }
+  own: OwnDocuments
   errors: ErrorReading
   notProcessed: readonly number[]
   /** Whether the vendor honours the idempotency key of a request. */
@@ -65,6 +68,7 @@ async function perform<Result> (options: HttpOptions, method: Method, url: strin
     if (ended.aborted) {
       throw new RequestFailure('not done', `The provider "${targets.provider}" sent a request after its call had ended.`, { ours: true })
     }
+    requireTexts(url, call, options.own)
     const target = withQuery(targetOf(url, targets), call)
     facts.host = target.host
     facts.path = target.pathname
@@ -84,11 +88,11 @@ async function perform<Result> (options: HttpOptions, method: Method, url: strin
 
 /** Sends a signed-in request. When the vendor refuses a cached token, the request is sent once more with a new token. */
 async function exchange (options: HttpOptions, method: Method, url: URL, call: HttpCall): Promise<TransportReply> {
-  const { transport: wire, accessTokens: tokens, account, targets, documents, conceal, ended: signal, holds, limit: answerWithin, now } =
+  const { transport: wire, accessTokens: tokens, account, targets, documents: { read }, own, conceal, ended: signal, holds, limit: answerWithin, now } =
     options
   // What a provider has signed or fetched by itself is no setting.
   for (const { value } of credentialsOf(call)) conceal(value)
-  const body = bodyOf(call, documents.read, holds)
+  const body = bodyOf(call, { read, own }, holds)
   const headers = headersOf(call, body)
   let kept: string | undefined
   const token = async (oauth2: OAuth2): Promise<string> => {
@@ -124,12 +128,14 @@ async function readFitting<Value> (reply: TransportReply, host: string, fits: Fi
   throw new RequestFailure('doubtful', `The answer of "${host}" cannot be read: ${why}`, { status: reply.status })
 }
 
-async function keep ({ documents }: HttpOptions, reply: TransportReply, host: string, filename: string): Promise<DocumentHandle> {
+async function keep ({ documents, own }: HttpOptions, reply: TransportReply, host: string, filename: string): Promise<DocumentHandle> {
   try {
-    return await documents.keep(contentOf(reply), {
+    const document = await documents.keep(contentOf(reply), {
       filename,
       contentType: String(reply.headers['content-type'] ?? 'application/octet-stream')
     })
+    own.add(document)
+    return document
   } catch (cause) {
     throw cause instanceof RequestFailure
       ? cause

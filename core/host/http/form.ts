@@ -1,5 +1,7 @@
-/** A value of a form or a query: `undefined` is left out, objects become bracketed keys. */
-export type FormValue = string | number | boolean | undefined | readonly FormValue[] | { readonly [key: string]: FormValue }
+import type { NoDocument } from '../../contract/common.ts'
+
+/** A value of a form or a query: `undefined` is left out, objects become bracketed keys. A document cannot stand there. */
+export type FormValue = string | number | boolean | undefined | readonly FormValue[] | ({ readonly [key: string]: FormValue } & NoDocument)
 export type FormFields = Readonly<Record<string, FormValue>>
 
 /**

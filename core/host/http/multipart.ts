@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import type { Readable } from 'node:stream'
 import type { DocumentHandle } from '../../contract/common.ts'
+import type { OwnDocuments } from '../files/own-documents.ts'
+import { jsonPieces, lengthOf, type Piece } from './pieces.ts'
 
 /** One part of a multipart body. A document may be sent under another name or type than its own. */
 export type MultipartPart =
@@ -16,51 +17,27 @@ export type MultipartPart =
 export type MultipartParts = Readonly<Record<string, MultipartPart | readonly MultipartPart[] | undefined>>
 
 /** A body whose length is known before it is read. */
-export type Multipart = { contentType: string, length: number, pieces: readonly (Buffer | DocumentHandle)[] }
+export type Multipart = { contentType: string, length: number, pieces: readonly Piece[] }
 
-/** Lays out a multipart body (RFC 7578): the texts to send, and the documents to stream between them. */
-export function encodeMultipart (parts: MultipartParts): Multipart {
+/** Lays out a multipart body (RFC 7578): the texts to send, and the documents of the call to stream between them. */
+export function encodeMultipart (parts: MultipartParts, own: OwnDocuments): Multipart {
   const boundary = `dispatch-${randomUUID()}`
-  const flat = Object.entries(parts).flatMap(([name, part]) => listOf(part).map((one) => ({ name, ...contentOf(one) })))
+  const flat = Object.entries(parts).flatMap(([name, part]) => listOf(part).map((one) => ({ name, ...contentOf(one, own) })))
   const pieces = [
-    ...flat.flatMap(({ content, ...head }) => [headOf(boundary, head), content, Buffer.from('\r\n')]),
+    ...flat.flatMap(({ content, ...head }) => [headOf(boundary, head), ...content, Buffer.from('\r\n')]),
     Buffer.from(`--${boundary}--\r\n`)
   ]
-  const length = pieces.reduce((sum, piece) => sum + (Buffer.isBuffer(piece) ? piece.byteLength : piece.size), 0)
-  return { contentType: `multipart/form-data; boundary=${boundary}`, length, pieces }
+  return { contentType: `multipart/form-data; boundary=${boundary}`, length: lengthOf(pieces), pieces }
 }
 
-/**
- * The bytes of the pieces in order. A document is opened only when it is next. Throws when a document does not have its announced length.
- */
-export async function* readPieces (
-  pieces: Multipart['pieces'],
-  read: (document: DocumentHandle) => Promise<Readable>
-): AsyncGenerator<Buffer> {
-  for (const piece of pieces) {
-    if (Buffer.isBuffer(piece)) yield piece
-    else yield* exactly(piece, await read(piece))
-  }
-}
+type Content = { content: readonly Piece[], filename?: string, contentType?: string }
 
-async function* exactly ({ id, size }: DocumentHandle, content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let left = size
-  for await (const piece of content) {
-    left -= piece.byteLength
-    if (left < 0) break
-    yield piece
-  }
-  if (left !== 0) throw new Error(`The document ${id} is not ${size} bytes long.`)
-}
-
-type Content = { content: Buffer | DocumentHandle, filename?: string, contentType?: string }
-
-function contentOf (part: MultipartPart): Content {
-  if (typeof part !== 'object') return { content: Buffer.from(String(part)) }
-  if ('text' in part) return { content: Buffer.from(part.text), contentType: part.contentType }
-  if ('json' in part) return { content: Buffer.from(JSON.stringify(part.json)), contentType: part.contentType ?? 'application/json' }
+function contentOf (part: MultipartPart, own: OwnDocuments): Content {
+  if (typeof part !== 'object') return { content: [Buffer.from(String(part))] }
+  if ('text' in part) return { content: [Buffer.from(part.text)], contentType: part.contentType }
+  if ('json' in part) return { content: jsonPieces(part.json, own), contentType: part.contentType ?? 'application/json' }
   const { document, filename, contentType } = 'document' in part ? part : { document: part }
-  return { content: document, filename: filename ?? document.filename, contentType: contentType ?? document.contentType }
+  return { content: [document], filename: filename ?? document.filename, contentType: contentType ?? document.contentType }
 }
 
 function headOf (boundary: string, { name, filename, contentType }: { name: string, filename?: string, contentType?: string }): Buffer {

@@ -2,11 +2,12 @@ import type { Json, JsonObject } from '@dispatch/common'
 import type { Context, TakeBack } from '../call/context.ts'
 import { failureError } from '../call/failure.ts'
 import type { Log } from '../call/log.ts'
+import type { OwnDocuments } from '../files/own-documents.ts'
 import { askOf, type FitToReply } from '../http/ask.ts'
 import type { Http } from '../http/call.ts'
 import { readAsked } from './asked.ts'
 import type { Handlers } from './calls.ts'
-import { mailWithOwnDocuments, type OwnDocuments, withOwnDocuments } from './documents.ts'
+import { mailWithOwnDocuments, withOwnDocuments } from './documents.ts'
 import type { InsideCalls } from './protocol.ts'
 
 /** Asks the process of the adapter. */

@@ -194,6 +194,34 @@ await t.test('an unknown setting is undefined at run time and does not compile',
   await invoicing?.dispatch(invoice(), { ...callContext(), ...nowhere(), settings, requestSettings: {}, wait: () => Promise.resolve() })
 })
 
+await t.test('a document where its bytes cannot stand', (t) => {
+  const reply = Type.Null()
+  defineProvider({
+    ...facts,
+    services: {
+      invoicing: {
+        documentTypes: ['INVOICE'],
+        idempotency: none,
+        async dispatch ({ document, data }, { http }) {
+          const texts: Record<string, string> = { number: String(data['number']) }
+          await http.post('https://acme.example', { json: { file: document }, query: { texts } }, reply)
+          await http.post('https://acme.example', { form: { texts, sizes: [document.size] } }, reply)
+          // @ts-expect-error no document in a form
+          await http.post('https://acme.example', { form: { file: document } }, reply)
+          // @ts-expect-error nor under another name
+          await http.post('https://acme.example', { form: { files: [{ ...document, filename: 'x' }] } }, reply)
+          // @ts-expect-error nor in a query
+          await http.get('https://acme.example', { query: { file: document } }, reply)
+          // @ts-expect-error nor in a header
+          await http.get('https://acme.example', { headers: { file: document } }, reply)
+          return sent()
+        }
+      }
+    }
+  })
+  t.end()
+})
+
 await t.test('an answer without the vendor\'s id', (t) => {
   defineProvider({
     ...facts,

@@ -63,15 +63,17 @@ const large = 8 * 1024 * 1024
 /** Replaces the documents of a dispatch by large ones. */
 export async function documentCases (subject: ProviderUnderTest, fit: readonly Prepared[]): Promise<Case[]> {
   const { installed, fixtures: { sends } } = subject
-  const names = new Set(
-    fit.filter(({ call: { exchange } }) => exchange.some(({ expect }) => JSON.stringify(expect).includes('"document":'))).map(({ name }) =>
-      name
-    )
-  )
+  const names = new Set(fit.filter(sendsDocument).map(({ name }) => name))
   const [named] = sends.filter(({ name, fixture }) => names.has(name) && fixture.result.outcome === 'accepted')
   if (named === undefined) return [skipped('documents', 'a large document', 'No accepted fixture sends a document.')]
   return await inTurn([named], async (fixture) => {
     const prepared = prepareSend(installed, fixture, { content: Buffer.alloc(large, '%PDF-1.7 ') })
     return judged('documents', `${fixture.name}: with ${large} bytes`, compareRun(prepared, await subject.play(prepared)))
   })
+}
+
+/** Whether an exchange has a document in it: named, or in base64. */
+function sendsDocument ({ call: { exchange }, filling: { documents } }: Prepared): boolean {
+  const requests = JSON.stringify(exchange.map(({ expect }) => expect))
+  return requests.includes('"document":') || [...documents.values()].some((bytes) => requests.includes(bytes.toString('base64')))
 }

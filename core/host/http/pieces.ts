@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto'
+import type { Readable } from 'node:stream'
+import type { DocumentHandle } from '../../contract/common.ts'
+import type { OwnDocuments } from '../files/own-documents.ts'
+
+/** A part of a body: bytes, or a document that is streamed as it is or in base64 (RFC 4648, 4). */
+export type Piece = Buffer | DocumentHandle | { base64: DocumentHandle }
+
+/** How many bytes the pieces have together. */
+export function lengthOf (pieces: readonly Piece[]): number {
+  return pieces.reduce((sum, piece) => sum + lengthOfOne(piece), 0)
+}
+
+function lengthOfOne (piece: Piece): number {
+  if (Buffer.isBuffer(piece)) return piece.byteLength
+  return 'base64' in piece ? Math.ceil(piece.base64.size / 3) * 4 : piece.size
+}
+
+/**
+ * The bytes of the pieces in order. A document is opened only when it is next. Throws when a document does not have its announced length.
+ */
+export async function* readPieces (
+  pieces: readonly Piece[],
+  read: (document: DocumentHandle) => Promise<Readable>
+): AsyncGenerator<Buffer> {
+  for (const piece of pieces) {
+    if (Buffer.isBuffer(piece)) yield piece
+    else if ('base64' in piece) yield* inBase64(exactly(piece.base64, await read(piece.base64)))
+    else yield* exactly(piece, await read(piece))
+  }
+}
+
+async function* exactly ({ id, size }: DocumentHandle, content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let left = size
+  for await (const piece of content) {
+    left -= piece.byteLength
+    if (left < 0) break
+    yield piece
+  }
+  if (left !== 0) throw new Error(`The document ${id} is not ${size} bytes long.`)
+}
+
+/** Three bytes become four characters: what is left of a piece waits for the next one. */
+async function* inBase64 (content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let left: Buffer = Buffer.alloc(0)
+  for await (const piece of content) {
+    const bytes = left.byteLength === 0 ? piece : Buffer.concat([left, piece])
+    const whole = bytes.byteLength - bytes.byteLength % 3
+    if (whole > 0) yield Buffer.from(bytes.toString('base64', 0, whole), 'latin1')
+    left = bytes.subarray(whole)
+  }
+  if (left.byteLength > 0) yield Buffer.from(left.toString('base64'), 'latin1')
+}
+
+/** A value as JSON, in which the handles of the call's documents are the base64 of their bytes. */
+export function jsonPieces (value: unknown, own: OwnDocuments): Piece[] {
+  const found: DocumentHandle[] = []
+  // A text that nobody knows beforehand cannot stand in the value.
+  const mark = randomUUID()
+  const text = JSON.stringify(value, (_key, item: unknown) => {
+    if (!own.has(item)) return item
+    found.push(item)
+    return mark
+  })
+  const [head = '', ...tails] = text.split(mark)
+  return [Buffer.from(head), ...found.flatMap((base64, index) => [{ base64 }, Buffer.from(tails[index] ?? '')])]
+}
