@@ -55,6 +55,7 @@ const homes: Record<string, RegExp> = {
   undici: /^core\/host\/http\/transport\.ts$/,
   nodemailer: /^core\/host\/smtp\/mailer\.ts$/,
   jose: /^core\/(access|host|packages\/marketplace)\//,
+  saxes: /^core\/host\/http\/xml\.ts$/,
   tar: /^core\/packages\/marketplace\//,
   'smtp-server': /^core\/packages\/conformance\//,
   selfsigned: /^core\/packages\/conformance\//,

@@ -16,6 +16,16 @@ export function textOf (data: Json, pointer: string): string | undefined {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined
 }
 
+/** A list as it is, one value as a list of it, nothing as an empty list: XML does not tell a list of one element from an element. */
+export function listOf<Item> (value: Item | readonly Item[] | undefined): readonly Item[] {
+  if (value === undefined) return []
+  return isList(value) ? value : [value]
+}
+
+function isList<Item> (value: Item | readonly Item[]): value is readonly Item[] {
+  return Array.isArray(value)
+}
+
 /** 200 characters: the longest value that a query can search for, far below the limit of a PostgreSQL index. */
 const beginning = /^.{0,200}/su
 

@@ -82,12 +82,23 @@ await t.test('the example of a document in JSON passes the kit', async (t) => {
   t.ok(cases.some(({ rule, status }) => rule === 'documents' && status === 'passed'))
 })
 
+await t.test('the example of XML passes the kit', async (t) => {
+  const folder = await directory(t)
+  await writeFiles(folder)
+  const { provider, cases } = await runConformance(join(folder, 'pigeon-cable'))
+  t.equal(provider, 'pigeon-cable')
+  t.strictSame(cases.filter(({ status }) => status === 'failed'), [])
+  t.ok(cases.some(({ rule, status }) => rule === 'mapped' && status === 'passed'))
+})
+
 /** The types whose fields an integrator writes or is given. */
 const described = [
   ['manifest/definition', 'ProviderDefinition'],
   ['manifest/definition', 'ServiceDefinition'],
   ['call/context', 'Context'],
   ['http/sign-in', 'SignInFields'],
+  ['http/body', 'BodyFields'],
+  ['http/call', 'HttpCall'],
   ['webhook/webhook', 'Webhook']
 ] as const
 

@@ -63,6 +63,21 @@ await t.test('a document in JSON is its bytes in base64, which the host reads; w
   t.same(vendor.requests[0]?.json, { file: content.toString('base64'), forged: { ...document, id: document.id.replace('1', '2') } })
 })
 
+await t.test('XML, texts and headers of answers are what they are in this process', async (t) => {
+  const { vendor, dispatch } = await outpost(t, {
+    dispatch: `
+      const Made = Type.Object({ headers: Type.Object({ location: Type.String() }), body: Type.Object({ Made: Type.Object({ Id: Type.String() }) }) })
+      const { headers, body } = await context.http.post('${api}/x',
+        { xml: { Make: { '@n': 1, Name: 'A & B' } }, replyAs: 'xml', replyHeaders: ['location'] }, Made)
+      await context.http.put('${api}/y', { text: 'a;b' }, Type.Null())
+      return { id: body.Made.Id, status: headers.location }`
+  })
+  vendor.on('POST /x', { xml: { Made: { Id: '7' } }, headers: { Location: '/x/7' } })
+  vendor.on('PUT /y', {})
+  t.same(await dispatch(), { outcome: 'accepted', response: { id: '7', status: '/x/7' } })
+  t.same([vendor.requests[0]?.xml, vendor.requests[1]?.body.toString()], [{ Make: { '@n': '1', Name: 'A & B' } }, 'a;b'])
+})
+
 await t.test('what comes of a call is what it would be in this process', async (t) => {
   for (const [dispatch, outcome, message] of [
     ['throw refused(7, \'no\')', 'rejected', /^no$/],

@@ -6,10 +6,19 @@ import type { OwnDocuments } from '../files/own-documents.ts'
 import { type LeaseCheck, piecesUnderLease } from '../manifest/lease-check.ts'
 import { type ArrayFormat, type FormFields, formPairs } from './form.ts'
 import { encodeMultipart, type Multipart, type MultipartParts } from './multipart.ts'
-import { jsonPieces, lengthOf, readPieces } from './pieces.ts'
+import { jsonPieces, lengthOf, type Piece, readPieces } from './pieces.ts'
+import { type XmlFields, xmlText } from './xml.ts'
 
 /** The body of a request: at most one of these fields. A document in `json` is sent as the base64 of its bytes. */
-export type BodyFields = { form?: FormFields, json?: unknown, multipart?: MultipartParts, document?: DocumentHandle, arrays?: ArrayFormat }
+export type BodyFields = {
+  form?: FormFields
+  json?: unknown
+  xml?: XmlFields
+  text?: string
+  multipart?: MultipartParts
+  document?: DocumentHandle
+  arrays?: ArrayFormat
+}
 
 /**
  * A body that can be sent more than once. `length` is in bytes, `sha256` is lowercase hexadecimal. Both are present only where they are
@@ -23,7 +32,7 @@ export type ReadDocument = (document: DocumentHandle) => Promise<Readable>
 /** The documents of the call, and how they are opened. */
 export type BodyDocuments = { read: ReadDocument, own: OwnDocuments }
 
-const kinds = ['form', 'json', 'multipart', 'document'] as const
+const kinds = ['form', 'json', 'xml', 'text', 'multipart', 'document'] as const
 
 /**
  * Builds a body. A document is not read before `open`, and no byte is sent once `holds` says no. Throws a TypeError when there are two
@@ -32,16 +41,11 @@ const kinds = ['form', 'json', 'multipart', 'document'] as const
 export function bodyOf (fields: BodyFields, { read, own }: BodyDocuments, holds: LeaseCheck): Body {
   const given = kinds.filter((kind) => fields[kind] !== undefined)
   if (given.length > 1) throw new TypeError(`A request has one body, not ${given.join(' and ')}.`)
-  const { form, json, multipart, document, arrays } = fields
+  const { form, json, xml, text, multipart, document, arrays } = fields
   if (form !== undefined) return buffered('application/x-www-form-urlencoded', Buffer.from(String(new URLSearchParams(formPairs(form, arrays)))))
-  if (json !== undefined) {
-    const pieces = jsonPieces(json, own)
-    const [whole, ...others] = pieces
-    const contentType = 'application/json'
-    return Buffer.isBuffer(whole) && others.length === 0
-      ? buffered(contentType, whole)
-      : streamed({ contentType, length: lengthOf(pieces), pieces }, read, holds)
-  }
+  if (json !== undefined) return ofPieces('application/json', jsonPieces(json, own), read, holds)
+  if (xml !== undefined) return buffered('application/xml', Buffer.from(xmlText(xml)))
+  if (text !== undefined) return buffered('text/plain; charset=utf-8', Buffer.from(text))
   if (multipart !== undefined) return streamed(encodeMultipart(multipart, own), read, holds)
   if (document !== undefined) {
     return {
@@ -50,6 +54,14 @@ export function bodyOf (fields: BodyFields, { read, own }: BodyDocuments, holds:
     }
   }
   return { sha256: () => sha256Of(''), open: () => undefined }
+}
+
+/** A body without documents is known before it is sent. */
+function ofPieces (contentType: string, pieces: readonly Piece[], read: ReadDocument, holds: LeaseCheck): Body {
+  const [whole, ...others] = pieces
+  return Buffer.isBuffer(whole) && others.length === 0
+    ? buffered(contentType, whole)
+    : streamed({ contentType, length: lengthOf(pieces), pieces }, read, holds)
 }
 
 function buffered (contentType: string, bytes: Buffer): Body {

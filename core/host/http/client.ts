@@ -15,7 +15,7 @@ import { credentialsOf } from './credentials.ts'
 import { formPairs } from './form.ts'
 import type { AccessTokenCache, OAuth2 } from './oauth.ts'
 import { requireTexts } from './places.ts'
-import { contentOf, readErrorReply, readReply } from './reply.ts'
+import { contentOf, readErrorReply, readReply, type ReplyForm, withHeaders } from './reply.ts'
 import { signIn } from './sign-in.ts'
 import { type AllowedHosts, targetOf } from './target.ts'
 import type { HttpTransport, TransportReply, TransportRequest } from './transport.ts'
@@ -51,7 +51,7 @@ type Read<Result> = (reply: TransportReply, host: string) => Promise<Result>
 /** The `http` of one call of a provider's verb. */
 export function createHttp (options: HttpOptions): Http {
   return httpOf(
-    (method, url, call, fits) => perform(options, method, url, call, (reply, host) => readFitting(reply, host, fits)),
+    (method, url, call, fits) => perform(options, method, url, call, (reply, host) => readFitting(reply, host, call, fits)),
     (url, { filename, ...call }) =>
       perform(options, 'GET', url, { ...call, headers: { accept: '*/*', ...call.headers } }, (reply, host) =>
         keep(options, reply, host, filename))
@@ -121,8 +121,14 @@ async function exchange (options: HttpOptions, method: Method, url: URL, call: H
   return await attempt()
 }
 
-async function readFitting<Value> (reply: TransportReply, host: string, fits: FitToReply<Value>): Promise<Value> {
-  const fit = await fits(await readReply(host, reply))
+async function readFitting<Value> (
+  reply: TransportReply,
+  host: string,
+  { replyAs, replyHeaders }: HttpCall,
+  fits: FitToReply<Value>
+): Promise<Value> {
+  const body = await readReply(host, reply, replyAs)
+  const fit = await fits(replyHeaders === undefined ? body : withHeaders(reply, replyHeaders, body))
   if (fit.ok) return fit.value
   const why = fit.problems.slice(0, 3).map(({ path, message }) => `${path} ${message}`.trim()).join(' ')
   throw new RequestFailure('doubtful', `The answer of "${host}" cannot be read: ${why}`, { status: reply.status })
@@ -194,10 +200,12 @@ function withQuery (url: URL, { query = {}, arrays }: HttpCall): URL {
   return url
 }
 
+const accepted: Readonly<Record<ReplyForm, string>> = { text: 'text/plain, */*;q=0.5', xml: 'application/xml, text/xml' }
+
 /** The headers that a signature covers. The provider's own headers win over them. */
-function headersOf ({ headers = {} }: HttpCall, { contentType }: Body): Record<string, string> {
+function headersOf ({ headers = {}, replyAs }: HttpCall, { contentType }: Body): Record<string, string> {
   return {
-    accept: 'application/json',
+    accept: replyAs === undefined ? 'application/json' : accepted[replyAs],
     'user-agent': 'document-dispatch',
     ...(contentType !== undefined && { 'content-type': contentType }),
     ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))

@@ -10,7 +10,7 @@ const objectAsText = /\[object Object\]|%5Bobject%20Object%5D/i
  * Refuses a request with a document or another object in a place for texts: there it would be sent as the fields of its handle, or as
  * "[object Object]". Throws a {@link RequestFailure}.
  */
-export function requireTexts (url: string, { query, headers, form }: HttpCall, own: OwnDocuments): void {
+export function requireTexts (url: string, { query, headers, form, xml }: HttpCall, own: OwnDocuments): void {
   const [path = ''] = url.split('?')
   if (objectAsText.test(path)) throw misplaced('An object', 'the path')
   for (const [name, value] of Object.entries<unknown>(headers ?? {})) {
@@ -18,6 +18,7 @@ export function requireTexts (url: string, { query, headers, form }: HttpCall, o
   }
   requireNoDocument(query, own, 'the query')
   requireNoDocument(form, own, 'the form')
+  requireNoDocument(xml, own, 'the XML')
 }
 
 function requireNoDocument (value: unknown, own: OwnDocuments, place: string): void {

@@ -4,6 +4,10 @@ import { createGunzip } from 'node:zlib'
 import type { Static, TSchema } from 'typebox'
 import { RequestFailure, troubleOf } from '../call/request-outcome.ts'
 import type { TransportReply } from './transport.ts'
+import { parseXml } from './xml.ts'
+
+/** How an answer is read: as a text, or as XML; by default as JSON, or as a text where it is none. */
+export type ReplyForm = 'text' | 'xml'
 
 /** The most bytes of an answer that are read into memory. */
 export const largestReply = 5 * 1024 * 1024
@@ -19,27 +23,63 @@ export function contentOf ({ headers, body }: TransportReply): Readable {
 }
 
 /**
- * An answer as JSON, as a text when it is not JSON, as null when it is empty. Throws a {@link RequestFailure} when it is cut off or too
- * large.
+ * An answer in the form that was asked for, null when it is empty. Throws a {@link RequestFailure} when it is cut off, too large, or no
+ * well-formed XML.
  */
-export async function readReply (host: string, reply: TransportReply): Promise<Json> {
+export async function readReply (host: string, reply: TransportReply, form?: ReplyForm): Promise<Json> {
+  const text = await textOf(host, reply)
+  if (form === undefined || text.trim() === '') return parse(text)
+  if (form === 'text') return text
+  try {
+    return parseXml(text)
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new RequestFailure('doubtful', `The answer of "${host}" cannot be read as XML: ${why.slice(0, longestReason)}.`, { cause })
+  }
+}
+
+/** Characters of what the parser says. */
+const longestReason = 200
+
+async function textOf (host: string, reply: TransportReply): Promise<string> {
   try {
     // Node's parser checks the length of an answer with a Content-Length. The bytes of other answers and of compressed ones are counted
     // here.
-    return parse(isShort(reply) ? await reply.body.text() : await read(contentOf(reply), largestReply))
+    return isShort(reply) ? await reply.body.text() : await read(contentOf(reply), largestReply)
   } catch (error) {
     if (error instanceof RequestFailure) throw error
     throw new RequestFailure('doubtful', `The answer of "${host}" cannot be read: it ${troubleOf(error)}.`, { cause: error })
   }
 }
 
+/** The headers of an answer that were asked for, by their names in lower case, and its body. */
+export function withHeaders ({ headers }: Pick<TransportReply, 'headers'>, names: readonly string[], body: Json): Json {
+  const found = names.map((name) => name.toLowerCase()).flatMap((name) => {
+    const value = headers[name]
+    return value === undefined ? [] : [[name, [value].flat().join(', ')] as const]
+  })
+  return { headers: Object.fromEntries(found), body }
+}
+
 function isShort ({ headers }: TransportReply): boolean {
   return headers['content-encoding'] === undefined && Number(headers['content-length']) <= largestReply
 }
 
-/** The readable part of an error's body. It only explains the error, so a broken body counts as an empty one. */
+/** The readable part of an error's body, as XML where it says so. It only explains the error, so a broken body counts as an empty one. */
 export async function readErrorReply (reply: TransportReply): Promise<Json> {
-  return await read(contentOf(reply), largestErrorReply).then(parse, () => null)
+  const type = String(reply.headers['content-type'] ?? '')
+  return await read(contentOf(reply), largestErrorReply).then(xmlType.test(type) ? parseXmlError : parse, () => null)
+}
+
+/** RFC 7303; a page for people is none of them. */
+const xmlType = /^(application|text)\/(?!xhtml)([\w.-]+\+)?xml\b/i
+
+function parseXmlError (text: string): Json {
+  try {
+    return parseXml(text)
+  } catch {
+    return text
+  }
 }
 
 const checkOf = memoizeByIdentity((schema: TSchema): Validator<unknown> => compile(schema))

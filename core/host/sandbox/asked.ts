@@ -51,9 +51,13 @@ const request = {
   oauth2: Type.Optional(OAuth2),
   sigv4: Type.Optional(SigV4),
   form: fields,
+  xml: fields,
+  text,
   multipart: fields,
   document: Type.Optional(Type.Object({})),
-  arrays: Type.Optional(Type.Enum(['repeated', 'brackets', 'indexed']))
+  arrays: Type.Optional(Type.Enum(['repeated', 'brackets', 'indexed'])),
+  replyAs: Type.Optional(Type.Enum(['text', 'xml'])),
+  replyHeaders: Type.Optional(Type.Array(Type.String(), { maxItems: 50 }))
 }
 
 const addresses = Type.Array(Type.String())

@@ -102,12 +102,13 @@ function begin (
     }
     await meet(index)
     answered++
-    const { status = 200, headers = {}, json, text } = exchange[index]?.answer ?? {}
+    const { status = 200, headers = {}, json, xml, text } = exchange[index]?.answer ?? {}
     // Each request of an attacked call has its own connection.
     return {
       status,
       headers: { ...headers, ...(link !== undefined && { connection: 'close' }) },
       ...(json !== undefined && { json }),
+      ...(xml !== undefined && { xml }),
       ...(text !== undefined && { text })
     }
   })

@@ -1,4 +1,5 @@
 import type { Json } from '@dispatch/common'
+import { parseXml } from '@dispatch/core/host'
 import type { IncomingMessage } from 'node:http'
 import { TLSSocket } from 'node:tls'
 
@@ -6,7 +7,7 @@ import { TLSSocket } from 'node:tls'
 export type ReceivedPart = { name: string, filename?: string, contentType?: string, body: Buffer }
 
 /**
- * A request as a vendor got it, with `json`, `form` or `parts` for such a body. For a repeated key in `query` or `form` the last value
+ * A request as a vendor got it, with `json`, `xml`, `form` or `parts` for such a body. For a repeated key in `query` or `form` the last value
  * counts; `search` and `pairs` have all values.
  */
 export type ReceivedRequest = {
@@ -18,6 +19,7 @@ export type ReceivedRequest = {
   headers: Record<string, string>
   body: Buffer
   json?: Json
+  xml?: Json
   form?: Record<string, string>
   pairs?: [string, string][]
   parts?: ReceivedPart[]
@@ -40,8 +42,9 @@ export async function receive (message: IncomingMessage): Promise<ReceivedReques
   }
 }
 
-function decode (contentType: string, body: Buffer): Pick<ReceivedRequest, 'json' | 'form' | 'pairs' | 'parts'> {
+function decode (contentType: string, body: Buffer): Pick<ReceivedRequest, 'json' | 'xml' | 'form' | 'pairs' | 'parts'> {
   if (/^application\/([\w.-]+\+)?json\b/.test(contentType)) return jsonOf(body)
+  if (/^(application|text)\/([\w.-]+\+)?xml\b/.test(contentType)) return xmlOf(body)
   if (contentType.startsWith('application/x-www-form-urlencoded')) {
     const pairs = [...new URLSearchParams(body.toString())]
     return { pairs, form: Object.fromEntries(pairs) }
@@ -53,6 +56,14 @@ function decode (contentType: string, body: Buffer): Pick<ReceivedRequest, 'json
 function jsonOf (body: Buffer): { json?: Json } {
   try {
     return { json: JSON.parse(body.toString()) as Json }
+  } catch {
+    return {}
+  }
+}
+
+function xmlOf (body: Buffer): { xml?: Json } {
+  try {
+    return { xml: parseXml(body.toString()) }
   } catch {
     return {}
   }

@@ -1,5 +1,5 @@
-import type { Json } from '@dispatch/common'
-import { createNetwork, type Network, type NetworkOptions, type Route } from '@dispatch/core/host'
+import type { Json, JsonObject } from '@dispatch/common'
+import { createNetwork, type Network, type NetworkOptions, type Route, type XmlFields, xmlText } from '@dispatch/core/host'
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
@@ -13,7 +13,7 @@ import { receive, type ReceivedRequest } from './requests.ts'
  * it is read, or in the middle of the answer.
  */
 export type VendorReply =
-  | { status?: number, headers?: Record<string, string>, json?: Json, text?: string, body?: Buffer, delay?: number }
+  | { status?: number, headers?: Record<string, string>, json?: Json, xml?: JsonObject, text?: string, body?: Buffer, delay?: number }
   | { cut: 'before-body' | 'after-body' | 'in-reply' }
 
 /** One script, several in order (the last one repeats), or a function of the request. */
@@ -113,8 +113,9 @@ async function play (script: VendorReply, response: ServerResponse): Promise<voi
     response.socket?.destroy()
     return
   }
-  const { status = 200, headers = {}, json, text, body, delay = 0 } = script
+  const { status = 200, headers = {}, json, xml, text, body, delay = 0 } = script
   if (delay > 0) await pause(delay, undefined, { ref: false })
-  const content = body ?? text ?? (json === undefined ? '' : JSON.stringify(json))
-  response.writeHead(status, { ...(json !== undefined && { 'content-type': 'application/json' }), ...headers }).end(content)
+  const content = body ?? text ?? (xml === undefined ? undefined : xmlText(xml as XmlFields)) ?? (json === undefined ? '' : JSON.stringify(json))
+  const type = xml === undefined ? 'application/json' : 'application/xml'
+  response.writeHead(status, { ...(json !== undefined || xml !== undefined) && { 'content-type': type }, ...headers }).end(content)
 }
