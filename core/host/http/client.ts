@@ -1,21 +1,20 @@
-import type { Json } from '@dispatch/common'
 import type { Readable } from 'node:stream'
 import type { DocumentHandle } from '../../contract/common.ts'
-import { at } from '../../services/data.ts'
 import type { ErrorReading } from '../call/failure.ts'
 import type { Log } from '../call/log.ts'
-import { type CallProgress, outcomeOfStatus, providerErrorOf, refusalWord, RequestFailure, type RequestOutcome,
-  troubleOf } from '../call/request-outcome.ts'
+import { type CallProgress, outcomeOfStatus, providerErrorOf, RequestFailure, troubleOf } from '../call/request-outcome.ts'
 import type { OwnDocuments } from '../files/own-documents.ts'
 import type { LeaseCheck } from '../manifest/lease-check.ts'
 import { type FitToReply, httpOf } from './ask.ts'
 import { type Body, bodyOf, type ReadDocument } from './body.ts'
 import type { Http, HttpCall } from './call.ts'
 import { credentialsOf } from './credentials.ts'
+import { answeredBadly } from './error-answer.ts'
 import { formPairs } from './form.ts'
+import type { Jwt } from './jwt.ts'
 import type { AccessTokenCache, OAuth2 } from './oauth.ts'
 import { requireTexts } from './places.ts'
-import { contentOf, readErrorReply, readReply, type ReplyForm, withHeaders } from './reply.ts'
+import { contentOf, readReply, type ReplyForm, withHeaders } from './reply.ts'
 import { signIn } from './sign-in.ts'
 import { type AllowedHosts, targetOf } from './target.ts'
 import type { HttpTransport, TransportReply, TransportRequest } from './transport.ts'
@@ -101,13 +100,18 @@ async function exchange (options: HttpOptions, method: Method, url: URL, call: H
     kept = cached ? value : undefined
     return value
   }
+  const signed = async (jwt: Jwt): Promise<string> => {
+    const value = await tokens.sign(account, jwt)
+    conceal(value)
+    return value
+  }
   const attempt = async (): Promise<TransportReply> => {
-    const signed = await signIn(call, { method, url, headers, body }, { token, now })
+    const authorization = await signIn(call, { method, url, headers, body }, { token, signed, now })
     const content = body.open()
     return await wire.send({
       method,
       url,
-      headers: { ...headers, ...signed, ...lengthOf(body), 'accept-encoding': 'gzip' },
+      headers: { ...headers, ...authorization, ...lengthOf(body), 'accept-encoding': 'gzip' },
       signal,
       answerWithin,
       holds,
@@ -147,52 +151,6 @@ async function keep ({ documents, own }: HttpOptions, reply: TransportReply, hos
       ? cause
       : new RequestFailure('doubtful', `The document of "${host}" cannot be kept: it ${troubleOf(cause)}.`, { cause })
   }
-}
-
-async function answeredBadly (
-  { errors, keyed, now }: Pick<HttpOptions, 'errors' | 'keyed' | 'now'>,
-  verdict: Exclude<RequestOutcome, 'done'>,
-  reply: TransportReply,
-  host: string
-): Promise<RequestFailure> {
-  const { status } = reply
-  const body = await readErrorReply(reply)
-  const code = firstAt(body, errors.at)
-  const mapped = code !== undefined && Object.hasOwn(errors.map, code) ? errors.map[code] : undefined
-  // An earlier request under the same key may still be running: draft-ietf-httpapi-idempotency-key-header, "Error Handling".
-  const says = keyed && status === 409 && mapped === undefined ? 'doubtful' : verdict
-  return new RequestFailure(says, firstAt(body, errors.message) ?? `"${host}" answered ${status}${wordsIn(body)}.`, {
-    word: mapped ?? refusalWord(status),
-    status,
-    ...retryAfterOf(reply.headers['retry-after'], now()),
-    ...(code !== undefined && { code })
-  })
-}
-
-/** One day in seconds: the longest wait that a client is asked for. */
-const longestWait = 24 * 3600
-
-/** A Retry-After header (RFC 9110, 10.2.3), seconds or a date, as whole seconds from now. */
-function retryAfterOf (header: string | string[] | undefined, now: Date): { retryAfter?: number } {
-  const text = typeof header === 'string' ? header.trim() : ''
-  const seconds = /^\d+$/.test(text) ? Number(text) : Math.ceil((Date.parse(text) - now.getTime()) / 1000)
-  return Number.isNaN(seconds) ? {} : { retryAfter: Math.min(Math.max(seconds, 1), longestWait) }
-}
-
-/** How many characters of an error's body are shown when the provider does not know where the vendor's message is. */
-const longestWords = 500
-
-/** The vendor's own message: JSON or a text. An HTML page for people does not count. */
-function wordsIn (body: Json): string {
-  if (body === null || (typeof body === 'string' && body.trimStart().startsWith('<'))) return ''
-  return `: ${(typeof body === 'string' ? body.trim() : JSON.stringify(body)).slice(0, longestWords)}`
-}
-
-function firstAt (body: Json, pointers: string | readonly string[] = []): string | undefined {
-  const found = [pointers].flat().map((pointer) => at(body, pointer)).find((value) =>
-    typeof value === 'string' || typeof value === 'number'
-  )
-  return found === undefined ? undefined : String(found)
 }
 
 function withQuery (url: URL, { query = {}, arrays }: HttpCall): URL {

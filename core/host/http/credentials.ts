@@ -29,12 +29,13 @@ export function credentialsOf ({ headers = {}, query = {}, ...call }: HttpCall):
   return [...declared(call), ...own, ...asked].filter(({ value }) => typeof value === 'string' && value !== '')
 }
 
-function declared ({ basic, bearer, apiKey, oauth2, sigv4 }: HttpCall): Credential[] {
+function declared ({ basic, bearer, apiKey, jwt, oauth2, sigv4 }: HttpCall): Credential[] {
   const found: Record<string, string | undefined> = {
     // Some vendors take a key as the user, without a password.
     basic: basic?.[1] === '' ? basic[0] : basic?.[1],
     bearer,
     apiKey: apiKey?.value,
+    'jwt.key': jwt?.key,
     ...(oauth2 !== undefined && ofOAuth2(oauth2)),
     'sigv4.secretAccessKey': sigv4?.secretAccessKey,
     'sigv4.sessionToken': sigv4?.sessionToken

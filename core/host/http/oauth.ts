@@ -1,29 +1,20 @@
 import { withDeadline } from '@dispatch/common'
-import { SignJWT } from 'jose'
 import { LRUCache } from 'lru-cache'
-import { createPrivateKey, hash, randomUUID } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { Type } from 'typebox'
 import { textAt } from '../../services/data.ts'
 import { outcomeOfStatus, RequestFailure } from '../call/request-outcome.ts'
 import { basicHeader } from './basic-auth.ts'
 import { formPairs } from './form.ts'
+import { type Jwt, signJwt, usualLifetime } from './jwt.ts'
 import { fitReply, readErrorReply, readReply } from './reply.ts'
 import type { HttpTransport, TransportReply } from './transport.ts'
 
 /** A client of the token endpoint. Its secret is sent in the header (`basic`, the default) or in the `body`. */
 type Client = { clientId: string, clientSecret?: string, clientAuth?: 'basic' | 'body' }
 
-/** The assertion of a JWT bearer grant (RFC 7523). `key` is a private key in PEM. `lifetime` is in seconds, by default 300. */
-export type Assertion = {
-  algorithm: 'RS256' | 'ES256' | 'EdDSA'
-  key: string
-  keyId?: string
-  issuer: string
-  subject?: string
-  audience: string
-  lifetime?: number
-  claims?: Readonly<Record<string, string>>
-}
+/** The assertion of a JWT bearer grant (RFC 7523, 3). */
+export type Assertion = Jwt & { issuer: string, audience: string }
 
 /** An OAuth 2 sign-in. `parameters` are further fields of the token request. */
 export type OAuth2 =
@@ -34,13 +25,15 @@ export type OAuth2 =
     | { grant: 'jwt_bearer', assertion: Assertion }
   )
 
-/** The access tokens of this process. */
+/** The access tokens of this process, and the tokens that it signs itself. */
 export type AccessTokenCache = {
   /**
    * The access token of an account (the name of a configuration) for a sign-in. It is cached until shortly before it expires. Concurrent
    * callers share one request to the token endpoint. `cached` tells whether it came from the cache. Throws a {@link RequestFailure}.
    */
   get: (account: string, oauth2: OAuth2, tokenUrl: URL) => Promise<{ value: string, cached: boolean }>
+  /** A token that is signed here, cached in the same way. Throws a {@link RequestFailure}. */
+  sign: (account: string, jwt: Jwt) => Promise<string>
   /** Removes a token that the vendor refused from the cache. */
   drop: (account: string, oauth2: OAuth2, value: string) => void
 }
@@ -59,8 +52,8 @@ const margin = 60
 export function createAccessTokenCache ({ wire, now }: { wire: Pick<HttpTransport, 'send'>, now: () => Date }): AccessTokenCache {
   const cache = new LRUCache<string, Kept>({ max: mostTokens })
 
-  function fetch (key: string, oauth2: OAuth2, tokenUrl: URL): Promise<Token> {
-    const token = requestToken(wire, oauth2, tokenUrl, now()).catch(notYetSent)
+  function make (key: string, making: Promise<Token>): Promise<Token> {
+    const token = making.catch(notYetSent)
     const kept: Kept = { token }
     cache.set(key, kept)
     token.then((settled) => {
@@ -71,13 +64,18 @@ export function createAccessTokenCache ({ wire, now }: { wire: Pick<HttpTranspor
     return token
   }
 
+  async function keptOr (key: string, begin: () => Promise<Token>): Promise<{ value: string, cached: boolean }> {
+    const kept = cache.get(key)
+    const usable = kept !== undefined && (kept.settled === undefined || now().getTime() < kept.settled.usableUntil)
+    const { value } = await (usable ? kept.token : make(key, begin()))
+    return { value, cached: usable }
+  }
+
   return {
-    async get (account, oauth2, tokenUrl) {
-      const key = keyOf(account, oauth2)
-      const kept = cache.get(key)
-      const usable = kept !== undefined && (kept.settled === undefined || now().getTime() < kept.settled.usableUntil)
-      const { value } = await (usable ? kept.token : fetch(key, oauth2, tokenUrl))
-      return { value, cached: usable }
+    get: (account, oauth2, tokenUrl) => keptOr(keyOf(account, oauth2), () => requestToken(wire, oauth2, tokenUrl, now())),
+    async sign (account, jwt) {
+      const { value } = await keptOr(keyOf(account, jwt), async () => tokenFor(await signJwt(jwt, now()), jwt.lifetime ?? usualLifetime, now()))
+      return value
     },
     drop (account, oauth2, value) {
       const key = keyOf(account, oauth2)
@@ -94,8 +92,8 @@ function notYetSent (error: unknown): never {
 }
 
 /** The credentials are part of the cache key, so that changed settings never use an old token. */
-function keyOf (account: string, oauth2: OAuth2): string {
-  return hash('sha256', JSON.stringify([account, oauth2]))
+function keyOf (account: string, credentials: OAuth2 | Jwt): string {
+  return hash('sha256', JSON.stringify([account, credentials]))
 }
 
 const TokenReply = Type.Object({
@@ -139,8 +137,12 @@ async function tokenOf (host: string, reply: TransportReply, now: Date): Promise
   }
   const fit = fitReply(TokenReply, await readReply(host, reply))
   if (!fit.ok) throw new RequestFailure('not done', `"${host}" answered to the sign-in without a token.`)
-  const lifetime = Number(fit.value.expires_in ?? unknownLifetime)
-  return { value: fit.value.access_token, usableUntil: now.getTime() + (lifetime - Math.min(margin, lifetime / 10)) * 1000 }
+  return tokenFor(fit.value.access_token, Number(fit.value.expires_in ?? unknownLifetime), now)
+}
+
+/** `lifetime` is in seconds. */
+function tokenFor (value: string, lifetime: number, now: Date): Token {
+  return { value, usableUntil: now.getTime() + (lifetime - Math.min(margin, lifetime / 10)) * 1000 }
 }
 
 async function tokenRequest (
@@ -154,7 +156,7 @@ async function tokenRequest (
       headers: {},
       fields: {
         grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
-        assertion: await signAssertion(oauth2.assertion, now),
+        assertion: await signJwt(oauth2.assertion, now),
         ...shared
       }
     }
@@ -167,29 +169,6 @@ async function tokenRequest (
     return { fields, headers: { authorization: basicHeader(formEncoded(clientId), formEncoded(clientSecret)) } }
   }
   return { headers: {}, fields: { ...fields, client_id: clientId, client_secret: clientSecret } }
-}
-
-async function signAssertion (
-  { algorithm, key, keyId, issuer, subject, audience, lifetime = 300, claims }: Assertion,
-  now: Date
-): Promise<string> {
-  const issued = Math.floor(now.getTime() / 1000)
-  const jwt = new SignJWT({ ...claims, jti: randomUUID() })
-    .setProtectedHeader({ alg: algorithm, typ: 'JWT', ...(keyId !== undefined && { kid: keyId }) })
-    .setIssuer(issuer).setAudience(audience).setIssuedAt(issued).setExpirationTime(issued + lifetime)
-  if (subject !== undefined) jwt.setSubject(subject)
-  return await jwt.sign(privateKey(key))
-}
-
-function privateKey (pem: string): ReturnType<typeof createPrivateKey> {
-  try {
-    return createPrivateKey(pem)
-  } catch (cause) {
-    throw new RequestFailure('refused', 'The private key of the settings cannot be read: it is PEM, beginning with "-----BEGIN".', {
-      word: 'authentication_error',
-      cause
-    })
-  }
 }
 
 function formEncoded (text: string): string {

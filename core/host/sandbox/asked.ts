@@ -9,16 +9,16 @@ const texts = Type.Optional(Type.Record(Type.String(), Type.String()))
 const fields = Type.Optional(Type.Record(Type.String(), Type.Unknown()))
 const id = Type.Integer({ minimum: 0, maximum: 10_000 })
 
-const Assertion = Type.Object({
-  algorithm: Type.Enum(['RS256', 'ES256', 'EdDSA']),
+const jwt = {
+  algorithm: Type.Enum(['RS256', 'ES256', 'EdDSA', 'HS256']),
   key: Type.String(),
   keyId: text,
-  issuer: Type.String(),
+  issuer: text,
   subject: text,
-  audience: Type.String(),
+  audience: text,
   lifetime: Type.Optional(Type.Number()),
-  claims: texts
-})
+  claims: fields
+}
 
 const OAuth2 = Type.Object({
   tokenUrl: Type.String(),
@@ -31,7 +31,7 @@ const OAuth2 = Type.Object({
   clientAuth: Type.Optional(Type.Enum(['basic', 'body'])),
   username: text,
   password: text,
-  assertion: Type.Optional(Assertion)
+  assertion: Type.Optional(Type.Object({ ...jwt, issuer: Type.String(), audience: Type.String() }))
 })
 
 const SigV4 = Type.Object({
@@ -48,6 +48,7 @@ const request = {
   basic: Type.Optional(Type.Array(Type.String(), { minItems: 2, maxItems: 2 })),
   bearer: text,
   apiKey: Type.Optional(Type.Object({ header: Type.String(), value: Type.String() })),
+  jwt: Type.Optional(Type.Object(jwt)),
   oauth2: Type.Optional(OAuth2),
   sigv4: Type.Optional(SigV4),
   form: fields,

@@ -169,6 +169,52 @@ for (const { algorithm, key, publicKey } of assertions) {
   })
 }
 
+await t.test('a JWT that the host signs is the bearer of a request', async (t) => {
+  const secret = 'a shared secret of thirty-two bytes'
+  const shared = { algorithm: 'HS256', key: secret, publicKey: Buffer.from(secret) } as const
+  for (const { algorithm, key, publicKey } of [...assertions, shared]) {
+    const { http, clock } = begin()
+    await http().get(url, { jwt: { algorithm, key, issuer: 'me', lifetime: 900, claims: { application_id: 'a1', acl: { paths: ['/*'] } } } },
+      Anything)
+    const token = requestsTo('/v1/me')[0]!.headers['authorization']!.replace(/^Bearer /, '')
+    const { payload, protectedHeader } = await jwtVerify(token, publicKey as KeyObject, { issuer: 'me', currentDate: clock.now })
+    has(t, payload, { iss: 'me', application_id: 'a1', acl: { paths: ['/*'] }, iat: 1773480600, exp: 1773481500, jti: String })
+    t.strictSame(protectedHeader, { alg: algorithm, typ: 'JWT' })
+  }
+})
+
+await t.test('it is signed once until it nears its end, for each configuration and each content, and is a secret', async (t) => {
+  const concealed: string[] = []
+  const { http, clock } = begin({ conceal: (secret) => concealed.push(secret) })
+  const jwt = { algorithm: 'HS256', key: 'a shared secret of thirty-two bytes', issuer: 'me', lifetime: 300 } as const
+  const tokens = async (account: string, issuer = 'me'): Promise<string> => {
+    await http(account).get(url, { jwt: { ...jwt, issuer } }, Anything)
+    return vendor.requests.at(-1)!.headers['authorization']!
+  }
+  const first = await tokens('company 1')
+  clock.now = new Date(clock.now.getTime() + 260_000)
+  t.equal(await tokens('company 1'), first)
+  t.not(await tokens('company 2'), first)
+  t.not(await tokens('company 1', 'somebody'), first)
+  clock.now = new Date(clock.now.getTime() + 15_000)
+  t.not(await tokens('company 1'), first)
+  t.ok(concealed.includes(first.replace(/^Bearer /, '')))
+})
+
+await t.test('a key that cannot sign is refused before anything is sent', async (t) => {
+  const { http } = begin()
+  const wrong = { algorithm: 'RS256', issuer: 'me' } as const
+  has(t, await failed(http().get(url, { jwt: { ...wrong, key: 'none' } }, Anything)), {
+    word: 'authentication_error',
+    message: 'The private key of the settings cannot be read: it is PEM, beginning with "-----BEGIN".'
+  })
+  has(t, await failed(http().get(url, { jwt: { ...wrong, key: ec.privateKey.export(pem) } }, Anything)), {
+    word: 'authentication_error',
+    message: 'The key of the settings cannot sign with RS256.'
+  })
+  t.equal(requestsTo('/v1/me').length, 0)
+})
+
 await t.test('a token that the vendor does not take is dropped, and the request is sent once more', async (t) => {
   const { http } = begin()
   vendor.on('POST /oauth/token', issue(3600))
