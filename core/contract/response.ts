@@ -292,7 +292,7 @@ export const ProviderView = Type.Object({
     timeLimit: Type.Optional(Type.Number()),
     verbs: Type.Array(Type.String()),
     webhook: Type.Optional(
-      Type.Array(Type.Enum(['jws', 'basic', 'hmac']), {
+      Type.Array(Type.Enum(['jws', 'basic', 'hmac', 'jwt']), {
         description: 'The vendor sends events; the ways in which they are verified.'
       })
     ),

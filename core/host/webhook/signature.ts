@@ -1,4 +1,5 @@
-import { decodeProtectedHeader, errors, flattenedVerify, type FlattenedVerifyGetKey } from 'jose'
+import { isRecord } from '@dispatch/common'
+import { compactVerify, decodeProtectedHeader, errors, flattenedVerify, type FlattenedVerifyGetKey } from 'jose'
 import { createHmac, hash, timingSafeEqual } from 'node:crypto'
 import type { Verifier } from './webhook.ts'
 
@@ -20,6 +21,7 @@ export type VerificationStatus = 'verified' | 'unknown_key' | SignatureFault
 
 type Jws = Extract<Verifier, { kind: 'jws' }>
 type Hmac = Extract<Verifier, { kind: 'hmac' }>
+type Jwt = Extract<Verifier, { kind: 'jwt' }>
 
 /** The headers that verifiers read: an event that must wait keeps only these. */
 export function signatureHeaders (verifiers: readonly Verifier[], { headers }: Pick<WebhookRequest, 'headers'>): Record<string, string> {
@@ -32,6 +34,7 @@ export function signatureHeaders (verifiers: readonly Verifier[], { headers }: P
 function headersOf (verify: Verifier): string[] {
   if (verify.kind === 'basic') return ['authorization']
   if (verify.kind === 'jws') return [verify.header]
+  if (verify.kind === 'jwt') return [verify.header ?? bearerHeader]
   return [...headerNames(verify.header), ...(verify.timestamp === undefined ? [] : [verify.timestamp.header])]
 }
 
@@ -48,7 +51,7 @@ export async function verifyJws (
   if (compact === undefined || compact === '') return 'no_signature'
   const [head, payload, signature, ...rest] = compact.split('.')
   if (head === undefined || payload !== '' || signature === undefined || signature === '' || rest.length > 0) return 'malformed_signature'
-  const fault = headerFault(head)
+  const fault = headerFault(head, 'PS256') ?? (hasKeyId(head) ? undefined : 'malformed_signature')
   if (fault !== undefined) return fault
   try {
     await flattenedVerify({ protected: head, payload: Buffer.from(body).toString('base64url'), signature }, keys, { algorithms: ['PS256'] })
@@ -60,15 +63,58 @@ export async function verifyJws (
 
 const forbidden = ['jku', 'jwk', 'x5u', 'x5c', 'crit', 'b64']
 
-function headerFault (head: string): SignatureFault | undefined {
+function headerFault (head: string, algorithm: 'PS256' | 'HS256'): SignatureFault | undefined {
   try {
-    const { alg, kid, ...others } = decodeProtectedHeader({ protected: head })
-    if (forbidden.some((name) => Object.hasOwn(others, name))) return 'forbidden_header'
-    if (alg !== 'PS256') return 'wrong_algorithm'
-    return typeof kid === 'string' && kid !== '' ? undefined : 'malformed_signature'
+    const header = decodeProtectedHeader({ protected: head })
+    if (forbidden.some((name) => Object.hasOwn(header, name))) return 'forbidden_header'
+    return header.alg === algorithm ? undefined : 'wrong_algorithm'
   } catch {
     return 'malformed_signature'
   }
+}
+
+/** A readable header names its key. */
+function hasKeyId (head: string): boolean {
+  const { kid } = decodeProtectedHeader({ protected: head })
+  return typeof kid === 'string' && kid !== ''
+}
+
+const bearerHeader = 'authorization'
+
+/**
+ * A JSON Web Token of HS256 that names the hash of the raw body. No other algorithm is accepted, whatever its header says, and jose compares
+ * in constant time.
+ */
+export async function verifyJwt (verify: Jwt, secret: string | undefined, delivery: WebhookRequest, at: Date): Promise<VerificationStatus> {
+  if (secret === undefined || secret === '') return 'no_secret'
+  const token = delivery.headers[(verify.header ?? bearerHeader).toLowerCase()]?.replace(/^bearer +/i, '') ?? ''
+  if (token === '') return 'no_signature'
+  const [head = '', ...rest] = token.split('.')
+  const fault = rest.length === 2 ? headerFault(head, verify.algorithm) : 'malformed_signature'
+  if (fault !== undefined) return fault
+  try {
+    const { payload } = await compactVerify(token, Buffer.from(secret), { algorithms: [verify.algorithm] })
+    return claimsFault(verify, JSON.parse(Buffer.from(payload).toString()), delivery, at) ?? 'verified'
+  } catch {
+    return 'wrong_signature'
+  }
+}
+
+function claimsFault (
+  { claim = 'payload_hash', encoding = 'hex', issuer, tolerance = usualTolerance }: Jwt,
+  claims: unknown,
+  { body }: WebhookRequest,
+  at: Date
+): SignatureFault | undefined {
+  if (!isRecord(claims)) return 'malformed_signature'
+  const { iat, exp, iss, [claim]: given } = claims
+  const now = at.getTime() / 1000
+  const near = typeof iat === 'number' && Math.abs(now - iat) <= tolerance
+  const past = exp !== undefined && !(typeof exp === 'number' && now <= exp)
+  if (!near || past) return 'wrong_time'
+  if (issuer !== undefined && iss !== issuer) return 'wrong_signature'
+  const right = typeof given === 'string' && isSame(Buffer.from(given, encoding), hash('sha256', body, 'buffer'))
+  return right ? undefined : 'wrong_signature'
 }
 
 /** Basic credentials (RFC 7617), compared as bytes. `expected` is `user:password`. If user or password is missing, nothing is accepted. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@dispatch/common'
 import type { KeySources } from './keys.ts'
-import { type VerificationStatus, verifyBasic, verifyHmac, verifyJws, type WebhookRequest } from './signature.ts'
+import { type VerificationStatus, verifyBasic, verifyHmac, verifyJws, verifyJwt, type WebhookRequest } from './signature.ts'
 import type { Verifier } from './webhook.ts'
 
 /**
@@ -59,13 +59,15 @@ async function verdictOf (
     // The secret belongs to a configuration. Without a configuration there is no secret.
     case 'hmac':
       return verifyHmac(verify, textIn(settings, verify.secret), delivery, at)
+    case 'jwt':
+      return verifyJwt(verify, textIn(settings, verify.secret), delivery, at)
   }
 }
 
 /** Whether the configuration has the secret of the verifier. */
 export function isConfigured (verify: Verifier, settings: JsonObject): boolean {
   if (verify.kind === 'jws') return false
-  return verify.kind === 'hmac' ? (textIn(settings, verify.secret) ?? '') !== '' : ownCredentials(verify, settings) !== undefined
+  return 'secret' in verify ? (textIn(settings, verify.secret) ?? '') !== '' : ownCredentials(verify, settings) !== undefined
 }
 
 function ownCredentials ({ user, password }: Extract<Verifier, { kind: 'basic' }>, settings: JsonObject): string | undefined {

@@ -18,6 +18,9 @@ export type KeySet = { readonly keys: readonly JsonObject[] }
  * `hmac`: HMAC-SHA256 of the raw body with the secret of one configuration. A header name that ends with `*` stands for the names with 1 to
  * 100 in its place. With `timestamp`, `<time>.<body>` is signed. The time is in seconds by default, and may differ from ours by `tolerance`
  * seconds, by default 300.
+ * `jwt`: a JSON Web Token in a header, by default the bearer of Authorization, signed with the secret of one configuration. Its `claim`, by
+ * default `payload_hash`, is the SHA-256 of the raw body. Its `iat` may differ from our time by `tolerance` seconds, by default 300, and
+ * its `exp`, if it has one, must not be past.
  */
 export type Verifier<Setting extends string = string> =
   | { kind: 'jws', header: string, algorithm: 'PS256', jwks: string | KeySet, sandbox?: boolean }
@@ -30,6 +33,16 @@ export type Verifier<Setting extends string = string> =
     prefix?: string
     secret: Setting
     timestamp?: { header: string, unit?: 'seconds' | 'milliseconds', tolerance?: number }
+  }
+  | {
+    kind: 'jwt'
+    header?: string
+    algorithm: 'HS256'
+    secret: Setting
+    claim?: string
+    encoding?: 'hex' | 'base64'
+    issuer?: string
+    tolerance?: number
   }
 
 /**
@@ -75,6 +88,8 @@ export type WebhookManifests = Partial<Record<EventService, WebhookManifest>>
 const closed = { additionalProperties: false }
 const Header = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9-]{0,78}\\*?$' })
 const Setting = Type.String({ minLength: 1 })
+/** Seconds. */
+const Tolerance = Type.Number({ exclusiveMinimum: 0, maximum: 3600 })
 
 const verifiers: Record<Verifier['kind'], TSchema> = {
   jws: Type.Object({
@@ -95,8 +110,18 @@ const verifiers: Record<Verifier['kind'], TSchema> = {
     timestamp: Type.Optional(Type.Object({
       header: Header,
       unit: Type.Optional(Type.Enum(['seconds', 'milliseconds'])),
-      tolerance: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 3600 }))
+      tolerance: Type.Optional(Tolerance)
     }, closed))
+  }, closed),
+  jwt: Type.Object({
+    kind: Type.Literal('jwt'),
+    header: Type.Optional(Header),
+    algorithm: Type.Literal('HS256'),
+    secret: Setting,
+    claim: Type.Optional(Type.String({ minLength: 1, maxLength: 80 })),
+    encoding: Type.Optional(Type.Enum(['hex', 'base64'])),
+    issuer: Type.Optional(Type.String({ minLength: 1 })),
+    tolerance: Type.Optional(Tolerance)
   }, closed)
 }
 
@@ -149,7 +174,7 @@ export function webhookProblems (webhook: WebhookManifest, settings: SettingsSch
 }
 
 function namedBy (verify: Verifier): { secret?: string | undefined, user?: string | undefined, password?: string | undefined } {
-  if (verify.kind === 'hmac') return { secret: verify.secret }
+  if ('secret' in verify) return { secret: verify.secret }
   return verify.kind === 'basic' ? { user: verify.user, password: verify.password } : {}
 }
 

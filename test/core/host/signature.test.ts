@@ -1,7 +1,8 @@
 import fc from 'fast-check'
+import { createHash, createHmac } from 'node:crypto'
 import t from 'tap'
 import { createKeySources } from '../../../core/host/webhook/keys.ts'
-import { signatureHeaders, verifyBasic, verifyHmac, verifyJws } from '../../../core/host/webhook/signature.ts'
+import { signatureHeaders, verifyBasic, verifyHmac, verifyJws, verifyJwt } from '../../../core/host/webhook/signature.ts'
 import { basic, hmac, vendorKey } from '../work/support.ts'
 
 const at = new Date('2026-03-14T09:30:00.000Z')
@@ -136,4 +137,69 @@ await t.test('any one of numbered headers suffices, up to the hundredth', (t) =>
   t.same(signatureHeaders([{ kind: 'basic' }, { ...mac, header: 'X-Mac' }], { headers: { authorization: 'a', cookie: 'c', 'x-mac': 'm' } }),
     { authorization: 'a', 'x-mac': 'm' })
   t.end()
+})
+
+const part = (value: unknown): string => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
+
+/** A token as a vendor signs it, with another header, claims or secret where the test says so. */
+function tokenOf (body: string, claims: object = {}, header: object = {}, secret = 'secret'): string {
+  const digest = createHash('sha256').update(body).digest('hex')
+  const signed = `${part({ alg: 'HS256', typ: 'JWT', ...header })}.${part({ iat: Number(time), jti: '1', payload_hash: digest, ...claims })}`
+  return `${signed}.${createHmac('sha256', secret).update(signed).digest('base64url')}`
+}
+
+const jwt = { kind: 'jwt', algorithm: 'HS256', secret: 'secret' } as const
+const judgeToken = (token: string, body = '{}', verify: Parameters<typeof verifyJwt>[0] = jwt) =>
+  verifyJwt(verify, 'secret', { headers: { authorization: `Bearer ${token}` }, body: Buffer.from(body) }, at)
+
+await t.test('a JWT holds for the body whose hash it names, and for no other', async (t) => {
+  t.equal(await judgeToken(tokenOf('{}')), 'verified')
+  t.equal(await judgeToken(tokenOf('{}'), '{} '), 'wrong_signature')
+  t.equal(await judgeToken(tokenOf('{}', { payload_hash: undefined })), 'wrong_signature')
+  t.equal(await judgeToken(tokenOf('{}', { payload_hash: '' })), 'wrong_signature')
+  t.equal(await judgeToken(tokenOf('{}', {}, {}, 'another')), 'wrong_signature')
+  const digest = createHash('sha256').update('{}').digest('base64')
+  t.equal(await judgeToken(tokenOf('{}', { body: digest }), '{}', { ...jwt, claim: 'body', encoding: 'base64', issuer: 'Acme' }), 'wrong_signature')
+  t.equal(
+    await judgeToken(tokenOf('{}', { body: digest, iss: 'Acme' }), '{}', { ...jwt, claim: 'body', encoding: 'base64', issuer: 'Acme' }),
+    'verified'
+  )
+})
+
+await t.test('its time is near ours, and its end is not past', async (t) => {
+  const now = Number(time)
+  for (const [claims, verdict] of [
+    [{ iat: now - 300 }, 'verified'],
+    [{ iat: now + 300 }, 'verified'],
+    [{ iat: now - 301 }, 'wrong_time'],
+    [{ iat: now + 301 }, 'wrong_time'],
+    [{ iat: undefined }, 'wrong_time'],
+    [{ iat: time }, 'wrong_time'],
+    [{ exp: now }, 'verified'],
+    [{ exp: now - 1 }, 'wrong_time'],
+    [{ exp: 'never' }, 'wrong_time'],
+    [{ exp: null }, 'wrong_time']
+  ] as const) t.equal(await judgeToken(tokenOf('{}', claims)), verdict, JSON.stringify(claims))
+  t.equal(await judgeToken(tokenOf('{}', { iat: now - 11 }), '{}', { ...jwt, tolerance: 10 }), 'wrong_time')
+})
+
+await t.test('its algorithm is fixed, and without a secret nobody is believed', async (t) => {
+  const [, claims = '', signature = ''] = tokenOf('{}').split('.')
+  for (const [token, verdict] of [
+    [`${part({ alg: 'none' })}.${claims}.`, 'wrong_algorithm'],
+    [`${part({ alg: 'none' })}.${claims}.${signature}`, 'wrong_algorithm'],
+    [tokenOf('{}', {}, { alg: 'HS512' }), 'wrong_algorithm'],
+    [tokenOf('{}', {}, { alg: 'RS256' }), 'wrong_algorithm'],
+    [tokenOf('{}', {}, { jwk: {} }), 'forbidden_header'],
+    [tokenOf('{}', {}, { crit: ['x'] }), 'forbidden_header'],
+    [`${claims}.${signature}`, 'malformed_signature'],
+    [`${tokenOf('{}')}.x`, 'malformed_signature'],
+    ['a.b.c', 'malformed_signature'],
+    ['', 'no_signature']
+  ] as const) t.equal(await judgeToken(token), verdict, token)
+  const delivery = { headers: { authorization: `Bearer ${tokenOf('{}', {}, {}, '')}` }, body: Buffer.from('{}') }
+  t.same(await Promise.all(['', undefined].map((secret) => verifyJwt(jwt, secret, delivery, at))), ['no_secret', 'no_secret'])
+  t.same(signatureHeaders([jwt], { headers: { authorization: 'a', cookie: 'c' } }), { authorization: 'a' })
+  const own = { headers: { 'x-token': tokenOf('{}') }, body: Buffer.from('{}') }
+  t.equal(await verifyJwt({ ...jwt, header: 'X-Token' }, 'secret', own, at), 'verified')
 })

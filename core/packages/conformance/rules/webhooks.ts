@@ -47,7 +47,7 @@ function waysOf (hook: Hook): { way: Hook, missing: Case[] }[] {
   const { verifiers, events, service } = hook
   if (verifiers.length === 1) return [{ way: hook, missing: [] }]
   return verifiers.map((verify, index) => {
-    const own = events.filter(({ signed: { settings } }) => verify.kind !== 'hmac' || isConfigured(verify, settings))
+    const own = events.filter(({ signed: { settings } }) => !('secret' in verify) || isConfigured(verify, settings))
     const name = `verifier ${index}, ${verify.kind}`
     return {
       way: { ...hook, verifiers: [verify], events: own.map((event) => ({ ...event, name: `${event.name} (${name})` })) },
@@ -168,7 +168,7 @@ async function forgedCases (hook: Hook): Promise<Case[]> {
       ? skipped('forged', `${name}: for another company`,
         'All companies share the vendor\'s keys; the event is matched by the vendor\'s id.')
       : await refused('for another company', good, { settings: others, endpoint: strange }),
-    verify.kind === 'hmac' && verify.timestamp !== undefined
+    verify.kind === 'jwt' || (verify.kind === 'hmac' && verify.timestamp !== undefined)
       ? await refused('an hour old', signDelivery(verifiers, body, signed, new Date(now().getTime() - 2 * 3600_000)))
       : skipped('forged', `${name}: an hour old`, 'What is signed has no time.')
   ]
