@@ -15,7 +15,7 @@ export { at, listOf, textOf } from './services/data.ts'
 export type { Json, JsonObject } from '@dispatch/common'
 export type { DocumentHandle } from './contract/common.ts'
 export type { TurnedAway } from './contract/recipients.ts'
-export type { Context, State, TakeBack } from './host/call/context.ts'
+export type { CheckContext, Context, State, TakeBack } from './host/call/context.ts'
 export type { ServiceContracts } from './host/manifest/contracts.ts'
 export type { Accepted, Cancel, Dispatch, FetchDocument, Found, Idempotency, Lookup, Poll, ProviderDefinition, Reported, ServiceDefinition,
   Status } from './host/manifest/definition.ts'

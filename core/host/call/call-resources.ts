@@ -29,10 +29,10 @@ export type CallResources = {
   holds?: LeaseCheck
 }
 
-/** One call of a verb. `own` are its documents; `limit` is in milliseconds. */
+/** One call of a verb, or of the provider's check without a service. `own` are its documents; `limit` is in milliseconds. */
 export type VerbCall = {
   manifest: Manifest
-  service: ServiceName
+  service: ServiceName | undefined
   settings: JsonObject
   resources: CallResources
   own: OwnDocuments
@@ -45,11 +45,11 @@ export type VerbCall = {
 }
 
 /** The functions of one call that reach the network and the disk. */
-export function createCallApis (call: VerbCall): Pick<
-  Context<JsonObject, JsonObject>,
-  'http' | 'smtp' | 'files' | 'checkpoint' | 'checkpointed'
-> {
-  const { manifest, service, settings, resources } = call
+export type CallApis = Pick<Context<JsonObject, JsonObject>, 'http' | 'smtp' | 'files' | 'checkpoint' | 'checkpointed'>
+
+/** Makes the functions of one call. They end with it. */
+export function createCallApis (call: VerbCall): CallApis {
+  const { manifest, settings, resources } = call
   const { holds = () => true } = resources
   const { network: { transport: wire, accessTokens: tokens, mailers }, checkpoint: { id } } = resources
   const targets = {
@@ -57,7 +57,7 @@ export function createCallApis (call: VerbCall): Pick<
     declared: manifest.hosts,
     chosen: chosenHosts(destinationNames(manifest.settings).map((name) => settings[name]))
   }
-  const { notProcessed = [], idempotency } = manifest.services[service] ?? {}
+  const { notProcessed = [], idempotency } = offered(call) ?? {}
   const options: HttpOptions = {
     ...call,
     ...resources,
@@ -78,14 +78,17 @@ export function createCallApis (call: VerbCall): Pick<
   }
 }
 
+function offered ({ manifest: { services }, service }: VerbCall): Manifest['services'][ServiceName] {
+  return service === undefined ? undefined : services[service]
+}
+
 const longestCheckpoint = 500
 
-function checkpointOf ({ manifest: { code, services }, service, resources: { checkpoint }, progress, ended }:
-  VerbCall): (id: string) => Promise<void>
-{
+function checkpointOf (call: VerbCall): (id: string) => Promise<void> {
+  const { manifest: { code }, service, resources: { checkpoint }, progress, ended } = call
   return async (id) => {
-    if (services[service]?.checkpoint !== true) {
-      throw new TypeError(`The provider "${code}" reached a checkpoint, but its service "${service}" declares none.`)
+    if (offered(call)?.checkpoint !== true) {
+      throw new TypeError(`The provider "${code}" reached a checkpoint, but its service "${service ?? ''}" declares none.`)
     }
     if (typeof id !== 'string' || id === '' || id.length > longestCheckpoint) {
       throw new TypeError(`A checkpoint must be a text of 1 to ${longestCheckpoint} characters: the vendor's id of the draft.`)

@@ -54,3 +54,15 @@ export type Context<Settings, RequestSettings> = {
   /** Waits, in seconds. Rejects when the host aborts the call. */
   wait: (seconds: number) => Promise<void>
 }
+
+/** What a check of the credentials may use: it asks, and changes nothing. */
+export type CheckContext<Settings> =
+  & Pick<Context<Settings, object>, 'settings' | 'sandbox' | 'reference' | 'log' | 'now' | 'wait'>
+  & { http: Pick<Http, 'get'> }
+
+/** The part of a context that a check gets. */
+export function checkContextOf<Settings> (
+  { settings, sandbox, reference, log, now, wait, http: { get } }: Context<Settings, object>
+): CheckContext<Settings> {
+  return { settings, sandbox, reference, log, now, wait, http: { get } }
+}

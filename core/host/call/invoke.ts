@@ -5,10 +5,10 @@ import { createOwnDocuments } from '../files/own-documents.ts'
 import type { Http } from '../http/call.ts'
 import type { InstalledProvider } from '../load/load.ts'
 import { sandboxFaults } from '../manifest/sandbox.ts'
-import type { VerbName } from '../manifest/verbs.ts'
+import type { Verb, VerbName } from '../manifest/verbs.ts'
 import { AdapterEnded } from '../sandbox/adapter-ended.ts'
 import { splitSecrets } from '../settings/settings.ts'
-import { type CallResources, createCallApis, type VerbCall } from './call-resources.ts'
+import { type CallApis, type CallResources, createCallApis, type VerbCall } from './call-resources.ts'
 import type { Context, TakeBack } from './context.ts'
 import { type Failure, failureOf, providerErrors, type ProviderErrorWord } from './failure.ts'
 import type { Log } from './log.ts'
@@ -55,7 +55,7 @@ export async function invoke (
   verb: VerbName,
   request: unknown,
   context: CallContext,
-  { limit = Infinity, signal }: CallLimits = {}
+  limits?: CallLimits
 ): Promise<Returned | FailedCall> {
   const { code, manifest, verbs } = installed
   const run = verbs[service]?.[verb]
@@ -64,6 +64,27 @@ export async function invoke (
       ? `The provider "${code}" has no service "${service}".`
       : `The provider "${code}" has no verb "${verb}" for the service "${service}".`)
   }
+  const { checkpoint, timeLimit } = manifest.services[service] ?? {}
+  const prepares = verb === 'dispatch' && checkpoint === true && context.resources.checkpoint.id === undefined
+  const called: Called = { run, service, passed: unsafeVerbs.has(verb) && !prepares, ...(timeLimit !== undefined && { timeLimit }) }
+  return await invokeFunction(installed, called, request, context, limits)
+}
+
+/**
+ * A function of a provider. `passed`: its first request is already after the point of no return. `timeLimit` is in seconds. `ways` changes
+ * its functions for requests.
+ */
+type Called = { run: Verb, service?: ServiceName, passed: boolean, timeLimit?: number, ways?: (ways: CallApis) => CallApis }
+
+/** Calls a function of a provider in the same way as a verb. */
+export async function invokeFunction (
+  installed: InstalledProvider,
+  { run, service, passed, timeLimit = usualTimeLimit, ways: limited = (ways) => ways }: Called,
+  request: unknown,
+  context: CallContext,
+  { limit = Infinity, signal }: CallLimits = {}
+): Promise<Returned | FailedCall> {
+  const { code, manifest } = installed
   if (signal?.aborted === true) {
     return failedCall('provider_unavailable', `The provider "${code}" was not called, because the call had already been aborted.`, {
       ours: true
@@ -77,18 +98,16 @@ export async function invoke (
 
   const redact = createRedactor(Object.values(splitSecrets(manifest.settings, context.settings).secrets))
   const log = redactLog(context.log, redact)
-  const { checkpoint, timeLimit = usualTimeLimit } = manifest.services[service] ?? {}
-  const prepares = verb === 'dispatch' && checkpoint === true && context.resources.checkpoint.id === undefined
-  const progress = createProgress({ passed: unsafeVerbs.has(verb) && !prepares })
+  const progress = createProgress({ passed })
   const time = Math.min(limit, timeLimit * 1000)
   const made: TakeBack[] = []
   const own = createOwnDocuments(request)
-  const open = (call: Pick<VerbCall, 'progress' | 'ended' | 'limit'>): ReturnType<typeof createCallApis> =>
+  const open = (call: Pick<VerbCall, 'progress' | 'ended' | 'limit'>): CallApis =>
     createCallApis({ ...context, ...call, manifest, service, own, log, conceal: redact.conceal })
   try {
     const returned = await withDeadline(time, async (ended) => {
       const ways = {
-        ...open({ progress, ended, limit: time }),
+        ...limited(open({ progress, ended, limit: time })),
         onRefusal: (takeBack: TakeBack) => {
           made.push(takeBack)
         }

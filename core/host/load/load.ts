@@ -1,7 +1,8 @@
-import { withTimeLimit } from '@dispatch/common'
+import { type JsonObject, withTimeLimit } from '@dispatch/common'
 import { basename, relative } from 'node:path'
 import { eventServices } from '../../contract/delivery.ts'
 import { serviceNames } from '../../contract/service-names.ts'
+import { type CheckContext, checkContextOf } from '../call/context.ts'
 import { errorMessageOf, ProviderLoadError } from '../call/load-error.ts'
 import { runAs } from '../call/stray-errors.ts'
 import { deriveManifest } from '../manifest/derive.ts'
@@ -27,6 +28,8 @@ export type InstalledProvider = Readonly<{
   companies?: readonly number[]
   manifest: Manifest
   verbs: Verbs
+  /** Asks the vendor whether the credentials work, of a provider that can. */
+  check?: Verb
   /** The check of a request before anything is made, of each service that has one. */
   checks: ProviderChecks
   /** The function that reads the events, of each webhook. */
@@ -57,6 +60,7 @@ export async function loadProvider (folder: string, digest: string, limit: numbe
     publisher,
     manifest: fit.value,
     verbs: verbsOf(definition),
+    ...checkOf(definition),
     checks: checksOf(definition),
     eventReaders: readersOf(definition)
   })
@@ -89,6 +93,13 @@ function codeIn (definition: unknown): { code?: string } {
 function verbsOf (definition: unknown): Verbs {
   const services = field(definition, 'services')
   return Object.fromEntries(serviceNames.map((name) => [name, boundVerbs(field(services, name))]))
+}
+
+function checkOf (definition: unknown): { check?: Verb } {
+  const check = field(definition, 'check')
+  if (!isVerb(check)) return {}
+  const bound = check.bind(definition) as unknown as (context: CheckContext<JsonObject>) => unknown
+  return { check: (_request, context) => bound(checkContextOf(context)) }
 }
 
 function checksOf (definition: unknown): ProviderChecks {

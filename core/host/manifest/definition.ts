@@ -3,7 +3,7 @@ import type { Static, TObject, TSchema } from 'typebox'
 import type { DocumentHandle } from '../../contract/common.ts'
 import type { DeliveryService, DeliveryStatus } from '../../contract/delivery.ts'
 import type { ServiceName } from '../../contract/service-names.ts'
-import type { Context } from '../call/context.ts'
+import type { CheckContext, Context } from '../call/context.ts'
 import type { ErrorReading } from '../call/failure.ts'
 import type { NoFields } from '../settings/fields.ts'
 import type { Webhooks } from '../webhook/webhook.ts'
@@ -138,6 +138,11 @@ export type ProviderDefinition<
   needs?: readonly 'disk'[]
   /** How the vendor's errors are read, and which error word each of its codes becomes. */
   errors?: Partial<ErrorReading>
+  /**
+   * Asks the vendor whether the credentials work, by a request that needs them and changes nothing. It resolves if they do. The vendor's
+   * refusal is an error, as in a verb.
+   */
+  check?: (call: CheckContext<Static<Settings>>) => Promise<unknown>
   services: { [Name in ServiceName]?: ServiceDefinition<Name, Context<Static<Settings>, Static<RequestSettings>>> }
   /** The events that the vendor sends. */
   webhooks?: Webhooks<keyof Static<Settings> & string, Esign, Postal>

@@ -31,6 +31,8 @@ export type InsideCalls = {
   /** The definition in JSON, each function a mark. */
   describe: (args: object) => { definition: string }
   verb: (args: { call: number, service: ServiceName, verb: VerbName, request: unknown, context: CallData }) => Given
+  /** The check of the credentials. */
+  credentials: (args: { call: number, context: CallData }) => Given
   /** Takes back what the call `made` has made; `call` is the number of this one. */
   takeBack: (args: { call: number, made: number, id: number }) => Given
   check: (args: { service: ServiceName, asked: JsonObject, known: Omit<Known<JsonObject, JsonObject>, 'now'> & { now: number } }) => Given

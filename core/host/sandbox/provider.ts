@@ -10,9 +10,8 @@ import { createOwnDocuments } from '../files/own-documents.ts'
 import type { InstalledProvider } from '../load/load.ts'
 import { readPackage } from '../load/package.ts'
 import { deriveManifest } from '../manifest/derive.ts'
-import type { AnyProviderCheck, Objection, ProviderChecks } from '../manifest/provider-check.ts'
-import { type Caller, type EventReader, type EventReaders, isVerb, type Verb, type VerbName, verbNames,
-  type Verbs } from '../manifest/verbs.ts'
+import type { AnyProviderCheck, Objection } from '../manifest/provider-check.ts'
+import { type Caller, type EventReader, isVerb, type Verb, type VerbName, verbNames } from '../manifest/verbs.ts'
 import type { Child } from './child.ts'
 import { findLauncher, type Layer } from './layers.ts'
 import { type Adapter, createPool, type Pool, type PoolOptions } from './pool.ts'
@@ -108,7 +107,9 @@ function definitionOf (told: string): unknown {
   return JSON.parse(told, (_key, value: unknown) => isRecord(value) && value[functionMark] === true ? () => undefined : value)
 }
 
-function proxies (pool: Pool, adapter: Adapter, definition: unknown): { verbs: Verbs, checks: ProviderChecks, eventReaders: EventReaders } {
+type Functions = Pick<InstalledProvider, 'verbs' | 'check' | 'checks' | 'eventReaders'>
+
+function proxies (pool: Pool, adapter: Adapter, definition: unknown): Functions {
   const has = (...place: string[]): boolean => isVerb(place.reduce((value, name) => isRecord(value) ? value[name] : undefined, definition))
   return {
     verbs: Object.fromEntries(serviceNames.map((service) => [
@@ -117,6 +118,9 @@ function proxies (pool: Pool, adapter: Adapter, definition: unknown): { verbs: V
         verbNames.filter((verb) => has('services', service, verb)).map((verb) => [verb, verbOf(pool, adapter, service, verb)])
       )
     ])),
+    ...(has('check') && {
+      check: proxyOf(pool, adapter, (child, call, _request, context) => child.ask('credentials', { call, context }))
+    }),
     checks: Object.fromEntries(
       serviceNames.filter((service) => has('services', service, 'check')).map((service) => [service, checkOf(pool, adapter, service)])
     ),
@@ -128,12 +132,21 @@ function proxies (pool: Pool, adapter: Adapter, definition: unknown): { verbs: V
 }
 
 function verbOf (pool: Pool, adapter: Adapter, service: ServiceName, verb: VerbName): Verb {
+  return proxyOf(pool, adapter, (child, call, request, context) => child.ask('verb', { call, service, verb, request, context }))
+}
+
+/** A function that the adapter's process runs, with the ways out of its call. */
+function proxyOf (
+  pool: Pool,
+  adapter: Adapter,
+  ask: (child: Child, call: number, request: unknown, context: CallData) => Promise<Given>
+): Verb {
   return (request, context, { account, ended } = nobody) =>
     pool.run(adapter, account, async (child) => {
       ended.throwIfAborted()
       const documents = createOwnDocuments(request)
       const call = child.relay.open({ http: context.http, context, documents, log: context.log })
-      const given = child.ask('verb', { call, service, verb, request, context: dataOf(context) })
+      const given = ask(child, call, request, dataOf(context))
       try {
         return valueOf(await unlessStuck(pool, child, ended, given))
       } finally {

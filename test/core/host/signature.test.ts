@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { createHash, createHmac } from 'node:crypto'
 import t from 'tap'
 import { createKeySources } from '../../../core/host/webhook/keys.ts'
+import { createVendorSigningKey, signDelivery } from '../../../core/host/webhook/sign.ts'
 import { signatureHeaders, verifyBasic, verifyHmac, verifyJws, verifyJwt } from '../../../core/host/webhook/signature.ts'
 import { basic, hmac, vendorKey } from '../work/support.ts'
 
@@ -202,4 +203,14 @@ await t.test('its algorithm is fixed, and without a secret nobody is believed', 
   t.same(signatureHeaders([jwt], { headers: { authorization: 'a', cookie: 'c' } }), { authorization: 'a' })
   const own = { headers: { 'x-token': tokenOf('{}') }, body: Buffer.from('{}') }
   t.equal(await verifyJwt({ ...jwt, header: 'X-Token' }, 'secret', own, at), 'verified')
+})
+
+await t.test('what the kit signs in this way is what is verified', async (t) => {
+  const body = Buffer.from('{"a":1}')
+  const by = { key: createVendorSigningKey('k1'), settings: { secret: 'secret' }, endpoint: '' }
+  for (const verify of [jwt, { ...jwt, header: 'X-Token', claim: 'sum', encoding: 'base64', issuer: 'Acme' }] as const) {
+    const delivery = signDelivery([verify], body, by, at)
+    t.equal(await verifyJwt(verify, 'secret', delivery, at), 'verified')
+    t.equal(await verifyJwt(verify, 'another', delivery, at), 'wrong_signature')
+  }
 })

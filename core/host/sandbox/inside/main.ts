@@ -3,9 +3,10 @@
  * and the adapter's folder alone. `@dispatch/core/provider` is this file here.
  */
 import type { Json, JsonObject } from '@dispatch/common'
+import { checkContextOf } from '../../call/context.ts'
 import { createCalls, type Handlers } from '../calls.ts'
 import { createFrameReader, encodeFrame } from '../frames.ts'
-import type { InsideCalls, OutsideCalls } from '../protocol.ts'
+import type { Given, InsideCalls, OutsideCalls } from '../protocol.ts'
 import { describe, functionAt, given, importAdapter } from './adapter.ts'
 import { type Call, contextOf, httpOf, type Outside } from './context.ts'
 import { problemsOfReply } from './fit.ts'
@@ -38,19 +39,10 @@ function handlers (): Answers {
       return {}
     },
     describe: () => ({ definition: describe(definition) }),
-    async verb ({ call, service, verb, request, context }) {
-      const own: Call = { requests: new Map(), takeBacks: [] }
-      open.set(call, own)
-      try {
-        const returned = await runAsCall(call, () =>
-          functionAt(definition, 'services', service, verb)(request, contextOf(outside, call, own, context)))
-        open.delete(call)
-        return given(returned)
-      } catch (error) {
-        setTimeout(() => open.delete(call), takeBackWithin).unref()
-        throw error
-      }
-    },
+    verb: ({ call, service, verb, request, context }) =>
+      runCall(call, (own) => functionAt(definition, 'services', service, verb)(request, contextOf(outside, call, own, context))),
+    credentials: ({ call, context }) =>
+      runCall(call, (own) => functionAt(definition, 'check')(checkContextOf(contextOf(outside, call, own, context)))),
     async takeBack ({ call, made, id }) {
       const takeBack = open.get(made)?.takeBacks[id]
       if (takeBack === undefined) throw new Error('What was to be taken back is not known any more.')
@@ -74,6 +66,20 @@ function handlers (): Answers {
       return { problems }
     },
     ping: () => ({})
+  }
+}
+
+/** What a call has made can be taken back for a while after it failed. */
+async function runCall (call: number, work: (own: Call) => unknown): Promise<Given> {
+  const own: Call = { requests: new Map(), takeBacks: [] }
+  open.set(call, own)
+  try {
+    const returned = await runAsCall(call, () => work(own))
+    open.delete(call)
+    return given(returned)
+  } catch (error) {
+    setTimeout(() => open.delete(call), takeBackWithin).unref()
+    throw error
   }
 }
 

@@ -1,0 +1,91 @@
+import { withTimeLimit } from '@dispatch/common'
+import { callCheck } from '@dispatch/core/host'
+import { compareRequest, differs, fillPlaceholders, type PlaceholderValues } from '../fixtures/compare.ts'
+import type { CheckFixture } from '../fixtures/fixture.ts'
+import type { Named } from '../fixtures/fixtures.ts'
+import { idempotencyKeys, references } from '../fixtures/prepare.ts'
+import { type Case, judged, skipped } from '../report.ts'
+import { type InjectedFault, injectedFaults, isSignIn } from '../run/fault-injection.ts'
+import { memoryLog, memoryState } from '../run/memory.ts'
+import { type ExchangeSession, now } from '../run/vendor-double.ts'
+import { inTurn } from './replay.ts'
+import type { ProviderUnderTest } from './subject.ts'
+
+type Result = Awaited<ReturnType<typeof callCheck>>
+type Run = { result: Result, requests: ExchangeSession['requests'] }
+
+/** Milliseconds for one check. */
+const limit = 10_000
+
+/** Runs each check of the credentials, and attacks every request of those that succeed. */
+export async function checkedCases (subject: ProviderUnderTest): Promise<Case[]> {
+  const { installed: { check, code }, fixtures: { checks } } = subject
+  if (check === undefined) {
+    return [checks.length === 0
+      ? skipped('checked', 'the check of the credentials', 'The provider has none.')
+      : judged('checked', 'the check of the credentials', [`"${code}" has fixtures of a check, but no function "check".`])]
+  }
+  const good = checks.filter(({ fixture: { result } }) => result.result === 'ok')
+  const missing = good.length === 0 ? [judged('checked', 'credentials that work', ['There is none: write fixtures/check.ok.json.'])] : []
+  const told = await inTurn(checks, async (named) => judged('checked', named.name, faultsOf(named, await run(subject, named))))
+  const attacked = await inTurn(good, (named) => attackedCases(subject, named))
+  return [...missing, ...told, ...attacked.flat()]
+}
+
+function faultsOf ({ fixture: { exchange, result: expected } }: Named<CheckFixture>, { result, requests }: Run): string[] {
+  const counting = exchange.filter((entry) => entry.expect.method !== 'GET' && !isSignIn(entry))
+  const told: Readonly<Record<string, unknown>> = result
+  const wanted = fillPlaceholders(exchange, filling)
+  return [
+    ...counting.map(({ expect: { method, url } }) => `${method} ${url}: a check only reads.`),
+    ...requests.flatMap(({ request }, index) => {
+      const expect = wanted[index]?.expect
+      return expect === undefined
+        ? [`${request.method} https://${request.host}${request.path} is one more than expected.`]
+        : compareRequest(expect, request, filling)
+    }),
+    ...exchange.slice(requests.length).map(({ expect: { method, url } }) => `${method} ${url} was not sent.`),
+    ...Object.entries(expected).flatMap(([field, value]) => differs(field, value, told[field]))
+  ]
+}
+
+async function attackedCases (subject: ProviderUnderTest, named: Named<CheckFixture>): Promise<Case[]> {
+  const { fixture: { exchange }, name } = named
+  const trials = exchange.flatMap((_, at) => injectedFaults.filter((how) => wordFor(how) !== undefined).map((how) => ({ at, how })))
+  return await inTurn(trials, async ({ at, how }) => {
+    const { result } = await run(subject, named, { at, how })
+    return judged('checked', `${name}: request ${at + 1} ${how.name}`, differs('result', wordFor(how), result.result))
+  })
+}
+
+/** What a fault of a request means. What else a refusal means, such as a 404, the provider knows. */
+function wordFor ({ status, means }: InjectedFault): Result['result'] | undefined {
+  if (status === 401) return 'failed'
+  return means === 'refused' ? undefined : 'cannot_be_checked'
+}
+
+const filling: PlaceholderValues = {
+  reference: references[0],
+  idempotencyKey: idempotencyKeys[0],
+  now: now().toISOString(),
+  request: {},
+  documents: new Map()
+}
+
+async function run (
+  { installed, stages: [stage] }: ProviderUnderTest,
+  { fixture: { settings, sandbox = false, exchange } }: Named<CheckFixture>,
+  attack?: { at: number, how: InjectedFault }
+): Promise<Run> {
+  const session = await stage.play({ exchange: fillPlaceholders(exchange, filling), ...(attack !== undefined && { attack }) })
+  const none = (): Promise<never> => Promise.reject(new TypeError('A check has no documents and no checkpoint.'))
+  const resources = { network: session.network, account: 'the company', documents: { read: none, keep: none }, checkpoint: { save: none } }
+  const { reference, idempotencyKey } = filling
+  const context = { settings, requestSettings: {}, sandbox, reference, idempotencyKey, log: memoryLog(), state: memoryState(), now, resources }
+  try {
+    const result = await withTimeLimit(2 * limit, callCheck(installed, context, { limit, signal: session.givenUp }))
+    return { result, requests: session.requests }
+  } finally {
+    await session.close()
+  }
+}
