@@ -25,6 +25,7 @@ export { acceptPublisher } from './accounts/provider-publishers.ts'
 export { createCompanySettings, type CompanySettings } from './accounts/settings.ts'
 export { createUsers, type Users } from './accounts/users.ts'
 export { createConfigurationService, type ConfigurationService } from './configuration/configuration-service.ts'
+export { createCredentialCheck, type CredentialCheck } from './configuration/credential-check.ts'
 export { openConfiguration } from './configuration/vault.ts'
 export { AuditQuery, AuditView, BalanceView, CompanyChanges, CompanyView, CreditsBody, NewCompanyBody, NewUserBody, PasswordBody,
   SettingsBody, SettingsView, UserChanges, UserView } from './contract/accounts.ts'
@@ -38,7 +39,7 @@ export { DispatchError, errorRow, errorTable, refusal, type RateLimitStatus, typ
 export { AdapterDetail, AdapterView, InstallBody, MarketplaceQuery, OfferBody, PackageBody, UpgradeBody } from './contract/marketplace.ts'
 export { ImpersonationBody, KeyQuery, KeyView, NewKeyBody, NewKeyView } from './contract/keys.ts'
 export { ChoiceBody, ConfigurationBody, DispatchQuery, IdempotencyHeaders, PageQuery, ReleaseBody, ResolveBody } from './contract/query.ts'
-export { ChainResponse, ConfigurationView, CreditsView, DispatchResponse, DispatchView, ErrorBody, EventView, HealthView, MyConfig, Nothing,
+export { ChainResponse, CheckView, ConfigurationView, CreditsView, DispatchResponse, DispatchView, ErrorBody, EventView, HealthView, MyConfig, Nothing,
   NewPublisher, ProcessView, ProviderView, QueueView, QueuedResponse, ReleaseView, ValidationResponse, page } from './contract/response.ts'
 export { isServiceName, serviceNames, type ServiceName } from './contract/service-names.ts'
 export { eventKinds, type Mode } from './contract/states.ts'

@@ -84,7 +84,10 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get }) => {
   })
   await server.register(marketplaceRoutes, { marketplace: get('marketplace'), now: get('now') })
   await server.register(supportPage, { host: get('selectableProviders'), breakers: get('breakers') })
-  await server.register(configurationRoutes, { configurationService: get('configurationService') })
+  await server.register(configurationRoutes, {
+    configurationService: get('configurationService'),
+    credentialCheck: get('credentialCheck')
+  })
   await server.register(webhookRoutes, { webhookReceiver: get('webhookReceiver') })
   await server.register(healthRoutes, { ...shared, clockSkew: get('clockSkew'), sandboxState: get('sandboxState') })
   await server.register(securityRoutes, { contact: get('config').securityContact, publicUrl: get('config').publicUrl, now: get('now') })

@@ -3,19 +3,19 @@ import { type Accounts, type Adapters, type Addresses, type ApiKeys, type Assets
   type Callbacks, type CallbackSigning, checkMasterKeys, type CompanyAccounts, type CompanySettings, type Configurations,
   type ConfigurationService, createAccounts, createApiKeys, createAssets, createAuthentication, createBreakers, createBruteForceGuard,
   createCallbacks, createCallbackSigning, createCompanyAccounts, createCompanySettings, createConfigurations, createConfigurationService,
-  createCredentials, createDocumentLinks, createDocumentSpool, createDownloads, createFetchJson, createFreshness, createHost,
-  createImpersonation, createInbox, createJobs, createKeyAdministration, createKeySources, createKeyStore, createKnownClients,
+  createCredentialCheck, createCredentials, createDocumentLinks, createDocumentSpool, createDownloads, createFetchJson, createFreshness,
+  createHost, createImpersonation, createInbox, createJobs, createKeyAdministration, createKeySources, createKeyStore, createKnownClients,
   createLazySandbox, createLeases, createLocalFiles, createMarketplace, createNetwork, createOutbox, createPassedTrials, createPins,
   createPipeline, createProviderAdministration, createProviderState, createRateLimiter, createReleaseQueue, createSigningKeys,
   createStatusChangeHandler, createStatusQuery, createTemplateEditor, createTemplates, createTokens, createUsers, createWebhookReceiver,
-  createWebhookVerifier, type Credentials, type Database, demo, type DocumentLinks, type DocumentSpool, type DocumentUrl, type Downloads,
-  type EventSpool, type FetchJson, type FileStore, type Freshness, type Host, type Impersonation, type Inbox, type KeyAdministration,
-  type Keyring, type Leases, type LeaseTimes, leaseTimes, linkOf, type Log, type Marketplace, measureSkew, migrate, type Network,
-  openAdapters, openDatabase, openEventSpool, openOutcomeSpool, openQueue, type Outbox, type OutcomeSpool, type PassedTrials, type Pipeline,
-  type PipelineDependencies, type PipelineJobs, type ProviderAdministration, type ProviderSync, type Queue, readLinkKey, reasonsOf,
-  type Receive, receiveFile, type ReleaseQueue, type SandboxState, type SigningKeys, startOutcomeDrain, startProviderSync, startWorker,
-  type State, type TemplateEditor, type Templates, type TimeLimits, type Tokens, type Users, waitForDatabase, type WebhookReceiver,
-  type WebhookVerifier, withoutProvider, type Worker } from '@dispatch/core'
+  createWebhookVerifier, type CredentialCheck, type Credentials, type Database, demo, type DocumentLinks, type DocumentSpool,
+  type DocumentUrl, type Downloads, type EventSpool, type FetchJson, type FileStore, type Freshness, type Host, type Impersonation,
+  type Inbox, type KeyAdministration, type Keyring, type Leases, type LeaseTimes, leaseTimes, linkOf, type Log, type Marketplace,
+  measureSkew, migrate, type Network, openAdapters, openDatabase, openEventSpool, openOutcomeSpool, openQueue, type Outbox,
+  type OutcomeSpool, type PassedTrials, type Pipeline, type PipelineDependencies, type PipelineJobs, type ProviderAdministration,
+  type ProviderSync, type Queue, readLinkKey, reasonsOf, type Receive, receiveFile, type ReleaseQueue, type SandboxState, type SigningKeys,
+  startOutcomeDrain, startProviderSync, startWorker, type State, type TemplateEditor, type Templates, type TimeLimits, type Tokens,
+  type Users, waitForDatabase, type WebhookReceiver, type WebhookVerifier, withoutProvider, type Worker } from '@dispatch/core'
 import { createRenderer, createTemplateWorkers, type Renderer, type TemplateWorkers } from '@dispatch/documents'
 import { randomUUIDv7 } from 'node:crypto'
 import { isIP } from 'node:net'
@@ -56,6 +56,7 @@ export type AppDependencies = {
   rateLimiters: RateLimiters
   configurations: Configurations
   configurationService: ConfigurationService
+  credentialCheck: CredentialCheck
   templates: Templates
   templateEditor: TemplateEditor
   assets: Assets
@@ -157,6 +158,17 @@ const factories: { [Name in keyof AppDependencies]?: (get: App['get']) => AppDep
       publicUrl: get('config').publicUrl,
       disk: get('config').diskRoot !== undefined,
       now: get('now')
+    }),
+  credentialCheck: (get) =>
+    createCredentialCheck({
+      configurations: get('configurations'),
+      host: get('selectableProviders'),
+      keyring: get('keyring'),
+      network: get('network'),
+      database: get('database'),
+      log: get('log'),
+      now: get('now'),
+      newId: get('newId')
     }),
   selectableProviders: (get) => get('config').environment === 'production' ? withoutProvider(get('host'), demo.provider) : get('host'),
   templates: (get) => createTemplates(get('database'), get('freshness')),

@@ -1,16 +1,15 @@
 import type { JsonObject } from '@dispatch/common'
-import { type Actor, ChoiceBody, ConfigurationBody, type ConfigurationService, ConfigurationView, DispatchError, isServiceName, MyConfig,
-  Nothing, type Owner, refusal, requireService, type Role, type ServiceName } from '@dispatch/core'
+import { type Actor, CheckView, ChoiceBody, ConfigurationBody, type ConfigurationService, ConfigurationView, type CredentialCheck,
+  DispatchError, isServiceName, MyConfig, Nothing, type Owner, refusal, requireService, type Role, type ServiceName } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 import { codeIn } from './path-parameters.ts'
 
 /** Choosing and configuring providers: for oneself, or as an admin for the company. */
-export const configurationRoutes: FastifyPluginCallbackTypebox<{ configurationService: ConfigurationService }> = (
-  app,
-  { configurationService },
-  done
-) => {
+export const configurationRoutes: FastifyPluginCallbackTypebox<{
+  configurationService: ConfigurationService
+  credentialCheck: CredentialCheck
+}> = (app, { configurationService, credentialCheck }, done) => {
   app.get('/api/v1/my/config', {
     config: { errors: [] },
     schema: {
@@ -70,6 +69,19 @@ export const configurationRoutes: FastifyPluginCallbackTypebox<{ configurationSe
       return reply.code(204).send()
     })
   }
+
+  app.post<{ Params: { code: string } }>('/api/v1/company/providers/:code/check', {
+    config: { roles: ['admin'], limit: 'dispatch', errors: ['not_found'] },
+    schema: {
+      operationId: 'checkCompanyProvider',
+      tags: ['Configuration'],
+      summary: 'Asks the vendor whether the company\'s credentials work; nothing is sent that counts.',
+      response: { 200: CheckView }
+    }
+  }, (request) => {
+    const { actor: { companyId }, params: { code } } = request
+    return credentialCheck({ companyId, userId: null }, codeIn(code), auditAuthorOf(request))
+  })
   done()
 }
 

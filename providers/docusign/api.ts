@@ -1,4 +1,4 @@
-import { type Accepted, at, type Context, failureOf, type Found, type Http, type HttpCall, type Json, refused, Secret, type Static,
+import { type Accepted, at, type CheckContext, type Context, failureOf, type Found, type Http, type HttpCall, type Json, refused, Secret, type Static,
   Type } from '@dispatch/core/provider'
 
 export const Settings = Type.Object({
@@ -61,11 +61,29 @@ export function envelopes (call: Call, id?: string, part = ''): [string, HttpCal
   return account(call, `envelopes${id === undefined ? '' : `/${encodeURIComponent(id)}${part}`}`)
 }
 
+type Known = Pick<Call, 'settings' | 'sandbox'>
+
+/** Docusign's own authentication service. */
+function audienceOf ({ sandbox }: Pick<Call, 'sandbox'>): string {
+  return sandbox ? 'account-d.docusign.com' : 'account.docusign.com'
+}
+
+const UserInfo = Type.Object({ accounts: Type.Array(Type.Object({ account_id: Type.String() })) })
+
+/** Whether the user of the settings has consented, and belongs to the account. */
+export async function check (call: CheckContext<Static<typeof Settings>>): Promise<void> {
+  const [, signedIn] = account(call, '')
+  const { accounts } = await call.http.get(`https://${audienceOf(call)}/oauth/userinfo`, signedIn, UserInfo)
+  const { accountId } = call.settings
+  if (accounts.some(({ account_id: id }) => id === accountId)) return
+  throw refused('no_account', `The user does not belong to the account ${accountId}.`)
+}
+
 /** A request of the account, signed in as the user of the settings. In a sandbox, it is sent to Docusign's demo environment only. */
-function account ({ settings, sandbox }: Call, path: string): [string, HttpCall] {
+function account ({ settings, sandbox }: Known, path: string): [string, HttpCall] {
   const { baseHost, accountId, integrationKey, userId, privateKey } = settings
   checkEnvironment({ sandbox, baseHost })
-  const audience = sandbox ? 'account-d.docusign.com' : 'account.docusign.com'
+  const audience = audienceOf({ sandbox })
   return [
     `https://${sandbox ? demo : baseHost}/restapi/v2.1/accounts/${accountId}/${path}`,
     {

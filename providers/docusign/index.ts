@@ -1,5 +1,5 @@
 import { defineProvider, draftFirst, Type } from '@dispatch/core/provider'
-import { type Call, change, checkEnvironment, Envelope, envelopes, find, findTransaction, Settings, withdraw } from './api.ts'
+import { type Call, change, check, checkEnvironment, Envelope, envelopes, find, findTransaction, Settings, withdraw } from './api.ts'
 import { prepare } from './prepare.ts'
 import { checkSigners, locales } from './signers.ts'
 
@@ -37,6 +37,7 @@ export default defineProvider({
       HOURLY_APIINVOCATION_LIMIT_EXCEEDED: 'provider_unavailable'
     }
   },
+  check,
   services: {
     esign: {
       signatureTypes: ['SIMPLE'],

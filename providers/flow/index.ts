@@ -1,4 +1,4 @@
-import { defineProvider } from '@dispatch/core/provider'
+import { defineProvider, Type } from '@dispatch/core/provider'
 import { answer, ask, Flow, Flows, foundAmong, Received, statuses } from './api.ts'
 import { RequestSettings, Settings } from './settings.ts'
 
@@ -18,6 +18,7 @@ export default defineProvider({
   settings: Settings,
   requestSettings: RequestSettings,
   errors: { at: ['/errorCode', '/error'], message: ['/errorMessage', '/error_description'] },
+  check: (call) => call.http.get(...ask(call, 'healthcheck'), Type.Null()),
   services: {
     invoicing: {
       documentTypes: ['E_INVOICE'],

@@ -7,6 +7,7 @@ import { events, statuses, wordOf } from './tracking.ts'
 type MailType = ServiceContracts['postal']['dispatch']['postal']['mailType']
 
 const letters = 'https://api.lob.com/v1/letters'
+const Listed = Type.Object({ data: Type.Array(Type.Unknown()) })
 /** The metadata key of a letter under which Lob stores our reference of the step. */
 const referenceKey = 'dispatch_reference'
 
@@ -32,6 +33,7 @@ export default defineProvider({
       feature_limit_reached: 'provider_error'
     }
   },
+  check: (call) => call.http.get(...ask(call, { query: { limit: 1 } }), Listed),
   services: {
     postal: {
       mailTypes: ['SIMPLE', 'REGISTERED'],
@@ -117,7 +119,7 @@ export default defineProvider({
 })
 
 /** A request. The key selects one of Lob's two environments; with a test key, nothing is printed. */
-function ask (call: Call, more: HttpCall = {}, path = ''): [url: string, call: HttpCall] {
+function ask (call: Pick<Call, 'settings'>, more: HttpCall = {}, path = ''): [url: string, call: HttpCall] {
   return [letters + path, { basic: [call.settings.apiKey, ''], ...more, headers: { 'lob-version': '2020-02-11', ...more.headers } }]
 }
 

@@ -9,13 +9,14 @@ export type Product = typeof products[keyof typeof products]
 /** Maileva's APIs of letters. They are similar, but each has its own sendings. */
 export const products = { SIMPLE: 'mail/v2', REGISTERED: 'registered_mail/v4' } as const
 
+export const Sendings = Type.Object({ sendings: Type.Array(Type.Unknown()) })
 export const Sending = Type.Object({ id: Type.String({ minLength: 1 }), status: Type.String({ minLength: 1 }) })
 
 /** The most characters of a `custom_id`. */
 const longestCustomId = 32
 
 /** The address and the sign-in of a call; `path` is added after `/sendings`. */
-export function ask ({ sandbox, settings }: Call, product: Product, path = '', body: HttpCall = {}): [url: string, call: HttpCall] {
+export function ask ({ sandbox, settings }: Pick<Call, 'sandbox' | 'settings'>, product: Product, path = '', body: HttpCall = {}): [url: string, call: HttpCall] {
   const { clientId, clientSecret, username, password } = settings
   const domain = sandbox ? 'sandbox.maileva.net' : 'maileva.com'
   const tokenUrl = `https://connexion.${domain}/auth/realms/services/protocol/openid-connect/token`

@@ -1,6 +1,6 @@
 import { defineProvider, draftFirst, Type } from '@dispatch/core/provider'
 import { fieldsOf, linesOf } from './address.ts'
-import { ask, find, optionsOf, pathOf, prepare, products, read, type Request, withdraw } from './api.ts'
+import { ask, find, optionsOf, pathOf, prepare, products, read, type Request, Sendings, withdraw } from './api.ts'
 import { becameOf } from './delivery.ts'
 import { Settings } from './settings.ts'
 
@@ -23,6 +23,7 @@ export default defineProvider({
       unauthorized_client: 'authentication_error'
     }
   },
+  check: (call) => call.http.get(...ask(call, products.SIMPLE, '', { query: { start_index: 1, count: 1 } }), Sendings),
   services: {
     postal: {
       mailTypes: ['SIMPLE', 'REGISTERED'],

@@ -36,7 +36,7 @@ export const creditedBy = (prepared: string): string | undefined =>
 export const pathOf = (id: string): string => `${paths[id.slice(0, 2)] ?? 'invoices'}/${encodeURIComponent(id)}`
 
 /** A request to Stripe. Later API versions than this one have moved fields. */
-export function ask (call: Call, path: string, more: HttpCall = {}, host = 'api'): [string, HttpCall] {
+export function ask (call: Pick<Call, 'settings'>, path: string, more: HttpCall = {}, host = 'api'): [string, HttpCall] {
   const { secretKey: bearer } = call.settings
   return [`https://${host}.stripe.com/v1/${path}`, { bearer, ...more, headers: { 'stripe-version': '2023-08-16', ...more.headers } }]
 }

@@ -1,4 +1,4 @@
-import { defineProvider, draftFirst, refused } from '@dispatch/core/provider'
+import { defineProvider, draftFirst, refused, Type } from '@dispatch/core/provider'
 import { answer, ask, creditedBy, find, Paper, pathOf, read, send, withdraw } from './api.ts'
 import { limits } from './limits.ts'
 import { planOf } from './plan.ts'
@@ -29,6 +29,8 @@ export default defineProvider({
       platform_api_key_expired: 'authentication_error'
     }
   },
+  // The balance: an account that charges has one, and a key that may not read it is told so.
+  check: (call) => call.http.get(...ask(call, 'balance'), Type.Object({ object: Type.Literal('balance') })),
   services: {
     invoicing: {
       documentTypes: ['INVOICE', 'QUOTE', 'CREDIT'],

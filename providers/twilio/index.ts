@@ -1,4 +1,4 @@
-import { defineProvider, type HttpCall, refused, type Static, Type } from '@dispatch/core/provider'
+import { defineProvider, type HttpCall, refused, type Static, Type, unavailable } from '@dispatch/core/provider'
 import { type Call, limits, messagingService, RequestSettings, Settings } from './settings.ts'
 
 const Message = Type.Object({
@@ -7,6 +7,8 @@ const Message = Type.Object({
   error_code: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
   error_message: Type.Optional(Type.Union([Type.String(), Type.Null()]))
 })
+
+const Account = Type.Object({ sid: Type.String() })
 
 /** https://www.twilio.com/docs/messaging/api/message-resource#message-status-values */
 const statuses = {
@@ -52,6 +54,10 @@ export default defineProvider({
       30001: 'provider_unavailable' // The account's queue is full
     }
   },
+  async check (call) {
+    if (call.sandbox) throw unavailable('Twilio has nothing that test credentials may read.')
+    await call.http.get(...ask(call, '.json'), Account)
+  },
   services: {
     sms: {
       alphanumericSender: true,
@@ -64,7 +70,7 @@ export default defineProvider({
         const { settings, requestSettings, sandbox } = call
         const { validityPeriod: ValidityPeriod } = { ...settings, ...requestSettings }
         const from = sandbox ? { From: testSender } : fromOf(sender, requestSettings.messagingService, settings.from)
-        const made = await call.http.post(...ask(call, '', { form: { To: phoneNumber, ...from, ValidityPeriod, Body: message } }), Message)
+        const made = await call.http.post(...ask(call, '/Messages.json', { form: { To: phoneNumber, ...from, ValidityPeriod, Body: message } }), Message)
         // Twilio may already have given up on a message when it answers that it was created.
         if (isFailed(made)) {
           throw refused(made.error_code ?? made.status, made.error_message ?? `Twilio made the message, but it is ${made.status}.`)
@@ -75,21 +81,21 @@ export default defineProvider({
       async status ({ id }, call) {
         // With test credentials, a message cannot be read back.
         if (call.sandbox) return { status: 'queued' }
-        const { status, error_code: code, error_message: text } = await call.http.get(...ask(call, `/${encodeURIComponent(id)}`), Message)
+        const { status, error_code: code, error_message: text } = await call.http.get(...ask(call, `/Messages/${encodeURIComponent(id)}.json`), Message)
         return { status, ...(typeof code === 'number' && { errorCode: code }), ...(typeof text === 'string' && { errorMessage: text }) }
       }
     }
   }
 })
 
-/** A request for messages of the account; in a sandbox with its test credentials. */
-function ask ({ settings, sandbox }: Call, path: string, body: Pick<HttpCall, 'form'> = {}): [url: string, call: HttpCall] {
+/** A request for the account; in a sandbox with its test credentials. */
+function ask ({ settings, sandbox }: Pick<Call, 'settings' | 'sandbox'>, path: string, body: Pick<HttpCall, 'form'> = {}): [url: string, call: HttpCall] {
   const { accountSid, authToken, testAccountSid, testAuthToken } = settings
   const [user, password] = sandbox ? [testAccountSid, testAuthToken] : [accountSid, authToken]
   if (user === undefined || password === undefined) {
     throw refused('no_test_credentials', 'A sandbox configuration needs the test credentials of the account: nothing was sent.')
   }
-  return [`https://api.twilio.com/2010-04-01/Accounts/${user}/Messages${path}.json`, { basic: [user, password], ...body }]
+  return [`https://api.twilio.com/2010-04-01/Accounts/${user}${path}`, { basic: [user, password], ...body }]
 }
 
 /**

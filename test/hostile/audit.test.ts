@@ -109,6 +109,10 @@ const changes: Record<string, Change> = {
     send: (by) => send('PUT', '/api/v1/company/providers/sample', { body: { settings: { region: 'north', token: canary } } }, by),
     action: 'configuration.changed'
   },
+  'POST /api/v1/company/providers/{code}/check': {
+    send: (by) => send('POST', '/api/v1/company/providers/sample/check', {}, by),
+    action: 'configuration.checked'
+  },
   'DELETE /api/v1/company/providers/{code}': {
     send: (by) => send('DELETE', '/api/v1/company/providers/sample', {}, by),
     action: 'configuration.removed'

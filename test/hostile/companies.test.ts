@@ -297,6 +297,11 @@ const matrix: Record<string, Row> = {
   'DELETE /api/v1/my/providers/:code': { roles: everyone, request: at('/api/v1/my/providers/sample'), ok: [204, 404] },
   'PUT /api/v1/company/defaults/:service': { roles: ['admin'], request: at('/api/v1/company/defaults/invoicing', choice) },
   'PUT /api/v1/company/providers/:code': { roles: ['admin'], request: at('/api/v1/company/providers/sample', configuration) },
+  'POST /api/v1/company/providers/:code/check': {
+    roles: ['admin'],
+    request: at('/api/v1/company/providers/sample/check'),
+    ok: [200, 404]
+  },
   'DELETE /api/v1/company/providers/:code': { roles: ['admin'], request: at('/api/v1/company/providers/sample'), ok: [204, 404] },
   'GET /api/v1/users': { roles: ['operator', 'admin'], request: at('/api/v1/users') },
   'POST /api/v1/users': {

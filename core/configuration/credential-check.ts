@@ -1,0 +1,85 @@
+import { didYouMean } from '@dispatch/common'
+import type { Keyring } from '../access/keyring.ts'
+import { DispatchError } from '../contract/errors.ts'
+import type { CheckView } from '../contract/response.ts'
+import { callCheck } from '../host/call/check.ts'
+import { type Log, logWith } from '../host/call/log.ts'
+import type { Host } from '../host/host.ts'
+import type { Network } from '../host/http/network.ts'
+import type { InstalledProvider } from '../host/load/load.ts'
+import type { Configurations, Owner, StoredConfiguration } from '../store/configuration/configurations.ts'
+import type { Database } from '../store/db/database.ts'
+import { type AuditAuthor, noteAudit } from '../store/tenants/audit.ts'
+import { createProviderState } from '../store/vendor/provider-state.ts'
+import { installedCodes } from './choose.ts'
+import { configurationFaults, openConfiguration, scopeOf } from './vault.ts'
+
+/**
+ * Asks a vendor whether the credentials of a configuration work, and notes it in the audit log. Throws `not_found` when there is no such
+ * provider or configuration.
+ */
+export type CredentialCheck = (owner: Owner, code: string, author: AuditAuthor) => Promise<CheckView>
+
+type Options = {
+  configurations: Configurations
+  host: Host
+  keyring: Keyring
+  network: Network
+  database: Database
+  log: Log
+  now: () => Date
+  newId: () => string
+}
+
+export function createCredentialCheck (options: Options): CredentialCheck {
+  const { configurations, host, database, now } = options
+  return async (owner, code, author) => {
+    const provider = host.find(code)
+    if (provider === undefined) {
+      throw new DispatchError('not_found', `There is no provider "${code}" installed${didYouMean(code, installedCodes(host))}.`)
+    }
+    const { configurations: all } = await configurations.latest(owner.companyId)
+    const stored = all.find(({ providerCode, userId }) => providerCode === code && userId === owner.userId)
+    if (stored === undefined) throw new DispatchError('not_found', `There is no configuration of a provider "${code}" here.`)
+    const view = await check(options, owner, provider, stored)
+    const { companyId } = owner
+    await database.company(companyId, (queries) =>
+      noteAudit(queries, {
+        companyId,
+        author,
+        action: 'configuration.checked',
+        object: { kind: 'configuration', id: code },
+        facts: { result: view.result },
+        at: now()
+      }))
+    return view
+  }
+}
+
+async function check (
+  { keyring, network, database, log, now, newId }: Options,
+  { companyId }: Owner,
+  provider: InstalledProvider,
+  stored: StoredConfiguration
+): Promise<CheckView> {
+  const [fault] = configurationFaults(keyring, companyId, provider, stored)
+  if (fault !== undefined) return { result: 'failed', code: fault.code, message: `${fault.path} ${fault.message}`.trim() }
+  const none = (): Promise<never> => Promise.reject(new TypeError('A check has no documents and no checkpoint.'))
+  const reference = newId()
+  return await callCheck(provider, {
+    settings: openConfiguration(keyring, companyId, stored),
+    requestSettings: {},
+    sandbox: stored.sandbox,
+    reference,
+    idempotencyKey: reference,
+    log: logWith(log, { companyId, provider: provider.code }),
+    state: createProviderState(database, companyId, provider.code, now),
+    now,
+    resources: {
+      network,
+      account: `${companyId}|${provider.code}|${scopeOf(stored)}`,
+      documents: { read: none, keep: none },
+      checkpoint: { save: none }
+    }
+  })
+}
