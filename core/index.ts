@@ -39,8 +39,9 @@ export { DispatchError, errorRow, errorTable, refusal, type RateLimitStatus, typ
 export { AdapterDetail, AdapterView, InstallBody, MarketplaceQuery, OfferBody, PackageBody, UpgradeBody } from './contract/marketplace.ts'
 export { ImpersonationBody, KeyQuery, KeyView, NewKeyBody, NewKeyView } from './contract/keys.ts'
 export { ChoiceBody, ConfigurationBody, DispatchQuery, IdempotencyHeaders, PageQuery, ReleaseBody, ResolveBody } from './contract/query.ts'
-export { ChainResponse, CheckView, ConfigurationView, CreditsView, DispatchResponse, DispatchView, ErrorBody, EventView, HealthView, MyConfig, Nothing,
-  NewPublisher, ProcessView, ProviderView, QueueView, QueuedResponse, ReleaseView, ValidationResponse, page } from './contract/response.ts'
+export { ChainResponse, CheckView, ConfigurationView, CreditsView, DispatchResponse, DispatchView, ErrorBody, EventView, HealthView,
+  MyConfig, Nothing, NewPublisher, ProcessView, ProviderView, QueueView, QueuedResponse, ReleaseView, ValidationResponse,
+  page } from './contract/response.ts'
 export { isServiceName, serviceNames, type ServiceName } from './contract/service-names.ts'
 export { eventKinds, type Mode } from './contract/states.ts'
 export { AssetBody, AssetName, AssetQuery, AssetView, NextVersionBody, PreviewBody, PreviewTextBody, PublishBody, TemplateAnswer,

@@ -254,7 +254,9 @@ export type ConfigurationView = Static<typeof ConfigurationView>
 
 /** Whether a provider's credentials work. */
 export const CheckView = Type.Object({
-  result: Type.Enum(['ok', 'failed', 'cannot_be_checked'], { description: 'cannot_be_checked: the provider has no check, or no answer came.' }),
+  result: Type.Enum(['ok', 'failed', 'cannot_be_checked'], {
+    description: 'cannot_be_checked: the provider has no check, or no answer came.'
+  }),
   code: Type.Optional(Type.String({ description: 'The vendor\'s own.' })),
   message: Type.Optional(Type.String({ description: 'What the vendor said, or why there is no answer.' }))
 }, { title: 'CredentialCheck' })

@@ -1,5 +1,5 @@
-import { type Accepted, at, type CheckContext, type Context, failureOf, type Found, type Http, type HttpCall, type Json, refused, Secret, type Static,
-  Type } from '@dispatch/core/provider'
+import { type Accepted, at, type CheckContext, type Context, failureOf, type Found, type Http, type HttpCall, type Json, refused, Secret,
+  type Static, Type } from '@dispatch/core/provider'
 
 export const Settings = Type.Object({
   baseHost: Type.String({

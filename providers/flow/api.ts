@@ -24,7 +24,11 @@ const failed = 'Error'
 export const statuses = { Pending: 'received', Ok: 'accepted', [failed]: 'rejected' } as const
 
 /** The address and the sign-in of a call; `path` is added to the address of the service. */
-export function ask ({ settings, sandbox, reference }: Pick<Call, 'settings' | 'sandbox' | 'reference'>, path: string, body: HttpCall = {}): [url: string, call: HttpCall] {
+export function ask (
+  { settings, sandbox, reference }: Pick<Call, 'settings' | 'sandbox' | 'reference'>,
+  path: string,
+  body: HttpCall = {}
+): [url: string, call: HttpCall] {
   const { clientId, clientSecret, organizationId, version = '1.2' } = settings
   const { url, tokenUrl } = sandbox ? testEnvironment(settings) : settings
   const headers = {

@@ -16,7 +16,12 @@ export const Sending = Type.Object({ id: Type.String({ minLength: 1 }), status: 
 const longestCustomId = 32
 
 /** The address and the sign-in of a call; `path` is added after `/sendings`. */
-export function ask ({ sandbox, settings }: Pick<Call, 'sandbox' | 'settings'>, product: Product, path = '', body: HttpCall = {}): [url: string, call: HttpCall] {
+export function ask (
+  { sandbox, settings }: Pick<Call, 'sandbox' | 'settings'>,
+  product: Product,
+  path = '',
+  body: HttpCall = {}
+): [url: string, call: HttpCall] {
   const { clientId, clientSecret, username, password } = settings
   const domain = sandbox ? 'sandbox.maileva.net' : 'maileva.com'
   const tokenUrl = `https://connexion.${domain}/auth/realms/services/protocol/openid-connect/token`

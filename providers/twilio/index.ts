@@ -70,7 +70,10 @@ export default defineProvider({
         const { settings, requestSettings, sandbox } = call
         const { validityPeriod: ValidityPeriod } = { ...settings, ...requestSettings }
         const from = sandbox ? { From: testSender } : fromOf(sender, requestSettings.messagingService, settings.from)
-        const made = await call.http.post(...ask(call, '/Messages.json', { form: { To: phoneNumber, ...from, ValidityPeriod, Body: message } }), Message)
+        const made = await call.http.post(
+          ...ask(call, '/Messages.json', { form: { To: phoneNumber, ...from, ValidityPeriod, Body: message } }),
+          Message
+        )
         // Twilio may already have given up on a message when it answers that it was created.
         if (isFailed(made)) {
           throw refused(made.error_code ?? made.status, made.error_message ?? `Twilio made the message, but it is ${made.status}.`)
@@ -81,7 +84,10 @@ export default defineProvider({
       async status ({ id }, call) {
         // With test credentials, a message cannot be read back.
         if (call.sandbox) return { status: 'queued' }
-        const { status, error_code: code, error_message: text } = await call.http.get(...ask(call, `/Messages/${encodeURIComponent(id)}.json`), Message)
+        const { status, error_code: code, error_message: text } = await call.http.get(
+          ...ask(call, `/Messages/${encodeURIComponent(id)}.json`),
+          Message
+        )
         return { status, ...(typeof code === 'number' && { errorCode: code }), ...(typeof text === 'string' && { errorMessage: text }) }
       }
     }
@@ -89,7 +95,11 @@ export default defineProvider({
 })
 
 /** A request for the account; in a sandbox with its test credentials. */
-function ask ({ settings, sandbox }: Pick<Call, 'settings' | 'sandbox'>, path: string, body: Pick<HttpCall, 'form'> = {}): [url: string, call: HttpCall] {
+function ask (
+  { settings, sandbox }: Pick<Call, 'settings' | 'sandbox'>,
+  path: string,
+  body: Pick<HttpCall, 'form'> = {}
+): [url: string, call: HttpCall] {
   const { accountSid, authToken, testAccountSid, testAuthToken } = settings
   const [user, password] = sandbox ? [testAccountSid, testAuthToken] : [accountSid, authToken]
   if (user === undefined || password === undefined) {

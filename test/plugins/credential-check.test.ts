@@ -54,8 +54,8 @@ await t.test('credentials that work, that fail, and that cannot be checked are t
     message: 'The provider "broken" failed unexpectedly, before anything was accepted.'
   })
   lacks(t, service.log.join('\n'), new RegExp(secret))
-  const { body: { items } } = await service.send('GET', '/api/v1/audit?action=configuration.checked', {}, admin)
-  t.same(items.map(({ object, facts }: { object: unknown, facts: unknown }) => ({ object, facts })).at(-1), {
+  const { body: { data } } = await service.send('GET', '/api/v1/audit?action=configuration.checked', {}, admin)
+  t.same(data.map(({ object, facts }: { object: unknown, facts: unknown }) => ({ object, facts })).at(-1), {
     object: { kind: 'configuration', id: 'vendor' },
     facts: { result: 'ok' }
   })

@@ -61,8 +61,8 @@ export type CheckContext<Settings> =
   & { http: Pick<Http, 'get'> }
 
 /** The part of a context that a check gets. */
-export function checkContextOf<Settings> (
-  { settings, sandbox, reference, log, now, wait, http: { get } }: Context<Settings, object>
-): CheckContext<Settings> {
+export function checkContextOf<
+  Settings
+> ({ settings, sandbox, reference, log, now, wait, http: { get } }: Context<Settings, object>): CheckContext<Settings> {
   return { settings, sandbox, reference, log, now, wait, http: { get } }
 }

@@ -42,7 +42,9 @@ export function bodyOf (fields: BodyFields, { read, own }: BodyDocuments, holds:
   const given = kinds.filter((kind) => fields[kind] !== undefined)
   if (given.length > 1) throw new TypeError(`A request has one body, not ${given.join(' and ')}.`)
   const { form, json, xml, text, multipart, document, arrays } = fields
-  if (form !== undefined) return buffered('application/x-www-form-urlencoded', Buffer.from(String(new URLSearchParams(formPairs(form, arrays)))))
+  if (form !== undefined) {
+    return buffered('application/x-www-form-urlencoded', Buffer.from(String(new URLSearchParams(formPairs(form, arrays)))))
+  }
   if (json !== undefined) return ofPieces('application/json', jsonPieces(json, own), read, holds)
   if (xml !== undefined) return buffered('application/xml', Buffer.from(xmlText(xml)))
   if (text !== undefined) return buffered('text/plain; charset=utf-8', Buffer.from(text))

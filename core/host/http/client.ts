@@ -87,8 +87,19 @@ async function perform<Result> (options: HttpOptions, method: Method, url: strin
 
 /** Sends a signed-in request. When the vendor refuses a cached token, the request is sent once more with a new token. */
 async function exchange (options: HttpOptions, method: Method, url: URL, call: HttpCall): Promise<TransportReply> {
-  const { transport: wire, accessTokens: tokens, account, targets, documents: { read }, own, conceal, ended: signal, holds, limit: answerWithin, now } =
-    options
+  const {
+    transport: wire,
+    accessTokens: tokens,
+    account,
+    targets,
+    documents: { read },
+    own,
+    conceal,
+    ended: signal,
+    holds,
+    limit: answerWithin,
+    now
+  } = options
   // What a provider has signed or fetched by itself is no setting.
   for (const { value } of credentialsOf(call)) conceal(value)
   const body = bodyOf(call, { read, own }, holds)

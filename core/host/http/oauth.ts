@@ -74,7 +74,8 @@ export function createAccessTokenCache ({ wire, now }: { wire: Pick<HttpTranspor
   return {
     get: (account, oauth2, tokenUrl) => keptOr(keyOf(account, oauth2), () => requestToken(wire, oauth2, tokenUrl, now())),
     async sign (account, jwt) {
-      const { value } = await keptOr(keyOf(account, jwt), async () => tokenFor(await signJwt(jwt, now()), jwt.lifetime ?? usualLifetime, now()))
+      const { value } = await keptOr(keyOf(account, jwt),
+        async () => tokenFor(await signJwt(jwt, now()), jwt.lifetime ?? usualLifetime, now()))
       return value
     },
     drop (account, oauth2, value) {

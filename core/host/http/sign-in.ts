@@ -19,7 +19,11 @@ export type SignInWith = { token: (oauth2: OAuth2) => Promise<string>, signed: (
 const kinds = ['basic', 'bearer', 'apiKey', 'jwt', 'oauth2', 'sigv4'] as const
 
 /** The headers that sign a request in. Throws a TypeError when two ways are given. */
-export async function signIn (fields: SignInFields, request: Unsigned, { token, signed, now }: SignInWith): Promise<Record<string, string>> {
+export async function signIn (
+  fields: SignInFields,
+  request: Unsigned,
+  { token, signed, now }: SignInWith
+): Promise<Record<string, string>> {
   const given = kinds.filter((kind) => fields[kind] !== undefined)
   if (given.length > 1) throw new TypeError(`A request signs in one way, not by ${given.join(' and ')}.`)
   const { basic, bearer, apiKey, jwt, oauth2, sigv4 } = fields

@@ -98,7 +98,9 @@ function isList (value: XmlValue): value is readonly XmlValue[] {
 
 /** A name, with or without prefix: the ASCII part of "Namespaces in XML", 4. */
 function nameOf (name: string): string {
-  if (!/^[A-Za-z_][\w.-]*(:[A-Za-z_][\w.-]*)?$/.test(name)) throw unfit(`"${name.slice(0, 100)}" is no name of an XML element or attribute.`)
+  if (!/^[A-Za-z_][\w.-]*(:[A-Za-z_][\w.-]*)?$/.test(name)) {
+    throw unfit(`"${name.slice(0, 100)}" is no name of an XML element or attribute.`)
+  }
   return name
 }
 
@@ -112,7 +114,8 @@ function escaped (text: string): string {
     const code = unfitting.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')
     throw new RequestFailure('refused', `XML cannot carry the character U+${code}.`, { code: 'character', ours: true })
   }
-  return text.toWellFormed().replaceAll(/[&<>"]/g, (one) => entities[one] ?? one).replaceAll(/[\t\n\r]/g, (one) => `&#${one.charCodeAt(0)};`)
+  return text.toWellFormed().replaceAll(/[&<>"]/g, (one) => entities[one] ?? one).replaceAll(/[\t\n\r]/g,
+    (one) => `&#${one.charCodeAt(0)};`)
 }
 
 function unfit (message: string): RequestFailure {

@@ -30,7 +30,8 @@ function withDocuments (contents: readonly Buffer[], size = 2): Pick<HttpOptions
   const handles = contents.map(documentOf)
   const read = ({ id }: DocumentHandle): Promise<Readable> => {
     const bytes = contents[handles.findIndex((handle) => handle.id === id)] ?? Buffer.alloc(0)
-    const pieces = Array.from({ length: Math.ceil(bytes.byteLength / size) }, (_, index) => bytes.subarray(index * size, (index + 1) * size))
+    const pieces = Array.from({ length: Math.ceil(bytes.byteLength / size) },
+      (_, index) => bytes.subarray(index * size, (index + 1) * size))
     return Promise.resolve(Readable.from(pieces, { objectMode: false }))
   }
   return { handles, documents: { ...outside().documents, read }, own: createOwnDocuments({ document: handles }) }

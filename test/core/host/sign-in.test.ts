@@ -174,8 +174,9 @@ await t.test('a JWT that the host signs is the bearer of a request', async (t) =
   const shared = { algorithm: 'HS256', key: secret, publicKey: Buffer.from(secret) } as const
   for (const { algorithm, key, publicKey } of [...assertions, shared]) {
     const { http, clock } = begin()
-    await http().get(url, { jwt: { algorithm, key, issuer: 'me', lifetime: 900, claims: { application_id: 'a1', acl: { paths: ['/*'] } } } },
-      Anything)
+    await http().get(url, {
+      jwt: { algorithm, key, issuer: 'me', lifetime: 900, claims: { application_id: 'a1', acl: { paths: ['/*'] } } }
+    }, Anything)
     const token = requestsTo('/v1/me')[0]!.headers['authorization']!.replace(/^Bearer /, '')
     const { payload, protectedHeader } = await jwtVerify(token, publicKey as KeyObject, { issuer: 'me', currentDate: clock.now })
     has(t, payload, { iss: 'me', application_id: 'a1', acl: { paths: ['/*'] }, iat: 1773480600, exp: 1773481500, jti: String })

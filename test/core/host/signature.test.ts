@@ -145,7 +145,9 @@ const part = (value: unknown): string => Buffer.from(typeof value === 'string' ?
 /** A token as a vendor signs it, with another header, claims or secret where the test says so. */
 function tokenOf (body: string, claims: object = {}, header: object = {}, secret = 'secret'): string {
   const digest = createHash('sha256').update(body).digest('hex')
-  const signed = `${part({ alg: 'HS256', typ: 'JWT', ...header })}.${part({ iat: Number(time), jti: '1', payload_hash: digest, ...claims })}`
+  const signed = `${part({ alg: 'HS256', typ: 'JWT', ...header })}.${
+    part({ iat: Number(time), jti: '1', payload_hash: digest, ...claims })
+  }`
   return `${signed}.${createHmac('sha256', secret).update(signed).digest('base64url')}`
 }
 
@@ -160,7 +162,8 @@ await t.test('a JWT holds for the body whose hash it names, and for no other', a
   t.equal(await judgeToken(tokenOf('{}', { payload_hash: '' })), 'wrong_signature')
   t.equal(await judgeToken(tokenOf('{}', {}, {}, 'another')), 'wrong_signature')
   const digest = createHash('sha256').update('{}').digest('base64')
-  t.equal(await judgeToken(tokenOf('{}', { body: digest }), '{}', { ...jwt, claim: 'body', encoding: 'base64', issuer: 'Acme' }), 'wrong_signature')
+  t.equal(await judgeToken(tokenOf('{}', { body: digest }), '{}', { ...jwt, claim: 'body', encoding: 'base64', issuer: 'Acme' }),
+    'wrong_signature')
   t.equal(
     await judgeToken(tokenOf('{}', { body: digest, iss: 'Acme' }), '{}', { ...jwt, claim: 'body', encoding: 'base64', issuer: 'Acme' }),
     'verified'

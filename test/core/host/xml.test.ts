@@ -24,7 +24,9 @@ await t.test('what is written is read again', (t) => {
 
 await t.test('names are read without prefix, declarations of namespaces are left out, references and CDATA are text', (t) => {
   t.same(
-    parseXml('<?xml version="1.0"?><s:Body xmlns:s="urn:s" xmlns="urn:x" s:mode="a"><!-- no --><Id>&#x41;&amp;</Id><![CDATA[<raw>]]></s:Body>'),
+    parseXml(
+      '<?xml version="1.0"?><s:Body xmlns:s="urn:s" xmlns="urn:x" s:mode="a"><!-- no --><Id>&#x41;&amp;</Id><![CDATA[<raw>]]></s:Body>'
+    ),
     { Body: { '@mode': 'a', Id: 'A&', '#text': '<raw>' } }
   )
   t.same(Object.keys(parseXml('<__proto__><constructor>1</constructor></__proto__>') as object), ['__proto__'])

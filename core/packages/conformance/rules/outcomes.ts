@@ -157,7 +157,15 @@ async function mappedCases (subject: ProviderUnderTest, { prepared }: Played): P
   return await inTurn(codes, async ([code, word]) => {
     const status = word === 'authentication_error' ? 401 : 400
     const { result } = await subject.play(prepared, {
-      attack: { at: first, how: { name: code, means: 'refused', status, script: { status, ...(inXml ? { xml: bodyAt(pointer, code) } : { json: bodyAt(pointer, code) }) } } }
+      attack: {
+        at: first,
+        how: {
+          name: code,
+          means: 'refused',
+          status,
+          script: { status, ...(inXml ? { xml: bodyAt(pointer, code) } : { json: bodyAt(pointer, code) }) }
+        }
+      }
     })
     const told = 'error' in result ? result.error.word : result.outcome
     return judged('mapped', `${name}: answered ${status} with ${pointer} ${code}`,

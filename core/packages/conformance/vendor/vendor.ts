@@ -115,7 +115,8 @@ async function play (script: VendorReply, response: ServerResponse): Promise<voi
   }
   const { status = 200, headers = {}, json, xml, text, body, delay = 0 } = script
   if (delay > 0) await pause(delay, undefined, { ref: false })
-  const content = body ?? text ?? (xml === undefined ? undefined : xmlText(xml as XmlFields)) ?? (json === undefined ? '' : JSON.stringify(json))
+  const content = body ?? text ?? (xml === undefined ? undefined : xmlText(xml as XmlFields)) ??
+    (json === undefined ? '' : JSON.stringify(json))
   const type = xml === undefined ? 'application/json' : 'application/xml'
   response.writeHead(status, { ...(json !== undefined || xml !== undefined) && { 'content-type': type }, ...headers }).end(content)
 }
