@@ -22,7 +22,10 @@ import type { HttpTransport, TransportReply, TransportRequest } from './transpor
 /** Stores a downloaded document, up to the size limit of documents. */
 export type KeepDocument = (bytes: Readable, about: { filename: string, contentType: string }) => Promise<DocumentHandle>
 
-/** The options of one call's `http`. `account` identifies the configuration; `own` are the call's documents; `limit` is the call's time limit in milliseconds. */
+/**
+ * The options of one call's `http`. `account` identifies the configuration; `own` are the call's documents; `limit` is the call's time
+ * limit in milliseconds.
+ */
 export type HttpOptions = {
   transport: Pick<HttpTransport, 'send'>
   accessTokens: AccessTokenCache

@@ -82,8 +82,8 @@ function hasKeyId (head: string): boolean {
 const bearerHeader = 'authorization'
 
 /**
- * A JSON Web Token of HS256 that names the hash of the raw body. No other algorithm is accepted, whatever its header says, and jose compares
- * in constant time.
+ * A JSON Web Token of HS256 that names the hash of the raw body. No other algorithm is accepted, whatever its header says. jose compares in
+ * constant time.
  */
 export async function verifyJwt (verify: Jwt, secret: string | undefined, delivery: WebhookRequest, at: Date): Promise<VerificationStatus> {
   if (secret === undefined || secret === '') return 'no_secret'

@@ -202,8 +202,7 @@ await t.test('a document where its bytes cannot stand', (t) => {
       invoicing: {
         documentTypes: ['INVOICE'],
         idempotency: none,
-        async dispatch ({ document, data }, { http }) {
-          const texts: Record<string, string> = { number: String(data['number']) }
+        async dispatch ({ document, metadata: texts }, { http }) {
           await http.post('https://acme.example', { json: { file: document }, query: { texts } }, reply)
           await http.post('https://acme.example', { form: { texts, sizes: [document.size] } }, reply)
           // @ts-expect-error no document in a form

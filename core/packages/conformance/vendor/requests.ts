@@ -7,8 +7,8 @@ import { TLSSocket } from 'node:tls'
 export type ReceivedPart = { name: string, filename?: string, contentType?: string, body: Buffer }
 
 /**
- * A request as a vendor got it, with `json`, `xml`, `form` or `parts` for such a body. For a repeated key in `query` or `form` the last value
- * counts; `search` and `pairs` have all values.
+ * A request as a vendor got it, with `json`, `xml`, `form` or `parts` for such a body. For a repeated key in `query` or `form` the last
+ * value counts; `search` and `pairs` have all values.
  */
 export type ReceivedRequest = {
   method: string
