@@ -1,0 +1,73 @@
+import t from 'tap'
+import { callCheck } from '../../../core/host/call/check.ts'
+import type { InstalledProvider } from '../../../core/host/load/load.ts'
+import { createSandbox } from '../../../core/host/sandbox/provider.ts'
+import { Secret, Type } from '../../../core/provider.ts'
+import { callContext, installedProvider, memoryLog, outside } from '../../fixtures/providers/call.ts'
+import { directory, provide } from '../../fixtures/providers/folders.ts'
+import { vendorOf } from '../../support/vendor.ts'
+
+const { vendor, network } = await vendorOf(t)
+const url = 'https://api.acme.test/me'
+const context = callContext({ settings: { token: 'tok_secret_1' }, resources: outside({ network }) })
+
+type Check = NonNullable<InstalledProvider['check']>
+
+/** A provider whose check gets everything that a verb gets. */
+function checking (check: Check): InstalledProvider {
+  const facts = { hosts: ['api.acme.test'], settings: Type.Object({ token: Type.Optional(Secret()) }) }
+  const service = { documentTypes: ['INVOICE'], idempotency: { kind: 'none' }, dispatch: check }
+  return { ...installedProvider({ ...facts, services: { invoicing: service } }, { dispatch: check }), check }
+}
+
+await t.test('a check only reads, whatever the provider tries', async (t) => {
+  vendor.answer({ json: {} })
+  const before = vendor.requests.length
+  const document = { id: '1', filename: 'x', contentType: 'x', size: 1, sha256: '0' }
+  const transport = { host: 'mail.acme.test' }
+  for (const [what, check] of [
+    ['to POST', (_request, { http }) => http.post(url, {}, Type.Any())],
+    ['to PUT', (_request, { http }) => http.put(url, {}, Type.Any())],
+    ['to PATCH', (_request, { http }) => http.patch(url, {}, Type.Any())],
+    ['to DELETE', (_request, { http }) => http.delete(url, {}, Type.Any())],
+    ['to keep a document', (_request, { http }) => http.download(url, { filename: 'x' })],
+    ['to send an e-mail', (_request, { smtp }) => smtp.send({ from: 'a@acme.test', to: ['b@acme.test'], subject: 'x' }, transport)],
+    ['to write a file', (_request, { files }) => files.put('x', document)]
+  ] as [string, Check][]) {
+    t.same(await callCheck(checking(check), context), {
+      result: 'cannot_be_checked',
+      message: `The check of the provider "acme" wanted ${what}, but a check only reads.`
+    })
+  }
+  t.equal(vendor.requests.length, before)
+})
+
+await t.test('a check that does not end is given up', async (t) => {
+  const check: Check = () => new Promise(() => undefined)
+  t.same(await callCheck(checking(check), context, { limit: 50 }), {
+    result: 'cannot_be_checked',
+    message: 'The provider "acme" did not answer in time, before anything was accepted.'
+  })
+})
+
+await t.test('an adapter in a process of its own is checked in the same way', async (t) => {
+  const root = await directory(t)
+  const sandbox = await createSandbox({ cache: `${root}/cache`, log: memoryLog() })
+  t.teardown(() => sandbox.close())
+  const source = `import { defineProvider, Secret, Type } from '@dispatch/core/provider'
+export default defineProvider({
+  code: 'acme', name: 'Acme', hosts: ['api.acme.test'], errors: { at: '/code', message: '/message' },
+  settings: Type.Object({ token: Type.Optional(Secret()) }),
+  check: ({ settings, http }) => http.get('${url}', { bearer: settings.token }, Type.Object({ id: Type.String() })),
+  services: { invoicing: { documentTypes: ['INVOICE'], idempotency: { kind: 'none' }, dispatch: () => ({ id: '1', status: 'sent' }) } }
+})
+`
+  const provider = await sandbox.load(await provide(root, 'acme', { 'index.js': source }), 'digest', 10)
+  vendor.on('GET /me', { json: { id: '1' } })
+  t.same(await callCheck(provider, context), { result: 'ok' })
+  t.equal(vendor.requests.at(-1)?.headers['authorization'], 'Bearer tok_secret_1')
+  vendor.on('GET /me', { status: 401, json: { code: 'E1', message: 'No: tok_secret_1.' } })
+  t.same(await callCheck(provider, context), { result: 'failed', code: 'E1', message: 'No: [redacted].' })
+  vendor.on('GET /me', { json: {} })
+  t.equal((await callCheck(provider, context)).result, 'cannot_be_checked')
+})
