@@ -255,7 +255,7 @@ const lastEntry = async (): Promise<string> =>
   (await owner.selectFrom('audit').select('audit_id').orderBy('audit_id', 'desc').limit(1).executeTakeFirst())?.audit_id ?? '0'
 
 /** What changes no row of the database: there is nothing that the entry could be without. */
-const rowless = ['user.impersonated', 'providers.reloaded']
+const rowless = ['user.impersonated', 'providers.reloaded', 'configuration.checked']
 /** What leaves no other row than its entry, because it takes one away. */
 const removing = ['asset.deleted', 'adapter.removed']
 
