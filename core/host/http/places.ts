@@ -14,7 +14,9 @@ export function requireTexts (url: string, { query, headers, form, xml }: HttpCa
   const [path = ''] = url.split('?')
   if (objectAsText.test(path)) throw misplaced('An object', 'the path')
   for (const [name, value] of Object.entries<unknown>(headers ?? {})) {
-    if (typeof value === 'object' || (typeof value === 'string' && objectAsText.test(value))) throw misplaced('An object', `the header "${name}"`)
+    if (typeof value === 'object' || (typeof value === 'string' && objectAsText.test(value))) {
+      throw misplaced('An object', `the header "${name}"`)
+    }
   }
   requireNoDocument(query, own, 'the query')
   requireNoDocument(form, own, 'the form')

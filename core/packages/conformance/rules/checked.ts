@@ -81,7 +81,17 @@ async function run (
   const none = (): Promise<never> => Promise.reject(new TypeError('A check has no documents and no checkpoint.'))
   const resources = { network: session.network, account: 'the company', documents: { read: none, keep: none }, checkpoint: { save: none } }
   const { reference, idempotencyKey } = filling
-  const context = { settings, requestSettings: {}, sandbox, reference, idempotencyKey, log: memoryLog(), state: memoryState(), now, resources }
+  const context = {
+    settings,
+    requestSettings: {},
+    sandbox,
+    reference,
+    idempotencyKey,
+    log: memoryLog(),
+    state: memoryState(),
+    now,
+    resources
+  }
   try {
     const result = await withTimeLimit(2 * limit, callCheck(installed, context, { limit, signal: session.givenUp }))
     return { result, requests: session.requests }
