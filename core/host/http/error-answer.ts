@@ -1,13 +1,13 @@
 import type { Json } from '@dispatch/common'
 import { at } from '../../services/data.ts'
+import type { ErrorReading } from '../call/failure.ts'
 import { refusalWord, RequestFailure, type RequestOutcome } from '../call/request-outcome.ts'
-import type { HttpOptions } from './client.ts'
 import { readErrorReply } from './reply.ts'
 import type { TransportReply } from './transport.ts'
 
 /** The failure of a request whose answer is no success: its code and message, read where the provider says. */
 export async function answeredBadly (
-  { errors, keyed, now }: Pick<HttpOptions, 'errors' | 'keyed' | 'now'>,
+  { errors, keyed, now }: { errors: ErrorReading, keyed: boolean, now: () => Date },
   verdict: Exclude<RequestOutcome, 'done'>,
   reply: TransportReply,
   host: string
