@@ -20,8 +20,8 @@ export type Outpost = {
   dispatch: (more?: Partial<CallContext> & { account?: string, checkpointed?: string }, limits?: CallLimits) => Promise<Outcome>
 }
 
-/** The source of an adapter: what its dispatch does, what stands above it, what its service declares besides. */
-export type Source = { dispatch: string, head?: string, service?: string }
+/** The source of an adapter: what its dispatch does, what stands above it, what its service declares besides, its settings. */
+export type Source = { dispatch: string, head?: string, service?: string, settings?: string }
 
 /** The bytes of the document of every call. */
 export const content = Buffer.from('x')
@@ -31,14 +31,14 @@ export const api = 'https://api.acme.test'
 
 export async function outpost (
   t: Test,
-  { dispatch, head = '', service = '' }: Source,
+  { dispatch, head = '', service = '', settings = 'token: Type.Optional(Secret())' }: Source,
   options: Partial<PoolOptions> = {}
 ): Promise<Outpost> {
   const root = await directory(t)
   const log = memoryLog()
   const sandbox = await createSandbox({ cache: `${root}/cache`, log, ...options })
   t.teardown(() => sandbox.close())
-  const folder = await provide(root, 'acme', { 'index.js': sourceOf({ dispatch, head, service }) })
+  const folder = await provide(root, 'acme', { 'index.js': sourceOf({ dispatch, head, service, settings }) })
   const provider = await sandbox.load(folder, 'digest', 10)
   const { vendor, network } = await vendorOf(t)
   const spool = createDocumentSpool({ folder: root, newId: randomUUID, limit: 1024 * 1024 })
@@ -56,14 +56,14 @@ export async function outpost (
   }
 }
 
-function sourceOf ({ dispatch, head, service }: Required<Source>): string {
+function sourceOf ({ dispatch, head, service, settings }: Required<Source>): string {
   return `import { defineProvider, refused, Secret, Type } from '@dispatch/core/provider'
 ${head}
 export default defineProvider({
   code: 'acme',
   name: 'Acme',
   hosts: ['api.acme.test'],
-  settings: Type.Object({ token: Type.Optional(Secret()) }),
+  settings: Type.Object({ ${settings} }),
   services: { invoicing: { documentTypes: ['INVOICE'], idempotency: { kind: 'none' }, ${service} async dispatch (request, context) { ${dispatch} } } }
 })
 `

@@ -9,7 +9,8 @@ export type Redactor = {
   conceal: (secret: string) => void
 }
 
-const marker = '[redacted]'
+/** Stands in place of a secret. */
+export const marker = '[redacted]'
 
 /** A redactor for these secrets: in clear text, inside JSON, a URL or a form, and in base64 (as in a Basic header). */
 export function createRedactor (secrets: readonly string[]): Redactor {
@@ -39,7 +40,7 @@ function formsOfAll (secrets: ReadonlySet<string>): string[] {
 }
 
 /** The longest first: where one form begins with another one, the whole is replaced. */
-function patternOf (forms: readonly string[]): RegExp {
+export function patternOf (forms: readonly string[]): RegExp {
   const longestFirst = forms.toSorted((a, b) => b.length - a.length)
   return new RegExp(longestFirst.map((form) => RegExp.escape(form)).join('|'), 'g')
 }
@@ -67,22 +68,26 @@ const shortestSecret = 4
 const shortestInner = 6
 
 function formsOf (secret: string): string[] {
-  const plain = secret.toWellFormed()
-  return [...new Set([
-    secret,
-    JSON.stringify(secret).slice(1, -1),
+  return [...new Set([...writtenForms(secret), ...innerBase64(secret)])]
+}
+
+/** A text as it is, and as it is written inside JSON, a URL, a part of a URL, and a form: always in this order. */
+export function writtenForms (text: string): string[] {
+  const plain = text.toWellFormed()
+  return [
+    text,
+    JSON.stringify(text).slice(1, -1),
     encodeURI(plain),
     encodeURIComponent(plain),
-    new URLSearchParams({ _: plain }).toString().slice(2),
-    ...innerBase64(secret)
-  ])]
+    new URLSearchParams({ _: plain }).toString().slice(2)
+  ]
 }
 
 /**
  * The base64 characters that depend on the secret only, for each of the three positions at which the secret can begin in a group of three
  * bytes.
  */
-function innerBase64 (secret: string): string[] {
+export function innerBase64 (secret: string): string[] {
   return [0, 1, 2].flatMap((before) => {
     const bytes = Buffer.from('\0'.repeat(before) + secret)
     const inner = bytes.toString('base64').slice(Math.ceil(before * 8 / 6), Math.floor(bytes.length * 8 / 6))

@@ -12,7 +12,9 @@ import { readPackage } from '../load/package.ts'
 import { deriveManifest } from '../manifest/derive.ts'
 import type { AnyProviderCheck, Objection } from '../manifest/provider-check.ts'
 import { type Caller, type EventReader, isVerb, type Verb, type VerbName, verbNames } from '../manifest/verbs.ts'
+import type { SettingsSchema } from '../settings/settings-schema.ts'
 import type { Child } from './child.ts'
+import { createSecretHandles } from './handles.ts'
 import { findLauncher, type Layer } from './layers.ts'
 import { type Adapter, createPool, type Pool, type PoolOptions } from './pool.ts'
 import { type CallData, functionMark, type Given } from './protocol.ts'
@@ -80,7 +82,7 @@ export async function createSandbox ({ cache, ...options }: SandboxOptions): Pro
     }
     const { code } = fit.value
     const installed = { state: 'installed', folder, code, version, digest, publisher, manifest: fit.value } as const
-    return Object.freeze({ ...installed, ...proxies(pool, { ...await adapterOf(files), code }, definition) })
+    return Object.freeze({ ...installed, ...proxies(pool, { ...await adapterOf(files), code, settings: fit.value.settings }, definition) })
   }
 
   return {
@@ -108,8 +110,10 @@ function definitionOf (told: string): unknown {
 }
 
 type Functions = Pick<InstalledProvider, 'verbs' | 'check' | 'checks' | 'eventReaders'>
+/** An adapter with the schema of its settings, which tells what its secrets are. */
+type KnownAdapter = Adapter & { settings: SettingsSchema }
 
-function proxies (pool: Pool, adapter: Adapter, definition: unknown): Functions {
+function proxies (pool: Pool, adapter: KnownAdapter, definition: unknown): Functions {
   const has = (...place: string[]): boolean => isVerb(place.reduce((value, name) => isRecord(value) ? value[name] : undefined, definition))
   return {
     verbs: Object.fromEntries(serviceNames.map((service) => [
@@ -131,24 +135,27 @@ function proxies (pool: Pool, adapter: Adapter, definition: unknown): Functions 
   }
 }
 
-function verbOf (pool: Pool, adapter: Adapter, service: ServiceName, verb: VerbName): Verb {
+function verbOf (pool: Pool, adapter: KnownAdapter, service: ServiceName, verb: VerbName): Verb {
   return proxyOf(pool, adapter, (child, call, request, context) => child.ask('verb', { call, service, verb, request, context }))
 }
 
 /** A function that the adapter's process runs, with the ways out of its call. */
 function proxyOf (
   pool: Pool,
-  adapter: Adapter,
+  adapter: KnownAdapter,
   ask: (child: Child, call: number, request: unknown, context: CallData) => Promise<Given>
 ): Verb {
   return (request, context, { account, ended } = nobody) =>
     pool.run(adapter, account, async (child) => {
       ended.throwIfAborted()
       const documents = createOwnDocuments(request)
-      const call = child.relay.open({ http: context.http, context, documents, log: context.log })
-      const given = ask(child, call, request, dataOf(context))
+      const handles = createSecretHandles(adapter.settings, context.settings)
+      const call = child.relay.open({ http: context.http, context, documents, handles, log: context.log })
+      const given = ask(child, call, request, { ...dataOf(context), settings: handles.settings })
       try {
-        return valueOf(await unlessStuck(pool, child, ended, given))
+        return handles.reveal(valueOf(await unlessStuck(pool, child, ended, given)))
+      } catch (error) {
+        throw handles.revealError(error)
       } finally {
         child.relay.close(call)
       }
@@ -199,12 +206,11 @@ function valueOf ({ value, unplain }: Given): unknown {
   return unplain === true ? valueOf : value
 }
 
-function dataOf ({ settings, requestSettings, sandbox, reference, idempotencyKey, checkpointed, rest, now }: Context<
+function dataOf ({ requestSettings, sandbox, reference, idempotencyKey, checkpointed, rest, now }: Context<
   JsonObject,
   JsonObject
->): CallData {
+>): Omit<CallData, 'settings'> {
   return {
-    settings,
     requestSettings,
     sandbox,
     reference,

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@dispatch/common'
+import { isRecord, type Json, type JsonObject } from '@dispatch/common'
 import type { Context, TakeBack } from '../call/context.ts'
 import { failureError } from '../call/failure.ts'
 import type { Log } from '../call/log.ts'
@@ -8,6 +8,7 @@ import type { Http } from '../http/call.ts'
 import { readAsked } from './asked.ts'
 import type { Handlers } from './calls.ts'
 import { mailWithOwnDocuments, withOwnDocuments } from './documents.ts'
+import { refuseForeignHandles, type SecretHandles } from './handles.ts'
 import type { InsideCalls } from './protocol.ts'
 
 /** Asks the process of the adapter. */
@@ -17,7 +18,7 @@ export type Inside = <Name extends keyof InsideCalls>(
 ) => Promise<ReturnType<InsideCalls[Name]>>
 
 /** The ways out of one call: what its context has, or the `http` alone where something is taken back. */
-export type Ways = { http: Http, context?: Context<JsonObject, JsonObject>, documents: OwnDocuments, log: Log }
+export type Ways = { http: Http, context?: Context<JsonObject, JsonObject>, documents: OwnDocuments, handles: SecretHandles, log: Log }
 
 /** What one process of an adapter may ask of the host, for the calls that are open. */
 export type Relay = {
@@ -55,7 +56,7 @@ export function createRelay (inside: Inside, { code, log }: { code: string, log:
 
   const fits = (call: number, request: number): FitToReply<null> => async (reply) => {
     try {
-      const { problems } = await inside('fit', { call, request, reply })
+      const { problems } = await inside('fit', { call, request, reply: waysOf(call).handles.hide(reply) })
       return problems.length === 0 ? { ok: true, value: null } : { ok: false, problems: problems.map((one) => ({ ...one, code: 'reply' })) }
     } catch (cause) {
       return { ok: false, problems: [{ path: '', code: 'unread', message: `It could not be checked: ${String(cause)}` }] }
@@ -63,9 +64,9 @@ export function createRelay (inside: Inside, { code, log }: { code: string, log:
   }
 
   function takeBackOf (made: number, id: number): TakeBack {
-    const { documents, log: own } = waysOf(made)
+    const { documents, handles, log: own } = waysOf(made)
     return async (http) => {
-      const call = begin({ http, documents, log: own })
+      const call = begin({ http, documents, handles, log: own })
       try {
         await inside('takeBack', { call, made, id })
       } finally {
@@ -79,52 +80,69 @@ export function createRelay (inside: Inside, { code, log }: { code: string, log:
     return last
   }
 
+  /** The process asks with the handles of its call, and is answered with them. */
+  function withSecrets (handler: Handlers[string]): Handlers[string] {
+    return async (args) => {
+      const { handles } = (isRecord(args) && typeof args['call'] === 'number' ? open.get(args['call']) : undefined) ?? {}
+      if (handles === undefined) return await handler(args)
+      try {
+        const asked = handles.reveal(args)
+        refuseForeignHandles(asked)
+        return handles.hide(await handler(asked))
+      } catch (error) {
+        throw handles.hideError(error)
+      }
+    }
+  }
+
+  const handlers: Handlers = {
+    async request (args) {
+      const { call, request, method, url, fields } = readAsked('request', args)
+      const { http, documents } = waysOf(call)
+      return await askOf(http)(method, url, withOwnDocuments(fields, documents), fits(call, request))
+    },
+    async download (args) {
+      const { call, url, fields } = readAsked('download', args)
+      const { http, documents } = waysOf(call)
+      const document = await http.download(url, withOwnDocuments(fields, documents))
+      documents.add(document)
+      return document
+    },
+    async send (args) {
+      const { call, message, transport } = readAsked('send', args)
+      return await contextOf(call).smtp.send(mailWithOwnDocuments(message, waysOf(call).documents), transport)
+    },
+    async put (args) {
+      const { call, path, document } = readAsked('put', args)
+      await contextOf(call).files.put(path, waysOf(call).documents.find(document))
+      return null
+    },
+    async state (args) {
+      const { call, word, key, value = null } = readAsked('state', args)
+      const { state } = contextOf(call)
+      if (word === 'get') return { value: await state.get(key) }
+      if (word === 'put') {
+        await state.put(key, value as Json)
+        return {}
+      }
+      return { value: await state.putIfAbsent(key, value as Json) }
+    },
+    async checkpoint (args) {
+      const { call, id } = readAsked('checkpoint', args)
+      await contextOf(call).checkpoint(id)
+      return null
+    },
+    async wait (args) {
+      const { call, seconds } = readAsked('wait', args)
+      await contextOf(call).wait(seconds)
+      return null
+    }
+  }
+
   return {
     open: begin,
     close: (call) => void open.delete(call),
-    handlers: {
-      async request (args) {
-        const { call, request, method, url, fields } = readAsked('request', args)
-        const { http, documents } = waysOf(call)
-        return await askOf(http)(method, url, withOwnDocuments(fields, documents), fits(call, request))
-      },
-      async download (args) {
-        const { call, url, fields } = readAsked('download', args)
-        const { http, documents } = waysOf(call)
-        const document = await http.download(url, withOwnDocuments(fields, documents))
-        documents.add(document)
-        return document
-      },
-      async send (args) {
-        const { call, message, transport } = readAsked('send', args)
-        return await contextOf(call).smtp.send(mailWithOwnDocuments(message, waysOf(call).documents), transport)
-      },
-      async put (args) {
-        const { call, path, document } = readAsked('put', args)
-        await contextOf(call).files.put(path, waysOf(call).documents.find(document))
-        return null
-      },
-      async state (args) {
-        const { call, word, key, value = null } = readAsked('state', args)
-        const { state } = contextOf(call)
-        if (word === 'get') return { value: await state.get(key) }
-        if (word === 'put') {
-          await state.put(key, value as Json)
-          return {}
-        }
-        return { value: await state.putIfAbsent(key, value as Json) }
-      },
-      async checkpoint (args) {
-        const { call, id } = readAsked('checkpoint', args)
-        await contextOf(call).checkpoint(id)
-        return null
-      },
-      async wait (args) {
-        const { call, seconds } = readAsked('wait', args)
-        await contextOf(call).wait(seconds)
-        return null
-      }
-    },
+    handlers: Object.fromEntries(Object.entries(handlers).map(([name, handler]) => [name, withSecrets(handler)])),
     notes: {
       onRefusal (args) {
         const { call: made, id } = readAsked('onRefusal', args)
@@ -140,7 +158,8 @@ export function createRelay (inside: Inside, { code, log }: { code: string, log:
           log[level]({ provider: code, ...told }, 'an adapter wrote something outside of its calls')
           return
         }
-        if (++target.lines <= mostLines) target.log[level](facts, message.slice(0, longestLine))
+        const { reveal } = target.handles
+        if (++target.lines <= mostLines) target.log[level](reveal(facts), reveal(message.slice(0, longestLine)))
         if (target.lines === mostLines) target.log.warn({ provider: code }, `an adapter wrote ${mostLines} lines; the rest is left out`)
       }
     }

@@ -5,7 +5,8 @@ export const NoFields = Type.Object({})
 
 /**
  * A secret setting, such as a password, a token or a key. It is encrypted at rest and never shown again. Texts and
- * log lines are redacted where it has 4 characters or more.
+ * log lines are redacted where it has 4 characters or more. In a process of its own a provider holds a handle in place of the secret, which
+ * is resolved in what it sends; `'x-computed': true` gives it the secret, where it computes with it, as for a signature of its own.
  */
 export function Secret (options: TStringOptions = {}): TString {
   return Type.String({ minLength: 1, ...options, 'x-secret': true })

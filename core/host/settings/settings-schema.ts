@@ -10,6 +10,7 @@ const Field = Type.Object({
   title: Type.Optional(Type.String()),
   description: Type.Optional(Type.String()),
   'x-secret': Type.Optional(Type.Literal(true)),
+  'x-computed': Type.Optional(Type.Literal(true)),
   'x-destination': Type.Optional(Type.Literal(true)),
   'x-since': Type.Optional(ApiVersion)
 })
@@ -56,6 +57,11 @@ export function secretNames (form: SettingsSchema): string[] {
   return Object.keys(form.properties).filter((name) => form.properties[name]?.['x-secret'] === true)
 }
 
+/** The names of the secret fields that a provider computes with, and so needs itself wherever it runs. */
+export function computedNames (form: SettingsSchema): string[] {
+  return secretNames(form).filter((name) => form.properties[name]?.['x-computed'] === true)
+}
+
 /** The names of the fields that hold a destination of requests. */
 export function destinationNames (form: SettingsSchema): string[] {
   return Object.keys(form.properties).filter((name) => form.properties[name]?.['x-destination'] === true)
@@ -77,8 +83,14 @@ export function settingsSchemaProblems (form: SettingsSchema, base: string): Pro
   return [...fields, ...schemaProblems(form, base)]
 }
 
-function fieldProblems ({ 'x-secret': secret, 'x-destination': destination, ...field }: Static<typeof Field>, path: string): Problem[] {
+function fieldProblems (
+  { 'x-secret': secret, 'x-computed': computed, 'x-destination': destination, ...field }: Static<typeof Field>,
+  path: string
+): Problem[] {
   const problems: Problem[] = []
+  if (computed === true && secret !== true) {
+    problems.push({ path, code: 'not_secret', message: 'Only a secret says "x-computed": every other setting is given as it is.' })
+  }
   if ((secret ?? destination) === true && field.type !== 'string') {
     problems.push({ path, code: 'type', message: 'A secret or a destination must be a string.' })
   }

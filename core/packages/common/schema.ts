@@ -59,7 +59,7 @@ const common: Options = {
   strictTypes: false,
   allowUnionTypes: true,
   validateFormats: true,
-  keywords: ['x-secret', 'x-destination', 'x-since']
+  keywords: ['x-secret', 'x-computed', 'x-destination', 'x-since']
 }
 
 const ajv = createAjv({ discriminator: true })
