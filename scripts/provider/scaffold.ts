@@ -1,12 +1,12 @@
 import { compile } from '@dispatch/common'
-import { deliveryStatusesOf, isDeliveryService, isServiceName, needsProvider, type ProvidedName, providedNames,
-  ProviderCode } from '@dispatch/core'
+import { isServiceName, needsProvider, type ProvidedName, providedNames, ProviderCode } from '@dispatch/core'
 import { createHmac } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import core from '../../core/package.json' with { type: 'json' }
 import { outlines } from './outlines.ts'
+import { nameOf, readmeOf } from './readme.ts'
 
 /** The code of a new provider, its service, and the directory of its folder. */
 export type NewProvider = { code: string, service: string, directory: string }
@@ -57,7 +57,7 @@ function filesOf (code: string, service: ProvidedName): Record<string, string> {
       peerDependencies: { [core.name]: `^${core.version}` }
     }),
     'index.ts': definitionOf(code, service),
-    'README.md': readmeOf(code, service),
+    'README.md': readmeOf(code, service, Object.keys(settingsOf(service))),
     'fixtures/send.accepted.json': json(fixtureOf(code, service)),
     ...Object.fromEntries(
       Object.entries(events ?? {}).map(([word, status]) => [`fixtures/webhook.${status}.json`, json(eventOf(service, word, status))])
@@ -156,47 +156,6 @@ function signedEventOf (code: string, service: ProvidedName): object {
     headers: { 'X-Signature': createHmac('sha256', webhookSecret).update(body).digest('hex') },
     body
   }
-}
-
-function readmeOf (code: string, service: ProvidedName): string {
-  const { body, filled, events } = outlines[service]
-  const [name, settings] = [nameOf(code), Object.keys(settingsOf(service)).map((setting) => `\`${setting}\``)]
-  return `# ${name}
-
-Dispatches \`${service}\` through ${name}.
-
-## What to configure
-
-At ${name}: where the API key is made${events === undefined ? '' : ', and where the address of the webhook is entered'}. Here: ${
-    settings.join(', ')
-  }.
-
-## Still to be written
-
-\`npm run provider test <this folder>\` says what is missing: the request that goes to the vendor. In \`index.ts\`, in place of \`const ${body} = {}\`:
-
-\`\`\`ts
-const ${body} = ${filled}
-\`\`\`
-
-Then put ${name}'s own words in place of the placeholders: address, fields, answer and error codes in \`index.ts\`, the same in \`fixtures/\`.${
-    events === undefined ? '' : ` In place of \`fixtures/webhook.signed.json\`, an event that ${name} has signed.`
-  }${followUp(service)}
-The guide is \`providers/README.md\` of Document Dispatch.
-`
-}
-
-/** Services without events can be asked for their status: the kit passes without that, but then no delivery status is ever known. */
-function followUp (service: ProvidedName): string {
-  return isDeliveryService(service) && outlines[service].events === undefined
-    ? ` Write \`statuses\` and the verb \`status\` too: without them no delivery status is ever known (${
-      deliveryStatusesOf(service).join(', ')
-    }).`
-    : ''
-}
-
-function nameOf (code: string): string {
-  return code.split('-').map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join(' ')
 }
 
 function json (value: object): string {

@@ -103,8 +103,8 @@ async function exchange (options: HttpOptions, method: Method, url: URL, call: H
     limit: answerWithin,
     now
   } = options
-  // What a provider has signed or fetched by itself is no setting.
-  for (const { value } of credentialsOf(call)) conceal(value)
+  // What a provider has signed or fetched by itself is no setting. A short text is none of these, and may stand anywhere.
+  for (const { value } of credentialsOf(call)) if (value.length >= shortestToken) conceal(value)
   const body = bodyOf(call, { read, own }, holds)
   const headers = headersOf(call, body)
   let kept: string | undefined
@@ -138,6 +138,9 @@ async function exchange (options: HttpOptions, method: Method, url: URL, call: H
   tokens.drop(account, call.oauth2, kept)
   return await attempt()
 }
+
+/** Characters. */
+const shortestToken = 8
 
 async function readFitting<Value> (
   reply: TransportReply,

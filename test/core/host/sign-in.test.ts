@@ -319,16 +319,17 @@ const basicOf = (text: string): string => Buffer.from(text).toString('base64')
 /** What of a request proves who sends it; names and numbers prove nothing. */
 const proofs: [string, HttpCall, string[]][] = [
   ['Basic', { basic: ['the-user', 'the-password'] }, ['the-password']],
-  ['Basic without a password', { basic: ['the-key', ''] }, ['the-key']],
+  ['Basic without a password', { basic: ['the-long-key', ''] }, ['the-long-key']],
   ['bearer', { bearer: 'a-token-of-its-own' }, ['a-token-of-its-own']],
-  ['a key in a header', { apiKey: { header: 'x-key', value: 'the-key' } }, ['the-key']],
-  ['SigV4', { sigv4: { accessKeyId: 'id', secretAccessKey: 'the-key', region: 'eu', service: 's3' } }, ['the-key']],
+  ['a word that may stand anywhere', { bearer: 'sandbox' }, []],
+  ['a key in a header', { apiKey: { header: 'x-key', value: 'the-long-key' } }, ['the-long-key']],
+  ['SigV4', { sigv4: { accessKeyId: 'id', secretAccessKey: 'the-long-key', region: 'eu', service: 's3' } }, ['the-long-key']],
   ['a scheme of the vendor', { headers: { Authorization: 'Token user-1:the-token' } }, ['user-1:the-token', 'the-token']],
   ['Basic by hand', { headers: { authorization: `Basic ${basicOf('user:pass:word')}` } }, [basicOf('user:pass:word'), 'pass:word']],
-  ['parameters', { headers: { authorization: 'HMAC keyId="key-1", signature="abc123"' } }, ['abc123']],
+  ['parameters', { headers: { authorization: 'HMAC keyId="key-1", signature="abc12345"' } }, ['abc12345']],
   ['a token in base64', { headers: { authorization: 'Bearer dG9rZW4=' } }, ['dG9rZW4=']],
-  ['headers', { headers: { 'x-signature': 'abc123', 'x-account-id': 'number-1', 'idempotency-token': 'again' } }, ['abc123']],
-  ['a query', { query: { api_key: 'the-key', account: 'number-1', page_token: 'next' } }, ['the-key']]
+  ['headers', { headers: { 'x-signature': 'abc12345', 'x-account-id': 'number-1', 'idempotency-token': 'again' } }, ['abc12345']],
+  ['a query', { query: { api_key: 'the-long-key', account: 'number-1', page_token: 'next' } }, ['the-long-key']]
 ]
 
 await t.test('what signs a request in is kept out of sight, whoever has made it', async (t) => {

@@ -1,8 +1,9 @@
-import type { Json, JsonObject } from '@dispatch/common'
-import { checkSettings, mapTexts, secretNames, type SettingsSchema } from '@dispatch/core/host'
+import { isRecord, type Json, type JsonObject } from '@dispatch/common'
+import { checkSettings, type Credential, mapTexts, secretNames, type SettingsSchema } from '@dispatch/core/host'
 import { randomInt } from 'node:crypto'
 import { reveals, shifted, shortestCanary } from '../run/canary.ts'
 import { otherKey } from '../run/other-settings.ts'
+import type { RecordedExchange } from './recorder.ts'
 
 /** Secrets, each with the invented text that a fixture has in its place. */
 export type Masks = readonly { was: string, is: string }[]
@@ -49,4 +50,26 @@ export function masked<Value extends Json> (value: Value, masks: Masks): Value {
   const forms = masks.flatMap(({ was, is }) => [{ was, is }, { was: encodeURIComponent(was), is: encodeURIComponent(is) }])
   const longestFirst = forms.toSorted((a, b) => b.was.length - a.was.length)
   return mapTexts(value, (text) => longestFirst.reduce((changed, { was, is }) => changed.replaceAll(was, is), text))
+}
+
+/** The tokens in the vendor's answers: fields of such a name, and what the provider has signed in with later. */
+export function tokenMasks (recorded: readonly RecordedExchange[], credentials: readonly Credential[]): Masks {
+  const given = recorded.map(({ answer }) => answer.body.toString())
+  const used = credentials.map(({ value }) => value).filter((value) =>
+    value.length >= shortestToken && given.some((text) => text.includes(value))
+  )
+  const tokens = recorded.flatMap(({ answer }) => tokensIn(answer.json ?? null))
+  return [...new Set([...used, ...tokens])].map((was) => ({ was, is: maskOf(was) }))
+}
+
+const tokenField = /(^|_)(token|secret|password)$|Token$/
+/** Characters. A shorter value is no token. */
+const shortestToken = 12
+
+function tokensIn (value: Json): string[] {
+  if (Array.isArray(value)) return value.flatMap((item: Json) => tokensIn(item))
+  if (!isRecord(value)) return []
+  return Object.entries(value as JsonObject).flatMap(([name, inner]) =>
+    typeof inner === 'string' ? tokenField.test(name) && inner.length >= shortestToken ? [inner] : [] : tokensIn(inner)
+  )
 }

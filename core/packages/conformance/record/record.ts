@@ -1,4 +1,4 @@
-import { isRecord, type Json, type JsonObject } from '@dispatch/common'
+import type { Json, JsonObject } from '@dispatch/common'
 import { checkSettings, folderDigest, type InstalledProvider, loadProvider, mapTexts, type Network, type ProvidedName,
   type VerbName } from '@dispatch/core/host'
 import { hash, randomUUID } from 'node:crypto'
@@ -12,7 +12,7 @@ import { type CallRun, type FixtureCall, run, traceOf } from '../run/run.ts'
 import { createVendorDouble } from '../run/vendor-double.ts'
 import { materialOf } from '../vendor/request.ts'
 import { exchangeOf } from './expected.ts'
-import { masked, maskOf, type Masks, remains, settingMasks } from './mask.ts'
+import { masked, type Masks, remains, settingMasks, tokenMasks } from './mask.ts'
 import { createRecorder, type RecordedExchange } from './recorder.ts'
 
 /** What a fixture has before it is recorded: the client's side. `content` are the bytes of its documents for the vendor. */
@@ -46,7 +46,7 @@ export async function recordFixture (asked: RecordedCall, { name, existing, netw
   const installed = await loadProvider(folder, await folderDigest(folder), loadLimit)
   checkCall(installed, asked)
   const { call, made, recorded } = await playReal(installed, asked, network)
-  const masks = [...settingMasks(installed.manifest.settings, asked.settings), ...tokenMasks(recorded)]
+  const masks = [...settingMasks(installed.manifest.settings, asked.settings), ...tokenMasks(recorded, made.seen.credentials)]
   const fixture = await withResult(installed, asked, fixtureOf(asked, { call, recorded, masks }), made)
   const text = `${JSON.stringify(fixture, null, 2)}\n`
   const left = masks.filter(({ was }) => remains(text, was))
@@ -103,24 +103,6 @@ async function playReal (installed: InstalledProvider, asked: RecordedCall, netw
   } finally {
     await recorder.close()
   }
-}
-
-/** The tokens in the vendor's answers. */
-function tokenMasks (recorded: readonly RecordedExchange[]): Masks {
-  const tokens = recorded.flatMap(({ answer }) => tokensIn(answer.json ?? null))
-  return [...new Set(tokens)].map((was) => ({ was, is: maskOf(was) }))
-}
-
-const tokenField = /(^|_)(token|secret|password)$|Token$/
-/** Characters. A shorter value is no token. */
-const shortestToken = 12
-
-function tokensIn (value: Json): string[] {
-  if (Array.isArray(value)) return value.flatMap((item: Json) => tokensIn(item))
-  if (!isRecord(value)) return []
-  return Object.entries(value as JsonObject).flatMap(([name, inner]) =>
-    typeof inner === 'string' ? tokenField.test(name) && inner.length >= shortestToken ? [inner] : [] : tokensIn(inner)
-  )
 }
 
 type Unfinished = JsonObject & { exchange: Json }

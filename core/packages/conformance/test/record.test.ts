@@ -88,7 +88,8 @@ await t.test('tokens that the vendor gives, and those that the provider signs, a
   const { vendor, network } = await vendorOf(t)
   vendor.on('POST /token', { json: { access_token: 'ey-c4n4ry-of-the-vendor-1234', token_type: 'Bearer', expires_in: 300 } })
   vendor.on('POST /v1/messages', { json: { id: '1', status: 'sent' } })
-  vendor.on('POST /v1/audit', { json: {} })
+  vendor.on('POST /v1/login', { json: { jwt: 'c4n4ry.of-a-session.of-the-vendor' } })
+  vendor.on('PUT /v1/session', { json: {} })
   const folder = await provide(await directory(t), 'signs', {
     'index.js': `import { createHmac } from 'node:crypto'
 import { defineProvider, Secret, Type } from '@dispatch/core/provider'
@@ -101,7 +102,9 @@ export default defineProvider({
   services: { sms: { idempotency: { kind: 'none' }, async dispatch ({ sms }, { settings, http, reference }) {
     const oauth2 = { grant: 'client_credentials', tokenUrl: api + '/token', clientId: settings.id, clientSecret: settings.secret, clientAuth: 'body' }
     const own = createHmac('sha256', settings.secret).update(String(Math.random())).digest('base64url')
-    await http.post(api + '/v1/audit', { bearer: own, headers: { 'x-signature': own }, form: { reference } }, Type.Unknown())
+    const login = { bearer: own, headers: { 'x-signature': own }, form: { reference } }
+    const { jwt } = await http.post(api + '/v1/login', login, Type.Object({ jwt: Type.String() }))
+    await http.put(api + '/v1/session', { bearer: jwt, json: {} }, Type.Unknown())
     return await http.post(api + '/v1/messages', { oauth2, json: { text: sms.message } }, Type.Object({ id: Type.String(), status: Type.String() }))
   } } }
 })`
@@ -109,9 +112,12 @@ export default defineProvider({
   const given = { id: 'client-1', secret: 'c4n4ry/of+the=client' }
   const file = await recordFixture({ folder, ...sms, settings: given }, { name: 'signed', existing: 'refuse', network })
   const text = await readFile(file, 'utf8')
-  for (const secret of [given.secret, 'ey-c4n4ry-of-the-vendor-1234']) t.notOk(reveals(text, secret), text)
-  const { settings: { secret }, exchange: [audit, token, message] } = JSON.parse(text)
-  t.strictSame([audit.expect.bearer, audit.expect.headers], ['{{any}}', { 'x-signature': '{{any}}' }])
+  for (const secret of [given.secret, 'ey-c4n4ry-of-the-vendor-1234', 'c4n4ry.of-a-session.of-the-vendor']) {
+    t.notOk(reveals(text, secret), text)
+  }
+  const { settings: { secret }, exchange: [login, session, token, message] } = JSON.parse(text)
+  t.strictSame([login.expect.bearer, login.expect.headers], ['{{any}}', { 'x-signature': '{{any}}' }])
+  t.equal(session.expect.bearer, login.answer.json.jwt)
   t.strictSame(token.expect.form, { grant_type: 'client_credentials', client_id: 'client-1', client_secret: secret })
   t.equal(message.expect.bearer, token.answer.json.access_token)
   const { cases } = await runConformance(folder, { only: ['replay'] })

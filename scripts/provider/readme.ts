@@ -1,0 +1,45 @@
+import { deliveryStatusesOf, isDeliveryService, type ProvidedName } from '@dispatch/core'
+import { outlines } from './outlines.ts'
+
+/** The README.md of a new provider with these settings: what is left to write. */
+export function readmeOf (code: string, service: ProvidedName, settings: readonly string[]): string {
+  const { body, filled, events } = outlines[service]
+  const name = nameOf(code)
+  return `# ${name}
+
+Dispatches \`${service}\` through ${name}.
+
+## What to configure
+
+At ${name}: where the API key is made${events === undefined ? '' : ', and where the address of the webhook is entered'}. Here: ${
+    settings.map((setting) => `\`${setting}\``).join(', ')
+  }.
+
+## Still to be written
+
+\`npm run provider test <this folder>\` says what is missing: the request that goes to the vendor. In \`index.ts\`, in place of \`const ${body} = {}\`:
+
+\`\`\`ts
+const ${body} = ${filled}
+\`\`\`
+
+Then put ${name}'s own words in place of the placeholders: address, fields, answer and error codes in \`index.ts\`, the same in \`fixtures/\`.${
+    events === undefined ? '' : ` In place of \`fixtures/webhook.signed.json\`, an event that ${name} has signed.`
+  }${followUp(service)}
+The guide is \`providers/README.md\` of Document Dispatch.
+`
+}
+
+/** Services without events can be asked for their status: the kit passes without that, but then no delivery status is ever known. */
+function followUp (service: ProvidedName): string {
+  return isDeliveryService(service) && outlines[service].events === undefined
+    ? ` Write \`statuses\` and the verb \`status\` too: without them no delivery status is ever known (${
+      deliveryStatusesOf(service).join(', ')
+    }).`
+    : ''
+}
+
+/** A code as a name: `pigeon-post` as `Pigeon Post`. */
+export function nameOf (code: string): string {
+  return code.split('-').map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join(' ')
+}
