@@ -59,11 +59,12 @@ function pairsOf (pairs: readonly [string, string][], known: KnownValues): Recor
   }))
 }
 
-type ExpectedBody = Pick<Expected, 'form' | 'json' | 'multipart' | 'document' | 'text'>
+type ExpectedBody = Pick<Expected, 'form' | 'json' | 'xml' | 'multipart' | 'document' | 'text'>
 
-function bodyOf ({ body, pairs, json, parts }: ReceivedRequest, known: KnownValues): ExpectedBody {
+function bodyOf ({ body, pairs, json, xml, parts }: ReceivedRequest, known: KnownValues): ExpectedBody {
   if (pairs !== undefined) return { form: pairsOf(pairs, known) }
   if (json !== undefined) return { json: withoutCredentials(json, known) }
+  if (xml !== undefined) return { xml: withoutCredentials(xml, known) as JsonObject }
   if (parts !== undefined) return { multipart: multipartOf(parts, known) }
   const document = pointerOf(body, known.documents)
   if (document !== undefined) return { document }
@@ -101,6 +102,7 @@ function pointerOf (body: Buffer, documents: Documents): string | undefined {
   return body.byteLength === 0 ? undefined : [...documents].find(([, bytes]) => bytes.equals(body))?.[0]
 }
 
+const textual = /^(text\/|application\/([\w.-]+\+)?xml\b)/
 /** Stands in for a file of the vendor: bytes are no text. */
 const file = 'A file of the vendor.\n'
 
@@ -114,7 +116,7 @@ function answerOf ({ status, headers, body, json }: RecordedAnswer): Exchange[nu
     ...(status !== 200 && { status }),
     ...(Object.keys(named).length > 0 && { headers: named }),
     ...(json === undefined
-      ? body.byteLength > 0 && { text: isUtf8(body) && type?.startsWith('text/') === true ? body.toString() : file }
+      ? body.byteLength > 0 && { text: isUtf8(body) && textual.test(type ?? '') ? body.toString() : file }
       : { json })
   }
 }

@@ -117,6 +117,7 @@ function fixtureOf (
   const values: [string, string][] = [
     [call.reference, '{{reference}}'],
     [call.idempotencyKey, '{{idempotencyKey}}'],
+    ...[...call.documents].map(([at, bytes]): [string, string] => [bytes.toString('base64'), `{{base64${at}}}`]),
     ...document === undefined ? [] : [[hash('sha256', document), '{{request/document/sha256}}'] satisfies [string, string]]
   ]
   const placed = mapTexts(exchange, (text) => values.reduce((changed, [was, is]) => changed.replaceAll(was, is), text))

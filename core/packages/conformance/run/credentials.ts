@@ -1,9 +1,9 @@
 import { isRecord } from '@dispatch/common'
 import { type Credential, type HttpCall, isCredentialField } from '@dispatch/core/host'
 
-/** The credentials in the body of a request, such as that of a sign-in of the vendor's own: fields of a form or of JSON, by their names. */
-export function credentialsInBody ({ form, json }: HttpCall): Credential[] {
-  return [...fieldsOf(form), ...fieldsOf(json)].filter(({ name }) => isCredentialField(name)).map(({ name, value }) => ({
+/** The credentials in the body of a request, such as that of a sign-in of the vendor's own: fields of a form, of JSON or of XML, by their names. */
+export function credentialsInBody ({ form, json, xml }: HttpCall): Credential[] {
+  return [form, json, xml].flatMap(fieldsOf).filter(({ name }) => isCredentialField(name)).map(({ name, value }) => ({
     sent: `in the field "${name}" of the body`,
     value
   }))

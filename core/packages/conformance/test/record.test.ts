@@ -124,6 +124,27 @@ export default defineProvider({
   t.strictSame(cases.map(({ name, status }) => [name, status]), [['send.signed', 'passed']])
 })
 
+await t.test('documents in base64 and answers in XML are recorded too', async (t) => {
+  const { vendor, network } = await vendorOf(t)
+  const body = Buffer.from('<sent><id>7</id><status>queued</status></sent>')
+  vendor.on('POST /v1/files', { headers: { 'content-type': 'application/xml' }, body })
+  const folder = await provide(await directory(t), 'xml', {
+    'index.js': `import { defineProvider, Type } from '@dispatch/core/provider'
+const Sent = Type.Object({ sent: Type.Object({ id: Type.String(), status: Type.String() }) })
+export default defineProvider({ code: 'xml', name: 'XML', hosts: ['api.xml.test'], settings: Type.Object({}), services: { upload: {
+  idempotency: { kind: 'none' },
+  dispatch: async ({ document }, { http }) =>
+    (await http.post('https://api.xml.test/v1/files', { json: { file: document }, replyAs: 'xml' }, Sent)).sent
+} } })`
+  })
+  const upload = { folder, verb: 'dispatch', service: 'upload', settings: {}, content: Buffer.from('%PDF-1.7 of ours') } as const
+  const file = await recordFixture(upload, { name: 'file', existing: 'refuse', network })
+  const { exchange: [{ expect, answer }], result } = JSON.parse(await readFile(file, 'utf8'))
+  t.strictSame(expect.json, { file: '{{base64/document}}' })
+  t.strictSame(answer, { headers: { 'content-type': 'application/xml' }, text: body.toString() })
+  t.strictSame(result.response, { id: '7', status: 'queued' })
+})
+
 await t.test('a fixture that is there is replaced only when that is asked for', async (t) => {
   const { vendor, record } = await begin(t)
   vendor.on('POST /v1/messages', [{ json: { id: 'first', status: 'queued' } }, { json: { id: 'second', status: 'queued' } }])
