@@ -1,7 +1,10 @@
 import { isRecord } from '@dispatch/common'
 import { type Credential, type HttpCall, isCredentialField } from '@dispatch/core/host'
 
-/** The credentials in the body of a request, such as that of a sign-in of the vendor's own: fields of a form, of JSON or of XML, by their names. */
+/**
+ * The credentials in the body of a request, such as that of a sign-in of the vendor's own: fields of a form, of JSON or of XML, by their
+ * names.
+ */
 export function credentialsInBody ({ form, json, xml }: HttpCall): Credential[] {
   return [form, json, xml].flatMap(fieldsOf).filter(({ name }) => isCredentialField(name)).map(({ name, value }) => ({
     sent: `in the field "${name}" of the body`,
