@@ -37,6 +37,8 @@ await t.test('no process of an adapter outlives a service that is killed', {
   const service = await startReady(t, { dataDirectory: dataDirectory(t), env: { DATABASE_URL, DISPATCH_SANDBOX: 'all' } })
   // The processes that told the manifests have ended; one is started for the first dispatch.
   t.equal((await send(service.url(), 'POST', '/api/invoicing', invoiceRequest())).status, 200)
+  t.equal((await send(service.url(), 'POST', '/api/invoicing', invoiceRequest())).status, 200)
+  has(t, (await send(service.url(), 'GET', '/healthz')).body, { sandbox: { processes: 1 } })
   const children = readFileSync(`/proc/${service.pid}/task/${service.pid}/children`, 'utf8').trim().split(' ').map(Number)
   t.ok(children.length >= 1)
   process.kill(service.pid, 'SIGKILL')
