@@ -1,26 +1,28 @@
 import 'reflect-metadata'
 import { type Accounts, type Adapters, type Addresses, type ApiKeys, type Assets, type Authentication, type Breakers, type BruteForceGuard,
-  type Callbacks, type CallbackSigning, checkMasterKeys, type CompanyAccounts, type CompanySettings, type Configurations,
-  type ConfigurationService, createAccounts, createApiKeys, createAssets, createAuthentication, createBreakers, createBruteForceGuard,
-  createCallbacks, createCallbackSigning, createCompanyAccounts, createCompanySettings, createConfigurations, createConfigurationService,
-  createCredentialCheck, createCredentials, createDocumentLinks, createDocumentSpool, createDownloads, createFetchJson, createFreshness,
-  createHost, createImpersonation, createInbox, createJobs, createKeyAdministration, createKeySources, createKeyStore, createKnownClients,
-  createLazySandbox, createLeases, createLocalFiles, createMarketplace, createNetwork, createOutbox, createPassedTrials, createPins,
-  createPipeline, createProviderAdministration, createProviderState, createRateLimiter, createReleaseQueue, createSigningKeys,
-  createStatusChangeHandler, createStatusQuery, createTemplateEditor, createTemplates, createTokens, createUsers, createWebhookReceiver,
-  createWebhookVerifier, type CredentialCheck, type Credentials, type Database, demo, type DocumentLinks, type DocumentSpool,
-  type DocumentUrl, type Downloads, type EventSpool, type FetchJson, type FileStore, type Freshness, type Host, type Impersonation,
-  type Inbox, type KeyAdministration, type Keyring, type Leases, type LeaseTimes, leaseTimes, linkOf, type Log, type Marketplace,
-  measureSkew, migrate, type Network, openAdapters, openDatabase, openEventSpool, openOutcomeSpool, openQueue, type Outbox,
-  type OutcomeSpool, type PassedTrials, type Pipeline, type PipelineDependencies, type PipelineJobs, type ProviderAdministration,
-  type ProviderSync, type Queue, readLinkKey, reasonsOf, type Receive, receiveFile, type ReleaseQueue, type SandboxState, type SigningKeys,
-  startOutcomeDrain, startProviderSync, startWorker, type State, type TemplateEditor, type Templates, type TimeLimits, type Tokens,
-  type Users, waitForDatabase, type WebhookReceiver, type WebhookVerifier, withoutProvider, type Worker } from '@dispatch/core'
+  type Callbacks, type CallbackSigning, type CatalogPlace, type Catalogs, checkMasterKeys, type CompanyAccounts, type CompanySettings,
+  type Configurations, type ConfigurationService, createAccounts, createApiKeys, createAssets, createAuthentication, createBreakers,
+  createBruteForceGuard, createCallbacks, createCallbackSigning, createCatalogs, createCompanyAccounts, createCompanySettings,
+  createConfigurations, createConfigurationService, createCredentialCheck, createCredentials, createDocumentLinks, createDocumentSpool,
+  createDownloads, createFetchJson, createFreshness, createHost, createImpersonation, createInbox, createJobs, createKeyAdministration,
+  createKeySources, createKeyStore, createKnownClients, createLazySandbox, createLeases, createLocalFiles, createMarketplace, createNetwork,
+  createOutbox, createPassedTrials, createPins, createPipeline, createProviderAdministration, createProviderState, createRateLimiter,
+  createReleaseQueue, createSigningKeys, createStatusChangeHandler, createStatusQuery, createTemplateEditor, createTemplates, createTokens,
+  createUsers, createWebhookReceiver, createWebhookVerifier, type CredentialCheck, type Credentials, type Database, demo,
+  type DocumentLinks, type DocumentSpool, type DocumentUrl, type Downloads, type EventSpool, type FetchJson, type FileStore, type Freshness,
+  type Host, type Impersonation, type Inbox, type KeyAdministration, type Keyring, type Leases, type LeaseTimes, leaseTimes, linkOf,
+  type Log, type Marketplace, measureSkew, migrate, type Network, openAdapters, openDatabase, openEventSpool, openOutcomeSpool, openQueue,
+  type Outbox, type OutcomeSpool, type PassedTrials, type Pipeline, type PipelineDependencies, type PipelineJobs,
+  type ProviderAdministration, type ProviderSync, type Queue, readLinkKey, reasonsOf, type Receive, receiveFile, type ReleaseQueue,
+  type RepeatingTask, runEvery, type SandboxState, type SigningKeys, startOutcomeDrain, startProviderSync, startWorker, type State,
+  type TemplateEditor, type Templates, type TimeLimits, type Tokens, type Users, waitForDatabase, type WebhookReceiver,
+  type WebhookVerifier, withoutProvider, type Worker } from '@dispatch/core'
 import { createRenderer, createTemplateWorkers, type Renderer, type TemplateWorkers } from '@dispatch/documents'
 import { randomUUIDv7 } from 'node:crypto'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
 import { container, instanceCachingFactory } from 'tsyringe'
+import { readCatalogPlaces } from './config/catalogs.ts'
 import { type Config, ConfigError } from './config/config.ts'
 import { openKeyring } from './config/master-keys.ts'
 import { type AdmissionLimits, admissionLimits } from './hooks/admission-control.ts'
@@ -67,6 +69,8 @@ export type AppDependencies = {
   documentUrl: DocumentUrl
   addresses: Addresses
   adapters: Adapters
+  catalogPlaces: readonly CatalogPlace[]
+  catalogs: Catalogs
   marketplace: Marketplace
   /** What the processes of the providers do; null: all run in this one. */
   sandboxState: () => SandboxState | null
@@ -188,7 +192,10 @@ const factories: { [Name in keyof AppDependencies]?: (get: App['get']) => AppDep
       mailName: mailNameOf(get('config')),
       now: get('now')
     }),
-  marketplace: (get) => createMarketplace({ database: get('database'), ...get('adapters'), follow: get('providerSync').reload }),
+  catalogs: (get) =>
+    createCatalogs({ database: get('database'), places: get('catalogPlaces'), transport: get('network').transport, now: get('now') }),
+  marketplace: (get) =>
+    createMarketplace({ database: get('database'), ...get('adapters'), follow: get('providerSync').reload, catalogs: get('catalogs') }),
   providerAdministration: (get) => createProviderAdministration({ sync: get('providerSync'), database: get('database'), now: get('now') }),
   breakers: (get) => createBreakers({ now: get('now') }),
   documentSpool: (get) => createDocumentSpool({ folder: join(get('config').dataDirectory, 'spool'), newId: get('newId') }),
@@ -354,6 +361,7 @@ export async function createApp (
     put('sandboxState', sandbox.state)
     const adapters = await openAdapters({ folder: join(config.dataDirectory, 'adapters'), database, sandbox: sandbox.open, log })
     put('adapters', adapters)
+    put('catalogPlaces', await readCatalogPlaces(config))
     const passedTrials = replacements.passedTrials ?? createPassedTrials(database)
     put('host', await createHost({
       directories: config.providerDirectories,
@@ -385,6 +393,7 @@ export async function createApp (
     const providerSync = await startProviderSync({ database, host: get('host'), log, newId: get('newId') })
     put('providerSync', providerSync)
     opened.defer(providerSync.close)
+    if (get('catalogPlaces').length > 0) opened.adopt(followCatalogs(get), (following) => following.close())
     opened.adopt(startOutcomeDrain(get('pipelineDependencies')), (recording) => recording.close())
     if (config.runsWorker) opened.adopt(await beginWork(get), (worker) => worker.close())
   } catch (error) {
@@ -395,6 +404,20 @@ export async function createApp (
     throw error
   }
   return { get, close: () => opened.disposeAsync() }
+}
+
+/** Milliseconds between two looks at the catalogs. */
+const catalogsEvery = 3_600_000
+
+/** Reads the catalogs now, and then every hour, so that what they revoke stops in time. Nothing is upgraded by it. */
+function followCatalogs (get: App['get']): RepeatingTask {
+  const { log } = { log: get('log') }
+  return runEvery(catalogsEvery, async () => {
+    const read = await get('marketplace').refresh({ author: null, at: get('now')() })
+    for (const { address, problem } of read) if (problem !== undefined) log.warn({ address, ...problem }, 'a catalog was not read')
+  }, (err) => {
+    log.warn({ err }, 'the catalogs could not be read')
+  })
 }
 
 function unusable (cause: unknown): never {

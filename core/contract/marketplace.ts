@@ -33,7 +33,7 @@ const Offer = Type.Union([Type.Literal('all'), Type.Array(Type.Integer({ minimum
 
 export const OfferBody = Type.Object({ companies: Offer }, { ...closed, title: 'AdapterOffer', examples: [{ companies: [7, 12] }] })
 
-export const adapterStates = ['available', 'installed', 'updatable', 'incompatible'] as const
+export const adapterStates = ['available', 'installed', 'updatable', 'incompatible', 'revoked'] as const
 
 /** Which adapters are wanted. */
 export const MarketplaceQuery = Type.Object({
@@ -56,11 +56,13 @@ const adapter = {
   version: Type.String({ description: 'The installed one, else the latest.' }),
   latest: Type.String(),
   publisher: Type.Optional(Type.String()),
+  tier: Type.Enum(['core', 'verified', 'community', 'private'], { description: 'How far the keeper of its catalog knows the publisher.' }),
   services: Type.Record(Type.String(), Type.Object({
     documentTypes: Type.Optional(Type.Array(Type.String())),
     countries: Type.Optional(Type.Array(Type.String(), { description: 'all unless given' }))
   })),
   hosts: Type.Array(Type.String()),
+  reason: Type.Optional(Type.String({ description: 'Why the version was withdrawn.' })),
   enabled: Type.Optional(Type.Boolean()),
   previous: Type.Optional(Type.String({ description: 'The version that a rollback goes to.' })),
   offer: Type.Optional(Offer),
@@ -74,7 +76,27 @@ export type AdapterView = Static<typeof AdapterView>
 /** An adapter with its versions and its form. */
 export const AdapterDetail = Type.Object({
   ...adapter,
-  manifest: Type.Unsafe<object>({ type: 'object', additionalProperties: true, description: 'The manifest.json of its package.' }),
-  versions: Type.Array(Type.Object({ version: Type.String(), integrity: Type.String(), size: Type.Integer(), at: Type.String() }))
+  manifest: Type.Optional(
+    Type.Unsafe<object>({ type: 'object', additionalProperties: true, description: 'The manifest.json of a package that is here.' })
+  ),
+  versions: Type.Array(Type.Object({
+    version: Type.String(),
+    integrity: Type.String(),
+    size: Type.Integer(),
+    at: Type.String(),
+    conformance: Type.Enum(['passed', 'not_run']),
+    here: Type.Boolean({ description: 'It was taken in; others are in a catalog.' }),
+    withdrawn: Type.Optional(Type.Object({ state: Type.Enum(['revoked', 'yanked']), reason: Type.String() }))
+  }))
 }, { title: 'AdapterDetail' })
 export type AdapterDetail = Static<typeof AdapterDetail>
+
+/** What came of reading a catalog again. */
+export const CatalogView = Type.Object({
+  address: Type.String(),
+  serial: Type.Optional(Type.Integer()),
+  expires: Type.Optional(Type.String()),
+  adapters: Type.Optional(Type.Integer()),
+  problem: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() }, { description: 'Why the one before goes on.' }))
+}, { title: 'AdapterCatalog' })
+export type CatalogView = Static<typeof CatalogView>

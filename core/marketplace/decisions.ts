@@ -17,6 +17,7 @@ export function installing ({ version, consent }: { version?: string | undefined
         `"${code}" is installed in version ${versionOf(packages, adapter.integrity)}; another one is an upgrade.`)
     }
     requireSamePublisher(code, pin, wanted)
+    requireUnrevoked(code, wanted)
     const agreed = agree(code, wanted, consent)
     const after = { integrity: wanted.integrity, previous: null, enabled: true, companies: null, consent: agreed }
     return { action: 'adapter.installed', facts: factsOf(wanted, agreed), after }
@@ -33,6 +34,7 @@ export function upgrading ({ version, consent }: { version: string, consent: Con
       throw conflict('not_newer', `"${code}" is installed in version ${from}, and ${version} is not newer; to go back is a rollback.`)
     }
     requireSamePublisher(code, pin, wanted)
+    requireUnrevoked(code, wanted)
     const agreed = agree(code, wanted, {
       hosts: [...before.consent.hosts, ...consent.hosts],
       services: [...before.consent.services, ...consent.services]
@@ -45,9 +47,11 @@ export function upgrading ({ version, consent }: { version: string, consent: Con
 /** Goes back to the version before, from which it can be gone forward again. */
 export const rollingBack: Decision = (code, { adapter, packages }) => {
   const before = installed(code, adapter)
-  if (before.previous === null) throw conflict('no_version_before', `There is no version of "${code}" to go back to.`)
-  const facts = { from: versionOf(packages, before.integrity), version: versionOf(packages, before.previous) }
-  return { action: 'adapter.rolled_back', facts, after: { ...before, integrity: before.previous, previous: before.integrity } }
+  const wanted = packages.find(({ integrity }) => integrity === before.previous)
+  if (wanted === undefined) throw conflict('no_version_before', `There is no version of "${code}" to go back to.`)
+  requireUnrevoked(code, wanted)
+  const facts = { from: versionOf(packages, before.integrity), version: wanted.version }
+  return { action: 'adapter.rolled_back', facts, after: { ...before, integrity: wanted.integrity, previous: before.integrity } }
 }
 
 export const enabling: Decision = (code, { adapter }) => ({
@@ -100,8 +104,12 @@ function requireSamePublisher (code: string, pin: Publisher | undefined, { versi
       `${version} is ${publisherInWords(publisher)}. An operator may give them to it: PUT /api/v1/providers/${code}/publisher.`)
 }
 
+function requireUnrevoked (code: string, { version, revoked }: PackageSummary): void {
+  if (revoked !== null) throw conflict('version_revoked', `Version ${version} of "${code}" was revoked: ${revoked}`)
+}
+
 /** The error for a change that what is installed does not allow. `code` is the word of its details. */
-export function conflict (code: string, message: string): DispatchError {
+function conflict (code: string, message: string): DispatchError {
   return new DispatchError('conflict', message, { details: [{ path: '', code, message }] })
 }
 

@@ -1,24 +1,31 @@
 import { platform } from '../accounts/companies.ts'
 import { refusal } from '../contract/errors.ts'
+import type { CatalogView } from '../contract/marketplace.ts'
 import type { Sandbox } from '../host/sandbox/provider.ts'
 import type { Database } from '../store/db/database.ts'
 import type { AuditStamp } from '../store/tenants/audit.ts'
 import { missingCompanies } from '../store/tenants/companies.ts'
-import { type AdapterRecord, addPackage, type Consent, editAdapter, listAdapters } from '../store/vendor/adapters.ts'
+import { addPackage, type Consent, editAdapter, listAdapters, type NewPackage } from '../store/vendor/adapters.ts'
 import type { AdapterFiles } from './adapter-files.ts'
-import { adapterNotFound, conflict, type Decision, disabling, enabling, installing, offering, removing, rollingBack,
-  upgrading } from './decisions.ts'
+import type { Catalogs } from './catalogs.ts'
+import { adapterNotFound, type Decision, disabling, enabling, installing, offering, removing, rollingBack, upgrading } from './decisions.ts'
+import { type KnownAdapter, withOffers } from './offers.ts'
 import { takeIn } from './take-in.ts'
+import { wantedOf } from './wanted.ts'
 
 /**
  * What operators do about adapters. Each change is one transaction that writes what is to run; then this process follows it, and every
  * other one does by itself. All of it throws a DispatchError whose details have a word for what is wrong.
  */
 export type Marketplace = {
-  list: () => Promise<AdapterRecord[]>
-  find: (code: string) => Promise<AdapterRecord>
+  /** What is here and what the catalogs offer, by code. */
+  list: () => Promise<KnownAdapter[]>
+  find: (code: string) => Promise<KnownAdapter>
+  /** Reads the catalogs again; what they have revoked runs no more. */
+  refresh: (stamp: AuditStamp) => Promise<CatalogView[]>
   /** Takes in a package, so that it can be installed. It is tried in the sandbox first. */
   add: (bytes: Uint8Array, stamp: AuditStamp) => Promise<{ code: string, version: string }>
+  /** Installs a version that is here, or else that of a catalog; the newest unless told. */
   install: (code: string, asked: { version?: string | undefined, consent: Consent }, stamp: AuditStamp) => Promise<void>
   upgrade: (code: string, asked: { version: string, consent: Consent }, stamp: AuditStamp) => Promise<void>
   rollBack: (code: string, stamp: AuditStamp) => Promise<void>
@@ -35,32 +42,50 @@ export type MarketplaceOptions = {
   files: AdapterFiles
   sandbox: () => Promise<Sandbox>
   follow: () => Promise<unknown>
+  catalogs: Catalogs
 }
 
-export function createMarketplace ({ database, files, sandbox, follow }: MarketplaceOptions): Marketplace {
-  async function change (code: string, decide: Decision, stamp: AuditStamp): Promise<void> {
-    await editAdapter(database, { code, companyId: platform.companyId }, (before) => decide(code, before), stamp)
+export function createMarketplace ({ database, files, sandbox, follow, catalogs }: MarketplaceOptions): Marketplace {
+  async function change (code: string, decide: Decision, stamp: AuditStamp, adding?: NewPackage): Promise<void> {
+    await editAdapter(database, { code, companyId: platform.companyId, adding }, (before) => decide(code, before), stamp)
     await follow()
   }
 
+  /** The package of a catalog, where the wanted version is not here; undefined where no catalog has it either. */
+  async function fetched (code: string, version: string | undefined): Promise<NewPackage | undefined> {
+    const [record] = await listAdapters(database, code)
+    const wanted = wantedOf(await catalogs.known(), { code, version, here: record?.packages ?? [] })
+    return wanted === undefined ? undefined : await takeIn(await wanted.read(), { files, sandbox })
+  }
+
   return {
-    list: () => listAdapters(database),
+    list: async () => withOffers(await listAdapters(database), await catalogs.known()),
 
     async find (code) {
-      const [found] = await listAdapters(database, code)
+      const all = withOffers(await listAdapters(database, code), await catalogs.known())
+      const found = all.find((known) => known.code === code)
       if (found === undefined) throw adapterNotFound(code)
       return found
     },
 
-    async add (bytes, stamp) {
-      const added = await takeIn(bytes, { files, sandbox })
-      const { code, version } = added
-      if (await addPackage(database, added, platform.companyId, stamp)) return { code, version }
-      throw conflict('version_taken', `Version ${version} of "${code}" is here with other content: other content is another version.`)
+    async refresh (stamp) {
+      const { views, revoked } = await catalogs.refresh(stamp)
+      if (revoked) await follow()
+      return views
     },
 
-    install: (code, asked, stamp) => change(code, installing(asked), stamp),
-    upgrade: (code, asked, stamp) => change(code, upgrading(asked), stamp),
+    async add (bytes, stamp) {
+      const added = await takeIn(bytes, { files, sandbox })
+      await addPackage(database, added, platform.companyId, stamp)
+      return added
+    },
+
+    async install (code, asked, stamp) {
+      const adding = await fetched(code, asked.version)
+      await change(code, installing({ ...asked, version: adding?.version ?? asked.version }), stamp, adding)
+    },
+
+    upgrade: async (code, asked, stamp) => change(code, upgrading(asked), stamp, await fetched(code, asked.version)),
     rollBack: (code, stamp) => change(code, rollingBack, stamp),
     enable: (code, stamp) => change(code, enabling, stamp),
     disable: (code, stamp) => change(code, disabling, stamp),

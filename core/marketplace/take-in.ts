@@ -38,8 +38,13 @@ function inspect (bytes: Uint8Array): AdapterPackage {
   try {
     return inspectPackage(bytes, { sdk: core.version })
   } catch (error) {
-    throw error instanceof MarketplaceRefusal ? refused(error.code, error.message) : error
+    throw asRefusal(error, '/package')
   }
+}
+
+/** The error for a client, where the inspection of a package or a catalog refuses. `path`: what of the request is refused. */
+export function asRefusal (error: unknown, path: string): unknown {
+  return error instanceof MarketplaceRefusal ? refusal('validation_failed', [{ path, code: error.code, message: error.message }]) : error
 }
 
 /** What its process says of it. */

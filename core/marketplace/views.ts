@@ -1,28 +1,36 @@
-import { isForSdk, offerOf } from '@dispatch/marketplace'
+import { isForSdk } from '@dispatch/marketplace'
 import semver from 'semver'
 import type { AdapterDetail, AdapterView, MarketplaceQuery } from '../contract/marketplace.ts'
 import core from '../package.json' with { type: 'json' }
-import type { AdapterRecord, PackageSummary } from '../store/vendor/adapters.ts'
+import { type KnownAdapter, type KnownVersion, versionsOf } from './offers.ts'
 
 /** Whom an adapter is shown to: an operator sees what is to be installed, and to whom what is installed is offered. */
 export type Reader = { companyId: number, isOperator: boolean }
 
 /** The adapters that a reader sees and asks for, by code, from the one after `cursor` on. */
-export function viewsOf (records: readonly AdapterRecord[], reader: Reader, query: MarketplaceQuery): AdapterView[] {
+export function viewsOf (records: readonly KnownAdapter[], reader: Reader, query: MarketplaceQuery): AdapterView[] {
   const { limit = 25, cursor = '' } = query
   const seen = records.filter((record) => isSeen(record, reader) && record.code > cursor)
   return seen.map((record) => viewOf(record, reader)).filter((view) => isWanted(view, query)).slice(0, limit)
 }
 
 /** Undefined where the reader does not see it. */
-export function detailOf (record: AdapterRecord, reader: Reader): AdapterDetail | undefined {
-  if (!isSeen(record, reader)) return undefined
-  const shown = shownOf(record)
-  const versions = reader.isOperator ? record.packages : [shown]
+export function detailOf (known: KnownAdapter, reader: Reader): AdapterDetail | undefined {
+  if (!isSeen(known, reader)) return undefined
+  const shown = shownOf(known)
+  const versions = reader.isOperator ? versionsOf(known) : [shown]
   return {
-    ...viewOf(record, reader),
-    manifest: shown.manifest,
-    versions: versions.map(({ version, integrity, size, at }) => ({ version, integrity, size, at: at.toISOString() }))
+    ...viewOf(known, reader),
+    ...(shown.taken !== undefined && { manifest: shown.taken.manifest }),
+    versions: versions.map(({ version, integrity, size, at, conformance, withdrawn, taken }) => ({
+      version,
+      integrity,
+      size,
+      at,
+      conformance: conformance.status,
+      here: taken !== undefined,
+      ...(withdrawn !== undefined && { withdrawn })
+    }))
   }
 }
 
@@ -36,25 +44,27 @@ function isWanted ({ code, name, publisher = '', state, services }: AdapterView,
     words.every((word) => [code, name, publisher].some((text) => text.toLowerCase().includes(word)))
 }
 
-function isSeen ({ adapter }: AdapterRecord, { companyId, isOperator }: Reader): boolean {
+function isSeen ({ adapter }: KnownAdapter, { companyId, isOperator }: Reader): boolean {
   return isOperator || (adapter?.enabled === true && (adapter.companies === null || adapter.companies.includes(companyId)))
 }
 
-function viewOf (record: AdapterRecord, { isOperator }: Reader): AdapterView {
-  const { code, adapter, packages, users } = record
-  const shown = shownOf(record)
-  const { name, hosts, services } = offerOf(shown.manifest)
+function viewOf (known: KnownAdapter, { isOperator }: Reader): AdapterView {
+  const { code, adapter, packages, users, tier } = known
+  const { version, publisher, withdrawn, ...shown } = shownOf(known)
+  const { name, hosts, services } = shown.offer
   const previous = packages.find(({ integrity }) => integrity === adapter?.previous)?.version
-  const latest = latestOf(packages).version
+  const latest = latestOf(known).version
   return {
     code,
     name,
-    state: stateOf(record, shown, latest),
-    version: shown.version,
+    state: stateOf(known, latest),
+    version,
     latest,
-    ...(shown.publisher.author !== null && { publisher: shown.publisher.author }),
+    ...(publisher !== null && { publisher }),
+    tier,
     services,
     hosts,
+    ...(withdrawn !== undefined && { reason: withdrawn.reason }),
     ...(adapter !== undefined && { enabled: adapter.enabled }),
     ...(adapter !== undefined && isOperator && {
       ...(previous !== undefined && { previous }),
@@ -64,19 +74,23 @@ function viewOf (record: AdapterRecord, { isOperator }: Reader): AdapterView {
   }
 }
 
-function stateOf ({ adapter }: AdapterRecord, shown: PackageSummary, latest: string): AdapterView['state'] {
-  if (!isForSdk(shown.manifest.sdk, core.version)) return 'incompatible'
-  if (adapter === undefined) return 'available'
-  return semver.gt(latest, shown.version) ? 'updatable' : 'installed'
+function stateOf (known: KnownAdapter, latest: string): AdapterView['state'] {
+  const { sdk, version, withdrawn } = shownOf(known)
+  if (withdrawn?.state === 'revoked') return 'revoked'
+  if (!isForSdk(sdk, core.version)) return 'incompatible'
+  if (known.adapter === undefined) return 'available'
+  return semver.gt(latest, version) ? 'updatable' : 'installed'
 }
 
-/** The package that runs, else the latest. */
-function shownOf ({ adapter, packages }: AdapterRecord): PackageSummary {
-  return packages.find(({ integrity }) => integrity === adapter?.integrity) ?? latestOf(packages)
+/** The version that runs, else the latest. */
+function shownOf (known: KnownAdapter): KnownVersion {
+  return versionsOf(known).find(({ taken }) => taken !== undefined && taken.integrity === known.adapter?.integrity) ?? latestOf(known)
 }
 
-function latestOf (packages: readonly PackageSummary[]): PackageSummary {
-  const [latest] = packages.toSorted((a, b) => semver.rcompare(a.version, b.version))
-  if (latest === undefined) throw new TypeError('An adapter has a package.')
+/** The newest version that can be installed, else the newest of all. */
+function latestOf (known: KnownAdapter): KnownVersion {
+  const versions = versionsOf(known)
+  const latest = versions.find(({ withdrawn, sdk }) => withdrawn === undefined && isForSdk(sdk, core.version)) ?? versions[0]
+  if (latest === undefined) throw new TypeError('An adapter has a version.')
   return latest
 }

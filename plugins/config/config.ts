@@ -1,6 +1,7 @@
 import { isServiceName, serviceNames } from '@dispatch/core'
 import { delimiter, isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { type CatalogConfig, catalogsOf } from './catalogs.ts'
 import { ConfigError } from './config-error.ts'
 import { parseNetworks, type TransportConfig, transportOf } from './config-transport.ts'
 
@@ -14,6 +15,8 @@ export type Config = TransportConfig & {
   /** The URL of a PostgreSQL server; without it the service starts an embedded one. */
   databaseUrl?: string
   providerDirectories: string[]
+  /** Catalogs of adapters, the first of those that list a code counts. */
+  catalogs?: CatalogConfig[]
   /** Which providers run in processes of their own. */
   sandbox: 'none' | 'all'
   /** The folder where providers may write files, with a subfolder for each company; without it no provider writes files. */
@@ -59,6 +62,7 @@ export function readConfig (variables: NodeJS.ProcessEnv): Config {
     providerDirectories:
       env['DISPATCH_PROVIDERS_DIR']?.split(delimiter).filter((directory) => directory !== '').map((directory) => resolve(directory)) ??
         [join(root, 'providers')],
+    ...catalogsOf(env['DISPATCH_CATALOGS'] ?? ''),
     sandbox: oneOf(env, 'DISPATCH_SANDBOX', ['none', 'all'], 'none'),
     ...(env['DISPATCH_DISK_ROOT'] === undefined ? {} : { diskRoot: diskRootOf(env['DISPATCH_DISK_ROOT']) }),
     ...masterKeysOf(env),

@@ -1,5 +1,5 @@
-import { type Actor, AdapterDetail, adapterDetailOf, AdapterView, adapterViewsOf, InstallBody, type Marketplace, MarketplaceQuery, Nothing,
-  OfferBody, PackageBody, page, UpgradeBody } from '@dispatch/core'
+import { type Actor, AdapterDetail, adapterDetailOf, AdapterView, adapterViewsOf, CatalogView, InstallBody, type Marketplace,
+  MarketplaceQuery, Nothing, OfferBody, PackageBody, page, UpgradeBody } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { auditAuthorOf } from './audit-author.ts'
@@ -14,7 +14,7 @@ const bodyLimit = 12 * 1024 * 1024
 
 const mayRead = { roles: ['admin', 'operator'] } as const
 const mayChange = { roles: ['operator'], errors: ['not_found', 'conflict'] } as const
-const mayInstall = { roles: ['operator'], errors: ['not_found', 'conflict', 'consent_required'] } as const
+const mayInstall = { roles: ['operator'], errors: ['not_found', 'conflict', 'consent_required', 'validation_failed'] } as const
 
 /** Adapters: operators take them in, install, upgrade and offer them; admins read what is offered to their company. */
 export const marketplaceRoutes: FastifyPluginCallbackTypebox<Options> = (app, { marketplace, now }, done) => {
@@ -39,7 +39,7 @@ export const marketplaceRoutes: FastifyPluginCallbackTypebox<Options> = (app, { 
     schema: {
       operationId: 'listAdapters',
       tags,
-      summary: 'Lists adapters: operators see all that were taken in, admins those that are offered to their company.',
+      summary: 'Lists adapters: operators see all that are here or in a catalog, admins those that are offered to their company.',
       querystring: MarketplaceQuery,
       response: { 200: page(AdapterView) }
     }
@@ -67,6 +67,16 @@ export const marketplaceRoutes: FastifyPluginCallbackTypebox<Options> = (app, { 
     const { code } = await marketplace.add(Buffer.from(request.body.package, 'base64'), stampOf(request))
     return reply.code(201).send(await detail(code, request.actor))
   })
+
+  app.post('/api/v1/marketplace/refresh', {
+    config: { roles: ['operator'], errors: [] },
+    schema: {
+      operationId: 'refreshCatalogs',
+      tags,
+      summary: 'Reads the catalogs again (operators). What they have revoked stops; nothing is upgraded.',
+      response: { 200: page(CatalogView) }
+    }
+  }, async (request) => ({ data: await marketplace.refresh(stampOf(request)), nextCursor: null }))
 
   app.post('/api/v1/marketplace/:code/install', {
     config: mayInstall,

@@ -1,8 +1,10 @@
-import { type AdapterDetail, adapterDetailOf, type AdapterView, adapterViewsOf, type AuditStamp, createCompanyAccounts, createLazySandbox,
-  createMarketplace, type Database, DispatchError, type Marketplace, openAdapters, platform, seedDemo } from '@dispatch/core'
+import { type AdapterDetail, adapterDetailOf, type AdapterView, adapterViewsOf, type AuditStamp, type CatalogView, createCatalogs,
+  createCompanyAccounts, createLazySandbox, createMarketplace, createNetwork, type Database, DispatchError, type Marketplace, openAdapters,
+  platform, seedDemo } from '@dispatch/core'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { readCatalogPlaces } from '../../plugins/config/catalogs.ts'
 import { type Config, readConfig } from '../../plugins/config/config.ts'
 import { createLogger } from '../../plugins/hooks/logging.ts'
 import { openDataDirectory } from '../data-directory.ts'
@@ -26,6 +28,7 @@ const verbs: Readonly<Record<string, (marketplace: Marketplace, args: readonly s
   async list (marketplace, args) {
     return adapterViewsOf(await marketplace.list(), reader, { q: args.join(' '), limit: 1_000 })
   },
+  refresh: (marketplace) => marketplace.refresh(stamp()),
   show: (marketplace, args) => shown(marketplace, codeIn(args)),
   async add (marketplace, [file = '']) {
     if (file === '') throw new Error('It is "add <file>", with a package that was packed.')
@@ -50,11 +53,12 @@ const verbs: Readonly<Record<string, (marketplace: Marketplace, args: readonly s
   }
 }
 
-type Shown = AdapterView[] | AdapterDetail
+type Shown = AdapterView[] | CatalogView[] | AdapterDetail
 
 /** Adapters, whether the service runs or not: running processes follow within a second. */
 export const marketplace: Command = {
-  summary: 'marketplace list|show|add|install|upgrade|rollback|enable|disable|offer|remove …   adapters, also while the service is down',
+  summary:
+    'marketplace list|refresh|show|add|install|upgrade|rollback|enable|disable|offer|remove …   adapters, also while the service is down',
   async run (args, env) {
     const { values, positionals: [word = '', ...rest] } = parseArgs({ args: [...args], options, allowPositionals: true })
     const verb = Object.hasOwn(verbs, word) ? verbs[word] : undefined
@@ -73,6 +77,7 @@ export const marketplace: Command = {
 
 const usage = `It is one of:
   npm run marketplace -- list [words]                        adapters that are here
+  npm run marketplace -- refresh                             reads the catalogs again
   npm run marketplace -- show <code>                         its versions, manifest and form
   npm run marketplace -- add <file>                          takes in a package
   npm run marketplace -- install <code> [--version <v>] --hosts <a,b> --services <c,d>
@@ -86,13 +91,20 @@ async function withMarketplace<Result> (config: Config, work: (marketplace: Mark
   const log = createLogger('error', process.stderr)
   return await withDatabase(config, async (database) => {
     await requirePlatform(config, database)
+    const network = createNetwork({ allow: config.allowedNetworks })
     const sandbox = createLazySandbox({ cache: join(config.dataDirectory, 'sandbox'), log })
     try {
       const { files } = await openAdapters({ folder: join(config.dataDirectory, 'adapters'), database, sandbox: sandbox.open, log })
       // Running processes follow by themselves.
-      return await work(createMarketplace({ database, files, sandbox: sandbox.open, follow: () => Promise.resolve() }))
+      const catalogs = createCatalogs({
+        database,
+        places: await readCatalogPlaces(config),
+        transport: network.transport,
+        now: () => new Date()
+      })
+      return await work(createMarketplace({ database, files, sandbox: sandbox.open, follow: () => Promise.resolve(), catalogs }))
     } finally {
-      await sandbox.close()
+      await Promise.all([sandbox.close(), network.close()])
     }
   })
 }
@@ -139,7 +151,15 @@ function stamp (): AuditStamp {
   return { author: null, at: new Date() }
 }
 
-function lineOf ({ code, version, state, enabled, services, hosts }: AdapterView): string {
+function lineOf (shown: AdapterView | CatalogView): string {
+  return 'code' in shown ? adapterLine(shown) : catalogLine(shown)
+}
+
+function catalogLine ({ address, serial, adapters, problem }: CatalogView): string {
+  return problem === undefined ? `${address}: catalog ${serial}, ${adapters} adapters` : `${address} was not read: ${problem.message}`
+}
+
+function adapterLine ({ code, version, state, enabled, services, hosts }: AdapterView): string {
   const words = [state, ...enabled === false ? ['disabled'] : []]
   return `${code} ${version} (${words.join(', ')}): ${Object.keys(services).join(', ')}; reaches ${hosts.join(', ') || 'no fixed host'}`
 }

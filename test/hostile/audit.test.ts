@@ -229,6 +229,7 @@ const changes: Record<string, Change> = {
 const exceptions: Record<string, string> = {
   'POST /api/v1/templates/preview': 'Shows a document, and stores nothing.',
   'POST /api/v1/templates/{id}/preview': 'Shows a document, and stores nothing.',
+  'POST /api/v1/marketplace/refresh': 'Reads what others publish; what they revoke has its own entries.',
   'POST /auth': 'Reads the account, and leaves nothing.',
   'POST /api/webhooks/{service}/providers/{provider}/endpoint.json':
     'A vendor speaks: what it says stands in the timeline of the dispatch.',

@@ -27,6 +27,18 @@ void t.test('an empty environment is a development service in the checkout', (t)
   t.end()
 })
 
+void t.test('a catalog is a directory or an address, and the keys that sign it', (t) => {
+  const { catalogs } = readConfig({ DISPATCH_CATALOGS: ' /srv/adapters#/etc/a.json  https://example.com/#/etc/a.json,/etc/b.json ' })
+  t.same(catalogs, [
+    { address: '/srv/adapters', keyFiles: ['/etc/a.json'] },
+    { address: 'https://example.com/', keyFiles: ['/etc/a.json', '/etc/b.json'] }
+  ])
+  for (const wrong of ['/srv/adapters', '/srv/adapters#', '#/etc/a.json', 'http://example.com/#/etc/a.json', '/srv#/a#/b']) {
+    t.throws(() => readConfig({ DISPATCH_CATALOGS: wrong }), ConfigError, wrong)
+  }
+  t.end()
+})
+
 void t.test('an empty variable counts as absent', (t) => {
   const names = ['NODE_ENV', 'HOST', 'PORT', 'DATABASE_URL', 'DISPATCH_PUBLIC_URL', 'DISPATCH_DATA_DIR', 'DISPATCH_PROVIDERS_DIR',
     'DISPATCH_MASTER_KEY', 'DISPATCH_PRICES', 'DISPATCH_RETENTION_DAYS', 'DISPATCH_WORKER', 'DISPATCH_CONCURRENCY', 'DISPATCH_LOG_LEVEL']

@@ -14,4 +14,5 @@ export { makeKeys, PublicKey, readPrivateKey, readPublicKey } from './catalog/ke
 export { signPackage } from './catalog/listing.ts'
 export { openCatalog, signCatalog, type Catalog } from './catalog/open.ts'
 export { CatalogPayload, Publisher, Withdrawal } from './catalog/payload.ts'
+export type { Fetch } from './catalog/fetch.ts'
 export { catalogFile, openSource } from './catalog/source.ts'

@@ -18,6 +18,7 @@ import * as creditsLast from '../migrations/020-credits-last.ts'
 import * as cancellations from '../migrations/021-cancellations.ts'
 import * as providers from '../migrations/022-providers.ts'
 import * as marketplace from '../migrations/023-marketplace.ts'
+import * as catalogs from '../migrations/024-catalogs.ts'
 import { createDatabaseFunctions } from './database-functions.ts'
 import type { Database } from './database.ts'
 
@@ -40,7 +41,8 @@ const migrations = {
   '020-credits-last': creditsLast,
   '021-cancellations': cancellations,
   '022-providers': providers,
-  '023-marketplace': marketplace
+  '023-marketplace': marketplace,
+  '024-catalogs': catalogs
 }
 
 /** PostgreSQL 15, the oldest version with `nulls not distinct`, which the schema uses. */

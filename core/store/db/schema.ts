@@ -1,6 +1,6 @@
 import type { Json, JsonObject, Problem } from '@dispatch/common'
 import type { TemplateSource } from '@dispatch/documents'
-import type { PackageManifest } from '@dispatch/marketplace'
+import type { PackageManifest, PublicKey } from '@dispatch/marketplace'
 import type { ColumnType, Generated } from 'kysely'
 import type { KeyMode } from '../../access/account.ts'
 import type { Envelope } from '../../access/keyring.ts'
@@ -292,6 +292,15 @@ export type Tables = {
     files: Plain<FileDigests>
     bytes: Buffer
     at: Date
+    revoked: string | null
+  }
+  catalogs: {
+    source: string
+    configured: string
+    keys: Plain<readonly PublicKey[]>
+    serial: ColumnType<string, number, number>
+    jws: string
+    fetched_at: Date
   }
   adapters: {
     code: string

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
 import type { PackageManifest } from '@dispatch/marketplace'
 import { type Selectable, sql } from 'kysely'
+import { DispatchError } from '../../contract/errors.ts'
 import type { Publisher } from '../../host/load/pins.ts'
 import type { Database, OwnerQueries } from '../db/database.ts'
 import type { FileDigests, Tables } from '../db/schema.ts'
@@ -41,48 +42,59 @@ export type Before = {
   pin: Publisher | undefined
   uses: () => Promise<AdapterUse[]>
 }
-export type PackageSummary = Pick<PackageFacts, 'integrity' | 'version' | 'publisher' | 'manifest'> & { size: number, at: Date }
+/** `revoked`: why it may not run any more. */
+export type PackageSummary = Pick<PackageFacts, 'integrity' | 'version' | 'publisher' | 'manifest'> & {
+  size: number
+  at: Date
+  revoked: string | null
+}
 
 /** What needs an adapter, and how often. `companyId` with `kind` `configuration` or `choice` is that of the owner. */
 export type AdapterUse = { companyId: number, kind: 'configuration' | 'choice' | 'dispatch' | 'delivery', count: number }
 
-/** Takes a package in. Answers false where the code has this version already, with other content. */
-export async function addPackage (database: Database, added: NewPackage, companyId: number, stamp: AuditStamp): Promise<boolean> {
-  return await database.owner.transaction().execute(async (queries) => {
-    const { publisher: { packageName, author }, manifest, files, bytes, ...facts } = added
-    const row = {
-      ...facts,
-      package_name: packageName,
-      author,
-      manifest: JSON.stringify(manifest),
-      files: JSON.stringify(files),
-      bytes: Buffer.from(bytes),
-      at: stamp.at
-    }
-    const isNew = await queries.insertInto('adapter_packages').values(row).onConflict((conflict) => conflict.doNothing())
-      .returning('integrity').executeTakeFirst()
-    if (isNew === undefined) {
-      const same = await queries.selectFrom('adapter_packages').select('code').where('integrity', '=', added.integrity).executeTakeFirst()
-      return same !== undefined
-    }
-    const { code, version, integrity } = added
+/** Takes a package in, or does nothing where it is here. Throws `conflict` where the code has this version with other content. */
+export async function addPackage ({ owner }: Database, added: NewPackage, companyId: number, stamp: AuditStamp): Promise<void> {
+  await owner.transaction().execute((queries) => insertPackage(queries, added, companyId, stamp))
+}
+
+async function insertPackage (queries: OwnerQueries, added: NewPackage, companyId: number, stamp: AuditStamp): Promise<void> {
+  const { publisher: { packageName, author }, manifest, files, bytes, ...facts } = added
+  const row = {
+    ...facts,
+    package_name: packageName,
+    author,
+    manifest: JSON.stringify(manifest),
+    files: JSON.stringify(files),
+    bytes: Buffer.from(bytes),
+    at: stamp.at
+  }
+  const isNew = await queries.insertInto('adapter_packages').values(row).onConflict((conflict) => conflict.doNothing())
+    .returning('integrity').executeTakeFirst()
+  const { code, version, integrity } = added
+  if (isNew !== undefined) {
     await note(queries, companyId, code, { action: 'adapter.package_added', facts: { version, integrity } }, stamp)
-    return true
-  })
+    return
+  }
+  const same = await queries.selectFrom('adapter_packages').select('code').where('integrity', '=', integrity).executeTakeFirst()
+  if (same !== undefined) return
+  const message = `Version ${version} of "${code}" is here with other content: other content is another version.`
+  throw new DispatchError('conflict', message, { details: [{ path: '', code: 'version_taken', message }] })
 }
 
 /**
  * Changes what runs under a code to what `edit` makes of it. Nobody changes it in between, the audit log says what was done, and every
- * process is asked to follow. Packages that can no longer be rolled back to are forgotten, with the adapter all of its code.
+ * process is asked to follow. Packages that can no longer be rolled back to are forgotten, with the adapter all of its code. `adding` is
+ * taken in by the same transaction.
  */
 export async function editAdapter (
   { owner }: Database,
-  { code, companyId }: { code: string, companyId: number },
+  { code, companyId, adding }: { code: string, companyId: number, adding?: NewPackage | undefined },
   edit: (before: Before) => AdapterEdit | Promise<AdapterEdit>,
   stamp: AuditStamp
 ): Promise<void> {
   await owner.transaction().execute(async (queries) => {
     await sql`select pg_advisory_xact_lock(hashtextextended(${`adapter ${code}`}, 0))`.execute(queries)
+    if (adding !== undefined) await insertPackage(queries, adding, companyId, stamp)
     const row = await queries.selectFrom('adapters').selectAll().where('code', '=', code).executeTakeFirst()
     const packages = await packagesOf(queries, code)
     const pin = await queries.selectFrom('provider_pins').selectAll().where('code', '=', code).executeTakeFirst()
@@ -145,7 +157,8 @@ async function note (
 
 async function packagesOf (queries: Pick<OwnerQueries, 'selectFrom'>, code?: string): Promise<(PackageSummary & { code: string })[]> {
   const rows = await queries.selectFrom('adapter_packages')
-    .select(['integrity', 'code', 'version', 'package_name', 'author', 'manifest', 'at', sql<number>`octet_length(bytes)`.as('size')])
+    .select(['integrity', 'code', 'version', 'package_name', 'author', 'manifest', 'at', 'revoked',
+      sql<number>`octet_length(bytes)`.as('size')])
     .$if(code !== undefined, (query) => query.where('code', '=', code ?? '')).orderBy('code').orderBy('at', 'desc').execute()
   return rows.map(({ package_name: packageName, author, ...facts }) => ({ ...facts, publisher: { packageName, author } }))
 }
@@ -174,10 +187,12 @@ export type EnabledAdapter = Omit<PackageFacts, 'manifest'> & {
   pin: Publisher | undefined
 }
 
-/** The adapters that are to run, by code. */
+/** The adapters that are to run, by code: the enabled ones whose version is not revoked. */
 export async function listEnabledAdapters ({ owner }: Database): Promise<EnabledAdapter[]> {
   const rows = await owner.selectFrom('adapters').innerJoin('adapter_packages as taken', 'taken.integrity', 'adapters.integrity')
-    .leftJoin('provider_pins as pin', 'pin.code', 'adapters.code').where('enabled', '=', true).orderBy('adapters.code')
+    .leftJoin('provider_pins as pin', 'pin.code', 'adapters.code').where('enabled', '=', true).where('taken.revoked', 'is', null).orderBy(
+      'adapters.code'
+    )
     .select(['adapters.code', 'adapters.companies', 'taken.integrity', 'taken.version', 'taken.package_name', 'taken.author'])
     .select(['taken.definition', 'taken.files', 'pin.package_name as pinned', 'pin.author as pinnedAuthor'])
     .select(sql<string>`taken.manifest->>'sdk'`.as('sdk')).execute()

@@ -25,7 +25,7 @@ function manifest (version: string, hosts: string[] = asked.hosts): PackageManif
 }
 
 function packageOf (version: string, more: Partial<PackageSummary> = {}): PackageSummary {
-  return { integrity: `sha512-${version}`, version, publisher, manifest: manifest(version), size: 1, at, ...more }
+  return { integrity: `sha512-${version}`, version, publisher, manifest: manifest(version), size: 1, at, revoked: null, ...more }
 }
 
 const packages = [packageOf('1.0.0'), packageOf('1.1.0')]
@@ -92,6 +92,15 @@ await t.test('a rollback goes to the version before, and from there forward agai
   })
   t.same((await rollingBack('acme', before({ adapter: back.after ?? undefined }))).after, upgraded)
   await refuses(t, rollingBack, before({ adapter: running }), 'conflict', ['no_version_before'])
+})
+
+await t.test('a revoked version is neither installed, nor upgraded or gone back to', async (t) => {
+  const revoked = packageOf('1.1.0', { revoked: 'It loses documents.' })
+  const from = before({ packages: [packageOf('1.0.0', { revoked: 'It leaks.' }), revoked] })
+  await refuses(t, installing({ consent: asked }), from, 'conflict', ['version_revoked'])
+  await refuses(t, upgrading({ version: '1.1.0', consent: asked }), { ...from, adapter: running }, 'conflict', ['version_revoked'])
+  const upgraded = { ...running, integrity: 'sha512-1.1.0', previous: 'sha512-1.0.0' }
+  await refuses(t, rollingBack, { ...from, adapter: upgraded }, 'conflict', ['version_revoked'])
 })
 
 await t.test('enabling, disabling and offering change that alone', async (t) => {

@@ -59,8 +59,9 @@ const versionsOf = async (code: string): Promise<string[]> =>
 
 await t.test('a package is taken in once; the same version with other content is not', async (t) => {
   const code = await codeWith('1.0.0')
-  t.ok(await addPackage(database, packageOf(code, '1.0.0'), companyId, stamp()), 'the same again')
-  t.notOk(await addPackage(database, packageOf(code, '1.0.0', { integrity: `sha512-other${code}` }), companyId, stamp()))
+  await addPackage(database, packageOf(code, '1.0.0'), companyId, stamp())
+  const other = packageOf(code, '1.0.0', { integrity: `sha512-other${code}` })
+  await t.rejects(addPackage(database, other, companyId, stamp()), { message: /is here with other content/ })
   const { rows } = await database.pool.query<{ action: string }>('select action from audit where object_id = $1', [code])
   t.same(rows, [{ action: 'adapter.package_added' }])
   t.same(Buffer.from(await readPackageBytes(database, `sha512-${code}1.0.0`) ?? []).toString(), '1.0.0')

@@ -1,0 +1,43 @@
+import { chooseVersion, takePackage } from '@dispatch/marketplace'
+import semver from 'semver'
+import core from '../package.json' with { type: 'json' }
+import type { PackageSummary } from '../store/vendor/adapters.ts'
+import type { KnownCatalog } from './catalogs.ts'
+import { asRefusal } from './take-in.ts'
+
+/** `here`: the packages that were taken in. */
+type Wish = { code: string, version: string | undefined, here: readonly Pick<PackageSummary, 'version'>[] }
+
+/**
+ * What is to be fetched from a catalog: the version that is wished for, or a newer one than those that are here. Undefined where none is.
+ * `read` answers its bytes, verified. Throws `validation_failed` where the catalog does not let it be installed.
+ */
+export function wantedOf (
+  catalogs: readonly KnownCatalog[],
+  { code, version, here }: Wish
+): { read: () => Promise<Uint8Array> } | undefined {
+  if (version !== undefined && here.some((one) => one.version === version)) return undefined
+  const known = catalogs.find(({ catalog }) => catalog.adapters.some((adapter) => adapter.code === code))
+  if (known === undefined) return undefined
+  const listed = chosen(known, code, version)
+  if (version === undefined && here.some((one) => semver.gte(one.version, listed.version.version))) return undefined
+  return {
+    async read () {
+      try {
+        const bytes = await known.readPackage(listed.version)
+        await takePackage(listed, bytes, { sdk: core.version })
+        return bytes
+      } catch (error) {
+        throw asRefusal(error, '/version')
+      }
+    }
+  }
+}
+
+function chosen ({ catalog, isExpired }: KnownCatalog, code: string, version: string | undefined): ReturnType<typeof chooseVersion> {
+  try {
+    return chooseVersion({ ...catalog, isExpired }, { code, sdk: core.version, ...(version !== undefined && { version }) })
+  } catch (error) {
+    throw asRefusal(error, '/version')
+  }
+}

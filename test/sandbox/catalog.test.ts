@@ -1,0 +1,96 @@
+import { buildCatalog, catalogFile, type CatalogPayload, makeKeys, signCatalog } from '@dispatch/marketplace'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { directory } from '../fixtures/providers/folders.ts'
+import { packed } from '../support/adapters.ts'
+import { has } from '../support/matching.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
+import { type Answer, invoiceRequest, operator, startService } from '../support/service.ts'
+
+const root = await directory(t)
+const folder = join(root, 'catalog')
+await mkdir(folder)
+const { privateKey, publicKey } = await makeKeys()
+await writeFile(join(root, 'key.json'), JSON.stringify(publicKey))
+let serial = 0
+
+/** Publishes these versions of "acme" in the next catalog. */
+async function publish (versions: readonly string[], more: Partial<CatalogPayload> = {}): Promise<void> {
+  const packages = versions.map((version) => ({ place: `acme-${version}.tgz`, bytes: packed({ code: 'acme', version, conforms: true }) }))
+  for (const { place, bytes } of packages) await writeFile(join(folder, place), bytes)
+  const payload = { ...buildCatalog(packages, { now: new Date(), days: 90 }), serial: ++serial, ...more }
+  await writeFile(join(folder, catalogFile), await signCatalog(payload, privateKey))
+}
+
+await publish(['1.0.0'])
+const service = await startService(t, {
+  config: { catalogs: [{ address: folder, keyFiles: [join(root, 'key.json')] }] },
+  replacements: { renderer: quickRenderer }
+})
+const market = (method: string, path = '', body?: unknown): Promise<Answer> =>
+  service.send(method, `/api/v1/marketplace${path}`, body === undefined ? {} : { body }, operator)
+const consent = { hosts: ['api.acme.test'], services: ['invoicing'] }
+const nothing = { hosts: [], services: [] }
+const dispatch = async (): Promise<unknown> => {
+  const { body } = await service.send('POST', '/api/invoicing', { body: invoiceRequest({}, { providerName: 'acme' }) })
+  return body.providerResponse?.status ?? body.error
+}
+/** The versions that were taken in. */
+const here = async (): Promise<string[]> => {
+  const { body } = await market('GET', '/acme')
+  return body.versions.filter((one: { here: boolean }) => one.here).map(({ version }: { version: string }) => version).sort()
+}
+
+await t.test('what a catalog offers is installed with one request, and nothing of it stays where that is refused', async (t) => {
+  has(t, await market('POST', '/refresh'), { status: 200, body: { data: [{ address: folder, serial: 1, adapters: 1 }] } })
+  has(t, (await market('GET')).body.data, [{
+    code: 'acme',
+    state: 'available',
+    version: '1.0.0',
+    tier: 'private',
+    hosts: ['api.acme.test']
+  }])
+  has(t, await market('POST', '/acme/install', { consent: nothing }), { status: 409, body: { error: 'consent_required' } })
+  has(t, await market('POST', '/acme/install', { version: '9.0.0', consent }), {
+    status: 422,
+    body: { details: [{ code: 'version_unknown' }] }
+  })
+  t.same(await here(), [])
+  t.same(await readdir(join(service.app.get('config').dataDirectory, 'adapters')), [])
+
+  has(t, await market('POST', '/acme/install', { consent }), { status: 200, body: { state: 'installed', version: '1.0.0' } })
+  t.equal((await service.send('PUT', '/api/v1/company/providers/acme', { body: { settings: {} } })).status, 200)
+  t.equal(await dispatch(), '1.0.0')
+})
+
+await t.test('a newer version is told and not installed by itself; an operator upgrades', async (t) => {
+  await publish(['1.0.0', '1.1.0'])
+  t.equal((await market('POST', '/refresh')).status, 200)
+  has(t, await market('GET', '/acme'), { body: { state: 'updatable', version: '1.0.0', latest: '1.1.0' } })
+  t.equal(await dispatch(), '1.0.0')
+  has(t, await market('POST', '/acme/upgrade', { version: '1.1.0', consent: nothing }), { status: 200, body: { version: '1.1.0' } })
+  t.equal(await dispatch(), '1.1.0')
+})
+
+await t.test('a package that is not the one that the catalog lists is refused, and does not stay', async (t) => {
+  await publish(['1.0.0', '1.1.0', '1.2.0'])
+  await writeFile(join(folder, 'acme-1.2.0.tgz'), packed({ code: 'acme', version: '1.2.0', head: '// more' }))
+  t.equal((await market('POST', '/refresh')).status, 200)
+  const refused = await market('POST', '/acme/upgrade', { version: '1.2.0', consent })
+  t.equal(refused.status, 422)
+  t.ok(['integrity_mismatch', 'source_length'].includes(refused.body.details[0].code), refused.body.details[0].code)
+  t.same(await here(), ['1.0.0', '1.1.0'])
+})
+
+await t.test('a revoked version stops and says why; the one before runs after a rollback', async (t) => {
+  const withdrawn = { code: 'acme', versions: '1.1.0', reason: 'It sends twice.', at: new Date().toISOString() }
+  await publish(['1.0.0', '1.1.0'], { revoked: [withdrawn] })
+  t.equal((await market('POST', '/refresh')).status, 200)
+  has(t, await market('GET', '/acme'), { body: { state: 'revoked', version: '1.1.0', reason: 'It sends twice.' } })
+  t.equal(await dispatch(), 'configuration_missing')
+  t.equal((await market('POST', '/acme/rollback')).status, 200)
+  t.equal(await dispatch(), '1.0.0')
+  has(t, await market('POST', '/acme/rollback'), { status: 409, body: { details: [{ code: 'version_revoked' }] } })
+  has(t, await market('GET', '/acme'), { body: { state: 'installed', version: '1.0.0', latest: '1.0.0' } })
+})
