@@ -40,8 +40,8 @@ export { AdapterDetail, AdapterView, CatalogView, InstallBody, MarketplaceQuery,
   UpgradeBody } from './contract/marketplace.ts'
 export { ImpersonationBody, KeyQuery, KeyView, NewKeyBody, NewKeyView } from './contract/keys.ts'
 export { ChoiceBody, ConfigurationBody, DispatchQuery, IdempotencyHeaders, PageQuery, ReleaseBody, ResolveBody } from './contract/query.ts'
-export { ChainResponse, CheckView, ConfigurationView, CreditsView, DispatchResponse, DispatchView, ErrorBody, EventView, HealthView,
-  MyConfig, Nothing, NewPublisher, ProcessView, ProviderView, QueueView, QueuedResponse, ReleaseView, ValidationResponse,
+export { ChainResponse, CheckView, ConfigurationView, CreditsView, DryRunView, DispatchResponse, DispatchView, ErrorBody, EventView,
+  HealthView, MyConfig, Nothing, NewPublisher, ProcessView, ProviderView, QueueView, QueuedResponse, ReleaseView, ValidationResponse,
   page } from './contract/response.ts'
 export { isServiceName, serviceNames, type ServiceName } from './contract/service-names.ts'
 export { eventKinds, type Mode } from './contract/states.ts'

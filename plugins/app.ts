@@ -86,7 +86,9 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get }) => {
   await server.register(supportPage, { host: get('selectableProviders'), breakers: get('breakers') })
   await server.register(configurationRoutes, {
     configurationService: get('configurationService'),
-    credentialCheck: get('credentialCheck')
+    credentialCheck: get('credentialCheck'),
+    pipeline: get('pipeline'),
+    host: get('selectableProviders')
   })
   await server.register(webhookRoutes, { webhookReceiver: get('webhookReceiver') })
   await server.register(healthRoutes, { ...shared, clockSkew: get('clockSkew'), sandboxState: get('sandboxState') })

@@ -4,7 +4,7 @@ import { DispatchError } from '../contract/errors.ts'
 import type { CheckView } from '../contract/response.ts'
 import { callCheck } from '../host/call/check.ts'
 import { type Log, logWith } from '../host/call/log.ts'
-import type { Host } from '../host/host.ts'
+import { type Host, offeredTo } from '../host/host.ts'
 import type { Network } from '../host/http/network.ts'
 import type { InstalledProvider } from '../host/load/load.ts'
 import type { Configurations, Owner, StoredConfiguration } from '../store/configuration/configurations.ts'
@@ -34,9 +34,10 @@ type Options = {
 export function createCredentialCheck (options: Options): CredentialCheck {
   const { configurations, host, database, now } = options
   return async (owner, code, author) => {
-    const provider = host.find(code)
+    const offered = offeredTo(host, owner.companyId)
+    const provider = offered.find(code)
     if (provider === undefined) {
-      throw new DispatchError('not_found', `There is no provider "${code}" installed${didYouMean(code, installedCodes(host))}.`)
+      throw new DispatchError('not_found', `There is no provider "${code}" installed${didYouMean(code, installedCodes(offered))}.`)
     }
     const { configurations: all } = await configurations.latest(owner.companyId)
     const stored = all.find(({ providerCode, userId }) => providerCode === code && userId === owner.userId)

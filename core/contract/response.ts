@@ -262,6 +262,22 @@ export const CheckView = Type.Object({
 }, { title: 'CredentialCheck' })
 export type CheckView = Static<typeof CheckView>
 
+/** What a dispatch would send. */
+export const DryRunView = Type.Object({
+  requests: Type.Array(Type.Object({
+    method: Type.String({ description: 'SMTP for an e-mail, WRITE for a file.' }),
+    url: Type.String(),
+    headers: Type.Record(Type.String(), Type.String()),
+    body: Type.Optional(Type.String({ description: 'At most 65,536 characters of it.' })),
+    counts: Type.Boolean({ description: 'It would make the dispatch real.' })
+  }), { description: 'With secrets masked.' }),
+  end: Type.Enum(['complete', 'reply_needed', 'refused', 'nothing_sent'], {
+    description: 'reply_needed: what follows depends on the answer to the last request.'
+  }),
+  message: Type.String()
+}, { title: 'DryRun' })
+export type DryRunView = Static<typeof DryRunView>
+
 const ConfigurationsOf = Type.Object({
   choices: Type.Record(Type.String(), ProviderCode),
   providers: Type.Array(ConfigurationView)

@@ -2,7 +2,7 @@ import { withTimeLimit } from '@dispatch/common'
 import { hash } from 'node:crypto'
 import { sampleLink } from '../access/document-links.ts'
 import { DispatchError } from '../contract/errors.ts'
-import type { ValidationResponse } from '../contract/response.ts'
+import type { DryRunView, ValidationResponse } from '../contract/response.ts'
 import type { DispatchRequest } from '../services/request.ts'
 import type { Database } from '../store/db/database.ts'
 import { type DispatchRecord, findDispatch, findIdempotencyKey } from '../store/dispatch/dispatch-views.ts'
@@ -12,6 +12,7 @@ import type { PipelineDependencies } from './dependencies.ts'
 import { createPlanner, type Planner, type PlannerOptions, validationOf } from './plan/plan.ts'
 import { createOperatorActions, type OperatorActions } from './recover/operator-actions.ts'
 import { type DispatchResult, resultOf } from './respond/result.ts'
+import { dryRunOf } from './run/dry-run.ts'
 import { createRunner, type Runner } from './run/runner.ts'
 
 /** The answer to a command. `replayed`: an earlier request with the same idempotency key made the dispatch. */
@@ -23,6 +24,8 @@ export type Pipeline =
   & {
     /** Runs all checks of a dispatch. Nothing is recorded or sent. */
     validate: (command: DispatchCommand) => Promise<ValidationResponse>
+    /** Tells what the first step of a dispatch would send. Nothing is recorded or sent. */
+    dryRun: (command: DispatchCommand) => Promise<DryRunView>
     /**
      * Checks, records, renders, calls the provider and settles. Throws a DispatchError for whatever keeps a dispatch from being recorded.
      */
@@ -51,6 +54,7 @@ export function createPipeline (
   return {
     ...createOperatorActions(dependencies, { resume: runner.resume, link }),
     validate: (command) => validate(planner, command),
+    dryRun: (command) => dryRunOf(dependencies, planner, command),
     dispatch: (command) => dispatch({ dependencies, planner, runner }, command),
     runQueued: runner.runQueued,
     drain: runner.drain

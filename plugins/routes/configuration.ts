@@ -1,7 +1,9 @@
 import type { JsonObject } from '@dispatch/common'
-import { type Actor, CheckView, ChoiceBody, ConfigurationBody, type ConfigurationService, ConfigurationView, type CredentialCheck,
-  DispatchError, isServiceName, MyConfig, Nothing, type Owner, refusal, requireService, type Role, type ServiceName } from '@dispatch/core'
+import { type Actor, AnyJsonObject, CheckView, ChoiceBody, ConfigurationBody, type ConfigurationService, ConfigurationView,
+  type CredentialCheck, DispatchError, DryRunView, type Host, isServiceName, MyConfig, Nothing, offeredTo, type Owner, type Pipeline,
+  providedNames, refusal, requireService, type Role, type ServiceName } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
 import { auditAuthorOf } from './audit-author.ts'
 import { codeIn } from './path-parameters.ts'
 
@@ -9,7 +11,9 @@ import { codeIn } from './path-parameters.ts'
 export const configurationRoutes: FastifyPluginCallbackTypebox<{
   configurationService: ConfigurationService
   credentialCheck: CredentialCheck
-}> = (app, { configurationService, credentialCheck }, done) => {
+  pipeline: Pipeline
+  host: Host
+}> = (app, { configurationService, credentialCheck, pipeline, host }, done) => {
   app.get('/api/v1/my/config', {
     config: { errors: [] },
     schema: {
@@ -82,7 +86,51 @@ export const configurationRoutes: FastifyPluginCallbackTypebox<{
     const { actor: { companyId }, params: { code } } = request
     return credentialCheck({ companyId, userId: null }, codeIn(code), auditAuthorOf(request))
   })
+
+  app.post<{ Params: { code: string }, Querystring: { service?: ServiceName }, Body: JsonObject }>(
+    '/api/v1/company/providers/:code/dry-run',
+    {
+      config: {
+        roles: ['admin'],
+        limit: 'dispatch',
+        errors: ['not_found', 'template_not_found', 'expectation_failed', 'validation_failed', 'configuration_missing']
+      },
+      schema: {
+        operationId: 'dryRunCompanyProvider',
+        tags: ['Configuration'],
+        summary: 'Tells the requests that a dispatch would send through the provider; none is sent.',
+        querystring: DryRunQuery,
+        body: { ...AnyJsonObject, description: 'The body of POST /api/{service}.' },
+        response: { 200: DryRunView }
+      }
+    },
+    (request) => {
+      const { actor, id: requestId, apiVersion: version, params, query, body } = request
+      const code = codeIn(params.code)
+      const service = query.service ?? onlyServiceOf(offeredTo(host, actor.companyId), code)
+      return pipeline.dryRun({ actor, requestId, version, services: [service], body: { ...body, providerName: code } })
+    }
+  )
   done()
+}
+
+/** An upload comes as a form with its file. */
+const rehearsed = providedNames.filter((name) => name !== 'upload')
+
+const DryRunQuery = Type.Object({
+  service: Type.Optional(Type.Enum([...rehearsed], { description: 'Needed where the provider offers several.' }))
+}, { additionalProperties: false })
+
+/** The one service of a provider. Throws `not_found` for no provider, and `validation_error` where there are several services or none. */
+function onlyServiceOf (host: Host, code: string): ServiceName {
+  const provider = host.find(code)
+  if (provider === undefined) throw new DispatchError('not_found', `There is no provider "${code}" installed.`)
+  const [service, ...others] = rehearsed.filter((name) => provider.manifest.services[name] !== undefined)
+  if (service !== undefined && others.length === 0) return service
+  const message = service === undefined
+    ? `The provider "${code}" has no service whose dispatch is JSON.`
+    : `The provider "${code}" offers ${[service, ...others].join(', ')}: name one.`
+  throw refusal('validation_error', [{ path: '/query/service', code: 'required', message }])
 }
 
 type Scope = {

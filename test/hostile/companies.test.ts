@@ -302,6 +302,11 @@ const matrix: Record<string, Row> = {
     request: at('/api/v1/company/providers/sample/check'),
     ok: [200, 404]
   },
+  'POST /api/v1/company/providers/:code/dry-run': {
+    roles: ['admin'],
+    request: at('/api/v1/company/providers/sample/dry-run?service=invoicing', {}),
+    ok: [400, 422]
+  },
   'DELETE /api/v1/company/providers/:code': { roles: ['admin'], request: at('/api/v1/company/providers/sample'), ok: [204, 404] },
   'GET /api/v1/users': { roles: ['operator', 'admin'], request: at('/api/v1/users') },
   'POST /api/v1/users': {

@@ -146,7 +146,8 @@ function tokenFor (value: string, lifetime: number, now: Date): Token {
   return { value, usableUntil: now.getTime() + (lifetime - Math.min(margin, lifetime / 10)) * 1000 }
 }
 
-async function tokenRequest (
+/** The form and the headers of a request for a token. Throws a {@link RequestFailure} when an assertion cannot be signed. */
+export async function tokenRequest (
   oauth2: OAuth2,
   now: Date
 ): Promise<{ fields: Record<string, string | undefined>, headers: Record<string, string> }> {

@@ -1,0 +1,52 @@
+import { Readable } from 'node:stream'
+import { refusal } from '../../contract/errors.ts'
+import type { DryRunView } from '../../contract/response.ts'
+import { dryRun } from '../../host/call/dry-run.ts'
+import { needsProvider, services } from '../../services/index.ts'
+import type { DispatchCommand } from '../command.ts'
+import type { PipelineDependencies } from '../dependencies.ts'
+import type { Planner } from '../plan/plan.ts'
+import { isCallable } from '../step.ts'
+import { contextOf } from './call.ts'
+import { prepareContent } from './content.ts'
+import { beginRun, plannedDispatch } from './run.ts'
+
+/**
+ * What a dispatch would send, without recording, storing or sending anything: its documents are made in memory. Throws a DispatchError for
+ * whatever a validation would refuse.
+ */
+export async function dryRunOf (dependencies: PipelineDependencies, planner: Planner, command: DispatchCommand): Promise<DryRunView> {
+  const { newId, now, files } = dependencies
+  const plan = await planner.plan(command, planner.read(command))
+  const run = beginRun(plannedDispatch(plan, command, { dispatchId: newId() }), { runId: newId(), createdAt: now() })
+  const [step] = run.steps
+  if (step === undefined || !isCallable(step) || !needsProvider(step.service)) {
+    throw refusal('validation_error', [{ path: '', code: 'no_provider', message: 'There is no provider that would send something.' }])
+  }
+  const kept = new Map<string, Uint8Array>()
+  const inMemory = {
+    ...files,
+    put (key: string, bytes: Uint8Array) {
+      kept.set(idIn(key), bytes)
+      return Promise.resolve()
+    }
+  }
+  const { made } = await prepareContent({ ...dependencies, files: inMemory }, run, step, () => Promise.resolve(undefined))
+  const context = await contextOf(dependencies, run, step)
+  const documents = {
+    read: ({ id }: { id: string }) => {
+      const bytes = kept.get(id)
+      return bytes === undefined
+        ? Promise.reject(new Error(`There is no document ${id}.`))
+        : Promise.resolve(Readable.from([Buffer.from(bytes)], { objectMode: false }))
+    },
+    keep: () => Promise.reject(new TypeError('A dry run keeps nothing.'))
+  }
+  const resources = { ...context.resources, documents, holds: () => true }
+  return await dryRun(step.by.provider, step.service, services[step.service].request(step.fields, made), { ...context, resources })
+}
+
+/** A storage key ends with the id of its document. */
+function idIn (key: string): string {
+  return key.slice(key.lastIndexOf('/') + 1)
+}
