@@ -40,11 +40,10 @@ async function signedCase (webhook: WebhookManifest, { name, fixture }: Named<Si
     settings: () => settings,
     keys: sources
   }, at)
+  const named = Object.keys(headers).join(', ')
   return judged('signed', name, verdict === 'verified' ? [] : [
-    `The manifest does not verify what the vendor has signed (${verdict}), with ${
-      Object.keys(headers).join(', ')
-    }: compare header, prefix, ` +
-    'encoding, secret and timestamp of "verify" with it.'
+    `The manifest does not verify what the vendor has signed (${verdict}), with ${named}: compare "verify" with it, its header, prefix, ` +
+    'encoding, secret and timestamp.'
   ])
 }
 
