@@ -51,7 +51,7 @@ const homes: Record<string, RegExp> = {
   kysely: /^core\/store\//,
   pg: /^core\/(store|packages\/embedded-postgres)\//,
   'rate-limiter-flexible': /^core\/store\/tenants\/rate-limiter\.ts$/,
-  esbuild: /^(core\/host\/sandbox\/runtime|scripts\/provider\/bundle)\.ts$/,
+  esbuild: /^(core\/host\/sandbox\/runtime|scripts\/provider\/(kit-)?bundle)\.ts$/,
   undici: /^core\/host\/http\/transport\.ts$/,
   nodemailer: /^core\/host\/smtp\/mailer\.ts$/,
   jose: /^core\/(access|host|packages\/marketplace)\//,

@@ -1,10 +1,10 @@
 /**
  * `npm run provider -- new <code> --service <service>` writes the folder of a new provider, below `providers/` or, with `--in`, another
- * directory. `npm run provider test <folder>` checks a provider with the conformance kit and prints its report; the exit code is 1 when it
- * fails. Rules after the folder are checked alone; `-- test <folder> --json` prints the report as JSON. `npm run provider -- record
- * <folder> <verb> <name> --call <file>` calls a verb with the real vendor and writes what was said as a fixture. `npm run provider pack
- * <folder>` writes the tarball for a catalog into the directory of the call, or, with `--out`, another one; `--unchecked` leaves the kit
- * out, and `--key` names the private key with which the publisher signs it.
+ * directory; with `--dir`, as a repository of its own; with `--js` in JavaScript. `npm run provider test <folder>` checks a provider with
+ * the conformance kit and prints its report; the exit code is 1 when it fails. Rules after the folder are checked alone; `-- test <folder>
+ * --json` prints the report as JSON. `npm run provider -- record <folder> <verb> <name> --call <file>` calls a verb with the real vendor
+ * and writes what was said as a fixture. `npm run provider pack <folder>` writes the tarball for a catalog into the directory of the call,
+ * or, with `--out`, another one; `--unchecked` leaves the kit out, and `--key` names the private key with which the publisher signs it.
  */
 import { type ConformanceReport, type ConformanceRule, conformanceRules, countOf, formatReport,
   runConformanceInChild } from '@dispatch/conformance/command'
@@ -14,7 +14,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { Packing } from './provider/pack.ts'
 
-const usage = `npm run provider -- new <code> --service <service> [--in <directory>]
+const usage = `npm run provider -- new <code> --service <service> [--in <directory> | --dir <folder>] [--js]
 npm run provider -- test <folder> [<rule> …] [--json]
 npm run provider -- record <folder> <verb> <name> --call <file> [--settings <file>] [--document <file>] [--force]
 npm run provider -- pack <folder> [--out <directory>] [--unchecked] [--key <private key>] [--json]`
@@ -23,13 +23,20 @@ npm run provider -- pack <folder> [--out <directory>] [--unchecked] [--key <priv
 const here = process.env['INIT_CWD'] ?? process.cwd()
 const providers = fileURLToPath(new URL('../providers', import.meta.url))
 
-async function make (code: string, service: string, directory: string): Promise<void> {
-  // It loads the core, which the command "test" leaves to its child.
-  const { scaffoldProvider } = await import('./provider/scaffold.ts')
-  const made = await scaffoldProvider({ code, service, directory })
+type Wanted = { code: string, service: string, directory: string, own: string | undefined, entry: 'index.ts' | 'index.js' }
+
+async function make ({ own, ...wanted }: Wanted): Promise<void> {
+  // Both load the core, which the command "test" leaves to its child.
+  const made = own === undefined
+    ? await (await import('./provider/scaffold.ts')).scaffoldProvider(wanted)
+    : await (await import('./provider/repository.ts')).scaffoldRepository(own, wanted)
   const below = relative(here, made)
   const folder = below.startsWith('..') ? made : below
-  console.log(`${folder} is there. What is left to write stands in ${folder}/README.md. To try it: npm run provider test ${folder}`)
+  console.log(
+    `${folder} is there. What is left to write stands in ${folder}/README.md. To try it: ${
+      own === undefined ? `npm run provider test ${folder}` : `cd ${folder} && npm install && npm test`
+    }`
+  )
 }
 
 async function test (folder: string, only: readonly string[], format: (report: ConformanceReport) => string): Promise<void> {
@@ -60,6 +67,8 @@ try {
     options: {
       service: { type: 'string' },
       in: { type: 'string' },
+      dir: { type: 'string' },
+      js: { type: 'boolean' },
       json: { type: 'boolean' },
       call: { type: 'string' },
       settings: { type: 'string' },
@@ -73,8 +82,10 @@ try {
   // Without "--", npm removes the names of the options and passes on only their values.
   const [service = rest[0], directory = rest[1] ?? providers] = [values.service, values.in]
   const at = (path: string | undefined): string | undefined => path === undefined ? undefined : resolve(here, path)
-  if (command === 'new' && name !== undefined && service !== undefined) await make(name, service, resolve(here, directory))
-  else if (command === 'test' && name !== undefined) {
+  if (command === 'new' && name !== undefined && service !== undefined) {
+    const entry = values.js === true ? 'index.js' : 'index.ts'
+    await make({ code: name, service, directory: resolve(here, directory), own: at(values.dir), entry })
+  } else if (command === 'test' && name !== undefined) {
     await test(resolve(here, name), rest, values.json === true ? (report) => JSON.stringify(report, null, 2) : formatReport)
   } else if (command === 'record' && name !== undefined && rest.length === 2 && values.call !== undefined) {
     const [verb = '', fixture = ''] = rest

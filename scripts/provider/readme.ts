@@ -1,8 +1,11 @@
 import { deliveryStatusesOf, isDeliveryService, type ProvidedName } from '@dispatch/core'
 import { outlines } from './outlines.ts'
 
+/** What a page is about; `entry` is the file of the definition. */
+type Subject = { code: string, service: ProvidedName, entry: string }
+
 /** The README.md of a new provider with these settings: what is left to write. */
-export function readmeOf (code: string, service: ProvidedName, settings: readonly string[]): string {
+export function readmeOf ({ code, service, entry }: Subject, settings: readonly string[]): string {
   const { body, filled, events } = outlines[service]
   const name = nameOf(code)
   return `# ${name}
@@ -17,13 +20,13 @@ At ${name}: where the API key is made${events === undefined ? '' : ', and where 
 
 ## Still to be written
 
-\`npm run provider test <this folder>\` says what is missing: the request that goes to the vendor. In \`index.ts\`, in place of \`const ${body} = {}\`:
+\`npm run provider test <this folder>\` says what is missing: the request that goes to the vendor. In \`${entry}\`, in place of \`const ${body} = {}\`:
 
 \`\`\`ts
 const ${body} = ${filled}
 \`\`\`
 
-Then put ${name}'s own words in place of the placeholders: address, fields, answer and error codes in \`index.ts\`, the same in \`fixtures/\`.${
+Then put ${name}'s own words in place of the placeholders: address, fields, answer and error codes in \`${entry}\`, the same in \`fixtures/\`.${
     events === undefined ? '' : ` In place of \`fixtures/webhook.signed.json\`, an event that ${name} has signed.`
   }${followUp(service)}
 The guide is \`providers/README.md\` of Document Dispatch.

@@ -8,13 +8,18 @@ import core from '../../core/package.json' with { type: 'json' }
 import { outlines } from './outlines.ts'
 import { nameOf, readmeOf } from './readme.ts'
 
-/** The code of a new provider, its service, and the directory of its folder. */
-export type NewProvider = { code: string, service: string, directory: string }
+/**
+ * The code of a new provider, its service, and the directory of its folder. `folder`: its own path, by default its code in the directory.
+ * `entry`: by default in TypeScript.
+ */
+export type NewProvider = { code: string, service: string, directory: string, folder?: string, entry?: Entry }
+type Entry = 'index.ts' | 'index.js'
 
 const fitCode = compile(ProviderCode)
 
 /** Writes the folder of a new provider and resolves to its path. Throws an Error with one sentence when it cannot. */
-export async function scaffoldProvider ({ code, service, directory }: NewProvider): Promise<string> {
+export async function scaffoldProvider (wanted: NewProvider): Promise<string> {
+  const { code, service, directory, folder = join(directory, code), entry = 'index.ts' } = wanted
   if (!fitCode(code).ok) {
     throw new Error(
       `"${code}" is no code of a provider: lowercase letters, digits and dashes, 2 to 41 characters, beginning with a letter.`
@@ -23,9 +28,8 @@ export async function scaffoldProvider ({ code, service, directory }: NewProvide
   if (!isServiceName(service) || !needsProvider(service)) {
     throw new Error(`"${service}" is no service that a provider does: ${providedNames.join(', ')}.`)
   }
-  const folder = join(directory, code)
   if (existsSync(folder)) throw new Error(`${folder} is there already: choose another code, or remove the folder.`)
-  for (const [path, text] of Object.entries(filesOf(code, service))) {
+  for (const [path, text] of Object.entries(filesOf(code, service, entry))) {
     await mkdir(dirname(join(folder, path)), { recursive: true })
     await writeFile(join(folder, path), text)
   }
@@ -45,7 +49,7 @@ function settingsOf (service: ProvidedName): object {
   }
 }
 
-function filesOf (code: string, service: ProvidedName): Record<string, string> {
+function filesOf (code: string, service: ProvidedName, entry: Entry): Record<string, string> {
   const { events } = outlines[service]
   return {
     'package.json': json({
@@ -53,11 +57,11 @@ function filesOf (code: string, service: ProvidedName): Record<string, string> {
       version: '1.0.0',
       private: true,
       type: 'module',
-      exports: './index.ts',
+      exports: `./${entry}`,
       peerDependencies: { [core.name]: `^${core.version}` }
     }),
-    'index.ts': definitionOf(code, service),
-    'README.md': readmeOf(code, service, Object.keys(settingsOf(service))),
+    [entry]: definitionOf(code, service),
+    'README.md': readmeOf({ code, service, entry }, Object.keys(settingsOf(service))),
     'fixtures/send.accepted.json': json(fixtureOf(code, service)),
     ...Object.fromEntries(
       Object.entries(events ?? {}).map(([word, status]) => [`fixtures/webhook.${status}.json`, json(eventOf(service, word, status))])

@@ -5,6 +5,7 @@ export { MarketplaceRefusal, refusalCodes } from './refusal.ts'
 // Packages.
 export { inspectPackage, isForSdk, type AdapterPackage } from './package/inspect.ts'
 export { writePackage } from './package/write.ts'
+export { writeTarball } from './package/tarball.ts'
 export { offerOf, type PackageManifest } from './package/manifest.ts'
 
 // Catalogs.

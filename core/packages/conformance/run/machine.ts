@@ -111,9 +111,13 @@ function replace (object: object, name: string, value: unknown): () => void {
   }
 }
 
+/** Where the kit is installed among a provider's own packages, it lies in the provider's folder. */
+const kit = new URL('.', import.meta.url).href
+
 /** The folder in which the code lies that has called, when Node's own frames and this file's are passed over. */
 function callingFolder (folders: readonly string[]): string | undefined {
   const frames = (new Error('Who calls?').stack ?? '').split('\n').slice(1)
   const caller = frames.find((frame) => !frame.includes('node:') && !frame.includes(import.meta.url) && /:\d+:\d+\)?$/.test(frame))
-  return folders.find((folder) => caller?.includes(pathToFileURL(`${folder}/`).href) === true || caller?.includes(`${folder}/`) === true)
+  if (caller === undefined || caller.includes(kit)) return undefined
+  return folders.find((folder) => caller.includes(pathToFileURL(`${folder}/`).href) || caller.includes(`${folder}/`))
 }

@@ -1,0 +1,71 @@
+import * as esbuild from 'esbuild'
+import { readFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** The files of a package by their paths, and the files of other packages that are part of them (absolute paths). */
+export type Built = { files: Map<string, Uint8Array>, foreign: string[] }
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** Modules that are reached by a path at run time, each under the name that it has in the bundle. */
+const reached: Readonly<Record<string, readonly [path: string, bundled: string]>> = {
+  'core/host/load/modules.ts': ['\'../../provider.ts\'', '\'./provider.js\''],
+  'core/packages/conformance/in-child.ts': ['\'child.ts\'', '\'child.js\'']
+}
+
+/**
+ * Bundles the kit: its command, the process in which it runs, and what providers import, which must be the same modules as the kit's own.
+ * `machine` stays a file of its own, because it tells its own frames from a provider's by the name of its file.
+ */
+export async function bundleKit (): Promise<Built> {
+  return await bundle({
+    command: 'scripts/provider/kit-command.ts',
+    child: 'core/packages/conformance/child.ts',
+    provider: 'core/provider.ts',
+    machine: 'core/packages/conformance/run/machine.ts'
+  })
+}
+
+/** Bundles what providers import, for the tests of their own that an author writes. */
+export async function bundleSdk (): Promise<Built> {
+  return await bundle({ provider: 'core/provider.ts' })
+}
+
+async function bundle (entryPoints: Record<string, string>): Promise<Built> {
+  const { outputFiles, metafile: { inputs } } = await esbuild.build({
+    absWorkingDir: root,
+    entryPoints,
+    outdir: 'bundled',
+    bundle: true,
+    splitting: true,
+    write: false,
+    metafile: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node26',
+    minifySyntax: true,
+    legalComments: 'none',
+    logLevel: 'silent',
+    // CommonJS packages in a bundle ask for modules of Node with `require`.
+    banner: { js: 'import { createRequire as requireOf } from \'node:module\'; const require = requireOf(import.meta.url);' },
+    plugins: [bundledPaths]
+  })
+  return {
+    files: new Map(outputFiles.map(({ path, contents }) => [basename(path), contents])),
+    foreign: Object.keys(inputs).filter((path) => path.includes('node_modules/')).map((path) => join(root, path))
+  }
+}
+
+const bundledPaths: esbuild.Plugin = {
+  name: 'bundled-paths',
+  setup (build) {
+    build.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+      const change = Object.entries(reached).find(([name]) => path === join(root, name))?.[1]
+      if (change === undefined) return undefined
+      const text = await readFile(path, 'utf8')
+      if (!text.includes(change[0])) throw new Error(`${path} no longer has ${change[0]}, which the bundle replaces.`)
+      return { contents: text.replace(...change), loader: 'ts' }
+    })
+  }
+}
