@@ -32,7 +32,7 @@ export { AuditQuery, AuditView, BalanceView, CompanyChanges, CompanyView, Credit
 export { Login, LoginResponse } from './contract/auth.ts'
 export { CallbackSecrets, CallbackView, CompanyCallback, DispatchCallback, NewCallbackSecret, callbackTypes, toldStatuses,
   type CallbackType } from './contract/callbacks.ts'
-export { AnyJsonObject, ProviderCode, Uuid } from './contract/common.ts'
+export { AnyJsonObject, ProviderCode, Uuid, oneLine } from './contract/common.ts'
 export { deliveryStatuses, deliveryStatusesOf, eventServices, isDeliveryService, isEventService, type DeliveryService,
   type EventService } from './contract/delivery.ts'
 export { DispatchError, errorRow, errorTable, refusal, type RateLimitStatus, type ErrorWord } from './contract/errors.ts'

@@ -14,6 +14,7 @@ const AccountEmail = Type.String({ format: 'email', maxLength: 254, examples: ['
 export const passwordLength = { minLength: 10, maxLength: 200 } as const
 
 const NewPassword = Type.String({
+  title: 'Password',
   ...passwordLength,
   pattern: withoutControls,
   description:
@@ -23,11 +24,13 @@ const NewPassword = Type.String({
 })
 
 const RoleName = Type.Enum(['operator', 'admin', 'member'], {
+  title: 'Role',
   description: 'member: dispatches. admin: runs the company. operator: runs the platform. Nobody gives a role above their own.',
   examples: ['member']
 })
 
 const UsableServices = Type.Array(Type.Enum([...serviceNames, '*']), {
+  title: 'UsableServices',
   uniqueItems: true,
   maxItems: 20,
   description: 'The services that the user may use; "*" stands for all.',
@@ -93,6 +96,7 @@ const lists = 'Permitted networks (CIDR) or addresses; empty: all.'
 
 /** Networks as an admin or an operator writes them. */
 const AddressList = Type.Array(Type.String({ maxLength: 64 }), {
+  title: 'AddressList',
   maxItems: 200,
   description: lists,
   examples: [['127.0.0.0/8', '::1', '2001:db8::/32']]

@@ -48,16 +48,17 @@ const [controls, separators, spaces] = [
 /** The pattern of a text without control characters. */
 export const withoutControls = `^[^${controls}]*$`
 
+/** What all texts of one line have in common. */
+export const oneLine = {
+  minLength: 1,
+  pattern: `^[^${controls}${separators}]*$`,
+  not: { pattern: `^[${spaces}]+$` },
+  description: 'one line, without control characters'
+} as const
+
 /** A text of one line that is not blank. It can be the value of a header, because it cannot start another header. */
 export function Line (maxLength: number, options: TStringOptions = {}): TString {
-  return Type.String({
-    minLength: 1,
-    maxLength,
-    pattern: `^[^${controls}${separators}]*$`,
-    not: { pattern: `^[${spaces}]+$` },
-    description: 'one line, without control characters',
-    ...options
-  })
+  return Type.String({ ...oneLine, maxLength, ...options })
 }
 
 /** A text of one or more lines, separated by "\n", that is not blank. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
 import { type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import { AnyJsonObject, CallbackUrl, Metadata, ProviderCode } from '../contract/common.ts'
-import { deliveryStatusesOf, isEventService } from '../contract/delivery.ts'
+import { deliveryStatusesOf, eventServices, isEventService } from '../contract/delivery.ts'
 import { type ServiceName, serviceNames } from '../contract/service-names.ts'
 import { chainFollowers } from './chains.ts'
 import { needsProvider, services } from './index.ts'
@@ -141,12 +141,13 @@ export function eventsOf (path: readonly ServiceName[]): string[] {
 
 /** The field for what waits for an event, where there can be one; `ownOf`: the schema of each of its forms. */
 export function deferredField (path: readonly ServiceName[], ownOf: (form: StepSchema) => TObject): TProperties {
-  const events = eventsOf(path)
-  if (events.length === 0) return {}
-  const names = path.filter(isEventService).map(capital).join('Or')
+  // In the order of the services, not of the path: what has the same events has the same name.
+  const withEvents = eventServices.filter((name) => path.includes(name))
+  if (withEvents.length === 0) return {}
+  const names = withEvents.map(capital).join('Or')
   return {
     deferred: Type.Optional(Type.Array(Type.Unsafe<JsonObject>({
-      ...Type.Object({ on: Type.Enum(events), service: Type.Enum([...deferrable]) }),
+      ...Type.Object({ on: Type.Enum(eventsOf(withEvents)), service: Type.Enum([...deferrable]) }),
       title: `DeferredActionOn${names}`,
       discriminator: { propertyName: 'service' },
       oneOf: deferrable.map((name) => ownOf(deferredStepSchema(name)))

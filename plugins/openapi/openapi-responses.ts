@@ -13,42 +13,67 @@ declare module 'fastify' {
 }
 
 /** What a route answers, as far as the framework does not know of it. */
-export type RouteResponses = { config: FastifyContextConfig, words: readonly ErrorWord[] }
+export type RouteResponses = { config: FastifyContextConfig, own: readonly ErrorWord[] }
 
-/** What every route can answer. */
-const always: readonly ErrorWord[] = ['https_required', 'unsupported_version', 'internal_error', 'service_unavailable']
+/** What any operation answers. It is told once, as the "default" of each: in every operation it took a tenth of the document. */
+const common: readonly ErrorWord[] = [
+  'unsupported_version',
+  'unauthorized',
+  'payload_too_large',
+  'unsupported_media_type',
+  'rate_limited',
+  'internal_error',
+  'service_unavailable'
+]
 
 export function routeResponsesOf (schema: FastifySchema | undefined, config: FastifyContextConfig): RouteResponses {
-  const words: ErrorWord[] = [
+  const own: ErrorWord[] = [
     ...config.errors ?? [],
-    ...(schema?.body === undefined ? [] : ['validation_error', 'payload_too_large', 'unsupported_media_type'] as const),
-    ...(config.public === true ? [] : ['unauthorized', 'forbidden', 'rate_limited'] as const),
-    ...always
+    ...(schema?.body === undefined ? [] : ['validation_error'] as const),
+    ...(config.public === true ? [] : ['forbidden'] as const),
+    'https_required'
   ]
-  return { config, words: [...new Set(words)] }
+  return { config, own: [...new Set(own)] }
 }
 
-/** The answers of an operation: its own, with the headers that every answer has, and its errors, each of which the document has once. */
+/**
+ * The answers of an operation: its own, with the headers that every answer has, and its errors, each of which the document has once. The
+ * status of an error of its own has the common words of that status, too.
+ */
 export function documentResponses (
-  own: Readonly<Record<string, OpenApiObject>>,
-  { config, words: all }: RouteResponses,
+  answers: Readonly<Record<string, OpenApiObject>>,
+  { config, own }: RouteResponses,
   components: Components
 ): Record<string, OpenApiObject> {
-  const byStatus = Object.groupBy(all, (word) => errorRow(word).status)
+  const statusOf = (word: ErrorWord): number => errorRow(word).status
+  const besides = common.filter((word) => !own.includes(word) && own.some((other) => statusOf(other) === statusOf(word)))
+  const byStatus = Object.groupBy([...own, ...besides], statusOf)
   const errors = Object.entries(byStatus).map(([status, words = []]) =>
     [
       status,
-      addComponent(components, 'responses', nameOf(status, words, config), {
-        description: words.map((word) => `\`${word}\`: ${errorRow(word).when}`).join('\n\n'),
-        headers: headersOf(config, components, words),
-        content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }
-      })
+      addComponent(components, 'responses', nameOf(words, config),
+        errorResponse(words, config, components, (word) => `\`${word}\`: ${errorRow(word).when}`))
     ] as const
   )
-  const successes = Object.entries(own).map(([status, answer]) =>
+  const others = addComponent(components, 'responses', named('CommonError', config),
+    errorResponse(common, config, components, (word) => `\`${word}\` (${statusOf(word)}): ${errorRow(word).when}`))
+  const successes = Object.entries(answers).map(([status, answer]) =>
     [status, { ...answer, description: described(answer, status), headers: headersOf(config, components) }] as const
   )
-  return Object.fromEntries([...errors, ...successes])
+  return Object.fromEntries([...errors, ...successes, ['default', others] as const])
+}
+
+function errorResponse (
+  words: readonly ErrorWord[],
+  config: FastifyContextConfig,
+  components: Components,
+  told: (word: ErrorWord) => string
+): OpenApiObject {
+  return {
+    description: words.map(told).join('\n\n'),
+    headers: headersOf(config, components, words),
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }
+  }
 }
 
 /** What the framework writes where the schema says nothing. */
@@ -56,15 +81,14 @@ function described ({ description }: OpenApiObject, status: string): unknown {
   return description === 'Default Response' ? STATUS_CODES[status] : description
 }
 
-/**
- * NotFound, ValidationFailedOrConfigurationMissing, UnprocessableEntityOf5: after the words that not every route has, or of more than two
- * after its status.
- */
-function nameOf (status: string, words: readonly ErrorWord[], { deprecated }: FastifyContextConfig): string {
-  const own = words.filter((word) => !always.includes(word))
-  const name = own.length > 2
-    ? `${STATUS_CODES[status]?.replaceAll(/\W/g, '') ?? ''}Of${own.length}`
-    : (own.length > 0 ? own : words).map(pascal).join('Or')
+/** NotFound, ValidationFailedAnd4: after the first word, and the number of further ones that not every route has. */
+function nameOf (words: readonly ErrorWord[], config: FastifyContextConfig): string {
+  const [first, ...further] = words
+  const more = further.filter((word) => word !== 'https_required' && !common.includes(word)).length
+  return named(`${pascal(first ?? '')}${more === 0 ? '' : `And${more}`}`, config)
+}
+
+function named (name: string, { deprecated }: FastifyContextConfig): string {
   return deprecated === undefined ? name : `${name}Deprecated`
 }
 

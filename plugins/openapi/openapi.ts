@@ -6,9 +6,10 @@ import plugin from 'fastify-plugin'
 import type { TObject } from 'typebox'
 import { deprecationWarning } from '../hooks/headers.ts'
 import { callbackOperations } from './callback-operations.ts'
-import { type Components, emptyComponents, nameSchemas, type OpenApiObject, shareParts } from './components.ts'
+import { type Components, emptyComponents, nameSchemas, type OpenApiObject } from './components.ts'
 import { documentResponses, type RouteResponses, routeResponsesOf } from './openapi-responses.ts'
 import { type PrecompressedJson, precompressJson, sendPrecompressedJson } from './precompressed-json.ts'
+import { shareFields, shareParameters, shareParts } from './sharing.ts'
 
 /** The OpenAPI 3.1 document of all routes at `/openapi.json`, from the schemas that check them, and pages to read it at `/docs`. */
 export const openapiPlugin = plugin<{ publicUrl: string }>(async (app, { publicUrl }) => {
@@ -110,10 +111,15 @@ const finish: SwaggerTransformObject = (document) => {
     }))
   )
   const shared = shareParts(operations.map(({ operation }) => operation), components)
-  const paths: Record<string, OpenApiObject> = {}
-  for (const [index, { path, method }] of operations.entries()) paths[path] = { ...paths[path], [method]: shared[index] }
+  const items: Record<string, OpenApiObject> = {}
+  for (const [index, { path, method }] of operations.entries()) items[path] = { ...items[path], [method]: shared[index] }
+  const paths = Object.fromEntries(Object.entries(items).map(([path, item]) => [path, shareParameters(item)]))
   const webhooks = callbackOperations(components)
-  return Object.assign(openapiObject, { paths, webhooks, components: { ...openapiObject.components, ...components } })
+  return Object.assign(openapiObject, {
+    paths,
+    webhooks,
+    components: { ...openapiObject.components, ...components, schemas: shareFields(components.schemas) }
+  })
 }
 
 /**

@@ -4,7 +4,7 @@ import { type Addresses, capital, chainBeginners, chainFollowers, ChainResponse,
 import type { FastifyPluginAsync, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { Type } from 'typebox'
 import { routeNotFound } from '../hooks/errors.ts'
-import { answerDispatch, callerOf, dispatchRouteOptions, idempotencyKeyOf, validationRouteOptions } from './dispatch-route.ts'
+import { answerDispatch, bySample, callerOf, dispatchRouteOptions, idempotencyKeyOf, validationRouteOptions } from './dispatch-route.ts'
 
 const places = ['first', 'second', 'third', 'fourth'].slice(0, longestChain)
 
@@ -16,9 +16,9 @@ export const chainRoutes: FastifyPluginAsync<{ pipeline: Pipeline, addresses: Ad
   app,
   { pipeline, addresses, templates }
 ) => {
-  const [invoice] = (await templates.listShared()).filter(({ source }) => source.service === 'invoicing')
+  const [invoice] = (await templates.listShared()).filter(({ source }) => source.service === 'invoicing').sort(bySample)
 
-  /** Of one chain alone: an invoice is large. */
+  /** Of one chain alone: even the shortest invoice is large. */
   const example = (path: ServicePath): { examples?: object[] } =>
     invoice === undefined || path.join('/') !== 'invoicing/email' ? {} : { examples: [exampleOf(invoice)] }
 
@@ -121,12 +121,12 @@ function chainsOf (length: number): string {
     `${chains.filter((path) => path.length === length).length} chains of ${length} services.`
 }
 
-/** An invoice, and its e-mail. */
+/** A document of an invoicing template, and its e-mail. */
 function exampleOf ({ id, sample, source: { documentType } }: StoredTemplate): object {
   return {
     documentType,
     template: { id, data: sample },
-    email: { ...services.email.example, body: `Your invoice: ${linkToken}` },
+    email: { ...services.email.example, body: `Your document: ${linkToken}` },
     metadata: { orderId: 'A-1001' }
   }
 }

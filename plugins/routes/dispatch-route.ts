@@ -1,5 +1,5 @@
 import { type Addresses, capital, type DispatchAnswer, type DispatchCommand, type ErrorWord, IdempotencyHeaders, type Mode, type Pipeline,
-  QueuedResponse, refusal, responseOf, type ServiceName, ValidationResponse } from '@dispatch/core'
+  QueuedResponse, refusal, responseOf, type ServiceName, type StoredTemplate, ValidationResponse } from '@dispatch/core'
 import type { FastifyReply, FastifyRequest, FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify'
 import { type Static, type TSchema, Type } from 'typebox'
 import { compileValidator } from '../hooks/body-parsing.ts'
@@ -57,7 +57,7 @@ export function dispatchRouteOptions (
 ) {
   return {
     ...ownReading,
-    config: { errors: [...dispatchErrors, ...errors], replayable: true, limit: 'dispatch' as const, testable: true },
+    config: { errors: [...errors, ...dispatchErrors], replayable: true, limit: 'dispatch' as const, testable: true },
     schema: {
       tags: ['Dispatch'],
       querystring: ModeQuery,
@@ -72,7 +72,7 @@ export function dispatchRouteOptions (
 export function validationRouteOptions (url: string, documentation: Documentation, errors: readonly ErrorWord[] = []) {
   return {
     ...ownReading,
-    config: { errors: [...validationErrors, ...late, ...errors], validates: true, limit: 'validation' as const, testable: true },
+    config: { errors: [...errors, ...validationErrors, ...late], validates: true, limit: 'validation' as const, testable: true },
     schema: {
       tags: ['Dispatch'],
       summary: `Validates POST ${url} without effect.`,
@@ -81,6 +81,11 @@ export function validationRouteOptions (url: string, documentation: Documentatio
       ...documentation
     }
   }
+}
+
+/** Templates with a short sample first. */
+export function bySample (one: StoredTemplate, other: StoredTemplate): number {
+  return JSON.stringify(one.sample).length - JSON.stringify(other.sample).length
 }
 
 /** The caller and the options of a dispatch. */

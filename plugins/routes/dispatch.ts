@@ -1,7 +1,8 @@
 import { type Addresses, DispatchResponse, documentedRequest, isServiceName, type Pipeline, type ServiceName, serviceNames, services,
   type StoredTemplate, type Templates } from '@dispatch/core'
 import type { FastifyPluginAsync } from 'fastify'
-import { answerDispatch, callerOf, dispatchRouteOptions, idempotencyKeyOf, operationOf, validationRouteOptions } from './dispatch-route.ts'
+import { answerDispatch, bySample, callerOf, dispatchRouteOptions, idempotencyKeyOf, operationOf,
+  validationRouteOptions } from './dispatch-route.ts'
 
 /** `POST /api/{service}` and `POST /api/{service}/validate`, for every service of the core. */
 export const dispatchRoutes: FastifyPluginAsync<{ pipeline: Pipeline, addresses: Addresses, templates: Templates }> = async (
@@ -42,8 +43,4 @@ function examplesOf (service: ServiceName, shared: readonly StoredTemplate[]): o
     ...example,
     metadata: { orderId: 'A-1001' }
   }))
-}
-
-function bySample (one: StoredTemplate, other: StoredTemplate): number {
-  return JSON.stringify(one.sample).length - JSON.stringify(other.sample).length
 }

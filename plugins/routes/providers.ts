@@ -13,7 +13,7 @@ const ReloadView = Type.Object({
   data: Type.Array(ProviderView),
   nextCursor: Type.Null(),
   processes: Type.Array(ProcessView, { description: 'Those that did not converge within 2 seconds among them.' })
-})
+}, { title: 'Reload' })
 
 /** Lists the installed providers; for operators: reloads them in all processes, and gives a code to another publisher. */
 export const providersRoutes: FastifyPluginCallbackTypebox<Options> = (app, { host, breakers, administration }, done) => {

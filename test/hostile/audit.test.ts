@@ -7,6 +7,7 @@ import { directory, provide } from '../fixtures/providers/folders.ts'
 import { letter } from '../plugins/support/templates.ts'
 import { packed } from '../support/adapters.ts'
 import { has, lacks } from '../support/matching.ts'
+import { operationsOf } from '../support/openapi.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { type Answer, invoiceRequest, type Login, operator, shippedProviders, startService } from '../support/service.ts'
 import { hasNoFault, isError, tablesOf } from './support.ts'
@@ -271,10 +272,8 @@ async function writtenBy (transaction: string): Promise<string[]> {
 }
 
 await t.test('every operation that changes something leaves its entry in the same transaction, or is a reasoned exception', async (t) => {
-  const { body: { paths } } = await send('GET', '/openapi.json')
-  const operations = Object.entries<object>(paths).flatMap(([path, methods]) =>
-    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`)
-  )
+  const { body: document } = await send('GET', '/openapi.json')
+  const operations = operationsOf(document).map(({ method, path }) => `${method} ${path}`)
   const mutating = operations.filter((operation) => !operation.startsWith('GET ') && !isDispatching(operation))
   t.strictSame(mutating.sort(), [...Object.keys(changes), ...Object.keys(exceptions)].sort())
   for (const [operation, { by = admin, send: change, action, company = companyId }] of Object.entries(changes)) {

@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import t from 'tap'
 import { chainBody } from '../support/chains.ts'
 import { has } from '../support/matching.ts'
-import { resolved, schemasOf } from '../support/openapi.ts'
+import { operationsOf, resolved, schemasOf } from '../support/openapi.ts'
 import { type Answer, invoiceRequest, type Sending, startService } from '../support/service.ts'
 import { hostileText, mutated } from './mutations.ts'
 import { hasNoFault, longestError } from './support.ts'
@@ -29,25 +29,26 @@ const compiled = schemasOf(api)
 /** A chain for the routes of the longer ones; its body is one for the shorter, too. */
 const longest = ['invoicing', 'email', 'sms', 'upload'] as const
 
-const operations: Operation[] = Object.entries<Schema>(api.paths).flatMap(([path, methods]) =>
-  Object.entries<Schema>(methods).map(([method, operation]) => {
-    const parameters: Schema[] = (operation['parameters'] ?? []).map(follow)
-    return {
-      method: method.toUpperCase(),
-      path,
-      seeds: seedsOf(path, follow(operation['requestBody'])?.content['application/json']),
-      query: parameters.filter((parameter) => parameter['in'] === 'query') as Operation['query'],
-      named: parameters.flatMap(({ in: place, name, example }: Schema) =>
-        place === 'path' && example !== undefined ? [[name, example]] : []
-      ) as Operation['named'],
-      answers: new Map(
-        Object.entries<Schema>(operation['responses']).map(
-          ([status, answer]) => [Number(status), checkOf(follow(answer).content?.['application/json'])]
-        )
+const operations: Operation[] = operationsOf(api).map(({ method, path, operation }) => {
+  const parameters: Schema[] = operation.parameters
+  const { default: others, ...responses } = operation.responses as Record<string, Schema>
+  // What any operation answers names its statuses: `unauthorized` (401).
+  const common = [...String(others?.['description']).matchAll(/` \((\d{3})\)/g)].map(([, status]) => [status, others] as const)
+  return {
+    method,
+    path,
+    seeds: seedsOf(path, operation.requestBody?.content['application/json']),
+    query: parameters.filter((parameter) => parameter['in'] === 'query') as Operation['query'],
+    named: parameters.flatMap(({ in: place, name, example }: Schema) =>
+      place === 'path' && example !== undefined ? [[name, example]] : []
+    ) as Operation['named'],
+    answers: new Map(
+      [...common, ...Object.entries(responses)].map(
+        ([status, answer]) => [Number(status), checkOf(answer?.['content']?.['application/json'])]
       )
-    }
-  })
-)
+    )
+  }
+})
 
 /** Valid bodies: of a chain the least; else the documented examples, or what the schema allows. */
 function seedsOf (path: string, content: Schema | undefined): fc.Arbitrary<unknown> | undefined {
@@ -69,8 +70,9 @@ function numbered ([example, number]: [any, string]): unknown {
 /** Values that a schema allows. */
 function fitting (found: Schema): fc.Arbitrary<unknown> {
   const schema: Schema = follow(found)
-  const { anyOf, enum: values, type, pattern, properties, required = [], examples } = schema
+  const { allOf, anyOf, enum: values, type, pattern, properties, required = [], examples } = schema
   if (Array.isArray(examples)) return fc.constantFrom(...examples as unknown[])
+  if (type === undefined && Array.isArray(allOf)) return fitting(allOf[0])
   if (Array.isArray(anyOf)) return fc.oneof(...anyOf.map(fitting))
   if (Array.isArray(values)) return fc.constantFrom(...values as unknown[])
   switch (type) {

@@ -6,31 +6,17 @@ import { gunzipSync } from 'node:zlib'
 import t from 'tap'
 import { appPlugin } from '../../plugins/app.ts'
 import { contains, has, lacks } from '../support/matching.ts'
-import { resolved, schemasOf } from '../support/openapi.ts'
+import { type Operation, operationsOf, resolved, schemasOf } from '../support/openapi.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { admin, type Answer, operator, startService } from '../support/service.ts'
 
 const service = await startService(t, { replacements: { renderer: quickRenderer } })
 const { status, body: document } = await service.send('GET', '/openapi.json', {}, null)
 
-type Operation = { path: string, method: string, operation: any }
-
 const follow = (part: any): any => resolved(document, part)
 const compiled = schemasOf(document)
 
-/** Every operation, with what it refers to in its place, but for schemas. */
-const operations: Operation[] = Object.entries<Record<string, any>>(document.paths).flatMap(([path, item]) =>
-  Object.entries(item).map(([method, { parameters, requestBody, responses, ...operation }]) => ({
-    path,
-    method: method.toUpperCase(),
-    operation: {
-      ...operation,
-      parameters: (parameters ?? []).map(follow),
-      requestBody: follow(requestBody),
-      responses: Object.fromEntries(Object.entries<any>(responses).map(([code, answer]) => [code, follow(answer)]))
-    }
-  }))
-)
+const operations = operationsOf(document)
 
 /** The schema of a JSON answer, as the document has it. */
 const answerOf = ({ operation }: Operation, code: string): any => follow(operation.responses[code].content['application/json'].schema)
@@ -167,18 +153,29 @@ await t.test('every operation says that plain HTTP is refused', (t) => {
   t.end()
 })
 
-await t.test('every error word is in the one schema of errors, and each that a route can answer stands at its status', (t) => {
+/** What operations answer whatever they do. */
+const common = ['unsupported_version', 'unauthorized', 'payload_too_large', 'unsupported_media_type', 'rate_limited', 'internal_error',
+  'service_unavailable'] as const
+
+await t.test('every error word is in the one schema of errors, and each that a route can answer stands at its status; what any operation ' +
+  'answers, once', (t) => {
   t.strictSame(follow(document.components.schemas.Error.properties.error).enum, Object.keys(errorTable))
   for (const { method, path, operation } of operations) {
-    for (const [code, answer] of Object.entries<any>(operation.responses)) {
+    const { default: others, ...answers } = operation.responses
+    const told = [...others.description.matchAll(/`(\w+)` \((\d+)\): \w/g)].map(([, word, code]: RegExpMatchArray) => [word, Number(code)])
+    t.strictSame(told, common.map((word) => [word, errorTable[word].status]), `${method} ${path}`)
+    t.strictSame(others.content['application/json'].schema, { $ref: '#/components/schemas/Error' })
+    for (const [code, answer] of Object.entries<any>(answers)) {
       const words = [...answer.description.matchAll(/`(\w+)`:/g)].map(([, word]: RegExpMatchArray) => word as keyof typeof errorTable)
       for (const word of words) t.equal(String(errorTable[word].status), code, `${method} ${path}: ${word}`)
       if (words.length > 0) t.strictSame(answer.content['application/json'].schema, { $ref: '#/components/schemas/Error' })
     }
   }
   const dispatching = operations.find(({ method, path }) => method === 'POST' && path === '/api/invoicing')
-  t.strictSame(Object.keys(dispatching?.operation.responses), ['200', '400', '401', '402', '403', '404', '409', '413', '415', '417', '422',
-    '429', '500', '503', '504'])
+  t.strictSame(Object.keys(dispatching?.operation.responses), ['200', '400', '402', '403', '404', '409', '417', '422', '500', '503', '504',
+    'default'])
+  const login = operations.find(({ path }) => path === '/auth')?.operation
+  t.strictSame(Object.keys(login.responses), ['200', '400', '403', '429', 'default'], 'what it counts itself, it tells itself')
   t.end()
 })
 
@@ -194,8 +191,8 @@ await t.test('headers of requests and answers are told', (t) => {
   }
   const dispatching = operations.find(({ path }) => path === '/api/invoicing')?.operation
   t.strictSame(Object.keys(dispatching.responses['200'].headers).slice(3), ['RateLimit-Policy', 'RateLimit', 'Idempotency-Replayed'])
-  t.strictSame(Object.keys(dispatching.responses['429'].headers).slice(3), ['RateLimit-Policy', 'RateLimit', 'Retry-After'])
-  has(t, follow(dispatching.responses['429'].headers['Retry-After']), { schema: { type: 'integer' } })
+  t.strictSame(Object.keys(dispatching.responses.default.headers).slice(3), ['RateLimit-Policy', 'RateLimit', 'Retry-After'])
+  has(t, follow(dispatching.responses.default.headers['Retry-After']), { schema: { type: 'integer' } })
   t.strictSame(dispatching.parameters.map(({ name }: { name: string }) => name), [
     'async',
     'x-idempotency-key',

@@ -10,6 +10,25 @@ export function resolved (document: Document, part: any): any {
   return resolved(document, tokens.reduce((node: any, token) => node?.[token], document))
 }
 
+export type Operation = { path: string, method: string, operation: any }
+
+/** Every operation, with what it refers to in its place, but for schemas, and with the parameters of its path. */
+export function operationsOf (document: Document): Operation[] {
+  const follow = (part: any): any => resolved(document, part)
+  return Object.entries<Record<string, any>>(document['paths']).flatMap(([path, { parameters: common = [], ...methods }]) =>
+    Object.entries<any>(methods).map(([method, { parameters = [], requestBody, responses, ...operation }]) => ({
+      path,
+      method: method.toUpperCase(),
+      operation: {
+        ...operation,
+        parameters: [...parameters, ...common].map(follow),
+        requestBody: follow(requestBody),
+        responses: Object.fromEntries(Object.entries<any>(responses).map(([code, answer]) => [code, follow(answer)]))
+      }
+    }))
+  )
+}
+
 /** Compiles schemas of the document, with all that they refer to. */
 export function schemasOf (document: Document): (schema: unknown) => Validator<unknown> {
   const ajv = createAjv({ discriminator: true })
