@@ -3,8 +3,8 @@
  */
 export { AnyJson, AnyJsonObject, DocumentHandle } from './contract/common.ts'
 export { deliveryStatuses, eventServices, type EventService } from './contract/delivery.ts'
-export { callDispatch, type Outcome } from './host/call/call.ts'
 export { callCheck } from './host/call/check.ts'
+export { callDispatch, type Outcome } from './host/call/dispatch.ts'
 export type { State } from './host/call/context.ts'
 export { failureOf, providerErrors } from './host/call/failure.ts'
 export { problemsForeseen } from './host/call/foresee.ts'

@@ -10,7 +10,7 @@ import { IdempotencyKeyTaken, type NewDispatch } from '../store/dispatch/dispatc
 import type { DispatchCommand } from './command.ts'
 import type { PipelineDependencies } from './dependencies.ts'
 import { createPlanner, type Planner, type PlannerOptions, validationOf } from './plan/plan.ts'
-import { createOperatorActions, type OperatorActions } from './recover/operator-actions.ts'
+import { createOperatorActions, type OperatorActions } from './recover/dispatch-actions.ts'
 import { type DispatchResult, resultOf } from './respond/result.ts'
 import { dryRunOf } from './run/dry-run.ts'
 import { createRunner, type Runner } from './run/runner.ts'

@@ -1,5 +1,5 @@
 import { Agent, request } from 'undici'
-import { type CallContext, callDispatch } from '../../core/host/call/call.ts'
+import { type CallContext, callDispatch } from '../../core/host/call/dispatch.ts'
 import { createRedactor, redactLog } from '../../core/host/call/redact.ts'
 import { createProgress } from '../../core/host/call/request-outcome.ts'
 import { createOwnDocuments } from '../../core/host/files/own-documents.ts'

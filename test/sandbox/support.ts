@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { Test } from 'tap'
-import { type CallContext, callDispatch, type CallLimits, type Outcome } from '../../core/host/call/call.ts'
+import { type CallContext, callDispatch, type CallLimits, type Outcome } from '../../core/host/call/dispatch.ts'
 import { createDocumentSpool } from '../../core/host/files/document-spool.ts'
 import type { InstalledProvider } from '../../core/host/load/load.ts'
 import type { PoolOptions } from '../../core/host/sandbox/pool.ts'

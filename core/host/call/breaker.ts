@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Outcome } from './call.ts'
+import type { Outcome } from './dispatch.ts'
 
 /** `closed`: calls pass. `open`: no call passes. `half-open`: one call may probe whether the vendor works again. */
 export type BreakerState = 'closed' | 'open' | 'half-open'

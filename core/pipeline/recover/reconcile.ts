@@ -1,6 +1,6 @@
 import { DispatchError } from '../../contract/errors.ts'
 import type { DispatchStatus } from '../../contract/states.ts'
-import type { CallContext } from '../../host/call/call.ts'
+import type { CallContext } from '../../host/call/dispatch.ts'
 import { usualTimeLimit } from '../../host/call/invoke.ts'
 import { callLookup, missCountsAfter } from '../../host/call/lookup.ts'
 import type { StepError } from '../../store/db/schema.ts'

@@ -1,5 +1,5 @@
 import { DispatchError } from '../../contract/errors.ts'
-import type { Outcome } from '../../host/call/call.ts'
+import type { Outcome } from '../../host/call/dispatch.ts'
 import type { EventActor } from '../../store/db/schema.ts'
 import { beginAttempt, type Settlement } from '../../store/dispatch/steps.ts'
 import type { PipelineDependencies } from '../dependencies.ts'

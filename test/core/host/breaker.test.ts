@@ -1,6 +1,6 @@
 import t from 'tap'
 import { createBreakers } from '../../../core/host/call/breaker.ts'
-import type { Outcome } from '../../../core/host/call/call.ts'
+import type { Outcome } from '../../../core/host/call/dispatch.ts'
 
 const accepted: Outcome = { outcome: 'accepted', response: { id: '1', status: 'sent' } }
 const rejected: Outcome = { outcome: 'rejected', error: { word: 'provider_error', message: 'No.' } }

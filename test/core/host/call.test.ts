@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
-import { type CallContext, callDispatch, type CallLimits, type Outcome } from '../../../core/host/call/call.ts'
 import type { Context } from '../../../core/host/call/context.ts'
+import { type CallContext, callDispatch, type CallLimits, type Outcome } from '../../../core/host/call/dispatch.ts'
 import type { InstalledProvider } from '../../../core/host/load/load.ts'
 import type { ServiceDefinition } from '../../../core/host/manifest/definition.ts'
 import { isVerb } from '../../../core/host/manifest/verbs.ts'

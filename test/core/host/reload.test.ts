@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { callDispatch } from '../../../core/host/call/call.ts'
+import { callDispatch } from '../../../core/host/call/dispatch.ts'
 import { createHost, type Host } from '../../../core/host/host.ts'
 import type { PassedTrials } from '../../../core/host/load/trials.ts'
 import { callContext, invoice, memoryLog } from '../../fixtures/providers/call.ts'

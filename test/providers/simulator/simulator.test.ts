@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import t, { type Test } from 'tap'
 import { deliveryServices, deliveryStatuses, deliveryStatusesOf, isEventService } from '../../../core/contract/delivery.ts'
-import { type CallContext, callDispatch, type Outcome } from '../../../core/host/call/call.ts'
+import { type CallContext, callDispatch, type Outcome } from '../../../core/host/call/dispatch.ts'
 import { invoke } from '../../../core/host/call/invoke.ts'
 import { createHost } from '../../../core/host/host.ts'
 import { checkSettings } from '../../../core/host/settings/settings.ts'
