@@ -38,7 +38,7 @@ const Sandbox = Type.Optional(
 )
 
 /** The result of a step. */
-export const StepAnswer = Type.Object({
+export const StepResult = Type.Object({
   service: Type.String(),
   status: Type.Enum(stepStatuses),
   providerName: nullable(ProviderCode),
@@ -47,12 +47,12 @@ export const StepAnswer = Type.Object({
   generatedDocument: nullable(GeneratedDocument),
   error: Type.Optional(StepError)
 }, { title: 'StepResult' })
-export type StepAnswer = Static<typeof StepAnswer>
+export type StepResult = Static<typeof StepResult>
 
 /** Further fields of the error of a chain of which only some steps succeeded. */
 export const PartialDispatch = Type.Object({
   status: Type.Enum(dispatchStatuses),
-  steps: Type.Array(StepAnswer, { description: 'The steps in their order, each with its own error.' }),
+  steps: Type.Array(StepResult, { description: 'The steps in their order, each with its own error.' }),
   creditsCharged: Type.Integer({ minimum: 0 }),
   retryUrl: Type.String({ format: 'uri', description: 'POST runs the remaining steps of the chain, and repeats none.' })
 })
@@ -89,7 +89,7 @@ export type DispatchResponse = Static<typeof DispatchResponse>
 /** The result of a successful chain: the generated document, and each step. */
 export const ChainResponse = Type.Object({
   ...whole,
-  steps: Type.Array(StepAnswer),
+  steps: Type.Array(StepResult),
   generatedDocument: nullable(GeneratedDocument),
   ...ending
 }, { title: 'ChainResult' })

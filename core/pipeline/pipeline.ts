@@ -10,16 +10,16 @@ import { IdempotencyKeyTaken, type NewDispatch } from '../store/dispatch/dispatc
 import type { DispatchCommand } from './command.ts'
 import type { PipelineDependencies } from './dependencies.ts'
 import { createPlanner, type Planner, type PlannerOptions, validationOf } from './plan/plan.ts'
-import { createOperatorActions, type OperatorActions } from './recover/dispatch-actions.ts'
-import { type DispatchResult, resultOf } from './respond/result.ts'
+import { createDispatchActions, type DispatchActions } from './recover/dispatch-actions.ts'
+import { resultOf, type RunResult } from './respond/result.ts'
 import { dryRunOf } from './run/dry-run.ts'
 import { createRunner, type Runner } from './run/runner.ts'
 
 /** The answer to a command. `replayed`: an earlier request with the same idempotency key made the dispatch. */
-export type DispatchReply = { result: DispatchResult, replayed: boolean }
+export type DispatchReply = { result: RunResult, replayed: boolean }
 
 export type Pipeline =
-  & OperatorActions
+  & DispatchActions
   & Pick<Runner, 'runQueued' | 'drain'>
   & {
     /** Runs all checks of a dispatch. Nothing is recorded or sent. */
@@ -52,7 +52,7 @@ export function createPipeline (
   const planner = createPlanner(dependencies, { ...options, link })
   const runner = createRunner(dependencies, { limit: synchronousLimit })
   return {
-    ...createOperatorActions(dependencies, { resume: runner.resume, link }),
+    ...createDispatchActions(dependencies, { resume: runner.resume, link }),
     validate: (command) => validate(planner, command),
     dryRun: (command) => dryRunOf(dependencies, planner, command),
     dispatch: (command) => dispatch({ dependencies, planner, runner }, command),

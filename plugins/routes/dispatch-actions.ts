@@ -9,7 +9,7 @@ import { findVisibleDispatch } from './visible-dispatches.ts'
 type Options = { database: Database, pipeline: Pipeline, addresses: Addresses }
 type Named = { Params: { id: string } }
 
-/** Operator actions for a dispatch without a success: retry it, cancel it, or resolve an uncertain step. */
+/** What people do with a recorded dispatch: retry it, cancel it, or resolve an uncertain step. */
 export const dispatchActionRoutes: FastifyPluginCallbackTypebox<Options> = (app, { database, pipeline, addresses }, done) => {
   async function view (actor: Actor, id: string): Promise<DispatchView> {
     return viewOf(await findVisibleDispatch(database, actor, id), addresses.document)

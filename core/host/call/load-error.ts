@@ -1,6 +1,6 @@
 /** Why a folder cannot be loaded as a provider: one sentence for the operator. */
 export class ProviderLoadError extends Error {
-  override name = 'Refusal'
+  override name = 'ProviderLoadError'
   /** The code of the provider, if it was already known. */
   readonly code: string | undefined
   /** File and line in the folder, such as `index.js:3`, or the file alone, once that is known. */

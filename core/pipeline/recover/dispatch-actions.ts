@@ -13,51 +13,51 @@ import { acquireLease, cancelDispatch, releaseLease, type Replacement } from '..
 import { type AuditAuthor, noteAudit } from '../../store/tenants/audit.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import { requireServices } from '../plan/resolve.ts'
-import { type DispatchResult, resultOf } from '../respond/result.ts'
+import { resultOf, type RunResult } from '../respond/result.ts'
 import { rehydrateWhatIsKept, userActorOf } from '../run/run.ts'
 import { resolveStep } from './reconcile.ts'
 import { isUnfinished, replacementOf } from './replacement.ts'
 import { cancelAtVendors } from './vendor-cancellation.ts'
 
 /** A recorded dispatch by its id, who wants something of it, and how that is written into the audit log. */
-export type OperatorRequest = { actor: Actor, author: AuditAuthor, dispatchId: string }
+export type ActionRequest = { actor: Actor, author: AuditAuthor, dispatchId: string }
 
 /** What a person can do with a recorded dispatch. Each action is a line of the audit log. */
-export type OperatorActions = {
+export type DispatchActions = {
   /**
    * Lets a dispatch go on at the step that failed, and repeats its deferred steps that failed. The body may correct one of them. Throws
    * `conflict` when nothing has failed, or another run has the dispatch.
    */
-  retry: (recorded: OperatorRequest & { body?: unknown, mode?: Mode }) => Promise<DispatchResult>
+  retry: (recorded: ActionRequest & { body?: unknown, mode?: Mode }) => Promise<RunResult>
   /**
    * Ends a dispatch of which nothing has begun. Of one that has ended, asks the vendors to cancel what they have accepted. Throws
    * `conflict` when neither is possible, and the error of a vendor that fails.
    */
-  cancel: (recorded: OperatorRequest) => Promise<DispatchResult>
+  cancel: (recorded: ActionRequest) => Promise<RunResult>
   /** Sets the outcome of an uncertain step. Throws `forbidden` unless an admin asks. */
-  resolve: (recorded: OperatorRequest & { outcome: 'accepted' | 'rejected', reason: string }) => Promise<DispatchResult>
+  resolve: (recorded: ActionRequest & { outcome: 'accepted' | 'rejected', reason: string }) => Promise<RunResult>
 }
 
 /** Lets a dispatch go on. Answers undefined when another run has just taken it. */
 export type Resume = (
   record: DispatchRecord,
   how: { actor: Actor, mode?: Mode | undefined, replacement?: Replacement, also?: TransactionHook }
-) => Promise<DispatchResult | undefined>
+) => Promise<RunResult | undefined>
 
 /** `link`: a sample, as long as every document link. */
-export function createOperatorActions (
+export function createDispatchActions (
   dependencies: PipelineDependencies,
   { resume, link }: { resume: Resume, link: string }
-): OperatorActions {
+): DispatchActions {
   const { database, leases, now } = dependencies
 
   /** Writes the action into the audit log. */
-  function audited ({ author, dispatchId }: OperatorRequest, action: string, facts: JsonObject = {}): TransactionHook {
+  function audited ({ author, dispatchId }: ActionRequest, action: string, facts: JsonObject = {}): TransactionHook {
     return (queries) =>
       noteAudit(queries, { companyId: author.companyId, author, action, object: { kind: 'dispatch', id: dispatchId }, facts, at: now() })
   }
 
-  async function find ({ actor, dispatchId }: Omit<OperatorRequest, 'author'>): Promise<DispatchRecord> {
+  async function find ({ actor, dispatchId }: Omit<ActionRequest, 'author'>): Promise<DispatchRecord> {
     const record = await findDispatch(database, actor.companyId, dispatchId)
     if (record === undefined || !maySee(actor, record)) {
       throw new DispatchError('not_found', 'There is no such dispatch: GET /api/v1/dispatches lists those of your company.')
@@ -69,7 +69,7 @@ export function createOperatorActions (
   /** Queues the deferred steps that failed once more. */
   async function deferAgain (
     queries: CompanyQueries,
-    { actor, dispatchId }: OperatorRequest,
+    { actor, dispatchId }: ActionRequest,
     replaced: { replacement?: Replacement }
   ): Promise<void> {
     const { companyId } = actor
@@ -78,7 +78,7 @@ export function createOperatorActions (
   }
 
   /** No client waits for deferred steps: the answer is that of a queued dispatch. */
-  async function deferAgainAlone (record: DispatchRecord, also: TransactionHook): Promise<DispatchResult> {
+  async function deferAgainAlone (record: DispatchRecord, also: TransactionHook): Promise<RunResult> {
     await database.company(record.company_id, async (queries) => also(queries))
     return { ...resultOf(record), status: 'queued', finishedAt: null }
   }

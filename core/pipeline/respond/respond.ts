@@ -1,8 +1,8 @@
 import { DispatchError } from '../../contract/errors.ts'
-import type { ChainResponse, DispatchResponse, PartialDispatch, QueuedResponse, StepAnswer } from '../../contract/response.ts'
+import type { ChainResponse, DispatchResponse, PartialDispatch, QueuedResponse, StepResult } from '../../contract/response.ts'
 import type { DispatchStatus } from '../../contract/states.ts'
 import { isAcceptedByProvider, type Step } from '../step.ts'
-import { type DispatchResult, type DocumentUrl, generatedDocument, stepError } from './result.ts'
+import { type DocumentUrl, generatedDocument, type RunResult, stepError } from './result.ts'
 
 /** The URLs in an answer. `status`: of the dispatch; `/retry` is below it. */
 export type Addresses = { document: DocumentUrl, status: (dispatchId: string) => string }
@@ -11,14 +11,14 @@ export type Addresses = { document: DocumentUrl, status: (dispatchId: string) =>
 export type DispatchAnswer = DispatchResponse | ChainResponse | QueuedResponse
 
 /** The body for a dispatch that succeeded or goes on. Throws the error of any other. */
-export function responseOf (result: DispatchResult, addresses: Addresses): DispatchAnswer {
+export function responseOf (result: RunResult, addresses: Addresses): DispatchAnswer {
   const { dispatchId, status, metadata, steps, createdAt, finishedAt } = result
   const test = result.test ? { test: true as const } : {}
   if (status === 'queued' || status === 'running') {
     return { success: true, dispatchId, status, ...test, statusUrl: addresses.status(dispatchId), metadata }
   }
   if (status !== 'succeeded') throw errorOf(result, addresses)
-  const answers = steps.map((step) => stepAnswer(step, addresses.document))
+  const answers = steps.map((step) => stepResult(step, addresses.document))
   const [only, ...others] = answers
   const beginning = { success: true, dispatchId, status, ...test } as const
   const ending = {
@@ -32,12 +32,12 @@ export function responseOf (result: DispatchResult, addresses: Addresses): Dispa
 }
 
 /** A chain that a provider has done in part must not be sent again. Any other dispatch has the error of the step that failed. */
-function errorOf ({ dispatchId, status, steps }: DispatchResult, { document, status: statusUrl }: Addresses): DispatchError {
+function errorOf ({ dispatchId, status, steps }: RunResult, { document, status: statusUrl }: Addresses): DispatchError {
   const failed = steps.find(({ state }) => state.error !== null)
   if (steps.some(isAcceptedByProvider)) {
     const state: PartialDispatch = {
       status,
-      steps: steps.map((step) => stepAnswer(step, document)),
+      steps: steps.map((step) => stepResult(step, document)),
       creditsCharged: steps.reduce((sum, step) => sum + step.state.charged, 0),
       retryUrl: `${statusUrl(dispatchId)}/retry`
     }
@@ -61,10 +61,10 @@ function partialMessage (status: DispatchStatus, steps: readonly Step[], failed:
   return `A part of the dispatch is done (${done}).${reason} Do not send the request again: ${rest}.`
 }
 
-function stepAnswer (
+function stepResult (
   { service, by, content: { document }, state: { status, response, error } }: Step,
   documentUrl: DocumentUrl
-): StepAnswer {
+): StepResult {
   return {
     service,
     status,

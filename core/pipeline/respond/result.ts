@@ -1,5 +1,5 @@
 import { isDeliveryService, refusalOf } from '../../contract/delivery.ts'
-import type { DispatchView, EventView, GeneratedDocument, StepAnswer } from '../../contract/response.ts'
+import type { DispatchView, EventView, GeneratedDocument, StepResult } from '../../contract/response.ts'
 import type { DispatchStatus } from '../../contract/states.ts'
 import type { StepError } from '../../store/db/schema.ts'
 import { deferredStateOf } from '../../store/dispatch/deferred-states.ts'
@@ -12,7 +12,7 @@ import { mergedResponse } from './merged-response.ts'
 export type DocumentUrl = (document: StoredDocument) => string
 
 /** The result of a dispatch: of a run that has just ended, or of its record. `finishedAt`: null while it goes on. */
-export type DispatchResult = {
+export type RunResult = {
   dispatchId: string
   status: DispatchStatus
   /** Asked for with a test key. */
@@ -25,7 +25,7 @@ export type DispatchResult = {
 }
 
 /** The result of a recorded dispatch, as far as it has come. */
-export function resultOf (record: DispatchRecord): DispatchResult {
+export function resultOf (record: DispatchRecord): RunResult {
   return {
     dispatchId: record.dispatch_id,
     status: record.status,
@@ -103,7 +103,7 @@ export function generatedDocument ({ expiresAt, ...document }: StoredDocument, d
 }
 
 /** Why a step was not done, as clients read it. */
-export function stepError ({ word, message, details }: StepError): NonNullable<StepAnswer['error']> {
+export function stepError ({ word, message, details }: StepError): NonNullable<StepResult['error']> {
   return { error: word, message, ...(details === undefined ? {} : { details: [...details] }) }
 }
 

@@ -9,7 +9,7 @@ import type { DispatchCommand } from '../command.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import type { DispatchPlan } from '../plan/plan.ts'
 import type { Resume } from '../recover/dispatch-actions.ts'
-import { type DispatchResult, resultOf } from '../respond/result.ts'
+import { resultOf, type RunResult } from '../respond/result.ts'
 import { createInFlight, type InFlight } from './in-flight.ts'
 import type { KeepLease } from './leases.ts'
 import { beginRun, plannedDispatch, rehydrateRecord, rehydrateRun, type Run, userActorOf } from './run.ts'
@@ -22,7 +22,7 @@ type Opening = Pick<NewDispatch, 'idempotency'> & { begun: () => void }
 /** Records dispatches and runs them: at once for a client that waits, by the queue otherwise. */
 export type Runner = {
   /** Begins a dispatch that was planned. */
-  begin: (command: DispatchCommand, plan: DispatchPlan, opening: Opening) => Promise<DispatchResult>
+  begin: (command: DispatchCommand, plan: DispatchPlan, opening: Opening) => Promise<RunResult>
   resume: Resume
   /** Runs a queued dispatch, unless another run has taken it. `begun` is called once its lease is taken: its job is then done. */
   runQueued: (dispatch: DispatchRef, begun?: () => void) => Promise<void>
@@ -36,7 +36,7 @@ const intakeLimit = 5_000
 /** `limit`: seconds that a client waits for the end of a dispatch. */
 export function createRunner (dependencies: PipelineDependencies, { limit }: { limit: number }): Runner {
   const inFlight = createInFlight({ limit, log: dependencies.log })
-  const finish = (run: Run, hold: KeepLease): Promise<DispatchResult> => finishRun(dependencies, inFlight, run, hold)
+  const finish = (run: Run, hold: KeepLease): Promise<RunResult> => finishRun(dependencies, inFlight, run, hold)
   return {
     begin: (command, plan, opening) =>
       command.mode === 'asynchronous'
@@ -53,10 +53,10 @@ export function createRunner (dependencies: PipelineDependencies, { limit }: { l
 }
 
 type ResumeOptions = Parameters<Resume>[1]
-type Finish = (run: Run, hold: KeepLease) => Promise<DispatchResult>
+type Finish = (run: Run, hold: KeepLease) => Promise<RunResult>
 
 /** Runs the steps, and waits for their end for as long as a client may. After that the client reads the end later, and is called back. */
-async function finishRun (dependencies: PipelineDependencies, inFlight: InFlight, run: Run, hold: KeepLease): Promise<DispatchResult> {
+async function finishRun (dependencies: PipelineDependencies, inFlight: InFlight, run: Run, hold: KeepLease): Promise<RunResult> {
   const ended = hold(runSteps(dependencies, run)).catch((error: unknown) => leftToAnother(run, error))
   return inFlight.within(ended, run.dispatchId, async () => {
     run.detached = true
@@ -72,7 +72,7 @@ async function beginQueued (
   command: DispatchCommand,
   plan: DispatchPlan,
   { begun, ...idempotency }: Opening
-): Promise<DispatchResult> {
+): Promise<RunResult> {
   const record = plannedDispatch(plan, command, { dispatchId: dependencies.newId(), ...idempotency })
   const opened = openDispatch(dependencies.database, record, { jobs: [dependencies.jobs.dispatch(record)] })
   const createdAt = await untilRecorded(record, withTimeLimit(intakeLimit, opened, () => recordingUnknown(record)), begun)
@@ -86,7 +86,7 @@ async function beginNow (
   command: DispatchCommand,
   plan: DispatchPlan,
   { begun, ...idempotency }: Opening
-): Promise<DispatchResult> {
+): Promise<RunResult> {
   const record = plannedDispatch(plan, command, { dispatchId: dependencies.newId(), ...idempotency })
   return dependencies.leases.withLease(async (lease, hold) => {
     const createdAt = await untilRecorded(record, openDispatch(dependencies.database, record, { lease }), begun)
@@ -116,7 +116,7 @@ async function resumeQueued (
   dependencies: PipelineDependencies,
   record: DispatchRecord,
   how: ResumeOptions
-): Promise<DispatchResult | undefined> {
+): Promise<RunResult | undefined> {
   const dispatch = { companyId: record.company_id, dispatchId: record.dispatch_id }
   return await reopen(dependencies, record, how, { jobs: [dependencies.jobs.dispatch(dispatch)] })
     ? { ...resultOf(record), status: 'queued', finishedAt: null }
@@ -128,7 +128,7 @@ async function resumeNow (
   finish: Finish,
   record: DispatchRecord,
   how: ResumeOptions
-): Promise<DispatchResult | undefined> {
+): Promise<RunResult | undefined> {
   const { company_id: companyId, dispatch_id: dispatchId } = record
   return dependencies.leases.withLease(async (lease, hold) => {
     if (!await reopen(dependencies, record, how, { lease })) return undefined

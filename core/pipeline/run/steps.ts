@@ -4,7 +4,7 @@ import type { EventActor } from '../../store/db/schema.ts'
 import { beginAttempt, type Settlement } from '../../store/dispatch/steps.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import { recordLateOutcome } from '../recover/late-outcomes.ts'
-import type { DispatchResult } from '../respond/result.ts'
+import type { RunResult } from '../respond/result.ts'
 import { isCallable, settled, type Step } from '../step.ts'
 import { checkDocuments, prepareCall } from './call.ts'
 import { handOn, handOnAgain } from './chain-document.ts'
@@ -13,7 +13,7 @@ import { advance, type Run } from './run.ts'
 import { settle, type Settled, settlementOf, settlementOfFailure } from './settle.ts'
 
 /** Runs the remaining steps of a recorded dispatch in their order, up to the first that is not accepted. */
-export async function runSteps (dependencies: PipelineDependencies, run: Run): Promise<DispatchResult> {
+export async function runSteps (dependencies: PipelineDependencies, run: Run): Promise<RunResult> {
   const { dispatchId, companyId, test, metadata, createdAt } = run
   let end: Settled = { status: 'running', finishedAt: null }
   for (const step of run.steps) {

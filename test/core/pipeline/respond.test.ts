@@ -2,7 +2,7 @@ import t from 'tap'
 import { DispatchError } from '../../../core/contract/errors.ts'
 import type { DispatchStatus } from '../../../core/contract/states.ts'
 import { responseOf } from '../../../core/pipeline/respond/respond.ts'
-import type { DispatchResult } from '../../../core/pipeline/respond/result.ts'
+import type { RunResult } from '../../../core/pipeline/respond/result.ts'
 import { type Step, type StepState, unbegun } from '../../../core/pipeline/step.ts'
 import { has } from '../../support/matching.ts'
 
@@ -50,7 +50,7 @@ const invoicing = step('invoicing', { status: 'accepted', response: { id: 'I-1',
 const planned = step('upload', {})
 const sms = step('sms', { status: 'rejected', error })
 
-const result = (status: DispatchStatus, ...steps: Step[]): DispatchResult => ({
+const result = (status: DispatchStatus, ...steps: Step[]): RunResult => ({
   dispatchId: 'dispatch',
   status,
   test: false,
@@ -61,7 +61,7 @@ const result = (status: DispatchStatus, ...steps: Step[]): DispatchResult => ({
 })
 
 /** The error that a result is answered with, as its body has it. */
-function refused (given: DispatchResult): Record<string, unknown> {
+function refused (given: RunResult): Record<string, unknown> {
   try {
     responseOf(given, addresses)
   } catch (thrown) {
