@@ -209,7 +209,7 @@ const factories: { [Name in keyof AppDependencies]?: (get: App['get']) => AppDep
   }),
   fetchJson: (get) => createFetchJson(get('network')),
   simulatedVendor: (get) => createSimulatedVendor({ endpointAuth: get('config').webhookAuth, now: get('now') }),
-  simulatorState: (get) => (companyId) => createProviderState(get('database'), companyId, demo.provider, get('now')),
+  simulatorState: (get) => (companyId) => createProviderState(get('database'), companyId, demo.provider),
   webhookVerifier: (get) =>
     createWebhookVerifier({
       database: get('database'),

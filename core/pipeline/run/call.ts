@@ -113,7 +113,7 @@ export function callContextOf (
     ...subject,
     settings: openConfiguration(keyring, companyId, configuration),
     log: logWith(log, { companyId, dispatchId, provider: provider.code }),
-    state: createProviderState(database, companyId, provider.code, now),
+    state: createProviderState(database, companyId, provider.code),
     now,
     resources: { ...resources, network, account: `${companyId}|${provider.code}|${scopeOf(configuration)}` }
   }
@@ -125,20 +125,20 @@ async function callResourcesOf (
   { companyId, dispatchId, runId }: Run,
   { by: { provider }, service, stepId, state: { generation } }: CallableStep
 ): Promise<Omit<CallResources, 'network' | 'account'>> {
-  const { spool, database, diskRoot, leases, now } = dependencies
+  const { spool, database, diskRoot, leases } = dependencies
   // No provider's code contains a colon: the host's keys cannot collide with the provider's own.
   const providerCode = `${provider.code}:host`
   // After a definite refusal the next call begins without a checkpoint.
   const key = generation === 0 ? `checkpoint:${stepId}` : `checkpoint:${stepId}:${generation}`
   const id = provider.manifest.services[service]?.checkpoint === true
-    ? await createProviderState(database, companyId, providerCode, now).get(key)
+    ? await createProviderState(database, companyId, providerCode).get(key)
     : undefined
   return {
     holds: () => leases.isHeld(runId),
     documents: { read: (document) => readDocument(dependencies, companyId, document), keep: spool.keep },
     checkpoint: {
       ...(typeof id === 'string' && { id }),
-      save: (value) => keepForRun(database, { companyId, dispatchId, runId, providerCode, key, value }, now())
+      save: (value) => keepForRun(database, { companyId, dispatchId, runId, providerCode, key, value })
     },
     ...(diskRoot !== undefined && { disk: { root: diskRoot, folder: String(companyId) } })
   }

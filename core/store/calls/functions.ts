@@ -139,7 +139,6 @@ type KeptState = {
   provider_code: string
   key: string
   value: Json
-  at: Date
   only_first: boolean
   dispatch_id?: string
   run_id?: string

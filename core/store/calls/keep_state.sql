@@ -1,11 +1,12 @@
 -- Keeps what a provider remembers for a company under a key: with "only_first" only where nothing stands there, with "run_id" only as long
--- as that run has its dispatch. Answers the value that stands there then, and null where the run has lost the dispatch.
+-- as that run has its dispatch. The value is dated "moment". Answers the value that stands there then, and null where the run has lost
+-- the dispatch.
 create function calls.keep_state(given jsonb, moment timestamptz) returns jsonb language plpgsql as $$
 declare
   kept record;
   there jsonb;
 begin
-  select * into kept from jsonb_to_record(given) as kept (company_id integer, provider_code text, key text, at timestamptz,
+  select * into kept from jsonb_to_record(given) as kept (company_id integer, provider_code text, key text,
     only_first boolean, dispatch_id uuid, run_id uuid);
   perform calls.become(kept.company_id, moment);
 
@@ -16,7 +17,7 @@ begin
     end if;
   end if;
   insert into provider_state as state (company_id, provider_code, key, value, updated_at)
-  values (kept.company_id, kept.provider_code, kept.key, given->'value', kept.at)
+  values (kept.company_id, kept.provider_code, kept.key, given->'value', moment)
   on conflict (company_id, provider_code, key) do update set value = excluded.value, updated_at = excluded.updated_at
     where not kept.only_first
   returning state.value into there;

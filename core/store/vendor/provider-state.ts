@@ -5,10 +5,10 @@ import type { State } from '../../host/call/context.ts'
 import { callFunction } from '../db/database-functions.ts'
 import type { Database } from '../db/database.ts'
 
-/** What one provider remembers for one company, shared by all processes. `now` dates its values. */
-export function createProviderState (database: Database, companyId: number, providerCode: string, now: () => Date): State {
+/** What one provider remembers for one company, shared by all processes. */
+export function createProviderState (database: Database, companyId: number, providerCode: string): State {
   const keep = async (key: string, value: Json, terms: { only_first: boolean }): Promise<Json> => {
-    const given = { company_id: companyId, provider_code: providerCode, key, value, at: now(), ...terms }
+    const given = { company_id: companyId, provider_code: providerCode, key, value, ...terms }
     return (await callFunction(database, 'keep_state', given)).answer
   }
   return {
@@ -36,15 +36,13 @@ export async function keepForRun (
     providerCode: string
     key: string
     value: string
-  },
-  at: Date
+  }
 ): Promise<void> {
   const { answer: kept } = await callFunction(database, 'keep_state', {
     company_id: companyId,
     provider_code: providerCode,
     key,
     value,
-    at,
     only_first: false,
     dispatch_id: dispatchId,
     run_id: runId

@@ -2,27 +2,27 @@ import { randomUUIDv7 } from 'node:crypto'
 import t from 'tap'
 import type { Json } from '../../../../core/packages/common/json.ts'
 import { createProviderState, keepForRun } from '../../../../core/store/vendor/provider-state.ts'
-import { later, moment, openFunctions } from './support.ts'
+import { moment, openFunctions } from './support.ts'
 
 const { database, call, stranger, opened } = await openFunctions(t)
 
 type Terms = { only_first?: boolean, dispatch_id?: string, run_id?: string }
 
 const keep = (companyId: number, key: string, value: Json, terms: Terms = {}): Promise<Json> =>
-  call('keep_state', { company_id: companyId, provider_code: 'simulator', key, value, at: later(1), only_first: false, ...terms })
+  call('keep_state', { company_id: companyId, provider_code: 'simulator', key, value, only_first: false, ...terms })
 const kept = async (companyId: number): Promise<[key: string, value: Json, at: Date][]> => {
   const rows = await database.owner.selectFrom('provider_state').selectAll().where('company_id', '=', companyId).orderBy('key').execute()
   return rows.map(({ key, value, updated_at: at }) => [key, value, at])
 }
 
-await t.test('a value takes the place of the one before, unless only the first one counts', async (t) => {
+await t.test('a value takes the place of the one before, unless only the first counts, with the time of the database', async (t) => {
   const { company_id: companyId } = await opened()
   t.same(await keep(companyId, 'a', { number: 1 }), { number: 1 })
   t.equal(await keep(companyId, 'a', 2), 2)
   t.equal(await keep(companyId, 'a', 3, { only_first: true }), 2)
   t.same(await keep(companyId, 'b', [4], { only_first: true }), [4])
   t.equal(await keep(companyId, 'c', null), null)
-  t.same(await kept(companyId), [['a', 2, later(1)], ['b', [4], later(1)], ['c', null, later(1)]])
+  t.same(await kept(companyId), [['a', 2, moment], ['b', [4], moment], ['c', null, moment]])
   t.same(await kept(stranger), [])
 })
 
@@ -38,10 +38,10 @@ await t.test('a run keeps a value as long as it has its dispatch', async (t) => 
   t.equal(await keep(companyId, 'k', 'draft', { dispatch_id, run_id }), 'draft')
   t.equal(await keep(companyId, 'k', 'late', { dispatch_id, run_id: randomUUIDv7() }), null)
   t.equal(await keep(stranger, 'k', 'strange', { dispatch_id, run_id }), null)
-  t.same([await kept(companyId), await kept(stranger)], [[['k', 'draft', later(1)]], []])
+  t.same([await kept(companyId), await kept(stranger)], [[['k', 'draft', moment]], []])
   const checkpoint = { companyId, dispatchId: dispatch_id, providerCode: 'simulator', key: 'k', value: 'next' }
-  await keepForRun(database, { ...checkpoint, runId: run_id }, moment)
-  await t.rejects(keepForRun(database, { ...checkpoint, runId: randomUUIDv7() }, moment), { message: 'Another run has the dispatch.' })
+  await keepForRun(database, { ...checkpoint, runId: run_id })
+  await t.rejects(keepForRun(database, { ...checkpoint, runId: randomUUIDv7() }), { message: 'Another run has the dispatch.' })
   t.same(await kept(companyId), [['k', 'next', moment]])
 })
 
@@ -53,7 +53,7 @@ await t.test('what a provider remembers is kept in one message, and read by its 
     return database.company(id, work)
   }
   const counting = { ...database, company: counted }
-  const [state, strangers] = [companyId, stranger].map((id) => createProviderState(counting, id, 'simulator', () => moment))
+  const [state, strangers] = [companyId, stranger].map((id) => createProviderState(counting, id, 'simulator'))
   await state?.put('a', 1)
   t.equal(await state?.putIfAbsent('a', 2), 1)
   t.equal(await state?.putIfAbsent('b', null), null)
