@@ -2,12 +2,16 @@ import { leaseTimes } from '@dispatch/core'
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { usualTimeLimit } from '../../core/host/call/invoke.ts'
+import { receiverLimit } from '../../core/host/http/callback.ts'
 import { reconcileScheduleOf, retryDelayOf } from '../../core/pipeline/run/retry-policy.ts'
 import { settleRetryDelays, settleRetryLimit } from '../../core/pipeline/run/settle.ts'
 import { requestLimits } from '../../core/store/db/connections.ts'
+import { callbackRetryDelays } from '../../core/work/outbox/callbacks.ts'
+import { callbackOperations } from '../../plugins/openapi/callback-operations.ts'
+import { emptyComponents } from '../../plugins/openapi/components.ts'
 
-const page = readFileSync(new URL('../../core/README.md', import.meta.url), 'utf8')
-const [, section = ''] = /## Never lost, never twice\n([\s\S]*?)\n## /.exec(page) ?? []
+const pageOf = (folder: string): string => readFileSync(new URL(`../../${folder}/README.md`, import.meta.url), 'utf8')
+const [, section = ''] = /## Never lost, never twice\n([\s\S]*?)\n## /.exec(pageOf('core')) ?? []
 const rows = new Map([...section.matchAll(/^\| ([^|]+) \| ([^|]+) \|$/gm)].map(([, what = '', bound = '']) => [what, bound]))
 const units = { s: 1, min: 60, h: 3600, days: 24 * 3600 }
 
@@ -38,5 +42,27 @@ void t.test('the figures of the promises are those of the code', (t) => {
     settleRetryDelays.reduce((sum, pause) => sum + pause, 0) / 1000,
     settleRetryLimit / 1000
   ])
+  t.end()
+})
+
+/** "5 s, 2, 5 and 24 h" in seconds: a figure without a unit has that of the next figure. */
+function delaysIn (list: string): number[] {
+  let unit = ''
+  return [...list.matchAll(/(\d+)(?: (s|min|h)\b)?/g)].reverse().map(([, figure, own = unit]) => {
+    unit = own
+    return Number(figure) * units[unit as keyof typeof units]
+  }).reverse()
+}
+
+void t.test('the pages of operators and the OpenAPI document tell when callbacks are sent again', (t) => {
+  const components = emptyComponents()
+  callbackOperations(components)
+  const texts = [pageOf('plugins').replaceAll('\n', ' '), String(components.responses['CallbackTaken']?.['description'])]
+  for (const text of texts) {
+    const [, limit, delays = ''] = /within (\d+) seconds(?:, it is| is a success).*? sent again after ([\d smin,hand]+)\./.exec(text) ?? []
+    t.equal(Number(limit) * 1000, receiverLimit)
+    t.strictSame(delaysIn(delays), callbackRetryDelays.slice(1))
+  }
+  t.equal(callbackRetryDelays[0], 0, 'the first attempt is made at once')
   t.end()
 })
