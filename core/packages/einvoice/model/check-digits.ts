@@ -7,7 +7,7 @@ export const forms: Readonly<Record<string, { rule: string, message: string, hol
   },
   '0088': {
     rule: 'PEPPOL-COMMON-R040',
-    message: 'A GLN (0088) has digits alone, the last of them a check digit.',
+    message: 'A GLN (0088) has only digits, and the last one is a check digit.',
     holds: (id) => /^\d+$/.test(id) && gs1(id)
   },
   '0096': { rule: 'PEPPOL-COMMON-R052', message: 'A Danish P number (0096) has ten digits.', holds: (id) => /^\d{10}$/.test(id) },
@@ -18,7 +18,7 @@ export const forms: Readonly<Record<string, { rule: string, message: string, hol
   },
   '0184': {
     rule: 'PEPPOL-COMMON-R042',
-    message: 'A Danish CVR number (0184) is eight digits, with DK before them or not.',
+    message: 'A Danish CVR number (0184) has eight digits; DK before them is optional.',
     holds: (id) => /^(DK)?\d{8}$/.test(id)
   },
   '0192': {

@@ -23,7 +23,7 @@ export const eInvoiceRules: readonly EInvoiceRule[] = [
   ...peppolRules,
   ...nationalRules,
   ...only(['CII'], [
-    rule('BG-3', '/precedingInvoices', 'CII D16B has room for one earlier invoice; FACTUR_X and UBL have it for several.',
+    rule('BG-3', '/precedingInvoices', 'CII D16B can name one earlier invoice only; FACTUR_X and UBL can name several.',
       ({ invoice }: { invoice: EInvoiceModel }) => invoice.precedingInvoices.length <= 1)
   ])
 ]

@@ -22,7 +22,7 @@ export const codeRules: readonly EInvoiceRule[] = [
     ({ data }) => listField(data, 'statements').map(({ code }, index) => ({ code, index })), ({ index }) => `/statements/${index}/code`,
     ({ code }) => isIn(noteSubjects, code)),
   ruleOfEach('BR-CL-10',
-    'The scheme of an id is a code of ISO 6523, such as 0088 for a GLN; without one it is just a number (BT-29, BT-46, BT-60).',
+    'The scheme of an id is a code of ISO 6523, such as 0088 for a GLN; an id without a scheme is only a number (BT-29, BT-46, BT-60).',
     identifiers('id'), ({ at }) => `${at}/id/scheme`, ({ scheme }) => isIn(registers, scheme)),
   ruleOfEach('BR-CL-11', 'The scheme of a registration is a code of ISO 6523, such as 0002 for a SIREN (BT-30, BT-47, BT-61).',
     identifiers('registration'), ({ at }) => `${at}/registration/scheme`, ({ scheme }) => isIn(registers, scheme)),

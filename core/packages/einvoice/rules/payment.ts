@@ -8,16 +8,16 @@ function isLeftOut (name: keyof How, { data, invoice: { payment } }: RuleInput):
 
 /** The payment facts belong to the means of payment: an invoice has one (BG-16). */
 export const paymentRules: readonly EInvoiceRule[] = [
-  rule('other_means', '/payment/card', 'These means of payment carry no card: leave it out, or say 48 (card) as the means.',
+  rule('other_means', '/payment/card', 'These means of payment do not use a card: leave the card out, or give 48 (card) as the means.',
     (subject) => !isLeftOut('card', subject)),
   rule('other_means', '/payment/mandate',
-    'These means of payment carry no mandate: leave it out, or say 59 or 49 (direct debit) as the means.',
+    'These means of payment do not use a mandate: leave it out, or give 59 or 49 (direct debit) as the means.',
     (subject) => !isLeftOut('mandate', subject))
 ]
 
 /** Sellers state their bank details on every invoice. If an invoice leaves them out, this is a warning and not an error. */
 export const paymentAdvice: readonly EInvoiceRule[] = [
   rule('other_means', '/bankDetails',
-    'A direct debit and a payment by card carry no account of the seller: the e-invoice leaves the bank details out.',
+    'A direct debit or a card payment does not use the seller\'s account: the e-invoice leaves the bank details out.',
     (subject) => !isLeftOut('account', subject))
 ]

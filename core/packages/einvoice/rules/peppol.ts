@@ -18,15 +18,16 @@ const codesOfCategories = [
 
 /** The requirements of Peppol BIS Billing 3.0 for a UBL invoice beyond EN 16931. */
 export const peppolRules: readonly EInvoiceRule[] = only(['UBL'], [
-  rule('PEPPOL-EN16931-R003', '/buyerReference', 'A buyerReference or an orderReference is needed, for the customer to route the invoice.',
+  rule('PEPPOL-EN16931-R003', '/buyerReference',
+    'A buyerReference or an orderReference is required: the customer routes the invoice by it.',
     ({ invoice: { references: { buyer, order, salesOrder } } }) => (buyer ?? order ?? salesOrder) !== undefined),
   rule('PEPPOL-EN16931-R010', '/customer/electronicAddress',
-    'The customer has an electronic address (BT-49), or a registration or VAT number of which one can be made.',
+    'The customer has an electronic address (BT-49), or a registration or VAT number from which one can be derived.',
     ({ invoice }) => invoice.customer.electronicAddress !== undefined),
   rule('PEPPOL-EN16931-R020', '/seller/electronicAddress',
-    'The seller has an electronic address (BT-34), or a registration or VAT number of which one can be made.',
+    'The seller has an electronic address (BT-34), or a registration or VAT number from which one can be derived.',
     ({ invoice }) => invoice.seller.electronicAddress !== undefined),
-  ruleOfEach('PEPPOL-EN16931-R042', 'Beside a base there is a percent.',
+  ruleOfEach('PEPPOL-EN16931-R042', 'A base amount needs a percentage.',
     ({ invoice }) => [...invoice.adjustments, ...invoice.lines.flatMap(({ adjustments }) => adjustments)], ({ at }) => `${at}/percent`,
     ({ base, percent }) => base === undefined || percent !== undefined),
   rule('PEPPOL-EN16931-R061', '/payment/mandate/reference', 'A direct debit (49, 59) has the reference of its mandate (BT-89).',
@@ -37,13 +38,13 @@ export const peppolRules: readonly EInvoiceRule[] = only(['UBL'], [
   ruleOfLines('PEPPOL-EN16931-R111', '/period/end', 'A line\'s period ends within the invoice\'s.',
     ({ period }, { invoice }) => isOrdered(period, invoice.period, 'end')),
   rule('PEPPOL-EN16931-P0100', '/type',
-    'Peppol takes invoices of the types 380, 382, 383, 386, 388, 393 … and credit notes of the types 381, 396 …',
+    'Peppol accepts invoices of the types 380, 382, 383, 386, 388, 393 … and credit notes of the types 381, 396 …',
     ({ invoice }) => peppolTypes.has(invoice.type)),
   rule('PEPPOL-EN16931-P0112', '/type',
-    'Peppol takes the types 326 and 384 between German companies alone; write 380 (or 381) and name the invoice in precedingInvoices.',
+    'Peppol accepts the types 326 and 384 only between German companies; write 380 (or 381) and name the invoice in precedingInvoices.',
     ({ invoice: { type, seller, customer } }) =>
       !germanTypes.has(type) || [seller, customer].every(({ address }) => address.country === 'DE')),
-  ruleOfEach('PEPPOL-EN16931-CL008', 'The scheme of an electronic address is one that Peppol routes.', parties,
+  ruleOfEach('PEPPOL-EN16931-CL008', 'The scheme of an electronic address is one of those to which Peppol delivers.', parties,
     ({ at }) => `${at}/electronicAddress/scheme`,
     ({ party: { electronicAddress: given } }) => given?.scheme === undefined || peppolAddressSchemes.has(given.scheme)),
   ...codesOfCategories.map(([number, code, category]) =>
@@ -54,11 +55,11 @@ export const peppolRules: readonly EInvoiceRule[] = only(['UBL'], [
     ruleOfEach(id, message, (subject) => identifiers(subject).filter(({ given }) => given.scheme === scheme), ({ at }) => at, ({ given }) =>
       holds(given.id))
   ),
-  rule('BR-CL-08', '/notes',
-    'The first word of a note between two number signs is a code of UNTDID 4451; write the number signs in another way.', ({ invoice }) => {
-    const [, word = ''] = /#([^#]*)#/.exec(ublNote(invoice.notes.filter(({ code }) => code === undefined)) ?? '') ?? []
-    return word.length !== 3 || invoice.notes.some(({ code }) => code !== undefined)
-  })
+  rule('BR-CL-08', '/notes', 'The first word of a note between two number signs is a code of UNTDID 4451; replace the number signs.',
+    ({ invoice }) => {
+      const [, word = ''] = /#([^#]*)#/.exec(ublNote(invoice.notes.filter(({ code }) => code === undefined)) ?? '') ?? []
+      return word.length !== 3 || invoice.notes.some(({ code }) => code !== undefined)
+    })
 ])
 
 /** Whether the first date is not after the second one, if both are known. */

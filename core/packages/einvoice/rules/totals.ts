@@ -10,8 +10,8 @@ const sums: readonly EInvoiceRule[] = [
   stated('BR-CO-10', 'subtotal', 'The subtotal is the sum of the lines', ({ totals }) => totals.lines),
   stated('BR-CO-14', 'taxAmount', 'VAT is computed and rounded once for each category and rate (20 means 20 %), and summed up',
     ({ totals }) => totals.tax),
-  stated('BR-CO-15', 'total', 'The total is the lines less allowances, plus charges, plus VAT', ({ totals }) => totals.total),
-  stated('BR-CO-16', 'amountDue', 'What is due is the total less what is prepaid, plus the rounding', ({ totals }) => totals.due),
+  stated('BR-CO-15', 'total', 'The total is the sum of the lines minus allowances, plus charges, plus VAT', ({ totals }) => totals.total),
+  stated('BR-CO-16', 'amountDue', 'The amount due is the total minus the prepaid amount, plus the rounding', ({ totals }) => totals.due),
   ...only(['UBL'], [
     lineTotal('PEPPOL-EN16931-R120', 'The total of a line is quantity × price (for priceQuantity), less its allowances, plus its charges.',
       () => slack)
@@ -100,7 +100,7 @@ function isRound (value: Decimal | undefined): boolean {
 
 /** Validators of CII sum in binary floats, which hold cents exactly up to 9 × 10^13. */
 const most = '1e12'
-const tooLarge = 'An amount is below 10^12: beyond, validators cannot sum it up exactly.'
+const tooLarge = 'An amount is below 10^12: validators cannot add larger amounts exactly.'
 
 function isSmall (value: Decimal | undefined): boolean {
   return value?.abs().lt(most) !== false
@@ -115,7 +115,7 @@ const measures: readonly EInvoiceRule[] = [
   ...(['prepaidAmount', 'roundingAmount', 'taxCurrencyAmount'] as const).map((field) =>
     rule('amount_out_of_range', `/${field}`, tooLarge, ({ data }) => isSmall(amount(data, field)))
   ),
-  ruleOfLines('PEPPOL-EN16931-R121', '/priceQuantity', 'A price is for more than 0 (BT-149).',
+  ruleOfLines('PEPPOL-EN16931-R121', '/priceQuantity', 'A price is for a quantity above 0 (BT-149).',
     ({ priceQuantity }) => priceQuantity?.gt(0) !== false),
   ruleOfEach('PEPPOL-EN16931-R005', 'The currency of VAT accounting is another one than the invoice\'s, or left out (BT-6).',
     ({ invoice }) => [invoice], () => '/taxCurrency', ({ taxCurrency, currency }) => taxCurrency !== currency),

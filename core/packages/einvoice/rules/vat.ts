@@ -79,7 +79,7 @@ export const vatRules: readonly EInvoiceRule[] = [
   ruleOfEach('BR-B-02', 'An invoice with split payment (B) has nothing at the standard rate (S).',
     ({ invoice }) => uses(invoice, 'B') ? taxed(invoice) : [], ({ at }) => `${at}/taxCategory`, ({ tax }) => tax.category !== 'S'),
   ...only(['FACTUR_X'], [
-    ruleOfEach('BR-CL-18', 'Factur-X does not know split payment (B); UBL and CII do.', ({ invoice }) => taxed(invoice),
+    ruleOfEach('BR-CL-18', 'Factur-X does not support split payment (B); UBL and CII do.', ({ invoice }) => taxed(invoice),
       ({ at }) => `${at}/taxCategory`, ({ tax }) => tax.category !== 'B')
   ]),
   ruleOfEach('BR-48', 'Split payment (B) has a rate (BT-119).', ({ invoice }) => taxed(invoice).filter(({ tax }) => tax.category === 'B'),
@@ -88,7 +88,7 @@ export const vatRules: readonly EInvoiceRule[] = [
     ({ invoice }) => !uses(invoice, 'K') || invoice.delivery?.date !== undefined || invoice.period !== undefined),
   rule('BR-IC-12', '/delivery/country', 'A supply inside the EU (K) says the country that it was delivered to (BT-80).',
     ({ invoice }) => !uses(invoice, 'K') || invoice.delivery?.address.country !== undefined),
-  ruleOfEach('BR-CO-17', 'A rate is 0, or 0.5 and more: the validators of EN 16931 take one that rounds to 0 for none.',
+  ruleOfEach('BR-CO-17', 'A rate is 0, or at least 0.5: the validators of EN 16931 treat a rate that rounds to 0 as missing.',
     ({ invoice }) => taxed(invoice), ({ at }) => `${at}/taxRate`,
     ({ tax: { rate } }) => rate === undefined || rate.isZero() || rate.gte('0.5')),
   ruleOfEach('BR-O-12', 'An invoice with something outside of VAT (O) has nothing else.',
