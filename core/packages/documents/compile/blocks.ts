@@ -24,7 +24,7 @@ export type CompiledBlock = (scope: Scope, out: ResolvedBlock[]) => void
 export function compileBlocks (blocks: readonly Block[], site: CompileContext, setting: BlockResources): CompiledBlock {
   const inside = { ...site, depth: site.depth + 1 }
   if (inside.depth > renderLimits.depth && blocks.length > 0) {
-    reportFault(site, `Blocks may stand inside each other ${renderLimits.depth} levels deep at most.`)
+    reportFault(site, `Blocks may be nested at most ${renderLimits.depth} levels deep.`)
     return () => undefined
   }
   const compiled = blocks.map((block, index) => compileBlock(block, contextBelow(inside, index), setting))
@@ -136,7 +136,7 @@ function compileGroup (source: readonly Block[], site: CompileContext, setting: 
 /** An address is permitted in the body only, not inside other blocks, because its place is fixed on the page. */
 function compileAddress (source: Extract<Leaf, { address: unknown }>['address'], site: CompileContext, setting: BlockResources): Resolve {
   if (site.pageFields || site.isInside) {
-    reportFault(site, 'An address stands directly in the body: behind a window, its place is a place on the page.')
+    reportFault(site, 'An address is allowed directly in the body only: its place on the page is fixed.')
   }
   const text = compileProse(source.text, contextBelow(site, 'text'))
   const sender = compileProse(source.sender ?? '', contextBelow(site, 'sender'))

@@ -105,7 +105,7 @@ function compileWatermark (text: string, site: CompileContext): (scope: Scope) =
   return (scope) => {
     const word = watermark(scope)
     if (word.length > renderLimits.watermark) {
-      throw renderError('', 'too_large', `A watermark has at most ${renderLimits.watermark} characters: it stands on every page.`)
+      throw renderError('', 'too_large', `A watermark has at most ${renderLimits.watermark} characters.`)
     }
     return word
   }

@@ -150,5 +150,5 @@ function translated (error: unknown, scope: Scope, site: CompileContext, pointer
 }
 
 function missing (name: string, at: string, site: CompileContext): RenderError {
-  return renderError(at, 'missing_value', `The template shows "${name}" (at ${site.at}), and the data has no such value.`)
+  return renderError(at, 'missing_value', `The template shows "${name}" (at ${site.at}), but the data have no such value.`)
 }

@@ -84,11 +84,11 @@ function decimal (value: unknown): Decimal {
 
 function count (digits: unknown): number | undefined {
   if (digits === undefined || (typeof digits === 'number' && Number.isInteger(digits) && digits >= 0 && digits <= 10)) return digits
-  throw renderError('', 'bad_filter', 'The decimals of a number are a whole number from 0 to 10.')
+  throw renderError('', 'bad_filter', 'The number of decimals must be a whole number from 0 to 10.')
 }
 
 function date (value: unknown, style: unknown, locale: string): string {
   if (!isDate(value)) throw renderError('', 'not_a_date', 'Expected a date (YYYY-MM-DD) or a time (RFC 3339).')
-  if (!isDateStyle(style)) throw renderError('', 'bad_filter', 'The style of a date is short, medium, long or full.')
+  if (!isDateStyle(style)) throw renderError('', 'bad_filter', 'The style of a date must be short, medium, long or full.')
   return formatDate(value, locale, style)
 }

@@ -25,7 +25,7 @@ export function compileButton (source: Button, site: CompileContext): (scope: Sc
 
 /** Compiles the space for a signature: 70 by 20 millimetres by default. */
 export function compileSignature (source: Signature, site: CompileContext): (scope: Scope) => SignatureBlock {
-  if (site.pageFields) reportFault(site, 'A signature stands in the body: a header or footer would ask for it on every page.')
+  if (site.pageFields) reportFault(site, 'A signature is allowed in the body only: in a header or footer it would be on every page.')
   const { signer, label = '', width = 70, height = 20 } = source
   site.signers.add(signer)
   const prose = compileProse(label, contextBelow(site, 'label'))

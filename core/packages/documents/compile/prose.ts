@@ -33,7 +33,7 @@ function withWords (source: string, words: Readonly<Record<string, string>>, sit
   const named = (name: string): string | undefined => Object.hasOwn(words, name) ? words[name] : undefined
   const size = [...source.matchAll(word)].reduce((sum, [, name = '']) => sum + (named(name)?.length ?? 0), source.length)
   if (size <= renderLimits.prose) return source.replace(word, (output, name: string) => named(name) ?? output)
-  reportFault(site, `With its texts put in, this has more than ${renderLimits.prose} characters.`)
+  reportFault(site, `With its texts inserted, this has more than ${renderLimits.prose} characters.`)
   return ''
 }
 

@@ -54,7 +54,7 @@ export function address (block: AddressBlock, y: number, page: PageBox, layOut: 
   const top = points(place.top)
   if (y > points(place.top - senderHeight) + 0.01) {
     throw renderError('', 'no_room',
-      'The address of the template does not stand at the top of its page: what stands before it reaches into the window.')
+      'The address is not at the top of its page: the text before it reaches into the window of the envelope.')
   }
   const width = points(place.width)
   const sender = senderOf(block, width, setting)
@@ -89,7 +89,7 @@ function recipientOf ({ lines }: AddressBlock, width: number, height: number, se
   const box = fitted(stacked, { largest: setting.style.size, least: leastSize }, height)
   if (box === undefined) {
     throw renderError('', 'no_room',
-      'The address is too long for the window of the envelope: six lines of 40 letters fit, nine in the smallest type.')
+      'The address is too long for the window of the envelope: six lines of 40 letters fit, or nine in the smallest font size.')
   }
   return box
 }

@@ -48,7 +48,7 @@ function ending (check: Validator<unknown>, at: string): Validator<unknown> {
 
 /** A schema that refers to itself without a step into the data is followed until the stack overflows. */
 function reasonOf (error: unknown): string {
-  if (error instanceof RangeError) return 'it leads back to itself without end'
+  if (error instanceof RangeError) return 'it refers to itself without end'
   return error instanceof Error ? error.message.replace(/\.$/, '') : String(error)
 }
 
@@ -66,7 +66,7 @@ function wordRule (words: readonly string[]): Rule {
       .map((word) => ({
         path: pointer(path, word.slice(0, 60)),
         code: 'unknown_keyword',
-        message: `"${word.slice(0, 60)}" is no keyword that a schema of data may have${didYouMean(word, words)}.`
+        message: `"${word.slice(0, 60)}" is not a keyword that a data schema may have${didYouMean(word, words)}.`
       }))
 }
 

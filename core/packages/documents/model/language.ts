@@ -47,7 +47,7 @@ type Choice = { locale: string, language: string }
  */
 function choose (tag: string, texts: Texts): Choice | string {
   const locale = canonical(tag)
-  if (locale === undefined) return `"${tag.slice(0, 40)}" is no language tag (BCP 47), such as en-GB.`
+  if (locale === undefined) return `"${tag.slice(0, 40)}" is not a language tag (BCP 47), such as en-GB.`
   const languages = Object.keys(texts)
   const language = languages.find((known) => known === locale) ?? languages.find((known) => known === new Intl.Locale(locale).language)
   if (language === undefined && languages.length > 0) {

@@ -19,7 +19,7 @@ const Page = Type.Object({
 const Style = Type.Object({
   font: Type.Optional(Type.Enum(['sans', 'serif', 'mono'])),
   size: Type.Optional(TypeSize),
-  lineHeight: Type.Optional(Type.Number({ minimum: 1, maximum: 3, description: 'times the size of the type' })),
+  lineHeight: Type.Optional(Type.Number({ minimum: 1, maximum: 3, description: 'a multiple of the font size' })),
   text: Type.Optional(Hex),
   accent: Type.Optional(Hex),
   muted: Type.Optional(Hex)

@@ -16,7 +16,7 @@ export function unknownPathFaults (schema: Schema, reads: readonly Read[]): Faul
     }
     const types = found.nodes.map((node) => node.schema['type'])
     if (as === 'list' && types.length > 0 && types.every((type) => typeof type === 'string' && type !== 'array')) {
-      return [{ path: at, code: 'not_a_list', message: `"${path.join('.')}" is no list in the schema of the data.` }]
+      return [{ path: at, code: 'not_a_list', message: `"${path.join('.')}" is not a list in the schema of the data.` }]
     }
     return []
   })

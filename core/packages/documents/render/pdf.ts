@@ -148,8 +148,7 @@ function inRgb<Drawing extends Pick<Surface, 'image'>> (drawing: Drawing): Drawi
     ...drawing,
     image (image, ...place) {
       if (isCmyk(image)) {
-        throw renderError('', 'not_archival',
-          'A picture has the colours of print (CMYK), which a PDF/A of sRGB cannot have; save it as RGB.')
+        throw renderError('', 'not_archival', 'A picture has CMYK colours, which a PDF/A in sRGB cannot contain; save it as RGB.')
       }
       drawing.image(image, ...place)
     }

@@ -57,7 +57,7 @@ function readText (site: CompileContext, [name = '']: Path): Path {
   const [words = {}] = Object.values(site.texts)
   if (!Object.hasOwn(words, name)) reportFault(site, `"texts" has no "${name}"${didYouMean(name, Object.keys(words))}.`)
   const isProse = Object.values(site.texts).some((known) => hasExpressions(known[name] ?? ''))
-  if (isProse) reportFault(site, `The text "${name}" has expressions in it: it can only be shown as a whole, as {{ t.${name} }}.`)
+  if (isProse) reportFault(site, `The text "${name}" contains expressions: it can only be shown as a whole, as {{ t.${name} }}.`)
   return []
 }
 

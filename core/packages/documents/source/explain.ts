@@ -40,7 +40,7 @@ function explainUnion (branches: readonly Schema[], value: unknown, at: string, 
     return [{
       path: pointer(at, second),
       code: 'two_kinds',
-      message: `A block has one kind, and this one has "${first}" and "${second}": each begins with a dash of its own.`
+      message: `A block has one kind, and this one has "${first}" and "${second}": begin each block with its own dash.`
     }]
   }
   if (chosen !== undefined) return explainNode(chosen, value, at, definitions)

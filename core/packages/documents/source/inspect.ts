@@ -67,7 +67,7 @@ function readModel (draft: TemplateDraft, schema: DataSchema): Reading {
     warnings: [
       ...id === undefined
         ? []
-        : at([{ path: '/id', code: 'ignored', message: `The id ${id} stands for a shared template: this one gets a number of its own.` }]),
+        : at([{ path: '/id', code: 'ignored', message: `The id ${id} belongs to a shared template: this template gets its own number.` }]),
       ...at(unusedAssets(source)),
       ...unusedFields(draft.schema, compiled.uses).map((path) => ({
         path: `/schema${path}`,
@@ -88,7 +88,7 @@ function readText (yaml: string): { value: unknown, place: LocateFault, faults: 
       return {
         value: undefined,
         place: (fault) => fault,
-        faults: [{ path: '', code: 'too_deep', message: 'The YAML is nested too deep.' }]
+        faults: [{ path: '', code: 'too_deep', message: 'The YAML is nested too deeply.' }]
       }
     }
     throw error
@@ -146,7 +146,7 @@ function assetFaults ({ assets = {} }: TemplateSource, draft: TemplateDraft): Fa
       : [{
         path,
         code: 'unknown_asset',
-        message: `The company has no asset "${wanted}"${didYouMean(wanted, known)}: POST /api/v1/assets brings it.`
+        message: `The company has no asset "${wanted}"${didYouMean(wanted, known)}: upload it with POST /api/v1/assets.`
       }]
   })
 }

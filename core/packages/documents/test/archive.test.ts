@@ -126,6 +126,6 @@ void t.test('a picture in the colours of print is refused where the file is to b
   const picture: TemplateSource['body'] = [{ image: { asset: 'logo', width: 40 } }]
   await t.resolves(pdfOf(picture, {}, { archival: true, assets: { logo: logo() } }))
   jpeg[jpeg.indexOf('ffc2', 'hex') + 9] = 4
-  await t.rejects(pdfOf(picture, {}, { archival: true, assets: { logo: logo() } }), /colours of print/)
+  await t.rejects(pdfOf(picture, {}, { archival: true, assets: { logo: logo() } }), /CMYK colours/)
   await t.resolves(pdfOf(picture, {}, { assets: { logo: logo() } }), 'a plain PDF may have it')
 })

@@ -278,7 +278,7 @@ const wrongTemplates: [rule: string, body: TemplateSource['body'], more: Partial
     /did you mean "logo"/
   ],
   ['a locale that is none', [{ paragraph: 'x' }], { locale: 'not a locale' }, '/locale', /BCP 47/],
-  ['a loop variable that is kept for page numbers', [{ each: 'a', as: 'page', do: [] }], {}, '/body/0/as', /kept for page numbers/]
+  ['a loop variable that is reserved for page numbers', [{ each: 'a', as: 'page', do: [] }], {}, '/body/0/as', /reserved for page numbers/]
 ]
 
 for (const [rule, body, more, path, message] of wrongTemplates) {

@@ -97,15 +97,15 @@ const faults: [rule: string, files: Files, line: number | undefined, column: num
     /no "lines.descriptoin" \(did you mean "description"\?\)/
   ],
   ['an unknown path in text', { yaml: yaml.replace('{{ name }}', '{{ nmae }}') }, 6, 5, /no "nmae" \(did you mean "name"\?\)/],
-  ['a loop over what is no list', { yaml: `${yaml}  - { each: name, as: x, do: [] }\n` }, 7, 7, /"name" is no list/],
+  ['a loop over what is no list', { yaml: `${yaml}  - { each: name, as: x, do: [] }\n` }, 7, 7, /"name" is not a list/],
   [
     'a loop of text over what is no list',
     { yaml: yaml.replace('{{ name }}', '{% for x in name %}{{ x }}{% endfor %}') },
     6,
     5,
-    /"name" is no list/
+    /"name" is not a list/
   ],
-  ['a block of two kinds', { yaml: `${yaml}    heading: b\n` }, 7, 5, /has "paragraph" and "heading": each begins with a dash/],
+  ['a block of two kinds', { yaml: `${yaml}    heading: b\n` }, 7, 5, /has "paragraph" and "heading": begin each block with its own dash/],
   ['two documents', { yaml: `${yaml}---\nid: 8\n` }, 7, 1, /Expected one document/],
   ['a template without number', { yaml: yaml.replace('id: 7\n', '') }, undefined, undefined, /needs an "id"/],
   ['an asset outside of the folder', { yaml: `${yaml}assets: { logo: ../logo.png }\n` }, 7, 11, /in the template's folder/],

@@ -116,7 +116,7 @@ void t.test('a word that is missing is a fault of the template, in any language'
     path: '/body/0/paragraph',
     message: /only be shown as a whole, as \{\{ t\.dear \}\}/
   }])
-  has(t, faultsOf([{ each: 'lines', as: 't', do: [] }], spoken), [{ path: '/body/0/as', message: /kept for the texts/ }])
+  has(t, faultsOf([{ each: 'lines', as: 't', do: [] }], spoken), [{ path: '/body/0/as', message: /reserved for the texts/ }])
   t.end()
 })
 

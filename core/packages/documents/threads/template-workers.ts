@@ -30,7 +30,7 @@ export class TemplateWorkersBusy extends Error {
   override name = 'WorkshopBusy'
 
   constructor (options?: ErrorOptions) {
-    super('Too many templates are being looked at; nothing was done: try again later.', options)
+    super('Too many templates are being checked; nothing was changed: try again later.', options)
   }
 }
 
