@@ -24,21 +24,21 @@ function timesIn (what: string): number[] {
 
 void t.test('the figures of the promises are those of the code', (t) => {
   const { duration: good, renewInterval: renewed, margin } = leaseTimes
-  t.strictSame(timesIn('A lease is good for'), [good, renewed])
-  t.strictSame(timesIn('Its process sends nothing any more'), [margin])
+  t.strictSame(timesIn('A lease is valid for'), [good, renewed])
+  t.strictSame(timesIn('Its process stops sending'), [margin])
   const by = { provider: { manifest: { services: { sms: { idempotency: { kind: 'key' } } } } } }
   const looks = [0, 1, 2, 3].map((looks) =>
     reconcileScheduleOf({ by, service: 'sms', state: { looks } } as unknown as Parameters<typeof reconcileScheduleOf>[0])
   )
-  t.strictSame(timesIn('A step in doubt is looked at'), [...looks.map(({ after }) => after), looks[0]?.last])
-  t.strictSame(timesIn('That a vendor has nothing counts'), [usualTimeLimit])
+  t.strictSame(timesIn('An uncertain step is looked up'), [...looks.map(({ after }) => after), looks[0]?.last])
+  t.strictSame(timesIn('A look-up that finds nothing counts'), [usualTimeLimit])
   // The step whose jitter is in the middle.
   const tries = [0, 1, 2, 3, 4, 5, 6].map((tries) => retryDelayOf({ stepId: '7fff', tries }))
-  t.strictSame(timesIn('What was not sent is tried again'), tries.flatMap((after) => after === undefined ? [] : Math.round(after)))
+  t.strictSame(timesIn('A request that was certainly not sent is retried'), tries.flatMap((after) => after === undefined ? [] : Math.round(after)))
   // For a place among its company's connections, and for the connection.
-  t.strictSame(timesIn('A try to record it fails'), [2 * requestLimits.connect / 1000, requestLimits.answer / 1000])
+  t.strictSame(timesIn('An attempt to record it fails'), [2 * requestLimits.connect / 1000, requestLimits.answer / 1000])
   t.equal(settleRetryDelays.length, 7)
-  t.strictSame(timesIn('What came of a call is recorded'), [
+  t.strictSame(timesIn('The outcome of a call is recorded'), [
     settleRetryDelays.reduce((sum, pause) => sum + pause, 0) / 1000,
     settleRetryLimit / 1000
   ])
