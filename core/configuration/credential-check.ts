@@ -74,7 +74,7 @@ async function check (
     reference,
     idempotencyKey: reference,
     log: logWith(log, { companyId, provider: provider.code }),
-    state: createProviderState(database, companyId, provider.code, now),
+    state: createProviderState(database, companyId, provider.code),
     now,
     resources: {
       network,
