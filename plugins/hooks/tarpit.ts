@@ -30,7 +30,7 @@ export const tarpitPlugin = plugin<{ limits: TarpitLimits }>((app, { limits }, d
     if (!refusing.has(reply.statusCode)) return payload
     cutUnread(request, reply)
     const delay = throttle(clientBehind(request))
-    if (delay === undefined) request.socket.destroy()
+    if (delay === undefined) reply.raw.destroy()
     else if (delay > 0) await pause(delay)
     return payload
   })
@@ -46,7 +46,7 @@ function cutUnread ({ raw }: FastifyRequest, reply: FastifyReply): void {
   reply.raw.once('finish', () => {
     if (!raw.complete) {
       setTimeout(() => {
-        if (!raw.complete) raw.socket.destroy()
+        if (!raw.complete) raw.destroy()
       }, bodyTimeout).unref()
     }
   })

@@ -1,0 +1,17 @@
+import Fastify from 'fastify'
+import { setTimeout as pause } from 'node:timers/promises'
+import t from 'tap'
+import { authenticationPlugin } from '../../plugins/hooks/authentication.ts'
+import { tarpitPlugin } from '../../plugins/hooks/tarpit.ts'
+import { createAccess } from '../core/access/fixtures/access.ts'
+
+await t.test('requests that were never on a network are refused like others, and end no process', async (t) => {
+  const app = Fastify()
+  await app.register(authenticationPlugin, await createAccess())
+  await app.register(tarpitPlugin, { limits: { burst: 1, every: 1_000, longest: 0 } })
+  t.equal((await app.inject('/nowhere')).statusCode, 401)
+  await app.inject('/nowhere')
+  // Until the time that the rest of a body may take has passed.
+  await pause(2_500)
+  await app.close()
+})
