@@ -34,7 +34,8 @@ void t.test('the figures of the promises are those of the code', (t) => {
   t.strictSame(timesIn('A look-up that finds nothing counts'), [usualTimeLimit])
   // The step whose jitter is in the middle.
   const tries = [0, 1, 2, 3, 4, 5, 6].map((tries) => retryDelayOf({ stepId: '7fff', tries }))
-  t.strictSame(timesIn('A request that was certainly not sent is retried'), tries.flatMap((after) => after === undefined ? [] : Math.round(after)))
+  const retried = tries.flatMap((after) => after === undefined ? [] : Math.round(after))
+  t.strictSame(timesIn('A request that was certainly not sent is retried'), retried)
   // For a place among its company's connections, and for the connection.
   t.strictSame(timesIn('An attempt to record it fails'), [2 * requestLimits.connect / 1000, requestLimits.answer / 1000])
   t.equal(settleRetryDelays.length, 7)
