@@ -121,7 +121,7 @@ const attacks: Record<string, { dispatch: string, told: RegExp, limit?: number, 
   },
   'a million handles': {
     dispatch: 'for (let i = 0; i < 1e6; i++) context.onRefusal(() => {}); await new Promise(() => {})',
-    told: /cannot be read|memory|ended by itself/,
+    told: /cannot be read|memory|ended by itself|does not answer any more/,
     limit: 8_000
   },
   'a flood of its standard error': {
