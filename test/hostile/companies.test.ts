@@ -290,6 +290,33 @@ const matrix: Record<string, Row> = {
     roles: ['operator'],
     request: at('/api/v1/providers/sample/publisher', { packageName: 'sample' })
   },
+  'GET /api/v1/marketplace': { roles: ['operator', 'admin'], request: at('/api/v1/marketplace') },
+  'GET /api/v1/marketplace/:code': { roles: ['operator', 'admin'], request: at('/api/v1/marketplace/nobody'), ok: [404] },
+  'POST /api/v1/marketplace/packages': {
+    roles: ['operator'],
+    request: at('/api/v1/marketplace/packages', { package: 'AAAA' }),
+    ok: [422]
+  },
+  'POST /api/v1/marketplace/refresh': { roles: ['operator'], request: at('/api/v1/marketplace/refresh') },
+  'POST /api/v1/marketplace/:code/install': {
+    roles: ['operator'],
+    request: at('/api/v1/marketplace/nobody/install', { consent: { hosts: [], services: [] } }),
+    ok: [404]
+  },
+  'POST /api/v1/marketplace/:code/upgrade': {
+    roles: ['operator'],
+    request: at('/api/v1/marketplace/nobody/upgrade', { version: '1.0.0', consent: { hosts: [], services: [] } }),
+    ok: [404]
+  },
+  'POST /api/v1/marketplace/:code/rollback': { roles: ['operator'], request: at('/api/v1/marketplace/nobody/rollback'), ok: [404] },
+  'POST /api/v1/marketplace/:code/enable': { roles: ['operator'], request: at('/api/v1/marketplace/nobody/enable'), ok: [404] },
+  'POST /api/v1/marketplace/:code/disable': { roles: ['operator'], request: at('/api/v1/marketplace/nobody/disable'), ok: [404] },
+  'PUT /api/v1/marketplace/:code/offer': {
+    roles: ['operator'],
+    request: at('/api/v1/marketplace/nobody/offer', { companies: 'all' }),
+    ok: [404]
+  },
+  'DELETE /api/v1/marketplace/:code': { roles: ['operator'], request: at('/api/v1/marketplace/nobody'), ok: [404] },
   'POST /api/v1/providers/reload': { roles: ['operator'], request: at('/api/v1/providers/reload') },
   'GET /api/v1/my/config': { roles: everyone, request: at('/api/v1/my/config') },
   'PUT /api/v1/my/config/:service': { roles: everyone, service: true, request: at('/api/v1/my/config/invoicing', choice) },
