@@ -1,5 +1,7 @@
+import { platform } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
+import type { Outcome } from '../../core/host/call/call.ts'
 import { problemsForeseen } from '../../core/host/call/foresee.ts'
 import { invoice, memoryState } from '../fixtures/providers/call.ts'
 import { matches } from '../support/matching.ts'
@@ -185,8 +187,9 @@ await t.test('a call that spins is cut at its limit, and its process is ended', 
   const outcome = await dispatch({ reference: 'spin' }, { limit: 300 })
   t.equal(outcome.outcome, 'unavailable')
   t.ok(performance.now() - begun < 1_500)
-  await pause(1_500)
-  t.ok(log.lines.some(({ message }) => message === 'the process of an adapter ended: It does not answer any more.'))
+  const ended = (): boolean => log.lines.some(({ message }) => message === 'the process of an adapter ended: It does not answer any more.')
+  for (let waited = 0; waited < 100 && !ended(); waited++) await pause(100)
+  t.ok(ended())
   t.equal((await dispatch()).outcome, 'accepted')
 })
 
@@ -197,6 +200,60 @@ await t.test('processes are few: those longest unused make room, and all end whe
   t.ok(sandbox.state().processes <= 2)
   await pause(3_500)
   t.equal(sandbox.state().processes, 0)
+})
+
+const counted = { head: 'let count = 0', dispatch: 'return { id: String(++count), status: \'sent\' }' }
+const idOf = (answer: Outcome): unknown => 'response' in answer ? answer.response.id : answer
+
+await t.test('a process ends after 10 minutes unused, by the clock, and not before', async (t) => {
+  let moment = 0
+  const { dispatch, sandbox } = await outpost(t, counted, { now: () => moment })
+  t.equal((await dispatch()).outcome, 'accepted')
+  moment = 599_999
+  await pause(1_500)
+  t.equal(sandbox.state().processes, 1)
+  moment = 600_000
+  await pause(1_500)
+  t.equal(sandbox.state().processes, 0)
+})
+
+await t.test('a process that has been used often enough, and has nothing to do, is replaced', async (t) => {
+  const { dispatch, sandbox } = await outpost(t, counted, { uses: 3 })
+  t.same([idOf(await dispatch()), idOf(await dispatch())], ['1', '2'])
+  await pause(1_500)
+  t.equal(sandbox.state().processes, 1)
+  t.equal(idOf(await dispatch()), '3')
+  await pause(1_500)
+  t.equal(sandbox.state().processes, 0)
+  t.equal(idOf(await dispatch()), '1')
+})
+
+await t.test('a process that keeps much memory while it has nothing to do is replaced', {
+  skip: platform() === 'linux' ? false : 'memory is read from /proc'
+}, async (t) => {
+  const { dispatch, sandbox } = await outpost(t, {
+    head: 'let kept',
+    dispatch: 'if (context.reference === \'keep\') kept = Buffer.alloc(80_000_000, 1); return { id: typeof kept, status: \'sent\' }'
+  })
+  t.equal(idOf(await dispatch()), 'undefined')
+  await pause(1_500)
+  t.equal(sandbox.state().processes, 1, 'a usual one stays')
+  t.equal(idOf(await dispatch({ reference: 'keep' })), 'object')
+  await pause(2_000)
+  t.equal(sandbox.state().processes, 0)
+  t.equal(idOf(await dispatch()), 'undefined')
+})
+
+await t.test('one call asks the host for a bounded number of things', async (t) => {
+  const { dispatch } = await outpost(t, {
+    dispatch: `
+      let asked = 0
+      try { for (;; asked++) await context.state.get('x') } catch (error) { return { id: String(asked), status: 'sent', why: error.message } }`
+  })
+  t.same(await dispatch(), {
+    outcome: 'accepted',
+    response: { id: '10000', status: 'sent', why: 'One call asks for 10000 things at most.' }
+  })
 })
 
 await t.test('whoever keeps all places busy gives them up when others wait', async (t) => {

@@ -96,6 +96,28 @@ void t.test('more calls than may be under way are refused', async (t) => {
   await t.rejects(calls.call('x', {}), { message: 'It is gone.' })
 })
 
+void t.test('calls of more bytes than may be under way are refused, and those that are answered make room', async (t) => {
+  const sent: object[] = []
+  const first = Promise.withResolvers<number>()
+  const calls = createCalls({
+    send: (message) => sent.push(message),
+    handlers: { wait: () => first.promise, quick: () => 2 },
+    notes: {},
+    most: 10,
+    mostBytes: 100
+  })
+  calls.take({ ask: 1, name: 'wait', args: {} }, 60)
+  calls.take({ ask: 2, name: 'quick', args: {} }, 60)
+  await new Promise(setImmediate)
+  first.resolve(1)
+  await new Promise(setImmediate)
+  calls.take({ ask: 3, name: 'quick', args: {} }, 60)
+  await new Promise(setImmediate)
+  const [refused, ...answered] = sent
+  matches(t, JSON.stringify(refused), /^\{"to":2,"error":.*more than 100 bytes/)
+  t.same(answered, [{ to: 1, value: 1 }, { to: 3, value: 2 }])
+})
+
 void t.test('what cannot be a failure is none', (t) => {
   for (const failure of [{}, { message: 1, code: 'x' }, { message: 'x' }, { message: 'x', word: 'toString' }, {
     message: 'x',

@@ -11,14 +11,14 @@ export type Calls = {
   call: (name: string, args: object) => Promise<unknown>
   /** Tells something that is not answered. */
   note: (name: string, args: object) => void
-  /** Takes a message of the other side. Throws a {@link ProtocolFault}. */
-  take: (message: Readonly<Record<string, unknown>>) => void
+  /** Takes a message of the other side, of so many bytes. Throws a {@link ProtocolFault}. */
+  take: (message: Readonly<Record<string, unknown>>, bytes?: number) => void
   /** Rejects what has not been answered; nothing is sent any more. */
   end: (why: Error) => void
 }
 
-/** `most`: calls of the other side that may be under way at once; one more is refused. */
-export type CallsOptions = { send: (message: object) => void, handlers: Handlers, notes: Handlers, most: number }
+/** `most` calls of the other side, and `mostBytes` of them, may be under way at once; one more is refused. */
+export type CallsOptions = { send: (message: object) => void, handlers: Handlers, notes: Handlers, most: number, mostBytes?: number }
 
 type Waiting = { resolve: (value: unknown) => void, reject: (error: Error) => void }
 
@@ -26,27 +26,31 @@ type Waiting = { resolve: (value: unknown) => void, reject: (error: Error) => vo
  * Numbers its calls from 1, one after the other, and holds the other side to that: `{ ask, name, args }` is a call,
  * `{ to, value }` or `{ to, error }` its answer, `{ note, args }` what is not answered.
  */
-export function createCalls ({ send, handlers, notes, most }: CallsOptions): Calls {
+export function createCalls ({ send, handlers, notes, most, mostBytes = Infinity }: CallsOptions): Calls {
   const waiting = new Map<number, Waiting>()
   let asked = 0
   let taken = 0
   let underWay = 0
+  let bytesUnderWay = 0
   let ended: Error | undefined
 
   function answer (message: object): void {
     if (ended === undefined) send(message)
   }
 
-  async function perform (ask: number, name: string, args: unknown): Promise<void> {
+  async function perform (ask: number, name: string, args: unknown, bytes: number): Promise<void> {
     underWay++
+    bytesUnderWay += bytes
     try {
       if (underWay > most) throw new Error(`More than ${most} calls are under way.`)
+      if (bytesUnderWay > mostBytes) throw new Error(`Calls with more than ${mostBytes} bytes are under way.`)
       const value = await named(handlers, name)(args)
       answer({ to: ask, value })
     } catch (error) {
       answer({ to: ask, error: errorDataOf(error) })
     } finally {
       underWay--
+      bytesUnderWay -= bytes
     }
   }
 
@@ -67,7 +71,7 @@ export function createCalls ({ send, handlers, notes, most }: CallsOptions): Cal
     note (name, args) {
       answer({ note: name, args })
     },
-    take ({ ask, name, args, to, value, error, note }) {
+    take ({ ask, name, args, to, value, error, note }, bytes = 0) {
       if (typeof to === 'number') {
         const call = waiting.get(to)
         if (call === undefined) throw new ProtocolFault('An answer came to a call that nobody waits for.')
@@ -83,7 +87,7 @@ export function createCalls ({ send, handlers, notes, most }: CallsOptions): Cal
       if (typeof ask !== 'number' || typeof name !== 'string') throw new ProtocolFault('A frame is neither a call nor an answer.')
       if (ask !== ++taken) throw new ProtocolFault(`Call ${ask} came where ${taken} was next.`)
       named(handlers, name)
-      void perform(ask, name, args)
+      void perform(ask, name, args, bytes)
     },
     end (why) {
       ended ??= why

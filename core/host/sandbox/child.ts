@@ -5,7 +5,7 @@ import type { Log } from '../call/log.ts'
 import { runAsHost } from '../call/stray-errors.ts'
 import { AdapterEnded } from './adapter-ended.ts'
 import { createCalls } from './calls.ts'
-import { createFrameReader, encodeFrame, ProtocolFault } from './frames.ts'
+import { createFrameReader, encodeFrame, largestFrame, ProtocolFault } from './frames.ts'
 import type { Launch } from './launch.ts'
 import type { InsideCalls } from './protocol.ts'
 import { createRelay, type Inside, type Relay } from './relay.ts'
@@ -24,8 +24,9 @@ export type Child = {
 /** `launch` says how it is started; `code` is the adapter's. */
 export type ChildOptions = { launch: Launch, folder: string, code: string, log: Log }
 
-/** Calls of an adapter that may be under way at once. */
+/** Calls of an adapter that may be under way at once, and their bytes: four of the largest frames. */
 const mostCalls = 256
+const mostBytes = 4 * largestFrame
 /** Bytes of its standard error that are kept for the log, and those after which it is ended. */
 const keptWords = 4_000
 const mostWords = 1024 * 1024
@@ -51,7 +52,7 @@ export function startChild ({ launch: { command: [program, ...args], opened, use
     await calls.call(name, asked) as ReturnType<InsideCalls[Name]>
   const relay = createRelay(ask, { code, log })
   const send = (message: object): void => void stdin.write(encodeFrame(message))
-  const calls = createCalls({ send, handlers: relay.handlers, notes: relay.notes, most: mostCalls })
+  const calls = createCalls({ send, handlers: relay.handlers, notes: relay.notes, most: mostCalls, mostBytes })
 
   function kill (why?: string): void {
     closing ??= { why }

@@ -23,7 +23,7 @@ export function encodeFrame (message: object): Buffer {
 }
 
 /** Puts frames together from the pieces in which they arrive. Throws a {@link ProtocolFault}; nothing is taken after that. */
-export function createFrameReader (onMessage: (message: Readonly<Record<string, unknown>>) => void): {
+export function createFrameReader (onMessage: (message: Readonly<Record<string, unknown>>, bytes: number) => void): {
   take: (piece: Buffer) => void
   /** Whether a frame has begun that has not ended. */
   isCut: () => boolean
@@ -52,7 +52,7 @@ export function createFrameReader (onMessage: (message: Readonly<Record<string, 
         if (held < size) return
         const json = shift(size)
         size = undefined
-        onMessage(decode(json))
+        onMessage(decode(json), json.byteLength)
       }
     },
     isCut: () => held > 0 || size !== undefined

@@ -5,7 +5,7 @@ import { failureError } from '../call/failure.ts'
 import type { Log } from '../call/log.ts'
 import { type Child, startChild } from './child.ts'
 import type { Launch } from './launch.ts'
-import { residentMemory } from './memory.ts'
+import { ownMemory, residentMemory } from './memory.ts'
 
 /**
  * What is started: an adapter in a version. `load` is what its process is asked first, and may take `loadLimit` milliseconds. `verify` runs
@@ -36,14 +36,27 @@ export type Pool = {
   close: () => Promise<void>
 }
 
-/** `most` processes at once, each ended after `idle` milliseconds unused, or beyond `memory` bytes. */
-export type PoolOptions = { log: Log, most?: number, idle?: number, memory?: number, startLimit?: number }
+/**
+ * `most` processes at once, each ended after `idle` milliseconds unused, or beyond `memory` bytes. One that has nothing to do is ended too
+ * once it holds more than `resting` bytes of its own, or has been used `uses` times: another one takes its place when it is needed.
+ */
+export type PoolOptions = {
+  log: Log
+  most?: number
+  idle?: number
+  memory?: number
+  resting?: number
+  uses?: number
+  startLimit?: number
+  now?: () => number
+}
 
-type Member = { child: Child, usedAt: number }
+type Member = { child: Child, usedAt: number, uses: number }
 /** Those who use the process of an account together; after a while others have their turn. */
 type Holding = { users: number, since: number }
 type Crashes = { code: string, count: number, until: number }
 
+const mebibyte = 1024 * 1024
 /** Milliseconds that an account keeps its place while others wait for one. */
 const turn = 1_000
 /** Milliseconds between two looks at what is unused or too large. */
@@ -53,7 +66,16 @@ const answerWithin = 1_000
 /** Milliseconds: the longest rest after crashes. */
 const longestRest = 60_000
 
-export function createPool ({ log, most = 16, idle = 600_000, memory = 512 * 1024 * 1024, startLimit = 10_000 }: PoolOptions): Pool {
+export function createPool ({
+  log,
+  most = 16,
+  idle = 600_000,
+  memory = 512 * mebibyte,
+  resting = 60 * mebibyte,
+  uses = 10_000,
+  startLimit = 10_000,
+  now = Date.now
+}: PoolOptions): Pool {
   const members = new Map<string, Promise<Member>>()
   const settled = new Map<string, Member>()
   const holdings = new Map<string, Holding>()
@@ -101,9 +123,13 @@ export function createPool ({ log, most = 16, idle = 600_000, memory = 512 * 102
       throw error
     })
     const child = startChild({ launch, folder, code, log })
+    const starting = members.get(key)
     void child.ended.then((why) => {
-      members.delete(key)
-      settled.delete(key)
+      // One that was ended on purpose may have a successor by now.
+      if (members.get(key) === starting) {
+        members.delete(key)
+        settled.delete(key)
+      }
       if (why !== undefined) crashed(key, code)
     })
     const begun = performance.now()
@@ -115,7 +141,7 @@ export function createPool ({ log, most = 16, idle = 600_000, memory = 512 * 102
       throw error
     }
     log.debug({ provider: code, pid: child.pid, ms: Math.round(performance.now() - begun) }, 'the process of an adapter started')
-    const member = { child, usedAt: Date.now() }
+    const member = { child, usedAt: now(), uses: 0 }
     settled.set(key, member)
     return member
   }
@@ -152,9 +178,14 @@ export function createPool ({ log, most = 16, idle = 600_000, memory = 512 * 102
 
   function look (): void {
     for (const [key, member] of settled) {
-      if (!users.has(key) && Date.now() - member.usedAt >= idle) remove(key, member)
-      else if (residentMemory(member.child.pid) > memory) member.child.kill(`It took more than ${memory / 1024 / 1024} MiB of memory.`)
+      if (!users.has(key) && isSpent(member)) remove(key, member)
+      else if (residentMemory(member.child.pid) > memory) member.child.kill(`It took more than ${memory / mebibyte} MiB of memory.`)
     }
+  }
+
+  /** Whether a process that has nothing to do is not worth keeping. */
+  function isSpent ({ child, usedAt, uses: used }: Member): boolean {
+    return now() - usedAt >= idle || used >= uses || ownMemory(child.pid) > resting
   }
 
   async function run<Result> (adapter: Adapter, account: string, work: (child: Child) => Promise<Result>): Promise<Result> {
@@ -165,7 +196,8 @@ export function createPool ({ log, most = 16, idle = 600_000, memory = 512 * 102
     try {
       const member = await memberOf(key, adapter)
       const result = await work(member.child)
-      member.usedAt = Date.now()
+      member.usedAt = now()
+      member.uses++
       crashes.delete(key)
       return result
     } finally {

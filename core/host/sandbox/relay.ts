@@ -29,8 +29,10 @@ export type Relay = {
   notes: Handlers
 }
 
-type OpenCall = Ways & { lines: number }
+type OpenCall = Ways & { lines: number, asked: number }
 
+/** Things that one call may ask of the host: requests, keys of its state and the like. */
+const mostAsked = 10_000
 /** Lines that one call may write. */
 const mostLines = 1_000
 /** Characters of one. */
@@ -76,15 +78,17 @@ export function createRelay (inside: Inside, { code, log }: { code: string, log:
   }
 
   function begin (ways: Ways): number {
-    open.set(++last, { ...ways, lines: 0 })
+    open.set(++last, { ...ways, lines: 0, asked: 0 })
     return last
   }
 
   /** The process asks with the handles of its call, and is answered with them. */
   function withSecrets (handler: Handlers[string]): Handlers[string] {
     return async (args) => {
-      const { handles } = (isRecord(args) && typeof args['call'] === 'number' ? open.get(args['call']) : undefined) ?? {}
-      if (handles === undefined) return await handler(args)
+      const ways = isRecord(args) && typeof args['call'] === 'number' ? open.get(args['call']) : undefined
+      if (ways === undefined) return await handler(args)
+      const { handles } = ways
+      if (++ways.asked > mostAsked) throw new RangeError(`One call asks for ${mostAsked} things at most.`)
       try {
         const asked = handles.reveal(args)
         refuseForeignHandles(asked)

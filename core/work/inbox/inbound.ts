@@ -94,6 +94,10 @@ async function admit (
   return done
 }
 
+/**
+ * Applies a verified event to the dispatches that it is about. At the address that companies share, nobody knows whose it is before it has
+ * been read: all that counts of that reading is the vendor's id, and the company's own process, if it has one, reads the event again.
+ */
 async function apply (options: Options, event: InboundRow, provider: InstalledProvider, webhook: WebhookManifest): Promise<Progress> {
   const { database, log } = options
   const { inbound_id: inboundId, service, provider_code: providerCode } = event
@@ -103,7 +107,7 @@ async function apply (options: Options, event: InboundRow, provider: InstalledPr
     await closeInbound(database, inboundId, { state: 'kept', note: read.reason })
     return done
   }
-  const { remoteId, type, eventId, ...facts } = read.reading
+  const { remoteId } = read.reading
   const scope = event.company_id === null ? null : { companyId: event.company_id, userId: event.user_id }
   const steps = await matchSteps(database, { service, providerCode, remoteId, scope, sandbox: event.sandbox })
   const [first] = steps
@@ -112,6 +116,12 @@ async function apply (options: Options, event: InboundRow, provider: InstalledPr
     await closeInbound(database, inboundId, { state: 'kept', note: 'Dispatches of several companies have the vendor\'s id.' })
     return done
   }
+  const own = event.account === null ? await readEvent(provider, service, event.body, `company ${first.companyId}`) : read
+  if (!own.ok || own.reading.remoteId !== remoteId) {
+    await closeInbound(database, inboundId, { state: 'kept', note: 'The provider does not read the event the same way twice.' })
+    return done
+  }
+  const { type, eventId, remoteId: _, ...facts } = own.reading
   const told = await tell(options, { provider, webhook, step: first, type })
   if (!told.ok) return { done: false, why: told.why }
   const delivery = {
