@@ -1,7 +1,7 @@
 import { platform } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import type { Outcome } from '../../core/host/call/call.ts'
+import type { Outcome } from '../../core/host/call/dispatch.ts'
 import { problemsForeseen } from '../../core/host/call/foresee.ts'
 import { invoice, memoryState } from '../fixtures/providers/call.ts'
 import { matches } from '../support/matching.ts'
