@@ -78,6 +78,21 @@ await t.test('validation tells what an e-invoice misses, by rule and place, and 
   }, 'what the page does not show is in the XML')
 })
 
+await t.test('a field of the vocabulary that the page does not show is unused only where nothing else carries it', async (t) => {
+  const warned = async (id: number, documentType: string): Promise<string[]> => {
+    const { status, body: { warnings } } = await send(
+      body({ documentType, template: { id, data: { ...sample, businessProcess: 'B1' } } }),
+      'invoicing/validate'
+    )
+    t.equal(status, 200)
+    return warnings.map(({ path, code }: any) => `${path} ${code}`).filter((text: string) => text.includes('businessProcess'))
+  }
+  t.strictSame(await warned(4, 'E_INVOICE'), [])
+  t.strictSame(await warned(1, 'E_INVOICE'), [], 'the XML carries it')
+  t.strictSame(await warned(4, 'INVOICE'), [], 'the template is one of e-invoices')
+  t.strictSame(await warned(1, 'INVOICE'), ['/template/data/businessProcess unused_field'])
+})
+
 await t.test('a format belongs to an e-invoice, and to what the provider takes', async (t) => {
   const codes = async (request: Record<string, unknown>): Promise<string[]> =>
     (await send(request, 'invoicing/validate')).body.details.map(({ path, code }: any) => `${path} ${code}`)

@@ -128,6 +128,9 @@ await t.test('a template that cannot be used is told with what to do', async (t)
   const recipient = { name: 'Ada', address: '1 rue', city: 'Paris', postalCode: '75002', country: 'FR' }
   t.equal(await message('postal', { template: { id: draft, data: {} }, postal: { recipient } }),
     `The template ${draft} ("Reminder") is a draft: publish it with POST /api/v1/templates/${draft}/publish.`)
+  const { body: { id: next } } = await service.send('POST', '/api/v1/templates', { body: letter({ name: 'Second reminder' }) })
+  contains(t, await message('postal', { template: { id: next, data: {} }, postal: { recipient } }),
+    `The template ${next} ("Second reminder")`)
   contains(t, await message('file', { fileContent: { templateName: 'Reminder', data: {} } }), /is a draft/)
   const { body: { data: [{ name }] } } = await service.send('GET', '/api/v1/templates?limit=1')
   contains(t, await message('file', { fileContent: { templateName: `${name}s`, data: {} } }), `(did you mean "${name}"?)`)
