@@ -10,11 +10,15 @@ const busy = { message: 'Try later.', code: 451 }
 const answer = { id: 'm-1', status: 'partially_sent', accepted: [ada], waiting: [{ address: bob, ...busy }, { address: cleo, ...busy }] }
 
 /** The answer after the rest of the mail ended as given. */
-const after = (rest: Partial<Rest>): object =>
+const after = (rest: Partial<Rest>): RecipientReport =>
   withRest(answer, { status: 'accepted', response: null, error: null, next_try_at: null, ...rest })
 
 const response = (report: RecipientReport): ProviderResponse => ({ id: 'm-2', status: 'sent', ...report })
-const error = { code: 'provider_unavailable', message: 'The mail server is busy.', details: [{ path: '', code: '421', message: 'busy' }] }
+const error = {
+  word: 'provider_unavailable' as const,
+  message: 'The mail server is busy.',
+  details: [{ path: '', code: '421', message: 'busy' }]
+}
 const turned = { message: 'The mail server is busy.', code: 421 }
 
 void t.test('an accepted rest moves its recipients to where its own answer has them', (t) => {
