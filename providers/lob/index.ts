@@ -7,7 +7,6 @@ import { events, statuses, wordOf } from './tracking.ts'
 type MailType = ServiceContracts['postal']['dispatch']['postal']['mailType']
 
 const letters = 'https://api.lob.com/v1/letters'
-const Listed = Type.Object({ data: Type.Array(Type.Unknown()) })
 /** The metadata key of a letter under which Lob stores our reference of the step. */
 const referenceKey = 'dispatch_reference'
 
@@ -33,7 +32,7 @@ export default defineProvider({
       feature_limit_reached: 'provider_error'
     }
   },
-  check: (call) => call.http.get(...ask(call, { query: { limit: 1 } }), Listed),
+  check: (call) => call.http.get(...ask(call, { query: { limit: 1 } }), Letters),
   services: {
     postal: {
       mailTypes: ['SIMPLE', 'REGISTERED'],

@@ -82,18 +82,11 @@ const refusals: [
   word: string,
   status: string
 ][] = [
-  ['maileva', 'postal', 'webhook.rejected', undefined, 'ON_STATUS_REJECTED', 'failed'],
-  [
-    'maileva',
-    'postal',
-    'webhook.rejected',
-    ['ON_STATUS_REJECTED', 'ON_STATUS_PROCESSED_WITH_ERRORS'],
-    'ON_STATUS_PROCESSED_WITH_ERRORS',
-    'failed'
-  ],
+  ['maileva', 'postal', 'webhook.words', ['{{word}}', 'ON_STATUS_REJECTED'], 'ON_STATUS_REJECTED', 'failed'],
+  ['maileva', 'postal', 'webhook.words', ['{{word}}', 'ON_STATUS_PROCESSED_WITH_ERRORS'], 'ON_STATUS_PROCESSED_WITH_ERRORS', 'failed'],
   ['lob', 'postal', 'webhook.failed', undefined, 'letter.failed', 'failed'],
   ['lob', 'postal', 'webhook.failed', ['letter.failed', 'letter.rejected'], 'letter.rejected', 'failed'],
-  ['universign', 'esign', 'webhook.refused', undefined, 'action.stalled.signature_refusal', 'declined'],
+  ['universign', 'esign', 'webhook.refusal-words', ['{{word}}', 'signature_refusal'], 'action.stalled.signature_refusal', 'declined'],
   ['docusign', 'esign', 'webhook.signer-declined', undefined, 'recipient-declined', 'declined']
 ]
 for (const [provider, name, fixture, instead, word, status] of refusals) {

@@ -36,7 +36,7 @@ await t.test('a page under /docs has a table for each service of what every prov
     document: 'theirs',
     idempotency: 'look-up'
   })
-  has(t, shown('invoicing', 'simulator'), { document: 'ours', 'send by email': 'yes' })
+  has(t, shown('invoicing', 'simulator'), { document: '—', 'send by email': 'yes' })
   has(t, shown('postal', 'maileva'), {
     'mail types': 'SIMPLE, REGISTERED',
     color: 'yes',

@@ -82,7 +82,7 @@ void t.test('a language that the texts do not have, and a word that is none, are
   has(t, await problemsOf(body, { language: 'not a language' }, spoken), [{
     path: '/language',
     code: 'unknown_language',
-    message: /no language tag/
+    message: /is not a language tag/
   }])
   has(t, await problemsOf(body, { language: 'x'.repeat(10_000) }, { locale: '{{ language }}' }), [{ path: '/language' }])
   has(t, await problemsOf([{ paragraph: 'x' }], {}, { locale: '{{ language }}' }), [{ path: '/language', code: 'missing_value' }])
@@ -90,7 +90,7 @@ void t.test('a language that the texts do not have, and a word that is none, are
 
 void t.test('a locale of the template itself is checked with the template', (t) => {
   const body = [{ paragraph: 'x' }]
-  has(t, faultsOf(body, { locale: 'not a language' }), [{ path: '/locale', message: /no language tag/ }])
+  has(t, faultsOf(body, { locale: 'not a language' }), [{ path: '/locale', message: /is not a language tag/ }])
   has(t, faultsOf(body, { locale: 'de', texts }), [{ path: '/locale', message: /no texts for "de"/ }])
   t.same(faultsOf(body, { locale: 'en-GB', texts }), [])
   t.end()
