@@ -27,7 +27,10 @@ const examples: Record<string, { given?: (folder: string) => void, prints: RegEx
       mkdirSync(join(folder, 'adapters'))
       writeFileSync(join(folder, 'adapters/acme.tgz'), writePackage(manifestOf(), new Map([['index.js', Buffer.from('')]])).bytes)
       for (const command of ['keygen ours', 'build adapters', 'sign adapters ours.private.json']) {
-        execFileSync(process.execPath, [join(root, 'scripts/catalog.ts'), ...command.split(' ')], { cwd: folder })
+        execFileSync(process.execPath, [join(root, 'scripts/catalog.ts'), ...command.split(' ')], {
+          cwd: folder,
+          env: { ...process.env, INIT_CWD: undefined }
+        })
       }
     },
     prints: /^Acme 1\.0\.0 by Acme Ltd, private\n$/

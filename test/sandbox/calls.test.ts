@@ -90,6 +90,7 @@ await t.test('what comes of a call is what it would be in this process', async (
     ['await context.http.post(\'https://other.test/x\', {}, Type.Any())', 'unavailable', /may not call "other.test"/],
     ['return undefined', 'uncertain', /Nothing was returned\./],
     ['return { id: \'1\', status: () => 1 }', 'uncertain', /Not plain JSON data\./],
+    ['const ring = { id: \'1\', status: \'x\' }; ring.self = ring; return ring', 'uncertain', /Not plain JSON data\./],
     ['return { id: 1, status: \'x\' }', 'uncertain', /\/id Expected string/],
     ['null.x', 'uncertain', /failed unexpectedly/],
     ['await context.http.post(5, { json: 1 }, Type.Any())', 'uncertain', /failed unexpectedly/],
@@ -191,6 +192,24 @@ await t.test('a call that spins is cut at its limit, and its process is ended', 
   for (let waited = 0; waited < 100 && !ended(); waited++) await pause(100)
   t.ok(ended())
   t.equal((await dispatch()).outcome, 'accepted')
+})
+
+await t.test('what a call does after its limit is not heard, and its process serves the next one', async (t) => {
+  const { dispatch, log, vendor } = await outpost(t, {
+    service: 'checkpoint: true,',
+    dispatch: `
+      if (context.reference === 'late') {
+        await new Promise((resolve) => setTimeout(resolve, 600))
+        await context.http.post('${api}/late', { json: 1 }, Type.Any())
+      }
+      ${accepted}`
+  })
+  vendor.on('POST /late', { json: {} })
+  t.equal((await dispatch({ reference: 'late' }, { limit: 300 })).outcome, 'unavailable')
+  await pause(600)
+  t.equal((await dispatch()).outcome, 'accepted')
+  t.same(vendor.requests, [])
+  t.notOk(log.lines.some(({ message }) => message.startsWith('the process of an adapter ended:')))
 })
 
 await t.test('processes are few: those longest unused make room, and all end when they are not needed', async (t) => {

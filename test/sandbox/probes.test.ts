@@ -110,6 +110,10 @@ const attacks: Record<string, { dispatch: string, told: RegExp, limit?: number, 
     dispatch: 'fs.writeSync(1, Buffer.from([0, 0, 0, 2, 65, 65])); await new Promise(() => {})',
     told: /A frame is no JSON/
   },
+  'a frame that is cut by its end': {
+    dispatch: 'fs.writeSync(1, Buffer.from([0, 0, 0, 9, 123])); process.exit(0)',
+    told: /ended by itself|in the middle of a frame/
+  },
   'an unknown call': {
     dispatch: 'frame({ ask: 1_000, name: \'exec\', args: {} }); await new Promise(() => {})',
     told: /Call 1000 came where|There is no call/

@@ -10,6 +10,7 @@ export { hasMoreValues, isDeeper, mostValues } from './json-size.ts'
 
 // Checks with a JSON Schema.
 export { checkWith, compile, compileJsonSchema, compileQuery, createAjv, boundedValidator, type Validator, type Fit } from './schema.ts'
+export { stringFormats } from './formats.ts'
 export { didYouMean, problemsOf } from './problems.ts'
 export { vocabularies } from './vocabulary.ts'
 

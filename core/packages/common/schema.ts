@@ -1,11 +1,8 @@
-import addFormats from 'ajv-formats'
 import { Ajv2020, type Options, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { Static, TSchema } from 'typebox'
+import { stringFormats } from './formats.ts'
 import { inspectJson, isUnbounded, type Problem } from './json.ts'
-import { isMailbox, isPlainAddress } from './mailbox.ts'
-import { isRsaKey } from './private-key.ts'
 import { problemsOf } from './problems.ts'
-import { uuidPattern } from './uuid.ts'
 import { vocabularies } from './vocabulary.ts'
 
 /** Checks a value; an empty list means that the value fits. Paths are JSON pointers below `base`. */
@@ -13,41 +10,11 @@ export type Validator<T> = (value: unknown, base?: string) => Fit<T>
 /** The result of a check: the value with its type, or its problems. */
 export type Fit<T> = { ok: true, value: T } | { ok: false, problems: Problem[] }
 
-const isDate = formatCheck('date')
-const isRfcTime = formatCheck('date-time')
-/**
- * RFC 3339 permits leap seconds, and ajv-formats permits shorter offsets. Both are refused, because every time becomes a `Date`, which
- * reads neither.
- */
-const isDateTime = (text: string): boolean => isRfcTime(text) && !Number.isNaN(Date.parse(text))
-
-/** Stricter than the URL parser, which permits white space and a user name. */
-const httpsUrl = /^https:\/\/[^\s/?#@]+(?:[/?#]\S*)?$/
-
 /** The compiler of the service's schemas: it reports all problems and removes nothing. */
 export function createAjv (options: Options): Ajv2020 {
   const ajv = new Ajv2020({ ...common, ...options })
-  addFormats.default(ajv, ['date', 'email', 'uri', 'uri-reference', 'time'])
-  ajv.addFormat('date-time', isDateTime)
-  ajv.addFormat('iso-8601', (text) => isDate(text) || isDateTime(text))
-  ajv.addFormat('mailbox', isMailbox)
-  ajv.addFormat('mail-address', isPlainAddress)
-  ajv.addFormat('rsa-private-key', isRsaKey)
-  ajv.addFormat('mailbox-or-none', (text) => text === '' || isMailbox(text))
-  ajv.addFormat('https-url', (text) => httpsUrl.test(text) && URL.canParse(text))
-  ajv.addFormat('time-zone', isTimeZone)
-  // Without the "urn:uuid:" that ajv-formats allows and PostgreSQL does not.
-  ajv.addFormat('uuid', uuidPattern)
+  for (const [name, check] of Object.entries(stringFormats)) ajv.addFormat(name, check)
   return ajv
-}
-
-/** The name of a time zone in the IANA database of the runtime. */
-function isTimeZone (text: string): boolean {
-  try {
-    return /^[A-Za-z]/.test(text) && new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone !== ''
-  } catch {
-    return false
-  }
 }
 
 const common: Options = {
@@ -67,14 +34,6 @@ const ajv = createAjv({ discriminator: true })
 ajv.addSchema([...vocabularies])
 /** The texts of a URL or a header are converted to the types of the schema. */
 const coercingAjv = createAjv({ coerceTypes: true, useDefaults: true })
-
-function formatCheck (name: 'date' | 'date-time'): (text: string) => boolean {
-  const check = addFormats.default.get(name)
-  if (typeof check === 'object' && 'validate' in check && typeof check.validate === 'function') {
-    return check.validate as (text: string) => boolean
-  }
-  throw new Error(`ajv-formats no longer has the format ${name}.`)
-}
 
 /** Compiles a TypeBox schema into a check whose result carries the schema's type. */
 export function compile<S extends TSchema> (schema: S): Validator<Static<S>> {

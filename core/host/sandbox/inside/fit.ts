@@ -1,10 +1,13 @@
-import { type Json, pointer, type Problem, problemsOf } from '@dispatch/common'
+import { type Json, pointer, type Problem, problemsOf, stringFormats } from '@dispatch/common'
+import { Clear, Set as setFormat } from 'typebox/format'
 import { Settings } from 'typebox/system'
 import { Errors } from 'typebox/value'
 import { at } from '../../../services/data.ts'
 
 /** More than are ever told of a reply. */
 Settings.Set({ maxErrors: 32 })
+Clear()
+for (const [name, check] of Object.entries(stringFormats)) setFormat(name, check)
 
 type Found = { keyword: string, schemaPath: string, instancePath: string, params: Record<string, unknown>, message: string }
 
