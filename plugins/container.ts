@@ -13,9 +13,9 @@ import { type Accounts, type Adapters, type Addresses, type ApiKeys, type Assets
   type Host, type Impersonation, type Inbox, type KeyAdministration, type Keyring, type Leases, type LeaseTimes, leaseTimes, linkOf,
   type Log, type Marketplace, measureSkew, migrate, type Network, openAdapters, openDatabase, openEventSpool, openOutcomeSpool, openQueue,
   type Outbox, type OutcomeSpool, type PassedTrials, type Pipeline, type PipelineDependencies, type PipelineJobs,
-  type ProviderAdministration, type ProviderSync, type Queue, readLinkKey, reasonsOf, type Receive, receiveFile, type ReleaseQueue,
-  type RepeatingTask, runEvery, type SandboxState, type SigningKeys, startOutcomeDrain, startProviderSync, startWorker, type State,
-  type TemplateEditor, type Templates, type TimeLimits, type Tokens, type Users, waitForDatabase, type WebhookReceiver,
+  type ProviderAdministration, type ProviderSync, type Queue, readLinkKey, reasonsOf, type Receive, receiveFile, recordCrash,
+  type ReleaseQueue, type RepeatingTask, runEvery, type SandboxState, type SigningKeys, startOutcomeDrain, startProviderSync, startWorker,
+  type State, type TemplateEditor, type Templates, type TimeLimits, type Tokens, type Users, waitForDatabase, type WebhookReceiver,
   type WebhookVerifier, withoutProvider, type Worker } from '@dispatch/core'
 import { createRenderer, createTemplateWorkers, type Renderer, type TemplateWorkers } from '@dispatch/documents'
 import { randomUUIDv7 } from 'node:crypto'
@@ -356,7 +356,14 @@ export async function createApp (
     const vault = { store: createKeyStore(database), keyring, now }
     put('signingKeys', await createSigningKeys(vault))
     put('linkKey', await readLinkKey(vault))
-    const sandbox = createLazySandbox({ cache: join(config.dataDirectory, 'sandbox'), log })
+    const sandbox = createLazySandbox({
+      cache: join(config.dataDirectory, 'sandbox'),
+      log,
+      onCrash: ({ digest: integrity }, why) =>
+        void recordCrash(database, { integrity, why }).catch((err: unknown) => {
+          log.warn({ err }, 'the crash of an adapter could not be recorded')
+        })
+    })
     opened.defer(sandbox.close)
     put('sandboxState', sandbox.state)
     const adapters = await openAdapters({ folder: join(config.dataDirectory, 'adapters'), database, sandbox: sandbox.open, log })

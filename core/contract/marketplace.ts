@@ -73,21 +73,50 @@ const adapter = {
 export const AdapterView = Type.Object(adapter, { title: 'Adapter' })
 export type AdapterView = Static<typeof AdapterView>
 
+/** A version of an adapter, here or in a catalog. */
+const AdapterVersion = Type.Object({
+  version: Type.String(),
+  integrity: Type.String(),
+  size: Type.Integer({ description: 'Bytes of its package.' }),
+  at: Type.String({ description: 'When it was taken in, else when it was released.' }),
+  sdk: Type.String({ description: 'The versions of @dispatch/core that it works with.' }),
+  licence: Type.String(),
+  services: adapter.services,
+  hosts: Type.Array(Type.String(), { description: 'What it asks to reach: an installation or an upgrade must consent to them.' }),
+  conformance: Type.Object({
+    status: Type.Enum(['passed', 'not_run']),
+    kit: Type.Optional(Type.String({ description: 'The version of the conformance kit.' })),
+    passed: Type.Optional(Type.Integer()),
+    skipped: Type.Optional(Type.Integer())
+  }, { description: 'What the conformance kit said when it was packed.' }),
+  changelog: Type.Optional(Type.String({ description: 'Of a version that is here, and of the latest one.' })),
+  here: Type.Boolean({ description: 'It was taken in; others are in a catalog.' }),
+  withdrawn: Type.Optional(Type.Object({ state: Type.Enum(['revoked', 'yanked']), reason: Type.String() }))
+})
+
+/** How an installed adapter does. */
+const AdapterHealth = Type.Object({
+  state: Type.Enum(['ok', 'degraded', 'stopped'], { description: 'degraded: not every process of the service runs it.' }),
+  reason: Type.Optional(Type.String({ description: 'Why it does not run everywhere.' })),
+  crashes: Type.Integer({ minimum: 0, description: 'Ends of its processes that nobody asked for, since the version was taken in.' }),
+  lastCrash: Type.Optional(Type.Object({ at: Type.String(), reason: Type.String() }))
+})
+
 /** An adapter with its versions and its form. */
 export const AdapterDetail = Type.Object({
   ...adapter,
-  manifest: Type.Optional(
-    Type.Unsafe<object>({ type: 'object', additionalProperties: true, description: 'The manifest.json of a package that is here.' })
+  licence: Type.String(),
+  settings: Type.Optional(
+    Type.Unsafe<object>({ type: 'object', additionalProperties: true, description: 'The JSON Schema of its settings.' })
   ),
-  versions: Type.Array(Type.Object({
-    version: Type.String(),
-    integrity: Type.String(),
-    size: Type.Integer(),
-    at: Type.String(),
-    conformance: Type.Enum(['passed', 'not_run']),
-    here: Type.Boolean({ description: 'It was taken in; others are in a catalog.' }),
-    withdrawn: Type.Optional(Type.Object({ state: Type.Enum(['revoked', 'yanked']), reason: Type.String() }))
-  }))
+  manifest: Type.Optional(
+    Type.Unsafe<object>({ type: 'object', additionalProperties: true, description: 'The manifest.json of its package.' })
+  ),
+  health: Type.Optional(AdapterHealth),
+  problem: Type.Optional(
+    Type.Object({ code: Type.String(), message: Type.String() }, { description: 'Why the package of a catalog could not be looked into.' })
+  ),
+  versions: Type.Array(AdapterVersion)
 }, { title: 'AdapterDetail' })
 export type AdapterDetail = Static<typeof AdapterDetail>
 

@@ -6,11 +6,14 @@ import type { Database } from '../store/db/database.ts'
 import type { AuditStamp } from '../store/tenants/audit.ts'
 import { missingCompanies } from '../store/tenants/companies.ts'
 import { addPackage, type Consent, editAdapter, listAdapters, type NewPackage } from '../store/vendor/adapters.ts'
+import { listProcesses } from '../store/vendor/provider-processes.ts'
 import type { AdapterFiles } from './adapter-files.ts'
 import type { Catalogs } from './catalogs.ts'
 import { adapterNotFound, type Decision, disabling, enabling, installing, offering, removing, rollingBack, upgrading } from './decisions.ts'
+import { createLook } from './look.ts'
 import { type KnownAdapter, withOffers } from './offers.ts'
 import { takeIn } from './take-in.ts'
+import type { Surroundings } from './views.ts'
 import { wantedOf } from './wanted.ts'
 
 /**
@@ -21,6 +24,8 @@ export type Marketplace = {
   /** What is here and what the catalogs offer, by code. */
   list: () => Promise<KnownAdapter[]>
   find: (code: string) => Promise<KnownAdapter>
+  /** What an operator is told of it besides: who runs it, and what stands in a package that is only in a catalog. */
+  lookAround: (known: KnownAdapter) => Promise<Surroundings>
   /** Reads the catalogs again; what they have revoked runs no more. */
   refresh: (stamp: AuditStamp) => Promise<CatalogView[]>
   /** Takes in a package, so that it can be installed. It is tried in the sandbox first. */
@@ -46,6 +51,8 @@ export type MarketplaceOptions = {
 }
 
 export function createMarketplace ({ database, files, sandbox, follow, catalogs }: MarketplaceOptions): Marketplace {
+  const look = createLook(catalogs)
+
   async function change (code: string, decide: Decision, stamp: AuditStamp, adding?: NewPackage): Promise<void> {
     await editAdapter(database, { code, companyId: platform.companyId, adding }, (before) => decide(code, before), stamp)
     await follow()
@@ -67,6 +74,8 @@ export function createMarketplace ({ database, files, sandbox, follow, catalogs 
       if (found === undefined) throw adapterNotFound(code)
       return found
     },
+
+    lookAround: async (known) => ({ processes: await listProcesses(database), looked: await look(known) }),
 
     async refresh (stamp) {
       const { views, revoked } = await catalogs.refresh(stamp)

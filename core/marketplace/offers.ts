@@ -1,6 +1,7 @@
 import { memoizeByIdentity } from '@dispatch/common'
-import { type Catalog, offerOf, withdrawalOf } from '@dispatch/marketplace'
+import { type Catalog, isForSdk, offerOf, withdrawalOf } from '@dispatch/marketplace'
 import semver from 'semver'
+import core from '../package.json' with { type: 'json' }
 import type { AdapterRecord, PackageSummary } from '../store/vendor/adapters.ts'
 import type { KnownCatalog } from './catalogs.ts'
 
@@ -41,11 +42,24 @@ export type KnownVersion = Pick<CatalogOffer, 'version' | 'integrity' | 'size' |
   taken?: PackageSummary
 }
 
-/** The versions of an adapter, the newest first. */
-export function versionsOf ({ packages, offers }: KnownAdapter): KnownVersion[] {
+/** The versions of an adapter, the newest first. A list asks for them several times. */
+export const versionsOf = memoizeByIdentity(({ packages, offers }: KnownAdapter): readonly KnownVersion[] => {
   const here = new Set(packages.map(({ version }) => version))
   const others = offers.filter(({ version }) => !here.has(version)).map(({ released: at, ...offer }) => ({ ...offer, at }))
   return [...packages.map(takenVersion), ...others].sort((one, other) => semver.rcompare(one.version, other.version))
+})
+
+/** The version that runs, else the latest. */
+export function shownOf (known: KnownAdapter): KnownVersion {
+  return versionsOf(known).find(({ taken }) => taken !== undefined && taken.integrity === known.adapter?.integrity) ?? latestOf(known)
+}
+
+/** The newest version that can be installed, else the newest of all. */
+export function latestOf (known: KnownAdapter): KnownVersion {
+  const versions = versionsOf(known)
+  const latest = versions.find(({ withdrawn, sdk }) => withdrawn === undefined && isForSdk(sdk, core.version)) ?? versions[0]
+  if (latest === undefined) throw new TypeError('An adapter has a version.')
+  return latest
 }
 
 function takenVersion (taken: PackageSummary): KnownVersion {

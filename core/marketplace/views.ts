@@ -1,8 +1,11 @@
-import { isForSdk } from '@dispatch/marketplace'
+import { isForSdk, type PackageManifest } from '@dispatch/marketplace'
 import semver from 'semver'
 import type { AdapterDetail, AdapterView, MarketplaceQuery } from '../contract/marketplace.ts'
 import core from '../package.json' with { type: 'json' }
-import { type KnownAdapter, type KnownVersion, versionsOf } from './offers.ts'
+import type { PackageSummary } from '../store/vendor/adapters.ts'
+import type { ProviderProcess } from '../store/vendor/provider-processes.ts'
+import type { Looked } from './look.ts'
+import { type KnownAdapter, type KnownVersion, latestOf, shownOf, versionsOf } from './offers.ts'
 
 /** Whom an adapter is shown to: an operator sees what is to be installed, and to whom what is installed is offered. */
 export type Reader = { companyId: number, isOperator: boolean }
@@ -14,24 +17,76 @@ export function viewsOf (records: readonly KnownAdapter[], reader: Reader, query
   return seen.map((record) => viewOf(record, reader)).filter((view) => isWanted(view, query)).slice(0, limit)
 }
 
-/** Undefined where the reader does not see it. */
-export function detailOf (known: KnownAdapter, reader: Reader): AdapterDetail | undefined {
+/** What is known of an adapter beside the database and the catalogs: the processes of the service, and the package of its latest version. */
+export type Surroundings = { processes: readonly ProviderProcess[], looked: Looked | undefined }
+
+/** Undefined where the reader does not see it. Without the surroundings it is told without its health. */
+export function detailOf (known: KnownAdapter, reader: Reader, around?: Surroundings): AdapterDetail | undefined {
   if (!isSeen(known, reader)) return undefined
   const shown = shownOf(known)
-  const versions = reader.isOperator ? versionsOf(known) : [shown]
+  const manifestOf = manifestsOf(around?.looked)
+  const manifest = manifestOf(shown)
+  const health = around && healthOf(known, around.processes)
   return {
     ...viewOf(known, reader),
-    ...(shown.taken !== undefined && { manifest: shown.taken.manifest }),
-    versions: versions.map(({ version, integrity, size, at, conformance, withdrawn, taken }) => ({
-      version,
-      integrity,
-      size,
-      at,
-      conformance: conformance.status,
-      here: taken !== undefined,
-      ...(withdrawn !== undefined && { withdrawn })
-    }))
+    licence: shown.offer.licence,
+    ...(manifest !== undefined && { settings: manifest.provider.settings, manifest }),
+    ...(health !== undefined && { health }),
+    ...(around?.looked !== undefined && 'problem' in around.looked && { problem: around.looked.problem }),
+    versions: (reader.isOperator ? versionsOf(known) : [shown]).map((version) => versionView(version, manifestOf(version)))
   }
+}
+
+/** The manifest of a version, where it is here or was looked into. */
+function manifestsOf (looked: Looked | undefined): (version: KnownVersion) => PackageManifest | undefined {
+  return ({ taken, integrity }) =>
+    taken?.manifest ?? (looked !== undefined && 'manifest' in looked && looked.integrity === integrity ? looked.manifest : undefined)
+}
+
+function versionView (
+  { version, integrity, size, at, sdk, conformance, withdrawn, taken, offer: { licence, services, hosts } }: KnownVersion,
+  manifest: PackageManifest | undefined
+): AdapterDetail['versions'][number] {
+  return {
+    version,
+    integrity,
+    size,
+    at,
+    sdk,
+    licence,
+    services,
+    hosts,
+    conformance,
+    ...(manifest !== undefined && { changelog: manifest.changelog }),
+    here: taken !== undefined,
+    ...(withdrawn !== undefined && { withdrawn })
+  }
+}
+
+/** How an adapter that is installed does. */
+function healthOf (known: KnownAdapter, processes: readonly ProviderProcess[]): AdapterDetail['health'] {
+  const { taken } = shownOf(known)
+  if (known.adapter === undefined || taken === undefined) return undefined
+  const { count, last } = taken.crashes
+  return {
+    ...runningOf(known, taken, processes),
+    crashes: count,
+    ...(last !== undefined && { lastCrash: { at: last.at.toISOString(), reason: last.why } })
+  }
+}
+
+function runningOf (
+  { code, adapter }: KnownAdapter,
+  { revoked, integrity }: PackageSummary,
+  processes: readonly ProviderProcess[]
+): Pick<NonNullable<AdapterDetail['health']>, 'state' | 'reason'> {
+  if (revoked !== null) return { state: 'stopped', reason: `The version was revoked: ${revoked}` }
+  if (adapter?.enabled === false) return { state: 'stopped', reason: 'It is disabled.' }
+  if (processes.length === 0) return { state: 'stopped', reason: 'The service is down.' }
+  const idle = processes.filter(({ providers }) => !providers.some((one) => one.code === code && one.digest === integrity)).length
+  if (idle === 0) return { state: 'ok' }
+  const reason = `${idle} of ${processes.length} processes do not run it: GET /api/v1/providers says why.`
+  return { state: idle === processes.length ? 'stopped' : 'degraded', reason }
 }
 
 function isWanted ({ code, name, publisher = '', state, services }: AdapterView, query: MarketplaceQuery): boolean {
@@ -80,17 +135,4 @@ function stateOf (known: KnownAdapter, latest: string): AdapterView['state'] {
   if (!isForSdk(sdk, core.version)) return 'incompatible'
   if (known.adapter === undefined) return 'available'
   return semver.gt(latest, version) ? 'updatable' : 'installed'
-}
-
-/** The version that runs, else the latest. */
-function shownOf (known: KnownAdapter): KnownVersion {
-  return versionsOf(known).find(({ taken }) => taken !== undefined && taken.integrity === known.adapter?.integrity) ?? latestOf(known)
-}
-
-/** The newest version that can be installed, else the newest of all. */
-function latestOf (known: KnownAdapter): KnownVersion {
-  const versions = versionsOf(known)
-  const latest = versions.find(({ withdrawn, sdk }) => withdrawn === undefined && isForSdk(sdk, core.version)) ?? versions[0]
-  if (latest === undefined) throw new TypeError('An adapter has a version.')
-  return latest
 }

@@ -22,7 +22,8 @@ export const marketplaceRoutes: FastifyPluginCallbackTypebox<Options> = (app, { 
   const readerOf = ({ companyId, role }: Actor) => ({ companyId, isOperator: role === 'operator' })
 
   async function detail (code: string, actor: Actor): Promise<AdapterDetail> {
-    const found = adapterDetailOf(await marketplace.find(code), readerOf(actor))
+    const [known, reader] = [await marketplace.find(code), readerOf(actor)]
+    const found = adapterDetailOf(known, reader, reader.isOperator ? await marketplace.lookAround(known) : undefined)
     if (found === undefined) throw resourceNotFound('adapter', code)
     return found
   }
@@ -50,7 +51,7 @@ export const marketplaceRoutes: FastifyPluginCallbackTypebox<Options> = (app, { 
 
   app.get<Named>('/api/v1/marketplace/:code', {
     config: { ...mayRead, errors: ['not_found'] },
-    schema: { operationId: 'readAdapter', tags, summary: 'Reads an adapter: its versions, manifest and form.', response: one }
+    schema: { operationId: 'readAdapter', tags, summary: 'Reads an adapter: its versions, manifest, form and health.', response: one }
   }, ({ actor, params }) => detail(codeIn(params.code), actor))
 
   app.post('/api/v1/marketplace/packages', {

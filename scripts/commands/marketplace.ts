@@ -1,6 +1,7 @@
+import { compile } from '@dispatch/common'
 import { type AdapterDetail, adapterDetailOf, type AdapterView, adapterViewsOf, type AuditStamp, type CatalogView, createCatalogs,
-  createCompanyAccounts, createLazySandbox, createMarketplace, createNetwork, type Database, DispatchError, type Marketplace, openAdapters,
-  platform, seedDemo } from '@dispatch/core'
+  createCompanyAccounts, createLazySandbox, createMarketplace, createNetwork, type Database, DispatchError, type Marketplace,
+  MarketplaceQuery, openAdapters, platform, seedDemo } from '@dispatch/core'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -15,18 +16,29 @@ const options = {
   version: { type: 'string' },
   hosts: { type: 'string', default: '' },
   services: { type: 'string', default: '' },
+  service: { type: 'string' },
+  'document-type': { type: 'string' },
+  country: { type: 'string' },
+  state: { type: 'string' },
+  cursor: { type: 'string' },
   json: { type: 'boolean', default: false }
 } as const
 
-type Values = { version?: string, hosts: string, services: string }
+type Values = { [Name in keyof typeof options as (typeof options)[Name] extends { default: unknown } ? never : Name]?: string } & {
+  hosts: string
+  services: string
+}
+
+/** Adapters that a list has at most: `--cursor` goes on after the last one. */
+const mostListed = 100
 
 /** The operator at the command line sees everything. */
 const reader = { companyId: 0, isOperator: true }
 
 /** What the words of the command line do; each answers what is shown. */
 const verbs: Readonly<Record<string, (marketplace: Marketplace, args: readonly string[], values: Values) => Promise<Shown>>> = {
-  async list (marketplace, args) {
-    return adapterViewsOf(await marketplace.list(), reader, { q: args.join(' '), limit: 1_000 })
+  async list (marketplace, args, values) {
+    return adapterViewsOf(await marketplace.list(), reader, queryOf(args, values))
   },
   refresh: (marketplace) => marketplace.refresh(stamp()),
   show: (marketplace, args) => shown(marketplace, codeIn(args)),
@@ -76,7 +88,8 @@ export const marketplace: Command = {
 }
 
 const usage = `It is one of:
-  npm run marketplace -- list [words]                        adapters that are here
+  npm run marketplace -- list [words]                        adapters that are here or in a catalog
+      [--service <s>] [--document-type <t>] [--country <CC>] [--state <state>] [--cursor <code>]
   npm run marketplace -- refresh                             reads the catalogs again
   npm run marketplace -- show <code>                         its versions, manifest and form
   npm run marketplace -- add <file>                          takes in a package
@@ -125,7 +138,18 @@ async function changed (marketplace: Marketplace, args: readonly string[], chang
 }
 
 async function shown (marketplace: Marketplace, code: string): Promise<Shown> {
-  return adapterDetailOf(await marketplace.find(code), reader) ?? []
+  const known = await marketplace.find(code)
+  return adapterDetailOf(known, reader, await marketplace.lookAround(known)) ?? []
+}
+
+const checkQuery = compile(MarketplaceQuery)
+
+/** What a list is asked for, by the rules of the API. */
+function queryOf (words: readonly string[], { service, country, state, cursor, 'document-type': documentType }: Values): MarketplaceQuery {
+  const given = Object.entries({ q: words.join(' '), service, documentType, country, state, cursor })
+  const fit = checkQuery({ ...Object.fromEntries(given.filter(([, value]) => value !== undefined && value !== '')), limit: mostListed })
+  if (fit.ok) return fit.value
+  throw new Error(fit.problems.map(({ path, message }) => `${path.slice(1)}: ${message}`).join('\n'))
 }
 
 function codeIn ([code, ...rest]: readonly string[]): string {

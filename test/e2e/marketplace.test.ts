@@ -31,5 +31,14 @@ await t.test('adapters are taken in, installed, upgraded, rolled back and remove
   has(t, await json('upgrade', 'acme', '--version', '1.1.0'), { version: '1.1.0', previous: '1.0.0' })
   has(t, await json('rollback', 'acme'), { version: '1.0.0', previous: '1.1.0', state: 'updatable' })
   has(t, await market('list'), { code: 0, stdout: 'acme 1.0.0 (updatable): invoicing; reaches api.acme.test\n' })
+  has(t, await json('show', 'acme'), {
+    health: { state: 'stopped', reason: 'The service is down.' },
+    versions: [{ version: '1.1.0' }, { licence: 'MIT' }]
+  })
+  const found = async (...query: string[]): Promise<string[]> => (await json('list', ...query)).map(({ code }: { code: string }) => code)
+  t.same(await found('--service', 'invoicing', '--state', 'updatable', '--document-type', 'INVOICE', '--country', 'FR'), ['acme'])
+  t.same(await found('--service', 'sms'), [])
+  const wrong = await market('list', '--state', 'new')
+  has(t, wrong, { code: 1, stdout: '', stderr: /^state: Expected one of .*"installed"/ })
   t.same(await json('remove', 'acme'), [])
 })

@@ -17,7 +17,10 @@ let serial = 0
 
 /** Publishes these versions of "acme" in the next catalog. */
 async function publish (versions: readonly string[], more: Partial<CatalogPayload> = {}): Promise<void> {
-  const packages = versions.map((version) => ({ place: `acme-${version}.tgz`, bytes: packed({ code: 'acme', version, conforms: true }) }))
+  const packages = versions.map((version) => ({
+    place: `acme-${version}.tgz`,
+    bytes: packed({ code: 'acme', version, conforms: true, changelog: `What is new in ${version}.` })
+  }))
   for (const { place, bytes } of packages) await writeFile(join(folder, place), bytes)
   const payload = { ...buildCatalog(packages, { now: new Date(), days: 90 }), serial: ++serial, ...more }
   await writeFile(join(folder, catalogFile), await signCatalog(payload, privateKey))
@@ -51,6 +54,11 @@ await t.test('what a catalog offers is installed with one request, and nothing o
     tier: 'private',
     hosts: ['api.acme.test']
   }])
+  has(t, (await market('GET', '/acme')).body, {
+    licence: 'MIT',
+    settings: { properties: {} },
+    versions: [{ version: '1.0.0', here: false, changelog: 'What is new in 1.0.0.', conformance: { status: 'passed', passed: 1 } }]
+  })
   has(t, await market('POST', '/acme/install', { consent: nothing }), { status: 409, body: { error: 'consent_required' } })
   has(t, await market('POST', '/acme/install', { version: '9.0.0', consent }), {
     status: 422,
@@ -67,7 +75,14 @@ await t.test('what a catalog offers is installed with one request, and nothing o
 await t.test('a newer version is told and not installed by itself; an operator upgrades', async (t) => {
   await publish(['1.0.0', '1.1.0'])
   t.equal((await market('POST', '/refresh')).status, 200)
-  has(t, await market('GET', '/acme'), { body: { state: 'updatable', version: '1.0.0', latest: '1.1.0' } })
+  has(t, await market('GET', '/acme'), {
+    body: {
+      state: 'updatable',
+      version: '1.0.0',
+      latest: '1.1.0',
+      versions: [{ version: '1.1.0', here: false, changelog: 'What is new in 1.1.0.' }, { version: '1.0.0', here: true }]
+    }
+  })
   t.equal(await dispatch(), '1.0.0')
   has(t, await market('POST', '/acme/upgrade', { version: '1.1.0', consent: nothing }), { status: 200, body: { version: '1.1.0' } })
   t.equal(await dispatch(), '1.1.0')
@@ -77,9 +92,11 @@ await t.test('a package that is not the one that the catalog lists is refused, a
   await publish(['1.0.0', '1.1.0', '1.2.0'])
   await writeFile(join(folder, 'acme-1.2.0.tgz'), packed({ code: 'acme', version: '1.2.0', head: '// more' }))
   t.equal((await market('POST', '/refresh')).status, 200)
+  const { body: { latest, problem } } = await market('GET', '/acme')
   const refused = await market('POST', '/acme/upgrade', { version: '1.2.0', consent })
   t.equal(refused.status, 422)
   t.ok(['integrity_mismatch', 'source_length'].includes(refused.body.details[0].code), refused.body.details[0].code)
+  t.same([latest, problem.code], ['1.2.0', refused.body.details[0].code], 'its page says so too')
   t.same(await here(), ['1.0.0', '1.1.0'])
 })
 

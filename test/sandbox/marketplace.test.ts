@@ -25,7 +25,7 @@ const statusOf = ({ body }: Answer): unknown => body.providerResponse?.status ??
 const processesOf = ({ app }: TestService): number => app.get('sandboxState')()?.processes ?? 0
 
 await t.test('what is taken in is installed with the consent that it asks for, and dispatches from its own process', async (t) => {
-  const added = await add({ code: 'acme', version: '1.0.0' })
+  const added = await add({ code: 'acme', version: '1.0.0', changelog: 'It is new.' })
   has(t, added, {
     status: 201,
     body: {
@@ -52,6 +52,13 @@ await t.test('what is taken in is installed with the consent that it asks for, a
   t.equal(statusOf(await dispatch(service)), '1.0.0')
   t.equal(statusOf(await dispatch(other)), '1.0.0', 'the other process has followed')
   t.equal(processesOf(service), 1)
+  has(t, (await market('GET', '/acme')).body, {
+    licence: 'MIT',
+    settings: { properties: {} },
+    usedBy: 1,
+    health: { state: 'ok', crashes: 0 },
+    versions: [{ version: '1.0.0', sdk: '^1.0.0', conformance: { status: 'not_run' }, hosts: ['api.acme.test'], changelog: 'It is new.' }]
+  })
   const { body: { data: processes } } = await service.send('GET', '/api/v1/providers/processes', {}, operator)
   t.same(processes.map(({ converged }: { converged: boolean }) => converged), [true, true])
 })
@@ -62,13 +69,24 @@ await t.test('a version is switched without a failed request, and back', async (
     body: { state: 'updatable', version: '1.0.0', latest: '1.1.0' }
   })
   const answers: Promise<Answer>[] = []
-  for (let sent = 0; sent < 50; sent++) {
-    answers.push(dispatch(service))
-    if (sent === 20) void market('POST', '/acme/upgrade', { version: '1.1.0', consent: { hosts: [], services: [] } })
-    await pause(20)
+  const sendTwenty = async (): Promise<void> => {
+    for (let sent = 0; sent < 20; sent++) {
+      answers.push(dispatch(service))
+      await pause(20)
+    }
   }
+  await sendTwenty()
+  const upgrade = { ended: false, answer: market('POST', '/acme/upgrade', { version: '1.1.0', consent: { hosts: [], services: [] } }) }
+  void upgrade.answer.finally(() => {
+    upgrade.ended = true
+  })
+  // A busy machine switches late: the dispatches go on for as long as that takes.
+  while (!upgrade.ended) await sendTwenty()
+  await sendTwenty()
+  has(t, await upgrade.answer, { status: 200, body: { version: '1.1.0', previous: '1.0.0' } })
   const statuses = (await Promise.all(answers)).map(statusOf)
   t.same([...new Set(statuses)].sort(), ['1.0.0', '1.1.0'])
+  t.same([...new Set(statuses.slice(-20))], ['1.1.0'], 'after the answer nothing begins on the version before')
   has(t, await market('POST', '/acme/rollback'), { status: 200, body: { version: '1.0.0', previous: '1.1.0', state: 'updatable' } })
   t.equal(statusOf(await dispatch(service)), '1.0.0')
 })
@@ -153,6 +171,18 @@ for (const [what, packing, code] of [
     while (processesOf(service) > before) await pause(50)
   })
 }
+
+await t.test('the ends of its processes that nobody asked for are counted, with the last one', async (t) => {
+  const head = 'setTimeout(() => process.exit(3), 300)'
+  t.equal((await add({ code: 'crashing', version: '1.0.0', head })).status, 201)
+  has(t, await market('POST', '/crashing/install', { consent }), { status: 200, body: { health: { state: 'ok', crashes: 0 } } })
+  t.equal((await service.send('PUT', '/api/v1/company/providers/crashing', { body: { settings: {} } })).status, 200)
+  t.equal(statusOf(await dispatch(service, 'crashing')), '1.0.0')
+  let health = { crashes: 0 }
+  while (health.crashes === 0) ({ body: { health } } = await market('GET', '/crashing'))
+  has(t, health, { state: 'ok', crashes: 1, lastCrash: { reason: 'It ended by itself.' } })
+  t.equal((await market('POST', '/crashing/disable')).body.health.state, 'stopped')
+})
 
 await t.test('bytes that are no package are refused with the word for what is wrong', async (t) => {
   const refused = await market('POST', '/packages', { package: Buffer.from('no package').toString('base64') })

@@ -15,12 +15,13 @@ export type Packing = {
   wait?: number
   says?: object
   sdk?: string
+  changelog?: string
   /** Catalogs list only what has passed the kit. */
   conforms?: true
 }
 
 /** The bytes of a package, as an author packs it. */
-export function packed ({ head = '', wait = 0, says = {}, sdk = '^1.0.0', publisher = 'Acme Ltd', conforms, ...facts }:
+export function packed ({ head = '', wait = 0, says = {}, sdk = '^1.0.0', publisher = 'Acme Ltd', changelog = '', conforms, ...facts }:
   Packing): Uint8Array
 {
   const { code, version } = facts
@@ -31,7 +32,7 @@ export function packed ({ head = '', wait = 0, says = {}, sdk = '^1.0.0', publis
     publisher,
     sdk,
     licence: 'MIT',
-    changelog: '',
+    changelog,
     conformance: conforms === true ? { status: 'passed', kit: '1.0.0', passed: 1, skipped: 0 } : { status: 'not_run' },
     provider: { ...provider, ...says }
   } as const satisfies PackageManifest

@@ -13,6 +13,7 @@ import { ownMemory, residentMemory } from './memory.ts'
  */
 export type Adapter = {
   code: string
+  digest: string
   folder: string
   entry: string
   launch: Launch
@@ -39,9 +40,11 @@ export type Pool = {
 /**
  * `most` processes at once, each ended after `idle` milliseconds unused, or beyond `memory` bytes. One that has nothing to do is ended too
  * once it holds more than `resting` bytes of its own, or has been used `uses` times: another one takes its place when it is needed.
+ * `onCrash` is told of each that ended otherwise than it was asked to.
  */
 export type PoolOptions = {
   log: Log
+  onCrash?: (crashed: Pick<Adapter, 'digest'>, why: string) => void
   most?: number
   idle?: number
   memory?: number
@@ -68,6 +71,7 @@ const longestRest = 60_000
 
 export function createPool ({
   log,
+  onCrash,
   most = 16,
   idle = 600_000,
   memory = 512 * mebibyte,
@@ -117,7 +121,7 @@ export function createPool ({
   }
 
   async function start (key: string, adapter: Adapter): Promise<Member> {
-    const { code, folder, entry, launch, loadLimit = startLimit, verify } = adapter
+    const { code, digest, folder, entry, launch, loadLimit = startLimit, verify } = adapter
     await verify?.().catch((error: unknown) => {
       members.delete(key)
       throw error
@@ -130,7 +134,9 @@ export function createPool ({
         members.delete(key)
         settled.delete(key)
       }
-      if (why !== undefined) crashed(key, code)
+      if (why === undefined) return
+      crashed(key, code)
+      onCrash?.({ digest }, why)
     })
     const begun = performance.now()
     try {

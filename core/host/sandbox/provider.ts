@@ -62,7 +62,7 @@ export async function createSandbox ({ cache, ...options }: SandboxOptions): Pro
 
   async function adapterOf ({ folder, digest, entry, verify }: ProviderFiles): Promise<Adapter> {
     const launch = await launcher.launch({ runtime, entry, folder })
-    return { code: digest, folder, entry, launch, ...(verify !== undefined && { verify }) }
+    return { code: digest, digest, folder, entry, launch, ...(verify !== undefined && { verify }) }
   }
 
   async function describe (files: ProviderFiles, limit: number): Promise<string> {

@@ -19,6 +19,7 @@ import * as cancellations from '../migrations/021-cancellations.ts'
 import * as providers from '../migrations/022-providers.ts'
 import * as marketplace from '../migrations/023-marketplace.ts'
 import * as catalogs from '../migrations/024-catalogs.ts'
+import * as adapterSettings from '../migrations/025-adapter-settings.ts'
 import { createDatabaseFunctions } from './database-functions.ts'
 import type { Database } from './database.ts'
 
@@ -42,7 +43,8 @@ const migrations = {
   '021-cancellations': cancellations,
   '022-providers': providers,
   '023-marketplace': marketplace,
-  '024-catalogs': catalogs
+  '024-catalogs': catalogs,
+  '025-adapter-settings': adapterSettings
 }
 
 /** PostgreSQL 15, the oldest version with `nulls not distinct`, which the schema uses. */

@@ -41,6 +41,8 @@ export type Tables = {
     provider_code: string
     settings: Plain<JsonObject>
     secrets: Plain<StoredSecrets>
+    settings_before: Plain<JsonObject> | null
+    secrets_before: Plain<StoredSecrets> | null
     sandbox: boolean
     updated_at: Date
     account: Generated<string>
@@ -293,6 +295,9 @@ export type Tables = {
     bytes: Buffer
     at: Date
     revoked: string | null
+    crashes: Generated<number>
+    crashed_at: Date | null
+    crash: string | null
   }
   catalogs: {
     source: string

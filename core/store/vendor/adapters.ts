@@ -47,7 +47,11 @@ export type PackageSummary = Pick<PackageFacts, 'integrity' | 'version' | 'publi
   size: number
   at: Date
   revoked: string | null
+  crashes: Crashes
 }
+
+/** How often a process of a version has ended by itself since it was taken in, in all processes of the service. */
+export type Crashes = { count: number, last?: { at: Date, why: string } }
 
 /** What needs an adapter, and how often. `companyId` with `kind` `configuration` or `choice` is that of the owner. */
 export type AdapterUse = { companyId: number, kind: 'configuration' | 'choice' | 'dispatch' | 'delivery', count: number }
@@ -157,10 +161,20 @@ async function note (
 
 async function packagesOf (queries: Pick<OwnerQueries, 'selectFrom'>, code?: string): Promise<(PackageSummary & { code: string })[]> {
   const rows = await queries.selectFrom('adapter_packages')
-    .select(['integrity', 'code', 'version', 'package_name', 'author', 'manifest', 'at', 'revoked',
+    .select(['integrity', 'code', 'version', 'package_name', 'author', 'manifest', 'at', 'revoked', 'crashes', 'crashed_at', 'crash',
       sql<number>`octet_length(bytes)`.as('size')])
     .$if(code !== undefined, (query) => query.where('code', '=', code ?? '')).orderBy('code').orderBy('at', 'desc').execute()
-  return rows.map(({ package_name: packageName, author, ...facts }) => ({ ...facts, publisher: { packageName, author } }))
+  return rows.map(({ package_name: packageName, author, crashes: count, crashed_at: at, crash: why, ...facts }) => ({
+    ...facts,
+    publisher: { packageName, author },
+    crashes: { count, ...(at !== null && why !== null && { last: { at, why } }) }
+  }))
+}
+
+/** Counts the crash of a process of a package. One that was not taken in has none. */
+export async function recordCrash ({ owner, now }: Database, { integrity, why }: { integrity: string, why: string }): Promise<void> {
+  await owner.updateTable('adapter_packages').set(({ eb }) => ({ crashes: eb('crashes', '+', 1), crashed_at: now, crash: why }))
+    .where('integrity', '=', integrity).execute()
 }
 
 /** What is to run, and what was taken in, of every code. */

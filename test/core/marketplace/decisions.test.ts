@@ -25,7 +25,17 @@ function manifest (version: string, hosts: string[] = asked.hosts): PackageManif
 }
 
 function packageOf (version: string, more: Partial<PackageSummary> = {}): PackageSummary {
-  return { integrity: `sha512-${version}`, version, publisher, manifest: manifest(version), size: 1, at, revoked: null, ...more }
+  return {
+    integrity: `sha512-${version}`,
+    version,
+    publisher,
+    manifest: manifest(version),
+    size: 1,
+    at,
+    revoked: null,
+    crashes: { count: 0 },
+    ...more
+  }
 }
 
 const packages = [packageOf('1.0.0'), packageOf('1.1.0')]
