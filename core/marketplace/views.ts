@@ -17,7 +17,7 @@ export function viewsOf (records: readonly KnownAdapter[], reader: Reader, query
   return seen.map((record) => viewOf(record, reader)).filter((view) => isWanted(view, query)).slice(0, limit)
 }
 
-/** What is known of an adapter beside the database and the catalogs: the processes of the service, and the package of its latest version. */
+/** What is known of an adapter beside the database and the catalogs: who runs it, and the package of its latest version. */
 export type Surroundings = { processes: readonly ProviderProcess[], looked: Looked | undefined }
 
 /** Undefined where the reader does not see it. Without the surroundings it is told without its health. */
