@@ -1,9 +1,11 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { createNetwork } from '../../core/host/http/network.ts'
 import { readImage } from '../../core/packages/documents/image/read.ts'
 import { contains, has, lacks } from '../support/matching.ts'
-import { startService } from '../support/service.ts'
+import { startService, type TestService } from '../support/service.ts'
 import { answer, mailServer } from '../support/smtp.ts'
 
 const picture = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
@@ -34,7 +36,10 @@ function mailTemplate (digest: string, words: string) {
   }
 }
 
-await t.test('a mail carries its pictures, and the next attempt the same, whatever became of the template', async (t) => {
+type Sent = { sources: string[], service: TestService, first: Awaited<ReturnType<TestService['send']>> }
+
+/** A mail with a picture that its mail server has turned away once, for now. `sources`: what it was told since. */
+async function sentOnce (t: Test): Promise<Sent> {
   const sources: string[] = []
   const server = await mailServer(t, () => ({
     onData (stream, _session, callback) {
@@ -42,17 +47,20 @@ await t.test('a mail carries its pictures, and the next attempt the same, whatev
     }
   }))
   const network = createNetwork({ loopback: 'allowed', ca: [server.ca], route: server.route })
-  const { send, app } = await startService(t, { replacements: { network } })
-  const templates = app.get('templates')
-  await templates.publishShared([mailTemplate('first', 'One.')], new Date())
+  const service = await startService(t, { replacements: { network } })
+  await service.app.get('templates').publishShared([mailTemplate('first', 'One.')], new Date())
   const settings = { host: 'mail.acme.test', user: 'user', password: 'password', allowedSenders: ['@acme.test'] }
-  has(t, await send('PUT', '/api/v1/company/providers/smtp', { body: { settings } }), { status: 200 })
-
-  const first = await send('POST', '/api/email', {
+  has(t, await service.send('PUT', '/api/v1/company/providers/smtp', { body: { settings } }), { status: 200 })
+  const first = await service.send('POST', '/api/email', {
     body: { providerName: 'smtp', from: 'billing@acme.test', to: 'ada@example.com', subject: 'Hello', template: { id: 900, data: {} } }
   })
   has(t, first, { status: 503, body: { error: 'provider_unavailable', dispatchId: String } })
-  await templates.publishShared([mailTemplate('second', 'Two.')], new Date())
+  return { sources, service, first }
+}
+
+await t.test('a mail carries its pictures, and the next attempt the same, whatever became of the template', async (t) => {
+  const { sources, service: { app, send }, first } = await sentOnce(t)
+  await app.get('templates').publishShared([mailTemplate('second', 'Two.')], new Date())
   has(t, await send('POST', `/api/v1/dispatches/${first.body.dispatchId}/retry`), { status: 200, body: { status: 'succeeded' } })
 
   t.equal(sources.length, 2)
@@ -66,4 +74,13 @@ await t.test('a mail carries its pictures, and the next attempt the same, whatev
     contains(t, source, /One\./)
     lacks(t, source, /Two\./)
   }
+})
+
+await t.test('a picture that is damaged on the disk is found before the mail server is asked again', async (t) => {
+  const { sources, service: { app, send }, first: { body: { dispatchId } } } = await sentOnce(t)
+  const { storage_key: key } = await app.get('database').owner.selectFrom('documents').select('storage_key')
+    .where('dispatch_id', '=', dispatchId).where('content_type', '=', 'image/png').executeTakeFirstOrThrow()
+  await rm(join(app.get('config').dataDirectory, 'files', key))
+  has(t, await send('POST', `/api/v1/dispatches/${dispatchId}/retry`), { status: 500, body: { error: 'document_damaged' } })
+  t.equal(sources.length, 1)
 })
