@@ -10,16 +10,18 @@ import { type App, type AppDependencies, createApp } from '../../../plugins/cont
 
 export type Bench = { app: App, config: Config, users: readonly [User, ...User[]] }
 type User = { email: string, password: string }
+type NewCompany = Parameters<typeof createCompanies>[1][number]
 
 /**
- * `vendor`: the vendor of the company's SMS; the simulator if it is left out. Invoices always go to the simulator. `users`: the number of
- * users, by default one.
+ * `vendor`: the vendor of the companies' SMS, or `instant` for the provider that asks none; the simulator if it is left out. Invoices
+ * always go to the simulator. `companies`, `users`: the number of companies, and of users of each; by default one.
  */
 export type BenchAppOptions = {
   databaseUrl: string
   folder: string
   documents: 'rendered' | 'unrendered'
   vendor?: string | undefined
+  companies?: number
   users?: number
   log: Logger
 }
@@ -37,8 +39,10 @@ const unrendered: AppDependencies['renderer'] = {
 export const providerDirectories = ['../../../providers', 'providers'].map((folder) => fileURLToPath(new URL(folder, import.meta.url)))
   .join(delimiter)
 
-/** The service as `npm start` creates it, with a user of a company that has enough credits. */
-export async function openBenchApp ({ databaseUrl, folder, documents, vendor, users: amount = 1, log }: BenchAppOptions): Promise<Bench> {
+/** The service as `npm start` creates it, with users of companies that have enough credits. */
+export async function openBenchApp ({ databaseUrl, folder, documents, vendor, companies = 1, users: amount = 1, log }:
+  BenchAppOptions): Promise<Bench>
+{
   const config = readConfig({
     DISPATCH_AUTH_LIMIT: '0',
     DISPATCH_DISPATCH_LIMIT: '0',
@@ -53,14 +57,17 @@ export async function openBenchApp ({ databaseUrl, folder, documents, vendor, us
   const password = 'bench-password'
   const passwordHash = await hashPassword(password)
   const newUser = (): User => ({ email: `${randomUUID()}@bench.example.com`, password })
-  const users = [newUser(), ...Array.from({ length: amount - 1 }, newUser)] as const
-  await createCompanies(app.get('database'), [{
-    name: 'Bench',
+  const users = [newUser(), ...Array.from({ length: companies * amount - 1 }, newUser)] as const
+  await createCompanies(app.get('database'), Array.from({ length: companies }, (_, nth) => ({
+    name: `Bench ${nth}`,
     credits: 1_000_000_000,
-    users: users.map(({ email }) => ({ email, role: 'member', services: ['*'], passwordHash })),
-    defaultProvider: vendor === undefined
-      ? { code: 'simulator', services: ['invoicing', 'sms'] }
-      : { code: 'bench', services: ['sms'], settings: { vendor } }
-  }], new Date())
+    users: users.slice(nth * amount, (nth + 1) * amount).map(({ email }) => ({ email, role: 'member', services: ['*'], passwordHash })),
+    defaultProvider: defaultProviderOf(vendor)
+  })), new Date())
   return { app, config, users }
+}
+
+function defaultProviderOf (vendor: string | undefined): NonNullable<NewCompany['defaultProvider']> {
+  if (vendor === undefined) return { code: 'simulator', services: ['invoicing', 'sms'] }
+  return vendor === 'instant' ? { code: 'instant', services: ['sms'] } : { code: 'bench', services: ['sms'], settings: { vendor } }
 }

@@ -1,6 +1,6 @@
 /**
- * The service on the database and in the folder given as arguments, "rendered" or "unrendered"; the address of a vendor may follow.
- * BENCH_USERS: the number of users of its company.
+ * The service on the database and in the folder given as arguments, "rendered" or "unrendered"; a vendor may follow (`openBenchApp`).
+ * BENCH_COMPANIES, BENCH_USERS: the number of companies, and of users of each.
  */
 import { createServer } from '../../../plugins/app.ts'
 import { createLogger } from '../../../plugins/hooks/logging.ts'
@@ -17,6 +17,7 @@ const { app, config, users } = await openBenchApp({
   folder,
   documents: documents === 'unrendered' ? documents : 'rendered',
   vendor,
+  companies: Number(process.env['BENCH_COMPANIES'] ?? 1),
   users: Number(process.env['BENCH_USERS'] ?? 1),
   log
 })

@@ -1,0 +1,71 @@
+import { randomUUIDv7 } from 'node:crypto'
+import pg from 'pg'
+import { type Rate, rateOf } from './measure.ts'
+import { smsRequest } from './sms.ts'
+
+/** The number of connections of the service to its database. */
+const connections = 10
+
+const tables = `
+  create schema by_hand;
+  create table by_hand.credits (company_id integer primary key, balance bigint not null, held bigint not null default 0);
+  create table by_hand.dispatches (dispatch_id uuid primary key, company_id integer not null, status text not null, request jsonb not null,
+    response jsonb, created_at timestamptz not null default now(), finished_at timestamptz);
+  create table by_hand.attempts (attempt_id bigint generated always as identity primary key, dispatch_id uuid not null,
+    started_at timestamptz not null default now());
+  create table by_hand.ledger (entry_id bigint generated always as identity primary key, company_id integer not null,
+    dispatch_id uuid not null, amount integer not null, at timestamptz not null default now());
+  create table by_hand.jobs (job_id uuid primary key, dispatch_id uuid not null, at timestamptz not null default now());`
+
+const open = (name: string, status: string, beside: string): pg.QueryConfig => ({
+  name,
+  text: `with opened as (
+    insert into by_hand.dispatches (dispatch_id, company_id, status, request) values ($1, $2, '${status}', $3)
+  ), beside as (${beside})
+  update by_hand.credits set held = held + 1 where company_id = $2 and balance - held >= 1`
+})
+const begun = open('begun', 'running', 'insert into by_hand.attempts (dispatch_id) values ($1)')
+const queued = open('queued', 'queued', 'insert into by_hand.jobs (job_id, dispatch_id) values ($1, $1)')
+const settled: pg.QueryConfig = {
+  name: 'settled',
+  text: `with settled as (
+    update by_hand.dispatches set status = 'succeeded', response = $3, finished_at = now() where dispatch_id = $1
+  ), charged as (insert into by_hand.ledger (company_id, dispatch_id, amount) values ($2, $1, -1))
+  update by_hand.credits set held = held - 1, balance = balance - 1 where company_id = $2`
+}
+
+/** `dispatches`: two transactions each, `queued`: one. */
+export type ByHand = { dispatches: Rate, queued: Rate, close: () => Promise<void> }
+
+/**
+ * The least that a dispatch can write and lose nothing, without anything of ours: its row, its attempt and the hold of its price; then its
+ * result, the entry in the ledger and the price. Each transaction is one prepared statement, one message.
+ */
+export async function openByHand ({ databaseUrl, companies, seconds }: {
+  databaseUrl: string
+  companies: number
+  seconds: number
+}): Promise<ByHand> {
+  const pool = new pg.Pool({ connectionString: databaseUrl, max: connections })
+  // The server ends before the last connection has closed.
+  pool.on('error', () => undefined)
+  await pool.query(tables)
+  await pool.query('insert into by_hand.credits (company_id, balance) select id, 1000000000 from generate_series(1, $1) as id', [companies])
+  let nth = 0
+  const next = (): { id: string, company: number, request: string } => {
+    const id = randomUUIDv7()
+    return { id, company: 1 + nth++ % companies, request: JSON.stringify(smsRequest(id)) }
+  }
+  return {
+    dispatches: rateOf(seconds, async () => {
+      const { id, company, request } = next()
+      await pool.query({ ...begun, values: [id, company, request] })
+      await pool.query({ ...settled, values: [id, company, JSON.stringify({ id, status: 'accepted' })] })
+    }),
+    queued: rateOf(seconds, async () => {
+      const { id, company, request } = next()
+      await pool.query({ ...queued, values: [id, company, request] })
+    }),
+    close: () => pool.end()
+  }
+}
