@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
+import { byFolder, byFunction, selfTimes } from '../../scripts/bench/support/cpu-profile.ts'
 import { transactionsOf } from '../../scripts/bench/support/statements.ts'
 import { takenOn } from '../../scripts/bench/support/table.ts'
 import { faultOf } from '../../scripts/bench/support/verdict.ts'
@@ -21,6 +22,7 @@ void t.test('a benchmark fails that ends badly, prints no table, or lacks a figu
   for (const cell of ['NaN', '\'NaN %\'', 'Infinity', 'undefined', 'null']) {
     t.equal(faultOf({ code: 0, output: table(cell) }), 'lacks a figure', cell)
   }
+  t.equal(faultOf({ code: 0, output: table('\'select null\'') }), undefined, 'a word of a statement is none')
   t.end()
 })
 
@@ -28,7 +30,7 @@ void t.test('a name that is none of theirs is refused, and theirs are told', t =
   const { status, stderr } = spawnSync(process.execPath, [path('run.ts'), 'nothing', '--smoke'], { encoding: 'utf8' })
   t.equal(status, 1)
   t.equal(stderr, 'There is no benchmark "nothing"; there are '
-    + 'dispatch, e-invoice, formats, growth, hostile, http, intake, pdf, queue, sandbox, start, validation, webhooks.\n')
+    + 'dispatch, e-invoice, floor, formats, growth, hostile, http, intake, pdf, profile, queue, sandbox, start, validation, webhooks.\n')
   t.end()
 })
 
@@ -46,6 +48,27 @@ void t.test('a table tells the commit, whether files differ from it, Node and th
   t.equal(takenOn(folder, day), `commit ${commit}, Node ${process.versions.node}, 2026-03-14`)
   writeFileSync(`${folder}/tracked`, 'otherwise')
   t.equal(takenOn(folder, day), `commit ${commit} + changes, Node ${process.versions.node}, 2026-03-14`)
+  t.end()
+})
+
+void t.test('a profile is the time of functions by themselves in its last seconds, without waiting', t => {
+  const file = (path: string) => new URL(`../../${path}`, import.meta.url).href
+  const frames = [
+    ['(idle)', ''],
+    ['query', file('node_modules/pg/lib/client.js')],
+    ['settle', file('core/store/dispatch/steps.ts')],
+    ['check', file('node_modules/@fastify/cors/index.js')],
+    ['writev', ''],
+    ['emit', 'node:events']
+  ]
+  const profile = {
+    nodes: frames.map(([functionName = '', url = ''], id) => ({ id, callFrame: { functionName, url, lineNumber: 6 } })),
+    samples: [1, 1, 0, 2, 3, 4, 5, 2],
+    timeDeltas: [9_000_000, 100, 5_000, 400, 100, 200, 100, 100]
+  }
+  const times = selfTimes(profile, 0.006)
+  t.strictSame([...byFolder(times)].sort(), [['@fastify/cors', 0.1], ['core/store', 0.5], ['node', 0.1], ['pg', 0.1], ['writev', 0.2]])
+  t.equal(byFunction(times).get('settle core/store/dispatch/steps.ts:7'), 0.5)
   t.end()
 })
 

@@ -7,6 +7,7 @@ export function faultOf ({ code, output }: Ended): string | undefined {
   const rows = output.split('\n').filter((line) => line.startsWith('│'))
   // The first row of a table has the names of its columns.
   if (rows.length < 2) return 'printed no table'
-  if (rows.some((row) => /\b(NaN|Infinity|undefined|null)\b/.test(row))) return 'lacks a figure'
+  const cells = rows.flatMap((row) => row.split('│'))
+  if (cells.some((cell) => /^\s*['"]?(NaN|Infinity|undefined|null)\b/.test(cell))) return 'lacks a figure'
   return undefined
 }
