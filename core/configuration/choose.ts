@@ -3,9 +3,10 @@ import type { Actor } from '../access/account.ts'
 import type { ServiceName } from '../contract/service-names.ts'
 import type { ChosenBy } from '../contract/states.ts'
 import { isSince, type Version } from '../contract/versions.ts'
-import type { Host } from '../host/host.ts'
+import { type Host, noticeOf } from '../host/host.ts'
 import type { InstalledProvider } from '../host/load/load.ts'
 import type { CompanyConfiguration, StoredConfiguration } from '../store/configuration/configurations.ts'
+import { servingOf } from './serving.ts'
 
 /**
  * The data from which a provider is chosen, for a version of the API. `problemsOf` validates a stored configuration against the current
@@ -38,7 +39,7 @@ export function chooseProvider (
   }
   const { code, chosenBy } = choice
   const provider = chooser.host.find(code)
-  if (provider === undefined) return missing(`There is no provider "${code}" installed${didYouMean(code, installedCodes(chooser.host))}.`)
+  if (provider === undefined) return missing(whyNotInstalled(chooser.host, code))
   const { since } = provider.manifest
   if (requested !== undefined && chooser.version !== undefined && !isSince(since, chooser.version)) {
     return missing(
@@ -103,8 +104,9 @@ function configured (
       provider
     }
   }
-  const [problem] = problemsOf(provider, configuration)
-  if (problem === undefined) return { chosen: true, chosenBy, provider, configuration }
+  const serving = servingOf(provider, configuration, problemsOf)
+  const [problem] = problemsOf(serving.provider, serving.configuration)
+  if (problem === undefined) return { chosen: true, chosenBy, ...serving }
   const whose = configuration.userId === null ? 'company/providers' : 'my/providers'
   return {
     ...missing(`The configuration of the provider "${code}" is not valid (${problem.path} ${problem.message}): correct it with PUT ` +
@@ -124,6 +126,11 @@ const path = '/providerName'
 
 function missing (message: string): Extract<Choice, { chosen: false }> {
   return { chosen: false, problem: { path, code: 'configuration_missing', message } }
+}
+
+/** The sentence for a code under which no provider runs. */
+export function whyNotInstalled (host: Host, code: string): string {
+  return noticeOf(host, code) ?? `There is no provider "${code}" installed${didYouMean(code, installedCodes(host))}.`
 }
 
 /** The codes of all installed providers. */

@@ -1,4 +1,4 @@
-import { didYouMean, type JsonObject, pointer, type Problem } from '@dispatch/common'
+import { type JsonObject, pointer, type Problem } from '@dispatch/common'
 import type { Actor } from '../access/account.ts'
 import type { Keyring } from '../access/keyring.ts'
 import { DispatchError, refusal } from '../contract/errors.ts'
@@ -15,7 +15,8 @@ import { changeSettings, maskSettings, openSettings } from '../host/settings/set
 import { providedNames } from '../services/index.ts'
 import type { Configurations, Owner, StoredConfiguration } from '../store/configuration/configurations.ts'
 import type { AuditAuthor } from '../store/tenants/audit.ts'
-import { type ChoiceContext, choiceOf, chooseProvider, installedCodes, missingResourceOf } from './choose.ts'
+import { type ChoiceContext, choiceOf, chooseProvider, installedCodes, missingResourceOf, whyNotInstalled } from './choose.ts'
+import { configurationFor, servingIn } from './serving.ts'
 import { configurationFaults, vaultOf } from './vault.ts'
 
 /** Provider choices and configurations, for admins and users. Every change applies to the next request in every process. */
@@ -49,14 +50,12 @@ export function createConfigurationService ({ configurations, host, keyring, gua
   now: () => Date
 }): ConfigurationService {
   const view = (companyId: number, stored: StoredConfiguration): ConfigurationView =>
-    viewOf({ keyring, publicUrl }, companyId, offeredTo(host, companyId).find(stored.providerCode), stored)
+    viewOf({ keyring, publicUrl }, companyId, offeredTo(host, companyId), stored)
 
   function installed ({ companyId }: Owner, code: string, word: 'not_found' | 'configuration_missing'): InstalledProvider {
     const offered = offeredTo(host, companyId)
     const provider = offered.find(code)
-    if (provider === undefined) {
-      throw new DispatchError(word, `There is no provider "${code}" installed${didYouMean(code, installedCodes(offered))}.`)
-    }
+    if (provider === undefined) throw new DispatchError(word, whyNotInstalled(offered, code))
     return provider
   }
 
@@ -99,11 +98,13 @@ export function createConfigurationService ({ configurations, host, keyring, gua
     },
 
     async configure (owner, code, { settings, sandbox, ...place }, author) {
-      const { manifest } = installed(owner, code, 'not_found')
+      const provider = installed(owner, code, 'not_found')
+      const { manifest } = provider
       const vault = vaultOf(keyring, owner, code)
       let warnings: Problem[] = []
       const stored = await configurations.edit(owner, code, (before) => {
-        const changed = changeSettings(manifest.settings, before?.settings ?? { plain: {}, secrets: {} }, settings, {
+        const kept = before && configurationFor(keyring, owner.companyId, provider, before).settings
+        const changed = changeSettings(manifest.settings, kept ?? { plain: {}, secrets: {} }, settings, {
           vault,
           now: now(),
           base: '/settings',
@@ -149,20 +150,24 @@ function holding (chooser: ChoiceContext, actor: Actor, service: ServiceName): M
 function viewOf (
   { keyring, publicUrl }: { keyring: Keyring, publicUrl: string },
   companyId: number,
-  provider: InstalledProvider | undefined,
+  host: Host,
   stored: StoredConfiguration
 ): ConfigurationView {
-  const { providerCode: code, sandbox, settings } = stored
+  const { providerCode: code, sandbox } = stored
+  const provider = host.find(code)
   if (provider === undefined) {
     return {
       code,
       settings: {},
       sandbox,
       valid: false,
-      problems: [{ path: '', code: 'not_installed', message: `There is no provider "${code}" installed.` }]
+      problems: [{ path: '', code: 'not_installed', message: whyNotInstalled(host, code) }]
     }
   }
-  const problems = configurationFaults(keyring, companyId, provider, stored)
+  const serving = servingIn(keyring, companyId, provider, stored)
+  const goesOn = serving.provider.version !== provider.version
+  const { settings } = goesOn ? stored : serving.configuration
+  const problems = configurationFaults(keyring, companyId, provider, { ...stored, settings })
   const urls = Object.keys(provider.manifest.webhooks ?? {}).map((service) =>
     [service, `${publicUrl}/api/webhooks/${service}/providers/${code}/endpoint.json?account=${stored.account}`] as const
   )
@@ -172,6 +177,7 @@ function viewOf (
     settings: maskSettings(provider.manifest.settings, settings),
     sandbox,
     valid: problems.length === 0,
+    ...(goesOn && { servedBy: serving.provider.version }),
     ...(first === undefined ? {} : { webhookUrl: first[1], webhookUrls: Object.fromEntries(urls) }),
     ...(problems.length === 0 ? {} : { problems })
   }

@@ -1,4 +1,3 @@
-import { didYouMean } from '@dispatch/common'
 import type { Keyring } from '../access/keyring.ts'
 import { DispatchError } from '../contract/errors.ts'
 import type { CheckView } from '../contract/response.ts'
@@ -11,7 +10,8 @@ import type { Configurations, Owner, StoredConfiguration } from '../store/config
 import type { Database } from '../store/db/database.ts'
 import { type AuditAuthor, noteAudit } from '../store/tenants/audit.ts'
 import { createProviderState } from '../store/vendor/provider-state.ts'
-import { installedCodes } from './choose.ts'
+import { whyNotInstalled } from './choose.ts'
+import { servingIn } from './serving.ts'
 import { configurationFaults, openConfiguration, scopeOf } from './vault.ts'
 
 /**
@@ -37,7 +37,7 @@ export function createCredentialCheck (options: Options): CredentialCheck {
     const offered = offeredTo(host, owner.companyId)
     const provider = offered.find(code)
     if (provider === undefined) {
-      throw new DispatchError('not_found', `There is no provider "${code}" installed${didYouMean(code, installedCodes(offered))}.`)
+      throw new DispatchError('not_found', whyNotInstalled(offered, code))
     }
     const { configurations: all } = await configurations.latest(owner.companyId)
     const stored = all.find(({ providerCode, userId }) => providerCode === code && userId === owner.userId)
@@ -60,9 +60,10 @@ export function createCredentialCheck (options: Options): CredentialCheck {
 async function check (
   { keyring, network, database, log, now, newId }: Options,
   { companyId }: Owner,
-  provider: InstalledProvider,
-  stored: StoredConfiguration
+  installed: InstalledProvider,
+  configuration: StoredConfiguration
 ): Promise<CheckView> {
+  const { provider, configuration: stored } = servingIn(keyring, companyId, installed, configuration)
   const [fault] = configurationFaults(keyring, companyId, provider, stored)
   if (fault !== undefined) return { result: 'failed', code: fault.code, message: `${fault.path} ${fault.message}`.trim() }
   const none = (): Promise<never> => Promise.reject(new TypeError('A check has no documents and no checkpoint.'))

@@ -231,7 +231,8 @@ export const ConfigurationView = Type.Object({
   code: ProviderCode,
   settings: Type.Record(Type.String(), AnyJson, { description: 'Secrets read as { "set": true, "updatedAt": … }.' }),
   sandbox: Type.Boolean(),
-  valid: Type.Boolean({ description: 'false: it no longer fits the installed provider.' }),
+  valid: Type.Boolean({ description: 'false: it no longer fits the installed provider; "problems" names the fields that need attention.' }),
+  servedBy: Type.Optional(Type.String({ description: 'The older version of the provider that goes on with it until it is corrected.' })),
   webhookUrl: Type.Optional(
     Type.String({
       description: 'The URL for the vendor\'s events of this configuration; with several services, that of the first one. It is as good ' +

@@ -76,7 +76,13 @@ export function withoutProvider (host: Host, code: string): Host {
 
 /** The same providers without those that are not offered to a company. */
 export function offeredTo (host: Host, companyId: number): Host {
-  return onlyThose(host, (entry) => entry.state === 'refused' || entry.companies === undefined || entry.companies.includes(companyId))
+  return onlyThose(host, ({ companies }) => companies === undefined || companies.includes(companyId))
+}
+
+/** What everybody may be told of why a provider does not run; undefined where there is nothing to tell. */
+export function noticeOf (host: Host, code: string): string | undefined {
+  return host.entries().flatMap((entry) => entry.state === 'refused' && entry.code === code ? [entry.notice] : [])
+    .find((notice) => notice !== undefined)
 }
 
 function onlyThose (host: Host, isThere: (entry: ProviderEntry) => boolean): Host {
@@ -104,7 +110,8 @@ function yielding (others: readonly ProviderEntry[], own: readonly InstalledProv
 function report (log: Log, before: readonly ProviderEntry[], after: readonly ProviderEntry[]): void {
   const told = new Set(before)
   for (const entry of after) {
-    if (entry.state === 'refused') {
+    // What has a notice is meant so.
+    if (entry.state === 'refused' && entry.notice === undefined) {
       const { folder, code, reason, place } = entry
       log.error({ folder, code, reason, place }, 'provider refused')
     }

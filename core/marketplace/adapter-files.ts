@@ -15,6 +15,8 @@ export type AdapterFiles = {
    * package is extracted again. Rejects where that fails.
    */
   place: (wanted: PlacedPackage) => Promise<string>
+  /** Where {@link place} puts a package. */
+  folderOf: (integrity: string) => string
   /** Extracts files beside the others. The folder goes with the end of its use, or with the first start after the end of its process. */
   stage: (files: PackageFiles) => Promise<AsyncDisposable & { folder: string }>
   /** Removes what killed processes left, and the folders that are not among the used ones. `used` is asked after the folders are listed. */
@@ -60,14 +62,17 @@ export function createAdapterFiles ({ root, read }: { root: string, read: (integ
     await syncFolder(root)
   }
 
+  const folderOf = (integrity: string): string => join(root, nameOf(integrity))
+
   async function placeAnew (wanted: PlacedPackage): Promise<string> {
-    const folder = join(root, nameOf(wanted.integrity))
+    const folder = folderOf(wanted.integrity)
     if (!await isWhole(folder, wanted.files)) await extract(wanted, folder)
     return folder
   }
 
   return {
     stage,
+    folderOf,
     place (wanted) {
       const known = placing.get(wanted.integrity)
       if (known !== undefined) return known

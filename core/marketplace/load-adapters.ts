@@ -1,4 +1,5 @@
 import { isForSdk } from '@dispatch/marketplace'
+import semver from 'semver'
 import { isDeepStrictEqual } from 'node:util'
 import { failureError } from '../host/call/failure.ts'
 import { errorMessageOf } from '../host/call/load-error.ts'
@@ -10,7 +11,7 @@ import { isSamePublisher, publisherInWords } from '../host/load/pins.ts'
 import type { Sandbox } from '../host/sandbox/provider.ts'
 import core from '../package.json' with { type: 'json' }
 import type { Database } from '../store/db/database.ts'
-import { type EnabledAdapter, listEnabledAdapters } from '../store/vendor/adapters.ts'
+import { type InstalledAdapter, listInstalledAdapters, type RunnablePackage } from '../store/vendor/adapters.ts'
 import type { AdapterFiles } from './adapter-files.ts'
 import { entryName } from './take-in.ts'
 
@@ -23,43 +24,79 @@ type AdapterHost = { database: Database, files: AdapterFiles, sandbox: () => Pro
 export function createAdapterLoader (host: AdapterHost): OtherProviders {
   let loaded: ReadonlyMap<string, InstalledProvider> = new Map()
   return async () => {
-    const wanted = await listEnabledAdapters(host.database)
+    const wanted = await listInstalledAdapters(host.database)
     const entries = (await Promise.all(wanted.map((adapter) => entriesOf(host, adapter, loaded.get(adapter.code))))).flat()
     loaded = new Map(entries.flatMap((entry) => entry.state === 'installed' ? [[entry.code, entry]] : []))
     return entries
   }
 }
 
-async function entriesOf (host: AdapterHost, adapter: EnabledAdapter, before: InstalledProvider | undefined): Promise<ProviderEntry[]> {
-  const { code, integrity, companies } = adapter
-  const reason = obstacleOf(adapter)
-  if (reason !== undefined) return [{ state: 'refused', folder: integrity, code, reason }]
-  if (before?.digest === integrity && isDeepStrictEqual(before.companies ?? null, companies)) return [before]
+async function entriesOf (host: AdapterHost, adapter: InstalledAdapter, running: InstalledProvider | undefined): Promise<ProviderEntry[]> {
+  const { code, taken: { integrity }, companies } = adapter
+  const refused = { state: 'refused', folder: integrity, code, ...(companies !== null && { companies }) } as const
+  const notice = noticeOf(adapter)
+  if (notice !== undefined) return [{ ...refused, reason: notice, notice }]
+  const reason = obstacleOf(adapter, adapter.taken)
+  if (reason !== undefined) return [{ ...refused, reason }]
+  const before = replacedBy(adapter)
+  if (running !== undefined && isStill(running, adapter, before)) return [running]
   try {
-    return [await load(host, adapter)]
+    return [await load(host, adapter, before)]
   } catch (error) {
-    const refused = { state: 'refused', folder: integrity, code, reason: errorMessageOf(error) } as const
-    return before === undefined ? [refused] : [before, refused]
+    const failed = { ...refused, reason: errorMessageOf(error) }
+    return running === undefined ? [failed] : [running, failed]
   }
 }
 
-/** Why an adapter may not run here, in a sentence. */
-function obstacleOf ({ code, sdk, publisher, pin }: EnabledAdapter): string | undefined {
+/** Why an adapter is not to run, in a sentence for everybody. */
+function noticeOf ({ code, enabled, taken: { version, revoked } }: InstalledAdapter): string | undefined {
+  if (revoked !== null) return `Version ${version} of the provider "${code}" was revoked: ${revoked}`
+  return enabled ? undefined : `The operator of the service has disabled the provider "${code}".`
+}
+
+/** Why a version may not run here, in a sentence for operators. */
+function obstacleOf ({ code, pin }: InstalledAdapter, { sdk, publisher }: RunnablePackage): string | undefined {
   if (!isForSdk(sdk, core.version)) return `It is made for @dispatch/core ${sdk}, but this is ${core.version}.`
   if (pin === undefined || isSamePublisher(pin, publisher)) return undefined
   return `The code "${code}" belongs to ${publisherInWords(pin)}; this is ${publisherInWords(publisher)}.`
 }
 
-async function load ({ files, sandbox, log }: AdapterHost, adapter: EnabledAdapter): Promise<InstalledProvider> {
-  const { code, version, publisher, integrity, companies } = adapter
-  const folder = await files.place(adapter)
+/**
+ * The older version that goes on with the configurations that the newer one does not accept. After a rollback there is none: the newer one
+ * was left for a reason.
+ */
+function replacedBy (adapter: InstalledAdapter): RunnablePackage | undefined {
+  const { taken, previous } = adapter
+  if (previous === undefined || previous.revoked !== null || obstacleOf(adapter, previous) !== undefined) return undefined
+  return semver.lt(previous.version, taken.version) ? previous : undefined
+}
+
+function isStill (running: InstalledProvider, { taken, companies }: InstalledAdapter, before: RunnablePackage | undefined): boolean {
+  return running.digest === taken.integrity && running.before?.digest === before?.integrity &&
+    isDeepStrictEqual(running.companies ?? null, companies)
+}
+
+async function load (
+  host: AdapterHost,
+  { companies, taken }: InstalledAdapter,
+  replaced: RunnablePackage | undefined
+): Promise<InstalledProvider> {
+  await host.files.place(taken)
+  const provider = await open(host, taken)
+  const before = replaced && await open(host, replaced)
+  return Object.freeze({ ...provider, ...(companies !== null && { companies }), ...(before !== undefined && { before }) })
+}
+
+/** A version of an adapter. Its files are verified before each start of its process. */
+async function open ({ files, sandbox, log }: AdapterHost, version: RunnablePackage): Promise<InstalledProvider> {
+  const { code, integrity, definition, publisher } = version
   const verify = async (): Promise<void> => {
-    await files.place(adapter).catch((err: unknown) => {
-      log.error({ err, provider: code, version }, 'the files of an adapter are not what was taken in')
+    await files.place(version).catch((err: unknown) => {
+      log.error({ err, provider: code, version: version.version }, 'the files of an adapter are not what was taken in')
       throw failureError({ word: 'provider_unavailable', message: `The provider "${code}" cannot be started here.`, ours: true }, err)
     })
   }
-  const entry = `${folder}/${entryName}`
-  const provider = await (await sandbox()).open({ folder, digest: integrity, version, publisher, entry, verify }, adapter.definition)
-  return companies === null ? provider : Object.freeze({ ...provider, companies })
+  const folder = files.folderOf(integrity)
+  const place = { folder, digest: integrity, version: version.version, publisher, entry: `${folder}/${entryName}`, verify }
+  return await (await sandbox()).open(place, definition)
 }

@@ -96,14 +96,14 @@ function viewsOf (all: readonly ProviderEntry[], reader: Reader): ProviderView[]
 function viewOf (entry: ProviderEntry, { isFailing, isOperator, version: asked }: Reader): ProviderView {
   const folder = basename(entry.folder)
   if (entry.state === 'refused') {
-    const { code, reason, place } = entry
+    const { code, reason, place, notice = 'It could not be loaded; the operator of the service can see why.' } = entry
     return {
       state: 'refused',
       folder,
       ...(code === undefined ? {} : { code }),
       health: isOperator
         ? { state: 'refused', reason, ...(place === undefined ? {} : { place }) }
-        : { state: 'refused', reason: 'It could not be loaded; the operator of the service can see why.' }
+        : { state: 'refused', reason: notice }
     }
   }
   const { code, name, version, docs, hosts, settings, requestSettings } = entry.manifest

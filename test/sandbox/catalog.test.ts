@@ -106,6 +106,11 @@ await t.test('a revoked version stops and says why; the one before runs after a 
   t.equal((await market('POST', '/refresh')).status, 200)
   has(t, await market('GET', '/acme'), { body: { state: 'revoked', version: '1.1.0', reason: 'It sends twice.' } })
   t.equal(await dispatch(), 'configuration_missing')
+  const refused = await service.send('POST', '/api/invoicing', { body: invoiceRequest({}, { providerName: 'acme' }) })
+  has(t, refused.body.details, [{ message: 'Version 1.1.0 of the provider "acme" was revoked: It sends twice.' }])
+  has(t, (await service.send('GET', '/api/v1/providers')).body.data.filter(({ code }: { code: string }) => code === 'acme'), [
+    { state: 'refused', health: { reason: 'Version 1.1.0 of the provider "acme" was revoked: It sends twice.' } }
+  ])
   t.equal((await market('POST', '/acme/rollback')).status, 200)
   t.equal(await dispatch(), '1.0.0')
   has(t, await market('POST', '/acme/rollback'), { status: 409, body: { details: [{ code: 'version_revoked' }] } })

@@ -119,23 +119,44 @@ await t.test('who it is not offered to does not see it, and cannot dispatch thro
   t.equal(statusOf(await dispatch(service)), '1.0.0')
 })
 
-await t.test('a disabled one dispatches nothing until it is enabled again', async (t) => {
+await t.test('a disabled one dispatches nothing until it is enabled again, and says so', async (t) => {
   t.equal((await market('POST', '/acme/disable')).status, 200)
-  has(t, await dispatch(service), { status: 422, body: { error: 'configuration_missing' } })
+  const told = 'The operator of the service has disabled the provider "acme".'
+  has(t, await dispatch(service), { status: 422, body: { error: 'configuration_missing', details: [{ message: told }] } })
+  has(t, (await service.send('GET', '/api/v1/my/config')).body.company.providers.filter(({ code }: { code: string }) => code === 'acme'), [
+    { valid: false, problems: [{ code: 'not_installed', message: told }] }
+  ])
   t.equal((await market('POST', '/acme/enable')).status, 200)
   t.equal(statusOf(await dispatch(service)), '1.0.0')
 })
 
-await t.test('a configuration that does not fit a newer form says where, and fits again after the rollback', async (t) => {
+await t.test('a configuration that does not fit a newer form says where, and the version before goes on with it', async (t) => {
   const settings = { type: 'object', properties: { region: { type: 'string' } }, required: ['region'] }
   t.equal((await add({ code: 'acme', version: '2.0.0', settings })).status, 201)
   t.equal((await market('POST', '/acme/upgrade', { version: '2.0.0', consent: { hosts: [], services: [] } })).status, 200)
   const mine = async (): Promise<unknown[]> =>
     (await service.send('GET', '/api/v1/my/config')).body.company.providers.filter(({ code }: { code: string }) => code === 'acme')
-  has(t, await mine(), [{ valid: false, problems: [{ path: '/settings/region' }] }])
-  has(t, await dispatch(service), { status: 422, body: { error: 'configuration_missing' } })
+  has(t, await mine(), [{ valid: false, problems: [{ path: '/settings/region' }], servedBy: '1.0.0' }])
+  t.equal(statusOf(await dispatch(service)), '1.0.0')
+  const queued = await service.send('POST', '/api/invoicing?async=true', { body: invoiceRequest({}, { providerName: 'acme' }) })
+  const dispatched = async (): Promise<any> => (await service.send('GET', `/api/v1/dispatches/${queued.body.dispatchId}`)).body
+  while (['queued', 'running'].includes((await dispatched()).status)) await pause(50)
+  has(t, await dispatched(), { status: 'succeeded', steps: [{ providerResponse: { status: '1.0.0' } }] })
+
+  const { admin } = await service.company('early')
+  const configure = (body: object): Promise<Answer> => service.send('PUT', '/api/v1/company/providers/acme', { body }, admin)
+  has(t, await configure({ settings: {} }), { status: 422, body: { details: [{ path: '/settings/region' }] } })
+  t.equal((await configure({ settings: { region: 'eu' } })).status, 200)
+  const answer = await service.send('POST', '/api/invoicing', { body: invoiceRequest({}, { providerName: 'acme' }) }, admin)
+  t.equal(statusOf(answer), '2.0.0', 'who fits is served by the newer one')
+
   t.equal((await market('POST', '/acme/rollback')).status, 200)
-  has(t, await mine(), [{ valid: true }])
+  t.equal(statusOf(await dispatch(service)), '1.0.0')
+  const [own] = await mine()
+  has(t, own, { valid: true })
+  t.notOk('servedBy' in Object(own))
+  const left = await service.send('POST', '/api/invoicing', { body: invoiceRequest({}, { providerName: 'acme' }) }, admin)
+  has(t, left, { status: 422, body: { error: 'configuration_missing' } }, 'after a rollback the newer one serves nobody')
 })
 
 await t.test('a code is its publisher\'s, also where a package of somebody else is newer', async (t) => {
@@ -147,7 +168,7 @@ await t.test('a code is its publisher\'s, also where a package of somebody else 
 await t.test('what a company needs is not removed; then it goes, with its files at the next start', async (t) => {
   has(t, await market('DELETE', '/acme'), {
     status: 409,
-    body: { error: 'conflict', details: [{ code: 'configuration_needs_it' }, { code: 'configuration_needs_it' }] }
+    body: { error: 'conflict', details: Array.from({ length: 3 }, () => ({ code: 'configuration_needs_it' })) }
   })
   const { pool } = service.app.get('database')
   await pool.query('delete from configurations where provider_code = $1', ['acme'])

@@ -5,8 +5,19 @@ import { readPackage } from './package.ts'
 import { isSamePublisher, type Pin, type Pins, publisherInWords } from './pins.ts'
 import type { Trial, TrialFolder, Trials } from './trials.ts'
 
-/** A folder (or a whole directory) that was refused, with the reason. `place`: the file and line in it. */
-export type RefusedFolder = Readonly<{ state: 'refused', folder: string, code?: string, reason: string, place?: string }>
+/**
+ * A folder (or a whole directory) that was refused, with the reason. `place`: the file and line in it. `notice`: what everybody may be told.
+ * `companies`: those that it is offered to; all unless given.
+ */
+export type RefusedFolder = Readonly<{
+  state: 'refused'
+  folder: string
+  code?: string
+  reason: string
+  place?: string
+  notice?: string
+  companies?: readonly number[]
+}>
 export type ProviderEntry = InstalledProvider | RefusedFolder
 
 /** `serving`: the loaded providers by code. `load` loads one provider. `loadLimit` is in seconds. */

@@ -26,6 +26,8 @@ export type InstalledProvider = Readonly<{
   publisher: Publisher
   /** The companies that it is offered to; all unless given. */
   companies?: readonly number[]
+  /** The older version that it has replaced: it serves the configurations that only it accepts. */
+  before?: InstalledProvider
   manifest: Manifest
   verbs: Verbs
   /** Asks the vendor whether the credentials work, of a provider that can. */

@@ -2,6 +2,7 @@ import { boundedValidator, compile, type JsonObject, type Validator } from '@dis
 import { isDeepStrictEqual } from 'node:util'
 import { Type } from 'typebox'
 import { configurationUsed } from '../../configuration/sandbox.ts'
+import { servingIn } from '../../configuration/serving.ts'
 import { DispatchError, refusal } from '../../contract/errors.ts'
 import { type ServiceName, serviceNames } from '../../contract/service-names.ts'
 import { formatOf, services } from '../../services/index.ts'
@@ -120,19 +121,19 @@ function refuseChanges (record: DispatchRecord, step: StepRecord, fields: JsonOb
 
 /** Checks the new fields by the rules of the service and of the step's provider. */
 async function recheck (
-  { host, configurations, now }: PipelineDependencies,
+  { host, configurations, keyring, now }: PipelineDependencies,
   record: DispatchRecord,
   { step, fields, link }: { step: StepRecord, fields: JsonObject, link?: string }
 ): Promise<void> {
   const service = step.service as ServiceName
-  const provider = step.provider_code === null ? undefined : host.find(step.provider_code)
   const { provider_code: providerCode, configured_by: configuredBy } = step
+  const provider = providerCode === null ? undefined : host.find(providerCode)
   const configuration = providerCode === null || configuredBy === null
     ? undefined
     : configurationUsed(await configurations.latest(record.company_id), { providerCode, configuredBy, userId: record.user_id })
   const choice = provider === undefined || configuration === undefined
     ? {}
-    : { choice: { chosen: true as const, chosenBy: step.chosen_by ?? 'company', provider, configuration } }
+    : { choice: { chosen: true as const, chosenBy: step.chosen_by ?? 'company', ...servingIn(keyring, record.company_id, provider, configuration) } }
   await checkAgain({ service, fields, settings: step.request_settings, at: (field) => `/${service}/${field}`, ...choice }, {
     data: record.data ?? {},
     metadata: record.metadata,

@@ -1,4 +1,5 @@
 import { configurationUsed } from '../../configuration/sandbox.ts'
+import { providerOfStep } from '../../configuration/serving.ts'
 import { canTransition, type DeliveryService, type DeliveryStatus } from '../../contract/delivery.ts'
 import { DispatchError } from '../../contract/errors.ts'
 import { callCancel, type CancelResult } from '../../host/call/cancel.ts'
@@ -62,10 +63,12 @@ async function cancellableSteps (
   dependencies: PipelineDependencies,
   ref: { companyId: number, dispatchId: string }
 ): Promise<CancellableStep[]> {
-  return (await listUnsettledSteps(dependencies.database, ref)).flatMap((step) => {
-    const provider = dependencies.host.find(step.providerCode)
-    return provider?.verbs[step.service]?.cancel === undefined ? [] : [{ step, provider }]
-  })
+  const found: CancellableStep[] = []
+  for (const step of await listUnsettledSteps(dependencies.database, ref)) {
+    const provider = await providerOfStep(dependencies, { ...step, code: step.providerCode })
+    if (provider?.verbs[step.service]?.cancel !== undefined) found.push({ step, provider })
+  }
+  return found
 }
 
 /** What one vendor makes of it keeps no other from being asked; a failure of our own does. */

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import { configurationUsed } from '../../configuration/sandbox.ts'
+import { configurationFor } from '../../configuration/serving.ts'
 import { openConfiguration, scopeOf } from '../../configuration/vault.ts'
 import type { DocumentHandle } from '../../contract/common.ts'
 import { DispatchError } from '../../contract/errors.ts'
@@ -78,10 +79,10 @@ export async function contextOf (dependencies: PipelineDependencies, run: Run, s
     reference: rest?.of ?? stepId,
     idempotencyKey: generation === 0 ? stepId : `${stepId}:${generation}`,
     ...(rest === undefined ? {} : { rest: { answer: rest.answer, recipients: rest.recipients } })
-  }, await configurationFor(dependencies, run, step), await callResourcesOf(dependencies, run, step))
+  }, await configurationOf(dependencies, run, step), await callResourcesOf(dependencies, run, step))
 }
 
-async function configurationFor (
+async function configurationOf (
   { configurations }: PipelineDependencies,
   { companyId, actor }: Run,
   { by: { code, configuredBy } }: CallableStep
@@ -111,7 +112,7 @@ export function callContextOf (
 ): CallContext {
   return {
     ...subject,
-    settings: openConfiguration(keyring, companyId, configuration),
+    settings: openConfiguration(keyring, companyId, configurationFor(keyring, companyId, provider, configuration)),
     log: logWith(log, { companyId, dispatchId, provider: provider.code }),
     state: createProviderState(database, companyId, provider.code),
     now,

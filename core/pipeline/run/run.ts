@@ -1,4 +1,5 @@
 import type { Actor } from '../../access/account.ts'
+import { providerOfStep } from '../../configuration/serving.ts'
 import type { EventActor } from '../../store/db/schema.ts'
 import { type DispatchRecord, findDispatch, type StepRecord } from '../../store/dispatch/dispatch-views.ts'
 import type { NewDispatch } from '../../store/dispatch/dispatches.ts'
@@ -128,11 +129,11 @@ export async function rehydrateWhatIsKept (dependencies: PipelineDependencies, r
 }
 
 /** A recorded step with its provider as it is installed now, and its template. The first step's template stands in the dispatch's row. */
-async function rehydrateStep ({ host, templates }: PipelineDependencies, record: DispatchRecord, row: StepRecord): Promise<Step> {
+async function rehydrateStep (dependencies: PipelineDependencies, record: DispatchRecord, row: StepRecord): Promise<Step> {
   const step = stepOf(row)
   const { template_id: id, template_version: version, data } = row.position === 0 ? record : row
-  const template = id === null || version === null ? undefined : await templates.findVersion(record.company_id, id, version)
-  const provider = step.by && host.find(step.by.code)
+  const template = id === null || version === null ? undefined : await dependencies.templates.findVersion(record.company_id, id, version)
+  const provider = step.by && await providerOfStep(dependencies, { companyId: record.company_id, userId: record.user_id, ...step.by })
   const canDispatch = provider?.verbs[step.service]?.dispatch !== undefined
   return {
     ...step,

@@ -18,6 +18,8 @@ export type StoredConfiguration = {
   userId: number | null
   providerCode: string
   settings: StoredSettings
+  /** What a newer version of the provider has migrated, as it was before. */
+  before?: StoredSettings
   sandbox: boolean
   updatedAt: Date
   /** Its opaque name in the address of its webhooks. */
@@ -25,7 +27,7 @@ export type StoredConfiguration = {
 }
 
 /** A configuration to store. The database gives it its opaque name. */
-export type NewConfiguration = Omit<StoredConfiguration, 'account'>
+export type NewConfiguration = Omit<StoredConfiguration, 'account' | 'before'>
 
 export type CompanyConfiguration = { choices: readonly StoredChoice[], configurations: readonly StoredConfiguration[] }
 
@@ -83,6 +85,8 @@ export function createConfigurations (database: Database, freshness: Freshness):
         const values = {
           settings: JSON.stringify(edited.settings.plain),
           secrets: JSON.stringify(edited.settings.secrets),
+          settings_before: null,
+          secrets_before: null,
           sandbox: edited.sandbox,
           updated_at: edited.updatedAt
         }
@@ -154,6 +158,7 @@ function configurationOf (row: Selectable<Tables['configurations']>): StoredConf
     userId: row.user_id,
     providerCode: row.provider_code,
     settings: { plain: row.settings, secrets: row.secrets },
+    ...(row.settings_before !== null && row.secrets_before !== null && { before: { plain: row.settings_before, secrets: row.secrets_before } }),
     sandbox: row.sandbox,
     updatedAt: row.updated_at,
     account: row.account

@@ -8,7 +8,8 @@ const columns = [
   { table: 'signing_keys', row: 'key_id', column: 'sealed' },
   { table: 'callback_secrets', row: 'secret_id', column: 'sealed' },
   { table: 'inbound', row: 'inbound_id', column: 'parked' },
-  { table: 'configurations', row: 'account', column: 'secrets' }
+  { table: 'configurations', row: 'account', column: 'secrets' },
+  { table: 'configurations', row: 'account', column: 'secrets_before' }
 ] as const satisfies readonly Column[]
 
 type Column = { table: string, row: string, column: string }

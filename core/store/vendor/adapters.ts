@@ -194,27 +194,41 @@ export async function listAdapters ({ owner }: Database, code?: string): Promise
   })
 }
 
-/** An adapter that every process is to run. `sdk`: the versions of the core that it works with. `pin`: to whom its code belongs. */
-export type EnabledAdapter = Omit<PackageFacts, 'manifest'> & {
-  sdk: string
-  companies: readonly number[] | null
+/** A package as a process runs it. `sdk`: the versions of the core that it works with. */
+export type RunnablePackage = Omit<PackageFacts, 'manifest'> & { sdk: string, revoked: string | null }
+
+/** An installed adapter as a process follows it. `pin`: to whom its code belongs. */
+export type InstalledAdapter = Pick<AdapterState, 'enabled' | 'companies'> & {
+  code: string
+  taken: RunnablePackage
+  previous: RunnablePackage | undefined
   pin: Publisher | undefined
 }
 
-/** The adapters that are to run, by code: the enabled ones whose version is not revoked. */
-export async function listEnabledAdapters ({ owner }: Database): Promise<EnabledAdapter[]> {
-  const rows = await owner.selectFrom('adapters').innerJoin('adapter_packages as taken', 'taken.integrity', 'adapters.integrity')
-    .leftJoin('provider_pins as pin', 'pin.code', 'adapters.code').where('enabled', '=', true).where('taken.revoked', 'is', null).orderBy(
-      'adapters.code'
-    )
-    .select(['adapters.code', 'adapters.companies', 'taken.integrity', 'taken.version', 'taken.package_name', 'taken.author'])
-    .select(['taken.definition', 'taken.files', 'pin.package_name as pinned', 'pin.author as pinnedAuthor'])
-    .select(sql<string>`taken.manifest->>'sdk'`.as('sdk')).execute()
-  return rows.map(({ package_name: packageName, author, pinned, pinnedAuthor, ...facts }) => ({
-    ...facts,
-    publisher: { packageName, author },
-    pin: pinned === null ? undefined : { packageName: pinned, author: pinnedAuthor }
-  }))
+/** All installed adapters, by code. */
+export async function listInstalledAdapters ({ owner }: Database): Promise<InstalledAdapter[]> {
+  const rows = await owner.selectFrom('adapters').leftJoin('provider_pins as pin', 'pin.code', 'adapters.code').orderBy('adapters.code')
+    .select(['adapters.code', 'adapters.integrity', 'adapters.previous', 'adapters.enabled', 'adapters.companies'])
+    .select(['pin.package_name as pinned', 'pin.author as pinnedAuthor']).execute()
+  const packages = await runnablePackages(owner, rows.flatMap(({ integrity, previous }) => [integrity, previous ?? integrity]))
+  return rows.flatMap(({ code, integrity, previous, enabled, companies, pinned, pinnedAuthor }) => {
+    const taken = packages.get(integrity)
+    // A version that was removed between the two questions is found by the next look.
+    if (taken === undefined) return []
+    const pin = pinned === null ? undefined : { packageName: pinned, author: pinnedAuthor }
+    return [{ code, enabled, companies, taken, previous: packages.get(previous ?? ''), pin }]
+  })
+}
+
+async function runnablePackages (queries: Pick<OwnerQueries, 'selectFrom'>, integrities: readonly string[]) {
+  if (integrities.length === 0) return new Map<string, RunnablePackage>()
+  const rows = await queries.selectFrom('adapter_packages').where('integrity', 'in', [...integrities])
+    .select(['integrity', 'code', 'version', 'package_name', 'author', 'definition', 'files', 'revoked'])
+    .select(sql<string>`manifest->>'sdk'`.as('sdk')).execute()
+  return new Map(rows.map(({ package_name: packageName, author, ...facts }): [string, RunnablePackage] => [
+    facts.integrity,
+    { ...facts, publisher: { packageName, author } }
+  ]))
 }
 
 /** The bytes of a package; undefined where it is not here any more. */

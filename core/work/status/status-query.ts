@@ -1,4 +1,5 @@
 import { configurationUsed } from '../../configuration/sandbox.ts'
+import { servingIn } from '../../configuration/serving.ts'
 import type { DeliveryStatus } from '../../contract/delivery.ts'
 import { callStatus } from '../../host/call/status.ts'
 import type { DocumentSpool } from '../../host/files/document-spool.ts'
@@ -22,12 +23,13 @@ type Options =
 
 export function createStatusQuery (options: Options): StatusQuery {
   const { freshness, configurations, spool } = options
-  return async (provider, { companyId, userId, dispatchId, stepId, service, configuredBy, sandbox, remoteId }) => {
+  return async (installed, { companyId, userId, dispatchId, stepId, service, configuredBy, sandbox, remoteId }) => {
+    await freshness.check()
+    const used = configurationUsed(await configurations.of(companyId), { providerCode: installed.code, configuredBy, userId })
+    if (used === undefined) return { ok: false, why: `The configuration of the provider "${installed.code}" has been removed.` }
+    const { provider, configuration } = servingIn(options.keyring, companyId, installed, used)
     const statuses = provider.manifest.services[service]?.statuses
     if (statuses === undefined) return { ok: false, why: `The provider "${provider.code}" cannot tell the status of "${service}".` }
-    await freshness.check()
-    const configuration = configurationUsed(await configurations.of(companyId), { providerCode: provider.code, configuredBy, userId })
-    if (configuration === undefined) return { ok: false, why: `The configuration of the provider "${provider.code}" has been removed.` }
     const subject = { companyId, dispatchId, provider, sandbox, requestSettings: {}, reference: stepId, idempotencyKey: stepId }
     const context = callContextOf(options, subject, configuration, {
       documents: { read: () => Promise.reject(new TypeError('There is no document in a question about a status.')), keep: spool.keep },

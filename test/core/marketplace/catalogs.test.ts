@@ -8,7 +8,7 @@ import { createNetwork } from '../../../core/host/http/network.ts'
 import { type Catalogs, createCatalogs } from '../../../core/marketplace/catalogs.ts'
 import { withOffers } from '../../../core/marketplace/offers.ts'
 import { viewsOf } from '../../../core/marketplace/views.ts'
-import { type AdapterState, addPackage, editAdapter, listAdapters, listEnabledAdapters } from '../../../core/store/vendor/adapters.ts'
+import { type AdapterState, addPackage, editAdapter, listAdapters, listInstalledAdapters } from '../../../core/store/vendor/adapters.ts'
 import { directory } from '../../fixtures/providers/folders.ts'
 import { packed } from '../../support/adapters.ts'
 import { has } from '../../support/matching.ts'
@@ -110,7 +110,7 @@ await t.test('what a catalog revokes runs no more, says why, and runs again once
   }, 1, stamp)
   const after: AdapterState = { integrity, previous: null, enabled: true, companies: null, consent: { hosts: [], services: [] } }
   await editAdapter(database, { code, companyId: 1 }, () => ({ action: 'adapter.installed', facts: {}, after }), stamp)
-  const runs = async (): Promise<boolean> => (await listEnabledAdapters(database)).some((one) => one.code === code)
+  const runs = async (): Promise<boolean> => (await listInstalledAdapters(database)).some((one) => one.code === code && one.taken.revoked === null)
   t.ok(await runs())
 
   const catalogs = readerOf(folder, [keys.publicKey])

@@ -1,7 +1,7 @@
 import { migrate, openDatabase } from '@dispatch/core'
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { type AdapterEdit, type AdapterState, addPackage, editAdapter, listAdapters, listEnabledAdapters, listUsedPackages, type NewPackage,
+import { type AdapterEdit, type AdapterState, addPackage, editAdapter, listAdapters, listInstalledAdapters, listUsedPackages, type NewPackage,
   readPackageBytes } from '../../../core/store/vendor/adapters.ts'
 import { readReloads } from '../../../core/store/vendor/provider-processes.ts'
 import { has } from '../../support/matching.ts'
@@ -79,12 +79,12 @@ await t.test('a change is written, noted, and asks every process to follow, or n
   const number = await readReloads(database)
   await put(code, state(code, '1.0.0', { companies: [2] }))
   t.equal(await readReloads(database), number + 1)
-  const [enabled] = (await listEnabledAdapters(database)).filter((one) => one.code === code)
-  has(t, enabled, {
-    version: '1.0.0',
-    sdk: '^1.0.0',
+  const [installed] = (await listInstalledAdapters(database)).filter((one) => one.code === code)
+  has(t, installed, {
+    taken: { version: '1.0.0', sdk: '^1.0.0', definition: '{}', revoked: null },
+    previous: undefined,
     companies: [2],
-    definition: '{}',
+    enabled: true,
     pin: { packageName: `${code}-adapter`, author: 'Acme Ltd' }
   })
   await t.rejects(editAdapter(database, { code, companyId }, () => {
@@ -122,7 +122,7 @@ await t.test('what can be rolled back to is kept, and newer packages; what went 
 await t.test('a disabled adapter is not run, and listed', async (t) => {
   const code = await codeWith('1.0.0')
   await put(code, state(code, '1.0.0', { enabled: false }))
-  t.notOk((await listEnabledAdapters(database)).some((one) => one.code === code))
+  has(t, (await listInstalledAdapters(database)).find((one) => one.code === code), { enabled: false })
   t.equal((await listAdapters(database, code))[0]?.adapter?.enabled, false)
 })
 

@@ -1,0 +1,68 @@
+import { memoizeByIdentity, type Problem } from '@dispatch/common'
+import type { Keyring } from '../access/keyring.ts'
+import type { ConfiguredBy } from '../contract/states.ts'
+import type { Host } from '../host/host.ts'
+import type { InstalledProvider } from '../host/load/load.ts'
+import type { Configurations, StoredConfiguration } from '../store/configuration/configurations.ts'
+import { configurationUsed } from './sandbox.ts'
+import { configurationFaults } from './vault.ts'
+
+/** A version of a provider, and the configuration with which it is called. */
+export type Serving = { provider: InstalledProvider, configuration: StoredConfiguration }
+
+/** Checks a configuration against the form of a version. */
+type ProblemsOf = (provider: InstalledProvider, configuration: StoredConfiguration) => readonly Problem[]
+
+/**
+ * The version of a provider that serves a configuration: the one that runs, or the one before where only that accepts the settings. What a
+ * newer version has migrated counts as it was wherever an older one serves. Where nothing fits, the one that runs.
+ */
+export function servingOf (provider: InstalledProvider, configuration: StoredConfiguration, problemsOf: ProblemsOf): Serving {
+  const [first, ...others] = [provider, provider.before].flatMap((version) =>
+    version === undefined ? [] : formsOf(configuration).map((form): Serving => ({ provider: version, configuration: form }))
+  )
+  if (first === undefined) throw new TypeError('There is always the version that runs.')
+  const fits = (serving: Serving): boolean => problemsOf(serving.provider, serving.configuration).length === 0
+  return others.length === 0 || fits(first) ? first : others.find(fits) ?? first
+}
+
+/** The settings as they are, and as they were before they were migrated. */
+function formsOf (configuration: StoredConfiguration): StoredConfiguration[] {
+  return configuration.before === undefined ? [configuration] : [configuration, unmigrated(configuration)]
+}
+
+/** Checks are remembered by the object, so that it is always the same one. */
+const unmigrated = memoizeByIdentity(({ before, ...configuration }: StoredConfiguration): StoredConfiguration => ({
+  ...configuration,
+  ...(before !== undefined && { settings: before })
+}))
+
+/** The configuration in the form that a version accepts, whatever else runs. */
+export function configurationFor (
+  keyring: Keyring,
+  companyId: number,
+  { before: _, ...provider }: InstalledProvider,
+  configuration: StoredConfiguration
+): StoredConfiguration {
+  return servingOf(provider, configuration, faultsOf(keyring, companyId)).configuration
+}
+
+/** What serves a configuration, for who has no remembered checks at hand. */
+export function servingIn (keyring: Keyring, companyId: number, provider: InstalledProvider, configuration: StoredConfiguration): Serving {
+  return servingOf(provider, configuration, faultsOf(keyring, companyId))
+}
+
+function faultsOf (keyring: Keyring, companyId: number): ProblemsOf {
+  return (provider, configuration) => configurationFaults(keyring, companyId, provider, configuration)
+}
+
+/** The version of an installed provider that serves a recorded step, by the configuration with which it was planned. */
+export async function providerOfStep (
+  { host, configurations, keyring }: { host: Host, configurations: Configurations, keyring: Keyring },
+  { companyId, userId, code, configuredBy }: { companyId: number, userId: number, code: string, configuredBy: ConfiguredBy }
+): Promise<InstalledProvider | undefined> {
+  const provider = host.find(code)
+  if (provider?.before === undefined) return provider
+  const configuration = configurationUsed(await configurations.of(companyId), { providerCode: code, configuredBy, userId })
+  return configuration === undefined ? provider : servingIn(keyring, companyId, provider, configuration).provider
+}
