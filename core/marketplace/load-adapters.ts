@@ -1,6 +1,6 @@
 import { isForSdk } from '@dispatch/marketplace'
-import semver from 'semver'
 import { isDeepStrictEqual } from 'node:util'
+import semver from 'semver'
 import { failureError } from '../host/call/failure.ts'
 import { errorMessageOf } from '../host/call/load-error.ts'
 import type { Log } from '../host/call/log.ts'
@@ -67,7 +67,7 @@ function obstacleOf ({ code, pin }: InstalledAdapter, { sdk, publisher }: Runnab
  */
 function replacedBy (adapter: InstalledAdapter): RunnablePackage | undefined {
   const { taken, previous } = adapter
-  if (previous === undefined || previous.revoked !== null || obstacleOf(adapter, previous) !== undefined) return undefined
+  if (previous?.revoked !== null || obstacleOf(adapter, previous) !== undefined) return undefined
   return semver.lt(previous.version, taken.version) ? previous : undefined
 }
 

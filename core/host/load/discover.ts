@@ -6,8 +6,8 @@ import { isSamePublisher, type Pin, type Pins, publisherInWords } from './pins.t
 import type { Trial, TrialFolder, Trials } from './trials.ts'
 
 /**
- * A folder (or a whole directory) that was refused, with the reason. `place`: the file and line in it. `notice`: what everybody may be told.
- * `companies`: those that it is offered to; all unless given.
+ * A folder (or a whole directory) that was refused, with the reason. `place`: the file and line in it. `notice`: what everybody may be
+ * told. `companies`: those that it is offered to; all unless given.
  */
 export type RefusedFolder = Readonly<{
   state: 'refused'

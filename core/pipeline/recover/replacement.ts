@@ -133,7 +133,13 @@ async function recheck (
     : configurationUsed(await configurations.latest(record.company_id), { providerCode, configuredBy, userId: record.user_id })
   const choice = provider === undefined || configuration === undefined
     ? {}
-    : { choice: { chosen: true as const, chosenBy: step.chosen_by ?? 'company', ...servingIn(keyring, record.company_id, provider, configuration) } }
+    : {
+      choice: {
+        chosen: true as const,
+        chosenBy: step.chosen_by ?? 'company',
+        ...servingIn(keyring, record.company_id, provider, configuration)
+      }
+    }
   await checkAgain({ service, fields, settings: step.request_settings, at: (field) => `/${service}/${field}`, ...choice }, {
     data: record.data ?? {},
     metadata: record.metadata,

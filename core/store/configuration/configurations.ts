@@ -158,7 +158,8 @@ function configurationOf (row: Selectable<Tables['configurations']>): StoredConf
     userId: row.user_id,
     providerCode: row.provider_code,
     settings: { plain: row.settings, secrets: row.secrets },
-    ...(row.settings_before !== null && row.secrets_before !== null && { before: { plain: row.settings_before, secrets: row.secrets_before } }),
+    ...(row.settings_before !== null && row.secrets_before !== null &&
+      { before: { plain: row.settings_before, secrets: row.secrets_before } }),
     sandbox: row.sandbox,
     updatedAt: row.updated_at,
     account: row.account

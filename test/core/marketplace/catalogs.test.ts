@@ -110,7 +110,8 @@ await t.test('what a catalog revokes runs no more, says why, and runs again once
   }, 1, stamp)
   const after: AdapterState = { integrity, previous: null, enabled: true, companies: null, consent: { hosts: [], services: [] } }
   await editAdapter(database, { code, companyId: 1 }, () => ({ action: 'adapter.installed', facts: {}, after }), stamp)
-  const runs = async (): Promise<boolean> => (await listInstalledAdapters(database)).some((one) => one.code === code && one.taken.revoked === null)
+  const runs = async (): Promise<boolean> =>
+    (await listInstalledAdapters(database)).some((one) => one.code === code && one.taken.revoked === null)
   t.ok(await runs())
 
   const catalogs = readerOf(folder, [keys.publicKey])
