@@ -195,7 +195,14 @@ const factories: { [Name in keyof AppDependencies]?: (get: App['get']) => AppDep
   catalogs: (get) =>
     createCatalogs({ database: get('database'), places: get('catalogPlaces'), transport: get('network').transport, now: get('now') }),
   marketplace: (get) =>
-    createMarketplace({ database: get('database'), ...get('adapters'), follow: get('providerSync').reload, catalogs: get('catalogs') }),
+    createMarketplace({
+      database: get('database'),
+      keyring: get('keyring'),
+      log: get('log'),
+      ...get('adapters'),
+      follow: get('providerSync').reload,
+      catalogs: get('catalogs')
+    }),
   providerAdministration: (get) => createProviderAdministration({ sync: get('providerSync'), database: get('database'), now: get('now') }),
   breakers: (get) => createBreakers({ now: get('now') }),
   documentSpool: (get) => createDocumentSpool({ folder: join(get('config').dataDirectory, 'spool'), newId: get('newId') }),

@@ -1,17 +1,21 @@
+import type { Keyring } from '../access/keyring.ts'
 import { platform } from '../accounts/companies.ts'
 import { refusal } from '../contract/errors.ts'
 import type { CatalogView } from '../contract/marketplace.ts'
+import type { Log } from '../host/call/log.ts'
 import type { Sandbox } from '../host/sandbox/provider.ts'
 import type { Database } from '../store/db/database.ts'
 import type { AuditStamp } from '../store/tenants/audit.ts'
 import { missingCompanies } from '../store/tenants/companies.ts'
-import { addPackage, type Consent, editAdapter, listAdapters, type NewPackage } from '../store/vendor/adapters.ts'
+import { addPackage, type Belongings, type Consent, editAdapter, listAdapters, type MigratedSettings, type NewPackage, readBefore,
+  readTakenPackage } from '../store/vendor/adapters.ts'
 import { listProcesses } from '../store/vendor/provider-processes.ts'
 import type { AdapterFiles } from './adapter-files.ts'
 import type { Catalogs } from './catalogs.ts'
 import { adapterNotFound, type Decision, disabling, enabling, installing, offering, removing, rollingBack, upgrading } from './decisions.ts'
 import { createLook } from './look.ts'
 import { type KnownAdapter, withOffers } from './offers.ts'
+import { migrateSettings } from './settings-migration.ts'
 import { takeIn } from './take-in.ts'
 import type { Surroundings } from './views.ts'
 import { wantedOf } from './wanted.ts'
@@ -44,17 +48,19 @@ export type Marketplace = {
 /** `follow` brings this process to what the database says; it waits a moment for the others. */
 export type MarketplaceOptions = {
   database: Database
+  keyring: Keyring
+  log: Log
   files: AdapterFiles
   sandbox: () => Promise<Sandbox>
   follow: () => Promise<unknown>
   catalogs: Catalogs
 }
 
-export function createMarketplace ({ database, files, sandbox, follow, catalogs }: MarketplaceOptions): Marketplace {
+export function createMarketplace ({ database, keyring, log, files, sandbox, follow, catalogs }: MarketplaceOptions): Marketplace {
   const look = createLook(catalogs)
 
-  async function change (code: string, decide: Decision, stamp: AuditStamp, adding?: NewPackage): Promise<void> {
-    await editAdapter(database, { code, companyId: platform.companyId, adding }, (before) => decide(code, before), stamp)
+  async function change (code: string, decide: Decision, stamp: AuditStamp, belongings: Belongings = {}): Promise<void> {
+    await editAdapter(database, { code, companyId: platform.companyId, ...belongings }, (before) => decide(code, before), stamp)
     await follow()
   }
 
@@ -63,6 +69,20 @@ export function createMarketplace ({ database, files, sandbox, follow, catalogs 
     const [record] = await listAdapters(database, code)
     const wanted = wantedOf(await catalogs.known(), { code, version, here: record?.packages ?? [] })
     return wanted === undefined ? undefined : await takeIn(await wanted.read(), { files, sandbox })
+  }
+
+  /** What the version of a change makes of the settings of all companies, if the change may be made. */
+  async function migrated (code: string, decide: Decision, adding: NewPackage | undefined, now: Date): Promise<MigratedSettings[]> {
+    const before = await readBefore(database, code, adding, now)
+    const { after } = await decide(code, before)
+    const [from, to] = await Promise.all(
+      [before.adapter, after ?? undefined].map(async (state) =>
+        state === undefined || state.integrity === adding?.integrity ? adding : await readTakenPackage(database, state.integrity)
+      )
+    )
+    return from === undefined || to === undefined
+      ? []
+      : await migrateSettings({ database, keyring, files, sandbox, log }, { from, to }, now)
   }
 
   return {
@@ -91,10 +111,14 @@ export function createMarketplace ({ database, files, sandbox, follow, catalogs 
 
     async install (code, asked, stamp) {
       const adding = await fetched(code, asked.version)
-      await change(code, installing({ ...asked, version: adding?.version ?? asked.version }), stamp, adding)
+      await change(code, installing({ ...asked, version: adding?.version ?? asked.version }), stamp, { adding })
     },
 
-    upgrade: async (code, asked, stamp) => change(code, upgrading(asked), stamp, await fetched(code, asked.version)),
+    async upgrade (code, asked, stamp) {
+      const [decide, adding] = [upgrading(asked), await fetched(code, asked.version)]
+      await change(code, decide, stamp, { adding, settings: await migrated(code, decide, adding, stamp.at) })
+    },
+
     rollBack: (code, stamp) => change(code, rollingBack, stamp),
     enable: (code, stamp) => change(code, enabling, stamp),
     disable: (code, stamp) => change(code, disabling, stamp),

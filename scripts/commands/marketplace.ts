@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { readCatalogPlaces } from '../../plugins/config/catalogs.ts'
 import { type Config, readConfig } from '../../plugins/config/config.ts'
+import { openKeyring } from '../../plugins/config/master-keys.ts'
 import { createLogger } from '../../plugins/hooks/logging.ts'
 import { openDataDirectory } from '../data-directory.ts'
 import type { Command } from './command.ts'
@@ -115,7 +116,10 @@ async function withMarketplace<Result> (config: Config, work: (marketplace: Mark
         transport: network.transport,
         now: () => new Date()
       })
-      return await work(createMarketplace({ database, files, sandbox: sandbox.open, follow: () => Promise.resolve(), catalogs }))
+      const keyring = await openKeyring(config)
+      return await work(
+        createMarketplace({ database, keyring, log, files, sandbox: sandbox.open, follow: () => Promise.resolve(), catalogs })
+      )
     } finally {
       await Promise.all([sandbox.close(), network.close()])
     }

@@ -16,14 +16,24 @@ export type Packing = {
   says?: object
   sdk?: string
   changelog?: string
+  /** The source of its function that migrates settings. */
+  migrate?: string
   /** Catalogs list only what has passed the kit. */
   conforms?: true
 }
 
 /** The bytes of a package, as an author packs it. */
-export function packed ({ head = '', wait = 0, says = {}, sdk = '^1.0.0', publisher = 'Acme Ltd', changelog = '', conforms, ...facts }:
-  Packing): Uint8Array
-{
+export function packed ({
+  head = '',
+  wait = 0,
+  says = {},
+  sdk = '^1.0.0',
+  publisher = 'Acme Ltd',
+  changelog = '',
+  migrate,
+  conforms,
+  ...facts
+}: Packing): Uint8Array {
   const { code, version } = facts
   const provider = manifestOf(facts)
   const manifest = {
@@ -44,6 +54,7 @@ export default defineProvider({
   name: 'Sample ${code}',
   hosts: ${JSON.stringify(hosts)},
   settings: ${JSON.stringify(settings)},
+  ${migrate === undefined ? '' : `migrateSettings: ${migrate},`}
   services: {
     invoicing: {
       documentTypes: ['INVOICE'],

@@ -9,6 +9,7 @@ import { deriveManifest } from '../manifest/derive.ts'
 import type { Manifest } from '../manifest/manifest.ts'
 import type { AnyProviderCheck, ProviderChecks } from '../manifest/provider-check.ts'
 import { type EventReader, type EventReaders, isVerb, type Verb, verbNames, type Verbs } from '../manifest/verbs.ts'
+import type { SettingsMigration } from '../settings/migration.ts'
 import { importAnew } from './modules.ts'
 import { readPackage } from './package.ts'
 import type { Publisher } from './pins.ts'
@@ -32,6 +33,8 @@ export type InstalledProvider = Readonly<{
   verbs: Verbs
   /** Asks the vendor whether the credentials work, of a provider that can. */
   check?: Verb
+  /** Makes its settings of those of an older version, of an adapter that can. */
+  migrateSettings?: SettingsMigration
   /** The check of a request before anything is made, of each service that has one. */
   checks: ProviderChecks
   /** The function that reads the events, of each webhook. */

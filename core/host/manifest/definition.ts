@@ -143,6 +143,11 @@ export type ProviderDefinition<
    * refusal is an error, as in a verb.
    */
   check?: (call: CheckContext<Static<Settings>>) => Promise<unknown>
+  /**
+   * Makes the settings of this version of those that an older one was configured with, at an upgrade. A secret is a text that stands for
+   * it, and may move to another secret field. Without a result that fits, the older version goes on with the configuration.
+   */
+  migrateSettings?: (older: { version: string, settings: JsonObject }) => JsonObject | undefined
   services: { [Name in ServiceName]?: ServiceDefinition<Name, Context<Static<Settings>, Static<RequestSettings>>> }
   /** The events that the vendor sends. */
   webhooks?: Webhooks<keyof Static<Settings> & string, Esign, Postal>

@@ -37,6 +37,8 @@ export type InsideCalls = {
   takeBack: (args: { call: number, made: number, id: number }) => Given
   check: (args: { service: ServiceName, asked: JsonObject, known: Omit<Known<JsonObject, JsonObject>, 'now'> & { now: number } }) => Given
   read: (args: { service: EventService, event: unknown }) => Given
+  /** Its settings, made of those of an older version. */
+  migrate: (args: { version: string, settings: JsonObject }) => Given
   /** Whether a reply fits the schema that its request named: an empty list of problems. */
   fit: (args: { call: number, request: number, reply: unknown }) => { problems: readonly { path: string, message: string }[] }
   ping: (args: object) => object

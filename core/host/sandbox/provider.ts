@@ -12,6 +12,7 @@ import { readPackage } from '../load/package.ts'
 import { deriveManifest } from '../manifest/derive.ts'
 import type { AnyProviderCheck, Objection } from '../manifest/provider-check.ts'
 import { type Caller, type EventReader, isVerb, type Verb, type VerbName, verbNames } from '../manifest/verbs.ts'
+import { readMigrated, type SettingsMigration } from '../settings/migration.ts'
 import type { SettingsSchema } from '../settings/settings-schema.ts'
 import type { Child } from './child.ts'
 import { createSecretHandles } from './handles.ts'
@@ -109,7 +110,7 @@ function definitionOf (told: string): unknown {
   return JSON.parse(told, (_key, value: unknown) => isRecord(value) && value[functionMark] === true ? () => undefined : value)
 }
 
-type Functions = Pick<InstalledProvider, 'verbs' | 'check' | 'checks' | 'eventReaders'>
+type Functions = Pick<InstalledProvider, 'verbs' | 'check' | 'migrateSettings' | 'checks' | 'eventReaders'>
 /** An adapter with the schema of its settings, which tells what its secrets are. */
 type KnownAdapter = Adapter & { settings: SettingsSchema }
 
@@ -125,6 +126,7 @@ function proxies (pool: Pool, adapter: KnownAdapter, definition: unknown): Funct
     ...(has('check') && {
       check: proxyOf(pool, adapter, (child, call, _request, context) => child.ask('credentials', { call, context }))
     }),
+    ...(has('migrateSettings') && { migrateSettings: migrationOf(pool, adapter) }),
     checks: Object.fromEntries(
       serviceNames.filter((service) => has('services', service, 'check')).map((service) => [service, checkOf(pool, adapter, service)])
     ),
@@ -190,6 +192,19 @@ function checkOf (pool: Pool, adapter: Adapter, service: ServiceName): AnyProvid
     const fit = fitObjections(value)
     if (fit.ok) return fit.value
     throw new TypeError(`What the check of the provider "${adapter.code}" returned is no list of objections.`)
+  }
+}
+
+/** Settings are migrated in a process for each owner, which has handles in place of every secret. */
+function migrationOf (pool: Pool, adapter: KnownAdapter): SettingsMigration {
+  return async ({ version, settings, secretNames: names, destinations }) => {
+    const properties = Object.fromEntries(names.map((name) => [name, { 'x-secret': true as const }]))
+    const handles = createSecretHandles({ type: 'object', properties, additionalProperties: false }, settings)
+    const made = await pool.runOnce(adapter, async (child) => {
+      const late = AbortSignal.timeout(answerWithin)
+      return valueOf(await unlessStuck(pool, child, late, child.ask('migrate', { version, settings: handles.settings })))
+    })
+    return readMigrated(made, { form: adapter.settings, destinations, reveal: handles.reveal })
   }
 }
 

@@ -31,6 +31,9 @@ export type NewConfiguration = Omit<StoredConfiguration, 'account' | 'before'>
 
 export type CompanyConfiguration = { choices: readonly StoredChoice[], configurations: readonly StoredConfiguration[] }
 
+/** A configuration together with its company. */
+export type OwnedConfiguration = StoredConfiguration & { companyId: number }
+
 export type Configurations = {
   /** All choices and configurations of a company and its users, as of the last freshness check. */
   of: (companyId: number) => Promise<CompanyConfiguration>
@@ -98,7 +101,7 @@ export function createConfigurations (database: Database, freshness: Freshness):
         })
           .onConflict((conflict) => conflict.columns(['company_id', 'user_id', 'provider_code']).doUpdateSet(values)).returning('account')
           .executeTakeFirstOrThrow()
-        const facts = { fields: changedFields(before, edited), sandbox: edited.sandbox }
+        const facts = { fields: changedSettings(before?.settings ?? { plain: {}, secrets: {} }, edited.settings), sandbox: edited.sandbox }
         await note(queries, { companyId, userId }, 'configuration.changed', { kind: 'configuration', id: providerCode }, facts, signature)
         return { ...edited, account }
       }),
@@ -133,13 +136,6 @@ function note (
   })
 }
 
-/** The names of the settings, secrets included, that differ between two configurations. */
-function changedFields (before: NewConfiguration | undefined, after: NewConfiguration): string[] {
-  const old: Readonly<Record<string, unknown>> = { ...before?.settings.plain, ...before?.settings.secrets }
-  const edited: Readonly<Record<string, unknown>> = { ...after.settings.plain, ...after.settings.secrets }
-  return Object.keys({ ...old, ...edited }).filter((name) => !isDeepStrictEqual(old[name], edited[name]))
-}
-
 async function read (database: Database, companyId: number): Promise<CompanyConfiguration> {
   return database.snapshot(companyId, async (queries) => {
     const choices = await queries.selectFrom('choices').selectAll().where('company_id', '=', companyId).execute()
@@ -151,6 +147,20 @@ async function read (database: Database, companyId: number): Promise<CompanyConf
       configurations: configurations.map(configurationOf)
     }
   })
+}
+
+/** The configurations of a provider, of all companies and users. */
+export async function listConfigurationsOf ({ owner }: Database, providerCode: string): Promise<OwnedConfiguration[]> {
+  const rows = await owner.selectFrom('configurations').selectAll().where('provider_code', '=', providerCode).orderBy('company_id')
+    .orderBy('user_id').execute()
+  return rows.map((row) => ({ ...configurationOf(row), companyId: row.company_id }))
+}
+
+/** The names of the settings that differ, secrets included. */
+export function changedSettings (before: StoredSettings, after: StoredSettings): string[] {
+  const old: Readonly<Record<string, unknown>> = { ...before.plain, ...before.secrets }
+  const edited: Readonly<Record<string, unknown>> = { ...after.plain, ...after.secrets }
+  return Object.keys({ ...old, ...edited }).filter((name) => !isDeepStrictEqual(old[name], edited[name]))
 }
 
 function configurationOf (row: Selectable<Tables['configurations']>): StoredConfiguration {

@@ -3,9 +3,14 @@ import type { PackageManifest } from '@dispatch/marketplace'
 import { type Selectable, sql } from 'kysely'
 import { DispatchError } from '../../contract/errors.ts'
 import type { Publisher } from '../../host/load/pins.ts'
+import type { StoredSettings } from '../../host/settings/settings.ts'
+import { changedSettings } from '../configuration/configurations.ts'
 import type { Database, OwnerQueries } from '../db/database.ts'
 import type { FileDigests, Tables } from '../db/schema.ts'
 import { type AuditStamp, noteAudit } from '../tenants/audit.ts'
+
+/** Inside of a transaction, or outside of any. */
+type Queries = OwnerQueries | Database['owner']
 
 /** What is known of a package without its bytes. `integrity`: its SHA-512, as npm writes it. */
 export type PackageFacts = {
@@ -31,6 +36,12 @@ export type AdapterState = {
   companies: readonly number[] | null
   consent: Consent
 }
+
+/** Settings that a newer version has made of those of an owner, as they were `seen` to be changed last; and those that it made them of. */
+export type MigratedSettings = { companyId: number, userId: number | null, seen: Date, before: StoredSettings, settings: StoredSettings }
+
+/** What belongs to a change of an adapter: a package that is taken in, and settings that are replaced, in the same transaction. */
+export type Belongings = { adding?: NewPackage | undefined, settings?: readonly MigratedSettings[] }
 
 /** A change of an adapter, for the audit log. */
 export type AdapterEdit = { action: string, facts: JsonObject, after: AdapterState | null }
@@ -85,34 +96,66 @@ async function insertPackage (queries: OwnerQueries, added: NewPackage, companyI
   throw new DispatchError('conflict', message, { details: [{ path: '', code: 'version_taken', message }] })
 }
 
+/** What a change of an adapter would begin from, were it made now. `adding` is not taken in yet. */
+export async function readBefore ({ owner }: Database, code: string, adding: NewPackage | undefined, now: Date): Promise<Before> {
+  const before = await beforeOf(owner, code)
+  if (adding === undefined || before.packages.some(({ integrity }) => integrity === adding.integrity)) return before
+  const { bytes: { length: size } } = adding
+  return { ...before, packages: [{ ...adding, size, at: now, revoked: null, crashes: { count: 0 } }, ...before.packages] }
+}
+
+async function beforeOf (queries: Queries, code: string): Promise<Before> {
+  const row = await queries.selectFrom('adapters').selectAll().where('code', '=', code).executeTakeFirst()
+  const packages = await packagesOf(queries, code)
+  const pin = await queries.selectFrom('provider_pins').selectAll().where('code', '=', code).executeTakeFirst()
+  return {
+    adapter: row && stateOf(row),
+    packages,
+    pin: pin && { packageName: pin.package_name, author: pin.author },
+    uses: () => usesOf(queries, code)
+  }
+}
+
 /**
  * Changes what runs under a code to what `edit` makes of it. Nobody changes it in between, the audit log says what was done, and every
- * process is asked to follow. Packages that can no longer be rolled back to are forgotten, with the adapter all of its code. `adding` is
- * taken in by the same transaction.
+ * process is asked to follow. Packages that can no longer be rolled back to are forgotten, with the adapter all of its code.
  */
 export async function editAdapter (
   { owner }: Database,
-  { code, companyId, adding }: { code: string, companyId: number, adding?: NewPackage | undefined },
+  { code, companyId, adding, settings = [] }: { code: string, companyId: number } & Belongings,
   edit: (before: Before) => AdapterEdit | Promise<AdapterEdit>,
   stamp: AuditStamp
 ): Promise<void> {
   await owner.transaction().execute(async (queries) => {
     await sql`select pg_advisory_xact_lock(hashtextextended(${`adapter ${code}`}, 0))`.execute(queries)
     if (adding !== undefined) await insertPackage(queries, adding, companyId, stamp)
-    const row = await queries.selectFrom('adapters').selectAll().where('code', '=', code).executeTakeFirst()
-    const packages = await packagesOf(queries, code)
-    const pin = await queries.selectFrom('provider_pins').selectAll().where('code', '=', code).executeTakeFirst()
-    const { after, ...done } = await edit({
-      adapter: row && stateOf(row),
-      packages,
-      pin: pin && { packageName: pin.package_name, author: pin.author },
-      uses: () => usesOf(queries, code)
-    })
+    const before = await beforeOf(queries, code)
+    const { after, ...done } = await edit(before)
     if (after === null) await forget(queries, code)
-    else await write(queries, code, after, packages, stamp.at)
+    else await write(queries, code, after, before.packages, stamp.at)
+    for (const migrated of settings) await replaceSettings(queries, code, migrated, stamp)
     await sql`update provider_reloads set number = number + 1`.execute(queries)
     await note(queries, companyId, code, done, stamp)
   })
+}
+
+/** Settings that their owner has changed meanwhile stay as they are. */
+async function replaceSettings (
+  queries: OwnerQueries,
+  code: string,
+  { companyId, userId, seen, before, settings }: MigratedSettings,
+  stamp: AuditStamp
+): Promise<void> {
+  const written = await queries.updateTable('configurations').set({
+    settings: JSON.stringify(settings.plain),
+    secrets: JSON.stringify(settings.secrets),
+    settings_before: JSON.stringify(before.plain),
+    secrets_before: JSON.stringify(before.secrets)
+  }).where('provider_code', '=', code).where('company_id', '=', companyId).where('user_id', 'is not distinct from', userId)
+    .where('updated_at', '=', seen).returning('account').executeTakeFirst()
+  if (written === undefined) return
+  const facts = { fields: changedSettings(before, settings), ...(userId !== null && { ofUser: userId }) }
+  await noteAudit(queries, { companyId, action: 'configuration.migrated', object: { kind: 'configuration', id: code }, facts, ...stamp })
 }
 
 async function forget (queries: OwnerQueries, code: string): Promise<void> {
@@ -231,6 +274,15 @@ async function runnablePackages (queries: Pick<OwnerQueries, 'selectFrom'>, inte
   ]))
 }
 
+/** All that is kept of a package; undefined where it is not here any more. */
+export async function readTakenPackage ({ owner }: Database, integrity: string): Promise<NewPackage | undefined> {
+  const row = await owner.selectFrom('adapter_packages').where('integrity', '=', integrity)
+    .select(['integrity', 'code', 'version', 'package_name', 'author', 'manifest', 'definition', 'files', 'bytes']).executeTakeFirst()
+  if (row === undefined) return undefined
+  const { package_name: packageName, author, ...facts } = row
+  return { ...facts, publisher: { packageName, author } }
+}
+
 /** The bytes of a package; undefined where it is not here any more. */
 export async function readPackageBytes ({ owner }: Database, integrity: string): Promise<Uint8Array | undefined> {
   const row = await owner.selectFrom('adapter_packages').select('bytes').where('integrity', '=', integrity).executeTakeFirst()
@@ -244,7 +296,7 @@ export async function listUsedPackages ({ owner }: Database): Promise<string[]> 
 }
 
 /** Which companies need a provider: for a configuration, a choice, a step that has not ended, a delivery that is under way. */
-async function usesOf (queries: OwnerQueries, code: string): Promise<AdapterUse[]> {
+async function usesOf (queries: Queries, code: string): Promise<AdapterUse[]> {
   const { rows } = await sql<AdapterUse>`
     select company_id as "companyId", kind, count(*)::int as count from (
       select company_id, 'configuration' as kind from configurations where provider_code = ${code}

@@ -58,6 +58,7 @@ function handlers (): Answers {
     check: ({ service, asked, known: { now, ...known } }) =>
       given(functionAt(definition, 'services', service, 'check')(asked, { ...known, now: new Date(now) })),
     read: async ({ service, event }) => given(await functionAt(definition, 'webhooks', service, 'read')(event)),
+    migrate: async ({ version, settings }) => given(await functionAt(definition, 'migrateSettings')({ version, settings })),
     fit ({ call, request, reply }) {
       const asked = open.get(call)?.requests.get(request)
       if (asked === undefined) throw new Error('Nobody waits for this reply.')

@@ -1,0 +1,112 @@
+import { openConfiguration } from '@dispatch/core'
+import t, { type Test } from 'tap'
+import { packed } from '../support/adapters.ts'
+import { has, lacks } from '../support/matching.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
+import { type Answer, invoiceRequest, operator, startService } from '../support/service.ts'
+
+const service = await startService(t, { replacements: { renderer: quickRenderer } })
+const market = (method: string, path = '', body?: unknown): Promise<Answer> =>
+  service.send(method, `/api/v1/marketplace${path}`, body === undefined ? {} : { body }, operator)
+const consent = { hosts: ['api.acme.test'], services: ['invoicing'] }
+const nothing = { hosts: [], services: [] }
+
+const secret = { type: 'string', 'x-secret': true }
+const destination = { type: 'string', 'x-destination': true }
+/** The form of the first version, and that of the second one, which has other names for the same. */
+const first = { type: 'object', properties: { token: secret, region: { type: 'string' } }, required: ['token'] }
+const second = { type: 'object', properties: { apiKey: secret, area: { type: 'string' } }, required: ['apiKey', 'area'] }
+const canary = 'canary-secret-of-the-first-form'
+
+/** An adapter in its first version, configured; and its second one, which migrates so. */
+async function upgraded (
+  t: Test,
+  code: string,
+  migrate: string,
+  forms: { first: object, second: object } = { first, second },
+  settings: object = { token: canary, region: 'eu' }
+): Promise<void> {
+  const add = async (packing: { version: string, settings: object, migrate?: string }): Promise<void> => {
+    const bytes = Buffer.from(packed({ code, ...packing })).toString('base64')
+    t.equal((await market('POST', '/packages', { package: bytes })).status, 201)
+  }
+  await add({ version: '1.0.0', settings: forms.first })
+  t.equal((await market('POST', `/${code}/install`, { consent })).status, 200)
+  t.equal((await service.send('PUT', `/api/v1/company/providers/${code}`, { body: { settings } })).status, 200)
+  await add({ version: '2.0.0', settings: forms.second, migrate })
+  has(t, await market('POST', `/${code}/upgrade`, { version: '2.0.0', consent: nothing }), { status: 200, body: { version: '2.0.0' } })
+}
+
+const configuration = async (code: string): Promise<any> =>
+  (await service.send('GET', '/api/v1/my/config')).body.company.providers.find((one: { code: string }) => one.code === code)
+const dispatched = async (code: string): Promise<unknown> => {
+  const { body } = await service.send('POST', '/api/invoicing', { body: invoiceRequest({}, { providerName: code }) })
+  return body.providerResponse?.status ?? body
+}
+
+/** What the company has stored for an adapter, in clear text. */
+async function storedOf (code: string): Promise<unknown> {
+  const { body: { company: { id } } } = await service.send('GET', '/api/v1/my/config')
+  const { configurations } = await service.app.get('configurations').latest(id)
+  const stored = configurations.find(({ providerCode }) => providerCode === code)
+  return stored && openConfiguration(service.app.get('keyring'), id, stored)
+}
+
+await t.test('settings become what the newer version makes of them, with the secrets under their new names', async (t) => {
+  await upgraded(t, 'mover',
+    '({ version, settings: { token, region } }) => ({ apiKey: token, area: `${region} ${version} ${token.includes("canary")}` })')
+  has(t, await configuration('mover'), { valid: true, settings: { apiKey: { set: true }, area: 'eu 1.0.0 false' } })
+  t.same(await storedOf('mover'), { apiKey: canary, area: 'eu 1.0.0 false' })
+  t.equal(await dispatched('mover'), '2.0.0')
+  const { body: { data } } = await service.send('GET', '/api/v1/audit?action=configuration.migrated')
+  t.same(data.map(({ facts }: { facts: { fields: string[] } }) => facts.fields.sort()), [['apiKey', 'area', 'region', 'token']])
+
+  t.equal((await market('POST', '/mover/rollback')).status, 200)
+  t.equal(await dispatched('mover'), '1.0.0', 'the version before has the settings as they were')
+  has(t, await configuration('mover'), { valid: true, settings: { token: { set: true }, region: 'eu' } })
+  t.equal((await market('POST', '/mover/upgrade', { version: '2.0.0', consent: nothing })).status, 200)
+  t.equal(await dispatched('mover'), '2.0.0')
+
+  const changed = await service.send('PUT', '/api/v1/company/providers/mover', { body: { settings: { area: 'us' } } })
+  has(t, changed, { status: 200, body: { settings: { apiKey: { set: true }, area: 'us' } } })
+  t.same(await storedOf('mover'), { apiKey: canary, area: 'us' })
+})
+
+const places = {
+  first: { type: 'object', properties: { token: secret, url: destination } },
+  second: { type: 'object', properties: { apiKey: secret, url: destination, area: { type: 'string' } }, required: ['area'] }
+}
+for (const [code, what, migrate, forms] of [
+  ['leaker', 'puts a secret into a setting that is not secret', '({ settings }) => ({ apiKey: "x", area: settings.token })', undefined],
+  ['mailer', 'sends the secrets elsewhere', '({ settings }) => ({ apiKey: settings.token, area: "eu", url: "https://evil.test" })', places],
+  ['thrower', 'throws', '() => { throw new Error("no luck") }', undefined],
+  ['looper', 'does not end', '() => { for (;;); }', undefined],
+  ['misfit', 'makes what does not fit', '() => ({ area: 7 })', undefined],
+  ['giver-up', 'gives up', '() => undefined', undefined]
+] as const) {
+  await t.test(`a migration that ${what} changes nothing: the version before goes on`, async (t) => {
+    await upgraded(t, code, migrate, forms, { token: canary })
+    t.same(await storedOf(code), { token: canary })
+    t.equal(await dispatched(code), '1.0.0')
+    const view = await configuration(code)
+    has(t, view, { valid: false, servedBy: '1.0.0' })
+    t.ok(view.problems.length > 0)
+    lacks(t, JSON.stringify(view), new RegExp(canary))
+  })
+}
+
+await t.test('nothing is migrated where the consent is refused', async (t) => {
+  const code = 'asker'
+  for (const [version, settings, hosts] of [['1.0.0', first, ['api.acme.test']], ['2.0.0', second, ['api.acme.test',
+    'eu.acme.test']]] as const)
+  {
+    const migrate = '({ settings: { token } }) => ({ apiKey: token, area: "eu" })'
+    const bytes = Buffer.from(packed({ code, version, settings, hosts, migrate })).toString('base64')
+    t.equal((await market('POST', '/packages', { package: bytes })).status, 201)
+  }
+  t.equal((await market('POST', `/${code}/install`, { version: '1.0.0', consent })).status, 200)
+  t.equal((await service.send('PUT', `/api/v1/company/providers/${code}`, { body: { settings: { token: canary } } })).status, 200)
+  const refused = await market('POST', `/${code}/upgrade`, { version: '2.0.0', consent: nothing })
+  has(t, refused, { status: 409, body: { error: 'consent_required', details: [{ path: '/consent/hosts', code: 'host' }] } })
+  t.same(await storedOf(code), { token: canary })
+})
