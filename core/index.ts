@@ -39,6 +39,7 @@ export { DispatchError, errorRow, errorTable, refusal, type RateLimitStatus, typ
 export { AdapterDetail, AdapterView, CatalogView, InstallBody, MarketplaceQuery, OfferBody, PackageBody,
   UpgradeBody } from './contract/marketplace.ts'
 export { ImpersonationBody, KeyQuery, KeyView, NewKeyBody, NewKeyView } from './contract/keys.ts'
+export { observe, onObservation, type Observations } from './contract/observations.ts'
 export { ChoiceBody, ConfigurationBody, DispatchQuery, IdempotencyHeaders, PageQuery, ReleaseBody, ResolveBody } from './contract/query.ts'
 export { ChainResponse, CheckView, ConfigurationView, CreditsView, DryRunView, DispatchResponse, DispatchView, ErrorBody, EventView,
   HealthView, MyConfig, Nothing, NewPublisher, ProcessView, ProviderView, QueueView, QueuedResponse, ReleaseView, ValidationResponse,

@@ -9,6 +9,7 @@ import { createConnectionClassifier, proxyTest } from './hooks/https.ts'
 import { loggingPlugin } from './hooks/logging.ts'
 import { rateLimitsPlugin } from './hooks/rate-limits.ts'
 import { tarpitPlugin } from './hooks/tarpit.ts'
+import { observationsPlugin } from './metrics/observations.ts'
 import { openapiPlugin } from './openapi/openapi.ts'
 import { assetsRoutes } from './routes/assets.ts'
 import { auditRoutes } from './routes/audit.ts'
@@ -46,6 +47,7 @@ import { supportPage } from './support-page/page.ts'
 export const appPlugin: FastifyPluginAsync<App> = async (server, { get }) => {
   await server.register(drainingPlugin)
   await server.register(loggingPlugin)
+  await server.register(observationsPlugin)
   await server.register(headersPlugin, { wayOf: createConnectionClassifier(get('config')) })
   await server.register(transportPlugin, { limits: get('transportLimits') })
   await server.register(errorsPlugin)

@@ -11,6 +11,7 @@ import { type Config, readConfig } from '../plugins/config/config.ts'
 import { prepareDatabase } from '../plugins/config/prepare-database.ts'
 import { type App, createApp } from '../plugins/container.ts'
 import { createLogger, logOutput, standardOutput } from '../plugins/hooks/logging.ts'
+import { openMetrics } from '../plugins/metrics/server.ts'
 import { createHttpRefusalServer } from '../plugins/server/http-refusal-server.ts'
 import { openDataDirectory } from './data-directory.ts'
 import { sentenceOf } from './failure.ts'
@@ -103,6 +104,7 @@ async function startApp (config: Config, databaseUrl: string, { opened, end, log
         throw error
       })
       opened.defer(app.close)
+      await showMetrics(app, config, opened, log)
       return app
     } catch (error) {
       if (end.signal.aborted || !isPassingOutage(error)) throw error
@@ -110,6 +112,12 @@ async function startApp (config: Config, databaseUrl: string, { opened, end, log
     }
     await pause(startAgainAfter, undefined, { signal: end.signal })
   }
+}
+
+async function showMetrics (app: App, { metrics }: Config, opened: AsyncDisposableStack, log: Logger): Promise<void> {
+  if (metrics === undefined) return
+  const shown = opened.adopt(await openMetrics(app, metrics), ({ close }) => close())
+  log.info({ url: shown.url }, 'metrics')
 }
 
 async function refusePlain ({ get }: App, host: string, port: number): Promise<Server> {

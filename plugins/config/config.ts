@@ -37,6 +37,8 @@ export type Config = TransportConfig & {
   webhookAuth: Record<string, string>
   /** How many days request data, vendors' events and callback bodies are kept. */
   retentionDays: number
+  /** Where this process shows its metrics, without credentials; undefined: nowhere. */
+  metrics?: { host: string, port: number }
   /** Whether this process runs jobs of the queue. */
   runsWorker: boolean
   /** How many queued dispatches this process runs at once. */
@@ -75,6 +77,7 @@ export function readConfig (variables: NodeJS.ProcessEnv): Config {
     },
     webhookAuth: webhookAuthOf(env),
     retentionDays: retentionDaysOf(env['DISPATCH_RETENTION_DAYS'] ?? '90'),
+    ...metricsOf(env['DISPATCH_METRICS_PORT'], env['DISPATCH_METRICS_HOST'] ?? '127.0.0.1'),
     runsWorker: oneOf(env, 'DISPATCH_WORKER', ['on', 'off'], 'on') === 'on',
     concurrency: concurrencyOf(env['DISPATCH_CONCURRENCY'] ?? '16'),
     logLevel: oneOf(env, 'DISPATCH_LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'info')
@@ -86,6 +89,14 @@ function oneOf<Value extends string> (env: NodeJS.ProcessEnv, name: string, valu
   const known = values.find((value) => value === given)
   if (known === undefined) throw new ConfigError(`${name} is "${given}"; it must be one of ${values.join(', ')}.`)
   return known
+}
+
+function metricsOf (port: string | undefined, host: string): Pick<Config, 'metrics'> {
+  if (port === undefined) return {}
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) {
+    throw new ConfigError(`DISPATCH_METRICS_PORT is "${port}"; it must be a port from 0 (any free one) to 65535.`)
+  }
+  return { metrics: { host, port: Number(port) } }
 }
 
 /** In days. At least a week: for so long the service queries the result of an uncertain dispatch, which may then continue. */

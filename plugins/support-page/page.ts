@@ -37,7 +37,7 @@ const policy =
   `default-src 'none'; style-src 'sha256-${hash('sha256', style, 'base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors ` +
   `'none'`
 
-function pageOf (manifests: readonly Manifest[], failing: ReadonlySet<string>): Html {
+function pageOf (manifests: readonly Manifest[], failing: Pick<ReadonlySet<string>, 'has'>): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -82,7 +82,7 @@ ${rows}</tbody>
 }
 
 /** What each provider reaches, what it asks a company for, and whether its vendor fails for somebody. */
-function reachSection (manifests: readonly Manifest[], failing: ReadonlySet<string>): Html {
+function reachSection (manifests: readonly Manifest[], failing: Pick<ReadonlySet<string>, 'has'>): Html {
   const rows = manifests.map((manifest) => {
     const health = failing.has(manifest.code) ? 'failing' : 'ok'
     const cells = [manifest.version, health, hostsOf(manifest), settingsOf(manifest)]

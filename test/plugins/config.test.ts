@@ -41,7 +41,8 @@ void t.test('a catalog is a directory or an address, and the keys that sign it',
 
 void t.test('an empty variable counts as absent', (t) => {
   const names = ['NODE_ENV', 'HOST', 'PORT', 'DATABASE_URL', 'DISPATCH_PUBLIC_URL', 'DISPATCH_DATA_DIR', 'DISPATCH_PROVIDERS_DIR',
-    'DISPATCH_MASTER_KEY', 'DISPATCH_PRICES', 'DISPATCH_RETENTION_DAYS', 'DISPATCH_WORKER', 'DISPATCH_CONCURRENCY', 'DISPATCH_LOG_LEVEL']
+    'DISPATCH_MASTER_KEY', 'DISPATCH_PRICES', 'DISPATCH_RETENTION_DAYS', 'DISPATCH_WORKER', 'DISPATCH_CONCURRENCY', 'DISPATCH_LOG_LEVEL',
+    'DISPATCH_METRICS_PORT']
   t.same(readConfig(Object.fromEntries(names.map((name) => [name, '']))), readConfig({}))
   t.end()
 })
@@ -67,6 +68,8 @@ void t.test('every variable says what it says', (t) => {
     DISPATCH_RETENTION_DAYS: '7',
     DISPATCH_WORKER: 'off',
     DISPATCH_CONCURRENCY: '4',
+    DISPATCH_METRICS_PORT: '9464',
+    DISPATCH_METRICS_HOST: '0.0.0.0',
     DISPATCH_LOG_LEVEL: 'warn',
     DISPATCH_AUTH_LIMIT: '0',
     DISPATCH_DISPATCH_LIMIT: '500',
@@ -95,6 +98,7 @@ void t.test('every variable says what it says', (t) => {
     retentionDays: 7,
     runsWorker: false,
     concurrency: 4,
+    metrics: { host: '0.0.0.0', port: 9464 },
     logLevel: 'warn'
   })
   t.equal(readConfig({ HOST: '::1', PORT: '1' }).publicUrl, 'http://[::1]:1')
@@ -134,6 +138,7 @@ for (const [name, values] of Object.entries({
   DISPATCH_WORKER: ['yes', 'true'],
   DISPATCH_CONCURRENCY: ['0', '-1', '1000', '4.5', 'many'],
   DISPATCH_RETENTION_DAYS: ['6', '0', '-90', '90.5', '90 days', '100000', '1e3'],
+  DISPATCH_METRICS_PORT: ['65536', '-1', '9464/metrics'],
   DISPATCH_LOG_LEVEL: ['verbose']
 })) {
   void t.test(`a wrong ${name} is refused in one sentence that names it`, (t) => {

@@ -18,8 +18,8 @@ export type Breakers = {
   /** Counts a failure of the provider's own code that no call has told of. */
   fault: (company: number, provider: string) => void
   state: (company: number, provider: string) => BreakerState
-  /** The providers whose breaker is not closed for some company. */
-  failing: () => ReadonlySet<string>
+  /** The providers with breakers that are not closed, and for how many companies. */
+  failing: () => ReadonlyMap<string, number>
   /** Closes breakers: of one company or of all (null), of one provider or of all. */
   close: (which: { companyId: number | null, providerName?: string }) => void
 }
@@ -72,7 +72,8 @@ export function createBreakers ({ now, failures: threshold = 5, pause = 30 }: Br
     },
     failing () {
       const open = [...breakers.entries()].filter(([, { opened }]) => opened !== undefined)
-      return new Set(open.map(([key]) => key.slice(key.indexOf('|') + 1)))
+      const providers = Map.groupBy(open, ([key]) => key.slice(key.indexOf('|') + 1))
+      return new Map([...providers].map(([provider, of]) => [provider, of.length]))
     },
     close ({ companyId, providerName }) {
       for (const key of [...breakers.keys()]) {

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { DocumentHandle } from '../../contract/common.ts'
+import { observe, secondsSince } from '../../contract/observations.ts'
 import type { ErrorReading } from '../call/failure.ts'
 import type { Log } from '../call/log.ts'
 import { type CallProgress, outcomeOfStatus, providerErrorOf, RequestFailure, troubleOf } from '../call/request-outcome.ts'
@@ -84,6 +85,8 @@ async function perform<Result> (options: HttpOptions, method: Method, url: strin
   } catch (error) {
     throw error instanceof RequestFailure ? providerErrorOf(error, progress, request) : error
   } finally {
+    const status = facts.status === undefined ? 'none' : String(facts.status)
+    observe('vendorRequest', { provider: targets.provider, status, seconds: secondsSince(begun) })
     log.debug({ ...facts, ms: Math.round(performance.now() - begun) }, 'vendor called')
   }
 }

@@ -1,6 +1,7 @@
 import { createSemaphore, withTimeLimit } from '@dispatch/common'
 import { LRUCache } from 'lru-cache'
 import { randomUUID } from 'node:crypto'
+import { observe } from '../../contract/observations.ts'
 import { failureError } from '../call/failure.ts'
 import type { Log } from '../call/log.ts'
 import { type Child, startChild } from './child.ts'
@@ -166,6 +167,7 @@ export function createPool ({
   }
 
   function crashed (key: string, code: string): void {
+    observe('adapterCrash', { provider: code })
     const count = (crashes.get(key)?.count ?? 0) + 1
     const rest = count === 1 ? 0 : Math.min(1000 * 2 ** (count - 2), longestRest)
     crashes.set(key, { code, count, until: Date.now() + rest })

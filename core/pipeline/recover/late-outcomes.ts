@@ -7,6 +7,7 @@ import { lastAttempt, noteLateAnswer, type Settlement, settleStep, whetherRecord
 import type { PipelineDependencies } from '../dependencies.ts'
 import { recipientFacts } from '../respond/merged-response.ts'
 import { rehydrateWhatIsKept, type Run } from '../run/run.ts'
+import { observeOutcome } from '../run/settle.ts'
 import { isOffPath, type Step } from '../step.ts'
 import { reconciliationFollowUpOf } from './after-reconciliation.ts'
 import type { LateOutcome, RecordedLate } from './outcome-spool.ts'
@@ -102,6 +103,7 @@ async function conclude (
     facts,
     from: corrected[settlement.outcome]
   }, settlement, following)
+  observeOutcome(run, step, settlement, following)
   log.warn({ companyId, dispatchId, stepId, outcome: settlement.outcome, before }, 'an answer is recorded after its run had ended')
 }
 

@@ -13,6 +13,7 @@ import { recipientFacts } from '../respond/merged-response.ts'
 import { contextOf } from '../run/call.ts'
 import { reconcileScheduleOf } from '../run/retry-policy.ts'
 import { rehydrateRecord, type Run } from '../run/run.ts'
+import { observeOutcome } from '../run/settle.ts'
 import { repeatCall } from '../run/steps.ts'
 import { type CallableStep, isCallable, isOffPath, type Step } from '../step.ts'
 import { type ReconciledOutcome, reconciliationFollowUpOf } from './after-reconciliation.ts'
@@ -65,6 +66,7 @@ async function conclude (
   }
   const { settlement } = learnt
   const actor = { kind: 'system' } as const
+  const following = reconciliationFollowUpOf(dependencies, run, step, { ...learnt, ...circumstances })
   try {
     await settleStep(dependencies.database, {
       companyId,
@@ -74,7 +76,8 @@ async function conclude (
       actor,
       kind: 'reconciled',
       facts: recipientFacts(step.service, settlement)
-    }, settlement, reconciliationFollowUpOf(dependencies, run, step, { ...learnt, ...circumstances }))
+    }, settlement, following)
+    observeOutcome(run, step, settlement, following)
   } catch (error) {
     // A lookup can be repeated. The answer to a call may not come again, so it is kept.
     if (learnt.attempt !== undefined) {
@@ -187,4 +190,5 @@ export async function resolveStep (
   }
   await settleStep(dependencies.database, { companyId, dispatchId, stepId: step.stepId, runId, actor, kind: 'resolved', facts: { reason } },
     settlement, { ...following, also })
+  observeOutcome(run, step, settlement, following)
 }

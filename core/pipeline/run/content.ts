@@ -2,6 +2,7 @@ import type { JsonObject } from '@dispatch/common'
 import { type FileFormat, fileFormats, type Format, type PaperSize, type Rendered } from '@dispatch/documents'
 import { hash } from 'node:crypto'
 import { refusal } from '../../contract/errors.ts'
+import { type Observations, observe, secondsSince } from '../../contract/observations.ts'
 import { capabilitiesOf } from '../../host/manifest/capabilities.ts'
 import type { Content, ContentKind, InlinePicture, StepContent } from '../../services/content.ts'
 import { attaches } from '../../services/email.ts'
@@ -138,7 +139,15 @@ async function render<F extends Format> (
     ...(signers === undefined ? {} : { signers }),
     ...(paper === undefined ? {} : { paper })
   }
-  return renderer.render(job, { companyId, template: author === null ? 'shared' : 'own' })
+  const begun = performance.now()
+  let outcome: Observations['rendering']['outcome'] = 'failed'
+  try {
+    const rendered = await renderer.render(job, { companyId, template: author === null ? 'shared' : 'own' })
+    outcome = 'made'
+    return rendered
+  } finally {
+    observe('rendering', { format, outcome, seconds: secondsSince(begun) })
+  }
 }
 
 /** The paper size of the step that posts the document, on the path or deferred. */

@@ -1,3 +1,4 @@
+import { observe } from '../../contract/observations.ts'
 import type { Log } from '../../host/call/log.ts'
 import type { Database } from '../../store/db/database.ts'
 import type { Lease } from '../../store/dispatch/lease.ts'
@@ -40,6 +41,8 @@ export function createLeases ({ database, newId, now, log, times: { duration: go
 {
   /** When each lease was last requested: it is counted from before the request, so a process never believes in it for too long. */
   const since = new Map<string, Moment>()
+  /** The runs that are known to have lost theirs. */
+  const lost = new Set<string>()
   const moment = (): Moment => ({ steady: performance.now(), set: now().getTime() })
 
   /** Seconds in which a run may still send. */
@@ -51,7 +54,12 @@ export function createLeases ({ database, newId, now, log, times: { duration: go
 
   async function renew (runIds: readonly string[]): Promise<void> {
     const asked = moment()
-    for (const runId of await renewLeases(database, runIds, good)) if (since.has(runId)) since.set(runId, asked)
+    const renewed = new Set(await renewLeases(database, runIds, good))
+    const here = runIds.filter((runId) => since.has(runId))
+    for (const runId of here) if (renewed.has(runId)) since.set(runId, asked)
+    const gone = here.filter((runId) => left(runId) <= 0 && !lost.has(runId))
+    for (const runId of gone) lost.add(runId)
+    if (gone.length > 0) observe('leasesLost', { runs: gone.length })
   }
 
   const notRenewed = (error: unknown): void => {
@@ -73,7 +81,10 @@ export function createLeases ({ database, newId, now, log, times: { duration: go
           return promise
         })
       } finally {
-        void held.then(() => since.delete(lease.runId))
+        void held.then(() => {
+          since.delete(lease.runId)
+          lost.delete(lease.runId)
+        })
       }
     },
     heldRuns: () => [...since.keys()],

@@ -3,6 +3,7 @@ import { RendererBusy, RenderError, TemplateWorkersBusy } from '@dispatch/docume
 import { setTimeout as pause } from 'node:timers/promises'
 import { toldStatuses } from '../../contract/callbacks.ts'
 import { DispatchError, refusal } from '../../contract/errors.ts'
+import { observe } from '../../contract/observations.ts'
 import type { DispatchStatus } from '../../contract/states.ts'
 import type { Outcome } from '../../host/call/dispatch.ts'
 import type { EventActor } from '../../store/db/schema.ts'
@@ -56,6 +57,7 @@ export async function settle (
         actor,
         facts: recipientFacts(step.service, settlement)
       }, settlement, following)
+      observeOutcome(run, step, settlement, following)
       return { status, finishedAt: goesOn(status) ? null : at }
     } catch (error) {
       // The try before may have been committed although its answer was lost: then this one finds the step settled.
@@ -75,6 +77,17 @@ export async function settle (
     dispatchId,
     cause: failure
   })
+}
+
+/** Tells of an outcome that has been recorded, and of the end of its dispatch. */
+export function observeOutcome (
+  { steps }: Pick<Run, 'steps'>,
+  { service, by }: Step,
+  { outcome }: Settlement,
+  { status = 'running' }: SettlementFollowUp
+): void {
+  observe('step', { service, provider: by?.code ?? 'none', outcome })
+  if (!goesOn(status)) observe('dispatch', { service: steps[0]?.service ?? service, status })
 }
 
 /** Whether the run, or a later one, does more of the dispatch. */

@@ -41,6 +41,8 @@ export type Database = {
   snapshot: <T>(companyId: number, work: (queries: CompanyQueries) => Promise<T>) => Promise<T>
   /** For changes that only one process may make at a time, such as migrations. It waits up to 2 minutes for the others. */
   withAdvisoryLock: AdvisoryLock
+  /** How many connections each pool has, how many of them are idle, and how much work waits for one. */
+  connectionCounts: () => Record<'companies' | 'owner' | 'vital', { open: number, idle: number, waiting: number }>
   /** Rejects with `DatabaseUnavailable` when the database does not answer within 2 seconds, or takes no changes. */
   ping: () => Promise<void>
   close: () => Promise<void>
@@ -114,6 +116,7 @@ export function openDatabase (
     company: beginningWith('begin'),
     snapshot: beginningWith('begin isolation level repeatable read read only'),
     withAdvisoryLock: createAdvisoryLock(config),
+    connectionCounts: () => ({ companies: countsOf(companies), owner: countsOf(owners), vital: countsOf(vitals) }),
     ping: async () => {
       await takesChanges.execute(vital)
     },
@@ -121,6 +124,10 @@ export function openDatabase (
       await Promise.all([owner, vital, ofCompanies].map((queries) => queries.destroy()))
     }
   }
+}
+
+function countsOf ({ pool }: Connections): { open: number, idle: number, waiting: number } {
+  return { open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }
 }
 
 /** Continues a company's transaction as the owner, who may add jobs to the queue. */

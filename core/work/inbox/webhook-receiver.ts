@@ -1,6 +1,7 @@
 import { isUuid, type JsonObject } from '@dispatch/common'
 import type { Envelope, Keyring } from '../../access/keyring.ts'
 import { type EventService, isEventService } from '../../contract/delivery.ts'
+import { observe } from '../../contract/observations.ts'
 import type { Log } from '../../host/call/log.ts'
 import type { Host } from '../../host/host.ts'
 import type { InstalledProvider } from '../../host/load/load.ts'
@@ -41,6 +42,7 @@ export function createWebhookReceiver ({ host, webhookVerifier, inbox, keyring, 
     const key = Object.values(names).join(' ')
     const times = (refused.get(key) ?? 0) + 1
     refused.set(key, times)
+    observe('webhook', { service: names.service, provider: names.provider, verdict: reason })
     log.warn({ ...names, times }, 'webhook refused')
   }
 
@@ -61,7 +63,8 @@ export function createWebhookReceiver ({ host, webhookVerifier, inbox, keyring, 
     }
     const parked = verification.outcome === 'waits' ? seal(keyring, webhook, incoming.delivery) : null
     const taken = await inbox.put(arrivalOf(incoming, newId(), parked, verification))
-    if (!taken) refuse(posted, 'too_many_waiting')
+    if (taken) observe('webhook', { service: incoming.service, provider: incoming.provider.code, verdict: 'kept' })
+    else refuse(posted, 'too_many_waiting')
   }
 
   return {

@@ -1,5 +1,6 @@
 import type { AttemptOutcome, CallbackView } from '../../contract/callbacks.ts'
 import { DispatchError } from '../../contract/errors.ts'
+import { observe } from '../../contract/observations.ts'
 import type { Log } from '../../host/call/log.ts'
 import { postToTenant, type ReceiverAnswer, receiverLimit } from '../../host/http/callback.ts'
 import type { Network } from '../../host/http/network.ts'
@@ -77,6 +78,7 @@ export function createCallbacks ({ database, queue, network, signing, log, now, 
     // Queued before the attempt is recorded: a job too many does nothing, while a missing one would wait for the sweep.
     if (end.state === 'pending') await queue.send('callback', [callbackJob(companyId, callbackId, end.after)])
     await settleCallback(database, { companyId, callbackId, number }, end)
+    observe('callback', { outcome: end.outcome, seconds: end.milliseconds / 1000 })
     log.debug({ companyId, dispatchId, callbackId, attempt: number, outcome: end.outcome, status: end.status, ms: end.milliseconds },
       'callback sent')
   }

@@ -1,0 +1,46 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { App } from '../container.ts'
+import { addGauges } from './gauges.ts'
+import { createMetrics } from './metrics.ts'
+
+/** Milliseconds that a scraper may take for its request. */
+const patience = 5_000
+
+/**
+ * Shows the metrics of this process at `/metrics`, for Prometheus. Whoever reaches the port reads them: there are no credentials, and
+ * nothing about a company.
+ */
+export async function openMetrics (
+  app: Pick<App, 'get'>,
+  { host, port }: { host: string, port: number }
+): Promise<{ url: string, close: () => Promise<void> }> {
+  const { registry, close } = createMetrics()
+  addGauges(registry, app)
+  const server = createServer({ headersTimeout: patience, requestTimeout: patience }, (request, response) => {
+    const { pathname } = new URL(request.url ?? '', 'http://metrics')
+    if (request.method !== 'GET' || pathname !== '/metrics') {
+      response.writeHead(404).end()
+      return
+    }
+    registry.metrics().then((text) => {
+      response.writeHead(200, { 'content-type': registry.contentType }).end(text)
+    }, (error: unknown) => {
+      app.get('log').error({ err: error }, 'the metrics could not be read')
+      response.writeHead(500).end()
+    })
+  })
+  server.listen(port, host)
+  await once(server, 'listening')
+  const { address, family, port: opened } = server.address() as AddressInfo
+  return {
+    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${opened}/metrics`,
+    async close () {
+      close()
+      server.close()
+      server.closeAllConnections()
+      await once(server, 'close')
+    }
+  }
+}

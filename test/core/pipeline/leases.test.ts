@@ -1,0 +1,30 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import t from 'tap'
+import { onObservation } from '../../../core/contract/observations.ts'
+import { createLeases } from '../../../core/pipeline/run/leases.ts'
+import { openDatabase } from '../../../core/store/db/database.ts'
+import { memoryLog } from '../../fixtures/providers/call.ts'
+import { seededDatabase } from '../../support/service.ts'
+
+await t.test('a run whose lease is not renewed may not send any more, and that is told once', async (t) => {
+  const database = openDatabase({ connectionString: await seededDatabase(t) }, { onError: (error) => t.fail(error.message) })
+  t.teardown(() => database.close())
+  const times = { duration: 0.4, renewInterval: 0.05, margin: 0.1 }
+  let id = 0
+  const newId = (): string => `01960000-0000-7000-8000-00000000000${++id}`
+  const leases = createLeases({ database, newId, now: () => new Date(), log: memoryLog(), times })
+  t.teardown(leases.close)
+  const told: number[] = []
+  t.teardown(onObservation('leasesLost', ({ runs }) => told.push(runs)))
+  // The database knows no such run: it answers every renewal, and renews nothing.
+  await leases.withLease(async ({ runId }) => {
+    t.ok(leases.isHeld(runId))
+    t.ok(await leases.refresh(runId))
+    while (leases.isHeld(runId)) await pause(10)
+    t.notOk(await leases.refresh(runId))
+    await pause(200)
+    t.same(leases.heldRuns(), [runId])
+  })
+  await pause(10)
+  t.same([told, leases.heldRuns()], [[1], []])
+})
