@@ -40,6 +40,12 @@ export function addGauges (registry: Registry, { get }: Pick<App, 'get'>): void 
       }
     })
 
+  // The first one, so that it does not count the queries of the others.
+  gauge('database_connections', 'Connections of this process to the database, and work that waits for one.', ['pool', 'state'], (set) => {
+    for (const [pool, { open, idle, waiting }] of Object.entries(database.connectionCounts())) {
+      for (const [state, value] of Object.entries({ busy: open - idle, idle, waiting })) set(value, { pool, state })
+    }
+  })
   gauge('database_up', '1 while the database answers and takes changes.', [], async (set) => {
     set(await database.ping().then(() => 1, () => 0))
   })
@@ -57,11 +63,6 @@ export function addGauges (registry: Registry, { get }: Pick<App, 'get'>): void 
   gauge('jobs', 'Jobs of the queue: ready to be taken, for later, active.', ['job', 'state'], async (set) => {
     for (const { name: job, ...counts } of (await backlog())?.jobs ?? []) {
       for (const state of ['ready', 'later', 'active'] as const) set(counts[state], { job, state })
-    }
-  })
-  gauge('database_connections', 'Connections of this process to the database, and work that waits for one.', ['pool', 'state'], (set) => {
-    for (const [pool, { open, idle, waiting }] of Object.entries(database.connectionCounts())) {
-      for (const [state, value] of Object.entries({ busy: open - idle, idle, waiting })) set(value, { pool, state })
     }
   })
   gauge('runs', 'Dispatches that this process works on.', [], (set) => {

@@ -2,6 +2,7 @@ import { delimiter } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { directory, provide } from '../fixtures/providers/folders.ts'
+import { contains } from '../support/matching.ts'
 import { testDatabase } from '../support/postgres.ts'
 import { operator, shippedProviders } from '../support/service.ts'
 import { dataDirectory, send, startProcess, startReady } from './support/process.ts'
@@ -13,11 +14,17 @@ await t.test('a reload reaches every process, or tells which has not converged',
   const { url: DATABASE_URL } = await testDatabase(t)
   const starting = {
     dataDirectory: dataDirectory(t),
-    env: { DATABASE_URL, DISPATCH_PROVIDERS_DIR: [shippedProviders, folders].join(delimiter) }
+    env: { DATABASE_URL, DISPATCH_PROVIDERS_DIR: [shippedProviders, folders].join(delimiter), DISPATCH_METRICS_PORT: '0' }
   }
   const service = await startReady(t, starting)
   const worker = startProcess(t, { ...starting, command: [process.execPath, 'scripts/worker.ts'] })
   while (!worker.log().some(({ msg }) => msg === 'working')) await pause(50)
+
+  // Each process shows its own metrics.
+  for (const { log } of [service, worker]) {
+    const { url = '' } = log().find(({ msg }) => msg === 'metrics') ?? {}
+    contains(t, await (await fetch(String(url))).text(), /^dispatch_database_up 1$/m)
+  }
 
   const versions = (processes: ProcessEntry[]): unknown[] =>
     processes.map(({ pid, converged, providers }) => [pid, converged, providers.find(({ code }) => code === 'fresh')?.version])

@@ -58,7 +58,7 @@ await t.test('what there is at the moment is read at the scrape', async (t) => {
   t.equal(valueOf(text, 'runs'), 0)
   t.equal(valueOf(text, 'leases_lost_total'), 0)
   t.ok((valueOf(text, 'database_connections', { pool: 'companies', state: 'idle' }) ?? 0) > 0)
-  t.equal(valueOf(text, 'database_connections', { pool: 'companies', state: 'waiting' }), 0)
+  for (const pool of ['companies', 'owner', 'vital']) t.equal(valueOf(text, 'database_connections', { pool, state: 'waiting' }), 0, pool)
   service.app.get('breakers').fault(1, 'acme')
   t.equal(valueOf(await scrape(), 'breakers_open', { provider: 'acme' }), undefined)
   for (let failures = 1; failures < 5; failures++) service.app.get('breakers').fault(1, 'acme')
