@@ -68,9 +68,11 @@ await t.test('what there is at the moment is read at the scrape', async (t) => {
 })
 
 await t.test('every metric of the alerts and of the dashboard is one of the service', async (t) => {
-  const names = new Set([...(await scrape()).matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(([, name = '', type]) =>
-    type === 'histogram' ? [`${name}_bucket`, `${name}_count`] : [name]
-  ))
+  const names = new Set(
+    [...(await scrape()).matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(([, name = '', type]) =>
+      type === 'histogram' ? [`${name}_bucket`, `${name}_count`] : [name]
+    )
+  )
   for (const file of ['alerts.yaml', 'dashboard.json']) {
     const used = new Set(readFileSync(path(file), 'utf8').match(/\b(?:dispatch|nodejs|process)_[a-z0-9_]+/g))
     t.ok(used.size > 8, file)
