@@ -34,8 +34,12 @@ const staging = '.staging'
 /** Milliseconds after which a folder counts as left behind by a process of another machine. */
 const abandonedAfter = 24 * 3600 * 1000
 
-/** `root` is the folder of all. `read` reads the files of a package that was taken in. */
-export function createAdapterFiles ({ root, read }: { root: string, read: (integrity: string) => Promise<PackageFiles> }): AdapterFiles {
+/** `root` is the folder of all. `read` reads the files of a package that was taken in. `onChange` is told of a folder that was changed. */
+export function createAdapterFiles ({ root, read, onChange }: {
+  root: string
+  read: (integrity: string) => Promise<PackageFiles>
+  onChange?: (folder: string) => void
+}): AdapterFiles {
   const placing = new Map<string, Promise<string>>()
 
   async function stage (files: PackageFiles): Promise<AsyncDisposable & { folder: string }> {
@@ -66,7 +70,9 @@ export function createAdapterFiles ({ root, read }: { root: string, read: (integ
 
   async function placeAnew (wanted: PlacedPackage): Promise<string> {
     const folder = folderOf(wanted.integrity)
-    if (!await isWhole(folder, wanted.files)) await extract(wanted, folder)
+    if (await isWhole(folder, wanted.files)) return folder
+    if (await stat(folder).then(() => true, noneWhereMissing) === true) onChange?.(folder)
+    await extract(wanted, folder)
     return folder
   }
 

@@ -2,7 +2,7 @@ import { isForSdk } from '@dispatch/marketplace'
 import { isDeepStrictEqual } from 'node:util'
 import semver from 'semver'
 import { failureError } from '../host/call/failure.ts'
-import { errorMessageOf } from '../host/call/load-error.ts'
+import { errorMessageOf, ProviderLoadError } from '../host/call/load-error.ts'
 import type { Log } from '../host/call/log.ts'
 import type { OtherProviders } from '../host/host.ts'
 import type { ProviderEntry } from '../host/load/discover.ts'
@@ -13,9 +13,10 @@ import core from '../package.json' with { type: 'json' }
 import type { Database } from '../store/db/database.ts'
 import { type InstalledAdapter, listInstalledAdapters, type RunnablePackage } from '../store/vendor/adapters.ts'
 import type { AdapterFiles } from './adapter-files.ts'
+import { type LockedAdapter, lockedOut, type LockFile } from './lock-file.ts'
 import { entryName } from './take-in.ts'
 
-type AdapterHost = { database: Database, files: AdapterFiles, sandbox: () => Promise<Sandbox>, log: Log }
+type AdapterHost = { database: Database, files: AdapterFiles, lock: LockFile, sandbox: () => Promise<Sandbox>, log: Log }
 
 /**
  * Loads the adapters that the database wants to run. Nothing of them runs until they are called: what they say of themselves is known from
@@ -25,13 +26,46 @@ export function createAdapterLoader (host: AdapterHost): OtherProviders {
   let loaded: ReadonlyMap<string, InstalledProvider> = new Map()
   return async () => {
     const wanted = await listInstalledAdapters(host.database)
-    const entries = (await Promise.all(wanted.map((adapter) => entriesOf(host, adapter, loaded.get(adapter.code))))).flat()
+    const locked = await host.lock.read().catch(asReason)
+    const entries = (await Promise.all(wanted.map((adapter) => entriesOf(host, adapter, { running: loaded.get(adapter.code), locked }))))
+      .flat()
     loaded = new Map(entries.flatMap((entry) => entry.state === 'installed' ? [[entry.code, entry]] : []))
+    if (typeof locked !== 'string') await relock(host, wanted, { locked, loaded })
     return entries
   }
 }
 
-async function entriesOf (host: AdapterHost, adapter: InstalledAdapter, running: InstalledProvider | undefined): Promise<ProviderEntry[]> {
+function asReason (error: unknown): string {
+  if (error instanceof ProviderLoadError) return error.message
+  throw error
+}
+
+/** What runs is locked; what was locked stays so for as long as it is installed. */
+async function relock (
+  { lock, log }: Pick<AdapterHost, 'lock' | 'log'>,
+  wanted: readonly InstalledAdapter[],
+  { locked, loaded }: { locked: readonly LockedAdapter[], loaded: ReadonlyMap<string, InstalledProvider> }
+): Promise<void> {
+  const kept = wanted.flatMap(({ code }) => {
+    const running = loaded.get(code)
+    const known = locked.find((one) => one.code === code)
+    return running === undefined ? known ?? [] : { code, version: running.version, integrity: running.digest }
+  })
+  await lock.write(kept).catch((err: unknown) => {
+    log.error({ err }, 'the file that locks the adapters could not be written')
+  })
+}
+
+/** Forgets what is not installed any more, where no process of the service follows that. */
+export async function unlockRemoved ({ database, lock }: Pick<AdapterHost, 'database' | 'lock'>): Promise<void> {
+  const installed = new Set((await listInstalledAdapters(database)).map(({ code }) => code))
+  await lock.write((await lock.read()).filter(({ code }) => installed.has(code)))
+}
+
+/** `running`: what this process has loaded. `locked`: what has run on this machine, or why nobody knows. */
+type Known = { running: InstalledProvider | undefined, locked: readonly LockedAdapter[] | string }
+
+async function entriesOf (host: AdapterHost, adapter: InstalledAdapter, { running, locked }: Known): Promise<ProviderEntry[]> {
   const { code, taken: { integrity }, companies } = adapter
   const refused = { state: 'refused', folder: integrity, code, ...(companies !== null && { companies }) } as const
   const notice = noticeOf(adapter)
@@ -40,6 +74,8 @@ async function entriesOf (host: AdapterHost, adapter: InstalledAdapter, running:
   if (reason !== undefined) return [{ ...refused, reason }]
   const before = replacedBy(adapter)
   if (running !== undefined && isStill(running, adapter, before)) return [running]
+  const lockedReason = typeof locked === 'string' ? locked : lockedOut(locked, adapter.taken)
+  if (lockedReason !== undefined) return [...running === undefined ? [] : [running], { ...refused, reason: lockedReason }]
   try {
     return [await load(host, adapter, before)]
   } catch (error) {

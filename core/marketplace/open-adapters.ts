@@ -1,14 +1,19 @@
 import { inspectPackage } from '@dispatch/marketplace'
+import { dirname } from 'node:path'
 import type { Log } from '../host/call/log.ts'
 import type { OtherProviders } from '../host/host.ts'
 import type { Sandbox } from '../host/sandbox/provider.ts'
 import type { Database } from '../store/db/database.ts'
 import { listUsedPackages, readPackageBytes } from '../store/vendor/adapters.ts'
 import { type AdapterFiles, createAdapterFiles, type PackageFiles } from './adapter-files.ts'
-import { createAdapterLoader } from './load-adapters.ts'
+import { createAdapterLoader, unlockRemoved } from './load-adapters.ts'
+import { createLockFile } from './lock-file.ts'
 
-/** The adapters of a process: their files, where they run, and how the host loads them. */
-export type Adapters = { files: AdapterFiles, sandbox: () => Promise<Sandbox>, load: OtherProviders }
+/**
+ * The adapters of a process: their files, where they run, and how the host loads them. `unlock` brings the lock file of the data directory
+ * to what is installed, for a process that loads none.
+ */
+export type Adapters = { files: AdapterFiles, sandbox: () => Promise<Sandbox>, load: OtherProviders, unlock: () => Promise<void> }
 
 /** `folder` is removed of what killed processes left in it. `sandbox` is opened once the first adapter needs it. */
 export async function openAdapters ({ folder, database, sandbox, log }: {
@@ -17,11 +22,22 @@ export async function openAdapters ({ folder, database, sandbox, log }: {
   sandbox: () => Promise<Sandbox>
   log: Log
 }): Promise<Adapters> {
-  const files = createAdapterFiles({ root: folder, read: (integrity) => readFiles(database, integrity) })
+  const files = createAdapterFiles({
+    root: folder,
+    read: (integrity) => readFiles(database, integrity),
+    onChange: (changed) =>
+      log.error({ folder: changed }, 'the files of an adapter were changed on the disk: they are not run, but extracted again')
+  })
+  const lock = createLockFile({ folder: dirname(folder), files })
   await files.sweep(() => listUsedPackages(database)).catch((err: unknown) => {
     log.warn({ err, folder }, 'what killed installations left could not be removed')
   })
-  return { files, sandbox, load: createAdapterLoader({ database, files, sandbox, log }) }
+  return {
+    files,
+    sandbox,
+    load: createAdapterLoader({ database, files, lock, sandbox, log }),
+    unlock: () => unlockRemoved({ database, lock })
+  }
 }
 
 async function readFiles (database: Database, integrity: string): Promise<PackageFiles> {

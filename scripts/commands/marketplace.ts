@@ -108,7 +108,7 @@ async function withMarketplace<Result> (config: Config, work: (marketplace: Mark
     const network = createNetwork({ allow: config.allowedNetworks })
     const sandbox = createLazySandbox({ cache: join(config.dataDirectory, 'sandbox'), log })
     try {
-      const { files } = await openAdapters({ folder: join(config.dataDirectory, 'adapters'), database, sandbox: sandbox.open, log })
+      const { files, unlock } = await openAdapters({ folder: join(config.dataDirectory, 'adapters'), database, sandbox: sandbox.open, log })
       // Running processes follow by themselves.
       const catalogs = createCatalogs({
         database,
@@ -118,7 +118,7 @@ async function withMarketplace<Result> (config: Config, work: (marketplace: Mark
       })
       const keyring = await openKeyring(config)
       return await work(
-        createMarketplace({ database, keyring, log, files, sandbox: sandbox.open, follow: () => Promise.resolve(), catalogs })
+        createMarketplace({ database, keyring, log, files, sandbox: sandbox.open, follow: unlock, catalogs })
       )
     } finally {
       await Promise.all([sandbox.close(), network.close()])

@@ -1,9 +1,9 @@
-import { readdir, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { packed, type Packing } from '../support/adapters.ts'
-import { has } from '../support/matching.ts'
+import { has, matches } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { type Answer, invoiceRequest, operator, seededDatabase, startService, type TestService } from '../support/service.ts'
 
@@ -100,6 +100,33 @@ await t.test('files that were changed on the disk are not run: they are extracte
   await other.send('PUT', '/api/v1/company/providers/acme', { body: { settings: {} } }, admin)
   const answer = await other.send('POST', '/api/invoicing', { body: invoiceRequest({}, { providerName: 'acme' }) }, admin)
   t.equal(statusOf(answer), '1.0.0')
+})
+
+await t.test('other bytes under a version that has run here are refused, until an operator says that they are meant', async (t) => {
+  const { dataDirectory } = service.app.get('config')
+  const lock = join(dataDirectory, 'adapters.lock.json')
+  const { adapters } = JSON.parse(await readFile(lock, 'utf8'))
+  const { body: { versions } } = await market('GET', '/acme')
+  const [{ integrity }] = versions.filter(({ version }: { version: string }) => version === '1.0.0')
+  t.same(adapters, [{ code: 'acme', version: '1.0.0', integrity }])
+
+  const start = () => startService(t, { ...options, config: { dataDirectory, runsWorker: false } })
+  const reasonIn = async ({ send }: TestService): Promise<unknown> => {
+    const { body: { data } } = await send('GET', '/api/v1/providers', {}, operator)
+    return data.find(({ code, state }: { code: string, state: string }) => code === 'acme' && state === 'refused')?.health.reason
+  }
+  const other = `sha512-${Buffer.alloc(64).toString('base64')}`
+  await writeFile(lock, JSON.stringify({ v: 1, adapters: [{ code: 'acme', version: '1.0.0', integrity: other }] }))
+  const swapped = await start()
+  matches(t, await reasonIn(swapped), /not the one that has run here: its integrity is sha512-.*remove it from that file/)
+  t.same(JSON.parse(await readFile(lock, 'utf8')).adapters[0].integrity, other, 'it stays locked')
+  await writeFile(lock, '{"v":1,"adap')
+  matches(t, await reasonIn(await start()), /adapters\.lock\.json is damaged/)
+  await rm(lock)
+  const meant = await start()
+  t.equal(await reasonIn(meant), undefined)
+  t.same(JSON.parse(await readFile(lock, 'utf8')).adapters, adapters)
+  await Promise.all([swapped, meant].map(({ app }) => app.close()))
 })
 
 await t.test('who it is not offered to does not see it, and cannot dispatch through it', async (t) => {
