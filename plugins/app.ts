@@ -93,7 +93,12 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get }) => {
     host: get('selectableProviders')
   })
   await server.register(webhookRoutes, { webhookReceiver: get('webhookReceiver') })
-  await server.register(healthRoutes, { ...shared, clockSkew: get('clockSkew'), sandboxState: get('sandboxState') })
+  await server.register(healthRoutes, {
+    ...shared,
+    clockSkew: get('clockSkew'),
+    sandboxState: get('sandboxState'),
+    leaving: get('leaving').signal
+  })
   await server.register(securityRoutes, { contact: get('config').securityContact, publicUrl: get('config').publicUrl, now: get('now') })
   if (get('config').environment === 'development') {
     await server.register(simulatorRoutes, {

@@ -56,6 +56,8 @@ export type AppDependencies = {
   /** Undefined where authentication has no rate limit. */
   bruteForceGuard: BruteForceGuard | undefined
   rateLimiters: RateLimiters
+  /** Aborted when load balancers are to send nothing more. */
+  leaving: AbortController
   configurations: Configurations
   configurationService: ConfigurationService
   credentialCheck: CredentialCheck
@@ -126,6 +128,7 @@ const factories: { [Name in keyof AppDependencies]?: (get: App['get']) => AppDep
   admissionLimits: () => admissionLimits,
   templateWorkers: () => createTemplateWorkers(),
   synchronousLimit: () => 120,
+  leaving: () => new AbortController(),
   freshness: (get) => createFreshness(get('database')),
   accounts: (get) => createAccounts(get('database'), get('freshness')),
   credentials: (get) => createCredentials({ accounts: get('accounts'), bruteForceGuard: get('bruteForceGuard'), now: get('now') }),

@@ -89,6 +89,16 @@ async function serve (config: Config, databaseUrl: string, { opened, end, log, o
   const address = await server.listen({ host: config.host, port: config.port })
   if (config.httpPort !== undefined) opened.adopt(await refusePlain(app, config.host, config.httpPort), endPlain)
   if (config.environment === 'development') output.write(welcome(address, new Date()))
+  // Opened last, so that it comes before everything is closed.
+  opened.defer(() => leave(app, config, { end, log }))
+}
+
+/** Answers on for a while, so that load balancers notice first that the process stops. A second signal ends the wait, and the process. */
+async function leave (app: App, { drainDelay: seconds }: Config, { end, log }: Pick<Starting, 'end' | 'log'>): Promise<void> {
+  if (end.signal.reason !== 'SIGTERM' || seconds === 0) return
+  app.get('leaving').abort()
+  log.info({ seconds }, 'not ready any more; requests are still answered')
+  await pause(seconds * 1000)
 }
 
 /** Milliseconds between a start that lost its database and the next attempt. */

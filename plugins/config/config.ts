@@ -37,6 +37,8 @@ export type Config = TransportConfig & {
   webhookAuth: Record<string, string>
   /** How many days request data, vendors' events and callback bodies are kept. */
   retentionDays: number
+  /** Seconds for which a stopping process still answers requests, while `/readyz` says 503. */
+  drainDelay: number
   /** Where this process shows its metrics, without credentials; undefined: nowhere. */
   metrics?: { host: string, port: number }
   /** Whether this process runs jobs of the queue. */
@@ -77,6 +79,7 @@ export function readConfig (variables: NodeJS.ProcessEnv): Config {
     },
     webhookAuth: webhookAuthOf(env),
     retentionDays: retentionDaysOf(env['DISPATCH_RETENTION_DAYS'] ?? '90'),
+    drainDelay: drainDelayOf(env['DISPATCH_DRAIN_DELAY'] ?? '0'),
     ...metricsOf(env['DISPATCH_METRICS_PORT'], env['DISPATCH_METRICS_HOST'] ?? '127.0.0.1'),
     runsWorker: oneOf(env, 'DISPATCH_WORKER', ['on', 'off'], 'on') === 'on',
     concurrency: concurrencyOf(env['DISPATCH_CONCURRENCY'] ?? '16'),
@@ -89,6 +92,13 @@ function oneOf<Value extends string> (env: NodeJS.ProcessEnv, name: string, valu
   const known = values.find((value) => value === given)
   if (known === undefined) throw new ConfigError(`${name} is "${given}"; it must be one of ${values.join(', ')}.`)
   return known
+}
+
+function drainDelayOf (text: string): number {
+  if (!/^\d{1,3}$/.test(text) || Number(text) > 300) {
+    throw new ConfigError(`DISPATCH_DRAIN_DELAY is "${text}"; it must be a whole number of seconds up to 300.`)
+  }
+  return Number(text)
 }
 
 function metricsOf (port: string | undefined, host: string): Pick<Config, 'metrics'> {

@@ -1,12 +1,12 @@
 import { type Database, HealthView, Nothing, type SandboxState } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 
-type Options = { database: Database, clockSkew: number, sandboxState: () => SandboxState | null }
+type Options = { database: Database, clockSkew: number, sandboxState: () => SandboxState | null, leaving: AbortSignal }
 
 /** `/healthz` for clients; `/livez` and `/readyz` for load balancers, without any details. */
 export const healthRoutes: FastifyPluginCallbackTypebox<Options> = (
   app,
-  { database, clockSkew, sandboxState },
+  { database, clockSkew, sandboxState, leaving },
   done
 ) => {
   /** Simultaneous checks share one query to the database. */
@@ -39,10 +39,14 @@ export const healthRoutes: FastifyPluginCallbackTypebox<Options> = (
     schema: {
       operationId: 'checkReadiness',
       tags: ['Health'],
-      summary: 'Answers when the database also answers and accepts changes.',
-      response: { 204: Nothing, 503: { ...Nothing, description: 'The database does not answer, or does not accept changes.' } }
+      summary: 'Answers when the database also answers and accepts changes, and the process is not about to stop.',
+      response: {
+        204: Nothing,
+        503: { ...Nothing, description: 'The database does not answer or does not accept changes, or the process is about to stop.' }
+      }
     }
   }, async (request, reply) => {
+    if (leaving.aborted) return reply.code(503).send(null)
     try {
       await ping()
       return await reply.code(204).send(null)

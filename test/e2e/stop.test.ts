@@ -46,6 +46,20 @@ void t.test('running requests are finished while new ones are refused, and no pr
   t.end()
 })
 
+void t.test('load balancers see that a process stops before it refuses anything', async (t) => {
+  const service = await startReady(t, { dataDirectory: dataDirectory(t), env: { DISPATCH_DRAIN_DELAY: '3' } })
+  const ready = async (): Promise<number> => (await fetch(`${service.url()}/readyz`)).status
+  t.equal(await ready(), 204)
+  const begun = performance.now()
+  process.kill(service.pid, 'SIGTERM')
+  while (await ready() === 204) await pause(20)
+  t.equal(await ready(), 503)
+  t.equal((await fetch(`${service.url()}/livez`)).status, 204)
+  has(t, await send(service.url(), 'POST', '/api/invoicing', invoiceRequest()), { status: 200, body: { status: 'succeeded' } })
+  t.equal(await service.ended, 0)
+  t.ok(performance.now() - begun > 3_000)
+})
+
 void t.test('a second signal does not wait, and leaves no process behind either', async (t) => {
   const folder = dataDirectory(t)
   const service = await startReady(t, { dataDirectory: folder })

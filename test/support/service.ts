@@ -54,6 +54,7 @@ export function testConfig (dataDirectory: string, changes: Partial<Config> = {}
     webhookAuth: {},
     runsWorker: true,
     concurrency: 16,
+    drainDelay: 0,
     retentionDays: 90,
     logLevel: 'debug',
     ...changes
