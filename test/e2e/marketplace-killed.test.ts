@@ -1,70 +1,104 @@
 import { openDatabase } from '@dispatch/core'
+import { buildCatalog, catalogFile, makeKeys, signCatalog } from '@dispatch/marketplace'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { openAdapters } from '../../core/marketplace/open-adapters.ts'
 import { editAdapter, listAdapters } from '../../core/store/vendor/adapters.ts'
 import { memoryLog } from '../fixtures/providers/call.ts'
 import { directory } from '../fixtures/providers/folders.ts'
 import { packed } from '../support/adapters.ts'
-import { testDatabase } from '../support/postgres.ts'
-import { dataDirectory, root, runDispatch } from './support/process.ts'
+import { seededDatabase } from '../support/service.ts'
+import { dataDirectory } from './support/process.ts'
 
-const { url: DATABASE_URL } = await testDatabase(t)
-const DISPATCH_DATA_DIR = dataDirectory(t)
-const env = { DATABASE_URL, DISPATCH_DATA_DIR }
-const folder = join(DISPATCH_DATA_DIR, 'adapters')
-const database = openDatabase({ connectionString: DATABASE_URL }, { connections: 2, onError: (error) => t.fail(error.message) })
+const databaseUrl = await seededDatabase(t)
+const database = openDatabase({ connectionString: databaseUrl }, { connections: 2, onError: (error) => t.fail(error.message) })
 t.teardown(database.close)
+const data = dataDirectory(t)
+const folder = join(data, 'adapters')
+const root = await directory(t)
+const catalog = join(root, 'catalog')
+const keyFile = join(root, 'key.json')
+const stamp = () => ({ author: null, at: new Date() })
 
-const remove = (): Promise<void> =>
-  editAdapter(database, { code: 'killed', companyId: 1 }, () => ({ action: 'adapter.removed', facts: {}, after: null }), {
-    author: null,
-    at: new Date()
+const { privateKey, publicKey } = await makeKeys()
+await mkdir(catalog)
+await mkdir(folder, { recursive: true })
+const bytes = packed({ code: 'killed', version: '1.0.0', conforms: true })
+await writeFile(join(catalog, 'killed-1.0.0.tgz'), bytes)
+const payload = buildCatalog([{ place: 'killed-1.0.0.tgz', bytes }], { now: new Date(), days: 90 })
+await writeFile(join(catalog, catalogFile), await signCatalog(payload, privateKey))
+await writeFile(keyFile, JSON.stringify(publicKey))
+
+/** Installs in a process of its own, which is killed before the step of this number; 0: never. Answers what its steps were. */
+async function install (killAt: number): Promise<{ steps: string[], signal: NodeJS.Signals | null }> {
+  const program = fileURLToPath(new URL('support/installing.ts', import.meta.url))
+  const child = spawn(process.execPath, [program, databaseUrl, data, catalog, keyFile, String(killAt)], {
+    env: { PATH: process.env['PATH'] },
+    stdio: ['ignore', 'pipe', 'inherit']
   })
-
-/** The command lines of the processes of this machine that name a path. */
-async function processesOf (path: string): Promise<string[]> {
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
-  const lines = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')))
-  return lines.filter((line) => line.includes(path)).map((line) => line.replaceAll('\0', ' '))
+  const [printed, [, signal]] = await Promise.all([text(child.stdout),
+    once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>])
+  return { steps: printed === '' ? [] : JSON.parse(printed), signal }
 }
 
-await t.test('a package whose taking-in is killed at any moment is there as a whole, or not at all', async (t) => {
-  const path = join(await directory(t), 'killed-1.0.0.tgz')
-  await writeFile(path, packed({ code: 'killed', version: '1.0.0' }))
-  const begun = performance.now()
-  t.equal((await runDispatch(['marketplace', 'add', path], { env })).code, 0)
-  const whole = performance.now() - begun
-  await remove()
+/** A start of the service: it sweeps, and loads what the database wants. */
+async function start (): Promise<string[]> {
+  const sandbox = () => Promise.reject(new Error('Nothing runs.'))
+  const { load } = await openAdapters({ folder, database, log: memoryLog(), sandbox })
+  const swept = await readdir(folder).catch(() => [])
+  await load()
+  return swept
+}
 
-  const kills = 10
-  const seen = new Set<string>()
-  for (let kill = 1; kill <= kills; kill++) {
-    const child = spawn(process.execPath, ['scripts/dispatch.ts', 'marketplace', 'add', path], {
-      cwd: root,
-      env: { PATH: process.env['PATH'], ...env },
-      stdio: 'ignore'
-    })
-    const ended = once(child, 'exit')
-    // More of them fall into the second half, when the package is staged, tried and written.
-    await pause(whole * (0.3 + 0.7 * kill / kills))
-    seen.add((await readdir(folder).catch(() => [])).some((name) => name.startsWith('.staging')) ? 'staged' : 'not staged')
-    child.kill('SIGKILL')
-    await ended
+async function remove (): Promise<void> {
+  await editAdapter(database, { code: 'killed', companyId: 1 }, () => ({ action: 'adapter.removed', facts: {}, after: null }), stamp())
+  await database.pool.query('delete from catalogs')
+  t.same(await start(), [], 'what was removed has no files')
+}
 
-    await openAdapters({ folder, database, log: memoryLog(), sandbox: () => Promise.reject(new Error('Nothing runs.')) })
-    t.same(await readdir(folder).catch(() => []), [], 'no file')
-    const [record] = await listAdapters(database, 'killed')
-    t.equal(record?.packages.length ?? 1, 1)
-    t.equal(record?.adapter, undefined)
-    if (record !== undefined) await remove()
+/** The command lines of the processes of this machine that name the data directory. */
+async function processes (): Promise<string[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  const lines = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')))
+  return lines.filter((line) => line.includes(data)).map((line) => line.replaceAll('\0', ' '))
+}
+
+const { steps } = await install(0)
+await remove()
+
+await t.test('an installation writes to the disk, to the database, and runs the adapter once', (t) => {
+  for (const step of ['mkdir', 'open', 'spawn', 'begin', 'insert into adapter_packages', 'insert into adapters', 'commit', 'rename']) {
+    t.ok(steps.includes(step), step)
   }
-  t.same([...seen].sort(), ['not staged', 'staged'], 'some were killed in the middle')
-  const late = performance.now() + 5_000
-  while ((await processesOf(DISPATCH_DATA_DIR)).length > 0 && performance.now() < late) await pause(100)
-  t.same(await processesOf(DISPATCH_DATA_DIR), [], 'no process')
+  t.end()
 })
+
+/** Writing files takes many steps, of which the first and the last one stand for all. */
+const kindOf = (step: string | undefined): string | undefined => step === 'mkdir' ? 'open' : step
+const numbers = steps.flatMap((step, index) =>
+  [steps[index - 1], steps[index + 1]].some((next) => kindOf(next) !== kindOf(step)) ? [index + 1] : []
+)
+for (const number of numbers) {
+  await t.test(`killed before step ${number}, ${steps[number - 1] ?? ''}, it is done as a whole, or not at all`, async (t) => {
+    t.equal((await install(number)).signal, 'SIGKILL')
+    const late = performance.now() + 5_000
+    while ((await processes()).length > 0 && performance.now() < late) await pause(50)
+    t.same(await processes(), [], 'no process')
+
+    const [record] = await listAdapters(database, 'killed')
+    const isDone = record !== undefined
+    t.same([record?.packages.length ?? 0, record?.adapter?.enabled ?? false], isDone ? [1, true] : [0, false])
+    const integrity = record?.packages[0]?.integrity.slice('sha512-'.length) ?? ''
+    const own = isDone ? [Buffer.from(integrity, 'base64').toString('hex')] : []
+    t.ok(['', ...own].includes((await start()).join(' ')), 'no file but those of what is installed')
+    t.same((await readdir(data)).filter((name) => !['adapters', 'adapters.lock.json', 'sandbox'].includes(name)), [])
+    if (isDone) t.same(await readdir(folder), own, 'what is installed is there after the start')
+    await remove()
+  })
+}
