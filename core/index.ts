@@ -44,6 +44,7 @@ export { ChoiceBody, ConfigurationBody, DispatchQuery, IdempotencyHeaders, PageQ
 export { ChainResponse, CheckView, ConfigurationView, CreditsView, DryRunView, DispatchResponse, DispatchView, ErrorBody, EventView,
   HealthView, MyConfig, Nothing, NewPublisher, ProcessView, ProviderView, QueueView, QueuedResponse, ReleaseView, ValidationResponse,
   page } from './contract/response.ts'
+export { ListedProvider } from './contract/provider-list.ts'
 export { isServiceName, serviceNames, type ServiceName } from './contract/service-names.ts'
 export { eventKinds, type Mode } from './contract/states.ts'
 export { AssetBody, AssetName, AssetQuery, AssetView, NextVersionBody, PreviewBody, PreviewTextBody, PublishBody, TemplateAnswer,

@@ -1,11 +1,12 @@
 import { didYouMean, type Problem } from '@dispatch/common'
 import type { Actor } from '../access/account.ts'
+import type { ListedProvider } from '../contract/provider-list.ts'
 import type { ServiceName } from '../contract/service-names.ts'
 import type { ChosenBy } from '../contract/states.ts'
 import { isSince, type Version } from '../contract/versions.ts'
 import { type Host, noticeOf } from '../host/host.ts'
 import type { InstalledProvider } from '../host/load/load.ts'
-import type { CompanyConfiguration, StoredConfiguration } from '../store/configuration/configurations.ts'
+import type { CompanyConfiguration, StoredChoice, StoredConfiguration } from '../store/configuration/configurations.ts'
 import { servingOf } from './serving.ts'
 
 /**
@@ -37,11 +38,29 @@ export function chooseProvider (
     return missing(`No provider is chosen for "${service}": name one in "providerName", or choose a default with PUT ` +
       `/api/v1/company/defaults/${service}.`)
   }
-  const { code, chosenBy } = choice
+  return choose(chooser, actor, service, choice)
+}
+
+/** A provider of a list, and whether it can be used. */
+export type ListedChoice = Omit<ListedProvider, 'providerName'> & { choice: Choice }
+
+/** The providers of the list that is the default of a service for an actor; undefined where the default is no list. */
+export function chooseListed (
+  chooser: ChoiceContext,
+  actor: Pick<Actor, 'userId'>,
+  service: ServiceName
+): readonly ListedChoice[] | undefined {
+  const { providers, chosenBy = 'company' } = choiceOf(chooser.company, actor, service) ?? {}
+  return providers?.map(({ providerName: code, ...entry }) => ({ ...entry, choice: choose(chooser, actor, service, { code, chosenBy }) }))
+}
+
+type Chosen = { code: string, chosenBy: ChosenBy, providers?: readonly ListedProvider[] }
+
+function choose (chooser: ChoiceContext, actor: Pick<Actor, 'userId'>, service: ServiceName, { code, chosenBy }: Chosen): Choice {
   const provider = chooser.host.find(code)
   if (provider === undefined) return missing(whyNotInstalled(chooser.host, code))
   const { since } = provider.manifest
-  if (requested !== undefined && chooser.version !== undefined && !isSince(since, chooser.version)) {
+  if (chosenBy === 'request' && chooser.version !== undefined && !isSince(since, chooser.version)) {
     return missing(
       `The API has the provider "${code}" from version ${
         since ?? ''
@@ -62,19 +81,23 @@ export function chooseProvider (
   return configured(chooser, actor, provider, chosenBy)
 }
 
-/** The stored choice that applies to a user when the request names no provider. */
+/** The stored choice that applies to a user when the request names no provider: of a list, the first, and the whole list. */
 export function choiceOf (
   company: CompanyConfiguration,
   { userId }: Pick<Actor, 'userId'>,
   service: ServiceName,
   requested?: string
-): { code: string, chosenBy: ChosenBy } | undefined {
+): Chosen | undefined {
   if (requested !== undefined) return { code: requested, chosenBy: 'request' }
   const choices = company.choices.filter((choice) => choice.service === service)
   const own = choices.find((choice) => choice.userId === userId)
-  if (own !== undefined) return { code: own.providerCode, chosenBy: 'user' }
+  if (own !== undefined) return chosenIn(own, 'user')
   const shared = choices.find((choice) => choice.userId === null)
-  return shared === undefined ? undefined : { code: shared.providerCode, chosenBy: 'company' }
+  return shared === undefined ? undefined : chosenIn(shared, 'company')
+}
+
+function chosenIn ({ providerCode: code, providers }: StoredChoice, chosenBy: ChosenBy): Chosen {
+  return { code, chosenBy, ...(providers === undefined ? {} : { providers }) }
 }
 
 /** The configuration of a provider that applies to a user: the user's own, else the company's. The two are not merged. */

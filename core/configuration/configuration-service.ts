@@ -2,6 +2,7 @@ import { type JsonObject, pointer, type Problem } from '@dispatch/common'
 import type { Actor } from '../access/account.ts'
 import type { Keyring } from '../access/keyring.ts'
 import { DispatchError, refusal } from '../contract/errors.ts'
+import type { ListedProvider } from '../contract/provider-list.ts'
 import type { ConfigurationView, MyConfig } from '../contract/response.ts'
 import type { ServiceName } from '../contract/service-names.ts'
 import type { Version } from '../contract/versions.ts'
@@ -13,7 +14,7 @@ import { sandboxFaults } from '../host/manifest/sandbox.ts'
 import { destinationNames, type SettingsSchema } from '../host/settings/settings-schema.ts'
 import { changeSettings, maskSettings, openSettings } from '../host/settings/settings.ts'
 import { providedNames } from '../services/index.ts'
-import type { Configurations, Owner, StoredConfiguration } from '../store/configuration/configurations.ts'
+import type { CompanyConfiguration, Configurations, Owner, StoredConfiguration } from '../store/configuration/configurations.ts'
 import type { AuditAuthor } from '../store/tenants/audit.ts'
 import { type ChoiceContext, choiceOf, chooseProvider, installedCodes, missingResourceOf, whyNotInstalled } from './choose.ts'
 import { configurationFor, servingIn } from './serving.ts'
@@ -23,8 +24,8 @@ import { configurationFaults, vaultOf } from './vault.ts'
 export type ConfigurationService = {
   /** The choices and configurations that apply to the actor. Secrets are masked. */
   mine: (actor: Actor) => Promise<MyConfig>
-  /** Chooses the provider of a service; null removes the choice. */
-  choose: (owner: Owner, service: ServiceName, providerName: string | null, author: AuditAuthor) => Promise<void>
+  /** Chooses the provider of a service, or a list of them; none removes the choice. */
+  choose: (owner: Owner, service: ServiceName, providers: readonly ListedProvider[], author: AuditAuthor) => Promise<void>
   /**
    * Replaces a whole configuration. Only secrets that are left out are kept from the old one; null deletes a secret. Throws
    * `validation_failed` for settings that the provider does not accept, and for a destination that is no public address.
@@ -72,6 +73,7 @@ export function createConfigurationService ({ configurations, host, keyring, gua
         choices: Object.fromEntries(
           company.choices.filter((choice) => choice.userId === userId).map((choice) => [choice.service, choice.providerCode])
         ),
+        ...listsOf(company, userId),
         providers: company.configurations.filter((stored) => stored.userId === userId).map((stored) => view(actor.companyId, stored))
       })
       return {
@@ -81,20 +83,15 @@ export function createConfigurationService ({ configurations, host, keyring, gua
       }
     },
 
-    async choose (owner, service, providerName, author) {
-      const provider = providerName === null ? undefined : installed(owner, providerName, 'configuration_missing')
-      if (provider !== undefined && provider.manifest.services[service] === undefined) {
-        throw refusal('validation_failed', [{
-          path: '/providerName',
-          code: 'not_supported_by_provider',
-          message: `The provider "${provider.code}" does not offer "${service}".`
-        }])
+    async choose (owner, service, providers, author) {
+      const faults = listFaults(providers)
+      if (faults.length > 0) throw refusal('validation_error', faults)
+      const isList = providers.length > 1
+      for (const [index, { providerName }] of providers.entries()) {
+        const path = isList ? `/providers/${index}/providerName` : '/providerName'
+        refuseUnfit(installed(owner, providerName, 'configuration_missing'), service, { disk, path })
       }
-      const lacking = provider && missingResourceOf(provider, disk)
-      if (lacking !== undefined) {
-        throw refusal('configuration_missing', [{ path: '/providerName', code: 'configuration_missing', message: lacking }])
-      }
-      await configurations.choose(owner, { service, providerCode: providerName }, { author, at: now() })
+      await configurations.choose(owner, { service, providers }, { author, at: now() })
     },
 
     async configure (owner, code, { settings, sandbox, ...place }, author) {
@@ -130,10 +127,46 @@ export function createConfigurationService ({ configurations, host, keyring, gua
   }
 }
 
+/** Refuses a provider that cannot be chosen for a service. */
+function refuseUnfit (provider: InstalledProvider, service: ServiceName, { disk, path }: { disk: boolean, path: string }): void {
+  if (provider.manifest.services[service] === undefined) {
+    throw refusal('validation_failed', [{
+      path,
+      code: 'not_supported_by_provider',
+      message: `The provider "${provider.code}" does not offer "${service}".`
+    }])
+  }
+  const lacking = missingResourceOf(provider, disk)
+  if (lacking !== undefined) throw refusal('configuration_missing', [{ path, code: 'configuration_missing', message: lacking }])
+}
+
+/** What is wrong with a list by itself: a provider that stands in it twice, or weights of which none counts. */
+function listFaults (providers: readonly ListedProvider[]): Problem[] {
+  const twice = providers.flatMap(({ providerName }, index) =>
+    providers.findIndex((other) => other.providerName === providerName) === index ? [] : [{
+      path: `/providers/${index}/providerName`,
+      code: 'duplicate',
+      message: `The provider "${providerName}" stands in the list twice.`
+    }]
+  )
+  const weighted = providers.filter(({ weight }) => weight !== undefined)
+  return weighted.length > 0 && weighted.every(({ weight }) => weight === 0)
+    ? [...twice, { path: '/providers', code: 'no_weight', message: 'One of the weights must be more than 0: no dispatch could begin.' }]
+    : twice
+}
+
 function destinationFaults (guard: Pick<Guard, 'check'>, form: SettingsSchema, settings: JsonObject): Problem[] {
   return destinationNames(form).flatMap((name) =>
     addressProblems(guard, settings[name], { path: pointer('/settings', name), what: 'Requests' })
   )
+}
+
+/** The lists that a user, or the company, has chosen. */
+function listsOf ({ choices }: CompanyConfiguration, userId: number | null): Pick<MyConfig['company'], 'lists'> {
+  const lists = choices.flatMap(({ userId: owner, service, providers }) =>
+    owner !== userId || providers === undefined ? [] : [[service, [...providers]] satisfies [string, ListedProvider[]]]
+  )
+  return lists.length === 0 ? {} : { lists: Object.fromEntries(lists) }
 }
 
 /** The provider that a service has for an actor, and the providers that could be chosen for it. */

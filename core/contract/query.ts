@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { AnyJsonObject, Line, Metadata, ProviderCode } from './common.ts'
+import { ProviderList } from './provider-list.ts'
 import { serviceNames } from './service-names.ts'
 import { deferredStates, dispatchStatuses } from './states.ts'
 
@@ -38,8 +39,12 @@ export const DispatchQuery = Type.Object({
 }, closed)
 export type DispatchQuery = Static<typeof DispatchQuery>
 
-/** The body of a choice of provider; null removes the choice. */
-export const ChoiceBody = Type.Object({ providerName: Type.Union([ProviderCode, Type.Null()]) }, { ...closed, title: 'ProviderChoice' })
+/** The body of a choice of provider, or of a list of them; null removes the choice. */
+export const ChoiceBody = Type.Object({
+  providerName: Type.Optional(Type.Union([ProviderCode, Type.Null()])),
+  providers: Type.Optional(ProviderList)
+}, { ...closed, minProperties: 1, maxProperties: 1, title: 'ProviderChoice', examples: [{ providerName: 'simulator' }] })
+export type ChoiceBody = Static<typeof ChoiceBody>
 
 /** The body of a configuration, which replaces the old one. Only a secret that is left out is kept; null deletes it. */
 export const ConfigurationBody = Type.Object({

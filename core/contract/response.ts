@@ -3,6 +3,7 @@ import { type Static, type TSchema, Type } from 'typebox'
 import { AnyJson, AnyJsonObject, DocumentHandle, Metadata, ProblemSchema, ProviderCode, Timestamp, Uuid } from './common.ts'
 import { deliveryStatuses } from './delivery.ts'
 import { errorTable, type ErrorWord } from './errors.ts'
+import { ListedProvider } from './provider-list.ts'
 import { recipientLists, type RecipientReport } from './recipients.ts'
 import { choosers, deferredStates, dispatchStatuses, eventKinds, stepStatuses } from './states.ts'
 
@@ -34,6 +35,13 @@ const StepError = Type.Object({ error: Word, message: Type.String(), details: Ty
 const Sandbox = Type.Optional(
   Type.Literal(true, {
     description: 'The step ran in a test environment: nothing real happened, nothing was charged.'
+  })
+)
+
+const Providers = Type.Optional(
+  Type.Array(ListedProvider, {
+    description: 'The providers of the default that can do this step, in the order in which they are tried. "providerName" is the first ' +
+      'until another one is tried, and then the last one tried.'
   })
 )
 
@@ -70,7 +78,7 @@ export const ErrorBody = Type.Object({
 }, { title: 'Error' })
 export type ErrorBody = Static<typeof ErrorBody>
 
-const Test = Type.Optional(Type.Literal(true, { description: 'Requested with a test key: nothing real, free.' }))
+const Test = Type.Optional(Type.Literal(true, { description: 'Requested with a test key, or with ?sandbox=true: nothing real, free.' }))
 const whole = { success: Type.Literal(true), dispatchId: Uuid, status: Type.Literal('succeeded'), test: Test }
 const ending = { metadata: Metadata, executionTime: Type.Number({ minimum: 0, description: 'Seconds.' }) }
 
@@ -115,6 +123,7 @@ export const ValidationResponse = Type.Object({
     service: Type.String(),
     providerName: Type.Optional(ProviderCode),
     chosenBy: Type.Optional(Type.Enum(choosers)),
+    providers: Providers,
     sandbox: Sandbox,
     documentType: Type.Optional(Type.String()),
     credits: Type.Integer({ minimum: 0 }),
@@ -135,6 +144,7 @@ const StepView = Type.Object({
   providerName: nullable(ProviderCode),
   providerVersion: nullable(Type.String()),
   chosenBy: nullable(Type.Enum(choosers)),
+  providers: Providers,
   sandbox: Type.Boolean(),
   providerResponse: nullable(ProviderResponse),
   generatedDocument: nullable(GeneratedDocument),
@@ -280,7 +290,8 @@ export const DryRunView = Type.Object({
 export type DryRunView = Static<typeof DryRunView>
 
 const ConfigurationsOf = Type.Object({
-  choices: Type.Record(Type.String(), ProviderCode),
+  choices: Type.Record(Type.String(), ProviderCode, { description: 'Of a list, the first provider.' }),
+  lists: Type.Optional(Type.Record(Type.String(), Type.Array(ListedProvider), { description: 'The services whose choice is a list.' })),
   providers: Type.Array(ConfigurationView)
 })
 

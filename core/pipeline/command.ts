@@ -5,8 +5,8 @@ import type { ServicePath } from '../services/chains.ts'
 import type { NewDocument } from '../store/dispatch/documents.ts'
 
 /**
- * A request for one or more services, as it came in. The client waits unless the mode says otherwise. `version`: of the API, the latest
- * unless given.
+ * A request for one or more services, as it came in. The client waits unless the mode says otherwise. `sandbox`: the vendors do it in their
+ * test environments. `version`: of the API, the latest unless given.
  */
 export type DispatchCommand = {
   actor: Actor
@@ -14,6 +14,7 @@ export type DispatchCommand = {
   body: unknown
   requestId: string
   mode?: Mode
+  sandbox?: true
   version?: Version
   idempotencyKey?: string
   file?: ReceivedFile

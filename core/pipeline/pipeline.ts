@@ -109,12 +109,16 @@ async function beginOrRepeat (
 
 /**
  * The idempotency key of a command, with a hash of what it is bound to: the services in the path and the body without its white space.
- * A request with a test key is another request than the same one with a live key.
+ * A request with a test key is another request than the same one with a live key, and so is one for the test environments of the vendors.
  */
-function idempotencyOf ({ actor, idempotencyKey: key, services, body, file }: DispatchCommand): IdempotencyKey | undefined {
+function idempotencyOf ({ actor, idempotencyKey: key, services, sandbox, body, file }: DispatchCommand):
+  | IdempotencyKey
+  | undefined
+{
   if (key === undefined) return undefined
   const given = JSON.stringify(file === undefined ? body : [body, file.document.sha256])
-  return { key, fingerprint: hash('sha256', `${actor.key?.mode === 'test' ? 'test ' : ''}${services.join('/')}\n${given}`) }
+  const way = `${actor.key?.mode === 'test' ? 'test ' : ''}${sandbox === undefined ? '' : 'sandbox '}`
+  return { key, fingerprint: hash('sha256', `${way}${services.join('/')}\n${given}`) }
 }
 
 /** The answer to a repeated request; undefined when its key is new. A dispatch that was surely not sent goes on. */

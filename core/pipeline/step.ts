@@ -1,9 +1,10 @@
 import type { JsonObject } from '@dispatch/common'
+import type { ListedProvider } from '../contract/provider-list.ts'
 import type { ProviderResponse } from '../contract/response.ts'
 import type { ServiceName } from '../contract/service-names.ts'
 import type { ChosenBy, ConfiguredBy, StepStatus } from '../contract/states.ts'
 import type { InstalledProvider } from '../host/load/load.ts'
-import type { StepError } from '../store/db/schema.ts'
+import type { StepCandidate, StepError } from '../store/db/schema.ts'
 import type { StepRecord } from '../store/dispatch/dispatch-views.ts'
 import type { Settlement } from '../store/dispatch/steps.ts'
 import type { StoredTemplate } from '../store/templates/templates.ts'
@@ -46,6 +47,8 @@ export type StepProvider = {
   configuredBy: ConfiguredBy
   sandbox: boolean
   provider?: InstalledProvider
+  /** All that can do the step, in the order in which they are tried, where there are several. */
+  list?: readonly StepCandidate[]
 }
 
 /** What was made of a step's template or came with the request: a document, and what else there is as plain data. Made once. */
@@ -87,10 +90,28 @@ export function isAcceptedByProvider ({ by, state }: Pick<Step, 'by' | 'state'>)
   return state.status === 'accepted' && by !== undefined
 }
 
-/** The step with what came of it. */
-export function settled (step: Step, settlement: Settlement): Step {
+/** The list of a step as clients read it. */
+export function listedIn (list: readonly StepCandidate[] | null | undefined): { providers?: ListedProvider[] } {
+  if (list === null || list === undefined) return {}
+  return {
+    providers: list.map(({ code, weight, after }) => ({
+      providerName: code,
+      ...(weight === undefined ? {} : { weight }),
+      ...(after === undefined ? {} : { after })
+    }))
+  }
+}
+
+/** The step with what came of it. One in doubt stays with its provider. */
+export function settled ({ by, ...step }: Step, settlement: Settlement): Step {
   const [response, error] = settlement.outcome === 'accepted' ? [settlement.response, null] : [null, settlement.error]
-  return { ...step, state: { ...step.state, status: settlement.outcome, response, error, charged: error === null ? step.price : 0 } }
+  const provider = settlement.outcome === 'uncertain' && by !== undefined ? withoutList(by) : by
+  const state = { ...step.state, status: settlement.outcome, response, error, charged: error === null ? step.price : 0 }
+  return { ...step, ...(provider === undefined ? {} : { by: provider }), state }
+}
+
+function withoutList ({ list: _, ...by }: StepProvider): StepProvider {
+  return by
 }
 
 /** The step of a record: what it names, its template and its provider, is looked up where it is done. */
@@ -105,7 +126,7 @@ export function stepOf (row: StepRecord): Step {
     // A row has all four, or none of them.
     ...(code === null || version === null || chosenBy === null || configuredBy === null
       ? {}
-      : { by: { code, version, chosenBy, configuredBy, sandbox } }),
+      : { by: { code, version, chosenBy, configuredBy, sandbox, ...(row.providers === null ? {} : { list: row.providers }) } }),
     ...(row.deferred_on === null ? {} : { deferredOn: row.deferred_on }),
     content: {
       ...(row.document === undefined ? {} : { document: storedDocument(row.document) }),

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
 import { type Actor, AnyJsonObject, CheckView, ChoiceBody, ConfigurationBody, type ConfigurationService, ConfigurationView,
-  type CredentialCheck, DispatchError, DryRunView, type Host, isServiceName, MyConfig, Nothing, offeredTo, type Owner, type Pipeline,
-  providedNames, refusal, requireService, type Role, type ServiceName } from '@dispatch/core'
+  type CredentialCheck, DispatchError, DryRunView, type Host, isServiceName, type ListedProvider, MyConfig, Nothing, offeredTo, type Owner,
+  type Pipeline, providedNames, refusal, requireService, type Role, type ServiceName } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { auditAuthorOf } from './audit-author.ts'
@@ -26,12 +26,12 @@ export const configurationRoutes: FastifyPluginCallbackTypebox<{
 
   for (const { choice, provider, of, whose, ownerOf, roles } of scopes) {
     const permitted = roles === undefined ? {} : { roles }
-    app.put<{ Params: { service: string }, Body: { providerName: string | null } }>(`${choice}/:service`, {
+    app.put<{ Params: { service: string }, Body: ChoiceBody }>(`${choice}/:service`, {
       config: { ...permitted, errors: ['unknown_service', 'validation_failed', 'configuration_missing'] },
       schema: {
         operationId: `choose${of}Provider`,
         tags: ['Configuration'],
-        summary: `Chooses the provider of a service for ${whose}; null removes the choice.`,
+        summary: `Chooses the provider of a service for ${whose}, or a list of providers; null removes the choice.`,
         body: ChoiceBody,
         response: { 200: MyConfig }
       }
@@ -41,7 +41,7 @@ export const configurationRoutes: FastifyPluginCallbackTypebox<{
       const owner = ownerOf(actor)
       // An admin chooses for those who may use the service.
       if (owner.userId !== null) requireService(actor, service)
-      await configurationService.choose(owner, service, body.providerName, auditAuthorOf(request))
+      await configurationService.choose(owner, service, listIn(body), auditAuthorOf(request))
       return configurationService.mine(actor)
     })
 
@@ -112,6 +112,11 @@ export const configurationRoutes: FastifyPluginCallbackTypebox<{
     }
   )
   done()
+}
+
+/** The chosen providers: a list, one, or none. */
+function listIn ({ providerName = null, providers }: ChoiceBody): readonly ListedProvider[] {
+  return providers ?? (providerName === null ? [] : [{ providerName }])
 }
 
 /** An upload comes as a form with its file. */

@@ -2,7 +2,7 @@ import { type Actor, type Addresses, ChainResponse, type Database, DispatchRespo
   RetryBody, viewOf } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
-import { callerOf, dispatchRouteOptions } from './dispatch-route.ts'
+import { callerOf, dispatchRouteOptions, ModeQuery } from './dispatch-route.ts'
 import { uuidIn } from './path-parameters.ts'
 import { findVisibleDispatch } from './visible-dispatches.ts'
 
@@ -21,7 +21,8 @@ export const dispatchActionRoutes: FastifyPluginCallbackTypebox<Options> = (app,
       tags: ['Dispatches'],
       summary: 'Lets a dispatch go on at the step that failed, and does its deferred actions again that failed: what was done is not ' +
         'repeated, what was made is not made again.',
-      body: RetryBody
+      body: RetryBody,
+      querystring: ModeQuery
     },
     [DispatchResponse, ChainResponse],
     ['not_found', 'conflict', 'document_expired', 'partially_dispatched']

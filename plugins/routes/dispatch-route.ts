@@ -32,12 +32,26 @@ const ownReading: { validatorCompiler: FastifySchemaCompiler<TSchema>, serialize
   serializerCompiler: () => (answer: unknown) => JSON.stringify(answer)
 }
 
-/** The query of a dispatch: synchronous or asynchronous. */
-const ModeQuery = Type.Object({
+const mode = {
   async: Type.Optional(
     Type.Boolean({
       default: false,
       description: 'true: the dispatch is queued and the answer comes at once; the result is sent to the callbackUrl, and can be read.'
+    })
+  )
+}
+
+/** The query of a retry: synchronous or asynchronous. */
+export const ModeQuery = Type.Object(mode, { additionalProperties: false })
+
+/** The query of a dispatch. */
+const WayQuery = Type.Object({
+  ...mode,
+  sandbox: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: 'true: the vendors do it in their test environments, and nothing is charged; 422 where one has none, or its ' +
+        'configuration cannot reach it.'
     })
   )
 }, { additionalProperties: false })
@@ -60,7 +74,7 @@ export function dispatchRouteOptions (
     config: { errors: [...errors, ...dispatchErrors], replayable: true, limit: 'dispatch' as const, testable: true },
     schema: {
       tags: ['Dispatch'],
-      querystring: ModeQuery,
+      querystring: WayQuery,
       headers: IdempotencyHeaders,
       response: { 200: Type.Union([...wholes, QueuedResponse]) },
       ...documentation
@@ -76,7 +90,7 @@ export function validationRouteOptions (url: string, documentation: Documentatio
     schema: {
       tags: ['Dispatch'],
       summary: `Validates POST ${url} without effect.`,
-      querystring: ModeQuery,
+      querystring: WayQuery,
       response: { 200: ValidationResponse },
       ...documentation
     }
@@ -89,8 +103,17 @@ export function bySample (one: StoredTemplate, other: StoredTemplate): number {
 }
 
 /** The caller and the options of a dispatch. */
-export function callerOf (request: FastifyRequest): Pick<DispatchCommand, 'actor' | 'requestId' | 'mode' | 'version'> & { mode: Mode } {
-  return { actor: request.actor, requestId: request.id, mode: modeOf(request), version: request.apiVersion }
+export function callerOf (request: FastifyRequest): Pick<DispatchCommand, 'actor' | 'requestId' | 'mode' | 'sandbox' | 'version'> & {
+  mode: Mode
+} {
+  const { async = false, sandbox = false } = request.query as Static<typeof WayQuery>
+  return {
+    actor: request.actor,
+    requestId: request.id,
+    mode: async ? 'asynchronous' : 'synchronous',
+    ...(sandbox ? { sandbox } : {}),
+    version: request.apiVersion
+  }
 }
 
 /** Runs a dispatch and sends its result. A header marks the replay of an earlier request. */
@@ -104,10 +127,6 @@ export async function answerDispatch (
   request.dispatchId = result.dispatchId
   if (replayed) reply.header('idempotency-replayed', 'true')
   return responseOf(result, addresses)
-}
-
-function modeOf ({ query }: FastifyRequest): Mode {
-  return (query as Static<typeof ModeQuery>).async === true ? 'asynchronous' : 'synchronous'
 }
 
 /** X-Idempotency-Key, or Idempotency-Key; both must say the same. */

@@ -195,6 +195,7 @@ await t.test('headers of requests and answers are told', (t) => {
   has(t, follow(dispatching.responses.default.headers['Retry-After']), { schema: { type: 'integer' } })
   t.strictSame(dispatching.parameters.map(({ name }: { name: string }) => name), [
     'async',
+    'sandbox',
     'x-idempotency-key',
     'idempotency-key',
     'x-request-id',

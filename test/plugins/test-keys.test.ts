@@ -282,3 +282,46 @@ await t.test('in production the simulator is there for test keys alone', async (
   t.notOk((await production.send('GET', '/api/v1/providers', {}, shop.admin)).body.data.some((one: any) => one.code === 'simulator'))
   lacks(t, (await production.send('GET', '/docs/providers', {}, null)).body, /simulator/i)
 })
+
+await t.test('?sandbox=true lets the vendor do it in its test environment, with any key, and is refused where there is none', async (t) => {
+  const before = await balance()
+  const there = (providerName: string, key = company.live, path = '/api/invoicing'): Promise<Answer> =>
+    as(key, 'POST', `${path}?sandbox=true`, invoiceRequest({}, { providerName }))
+  const { status, body } = await there('flagged')
+  has(t, { status, body }, { status: 200, body: { test: true, sandbox: true, providerName: 'flagged' } })
+  has(t, calls, [{ code: 'flagged', sandbox: true }])
+  has(t, await read(body.dispatchId), { test: true, creditsCharged: 0, steps: [{ sandbox: true, creditsCharged: 0 }] })
+  t.equal(await balance(), before)
+  for (const code of ['real', 'apart']) {
+    for (const key of [company.live, company.test]) {
+      const refusal = { status: 422, body: { error: 'validation_failed', details: [{ path: '/providerName', code: 'no_sandbox' }] } }
+      has(t, await there(code, key), refusal, code)
+      has(t, await there(code, key, '/api/invoicing/validate'), refusal, code)
+    }
+  }
+  has(t, (await there('flagged', company.live, '/api/invoicing/validate')).body, { plan: [{ sandbox: true, credits: 0 }] })
+  t.equal(calls.length, 1)
+  has(t, await as(company.live, 'POST', '/api/invoicing?sandbox=maybe', invoiceRequest()), {
+    status: 400,
+    body: { error: 'validation_error' }
+  })
+})
+
+await t.test('a key of idempotency tells a request for test environments from a real one', async (t) => {
+  const body = invoiceRequest({}, { providerName: 'flagged' })
+  const headers = { 'x-idempotency-key': 'once' }
+  t.equal((await as(company.live, 'POST', '/api/invoicing?sandbox=true', body, headers)).status, 200)
+  has(t, await as(company.live, 'POST', '/api/invoicing', body, headers), { status: 422, body: { error: 'idempotency_key_reused' } })
+  t.equal((await as(company.live, 'POST', '/api/invoicing?sandbox=true', body, headers)).status, 200)
+  t.equal(calls.length, 1)
+})
+
+await t.test('of a list, those that reach a test environment remain', async (t) => {
+  const providers = ['real', 'flagged', 'needy'].map((providerName) => ({ providerName }))
+  const path = '/api/v1/company/defaults/invoicing'
+  t.equal((await service.send('PUT', path, { body: { providers } }, company.admin)).status, 200)
+  has(t, (await as(company.live, 'POST', '/api/invoicing?sandbox=true', invoiceRequest())).body, { providerName: 'flagged', sandbox: true })
+  has(t, (await as(company.test, 'POST', '/api/invoicing', invoiceRequest())).body, { providerName: 'simulator', sandbox: true })
+  has(t, (await as(company.live, 'POST', '/api/invoicing', invoiceRequest())).body, { providerName: 'real' })
+  await service.send('PUT', path, { body: { providerName: 'simulator' } }, company.admin)
+})

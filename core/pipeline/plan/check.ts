@@ -1,5 +1,6 @@
 import type { JsonObject, Problem } from '@dispatch/common'
 import { type DataFindings, eInvoiceFileFormats, isKnownField, needsSigners, tooFewSigners } from '@dispatch/documents'
+import { reachesSandbox } from '../../configuration/sandbox.ts'
 import { presentable, refusal } from '../../contract/errors.ts'
 import type { Mode } from '../../contract/states.ts'
 import { latestVersion, type Version } from '../../contract/versions.ts'
@@ -33,17 +34,30 @@ export type CheckOptions = {
  * Checks everything that can be known without a provider, rendering or credits; answers the warnings. Throws all problems of a kind
  * together: first `expectation_failed`, then `validation_failed`, or `configuration_missing` when nothing else is wrong.
  */
-export function checkRequest (
+export function checkRequest (draft: ResolvedRequest, options: CheckOptions): Problem[] {
+  const found = findingsOf(draft, options)
+  refuseFaults(found)
+  return presentable(allOf(found, 'warnings'))
+}
+
+/** Everything that keeps a request from being recorded, as {@link checkRequest} throws it. */
+export function faultsOf (draft: ResolvedRequest, options: CheckOptions): Problem[] {
+  const found = findingsOf(draft, options)
+  return [...allOf(found, 'expectations'), ...allOf(found, 'problems')]
+}
+
+function findingsOf (
   draft: ResolvedRequest,
   { templateFindings, foreseen, link, mode, now, guard, version = latestVersion }: CheckOptions
-): Problem[] {
+): Findings[] {
   const { request, steps, deferred } = draft
   const all = [...steps, ...deferred]
   const today = now().toISOString().slice(0, 10)
   const signing = signingOf(steps)
   const isChain = (step: ResolvedStep): boolean => steps.length > 1 || !steps.includes(step)
-  const found = [
+  return [
     checkChoices(all),
+    checkSandboxes(draft),
     checkCallback(request, mode),
     checkCallbackAddress(request, guard),
     checkSignaturePlaces(steps),
@@ -64,8 +78,6 @@ export function checkRequest (
       ].map((findings) => placed(findings, step))
     )
   ]
-  refuseFaults(found)
-  return presentable(allOf(found, 'warnings'))
 }
 
 type Surroundings = Pick<CheckInput<never, never>, 'today' | 'otherServices' | 'link'>
@@ -108,6 +120,20 @@ function refuseFaults (found: readonly Findings[]): void {
 
 function checkChoices (steps: readonly ResolvedStep[]): Findings {
   return { problems: steps.flatMap(({ choice }) => choice === undefined || choice.chosen ? [] : [choice.problem]) }
+}
+
+/** Refuses a provider without a test environment where the request asks for one. */
+function checkSandboxes ({ sandbox, steps, deferred }: ResolvedRequest): Findings {
+  if (sandbox === undefined) return {}
+  return {
+    problems: [...steps, ...deferred].flatMap(({ choice, at }) =>
+      choice?.chosen !== true || reachesSandbox(choice.provider, choice.configuration) ? [] : [{
+        path: at('providerName'),
+        code: 'no_sandbox',
+        message: `The provider "${choice.provider.code}" has no test environment, or its configuration does not reach it.`
+      }]
+    )
+  }
 }
 
 /** Checks the parameters against the provider's schema. Warns of parameters where no provider is needed. */

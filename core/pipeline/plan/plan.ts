@@ -1,4 +1,5 @@
 import type { Problem } from '@dispatch/common'
+import type { Choice, ListedChoice } from '../../configuration/choose.ts'
 import { reachesSandbox } from '../../configuration/sandbox.ts'
 import { createConfigurationCheck } from '../../configuration/vault.ts'
 import { refusal } from '../../contract/errors.ts'
@@ -11,17 +12,19 @@ import { services } from '../../services/index.ts'
 import { createRequestReader, type DispatchRequest } from '../../services/request.ts'
 import type { Facts } from '../../services/service.ts'
 import { readUploadFields } from '../../services/upload-fields.ts'
+import type { StepCandidate } from '../../store/db/schema.ts'
 import type { DispatchCommand } from '../command.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
-import { type Step, type StepProvider, unbegun } from '../step.ts'
-import { checkRequest, foresee } from './check.ts'
+import { listedIn, type Step, type StepProvider, unbegun } from '../step.ts'
+import { checkRequest, faultsOf, foresee } from './check.ts'
+import { orderLists } from './lists.ts'
 import { requireAll, requireServices, type ResolvedRequest, type ResolvedStep, resolveRequest } from './resolve.ts'
 import { createTemplateChecks } from './template-checks.ts'
 
 /** What will be done, who does it and what it costs. Never changed. */
 export type DispatchPlan = {
   request: DispatchRequest
-  /** Asked for with a test key: nothing real comes of it, now or later. */
+  /** Asked for with a test key, or for test environments: nothing real comes of it, now or later. */
   test: boolean
   steps: readonly Step[]
   /** What is done later, each at an event of the dispatch. */
@@ -76,12 +79,18 @@ export function createPlanner (dependencies: PipelineDependencies, options: Plan
       return request
     },
 
-    async plan ({ actor, mode = 'synchronous', version = latestVersion }, request) {
-      const draft = await resolveRequest({ ...catalogs, host: offeredTo(offered, actor.companyId), version }, actor, request)
-      const foreseen = await foresee(draft, now())
-      const templateFindings = await templateChecks(draft)
-      const warnings = checkRequest(draft, { templateFindings, foreseen, link, mode, now, guard, version })
-      return planOf(draft, warnings, { prices, newId, standIn: standIn === undefined ? undefined : dependencies.host.find(standIn) })
+    async plan ({ actor, mode = 'synchronous', sandbox, version = latestVersion }, request) {
+      const resolved = await resolveRequest({ ...catalogs, host: offeredTo(offered, actor.companyId), version }, actor, request,
+        sandbox === undefined ? {} : { sandbox })
+      const checking = { templateFindings: await templateChecks(resolved), link, mode, now, guard, version }
+      const { draft, warnings: left } = await orderLists(resolved,
+        async (tried) => faultsOf(tried, { ...checking, foreseen: await foresee(tried, now()) }))
+      const warnings = checkRequest(draft, { ...checking, foreseen: await foresee(draft, now()) })
+      return planOf(draft, [...left, ...warnings], {
+        prices,
+        newId,
+        standIn: standIn === undefined ? undefined : dependencies.host.find(standIn)
+      })
     }
   }
 }
@@ -127,16 +136,24 @@ export function planOf (
 /** Who does a step, with which parameters, and for how much. */
 type Doing = Pick<Step, 'requestSettings' | 'price'> & { by?: StepProvider & { provider: InstalledProvider } }
 
-function done ({ service, settings, choice }: ResolvedStep, prices: PlanOptions['prices']): Doing {
+function done ({ service, settings, choice, listed }: ResolvedStep, prices: PlanOptions['prices']): Doing {
   const price = prices[service] ?? services[service].price
   if (choice?.chosen !== true) return { requestSettings: settings, price }
-  const { provider, chosenBy, configuration: { userId, sandbox } } = choice
-  const { code, version } = provider
+  const { provider, chosenBy, configuration: { sandbox } } = choice
   return {
     requestSettings: settings,
     price: sandbox ? 0 : price,
-    by: { code, version, provider, chosenBy, configuredBy: userId === null ? 'company' : 'user', sandbox }
+    by: { ...usedOf(choice), provider, chosenBy, sandbox, ...(listed === undefined ? {} : { list: listed.flatMap(candidateOf) }) }
   }
+}
+
+/** A provider of a list as it is recorded. */
+function candidateOf ({ choice, ...entry }: ListedChoice): StepCandidate[] {
+  return choice.chosen ? [{ ...entry, ...usedOf(choice) }] : []
+}
+
+function usedOf ({ provider: { code, version }, configuration: { userId } }: Extract<Choice, { chosen: true }>) {
+  return { code, version, configuredBy: userId === null ? 'company' as const : 'user' as const }
 }
 
 /**
@@ -155,7 +172,8 @@ function doneInTest (step: ResolvedStep, standIn: InstalledProvider | undefined)
     }])
   }
   const { code, version } = standIn
-  return { requestSettings: {}, price: 0, by: { ...by, code, version, provider: standIn, configuredBy: 'nobody', sandbox: true } }
+  const { list: _, ...chosen } = by
+  return { requestSettings: {}, price: 0, by: { ...chosen, code, version, provider: standIn, configuredBy: 'nobody', sandbox: true } }
 }
 
 /** The plan as the answer to a validation shows it. */
@@ -173,7 +191,12 @@ function plannedView ({ service, fields, template, by, price, deferredOn }: Step
   const { documentType } = services[service].facts(fields, template?.data ?? {})
   return {
     service,
-    ...(by === undefined ? {} : { providerName: by.code, chosenBy: by.chosenBy, ...(by.sandbox ? { sandbox: true as const } : {}) }),
+    ...(by === undefined ? {} : {
+      providerName: by.code,
+      chosenBy: by.chosenBy,
+      ...listedIn(by.list),
+      ...(by.sandbox ? { sandbox: true as const } : {})
+    }),
     ...(documentType === undefined ? {} : { documentType }),
     credits: price,
     ...(deferredOn === undefined ? {} : { on: deferredOn })

@@ -1,7 +1,7 @@
 import { didYouMean, type Problem } from '@dispatch/common'
 import type { Actor } from '../../access/account.ts'
 import { requireService } from '../../access/permissions.ts'
-import { type Choice, type ChoiceContext, chooseProvider } from '../../configuration/choose.ts'
+import { type Choice, type ChoiceContext, chooseListed, chooseProvider, type ListedChoice } from '../../configuration/choose.ts'
 import { DispatchError } from '../../contract/errors.ts'
 import type { ServiceName } from '../../contract/service-names.ts'
 import { latestVersion, type Version } from '../../contract/versions.ts'
@@ -13,17 +13,25 @@ import type { StoredTemplate } from '../../store/templates/templates.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import type { TemplateContent } from '../step.ts'
 
-/** A request with the templates and providers that it names, before the rules are checked. `test`: asked for with a test key. */
+/**
+ * A request with the templates and providers that it names, before the rules are checked. `test`: nothing real comes of it. `sandbox`: its
+ * vendors must have test environments.
+ */
 export type ResolvedRequest = {
   request: DispatchRequest
   test: boolean
+  sandbox?: true
   steps: readonly ResolvedStep[]
   /** Those that wait for an event of the dispatch. */
   deferred: readonly ResolvedStep[]
 }
 
-/** `choice`: of its provider, where the service needs one. */
-export type ResolvedStep = Omit<RequestStep, 'template'> & { template?: ResolvedTemplate, choice?: Choice }
+/** `choice`: of its provider, where the service needs one. `listed`: of a list, all in the order in which they are tried. */
+export type ResolvedStep = Omit<RequestStep, 'template'> & {
+  template?: ResolvedTemplate
+  choice?: Choice
+  listed?: readonly ListedChoice[]
+}
 
 /** `path`: where the data stands in the client's body. */
 export type ResolvedTemplate = TemplateContent & { path: string }
@@ -48,7 +56,12 @@ export function requireAll (actor: Actor, { services, deferred }: DispatchReques
 /**
  * Finds what a request names: its templates, and a provider with a configuration for each step that needs one. Throws `template_not_found`.
  */
-export async function resolveRequest (catalogs: ResolveDependencies, actor: Actor, request: DispatchRequest): Promise<ResolvedRequest> {
+export async function resolveRequest (
+  catalogs: ResolveDependencies,
+  actor: Actor,
+  request: DispatchRequest,
+  where: { sandbox?: true } = {}
+): Promise<ResolvedRequest> {
   const { companyId } = actor
   const chooser: ChoiceContext = {
     host: catalogs.host,
@@ -62,20 +75,30 @@ export async function resolveRequest (catalogs: ResolveDependencies, actor: Acto
     ...(template === undefined
       ? {}
       : { template: { data: template.data, path: template.path, template: await findTemplate(catalogs, companyId, template) } }),
-    ...(needsProvider(step.service) ? { choice: choiceFor(chooser, actor, step) } : {})
+    ...(needsProvider(step.service) ? choicesFor(chooser, actor, step) : {})
   })
   return {
     request,
-    test: actor.key?.mode === 'test',
+    test: actor.key?.mode === 'test' || where.sandbox === true,
+    ...where,
     steps: await Promise.all(request.steps.map(resolve)),
     deferred: await Promise.all(request.deferred.map(resolve))
   }
 }
 
-/** The choice of a step's provider. A problem points to the field `providerName`. */
-function choiceFor (chooser: ChoiceContext, actor: Actor, { service, providerName, at }: Omit<RequestStep, 'template'>): Choice {
-  const choice = chooseProvider(chooser, actor, service, providerName)
-  return choice.chosen ? choice : { ...choice, problem: { ...choice.problem, path: at('providerName') } }
+/** The choice of a step's provider, or of several. A problem points to the field `providerName`. */
+function choicesFor (
+  chooser: ChoiceContext,
+  actor: Actor,
+  { service, providerName, at }: Omit<RequestStep, 'template'>
+): Pick<ResolvedStep, 'choice' | 'listed'> {
+  const placed = (choice: Choice): Choice =>
+    choice.chosen ? choice : { ...choice, problem: { ...choice.problem, path: at('providerName') } }
+  const listed = providerName === undefined ? chooseListed(chooser, actor, service) : undefined
+  return {
+    choice: placed(chooseProvider(chooser, actor, service, providerName)),
+    ...(listed === undefined ? {} : { listed: listed.map((entry) => ({ ...entry, choice: placed(entry.choice) })) })
+  }
 }
 
 async function findTemplate ({ templates }: ResolveDependencies, companyId: number, reference: TemplateReference): Promise<StoredTemplate> {

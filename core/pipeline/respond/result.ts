@@ -5,7 +5,7 @@ import type { StepError } from '../../store/db/schema.ts'
 import { deferredStateOf } from '../../store/dispatch/deferred-states.ts'
 import type { DispatchRecord, EventRow, StepRecord } from '../../store/dispatch/dispatch-views.ts'
 import { type StoredDocument, storedDocument } from '../run/stored-document.ts'
-import { type Step, stepOf } from '../step.ts'
+import { listedIn, type Step, stepOf } from '../step.ts'
 import { mergedResponse } from './merged-response.ts'
 
 /** Makes the link by which a document can be downloaded without credentials. */
@@ -15,7 +15,7 @@ export type DocumentUrl = (document: StoredDocument) => string
 export type RunResult = {
   dispatchId: string
   status: DispatchStatus
-  /** Asked for with a test key. */
+  /** Asked for with a test key, or for test environments. */
   test: boolean
   metadata: Readonly<Record<string, string>>
   /** Those of its path, in their order. */
@@ -57,6 +57,7 @@ export function viewOf (record: DispatchRecord, documentUrl: DocumentUrl): Dispa
       providerName: step.provider_code,
       providerVersion: step.provider_version,
       chosenBy: step.chosen_by,
+      ...listedIn(step.providers),
       sandbox: step.sandbox,
       providerResponse: mergedResponse(step),
       generatedDocument: step.document === undefined ? null : generatedDocument(storedDocument(step.document), documentUrl),

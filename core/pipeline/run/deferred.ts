@@ -36,7 +36,7 @@ export async function runDeferredAction (
 async function actAfterEvent (dependencies: PipelineDependencies, run: Run, step: Step): Promise<void> {
   const refused = await refusalOf(dependencies, run, step)
   if (refused === undefined) await runStep(dependencies, run, step, once(() => handOnAfterEvent(dependencies, run, step)))
-  else await settle(dependencies, run, step, refused, { kind: 'system' })
+  else await settle(dependencies, run, step, { settlement: refused, actor: { kind: 'system' } })
 }
 
 /** Sends to the recipients that an accepted step left, with the content that it was called with. */

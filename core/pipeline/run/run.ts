@@ -1,5 +1,4 @@
 import type { Actor } from '../../access/account.ts'
-import { providerOfStep } from '../../configuration/serving.ts'
 import type { EventActor } from '../../store/db/schema.ts'
 import { type DispatchRecord, findDispatch, type StepRecord } from '../../store/dispatch/dispatch-views.ts'
 import type { NewDispatch } from '../../store/dispatch/dispatches.ts'
@@ -8,6 +7,7 @@ import type { PipelineDependencies } from '../dependencies.ts'
 import type { DispatchPlan } from '../plan/plan.ts'
 import { mergedResponse, waitingIn } from '../respond/merged-response.ts'
 import { isOffPath, stateOf, type Step, stepOf } from '../step.ts'
+import { installedFor } from './installed.ts'
 import { storedDocumentOfNew } from './stored-document.ts'
 
 /** A recorded dispatch under way: a new one, or one that goes on. Every stage after the plan works on it. */
@@ -22,7 +22,7 @@ export type Run = {
   /** The number of the document, if the data has one. */
   documentNumber?: string
   callbackUrl?: string
-  /** Asked for with a test key. */
+  /** Asked for with a test key, or for test environments. */
   test: boolean
   /** No client waits for its end (any more). */
   detached: boolean
@@ -133,12 +133,12 @@ async function rehydrateStep (dependencies: PipelineDependencies, record: Dispat
   const step = stepOf(row)
   const { template_id: id, template_version: version, data } = row.position === 0 ? record : row
   const template = id === null || version === null ? undefined : await dependencies.templates.findVersion(record.company_id, id, version)
-  const provider = step.by && await providerOfStep(dependencies, { companyId: record.company_id, userId: record.user_id, ...step.by })
-  const canDispatch = provider?.verbs[step.service]?.dispatch !== undefined
+  const by = step.by &&
+    await installedFor(dependencies, { companyId: record.company_id, userId: record.user_id }, step.service, step.by)
   return {
     ...step,
     ...(template === undefined ? {} : { template: { template, data: data ?? {} } }),
-    ...(step.by !== undefined && provider !== undefined && canDispatch ? { by: { ...step.by, provider } } : {})
+    ...(by === undefined ? {} : { by })
   }
 }
 

@@ -4,9 +4,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { toldStatuses } from '../../contract/callbacks.ts'
 import { DispatchError, refusal } from '../../contract/errors.ts'
 import { observe } from '../../contract/observations.ts'
-import type { DispatchStatus } from '../../contract/states.ts'
+import type { DispatchStatus, StepStatus } from '../../contract/states.ts'
 import type { Outcome } from '../../host/call/dispatch.ts'
-import type { EventActor } from '../../store/db/schema.ts'
+import type { EventActor, StepCandidate } from '../../store/db/schema.ts'
 import { DatabaseUnavailable } from '../../store/db/unavailable.ts'
 import { skipWithoutAcceptedSource } from '../../store/dispatch/deferred.ts'
 import { type DispatchRecord, findDispatch } from '../../store/dispatch/dispatch-views.ts'
@@ -29,20 +29,19 @@ export const settleRetryLimit = 15_000
 export type Settled = { status: DispatchStatus, finishedAt: Date | null }
 
 /**
- * Records what came of a step, as `actor` tells it, with its price and what follows. Tries again where the database does not answer. Throws
- * `outcome_unknown` where it is gone for too long, and `conflict` when another run has the dispatch.
+ * Records what came of a step, as `actor` tells it, with its price and what follows: `next`, another provider. Tries again where the
+ * database does not answer. Throws `outcome_unknown` where it is gone for too long, and `conflict` when another run has the dispatch.
  */
 export async function settle (
   dependencies: PipelineDependencies,
   run: Run,
   step: Step,
-  settlement: Settlement,
-  actor: EventActor
+  { settlement, actor, next }: { settlement: Settlement, actor: EventActor, next?: StepCandidate | undefined }
 ): Promise<Settled> {
   const { database, log } = dependencies
   const { companyId, dispatchId, runId } = run
-  const following = followingOf(dependencies, run, step, settlement)
-  const { status = 'running' } = following
+  const following = next === undefined ? followingOf(dependencies, run, step, settlement) : { next, detached: run.detached }
+  const { status = 'running' }: SettlementFollowUp = following
   const begun = performance.now()
   let failure: unknown
   for (const milliseconds of settleRetryDelays) {
@@ -62,7 +61,9 @@ export async function settle (
     } catch (error) {
       // The try before may have been committed although its answer was lost: then this one finds the step settled.
       if (error instanceof DispatchError) {
-        const record = failure === undefined ? undefined : await findRecorded(dependencies, run, step, settlement)
+        const record = failure === undefined
+          ? undefined
+          : await findRecorded(dependencies, run, step, next === undefined ? settlement.outcome : 'planned')
         if (record === undefined) throw error
         return { status, finishedAt: goesOn(status) ? null : record.finished_at }
       }
@@ -95,19 +96,19 @@ function goesOn (status: DispatchStatus): boolean {
   return status === 'running' || status === 'queued'
 }
 
-/** The record of the dispatch if the step has this outcome in it, whoever recorded it. */
+/** The record of the dispatch if the step has become in it what is expected, whoever recorded it. */
 async function findRecorded (
   { database, log }: PipelineDependencies,
   { companyId, dispatchId }: Run,
   { stepId }: Step,
-  { outcome }: Settlement
+  expected: StepStatus
 ): Promise<DispatchRecord | undefined> {
   const record = await findDispatch(database, companyId, dispatchId).catch((error: unknown) => {
     log.warn({ err: error, companyId, dispatchId }, 'the dispatch could not be read to see whether the outcome is recorded')
     return undefined
   })
   const all = record?.steps.flatMap((row) => [row, ...row.rests]) ?? []
-  return all.find((row) => row.step_id === stepId)?.status === outcome ? record : undefined
+  return all.find((row) => row.step_id === stepId)?.status === expected ? record : undefined
 }
 
 /** What follows the outcome of a step: the next step, the end of the dispatch, a retry, or a reconciliation. */

@@ -1,6 +1,6 @@
 import { DispatchError } from '../../contract/errors.ts'
 import type { Outcome } from '../../host/call/dispatch.ts'
-import type { EventActor } from '../../store/db/schema.ts'
+import type { EventActor, StepCandidate } from '../../store/db/schema.ts'
 import { beginAttempt, type Settlement } from '../../store/dispatch/steps.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import { recordLateOutcome } from '../recover/late-outcomes.ts'
@@ -9,6 +9,7 @@ import { isCallable, settled, type Step } from '../step.ts'
 import { checkDocuments, prepareCall } from './call.ts'
 import { handOn, handOnAgain } from './chain-document.ts'
 import { type HandOn, prepareContent } from './content.ts'
+import { fromFirst, isFollowing, leftOut, nextCandidate, withCandidate } from './failover.ts'
 import { advance, type Run } from './run.ts'
 import { settle, type Settled, settlementOf, settlementOfFailure } from './settle.ts'
 
@@ -29,16 +30,39 @@ export async function runSteps (dependencies: PipelineDependencies, run: Run): P
   return { dispatchId, test, metadata, createdAt, ...end, steps: run.steps }
 }
 
-/** The one way to run a step: prepare it, call its provider if it has one, record the outcome. */
-export async function runStep (dependencies: PipelineDependencies, run: Run, step: Step, hand: HandOn): Promise<Settled> {
+/**
+ * The one way to run a step: prepare it, call its provider if it has one, record the outcome. Of a list, the next provider is called where
+ * the one before has surely done nothing.
+ */
+export async function runStep (dependencies: PipelineDependencies, run: Run, planned: Step, hand: HandOn): Promise<Settled> {
+  const step = await fromFirst(dependencies, run, planned)
   const ready = await makeReady(dependencies, run, step, hand)
-  const failed = 'failed' in ready
-  const settlement = failed ? ready.failed : ready.call === undefined ? doneHere : settlementOf(await ready.call())
-  const actor: EventActor = failed || step.by === undefined ? { kind: 'system' } : { kind: 'provider', code: step.by.code }
-  try {
-    const end = await settle(dependencies, run, step, settlement, actor)
+  const settlement = 'failed' in ready ? ready.failed : ready.call === undefined ? doneHere : settlementOf(await ready.call())
+  // What failed here before the provider's turn would fail with every other one.
+  const next = 'failed' in ready && !ready.ofProvider ? undefined : nextCandidate(step, settlement)
+  const end = await settleReady(dependencies, run, ready, settlement, next)
+  if (next === undefined) {
     advance(run, settled(ready.step, settlement))
     return end
+  }
+  const state = { ...ready.step.state, generation: ready.step.state.generation + (settlement.outcome === 'rejected' ? 1 : 0) }
+  const following = await withCandidate(dependencies, run, { ...ready.step, state: { ...state, status: 'planned', error: null } }, next)
+  advance(run, following)
+  return runStep(dependencies, run, following, hand)
+}
+
+/** Records the outcome of a step. One that cannot be recorded is kept. */
+async function settleReady (
+  dependencies: PipelineDependencies,
+  run: Run,
+  ready: Ready,
+  settlement: Settlement,
+  next: StepCandidate | undefined
+): Promise<Settled> {
+  const { step } = ready
+  const actor: EventActor = 'failed' in ready || step.by === undefined ? { kind: 'system' } : { kind: 'provider', code: step.by.code }
+  try {
+    return await settle(dependencies, run, step, { settlement, actor, next })
   } catch (error) {
     const { companyId, dispatchId, runId } = run
     if (ready.attempt > 0) {
@@ -81,8 +105,11 @@ function inDoubt (settlement: Settlement): Settlement {
 /** A step that needs no provider is done once its content is made. */
 const doneHere: Settlement = { outcome: 'accepted', response: null }
 
-/** `step`: with what was made for it. `attempt`: its number, 0 where none is recorded. `failed`: why it cannot be called. */
-type Ready = { step: Step, attempt: number } & ({ call?: () => Promise<Outcome> } | { failed: Settlement })
+/**
+ * `step`: with what was made for it. `attempt`: its number, 0 where none is recorded. `failed`: why it cannot be called; `ofProvider`:
+ * because of its provider.
+ */
+type Ready = { step: Step, attempt: number } & ({ call?: () => Promise<Outcome> } | { failed: Settlement, ofProvider: boolean })
 
 /** Makes the content unless it was made before, and records the attempt. Whatever fails here, nothing was sent. */
 async function makeReady (dependencies: PipelineDependencies, run: Run, step: Step, hand: HandOn): Promise<Ready> {
@@ -104,7 +131,7 @@ async function makeReady (dependencies: PipelineDependencies, run: Run, step: St
       stepId,
       runId,
       ...fresh,
-      ...(by?.provider === undefined ? {} : { provider: by.provider })
+      ...(by?.provider === undefined ? {} : { provider: { code: by.code, version: by.provider.version, configuredBy: by.configuredBy } })
     })
     ready.step = {
       ...step,
@@ -118,6 +145,9 @@ async function makeReady (dependencies: PipelineDependencies, run: Run, step: St
   } catch (error) {
     if (error instanceof DispatchError && error.word === 'conflict') throw error
     dependencies.log.warn({ err: error, companyId, dispatchId }, 'the provider was not called')
-    return { ...ready, failed: settlementOfFailure(error, run.steps[0]?.stepId === stepId ? '' : `/${step.service}`) }
+    const failed = settlementOfFailure(error, run.steps[0]?.stepId === stepId ? '' : `/${step.service}`)
+    const cannot = isFollowing(step) && error instanceof DispatchError && error.word === 'validation_failed'
+    const ofProvider = ready.attempt > 0 || cannot || (by !== undefined && by.provider === undefined)
+    return { ...ready, failed: cannot ? leftOut(step, failed) : failed, ofProvider }
   }
 }

@@ -6,7 +6,7 @@ declare
   nth integer := 0;
 begin
   select * into begun from jsonb_to_record(given) as begun (company_id integer, dispatch_id uuid, step_id uuid, run_id uuid,
-    provider_version text, document_id uuid, made jsonb, documents jsonb, events jsonb);
+    provider_code text, provider_version text, configured_by text, document_id uuid, made jsonb, documents jsonb, events jsonb);
   perform calls.become(begun.company_id, moment);
 
   perform from dispatches where dispatch_id = begun.dispatch_id and company_id = begun.company_id and run_id = begun.run_id for share;
@@ -22,7 +22,8 @@ begin
   if begun.documents <> '[]' then
     perform calls.add_documents(begun.company_id, begun.dispatch_id, begun.documents, moment);
   end if;
-  update steps set status = 'calling', provider_version = begun.provider_version, error = null, next_look_at = null, next_try_at = null,
+  update steps set status = 'calling', provider_code = coalesce(begun.provider_code, provider_code),
+    provider_version = begun.provider_version, configured_by = coalesce(begun.configured_by, configured_by), error = null, next_look_at = null, next_try_at = null,
     document_id = coalesce(begun.document_id, document_id), made = coalesce(begun.made, made)
   where step_id = begun.step_id and company_id = begun.company_id;
   insert into events (company_id, dispatch_id, step_id, kind, actor, facts, at)

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '@dispatch/common'
 import type { ProviderResponse } from '../../contract/response.ts'
 import type { ChosenBy, ConfiguredBy, DispatchStatus, EventKind, StepStatus } from '../../contract/states.ts'
 import type { PreparedJobs } from '../db/jobs.ts'
-import type { EventActor, StepError } from '../db/schema.ts'
+import type { EventActor, StepCandidate, StepError } from '../db/schema.ts'
 import type { documentRow } from '../dispatch/documents.ts'
 import type { auditRow } from '../tenants/audit.ts'
 
@@ -83,11 +83,14 @@ type NewStepRow = {
   template_version: number | undefined
   data: JsonObject | undefined
   deferred_on: string | undefined
+  providers: readonly StepCandidate[] | undefined
 }
 
 type NewAttemptRows = RunKey & {
   step_id: string
+  provider_code: string | undefined
   provider_version: string | undefined
+  configured_by: ConfiguredBy | undefined
   document_id: string | undefined
   made: JsonObject | undefined
   documents: readonly DocumentRow[]
@@ -108,6 +111,7 @@ type StepSettlement = RunKey & {
   try_after: number | undefined
   look_after: number | undefined
   look_last: number | undefined
+  next: StepCandidate | undefined
   jobs: readonly PreparedJobs[]
 }
 

@@ -1,5 +1,6 @@
 -- Records what came of a step with its price, and what follows. "status" is what the dispatch becomes: with "running" its run goes on,
--- else the run ends. Without it the step is beside the path of its dispatch, which stays what it is. Answers whether no client waits for
+-- else the run ends. Without it the step is beside the path of its dispatch, which stays what it is. With "next" the run goes on with the
+-- step, which waits for that provider then. A step in doubt has no other providers any more. Answers whether no client waits for
 -- the end any more. Answers null, and changes nothing, where the run has not the dispatch, or the step is in none of the states
 -- "from_states".
 create function calls.settle_step(given jsonb, moment timestamptz) returns boolean language plpgsql as $$
@@ -11,7 +12,7 @@ declare
 begin
   select * into settled from jsonb_to_record(given) as settled (company_id integer, dispatch_id uuid, step_id uuid, run_id uuid,
     from_states text[], outcome text, response jsonb, error jsonb, kind text, actor jsonb, facts jsonb, status text, detached boolean,
-    try_after double precision, look_after double precision, look_last double precision, jobs jsonb);
+    try_after double precision, look_after double precision, look_last double precision, next jsonb, jobs jsonb);
   perform calls.become(settled.company_id, moment);
 
   select detached or settled.detached into now_detached from dispatches
@@ -34,7 +35,7 @@ begin
     if settled.status is null then
       step.next_try_at := try_at;
     end if;
-  elsif settled.outcome <> 'uncertain' then
+  elsif settled.outcome <> 'uncertain' and settled.next is null then
     step.held := 0;
   end if;
   if settled.outcome = 'uncertain' then
@@ -49,14 +50,21 @@ begin
   elsif settled.outcome = 'rejected' then
     step.generation := step.generation + 1;
   end if;
-  update steps set status = settled.outcome, remote_id = settled.response->>'id', response = settled.response, error = settled.error,
+  update steps set status = case when settled.next is null then settled.outcome else 'planned' end, remote_id = settled.response->>'id',
+    response = settled.response, error = case when settled.next is null then settled.error end,
+    provider_code = coalesce(settled.next->>'code', provider_code), provider_version = coalesce(settled.next->>'version', provider_version),
+    configured_by = coalesce(settled.next->>'configuredBy', configured_by),
+    providers = case when settled.outcome = 'uncertain' then null else providers end,
     charged = step.charged, held = step.held, tries = step.tries, next_try_at = step.next_try_at, generation = step.generation,
     uncertain_at = step.uncertain_at, looks = step.looks, next_look_at = step.next_look_at
   where step_id = settled.step_id and company_id = settled.company_id;
   update attempts set answered_at = moment, outcome = settled.outcome, error = settled.error
   where step_id = settled.step_id and company_id = settled.company_id and answered_at is null;
 
-  if settled.status is null then
+  if settled.next is not null then
+    update dispatches set detached = now_detached
+    where dispatch_id = settled.dispatch_id and company_id = settled.company_id and detached <> now_detached;
+  elsif settled.status is null then
     update dispatches set detached = now_detached, run_id = null, leased_until = null
     where dispatch_id = settled.dispatch_id and company_id = settled.company_id;
   elsif settled.status = 'running' then

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
 import type { Selectable } from 'kysely'
 import { isDeepStrictEqual } from 'node:util'
+import type { ListedProvider } from '../../contract/provider-list.ts'
 import type { StoredSettings } from '../../host/settings/settings.ts'
 import type { CompanyQueries, Database } from '../db/database.ts'
 import { createFreshCache } from '../db/fresh-cache.ts'
@@ -11,7 +12,8 @@ import { type AuditStamp, noteAudit } from '../tenants/audit.ts'
 /** The owner of a choice or a configuration: the company, or one of its users. */
 export type Owner = { companyId: number, userId: number | null }
 
-export type StoredChoice = { userId: number | null, service: string, providerCode: string }
+/** `providers`: the whole list, where there are several; `providerCode` is its first. */
+export type StoredChoice = { userId: number | null, service: string, providerCode: string, providers?: readonly ListedProvider[] }
 
 /** A stored configuration of a provider. */
 export type StoredConfiguration = {
@@ -39,8 +41,8 @@ export type Configurations = {
   of: (companyId: number) => Promise<CompanyConfiguration>
   /** The same, after a new freshness check. */
   latest: (companyId: number) => Promise<CompanyConfiguration>
-  /** Chooses the provider of a service; null removes the choice. */
-  choose: (owner: Owner, choice: { service: string, providerCode: string | null }, signature: AuditStamp) => Promise<void>
+  /** Chooses the providers of a service; none removes the choice. */
+  choose: (owner: Owner, choice: { service: string, providers: readonly ListedProvider[] }, signature: AuditStamp) => Promise<void>
   /** Replaces a configuration by what `edit` makes of the stored one. Nobody can change it in between. */
   edit: (
     owner: Owner,
@@ -63,20 +65,24 @@ export function createConfigurations (database: Database, freshness: Freshness):
       return of(companyId)
     },
 
-    choose: ({ companyId, userId }, { service, providerCode }, signature) =>
+    choose: ({ companyId, userId }, { service, providers: [first, ...others] }, signature) =>
       database.company(companyId, async (queries) => {
         const own = queries.deleteFrom('choices').where('company_id', '=', companyId).where('user_id', 'is not distinct from', userId)
           .where('service', '=', service)
-        if (providerCode === null) {
+        const list = first === undefined || others.length === 0 ? null : [first, ...others]
+        if (first === undefined) {
           await own.execute()
         } else {
-          const row = { company_id: companyId, user_id: userId, service, provider_code: providerCode, updated_at: signature.at }
-          await queries.insertInto('choices').values(row)
-            .onConflict((conflict) =>
-              conflict.columns(['company_id', 'user_id', 'service']).doUpdateSet({ provider_code: providerCode, updated_at: signature.at })
-            ).execute()
+          const chosen = {
+            provider_code: first.providerName,
+            providers: list === null ? null : JSON.stringify(list),
+            updated_at: signature.at
+          }
+          await queries.insertInto('choices').values({ company_id: companyId, user_id: userId, service, ...chosen })
+            .onConflict((conflict) => conflict.columns(['company_id', 'user_id', 'service']).doUpdateSet(chosen)).execute()
         }
-        await note(queries, { companyId, userId }, 'choice.changed', { kind: 'choice', id: service }, { provider: providerCode }, signature)
+        const facts = { provider: first?.providerName ?? null, ...(list === null ? {} : { providers: list }) }
+        await note(queries, { companyId, userId }, 'choice.changed', { kind: 'choice', id: service }, facts, signature)
       }),
 
     edit: ({ companyId, userId }, providerCode, edit, signature) =>
@@ -143,7 +149,12 @@ async function read (database: Database, companyId: number): Promise<CompanyConf
       'provider_code'
     ).execute()
     return {
-      choices: choices.map((row) => ({ userId: row.user_id, service: row.service, providerCode: row.provider_code })),
+      choices: choices.map(({ user_id: userId, service, provider_code: providerCode, providers }) => ({
+        userId,
+        service,
+        providerCode,
+        ...(providers === null ? {} : { providers })
+      })),
       configurations: configurations.map(configurationOf)
     }
   })

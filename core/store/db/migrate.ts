@@ -20,6 +20,7 @@ import * as providers from '../migrations/022-providers.ts'
 import * as marketplace from '../migrations/023-marketplace.ts'
 import * as catalogs from '../migrations/024-catalogs.ts'
 import * as adapterSettings from '../migrations/025-adapter-settings.ts'
+import * as providerLists from '../migrations/026-provider-lists.ts'
 import { createDatabaseFunctions } from './database-functions.ts'
 import type { Database } from './database.ts'
 
@@ -44,7 +45,8 @@ const migrations = {
   '022-providers': providers,
   '023-marketplace': marketplace,
   '024-catalogs': catalogs,
-  '025-adapter-settings': adapterSettings
+  '025-adapter-settings': adapterSettings,
+  '026-provider-lists': providerLists
 }
 
 /** PostgreSQL 15, the oldest version with `nulls not distinct`, which the schema uses. */

@@ -7,6 +7,7 @@ import type { Envelope } from '../../access/keyring.ts'
 import type { AttemptOutcome, CallbackState, CallbackType } from '../../contract/callbacks.ts'
 import type { DeliveryStatus, EventService } from '../../contract/delivery.ts'
 import type { ErrorWord } from '../../contract/errors.ts'
+import type { ListedProvider } from '../../contract/provider-list.ts'
 import type { ProviderResponse } from '../../contract/response.ts'
 import type { ChosenBy, ConfiguredBy, DispatchStatus, EventKind, StepStatus } from '../../contract/states.ts'
 import type { StoredSecrets } from '../../host/settings/settings.ts'
@@ -34,7 +35,14 @@ export type Tables = {
     disabled_at: Date | null
     created_at: Date
   }
-  choices: { company_id: number, user_id: number | null, service: string, provider_code: string, updated_at: Date }
+  choices: {
+    company_id: number
+    user_id: number | null
+    service: string
+    provider_code: string
+    providers: Plain<readonly ListedProvider[]> | null
+    updated_at: Date
+  }
   configurations: {
     company_id: number
     user_id: number | null
@@ -146,6 +154,7 @@ export type Tables = {
     tries: Generated<number>
     rest_of: string | null
     cancel_run: string | null
+    providers: Plain<readonly StepCandidate[]> | null
   }
   attempts: {
     step_id: string
@@ -340,6 +349,9 @@ export type InboundState = 'waiting' | 'held' | 'applied' | 'kept' | 'duplicate'
  * `retryAfter`: the seconds that the vendor asked to wait.
  */
 export type StepError = { word: ErrorWord, message: string, details?: readonly Problem[], retryAfter?: number }
+
+/** A provider of the list of a step. `version`: the one that it was planned with. */
+export type StepCandidate = Omit<ListedProvider, 'providerName'> & { code: string, version: string, configuredBy: ConfiguredBy }
 
 /** Who caused an event of the timeline. */
 export type EventActor = { kind: 'user', userId: number, impersonatorId?: number, keyId?: string } | { kind: 'system' } | {

@@ -5,7 +5,8 @@ import type { EventActor, StepError } from '../db/schema.ts'
 import type { SqlTimestamp } from '../db/sql-timestamp.ts'
 import { deferredStateOf, isDeferred, lacksAcceptedSource } from './deferred-states.ts'
 import type { DispatchRecord, StepRecord } from './dispatch-views.ts'
-import type { DispatchRef, Replacement } from './runs.ts'
+import { firstOfList } from './first-of-list.ts'
+import { type DispatchRef, replacedColumns, type Replacement } from './runs.ts'
 
 /** The failed deferred steps of a dispatch. */
 export function failedDeferred ({ steps }: DispatchRecord): StepRecord[] {
@@ -69,13 +70,15 @@ export async function retryDeferred (
   { companyId, dispatchId, actor, replacement }: DispatchRef & { actor: EventActor, replacement?: Replacement },
   now: SqlTimestamp
 ): Promise<string[]> {
-  const replaced = replacement === undefined ? sql`` : sql`,
-      fields = case when step_id = ${replacement.stepId} then ${JSON.stringify(replacement.fields)}::jsonb else fields end,
-      request_settings = case when step_id = ${replacement.stepId} then ${JSON.stringify(replacement.requestSettings)}::jsonb
-        else request_settings end`
+  if (replacement !== undefined) {
+    await queries.updateTable('steps').set(replacedColumns(replacement)).where('step_id', '=', replacement.stepId)
+      .where('company_id', '=', companyId).where('dispatch_id', '=', dispatchId).where(isDeferred('failed')).execute()
+  }
   const { rows } = await sql<{ stepId: string }>`
     with readied as (
-      update steps set status = 'planned', tries = 0, looks = 0, uncertain_at = null, next_try_at = ${now} ${replaced}
+      update steps set status = 'planned', tries = 0, looks = 0, uncertain_at = null, next_try_at = ${now},
+        provider_code = ${firstOfList.provider_code}, provider_version = ${firstOfList.provider_version},
+        configured_by = ${firstOfList.configured_by}
       where dispatch_id = ${dispatchId} and company_id = ${companyId} and ${isDeferred('failed')} returning step_id, deferred_on
     ), event as (
       insert into events (company_id, dispatch_id, step_id, kind, actor, facts, at)

@@ -4,7 +4,7 @@ import { DispatchError } from '../../contract/errors.ts'
 import type { ChosenBy, ConfiguredBy } from '../../contract/states.ts'
 import { callFunction } from '../db/database-functions.ts'
 import type { CompanyQueries, Database } from '../db/database.ts'
-import type { EventActor } from '../db/schema.ts'
+import type { EventActor, StepCandidate } from '../db/schema.ts'
 import { documentRow, type NewDocument } from './documents.ts'
 import type { DispatchStart } from './lease.ts'
 
@@ -21,7 +21,7 @@ export type NewDispatch = {
   documentNumber?: string
   recipient?: string
   callbackUrl?: string
-  /** Requested with a test key. */
+  /** Requested with a test key, or for test environments. */
   test?: boolean
   /** The file that came with the request, for the first step. */
   document?: NewDocument
@@ -34,7 +34,15 @@ export type NewStep = {
   stepId: string
   service: string
   /** Undefined for a service that needs no provider. */
-  by?: { code: string, version: string, chosenBy: ChosenBy, configuredBy: ConfiguredBy, sandbox: boolean }
+  by?: {
+    code: string
+    version: string
+    chosenBy: ChosenBy
+    configuredBy: ConfiguredBy
+    sandbox: boolean
+    /** All that can do it, in the order in which they are tried. */
+    list?: readonly StepCandidate[]
+  }
   fields: JsonObject
   requestSettings: JsonObject
   /** The template and the data of the document to make. */
@@ -122,7 +130,8 @@ function stepRows (steps: readonly NewStep[], document: NewDocument | undefined)
       template_id: content?.template.id,
       template_version: content?.template.version,
       data: content?.data,
-      deferred_on: step.deferredOn
+      deferred_on: step.deferredOn,
+      providers: step.by?.list
     }
   })
   return { steps: rows, price: rows.reduce((sum, { held }) => sum + held, 0) }

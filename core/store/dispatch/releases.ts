@@ -38,7 +38,9 @@ export async function releaseSteps (database: Database, what: ReleaseFilter, by:
 }
 
 function ofProvider ({ providerName, service }: ReleaseFilter): RawBuilder<unknown> {
-  return sql`steps.provider_code = coalesce(${providerName ?? null}, steps.provider_code)
+  const name = providerName ?? null
+  return sql`(steps.provider_code = coalesce(${name}, steps.provider_code)
+    or steps.providers @> jsonb_build_array(jsonb_build_object('code', ${name}::text)))
     and steps.service = coalesce(${service ?? null}, steps.service)`
 }
 

@@ -10,6 +10,7 @@ import { addSeconds, type SqlTimestamp } from '../db/sql-timestamp.ts'
 import { unskipDeferred } from './deferred-states.ts'
 import { type DispatchRecord, readDispatch } from './dispatch-views.ts'
 import { hasFreeCredits, insufficientCredits, withCreditCheck } from './dispatches.ts'
+import { firstOfList } from './first-of-list.ts'
 import type { DispatchStart, Lease, ReconcileSchedule, TransactionHook } from './lease.ts'
 
 /** A dispatch and its company. */
@@ -82,6 +83,11 @@ const open = ['planned', 'unavailable', 'rejected'] as const
 /** What a retry changes of the step that failed. */
 export type Replacement = { stepId: string, fields: JsonObject, requestSettings: JsonObject }
 
+/** The columns that a replacement changes. The fields suit the provider that was called last, so no other one is tried any more. */
+export function replacedColumns ({ fields, requestSettings }: Replacement) {
+  return { fields: JSON.stringify(fields), request_settings: JSON.stringify(requestSettings), providers: null }
+}
+
 /**
  * Continues a dispatch that ended before all its steps were done: their prices are held again, and it runs or waits for its job. Answers
  * false where it is in another state, or another run has it. Throws `insufficient_credits`, and `conflict` where the step to replace was
@@ -117,10 +123,7 @@ export async function resumeDispatch (
       .returning('dispatch_id').executeTakeFirst()
     if (taken === undefined) return false
     if (replacement !== undefined) {
-      const replaced = await queries.updateTable('steps').set({
-        fields: JSON.stringify(replacement.fields),
-        request_settings: JSON.stringify(replacement.requestSettings)
-      })
+      const replaced = await queries.updateTable('steps').set(replacedColumns(replacement))
         .where('step_id', '=', replacement.stepId).where('company_id', '=', companyId).where('status', 'in', open).returning('step_id')
         .executeTakeFirst()
       if (replaced === undefined) {
@@ -146,14 +149,15 @@ export async function resumeDispatch (
   return withCreditCheck(database, asked, () => database.company(companyId, transaction))
 }
 
-/** Holds the prices of the steps that are left, and resets these to `planned`. Answers the sum, in credits. */
+/** Holds the prices of the steps that are left, and resets these to `planned` with the first of their list. Answers the sum, in credits. */
 async function holdAgain (queries: CompanyQueries, { companyId, dispatchId }: DispatchRef): Promise<number> {
   const steps = await queries.updateTable('steps').set((step) => ({
     held: step.ref('price'),
     status: 'planned',
     tries: 0,
     looks: 0,
-    uncertain_at: null
+    uncertain_at: null,
+    ...firstOfList
   }))
     .where('dispatch_id', '=', dispatchId).where('company_id', '=', companyId).where('deferred_on', 'is', null).where('rest_of', 'is', null)
     .where('status', 'in', open).returning('price').execute()

@@ -2,20 +2,23 @@ import type { JsonObject } from '@dispatch/common'
 import { sql } from 'kysely'
 import { DispatchError } from '../../contract/errors.ts'
 import type { ProviderResponse } from '../../contract/response.ts'
-import type { DispatchStatus, EventKind, StepStatus } from '../../contract/states.ts'
+import type { ConfiguredBy, DispatchStatus, EventKind, StepStatus } from '../../contract/states.ts'
 import { callFunction, callFunctionWithin } from '../db/database-functions.ts'
 import { asOwner, type Database } from '../db/database.ts'
 import type { PreparedJobs } from '../db/jobs.ts'
-import type { EventActor, StepError } from '../db/schema.ts'
+import type { EventActor, StepCandidate, StepError } from '../db/schema.ts'
 import { documentRow, type NewDocument } from './documents.ts'
 import type { ReconcileSchedule, TransactionHook } from './lease.ts'
 
 /** A step of a dispatch, and the run that works on it. */
 export type RunStepRef = { companyId: number, dispatchId: string, stepId: string, runId: string }
 
-/** A step that is about to be done: its provider, and what was made for it since it was recorded. */
+/**
+ * A step that is about to be done: its provider, and what was made for it since it was recorded. `configuredBy`: where its provider may be
+ * another one than the recorded.
+ */
 export type NewAttempt = RunStepRef & {
-  provider?: { code: string, version: string }
+  provider?: { code: string, version: string, configuredBy?: ConfiguredBy }
   document?: NewDocument
   /** The pictures of an e-mail. */
   pictures?: readonly NewDocument[]
@@ -35,7 +38,9 @@ export async function beginAttempt (
     dispatch_id: dispatchId,
     step_id: stepId,
     run_id: runId,
+    provider_code: provider?.code,
     provider_version: provider?.version,
+    configured_by: provider?.configuredBy,
     document_id: document?.documentId,
     made,
     documents: (document === undefined ? pictures : [document, ...pictures]).map(documentRow),
@@ -60,12 +65,14 @@ export type Settlement =
 
 /**
  * What follows a settlement. `status`: the new status of the dispatch; with `running` the run continues, else its lease ends. Without it
- * the step is deferred, and the dispatch keeps its status. `tryAfter`: seconds until the step is tried again by itself; its price stays
+ * the step is deferred, and the dispatch keeps its status. `next`: the provider that is tried now; the run continues, and the price stays
+ * held. `tryAfter`: seconds until the step is tried again by itself; its price stays
  * held until then. `look`: when it is looked at again. `detached`: no client waits for the end any more. `jobs` are added and `also` runs
  * in the same transaction; so does `tell`, where no client waits.
  */
 export type SettlementFollowUp = {
   status?: DispatchStatus
+  next?: StepCandidate
   tryAfter?: number
   look?: ReconcileSchedule
   detached?: boolean
@@ -119,7 +126,7 @@ type StepToSettle = RunStepRef & { actor: EventActor, kind?: EventKind, facts?: 
 function settledRow (
   { companyId, dispatchId, stepId, runId, actor, from = open, ...step }: StepToSettle,
   settlement: Settlement,
-  { status, tryAfter, look, detached = false, jobs = [] }: SettlementFollowUp
+  { status, next, tryAfter, look, detached = false, jobs = [] }: SettlementFollowUp
 ) {
   const { outcome } = settlement
   const [response, error] = settlement.outcome === 'accepted' ? [settlement.response, null] : [null, settlement.error]
@@ -139,13 +146,15 @@ function settledRow (
       ...step.facts,
       outcome,
       ...(error === null ? {} : { error: error.word }),
-      ...(response === null ? {} : { remoteId: response.id })
+      ...(response === null ? {} : { remoteId: response.id }),
+      ...(next === undefined ? {} : { nextProviderName: next.code })
     },
     status,
     detached,
     try_after: tryAfter,
     look_after: look?.after,
     look_last: look?.last,
+    next,
     jobs
   }
 }

@@ -300,10 +300,14 @@ async function usesOf (queries: Queries, code: string): Promise<AdapterUse[]> {
   const { rows } = await sql<AdapterUse>`
     select company_id as "companyId", kind, count(*)::int as count from (
       select company_id, 'configuration' as kind from configurations where provider_code = ${code}
-      union all select company_id, 'choice' from choices where provider_code = ${code}
+      union all select company_id, 'choice' from choices
+        where provider_code = ${code} or providers @> ${JSON.stringify([{ providerName: code }])}::jsonb
       union all select company_id, 'dispatch' from steps join dispatches using (company_id, dispatch_id)
-        where provider_code = ${code} and dispatches.status in ('queued', 'running', 'uncertain') and steps.status <> 'accepted'
-      union all select company_id, 'dispatch' from steps where provider_code = ${code} and status = 'waiting'
+        where (provider_code = ${code} or providers @> ${
+    JSON.stringify([{ code }])
+  }::jsonb) and dispatches.status in ('queued', 'running', 'uncertain') and steps.status <> 'accepted'
+      union all select company_id, 'dispatch' from steps
+        where (provider_code = ${code} or providers @> ${JSON.stringify([{ code }])}::jsonb) and status = 'waiting'
       union all select company_id, 'delivery' from steps where provider_code = ${code} and status = 'accepted' and not delivery_settled
         and delivery_status is not null
     ) as uses group by company_id, kind order by company_id, kind`.execute(queries)

@@ -313,8 +313,9 @@ await t.test('what cannot be recorded is told as in doubt, even a refusal: anoth
     syncBuiltinESMExports()
   })
   for (const outcome of ['rejected', 'unavailable', 'uncertain'] as const) {
-    const settled = settle(away, run, step, { outcome, error: { word: 'provider_unavailable', message: 'Not now.' } }, {
-      kind: 'system'
+    const settled = settle(away, run, step, {
+      settlement: { outcome, error: { word: 'provider_unavailable', message: 'Not now.' } },
+      actor: { kind: 'system' }
     }).catch((error: unknown) => error)
     for (let tries = 0; tries < 8; tries++) {
       await setImmediate()

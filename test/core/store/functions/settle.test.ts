@@ -22,6 +22,7 @@ const given = (key: Key, more: Partial<Given>): Given => ({
   try_after: undefined,
   look_after: undefined,
   look_last: undefined,
+  next: undefined,
   jobs: [],
   ...more
 })

@@ -64,6 +64,7 @@ export function opening ({ companyId, userId }: Company, { steps = [{}], ...more
     template_version: undefined,
     data: undefined,
     deferred_on: undefined,
+    providers: undefined,
     ...step
   }))
   return {
@@ -167,7 +168,15 @@ export async function openFunctions (t: Test) {
 }
 
 /** What `begin_attempt` is given beside the key, where a provider is called. */
-export const attempt = { provider_version: '1.0.1', document_id: undefined, made: undefined, documents: [], events: [] }
+export const attempt = {
+  provider_code: undefined,
+  provider_version: '1.0.1',
+  configured_by: undefined,
+  document_id: undefined,
+  made: undefined,
+  documents: [],
+  events: []
+}
 
 /** Companies with 10 credits and one user each, unless told. */
 function companyFactory (database: Database) {

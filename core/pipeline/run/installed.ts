@@ -1,0 +1,17 @@
+import { providerOfStep } from '../../configuration/serving.ts'
+import type { ServiceName } from '../../contract/service-names.ts'
+import type { PipelineDependencies } from '../dependencies.ts'
+import type { StepProvider } from '../step.ts'
+
+export type ProviderDependencies = Pick<PipelineDependencies, 'host' | 'configurations' | 'keyring'>
+
+/** The provider of a step with what of it is installed now, if that can do the service. */
+export async function installedFor (
+  dependencies: ProviderDependencies,
+  who: { companyId: number, userId: number },
+  service: ServiceName,
+  by: StepProvider
+): Promise<StepProvider> {
+  const provider = await providerOfStep(dependencies, { ...who, ...by })
+  return provider?.verbs[service]?.dispatch === undefined ? by : { ...by, provider }
+}
