@@ -14,6 +14,7 @@ import { createLogger, logOutput, standardOutput } from '../plugins/hooks/loggin
 import { openMetrics } from '../plugins/metrics/server.ts'
 import { createHttpRefusalServer } from '../plugins/server/http-refusal-server.ts'
 import { openDataDirectory } from './data-directory.ts'
+import { buildDemoCatalog, prepareDemoCatalog } from './demo-catalog/demo-catalog.ts'
 import { sentenceOf } from './failure.ts'
 import { withFreePort } from './free-port.ts'
 import { endOnSignal } from './signals.ts'
@@ -82,6 +83,7 @@ async function open (config: Config, task: Task, opened: AsyncDisposableStack, e
 
 async function serve (config: Config, databaseUrl: string, { opened, end, log, output }: Starting): Promise<void> {
   requireHttps(config)
+  if (config.demoCatalog !== undefined) await prepareDemoCatalog(config.demoCatalog)
   const app = await startApp(config, databaseUrl, { opened, end, log })
   const server = await createServer(app, log)
   opened.defer(() => server.close())
@@ -89,6 +91,7 @@ async function serve (config: Config, databaseUrl: string, { opened, end, log, o
   const address = await server.listen({ host: config.host, port: config.port })
   if (config.httpPort !== undefined) opened.adopt(await refusePlain(app, config.host, config.httpPort), endPlain)
   if (config.environment === 'development') output.write(welcome(address, new Date()))
+  if (config.demoCatalog !== undefined) opened.use(buildDemoCatalog(config.demoCatalog, app))
   // Opened last, so that it comes before everything is closed.
   opened.defer(() => leave(app, config, { end, log }))
 }

@@ -96,7 +96,7 @@ function isWanted ({ code, name, publisher = '', state, services }: AdapterView,
     wanted === undefined || offered.some((service) => service[field]?.includes(wanted) ?? field === 'countries')
   return offered.length > 0 && has('documentTypes', query.documentType) && has('countries', query.country) &&
     (query.state === undefined || query.state === state) &&
-    words.every((word) => [code, name, publisher].some((text) => text.toLowerCase().includes(word)))
+    words.every((word) => [code, name, publisher, ...Object.keys(services)].some((text) => text.toLowerCase().includes(word)))
 }
 
 function isSeen ({ adapter }: KnownAdapter, { companyId, isOperator }: Reader): boolean {

@@ -28,6 +28,16 @@ const livesEvery = 10
 const longestWait = 2_000
 const waitStep = 100
 
+/** For a process that loads no providers: waits up to 2 seconds until every other one has made the last reload. */
+export async function waitForReloads (database: Database): Promise<void> {
+  const latest = await readReloads(database)
+  const begun = performance.now()
+  while (performance.now() - begun < longestWait) {
+    if ((await listProcesses(database)).every(({ number }) => number >= latest)) return
+    await pause(waitStep)
+  }
+}
+
 /** Begins to follow the reloads that any process asks for. */
 export async function startProviderSync ({ database, host, log, newId }: {
   database: Database

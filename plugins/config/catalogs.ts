@@ -1,6 +1,7 @@
 import { readPublicKey } from '@dispatch/marketplace'
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { ConfigError } from './config-error.ts'
 
 /** A catalog of adapters: its directory or address, and the files of the keys whose signatures count. */
@@ -23,9 +24,17 @@ export function catalogsOf (text: string): { catalogs?: CatalogConfig[] } {
   return catalogs.length === 0 ? {} : { catalogs }
 }
 
-/** The catalogs with their keys. Throws a {@link ConfigError} for a key that cannot be read. */
-export async function readCatalogPlaces ({ catalogs = [] }: { catalogs?: readonly CatalogConfig[] }) {
-  return await Promise.all(catalogs.map(async ({ address, keyFiles }) => ({ address, keys: await Promise.all(keyFiles.map(readKey)) })))
+/** The name of the key that signs the demo catalog, in its folder. */
+export const demoKey = 'demo'
+
+/**
+ * The catalogs with their keys: those that are configured, then the demo catalog, once it has its key. Throws a {@link ConfigError} for a
+ * key that cannot be read.
+ */
+export async function readCatalogPlaces ({ catalogs = [], demoCatalog }: { catalogs?: readonly CatalogConfig[], demoCatalog?: string }) {
+  const demo = demoCatalog === undefined ? [] : [{ address: demoCatalog, keyFiles: [join(demoCatalog, `${demoKey}.public.json`)] }]
+  const places = [...catalogs, ...demo.filter(({ keyFiles }) => keyFiles.every((file) => existsSync(file)))]
+  return await Promise.all(places.map(async ({ address, keyFiles }) => ({ address, keys: await Promise.all(keyFiles.map(readKey)) })))
 }
 
 async function readKey (file: string) {

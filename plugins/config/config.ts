@@ -17,6 +17,8 @@ export type Config = TransportConfig & {
   providerDirectories: string[]
   /** Catalogs of adapters, the first of those that list a code counts. */
   catalogs?: CatalogConfig[]
+  /** In development: the folder of the catalog of the adapters that come with the project. */
+  demoCatalog?: string
   /** Which providers run in processes of their own. */
   sandbox: 'none' | 'all'
   /** The folder where providers may write files, with a subfolder for each company; without it no provider writes files. */
@@ -58,10 +60,13 @@ export function readConfig (variables: NodeJS.ProcessEnv): Config {
   const env = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''))
   const environment = oneOf(env, 'NODE_ENV', ['development', 'production'], 'development')
   const databaseUrl = env['DATABASE_URL']
+  const dataDirectory = resolve(env['DISPATCH_DATA_DIR'] ?? join(root, 'data'))
+  const showsDemo = oneOf(env, 'DISPATCH_DEMO_CATALOG', ['on', 'off'], 'on') === 'on' && environment === 'development'
   return {
     environment,
     ...transportOf(env, environment),
-    dataDirectory: resolve(env['DISPATCH_DATA_DIR'] ?? join(root, 'data')),
+    dataDirectory,
+    ...(showsDemo ? { demoCatalog: join(dataDirectory, 'demo-catalog') } : {}),
     ...(databaseUrl === undefined ? {} : { databaseUrl: databaseUrlOf(databaseUrl) }),
     providerDirectories:
       env['DISPATCH_PROVIDERS_DIR']?.split(delimiter).filter((directory) => directory !== '').map((directory) => resolve(directory)) ??

@@ -1,7 +1,7 @@
 import { compile } from '@dispatch/common'
 import { type AdapterDetail, adapterDetailOf, type AdapterView, adapterViewsOf, type AuditStamp, type CatalogView, createCatalogs,
   createCompanyAccounts, createLazySandbox, createMarketplace, createNetwork, type Database, DispatchError, type Marketplace,
-  MarketplaceQuery, openAdapters, platform, seedDemo } from '@dispatch/core'
+  MarketplaceQuery, openAdapters, platform, seedDemo, waitForReloads } from '@dispatch/core'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -109,7 +109,11 @@ async function withMarketplace<Result> (config: Config, work: (marketplace: Mark
     const sandbox = createLazySandbox({ cache: join(config.dataDirectory, 'sandbox'), log })
     try {
       const { files, unlock } = await openAdapters({ folder: join(config.dataDirectory, 'adapters'), database, sandbox: sandbox.open, log })
-      // Running processes follow by themselves.
+      // Running processes follow by themselves, within a second.
+      const follow = async (): Promise<void> => {
+        await unlock()
+        await waitForReloads(database)
+      }
       const catalogs = createCatalogs({
         database,
         places: await readCatalogPlaces(config),
@@ -118,7 +122,7 @@ async function withMarketplace<Result> (config: Config, work: (marketplace: Mark
       })
       const keyring = await openKeyring(config)
       return await work(
-        createMarketplace({ database, keyring, log, files, sandbox: sandbox.open, follow: unlock, catalogs })
+        createMarketplace({ database, keyring, log, files, sandbox: sandbox.open, follow, catalogs })
       )
     } finally {
       await Promise.all([sandbox.close(), network.close()])

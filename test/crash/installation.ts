@@ -113,7 +113,8 @@ function environment (folder: string, { url }: CrashDatabase): NodeJS.ProcessEnv
     DISPATCH_WEBHOOKS_ENDPOINT_AUTH_DRAFTED: vendorLogin,
     DISPATCH_DISPATCH_LIMIT: '0',
     DISPATCH_AUTH_LIMIT: '0',
-    DISPATCH_LOG_LEVEL: 'warn'
+    DISPATCH_LOG_LEVEL: 'warn',
+    DISPATCH_DEMO_CATALOG: 'off'
   }
 }
 

@@ -12,6 +12,7 @@ void t.test('an empty environment is a development service in the checkout', (t)
     port: 3000,
     publicUrl: 'http://127.0.0.1:3000',
     dataDirectory: resolve(root, 'data'),
+    demoCatalog: resolve(root, 'data/demo-catalog'),
     providerDirectories: [resolve(root, 'providers')],
     sandbox: 'none',
     prices: {},

@@ -10,7 +10,8 @@ import { createVendorDouble } from '../../core/packages/conformance/run/vendor-d
 import type { ReceivedRequest } from '../../core/packages/conformance/vendor/requests.ts'
 import { absent, type Example, examplesOf, vendorApi } from '../support/vendor-api.ts'
 
-const vendors = ['lob', 'stripe', 'twilio']
+/** Vendors and the folders of their providers. */
+const vendors = { lob: 'lob', stripe: 'stripe', twilio: 'twilio', resend: 'community/resend' }
 
 /** Rules about a number in place of a text: on the wire it has become one, and fits. */
 const lostOnTheWire = ['PostCustomers: metadata value is a number', 'PostInvoicesInvoiceSend: expand with a number']
@@ -32,7 +33,7 @@ function received ({ method, host, path, mediaType }: Example, body: JsonObject)
   return { ...request, body: Buffer.from(new URLSearchParams(pairs).toString()), pairs }
 }
 
-for (const vendor of vendors) {
+for (const [vendor, place] of Object.entries(vendors)) {
   const api = await vendorApi(vendor, ['files.stripe.com'])
   await t.test(`the check against ${vendor}'s own description takes what the vendor takes, and nothing that it refuses`, {
     skip: api === undefined && absent
@@ -48,7 +49,7 @@ for (const vendor of vendors) {
 
   await t.test(`every request of ${vendor}'s fixtures fits the vendor's own description`, { skip: api === undefined && absent },
     async (t) => {
-      const folder = await realpath(new URL(`../../providers/${vendor}`, import.meta.url).pathname)
+      const folder = await realpath(new URL(`../../providers/${place}`, import.meta.url).pathname)
       const provider = await loadProvider(folder, 'as it is', 10)
       const { sends, questions } = await readFixtures(folder)
       const stage = await createVendorDouble()

@@ -9,7 +9,9 @@ type Field = { title?: unknown, items?: { properties?: Record<string, Field> } }
 
 const root = fileURLToPath(new URL('../../providers', import.meta.url))
 /** One folder a vendor; the simulator stands in for all of them at once. */
-const folders = globSync('*/index.ts', { cwd: root }).map((file) => join(file, '..')).filter((folder) => folder !== 'simulator').sort()
+const folders = globSync(['*/index.ts', 'community/*/index.ts'], { cwd: root }).map((file) => join(file, '..')).filter((folder) =>
+  folder !== 'simulator'
+).sort()
 
 /** Lines of code in a file, neither empty nor comment: so much fits on two screens. */
 const most = 125

@@ -8,7 +8,8 @@ import { memoryLog } from '../fixtures/providers/call.ts'
 import { directory } from '../fixtures/providers/folders.ts'
 
 const providers = fileURLToPath(new URL('../../providers', import.meta.url))
-const folders = globSync('*/', { cwd: providers }).filter((folder) => existsSync(join(providers, folder, 'package.json'))).sort()
+const folders = globSync(['*/', 'community/*/'], { cwd: providers }).filter((folder) => existsSync(join(providers, folder, 'package.json')))
+  .sort()
 
 t.setTimeout(600_000)
 // Most of a run is waiting for answers that do not come: four wait at once.

@@ -101,7 +101,15 @@ export function startProcess (
   const told = env['NODE_ENV'] === 'production' ? address.production : address.development
   const child = spawn(program, args, {
     cwd,
-    env: { ...passedOn, PATH: pathOutside(), HOME: process.env['HOME'], PORT: '0', DISPATCH_DATA_DIR: dataDirectory, ...env },
+    env: {
+      ...passedOn,
+      PATH: pathOutside(),
+      HOME: process.env['HOME'],
+      PORT: '0',
+      DISPATCH_DATA_DIR: dataDirectory,
+      DISPATCH_DEMO_CATALOG: 'off',
+      ...env
+    },
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     ...(asNobody === undefined ? {} : { uid: nobody, gid: nobody })

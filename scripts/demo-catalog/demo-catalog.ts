@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { demoKey } from '../../plugins/config/catalogs.ts'
+import type { App } from '../../plugins/container.ts'
+import { writeKeys } from '../catalog/keys.ts'
+
+/** Makes the folder of the demo catalog with its keys, unless it is there. */
+export async function prepareDemoCatalog (folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const key = join(folder, demoKey)
+  if (!existsSync(`${key}.public.json`)) await writeKeys(key)
+}
+
+/**
+ * Packs the adapters of `providers/community` into the demo catalog, in a process of the lowest priority, and reads the catalog each time
+ * that one more is in it. What is packed already is not packed again.
+ */
+export function buildDemoCatalog (folder: string, { get }: Pick<App, 'get'>): Disposable {
+  const [log, marketplace, now] = [get('log'), get('marketplace'), get('now')]
+  const child = spawn(process.execPath, [fileURLToPath(new URL('build.ts', import.meta.url)), folder], {
+    stdio: ['ignore', 'pipe', 'pipe']
+  })
+  let told = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    told = (told + text).slice(-2_000)
+  })
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    log.debug({ adapter: line }, 'an adapter is in the demo catalog')
+    marketplace.refresh({ author: null, at: now() }).catch((err: unknown) => {
+      log.warn({ err }, 'the demo catalog could not be read')
+    })
+  })
+  child.once('error', (err) => {
+    log.warn({ err }, 'the demo catalog could not be built')
+  })
+  child.once('exit', (code) => {
+    if (code !== null && code !== 0) log.warn({ reason: told.trim() }, 'the demo catalog could not be built')
+  })
+  return {
+    [Symbol.dispose]: () => {
+      child.kill('SIGKILL')
+    }
+  }
+}
