@@ -12,7 +12,7 @@ const page = readFileSync(join(root, 'README.md'), 'utf8')
 const [, section = ''] = /^## An adapter from the marketplace\n[^]*?^```sh\n([^]*?)^```$/m.exec(page) ?? []
 const commands = section.split(/^(?=npm|curl)/m)
 
-await t.test('an adapter of the demo catalog is found, installed, configured and called with the four commands of the README', async (t) => {
+await t.test('an adapter of the demo catalog is installed, configured and called with the four commands of the README', async (t) => {
   const folder = dataDirectory(t)
   const service = await startReady(t, { dataDirectory: folder, env: { DISPATCH_DEMO_CATALOG: 'on', DISPATCH_LOG_LEVEL: 'debug' } })
   const env = { ...process.env, DISPATCH_DATA_DIR: folder, INIT_CWD: undefined }
