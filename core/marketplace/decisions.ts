@@ -115,7 +115,11 @@ function conflict (code: string, message: string): DispatchError {
 
 /** The error for a code that no package has. */
 export function adapterNotFound (code: string): DispatchError {
-  return new DispatchError('not_found', `There is no adapter "${code}".`)
+  return notFound('adapter_unknown', `There is no adapter "${code}": add its package, or refresh the catalogs.`)
+}
+
+function notFound (code: string, message: string): DispatchError {
+  return new DispatchError('not_found', message, { details: [{ path: '', code, message }] })
 }
 
 function packageOf (code: string, packages: readonly PackageSummary[], version: string | undefined): PackageSummary {
@@ -124,12 +128,12 @@ function packageOf (code: string, packages: readonly PackageSummary[], version: 
     ? packages.toSorted((a, b) => semver.rcompare(a.version, b.version))[0]
     : packages.find((one) => one.version === version)
   if (wanted !== undefined) return wanted
-  throw new DispatchError('not_found',
+  throw notFound('version_unknown',
     `There is no version ${version ?? ''} of "${code}"${didYouMean(version ?? '', packages.map((one) => one.version))}.`)
 }
 
 function installed (code: string, adapter: AdapterState | undefined): AdapterState {
-  if (adapter === undefined) throw new DispatchError('not_found', `No adapter "${code}" is installed.`)
+  if (adapter === undefined) throw notFound('not_installed', `No adapter "${code}" is installed: install it first.`)
   return adapter
 }
 

@@ -14,7 +14,7 @@ import { listConfigurationsOf, type OwnedConfiguration, type StoredConfiguration
 import type { Database } from '../store/db/database.ts'
 import type { MigratedSettings, NewPackage } from '../store/vendor/adapters.ts'
 import type { AdapterFiles } from './adapter-files.ts'
-import { entryName } from './take-in.ts'
+import { asNoRoom, entryName } from './take-in.ts'
 
 type Options = { database: Database, keyring: Keyring, files: AdapterFiles, sandbox: () => Promise<Sandbox>, log: Log }
 
@@ -33,7 +33,7 @@ export async function migrateSettings (
   const [older, planned] = [await open(placeOf(from, files), from.definition), await open(placeOf(to, files), to.definition)]
   const left = configurations.filter((stored) => configurationFaults(keyring, stored.companyId, planned, stored).length > 0)
   if (left.length === 0 || planned.migrateSettings === undefined) return []
-  await using staged = await files.stage(inspectPackage(to.bytes, { integrity: to.integrity }).files)
+  await using staged = await files.stage(inspectPackage(to.bytes, { integrity: to.integrity }).files).catch(asNoRoom)
   const newer = await open(placeOf(to, { folderOf: () => staged.folder }), to.definition)
   const migrated: MigratedSettings[] = []
   for (const stored of left) {

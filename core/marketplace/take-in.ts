@@ -2,7 +2,7 @@ import { type AdapterPackage, inspectPackage, MarketplaceRefusal } from '@dispat
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { type DispatchError, refusal } from '../contract/errors.ts'
+import { DispatchError, refusal } from '../contract/errors.ts'
 import { ProviderLoadError } from '../host/call/load-error.ts'
 import type { Sandbox } from '../host/sandbox/provider.ts'
 import core from '../package.json' with { type: 'json' }
@@ -27,9 +27,10 @@ export async function takeIn (
   const { integrity, manifest } = found
   const { code, version } = manifest.provider
   const publisher = { packageName: manifest.package, author: manifest.publisher }
-  await using staged = await files.stage(found.files)
+  const opened = await sandbox().catch(asNoRoom)
+  await using staged = await files.stage(found.files).catch(asNoRoom)
   const { folder } = staged
-  const definition = await tried(found, await sandbox(), { folder, digest: integrity, version, publisher, entry: join(folder, entryName) })
+  const definition = await tried(found, opened, { folder, digest: integrity, version, publisher, entry: join(folder, entryName) })
   const digests = [...found.files].map(([path, content]) => [path, createHash('sha256').update(content).digest('hex')] as const)
   return { integrity, code, version, publisher, manifest, definition, files: Object.fromEntries(digests), bytes }
 }
@@ -40,6 +41,16 @@ function inspect (bytes: Uint8Array): AdapterPackage {
   } catch (error) {
     throw asRefusal(error, '/package')
   }
+}
+
+/** What a disk says that takes no more: that it is full, that a quota is, or a limit of the process. */
+const noRoom = new Set(['ENOSPC', 'EDQUOT', 'EFBIG'])
+
+/** Throws the error for a client, where a file could not be written. */
+export function asNoRoom (error: unknown): never {
+  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string' || !noRoom.has(error.code)) throw error
+  const message = 'The disk of the data directory is full, so that nothing was changed: make room there, and try again.'
+  throw new DispatchError('service_unavailable', message, { details: [{ path: '', code: 'disk_full', message }], cause: error })
 }
 
 /** The error for a client, where the inspection of a package or a catalog refuses. `path`: what of the request is refused. */

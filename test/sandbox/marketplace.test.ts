@@ -1,16 +1,18 @@
+import { spawnSync } from 'node:child_process'
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
+import { directory } from '../fixtures/providers/folders.ts'
 import { packed, type Packing } from '../support/adapters.ts'
 import { has, matches } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { type Answer, invoiceRequest, operator, seededDatabase, startService, type TestService } from '../support/service.ts'
 
 const databaseUrl = await seededDatabase(t)
-const options = { databaseUrl, replacements: { renderer: quickRenderer } }
+const options = { databaseUrl, replacements: { renderer: quickRenderer }, config: { prices: { invoicing: 0 } } }
 const service = await startService(t, options)
-const other = await startService(t, { ...options, config: { runsWorker: false } })
+const other = await startService(t, { ...options, config: { ...options.config, runsWorker: false } })
 const folderOf = ({ app }: TestService): string => join(app.get('config').dataDirectory, 'adapters')
 
 const market = (method: string, path = '', body?: unknown): Promise<Answer> =>
@@ -230,6 +232,48 @@ await t.test('the ends of its processes that nobody asked for are counted, with 
   while (health.crashes === 0) ({ body: { health } } = await market('GET', '/crashing'))
   has(t, health, { state: 'ok', crashes: 1, lastCrash: { reason: 'It ended by itself.' } })
   t.equal((await market('POST', '/crashing/disable')).body.health.state, 'stopped')
+})
+
+await t.test('of two operators who do the same at once, one does it, and the other is told why not', async (t) => {
+  const both = (method: string, path: string, bodies: readonly unknown[]): Promise<Answer[]> =>
+    Promise.all([service, other].map(({ send }, index) => send(method, `/api/v1/marketplace${path}`, { body: bodies[index] }, operator)))
+  const told = (answers: Answer[]): unknown[] => answers.map(({ status, body }) => [status, body.details?.[0]?.code ?? null]).sort()
+  const base64 = (packing: Packing): { package: string } => ({ package: Buffer.from(packed(packing)).toString('base64') })
+  const same = base64({ code: 'twice', version: '1.0.0' })
+  t.same(told(await both('POST', '/packages', [same, same])), [[201, null], [201, null]])
+  const contents = [base64({ code: 'twice', version: '1.1.0' }), base64({ code: 'twice', version: '1.1.0', head: '// other' })]
+  t.same(told(await both('POST', '/packages', contents)), [[201, null], [409, 'version_taken']])
+  const install = { version: '1.0.0', consent }
+  t.same(told(await both('POST', '/twice/install', [install, install])), [[200, null], [409, 'already_installed']])
+  const upgrade = { version: '1.1.0', consent }
+  t.same(told(await both('POST', '/twice/upgrade', [upgrade, upgrade])), [[200, null], [409, 'not_newer']])
+  has(t, await market('GET', '/twice'), { body: { version: '1.1.0', previous: '1.0.0' } })
+  t.same(told(await Promise.all([service, other].map(({ send }) => send('DELETE', '/api/v1/marketplace/twice', {}, operator)))), [
+    [204, null],
+    [404, 'adapter_unknown']
+  ])
+})
+
+/** Whether this user of this machine may mount something. */
+async function mayMount (): Promise<boolean> {
+  const place = await directory(t)
+  return spawnSync('mount', ['-t', 'tmpfs', 'tmpfs', place]).status === 0 && spawnSync('umount', [place]).status === 0
+}
+
+const mounting = await mayMount() ? {} : { skip: 'nothing can be mounted here' }
+await t.test('a disk that is full refuses a package, and nothing of it stays; with room it is installed', mounting, async (t) => {
+  const folder = folderOf(service)
+  t.equal(spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=128k', 'tmpfs', folder]).status, 0)
+  try {
+    const large = await add({ code: 'large', version: '1.0.0', head: `// ${'x'.repeat(300_000)}` })
+    has(t, large, { status: 503, body: { error: 'service_unavailable', details: [{ code: 'disk_full' }] } })
+    t.same(await readdir(folder), [])
+    t.equal((await market('GET', '/large')).status, 404)
+    t.equal((await add({ code: 'small', version: '1.0.0' })).status, 201)
+    has(t, await market('POST', '/small/install', { consent }), { status: 200, body: { health: { state: 'ok' } } })
+  } finally {
+    spawnSync('umount', [folder])
+  }
 })
 
 await t.test('bytes that are no package are refused with the word for what is wrong', async (t) => {

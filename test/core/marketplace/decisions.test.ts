@@ -56,8 +56,8 @@ await t.test('the latest version is installed unless another is named, with exac
   const consent = { hosts: [...asked.hosts, 'more.test'], services: asked.services }
   t.same((await installing({ consent })('acme', before())).after, { ...running, integrity: 'sha512-1.1.0' })
   t.same((await installing({ version: '1.0.0', consent })('acme', before())).after, running)
-  await refuses(t, installing({ version: '2.0.0', consent }), before(), 'not_found')
-  await refuses(t, installing({ consent }), before({ packages: [] }), 'not_found')
+  await refuses(t, installing({ version: '2.0.0', consent }), before(), 'not_found', ['version_unknown'])
+  await refuses(t, installing({ consent }), before({ packages: [] }), 'not_found', ['adapter_unknown'])
   await refuses(t, installing({ consent }), before({ adapter: running }), 'conflict', ['already_installed'])
 })
 
@@ -81,7 +81,7 @@ await t.test('an upgrade keeps what was agreed to, asks for what is new, and nev
   const agreed = await upgrading({ version: '2.0.0', consent: { hosts: ['eu.acme.test'], services: [] } })('acme', from)
   t.same(agreed.after?.consent.hosts, ['api.acme.test', 'eu.acme.test'])
   await refuses(t, upgrading({ version: '1.0.0', consent: nothing }), from, 'conflict', ['not_newer'])
-  await refuses(t, upgrading({ version: '1.1.0', consent: nothing }), before(), 'not_found')
+  await refuses(t, upgrading({ version: '1.1.0', consent: nothing }), before(), 'not_found', ['not_installed'])
 })
 
 await t.test('a code is its publisher\'s: nobody else installs or upgrades under it', async (t) => {
@@ -119,7 +119,7 @@ await t.test('enabling, disabling and offering change that alone', async (t) => 
   t.same((await enabling('acme', before({ adapter: { ...adapter, enabled: false } }))).after, adapter)
   t.same((await offering([12, 7, 7])('acme', before({ adapter }))).after, { ...adapter, companies: [7, 12] })
   t.same((await offering(null)('acme', before({ adapter: { ...adapter, companies: [7] } }))).after, adapter)
-  for (const decide of [enabling, disabling, offering(null)]) await refuses(t, decide, before(), 'not_found')
+  for (const decide of [enabling, disabling, offering(null)]) await refuses(t, decide, before(), 'not_found', ['not_installed'])
 })
 
 await t.test('what a company needs is not removed, and each need is told', async (t) => {
@@ -128,5 +128,5 @@ await t.test('what a company needs is not removed, and each need is told', async
   await refuses(t, removing, needed, 'conflict', ['configuration_needs_it', 'dispatch_needs_it'])
   t.same(await removing('acme', before({ adapter: running })), { action: 'adapter.removed', facts: { version: '1.0.0' }, after: null })
   t.same((await removing('acme', before())).after, null)
-  await refuses(t, removing, before({ packages: [] }), 'not_found')
+  await refuses(t, removing, before({ packages: [] }), 'not_found', ['adapter_unknown'])
 })
