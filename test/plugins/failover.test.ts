@@ -263,6 +263,34 @@ await t.test('weights decide who is first, the order who follows; the record say
   }
 })
 
+await t.test('what waits for any provider of a list is released by its name', async (t) => {
+  await list('alpha', 'beta')
+  script.set('alpha', ['close'])
+  script.set('beta', ['close'])
+  const { body: { dispatchId } } = await send({}, '?async=true')
+  await take(dispatchId)
+  const release = async (providerName: string): Promise<unknown> =>
+    (await service.send('POST', '/api/v1/queue/release', { body: { providerName } })).body.released
+  t.strictSame([await release('gamma'), await release('alpha')], [0, 1])
+  await take(dispatchId)
+  has(t, await read(dispatchId), { status: 'succeeded', steps: [{ providerName: 'alpha' }] })
+})
+
+await t.test('a callback tells which provider it was', async (t) => {
+  await list('alpha', 'beta')
+  script.set('alpha', ['close'])
+  const { body: { dispatchId } } = await send({ callbackUrl: 'https://client.example/told' }, '?async=true')
+  await take(dispatchId)
+  const { rows: [callback] } = await sql<{ body: string }>`select body::text from callbacks where dispatch_id = ${dispatchId}`.execute(
+    owner
+  )
+  const { type, data } = JSON.parse(callback?.body ?? '{}')
+  has(t, { type, data }, {
+    type: 'dispatch.succeeded',
+    data: { steps: [{ providerName: 'beta', providers: [{ providerName: 'alpha' }, { providerName: 'beta' }] }] }
+  })
+})
+
 await t.test('a list is told where choices are told, and in the audit log', async (t) => {
   const chosen = [{ providerName: 'alpha', weight: 90 }, { providerName: 'beta', weight: 10, after: ['authentication_error'] }]
   t.equal((await choose({ providers: chosen })).status, 200)

@@ -141,3 +141,14 @@ await t.test('who needs an adapter is told by company: configurations, choices',
   }, stamp())
   t.equal((await listAdapters(database, code))[0]?.users, 1)
 })
+
+await t.test('a list that names an adapter needs it, whichever place it has', async (t) => {
+  const code = await codeWith('1.0.0')
+  await put(code, state(code, '1.0.0'))
+  const providers = JSON.stringify([{ providerName: 'simulator' }, { providerName: code, weight: 1 }])
+  await database.pool.query('update choices set providers = $1 where company_id = 2 and service = $2', [providers, 'email'])
+  await editAdapter(database, { code, companyId }, async ({ uses }) => {
+    t.same(await uses(), [{ companyId: 2, kind: 'choice', count: 1 }])
+    return { action: 'adapter.enabled', facts: {}, after: state(code, '1.0.0') }
+  }, stamp())
+})

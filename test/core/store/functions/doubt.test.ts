@@ -78,7 +78,8 @@ async function lost (key: Key, more: { status?: 'succeeded' } = {}, seconds = 5)
 }
 
 await t.test('a lost dispatch whose provider was being called is in doubt since its lease ended', async (t) => {
-  const key = await lost(await calling({ steps: [{}, {}] }))
+  const providers = ['simulator', 'other'].map((code) => ({ code, version: '1.0.0', configuredBy: 'user' as const }))
+  const key = await lost(await calling({ steps: [{ providers }, { providers }] }))
   t.equal(await recover(key), 'uncertain')
   has(t, await dispatch(key), {
     status: 'uncertain',
@@ -89,8 +90,8 @@ await t.test('a lost dispatch whose provider was being called is in doubt since 
     next_try_at: null
   })
   has(t, await steps(key), [
-    { status: 'uncertain', error: failure, uncertain_at: later(-5), next_look_at: later(10), held: 3 },
-    { status: 'planned', held: 3 }
+    { status: 'uncertain', error: failure, uncertain_at: later(-5), next_look_at: later(10), held: 3, providers: null },
+    { status: 'planned', held: 3, providers }
   ])
   has(t, await attempts(key), [{ answered_at: later(-5), outcome: 'uncertain', error: failure }])
   t.same((await events(key)).at(-1), { kind: 'recovered', step_id: null, actor: system, facts: { status: 'uncertain' }, at: moment })

@@ -20,7 +20,8 @@ await t.test('a dispatch is recorded with its steps, its document and its price,
     price: 2,
     held: 0,
     status: 'waiting' as const,
-    deferred_on: 'esign.completed'
+    deferred_on: 'esign.completed',
+    providers: [{ code: 'simulator', version: '1.0.0', configuredBy: 'user' as const, weight: 3 }]
   }
   const all = [{ ...first!, document_id: given.documents[0]!.document_id }, second]
   t.equal(await call('open_dispatch', { ...given, steps: all }), 'opened')
@@ -31,7 +32,7 @@ await t.test('a dispatch is recorded with its steps, its document and its price,
     company_id: owner.companyId,
     created_at: moment
   })
-  const undone = { template_id: null, template_version: null, data: null, deferred_on: null }
+  const undone = { template_id: null, template_version: null, data: null, deferred_on: null, providers: null }
   has(t, await steps(given), [{ ...all[0], ...undone, charged: 0 }, { ...second, document_id: null }])
   const { size, ...stored } = given.documents[0]!
   has(t, await database.owner.selectFrom('documents').selectAll().where('dispatch_id', '=', given.dispatch_id).execute(), [

@@ -30,6 +30,43 @@ const settle = (key: Key, more: Partial<Given>): Promise<boolean | null> => call
 const failed = (outcome: Given['outcome'], more: Partial<Given> = {}): Partial<Given> => ({ outcome, error: failure, ...more })
 const doubtful = (more: Partial<Given> = {}): Partial<Given> => failed('uncertain', { look_after: 60, look_last: 3600, ...more })
 const response = { id: 'remote-1', status: 'created' } as const
+const [first, second] = ['simulator', 'other'].map((code) => ({ code, version: '1.0.1', configuredBy: 'company' as const }))
+const list = [first!, second!]
+
+await t.test('with another provider the step waits for it under the same lease, and its price stays held', async (t) => {
+  for (const outcome of ['unavailable', 'rejected'] as const) {
+    const key = await calling({ steps: [{ providers: list }] })
+    t.equal(await settle(key, failed(outcome, { next: second! })), false)
+    has(t, await steps(key), [{
+      status: 'planned',
+      provider_code: 'other',
+      provider_version: '1.0.1',
+      configured_by: 'company',
+      providers: list,
+      error: null,
+      charged: 0,
+      held: 3,
+      tries: 0,
+      generation: outcome === 'rejected' ? 1 : 0
+    }])
+    has(t, await attempts(key), [{ answered_at: moment, outcome, error: failure }])
+    has(t, await dispatch(key), { status: 'running', run_id: key.run_id, finished_at: null })
+    t.same([await credits(key.company_id), await jobsAdded()], [[10, 3], []])
+  }
+})
+
+await t.test('beside the path of its dispatch it keeps the lease too', async (t) => {
+  const key = await calling({ steps: [{ providers: list }] })
+  await database.owner.updateTable('dispatches').set({ status: 'succeeded' }).where('dispatch_id', '=', key.dispatch_id).execute()
+  t.equal(await settle(key, failed('unavailable', { next: second! })), false)
+  has(t, await dispatch(key), { status: 'succeeded', run_id: key.run_id })
+})
+
+await t.test('a step in doubt has no other provider any more', async (t) => {
+  const key = await calling({ steps: [{ providers: list }] })
+  await settle(key, doubtful({ status: 'uncertain' }))
+  has(t, await steps(key), [{ status: 'uncertain', provider_code: 'simulator', providers: null }])
+})
 
 await t.test('what was accepted is charged, with an entry in the ledger, and its dispatch ends', async (t) => {
   const key = await calling()
