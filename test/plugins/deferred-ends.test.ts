@@ -35,6 +35,25 @@ t.beforeEach(() => {
   archive('take')
 })
 
+await t.test('a list of providers holds for a deferred step too: the next one is called at once, and it costs once', async (t) => {
+  const path = '/api/v1/company/defaults/upload'
+  const providers = [{ providerName: 'archive' }, { providerName: 'simulator' }]
+  t.equal((await send('PUT', path, { body: { providers } })).status, 200)
+  archive('close')
+  const before = await credits()
+  const dispatchId = await begun(['esign'], [{ on: 'esign.completed', service: 'upload' }])
+  await tell(dispatchId, 'completed')
+  await becomes(dispatchId, 'done')
+  has(t, await lastStep(dispatchId), { status: 'accepted', providerName: 'simulator', providers, creditsCharged: 2 })
+  has(t, (await eventsOf(dispatchId, 'calling')).filter(({ service }: { service: string }) => service === 'upload'), [
+    { facts: { providerName: 'archive' } },
+    { facts: { providerName: 'simulator' } }
+  ])
+  const esign = (await read(dispatchId)).steps[0].creditsCharged as number
+  t.strictSame(await credits(), { balance: before.balance - 2 - esign, held: before.held })
+  await send('PUT', path, { body: { providerName: 'simulator' } })
+})
+
 await t.test('one that was refused is told, found, and done again, with what is put right', async (t) => {
   const dispatchId = await begun(['esign'], [mail('esign.completed', 'reject@example.com')])
   await tell(dispatchId, 'completed')

@@ -36,12 +36,15 @@ await providers.add('quotes', { errors, service: 'documentTypes: [\'QUOTE\'], id
 for (const code of ['text', 'texts']) {
   await providers.add(code, { of: 'sms', errors, service: 'idempotency: { kind: \'none\' }' }, acting(code))
 }
+for (const [code, more] of [['store', ''], ['small', 'maxSize: 10,']] as const) {
+  await providers.add(code, { of: 'upload', errors, service: `${more} idempotency: { kind: 'none' }` }, acting(code))
+}
 const breakers = createBreakers({ now: clock.now, failures: 1000 })
 const service = await startService(t, {
   config: { providerDirectories: providers.directories, runsWorker: false, prices: { invoicing: 1, sms: 2 } },
   replacements: { renderer: quickRenderer, now: clock.now, breakers }
 })
-for (const code of [...codes, 'quotes', 'text', 'texts']) {
+for (const code of [...codes, 'quotes', 'text', 'texts', 'store', 'small']) {
   await service.send('PUT', `/api/v1/company/providers/${code}`, { body: { settings: {} } })
 }
 const { dispatch: read, credits, events, timeline } = readingOf(service)
@@ -211,6 +214,22 @@ await t.test('each step of a chain has a list of its own', async (t) => {
   has(t, await read(dispatchId), { status: 'succeeded', creditsCharged: 3 })
 })
 
+await t.test('what was made for the first and is too large for the next one is not refused for good', async (t) => {
+  await list('alpha')
+  await choose({ providers: [{ providerName: 'store' }, { providerName: 'small' }] }, 'upload')
+  script.set('store', ['close'])
+  const { body } = await service.send('POST', '/api/invoicing/upload', { body: invoiceRequest() })
+  t.strictSame(called(), ['alpha', 'store'])
+  const { steps: [, step] } = await read(body.dispatchId)
+  has(t, step, {
+    status: 'unavailable',
+    providerName: 'small',
+    error: { error: 'provider_unavailable', message: /"small" cannot: .*10 bytes/ }
+  })
+  has(t, await service.send('POST', `/api/v1/dispatches/${String(body.dispatchId)}/retry`), { status: 200 })
+  t.strictSame(called(), ['alpha', 'store', 'store'])
+})
+
 await t.test('a process that ends between two providers: the next run goes on with the second, once', async (t) => {
   const before = await credits()
   await list('alpha', 'beta')
@@ -301,6 +320,10 @@ await t.test('a list is told where choices are told, and in the audit log', asyn
   const { body: { data: [entry] } } = await service.send('GET', '/api/v1/audit')
   has(t, entry, { action: 'choice.changed', object: { id: 'invoicing' } })
   t.strictSame(entry.facts, { provider: 'alpha', providers: chosen })
+  t.equal((await service.send('PUT', '/api/v1/my/config/invoicing', { body: { providers: chosen } })).status, 200)
+  const mine = (await service.send('GET', '/api/v1/my/config')).body
+  t.strictSame([mine.user.lists.invoicing, mine.services.invoicing.chosenBy], [chosen, 'user'])
+  await service.send('PUT', '/api/v1/my/config/invoicing', { body: { providerName: null } })
   await choose({ providerName: 'beta' })
   t.notOk((await service.send('GET', '/api/v1/my/config')).body.company.lists?.invoicing)
 })
