@@ -11,7 +11,7 @@ import type { ReceivedRequest } from '../../core/packages/conformance/vendor/req
 import { absent, type Example, examplesOf, vendorApi } from '../support/vendor-api.ts'
 
 /** Vendors and the folders of their providers. */
-const vendors = { lob: 'lob', stripe: 'stripe', twilio: 'twilio', resend: 'community/resend' }
+const vendors = { lob: 'lob', stripe: 'stripe', twilio: 'twilio', resend: 'community/resend', brevo: 'community/brevo' }
 
 /** Rules about a number in place of a text: on the wire it has become one, and fits. */
 const lostOnTheWire = ['PostCustomers: metadata value is a number', 'PostInvoicesInvoiceSend: expand with a number']
