@@ -1,0 +1,46 @@
+import { defineProvider, Secret, Type } from '@dispatch/core/provider'
+
+const Sent = Type.Object({ message_uuid: Type.String() })
+
+export default defineProvider({
+  code: 'vonage',
+  name: 'Vonage',
+  docs: 'https://developer.vonage.com/en/api/messages',
+  hosts: ['api.nexmo.com'],
+  settings: Type.Object({
+    apiKey: Type.String({ title: 'API key', description: 'the key of the account, 8 letters and digits', pattern: '^[0-9a-zA-Z]{8}$' }),
+    apiSecret: Secret({ title: 'API secret', description: 'The secret of the account.' }),
+    from: Type.String({
+      title: 'Sender',
+      description: 'the usual sender: a number of the account without +, or a name of up to 11 letters and digits',
+      pattern: '^([1-9][0-9]{6,14}|[A-Za-z0-9 ]{1,11})$'
+    })
+  }),
+  // RFC 9457: https://developer.vonage.com/en/api-errors/messages
+  errors: {
+    at: '/title',
+    message: '/detail',
+    map: { Unauthorized: 'authentication_error', 'Low balance': 'provider_error', 'Rate Limit Hit': 'provider_unavailable' }
+  },
+  services: {
+    sms: {
+      alphanumericSender: true,
+      idempotency: { kind: 'none' },
+
+      async dispatch ({ sms: { phoneNumber, message, sender } }, { settings: { apiKey, apiSecret, from }, reference, http }) {
+        const { message_uuid: id } = await http.post('https://api.nexmo.com/v1/messages', {
+          basic: [apiKey, apiSecret],
+          json: {
+            message_type: 'text',
+            channel: 'sms',
+            from: sender ?? from,
+            to: phoneNumber.slice(1),
+            text: message,
+            client_ref: reference
+          }
+        }, Sent)
+        return { id, status: 'sent' }
+      }
+    }
+  }
+})

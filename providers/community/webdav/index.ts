@@ -1,0 +1,42 @@
+import { defineProvider, Host, Secret, Type } from '@dispatch/core/provider'
+
+/** Seconds. The name of a file is unique for ever; a year stands for that. */
+const year = 365 * 24 * 3600
+
+/** The most characters of a file's own name, of at most 4 bytes each: with a key before them they fit into 255 bytes. */
+const longestName = 50
+
+export default defineProvider({
+  code: 'webdav',
+  name: 'WebDAV',
+  docs: 'https://www.rfc-editor.org/rfc/rfc4918',
+  settings: Type.Object({
+    url: Host({
+      title: 'Folder',
+      description: 'the address of an existing folder, such as https://cloud.example.com/remote.php/dav/files/ada/invoices',
+      format: 'https-url',
+      maxLength: 500,
+      pattern: '^[^?#]+$'
+    }),
+    user: Type.String({ title: 'User', description: 'the name to sign in with', minLength: 1, pattern: '^[^:]+$' }),
+    password: Secret({ title: 'Password', description: 'The password of that user; better one for this purpose alone.' })
+  }),
+  services: {
+    upload: {
+      // The same file again under the same name changes nothing, and makes a half one whole.
+      idempotency: { kind: 'key', ttl: year },
+
+      async dispatch ({ document }, { settings: { url, user, password }, idempotencyKey, http }) {
+        const name = `${idempotencyKey}-${nameOf(document.filename)}`
+        const place = `${url.replace(/\/+$/, '')}/${encodeURIComponent(name)}`
+        await http.put(place, { basic: [user, password], headers: { 'content-type': document.contentType }, document }, Type.Unknown())
+        return { id: name, status: 'stored', url: place, size: document.size, sha256: document.sha256 }
+      }
+    }
+  }
+})
+
+/** The end of a name, with its extension, without what separates folders or has a meaning elsewhere. */
+function nameOf (filename: string): string {
+  return Array.from(filename.normalize('NFC').replaceAll(/[/\\<>:"|?*\p{C}]+/gu, '-')).slice(-longestName).join('')
+}
