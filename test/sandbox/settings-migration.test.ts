@@ -1,5 +1,7 @@
 import { openConfiguration } from '@dispatch/core'
+import { createHmac } from 'node:crypto'
 import t, { type Test } from 'tap'
+import type { InstalledProvider } from '../../core/host/load/load.ts'
 import { packed } from '../support/adapters.ts'
 import { has, lacks } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
@@ -52,6 +54,20 @@ async function storedOf (code: string): Promise<unknown> {
   return stored && openConfiguration(service.app.get('keyring'), id, stored)
 }
 
+/** What becomes of an event of "mover" that is signed with its secret, where a version of it verifies it with this field. */
+async function eventVerdict (provider: InstalledProvider | undefined, secretField: string): Promise<string | undefined> {
+  if (provider === undefined) return undefined
+  const { id } = (await service.send('GET', '/api/v1/my/config')).body.company
+  const { configurations } = await service.app.get('configurations').latest(id)
+  const account = configurations.find(({ providerCode }) => providerCode === 'mover')?.account ?? null
+  const verify = { kind: 'hmac', header: 'x-signature', algorithm: 'sha256', encoding: 'hex', secret: secretField } as const
+  const manifest = { ...provider.manifest, webhooks: { esign: { verify, body: {}, events: {} } } }
+  const body = Buffer.from('{}')
+  const delivery = { body, headers: { 'x-signature': createHmac('sha256', canary).update(body).digest('hex') } }
+  const incoming = { provider: { ...provider, manifest }, service: 'esign', account, delivery, receivedAt: new Date() } as const
+  return (await service.app.get('webhookVerifier').verify(incoming)).outcome
+}
+
 await t.test('settings become what the newer version makes of them, with the secrets under their new names', async (t) => {
   await upgraded(t, 'mover',
     '({ version, settings: { token, region } }) => ({ apiKey: token, area: `${region} ${version} ${token.includes("canary")}` })')
@@ -60,6 +76,10 @@ await t.test('settings become what the newer version makes of them, with the sec
   t.equal(await dispatched('mover'), '2.0.0')
   const { body: { data } } = await service.send('GET', '/api/v1/audit?action=configuration.migrated')
   t.same(data.map(({ facts }: { facts: { fields: string[] } }) => facts.fields.sort()), [['apiKey', 'area', 'region', 'token']])
+
+  // A vendor signs its events with the secret, whatever the name of its field.
+  const newer = service.app.get('host').find('mover')
+  t.same([await eventVerdict(newer, 'apiKey'), await eventVerdict(newer?.before, 'token')], ['verified', 'verified'])
 
   t.equal((await market('POST', '/mover/rollback')).status, 200)
   t.equal(await dispatched('mover'), '1.0.0', 'the version before has the settings as they were')

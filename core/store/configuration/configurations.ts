@@ -164,7 +164,11 @@ async function read (database: Database, companyId: number): Promise<CompanyConf
 export async function listConfigurationsOf ({ owner }: Database, providerCode: string): Promise<OwnedConfiguration[]> {
   const rows = await owner.selectFrom('configurations').selectAll().where('provider_code', '=', providerCode).orderBy('company_id')
     .orderBy('user_id').execute()
-  return rows.map((row) => ({ ...configurationOf(row), companyId: row.company_id }))
+  return rows.map(ownedConfiguration)
+}
+
+export function ownedConfiguration (row: Selectable<Tables['configurations']>): OwnedConfiguration {
+  return { ...configurationOf(row), companyId: row.company_id }
 }
 
 /** The names of the settings that differ, secrets included. */

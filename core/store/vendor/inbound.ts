@@ -2,8 +2,7 @@ import { type Selectable, sql } from 'kysely'
 import { hash } from 'node:crypto'
 import type { Envelope } from '../../access/keyring.ts'
 import type { EventService } from '../../contract/delivery.ts'
-import type { StoredSettings } from '../../host/settings/settings.ts'
-import type { Owner } from '../configuration/configurations.ts'
+import { type OwnedConfiguration, ownedConfiguration, type Owner } from '../configuration/configurations.ts'
 import type { Database, OwnerQueries } from '../db/database.ts'
 import type { InboundState, Tables } from '../db/schema.ts'
 
@@ -145,18 +144,10 @@ export async function listStranded ({ owner }: Database, before: Date): Promise<
 }
 
 /** The configuration that belongs to a webhook address. Its secrets are sealed. */
-export type WebhookAccount = Owner & { account: string, providerCode: string, settings: StoredSettings, sandbox: boolean }
+export type WebhookAccount = OwnedConfiguration
 
 /** The configuration of a provider with this opaque name, or undefined. */
 export async function findWebhookAccount ({ owner }: Database, account: string): Promise<WebhookAccount | undefined> {
   const row = await owner.selectFrom('configurations').selectAll().where('account', '=', account).executeTakeFirst()
-  return row &&
-    {
-      account,
-      companyId: row.company_id,
-      userId: row.user_id,
-      providerCode: row.provider_code,
-      settings: { plain: row.settings, secrets: row.secrets },
-      sandbox: row.sandbox
-    }
+  return row && ownedConfiguration(row)
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@dispatch/common'
 import type { Keyring } from '../../access/keyring.ts'
+import { servingIn } from '../../configuration/serving.ts'
 import type { DeliveryStatus, EventService } from '../../contract/delivery.ts'
 import type { Log } from '../../host/call/log.ts'
 import type { Host } from '../../host/host.ts'
@@ -8,7 +9,8 @@ import { readEvent, statusOf } from '../../host/webhook/read.ts'
 import type { EventReading, WebhookManifest } from '../../host/webhook/webhook.ts'
 import type { Database } from '../../store/db/database.ts'
 import { applyInbound, matchSteps, type OnStatusChange, type TrackedStep } from '../../store/vendor/deliveries.ts'
-import { admitParked, closeInbound, findOpenInbound, forgetParked, holdInbound, type InboundRow } from '../../store/vendor/inbound.ts'
+import { admitParked, closeInbound, findOpenInbound, findWebhookAccount, forgetParked, holdInbound,
+  type InboundRow } from '../../store/vendor/inbound.ts'
 import type { Queue } from '../queue/queue.ts'
 import type { StatusQuery } from '../status/status-query.ts'
 import { enqueueInbound } from './inbox.ts'
@@ -63,7 +65,7 @@ async function giveUp ({ database, log }: Options, event: InboundRow, why: strin
 
 async function handle (options: Options, event: InboundRow): Promise<Progress> {
   const { service, provider_code: code } = event
-  const provider = options.host.find(code)
+  const provider = await readerOf(options, options.host.find(code), event.account)
   const webhook = provider?.manifest.webhooks?.[service]
   if (provider === undefined || webhook === undefined) {
     return { done: false, why: `The provider "${code}" is not installed, or has no webhook for "${service}".` }
@@ -74,6 +76,17 @@ async function handle (options: Options, event: InboundRow): Promise<Progress> {
   const { scope, sandbox } = admitted
   return apply(options, { ...event, parked: null, company_id: scope?.companyId ?? null, user_id: scope?.userId ?? null, sandbox }, provider,
     webhook)
+}
+
+/** The version of a provider that reads the events of a configuration: the one that serves it. */
+async function readerOf (
+  { database, keyring }: Pick<Options, 'database' | 'keyring'>,
+  provider: InstalledProvider | undefined,
+  account: string | null
+): Promise<InstalledProvider | undefined> {
+  if (provider?.before === undefined || account === null) return provider
+  const found = await findWebhookAccount(database, account)
+  return found === undefined ? provider : servingIn(keyring, found.companyId, provider, found).provider
 }
 
 /** Verifies an event that could not be verified when it came. */

@@ -1,5 +1,6 @@
 import { isUuid, type JsonObject, withTimeLimit } from '@dispatch/common'
 import type { Keyring } from '../../access/keyring.ts'
+import { servingIn } from '../../configuration/serving.ts'
 import { vaultOf } from '../../configuration/vault.ts'
 import type { EventService } from '../../contract/delivery.ts'
 import type { InstalledProvider } from '../../host/load/load.ts'
@@ -77,6 +78,12 @@ export function createWebhookVerifier ({ database, freshness, keyring, keys, end
     return found?.providerCode === provider.code ? found : undefined
   }
 
+  /** The version of the provider that serves the configuration, and its settings in the form that this one knows. */
+  function servedBy (asked: IncomingWebhook, named: WebhookAccount): { incoming: IncomingWebhook, account: WebhookAccount } {
+    const { provider, configuration: { settings } } = servingIn(keyring, named.companyId, asked.provider, named)
+    return { incoming: { ...asked, provider }, account: { ...named, settings } }
+  }
+
   function settingsOf (account: WebhookAccount): JsonObject {
     return openSettings(account.settings, vaultOf(keyring, account, account.providerCode))
   }
@@ -90,9 +97,10 @@ export function createWebhookVerifier ({ database, freshness, keyring, keys, end
     return verifyWebhook(verifiers, delivery, { ...own, endpoint: endpointAuth[variableOf(provider.code)], keys }, receivedAt)
   }
 
-  async function now (incoming: IncomingWebhook): Promise<Verification> {
-    const account = await accountOf(incoming)
-    if (incoming.account !== null && account === undefined) return { outcome: 'refused', reason: 'unknown_account' }
+  async function now (asked: IncomingWebhook): Promise<Verification> {
+    const named = await accountOf(asked)
+    if (asked.account !== null && named === undefined) return { outcome: 'refused', reason: 'unknown_account' }
+    const { incoming, account } = named === undefined ? { incoming: asked, account: undefined } : servedBy(asked, named)
     const verifiers = verifiersFor(incoming).filter((verify) => isOf(incoming.provider, verify, account))
     const judged = await judge(incoming, verifiers, account)
     if (judged.verdict === 'unknown_key') return unknownKey(verifiers, incoming.receivedAt)
