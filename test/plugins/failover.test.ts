@@ -3,6 +3,7 @@ import { outcomeUnknown, refused, unavailable } from '@dispatch/core/provider'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import t from 'tap'
+import { runDeferredAction } from '../../core/pipeline/run/deferred.ts'
 import { sweepDispatches } from '../../core/work/queue/dispatch-worker.ts'
 import { clockAt } from '../support/clock.ts'
 import { contains, has } from '../support/matching.ts'
@@ -39,6 +40,20 @@ for (const code of ['text', 'texts']) {
 for (const [code, more] of [['store', ''], ['small', 'maxSize: 10,']] as const) {
   await providers.add(code, { of: 'upload', errors, service: `${more} idempotency: { kind: 'none' }` }, acting(code))
 }
+for (const code of ['post', 'mail']) {
+  // A first call leaves one of two recipients, and sends to the other one.
+  const leaving: Handler = async (request, call) => {
+    const { id } = await acting(code)(request, call) as { id: string }
+    const waiting = call.rest === undefined ? [{ address: 'bob@example.com', code: 451, message: 'Later.' }] : []
+    return { id, status: 'sent', accepted: [call.rest === undefined ? 'ada@example.com' : 'bob@example.com'], waiting }
+  }
+  await providers.add(code, {
+    of: 'email',
+    errors,
+    settings: '{ allowedSenders: Type.Array(Type.String()) }',
+    service: 'rest: true, idempotency: { kind: \'none\' }'
+  }, leaving)
+}
 const breakers = createBreakers({ now: clock.now, failures: 1000 })
 const service = await startService(t, {
   config: { providerDirectories: providers.directories, runsWorker: false, prices: { invoicing: 1, sms: 2 } },
@@ -46,6 +61,10 @@ const service = await startService(t, {
 })
 for (const code of [...codes, 'quotes', 'text', 'texts', 'store', 'small']) {
   await service.send('PUT', `/api/v1/company/providers/${code}`, { body: { settings: {} } })
+}
+for (const code of ['post', 'mail']) {
+  const settings = { allowedSenders: ['demo@example.com'] }
+  await service.send('PUT', `/api/v1/company/providers/${code}`, { body: { settings } })
 }
 const { dispatch: read, credits, events, timeline } = readingOf(service)
 const choose = (body: object, what = 'invoicing'): Promise<Answer> => service.send('PUT', `/api/v1/company/defaults/${what}`, { body })
@@ -228,6 +247,25 @@ await t.test('what was made for the first and is too large for the next one is n
   })
   has(t, await service.send('POST', `/api/v1/dispatches/${String(body.dispatchId)}/retry`), { status: 200 })
   t.strictSame(called(), ['alpha', 'store', 'store'])
+})
+
+await t.test('the recipients whom an accepted e-mail left stay with the provider that has accepted it', async (t) => {
+  await choose({ providers: [{ providerName: 'post' }, { providerName: 'mail' }] }, 'email')
+  script.set('post', ['close'])
+  script.set('mail', ['accept', 'close'])
+  const email = { from: 'demo@example.com', to: ['ada@example.com', 'bob@example.com'], subject: 'News', body: 'Hello' }
+  const { body: { dispatchId, providerName } } = await service.send('POST', '/api/email', { body: { email } })
+  t.equal(providerName, 'mail')
+  const dependencies = service.app.get('pipelineDependencies')
+  for (let nth = 0; nth < 2; nth++) {
+    const { step_id: stepId } = await owner.selectFrom('steps').select('step_id').where('dispatch_id', '=', String(dispatchId))
+      .where('rest_of', 'is not', null).executeTakeFirstOrThrow()
+    await runDeferredAction(dependencies, { companyId, dispatchId: String(dispatchId), stepId })
+  }
+  t.strictSame(called(), ['post', 'mail', 'mail', 'mail'])
+  has(t, await read(String(dispatchId)), {
+    steps: [{ providerName: 'mail', providerResponse: { status: 'sent', accepted: ['ada@example.com', 'bob@example.com'] } }]
+  })
 })
 
 await t.test('a process that ends between two providers: the next run goes on with the second, once', async (t) => {
