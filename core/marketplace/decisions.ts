@@ -3,7 +3,8 @@ import { offerOf } from '@dispatch/marketplace'
 import semver from 'semver'
 import { DispatchError, presentable } from '../contract/errors.ts'
 import { isSamePublisher, type Publisher, publisherInWords } from '../host/load/pins.ts'
-import type { AdapterEdit, AdapterState, AdapterUse, Before, Consent, PackageSummary } from '../store/vendor/adapters.ts'
+import type { AdapterEdit, AdapterUse, Before } from '../store/vendor/adapter-changes.ts'
+import type { AdapterState, Consent, PackageSummary } from '../store/vendor/adapters.ts'
 
 /** A change of an adapter: what it becomes, from what it is. Throws a DispatchError where it may not be made. */
 export type Decision = (code: string, before: Before) => AdapterEdit | Promise<AdapterEdit>

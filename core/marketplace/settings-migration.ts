@@ -12,7 +12,8 @@ import { destinationNames, secretNames } from '../host/settings/settings-schema.
 import { sealSecrets } from '../host/settings/settings.ts'
 import { listConfigurationsOf, type OwnedConfiguration, type StoredConfiguration } from '../store/configuration/configurations.ts'
 import type { Database } from '../store/db/database.ts'
-import type { MigratedSettings, NewPackage } from '../store/vendor/adapters.ts'
+import type { MigratedSettings } from '../store/vendor/adapter-changes.ts'
+import type { NewPackage } from '../store/vendor/adapters.ts'
 import type { AdapterFiles } from './adapter-files.ts'
 import { asNoRoom, entryName } from './take-in.ts'
 

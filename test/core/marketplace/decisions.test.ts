@@ -3,7 +3,8 @@ import t, { type Test } from 'tap'
 import { DispatchError } from '../../../core/contract/errors.ts'
 import { type Decision, disabling, enabling, installing, offering, removing, rollingBack,
   upgrading } from '../../../core/marketplace/decisions.ts'
-import type { AdapterState, AdapterUse, Before, PackageSummary } from '../../../core/store/vendor/adapters.ts'
+import type { AdapterUse, Before } from '../../../core/store/vendor/adapter-changes.ts'
+import type { AdapterState, PackageSummary } from '../../../core/store/vendor/adapters.ts'
 
 const publisher = { packageName: 'acme-adapter', author: 'Acme Ltd' }
 const asked = { hosts: ['api.acme.test'], services: ['sms'] }

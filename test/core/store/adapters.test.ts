@@ -1,8 +1,9 @@
 import { migrate, openDatabase } from '@dispatch/core'
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
-import { type AdapterEdit, type AdapterState, addPackage, editAdapter, listAdapters, listInstalledAdapters, listUsedPackages,
-  type NewPackage, readPackageBytes } from '../../../core/store/vendor/adapters.ts'
+import { type AdapterEdit, addPackage, editAdapter } from '../../../core/store/vendor/adapter-changes.ts'
+import { type AdapterState, listAdapters, listInstalledAdapters, listUsedPackages, type NewPackage,
+  readPackageBytes } from '../../../core/store/vendor/adapters.ts'
 import { readReloads } from '../../../core/store/vendor/provider-processes.ts'
 import { has } from '../../support/matching.ts'
 import { seededDatabase } from '../../support/service.ts'
