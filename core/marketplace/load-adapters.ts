@@ -2,7 +2,7 @@ import { isForSdk } from '@dispatch/marketplace'
 import { isDeepStrictEqual } from 'node:util'
 import semver from 'semver'
 import { failureError } from '../host/call/failure.ts'
-import { errorMessageOf, ProviderLoadError } from '../host/call/load-error.ts'
+import { errorMessageOf } from '../host/call/load-error.ts'
 import type { Log } from '../host/call/log.ts'
 import type { OtherProviders } from '../host/host.ts'
 import type { ProviderEntry } from '../host/load/discover.ts'
@@ -26,7 +26,7 @@ export function createAdapterLoader (host: AdapterHost): OtherProviders {
   let loaded: ReadonlyMap<string, InstalledProvider> = new Map()
   return async () => {
     const wanted = await listInstalledAdapters(host.database)
-    const locked = await host.lock.read().catch(asReason)
+    const locked = await host.lock.read().catch(errorMessageOf)
     const entries = (await Promise.all(wanted.map((adapter) => entriesOf(host, adapter, { running: loaded.get(adapter.code), locked }))))
       .flat()
     loaded = new Map(entries.flatMap((entry) => entry.state === 'installed' ? [[entry.code, entry]] : []))
@@ -35,31 +35,32 @@ export function createAdapterLoader (host: AdapterHost): OtherProviders {
   }
 }
 
-function asReason (error: unknown): string {
-  if (error instanceof ProviderLoadError) return error.message
-  throw error
-}
-
-/** What runs is locked; what was locked stays so for as long as it is installed. */
+/** What runs is locked, and what can be rolled back to; what was locked stays so for as long as it is one of them. */
 async function relock (
   { lock, log }: Pick<AdapterHost, 'lock' | 'log'>,
   wanted: readonly InstalledAdapter[],
   { locked, loaded }: { locked: readonly LockedAdapter[], loaded: ReadonlyMap<string, InstalledProvider> }
 ): Promise<void> {
-  const kept = wanted.flatMap(({ code }) => {
-    const running = loaded.get(code)
-    const known = locked.find((one) => one.code === code)
-    return running === undefined ? known ?? [] : { code, version: running.version, integrity: running.digest }
-  })
+  const kept = wanted.flatMap(({ code, taken, previous }) =>
+    [taken, previous].flatMap((wished) => {
+      if (wished === undefined) return []
+      const { version, integrity } = wished
+      const known = locked.find((one) => one.code === code && one.version === version)
+      const isTrusted = wished !== taken || loaded.get(code)?.digest === integrity
+      return known ?? (isTrusted ? { code, version, integrity } : [])
+    })
+  )
   await lock.write(kept).catch((err: unknown) => {
     log.error({ err }, 'the file that locks the adapters could not be written')
   })
 }
 
 /** Forgets what is not installed any more, where no process of the service follows that. */
-export async function unlockRemoved ({ database, lock }: Pick<AdapterHost, 'database' | 'lock'>): Promise<void> {
+export async function unlockRemoved ({ database, lock, log }: Pick<AdapterHost, 'database' | 'lock' | 'log'>): Promise<void> {
   const installed = new Set((await listInstalledAdapters(database)).map(({ code }) => code))
-  await lock.write((await lock.read()).filter(({ code }) => installed.has(code)))
+  await lock.read().then((locked) => lock.write(locked.filter(({ code }) => installed.has(code)))).catch((err: unknown) => {
+    log.error({ err }, 'the file that locks the adapters could not be written')
+  })
 }
 
 /** `running`: what this process has loaded. `locked`: what has run on this machine, or why nobody knows. */

@@ -44,7 +44,7 @@ export function createLockFile ({ folder, files }: { folder: string, files: Pick
   return {
     read,
     async write (adapters) {
-      const sorted = [...adapters].sort((one, other) => one.code < other.code ? -1 : 1)
+      const sorted = [...adapters].sort((one, other) => `${one.code} ${one.version}` < `${other.code} ${other.version}` ? -1 : 1)
       if (isDeepStrictEqual(await read(), sorted)) return
       const text = `${JSON.stringify({ v: 1, adapters: sorted }, null, 2)}\n`
       await using staged = await files.stage(new Map([[lockName, Buffer.from(text)]]))

@@ -36,7 +36,7 @@ export async function openAdapters ({ folder, database, sandbox, log }: {
     files,
     sandbox,
     load: createAdapterLoader({ database, files, lock, sandbox, log }),
-    unlock: () => unlockRemoved({ database, lock })
+    unlock: () => unlockRemoved({ database, lock, log })
   }
 }
 
