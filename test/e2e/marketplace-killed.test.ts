@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { openAdapters } from '../../core/marketplace/open-adapters.ts'
 import { editAdapter } from '../../core/store/vendor/adapter-changes.ts'
 import { listAdapters } from '../../core/store/vendor/adapters.ts'
@@ -57,7 +57,7 @@ async function start (): Promise<string[]> {
   return swept
 }
 
-async function remove (): Promise<void> {
+async function remove (t: Test): Promise<void> {
   await editAdapter(database, { code: 'killed', companyId: 1 }, () => ({ action: 'adapter.removed', facts: {}, after: null }), stamp())
   await database.pool.query('delete from catalogs')
   t.same(await start(), [], 'what was removed has no files')
@@ -70,14 +70,13 @@ async function processes (): Promise<string[]> {
   return lines.filter((line) => line.includes(data)).map((line) => line.replaceAll('\0', ' '))
 }
 
-const { steps } = await install(0)
-await remove()
-
-await t.test('an installation writes to the disk, to the database, and runs the adapter once', (t) => {
+const steps: string[] = []
+await t.test('an installation writes to the disk, to the database, and runs the adapter once', async (t) => {
+  steps.push(...(await install(0)).steps)
+  await remove(t)
   for (const step of ['mkdir', 'open', 'spawn', 'begin', 'insert into adapter_packages', 'insert into adapters', 'commit', 'rename']) {
     t.ok(steps.includes(step), step)
   }
-  t.end()
 })
 
 /** Writing files takes many steps, of which the first and the last one stand for all. */
@@ -100,6 +99,6 @@ for (const number of numbers) {
     t.ok(['', ...own].includes((await start()).join(' ')), 'no file but those of what is installed')
     t.same((await readdir(data)).filter((name) => !['adapters', 'adapters.lock.json', 'sandbox'].includes(name)), [])
     if (isDone) t.same(await readdir(folder), own, 'what is installed is there after the start')
-    await remove()
+    await remove(t)
   })
 }

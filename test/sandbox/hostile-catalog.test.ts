@@ -69,7 +69,7 @@ await t.test('a server that hangs keeps nobody who looks at an adapter', async (
   serve(good, { body: bytes, delay: 60_000 })
   const begun = performance.now()
   has(t, (await market('GET', '/acme')).body, { state: 'available', problem: { code: 'source_timeout' } })
-  t.ok(performance.now() - begun < 9_000)
+  t.ok(performance.now() - begun < 30_000)
   serve(good)
   has(t, await install(), { status: 200, body: { version: '1.0.0' } })
 })

@@ -1,15 +1,26 @@
 import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmdirSync } from 'node:fs'
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import { directory } from '../fixtures/providers/folders.ts'
 import { packed, type Packing } from '../support/adapters.ts'
 import { has, matches } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { type Answer, invoiceRequest, operator, seededDatabase, startService, type TestService } from '../support/service.ts'
 
 const databaseUrl = await seededDatabase(t)
+/** Whether this user of this machine may mount something. Nothing is awaited: tap ends a file that is idle between two tests. */
+function mayMount (): boolean {
+  const place = mkdtempSync(join(tmpdir(), 'dispatch-mount-'))
+  const mounts = spawnSync('mount', ['-t', 'tmpfs', 'tmpfs', place]).status === 0
+  if (mounts) spawnSync('umount', [place])
+  rmdirSync(place)
+  return mounts
+}
+
+const mounting = mayMount() ? {} : { skip: 'nothing can be mounted here' }
 const options = { databaseUrl, replacements: { renderer: quickRenderer }, config: { prices: { invoicing: 0 } } }
 const service = await startService(t, options)
 const other = await startService(t, { ...options, config: { ...options.config, runsWorker: false } })
@@ -223,8 +234,8 @@ for (const [what, packing, code] of [
 }
 
 await t.test('the ends of its processes that nobody asked for are counted, with the last one', async (t) => {
-  const head = 'setTimeout(() => process.exit(3), 300)'
-  t.equal((await add({ code: 'crashing', version: '1.0.0', head })).status, 201)
+  const does = 'setTimeout(() => process.exit(3), 50)'
+  t.equal((await add({ code: 'crashing', version: '1.0.0', does })).status, 201)
   has(t, await market('POST', '/crashing/install', { consent }), { status: 200, body: { health: { state: 'ok', crashes: 0 } } })
   t.equal((await service.send('PUT', '/api/v1/company/providers/crashing', { body: { settings: {} } })).status, 200)
   t.equal(statusOf(await dispatch(service, 'crashing')), '1.0.0')
@@ -254,13 +265,6 @@ await t.test('of two operators who do the same at once, one does it, and the oth
   ])
 })
 
-/** Whether this user of this machine may mount something. */
-async function mayMount (): Promise<boolean> {
-  const place = await directory(t)
-  return spawnSync('mount', ['-t', 'tmpfs', 'tmpfs', place]).status === 0 && spawnSync('umount', [place]).status === 0
-}
-
-const mounting = await mayMount() ? {} : { skip: 'nothing can be mounted here' }
 await t.test('a disk that is full refuses a package, and nothing of it stays; with room it is installed', mounting, async (t) => {
   const folder = folderOf(service)
   t.equal(spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=128k', 'tmpfs', folder]).status, 0)

@@ -13,6 +13,8 @@ export type Packing = {
   publisher?: string
   head?: string
   wait?: number
+  /** The source of what a dispatch does before it answers. */
+  does?: string
   says?: object
   sdk?: string
   changelog?: string
@@ -26,6 +28,7 @@ export type Packing = {
 export function packed ({
   head = '',
   wait = 0,
+  does = '',
   says = {},
   sdk = '^1.0.0',
   publisher = 'Acme Ltd',
@@ -61,6 +64,7 @@ export default defineProvider({
       idempotency: { kind: 'none' },
       async dispatch (request, context) {
         await context.wait(${wait})
+        ${does}
         return { id: '1', status: '${version}' }
       }
     }
