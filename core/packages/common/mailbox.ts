@@ -1,5 +1,6 @@
 import { domainToASCII } from 'node:url'
-import validator from 'validator'
+// This file alone: the whole package would be in the memory of each process of an adapter.
+import isEmail from 'validator/lib/isEmail.js'
 
 /** One mailbox of an e-mail: an address, and the name before it if there is one. */
 export type Mailbox = { name?: string, address: string }
@@ -29,7 +30,7 @@ export function isMailbox (text: string): boolean {
  * in DNS, and invisible characters. Letters beyond ASCII are permitted before the `@` too (RFC 6531).
  */
 function isAddress (text: string): boolean {
-  return !/["\p{C}\p{Z}]/u.test(text) && validator.isEmail(text) && domainToASCII(text.slice(text.lastIndexOf('@') + 1)) !== ''
+  return !/["\p{C}\p{Z}]/u.test(text) && isEmail.default(text) && domainToASCII(text.slice(text.lastIndexOf('@') + 1)) !== ''
 }
 
 /** Whether a text is one address without a name before it. */
