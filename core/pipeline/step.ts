@@ -74,7 +74,7 @@ export type StepState = {
 export const unbegun: StepState = { status: 'planned', response: null, error: null, charged: 0, tries: 0, generation: 0, looks: 0 }
 
 /** A step whose provider can be called. */
-export type CallableStep = Step & { by: Required<StepProvider> }
+export type CallableStep = Step & { by: StepProvider & Required<Pick<StepProvider, 'provider'>> }
 
 export function isCallable (step: Step): step is CallableStep {
   return step.by?.provider !== undefined

@@ -7,7 +7,7 @@ import { lastAttempt, noteLateAnswer, type Settlement, settleStep, whetherRecord
 import type { PipelineDependencies } from '../dependencies.ts'
 import { recipientFacts } from '../respond/merged-response.ts'
 import { rehydrateWhatIsKept, type Run } from '../run/run.ts'
-import { observeOutcome } from '../run/settle.ts'
+import { observeOutcome, settlementOfFailure } from '../run/settle.ts'
 import { isOffPath, type Step } from '../step.ts'
 import { reconciliationFollowUpOf } from './after-reconciliation.ts'
 import type { LateOutcome, RecordedLate } from './outcome-spool.ts'
@@ -29,6 +29,10 @@ export async function recordLateOutcome (dependencies: PipelineDependencies, lat
   if (late.settlement.outcome === 'uncertain') return
   const isLost = why instanceof DispatchError && why.word === 'conflict'
   if (isLost && await record(dependencies, late).catch((error: unknown) => notRecorded(dependencies, late, error)) === 'done') return
+  await keep(dependencies, late)
+}
+
+async function keep (dependencies: PipelineDependencies, late: LateOutcome): Promise<void> {
   const { companyId, dispatchId, stepId, settlement: { outcome } } = late
   try {
     await dependencies.outcomes.keep(late)
@@ -37,6 +41,21 @@ export async function recordLateOutcome (dependencies: PipelineDependencies, lat
     dependencies.log.error({ err: error, companyId, dispatchId, stepId, outcome },
       'the outcome could be kept neither in the database nor on the disk')
   }
+}
+
+/**
+ * Keeps on the disk that nothing was sent for an attempt that was to be recorded with its dispatch, where nobody knows whether it is. If it
+ * is, the dispatch goes on from there instead of being in doubt.
+ */
+export async function keepUnsent (
+  dependencies: PipelineDependencies,
+  { companyId, dispatchId }: Pick<LateOutcome, 'companyId' | 'dispatchId'>,
+  stepId: string,
+  runId: string
+): Promise<void> {
+  const settlement = settlementOfFailure(new DatabaseUnavailable('away'))
+  const unsureSince = dependencies.now().getTime()
+  await keep(dependencies, { companyId, dispatchId, stepId, runId, attempt: 1, actor: { kind: 'system' }, settlement, unsureSince })
 }
 
 /** Records the outcomes on the disk whose dispatches have no other run now. Rejects while the database is away. */
@@ -63,7 +82,8 @@ async function record (dependencies: PipelineDependencies, late: LateOutcome): P
   const { database, leases } = dependencies
   return leases.withLease(async (lease) => {
     const known = await whetherRecorded(database, late)
-    if (known !== 'open') return known === 'unknown' ? known : 'done'
+    if (known === 'unknown') return whetherLost(dependencies, late)
+    if (known === 'recorded') return 'done'
     const taken = await acquireLease(database, late, { lease, from: dispatchStatuses, ended: late.runId })
     if (taken === undefined) return 'later'
     try {
@@ -78,6 +98,15 @@ async function record (dependencies: PipelineDependencies, late: LateOutcome): P
   })
 }
 
+/** Milliseconds within which the database commits a statement whose answer was lost, or rolls it back. */
+const commitLimit = 60_000
+
+/** An attempt that the database has not. One that may never have been recorded needs no outcome. */
+function whetherLost ({ now }: PipelineDependencies, { unsureSince }: LateOutcome): RecordedLate {
+  if (unsureSince === undefined) return 'unknown'
+  return now().getTime() - unsureSince > commitLimit ? 'done' : 'later'
+}
+
 async function conclude (
   dependencies: PipelineDependencies,
   late: LateOutcome,
@@ -89,7 +118,7 @@ async function conclude (
   const step = [...run.steps, ...run.deferred].find((one) => one.stepId === stepId)
   if (step === undefined || !await isOpen(dependencies, late, step)) return noteLateAnswer(database, { ...late, runId: run.runId })
   const before = step.state.status
-  const again = settlement.outcome === 'unavailable' && (run.detached || isOffPath(step))
+  const again = settlement.outcome === 'unavailable' && (run.detached || isOffPath(step) || late.unsureSince !== undefined)
   const { doubted } = await secondsInDoubt(database, late)
   const following = reconciliationFollowUpOf(dependencies, run, step, { settlement, again, doubted, from })
   const facts = { ...recipientFacts(step.service, settlement), attempt, ...(before === 'calling' ? {} : { before }) }

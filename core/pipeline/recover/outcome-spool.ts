@@ -13,6 +13,8 @@ export type LateOutcome = {
   attempt: number
   actor: EventActor
   settlement: Settlement
+  /** Milliseconds of the process's clock: since when nobody knows whether the database has the attempt at all. */
+  unsureSince?: number
 }
 
 /** The result of recording a late outcome. `later`: another run has the dispatch. `unknown`: the database has no such attempt. */

@@ -32,6 +32,8 @@ export type Run = {
   steps: readonly Step[]
   /** Steps beside the path: deferred ones, and those that send to recipients that an earlier call left. */
   deferred: readonly Step[]
+  /** The step whose first attempt was recorded with the dispatch, until it is taken up. */
+  attempted?: string
 }
 
 /** Replaces a step by its new state. */
@@ -69,7 +71,7 @@ export function plannedDispatch (
 
 /** The run of a dispatch that has just been recorded, for a client that waits. */
 export function beginRun (
-  { dispatchId, companyId, actor, metadata, test, callbackUrl, documentNumber, steps }: PlannedDispatch,
+  { dispatchId, companyId, actor, metadata, test, callbackUrl, documentNumber, steps, attempt }: PlannedDispatch,
   { runId, createdAt }: Pick<Run, 'runId' | 'createdAt'>
 ): Run {
   return {
@@ -84,8 +86,16 @@ export function beginRun (
     detached: false,
     createdAt,
     steps: steps.filter((step) => !isOffPath(step)),
-    deferred: steps.filter(isOffPath)
+    deferred: steps.filter(isOffPath),
+    ...(attempt === undefined ? {} : { attempted: attempt.stepId })
   }
+}
+
+/** Answers whether the attempt at a step is recorded already, which is true once. */
+export function takeAttempted (run: Run, stepId: string): boolean {
+  if (run.attempted !== stepId) return false
+  delete run.attempted
+  return true
 }
 
 /** The run of a recorded dispatch under a lease that was taken. Undefined when its data are no longer kept. */

@@ -9,12 +9,13 @@ import type { DispatchCommand } from '../command.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import type { DispatchPlan } from '../plan/plan.ts'
 import type { Resume } from '../recover/dispatch-actions.ts'
+import { keepUnsent } from '../recover/late-outcomes.ts'
 import { resultOf, type RunResult } from '../respond/result.ts'
 import { createInFlight, type InFlight } from './in-flight.ts'
 import type { KeepLease } from './leases.ts'
 import { beginRun, plannedDispatch, rehydrateRecord, rehydrateRun, type Run, userActorOf } from './run.ts'
 import { enqueueEndCallback } from './settle.ts'
-import { runSteps } from './steps.ts'
+import { immediateAttempt, runSteps } from './steps.ts'
 
 /** `begun` is called once the dispatch is recorded, or once nobody can tell whether it is. */
 type Opening = Pick<NewDispatch, 'idempotency'> & { begun: () => void }
@@ -87,10 +88,15 @@ async function beginNow (
   plan: DispatchPlan,
   { begun, ...idempotency }: Opening
 ): Promise<RunResult> {
-  const record = plannedDispatch(plan, command, { dispatchId: dependencies.newId(), ...idempotency })
+  const planned = plannedDispatch(plan, command, { dispatchId: dependencies.newId(), ...idempotency })
+  const attempt = immediateAttempt(planned.steps)
+  const record = { ...planned, ...(attempt === undefined ? {} : { attempt }) }
   return dependencies.leases.withLease(async (lease, hold) => {
-    const createdAt = await untilRecorded(record, openDispatch(dependencies.database, record, { lease }), begun)
-    return finish(beginRun(record, { runId: lease.runId, createdAt }), hold)
+    const opened = openDispatch(dependencies.database, record, { lease }).catch(async (error: unknown) => {
+      if (attempt !== undefined && isDoubtful(error)) await keepUnsent(dependencies, record, attempt.stepId, lease.runId)
+      throw error
+    })
+    return finish(beginRun(record, { runId: lease.runId, createdAt: await untilRecorded(record, opened, begun) }), hold)
   })
 }
 
@@ -164,10 +170,14 @@ async function untilRecorded<T> (dispatch: Pick<DispatchRef, 'dispatchId'>, open
     begun()
     return done
   } catch (error) {
-    const cause = error instanceof DatabaseUnavailable && error.doubtful ? recordingUnknown(dispatch, error) : error
+    const cause = isDoubtful(error) ? recordingUnknown(dispatch, error) : error
     if (cause instanceof DispatchError && cause.word === 'recording_unknown') begun()
     throw cause
   }
+}
+
+function isDoubtful (error: unknown): boolean {
+  return error instanceof DatabaseUnavailable && error.doubtful
 }
 
 /** The database commits the statement or rolls it back within seconds; until then nobody can tell. */

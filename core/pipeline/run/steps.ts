@@ -1,16 +1,18 @@
 import { DispatchError } from '../../contract/errors.ts'
 import type { Outcome } from '../../host/call/dispatch.ts'
+import { services } from '../../services/index.ts'
+import { isLinked } from '../../services/link.ts'
 import type { EventActor, StepCandidate } from '../../store/db/schema.ts'
 import { beginAttempt, type Settlement } from '../../store/dispatch/steps.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import { recordLateOutcome } from '../recover/late-outcomes.ts'
 import type { RunResult } from '../respond/result.ts'
-import { isCallable, settled, type Step } from '../step.ts'
+import { isCallable, isOffPath, settled, type Step } from '../step.ts'
 import { checkDocuments, prepareCall } from './call.ts'
 import { handOn, handOnAgain } from './chain-document.ts'
 import { type HandOn, prepareContent } from './content.ts'
 import { fromFirst, isFollowing, leftOut, nextCandidate, withCandidate } from './failover.ts'
-import { advance, type Run } from './run.ts'
+import { advance, type PlannedDispatch, type Run, takeAttempted } from './run.ts'
 import { settle, type Settled, settlementOf, settlementOfFailure } from './settle.ts'
 
 /** Runs the remaining steps of a recorded dispatch in their order, up to the first that is not accepted. */
@@ -111,6 +113,18 @@ const doneHere: Settlement = { outcome: 'accepted', response: null }
  */
 type Ready = { step: Step, attempt: number } & ({ call?: () => Promise<Outcome> } | { failed: Settlement, ofProvider: boolean })
 
+/**
+ * The first attempt at a new dispatch's first step, where nothing is made or read before its provider is called: then both are recorded in
+ * one transaction.
+ */
+export function immediateAttempt ([step]: readonly Step[]): PlannedDispatch['attempt'] {
+  if (step === undefined || !isCallable(step) || isOffPath(step) || step.by.list !== undefined) return undefined
+  const { stepId, by: { code, provider: { version } }, template, content, service, fields } = step
+  const needsNothing = template === undefined && content.document === undefined && !isLinked(fields) &&
+    ['text', 'message'].includes(services[service].content)
+  return needsNothing ? { stepId, provider: { code, version } } : undefined
+}
+
 /** Makes the content unless it was made before, and records the attempt. Whatever fails here, nothing was sent. */
 async function makeReady (dependencies: PipelineDependencies, run: Run, step: Step, hand: HandOn): Promise<Ready> {
   const { companyId, dispatchId, runId } = run
@@ -125,7 +139,7 @@ async function makeReady (dependencies: PipelineDependencies, run: Run, step: St
       await checkDocuments(dependencies, run, made,
         new Set([...fresh.document === undefined ? [] : [fresh.document], ...fresh.pictures ?? []].map(({ documentId }) => documentId)))
     }
-    ready.attempt = await beginAttempt(dependencies.database, {
+    ready.attempt = takeAttempted(run, stepId) ? 1 : await beginAttempt(dependencies.database, {
       companyId,
       dispatchId,
       stepId,

@@ -53,8 +53,9 @@ type NewDispatchRows = DispatchKey & {
   }
   steps: readonly NewStepRow[]
   documents: readonly DocumentRow[]
-  actor: EventActor
-  facts: JsonObject
+  events: readonly { kind: EventKind, step_id?: string, actor: EventActor, facts: JsonObject }[]
+  /** The first attempt at a step, where it begins with the dispatch. */
+  attempt: { step_id: string, provider_version: string } | undefined
   /** Credits of all steps together, as far as they are held at once. */
   price: number
   idempotency_key: string | undefined

@@ -1,5 +1,5 @@
 -- Records a dispatch with its steps and its document, and binds its idempotency key. Under the lease of a run it is running at once, else
--- it is queued and its job added. Answers "opened", or "short": the free credits do not cover the price, and nothing was recorded. Fails
+-- it is queued and its job added. With "attempt" the first attempt at a step, which is given as "calling", begins with it. Answers "opened", or "short": the free credits do not cover the price, and nothing was recorded. Fails
 -- with DC409 where the key is bound to another dispatch; its commit fails with DC402 where others have taken meanwhile what was free.
 create function calls.open_dispatch(given jsonb, moment timestamptz) returns text language plpgsql as $$
 declare
@@ -9,7 +9,7 @@ declare
   lease_end timestamptz;
 begin
   select * into opened from jsonb_to_record(given) as opened (company_id integer, dispatch_id uuid, dispatch jsonb, steps jsonb,
-    documents jsonb, actor jsonb, facts jsonb, price integer, idempotency_key text, fingerprint text, run_id uuid,
+    documents jsonb, events jsonb, attempt jsonb, price integer, idempotency_key text, fingerprint text, run_id uuid,
     lease_seconds double precision, jobs jsonb);
   perform calls.become(opened.company_id, moment);
 
@@ -40,8 +40,13 @@ begin
   select step_id, opened.company_id, opened.dispatch_id, position, service, provider_code, provider_version, chosen_by, configured_by,
     sandbox, fields, request_settings, price, held, status, document_id, template_id, template_version, data, deferred_on, providers
   from jsonb_populate_recordset(null::steps, opened.steps);
-  insert into events (company_id, dispatch_id, kind, actor, facts, at)
-  values (opened.company_id, opened.dispatch_id, 'planned', opened.actor, opened.facts, moment);
+  insert into events (company_id, dispatch_id, step_id, kind, actor, facts, at)
+  select opened.company_id, opened.dispatch_id, step_id, kind, actor, facts, moment
+  from jsonb_populate_recordset(null::events, opened.events);
+  if opened.attempt is not null then
+    insert into attempts (step_id, number, company_id, provider_version, started_at)
+    values ((opened.attempt->>'step_id')::uuid, 1, opened.company_id, opened.attempt->>'provider_version', moment);
+  end if;
 
   if opened.idempotency_key is not null then
     insert into idempotency_keys (company_id, key, fingerprint, dispatch_id, created_at)

@@ -7,6 +7,7 @@ import type { CompanyQueries, Database } from '../db/database.ts'
 import type { EventActor, StepCandidate } from '../db/schema.ts'
 import { documentRow, type NewDocument } from './documents.ts'
 import type { DispatchStart } from './lease.ts'
+import { callingEvent } from './steps.ts'
 
 /** A dispatch to record, with its steps in their order. */
 export type NewDispatch = {
@@ -27,6 +28,8 @@ export type NewDispatch = {
   document?: NewDocument
   steps: readonly NewStep[]
   idempotency?: { key: string, fingerprint: string }
+  /** The first attempt at its first step, where nothing lies between: it begins with the dispatch. */
+  attempt?: { stepId: string, provider: { code: string, version: string } }
 }
 
 /** What is recorded of a step of the pipeline, which is one of these. `price` in credits. */
@@ -78,9 +81,10 @@ function startOf (beginning: DispatchStart) {
 }
 
 /** The rows of a dispatch. The template of its first step stands in the row of the dispatch. */
-function dispatchRows ({ dispatchId, companyId, actor, document, idempotency, ...dispatch }: NewDispatch) {
+function dispatchRows ({ dispatchId, companyId, actor, document, idempotency, attempt, ...dispatch }: NewDispatch) {
   const { price, steps } = stepRows(dispatch.steps, document)
   const content = dispatch.steps[0]?.template
+  const facts = { price, ...(content === undefined ? {} : { template: { id: content.template.id, version: content.template.version } }) }
   return {
     dispatch_id: dispatchId,
     company_id: companyId,
@@ -99,14 +103,18 @@ function dispatchRows ({ dispatchId, companyId, actor, document, idempotency, ..
       request_id: dispatch.requestId,
       test: dispatch.test ?? false
     },
-    steps,
+    steps: steps.map((step) => step.step_id === attempt?.stepId ? { ...step, status: 'calling' as const } : step),
     documents: document === undefined ? [] : [documentRow(document)],
-    actor,
-    facts: { price, ...(content === undefined ? {} : { template: { id: content.template.id, version: content.template.version } }) },
+    events: [{ kind: 'planned' as const, actor, facts }, ...attempt === undefined ? [] : [beginningEvent(attempt)]],
+    attempt: attempt && { step_id: attempt.stepId, provider_version: attempt.provider.version },
     price,
     idempotency_key: idempotency?.key,
     fingerprint: idempotency?.fingerprint
   }
+}
+
+function beginningEvent ({ stepId, provider }: Required<NewDispatch>['attempt']) {
+  return { step_id: stepId, actor: { kind: 'system' as const }, ...callingEvent(provider) }
 }
 
 /** The rows of steps, and what is held for them at once, in credits. */

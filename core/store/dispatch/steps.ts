@@ -54,7 +54,8 @@ function renderedEvent ({ documentId, size, sha256, pages }: NewDocument) {
   return { kind: 'rendered' as const, facts: { documentId, size, sha256, ...(pages === undefined ? {} : { pages }) } }
 }
 
-function callingEvent ({ code, version }: { code: string, version: string }) {
+/** The event that a provider is about to be called. */
+export function callingEvent ({ code, version }: { code: string, version: string }) {
   return { kind: 'calling' as const, facts: { providerName: code, providerVersion: version } }
 }
 

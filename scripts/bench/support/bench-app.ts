@@ -46,6 +46,8 @@ export async function openBenchApp ({ databaseUrl, folder, documents, vendor, co
   const config = readConfig({
     DISPATCH_AUTH_LIMIT: '0',
     DISPATCH_DISPATCH_LIMIT: '0',
+    // A dispatch that costs nothing moves no credits.
+    DISPATCH_PRICES: 'sms=1',
     ...process.env,
     PORT: '0',
     DISPATCH_DATA_DIR: folder,

@@ -1,9 +1,9 @@
 import { randomUUIDv7 } from 'node:crypto'
 import t from 'tap'
 import { has } from '../../../support/matching.ts'
-import { document, job, later, moment, openFunctions, opening } from './support.ts'
+import { attempt, document, job, later, moment, openFunctions, opening } from './support.ts'
 
-const { database, call, company, opened, jobsAdded, dispatch, steps, events, credits } = await openFunctions(t)
+const { database, call, company, opened, jobsAdded, dispatch, steps, attempts, events, credits } = await openFunctions(t)
 
 await t.test('a dispatch is recorded with its steps, its document and its price, each column where it belongs', async (t) => {
   const owner = await company()
@@ -38,8 +38,34 @@ await t.test('a dispatch is recorded with its steps, its document and its price,
   has(t, await database.owner.selectFrom('documents').selectAll().where('dispatch_id', '=', given.dispatch_id).execute(), [
     { ...stored, size: String(size), company_id: owner.companyId, created_at: moment }
   ])
-  t.same(await events(given), [{ kind: 'planned', step_id: null, actor: given.actor, facts: given.facts, at: moment }])
+  t.same(await events(given), given.events.map((event) => ({ ...event, step_id: null, at: moment })))
   t.same(await credits(owner.companyId), [10, 3])
+})
+
+await t.test('the first attempt at a step begins with its dispatch', async (t) => {
+  const owner = await company()
+  const [begun, later] = [randomUUIDv7(), randomUUIDv7()]
+  const given = opening(owner, {
+    steps: [{ step_id: begun, status: 'calling' }, { step_id: later }],
+    events: [
+      { kind: 'planned', actor: { kind: 'user', userId: owner.userId }, facts: { price: 6 } },
+      { kind: 'calling', step_id: begun, actor: { kind: 'system' }, facts: { providerVersion: '2.0.0' } }
+    ],
+    attempt: { step_id: begun, provider_version: '2.0.0' }
+  })
+  t.equal(await call('open_dispatch', given), 'opened')
+  t.same((await steps(given)).map(({ status }) => status), ['calling', 'planned'])
+  t.same(await events(given), given.events.map((event) => ({ step_id: null, ...event, at: moment })))
+  has(t, await attempts({ step_id: begun }), [{
+    number: 1,
+    company_id: owner.companyId,
+    provider_version: '2.0.0',
+    started_at: moment,
+    answered_at: null,
+    outcome: null
+  }])
+  t.same(await attempts({ step_id: later }), [])
+  t.equal(await call('begin_attempt', { ...given, run_id: given.run_id!, step_id: begun, ...attempt }), null, 'it has begun')
 })
 
 await t.test('under the lease of a run it is running, else it is queued and its job is there', async (t) => {
