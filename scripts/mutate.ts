@@ -1,8 +1,8 @@
 /**
  * Checks whether the tests notice small changes of the code. Each change is made in a copy of the checkout. The tests that reach its file
- * run, the nearest first, until one fails. The script prints the changes that no test noticed, and the score. The exit code is 1 below
- * `--least` percent. StrykerJS is not used, because it switches its changes by a variable of one process, and our tests use threads and
- * child processes too.
+ * run, the likeliest to notice it first, until one fails. The script prints the changes that no test noticed, and the score. The exit code
+ * is 1 below `--least` percent. StrykerJS is not used, because it switches its changes by a variable of one process, and our tests use
+ * threads and child processes too.
  *
  * `npm run mutate -- core/services --most 60 --seed 1`; `npm run mutate -- core/services/sms.ts:41` tries the changes of one line again.
  */
@@ -52,7 +52,7 @@ async function run (target: string): Promise<boolean> {
     const copy = copyOf(root)
     try {
       for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-        const tests = reach(next.file).slice(0, Number(values.tests))
+        const tests = reach(next.file, next.line).slice(0, Number(values.tests))
         const verdict = tests.length === 0 ? 'untested' : await judge(copy, next, tests, shareServer(server))
         verdicts.push(verdict)
         if (verdict !== 'killed') console.log(`${verdict}: ${described(next)}`)

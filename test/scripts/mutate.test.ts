@@ -29,23 +29,25 @@ void t.test('each small change of a source is made once', (t) => {
   t.end()
 })
 
-void t.test('the tests that reach a file, the nearest first', (t) => {
+void t.test('the tests that reach a line of a file, first the nearest, then those with its words', (t) => {
   const root = t.testdir({
     core: {
       'package.json': '{ "name": "@dispatch/core", "exports": { ".": "./index.ts" } }',
       'index.ts': 'export { a } from \'./store/a.ts\'',
-      store: { 'a.ts': '', 'b.ts': '' }
+      store: { 'a.ts': '', 'b.ts': 'export const refund = 1', 'c.ts': '' }
     },
     test: {
       'all.test.ts': 'import \'@dispatch/core\'',
+      'far.test.ts': 'import \'./other.test.ts\' // what refunds do',
+      'middle.test.ts': 'import \'./other.test.ts\'',
       'other.test.ts': 'import \'../core/store/b.ts\'',
       core: { store: { 'a.test.ts': 'import \'../../../core/store/a.ts\'' } }
     }
   })
   const reach = reachOf(root)
-  t.same(reach('core/store/a.ts'), ['test/core/store/a.test.ts', 'test/all.test.ts'])
-  t.same(reach('core/store/b.ts'), ['test/other.test.ts'])
-  t.same(reach('core/nothing.ts'), [])
+  t.same(reach('core/store/a.ts', 1), ['test/core/store/a.test.ts', 'test/all.test.ts'])
+  t.same(reach('core/store/b.ts', 1), ['test/other.test.ts', 'test/far.test.ts', 'test/middle.test.ts'])
+  t.same(reach('core/store/c.ts', 1), [])
   t.end()
 })
 
