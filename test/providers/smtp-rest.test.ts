@@ -1,4 +1,5 @@
 import { createBreakers } from '@dispatch/core'
+import { sql } from 'kysely'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { createNetwork } from '../../core/host/http/network.ts'
@@ -97,6 +98,12 @@ await t.test('who is put off beside others is sent the same message later, and n
     steps: [{ status: 'accepted', nextTryAt: String, providerResponse: { status: 'partially_sent', waiting } }]
   })
 
+  const [{ seconds } = { seconds: null }, ...more] = (await sql<{ seconds: number }>`
+    select extract(epoch from start_after - created_on)::int as seconds from queue.job
+    where name = 'deferred' and data->>'dispatchId' = ${body.dispatchId}`.execute(service.app.get('database').owner)).rows
+  t.ok(seconds === 2 || seconds === 3, 'its job is due after 2 s ± 20 %, in whole seconds')
+  t.same(more, [])
+
   await after(3)
   t.equal(server.mails.length, 1, 'it is still put off')
   has(t, await dispatch(body.dispatchId), {
@@ -105,8 +112,8 @@ await t.test('who is put off beside others is sent the same message later, and n
 
   replies.delete('grey')
   await after(13)
-  const [first, second, ...more] = server.mails
-  t.same([first?.to, second?.to, more], [['ok@example.com', 'hidden@example.com'], ['grey@example.com'], []])
+  const [first, second, ...others] = server.mails
+  t.same([first?.to, second?.to, others], [['ok@example.com', 'hidden@example.com'], ['grey@example.com'], []])
   t.equal(second?.source, first?.source, 'byte by byte')
   lacks(t, first?.source, /hidden/)
   const read = await dispatch(body.dispatchId)

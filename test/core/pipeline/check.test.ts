@@ -123,3 +123,10 @@ await t.test('the facts of a plan are what the dispatch can be found by', (t) =>
   t.equal(serviceNames.length, 7)
   t.end()
 })
+
+await t.test('of a planned step nothing has been done, and nothing charged', (t) => {
+  const { plan } = judge('sms', { sms })
+  const unbegun = { status: 'planned', response: null, error: null, charged: 0, tries: 0, generation: 0, looks: 0 }
+  t.strictSame(plan?.steps.map(({ state }) => state), [unbegun])
+  t.end()
+})

@@ -28,3 +28,30 @@ await t.test('a run whose lease is not renewed may not send any more, and that i
   await pause(10)
   t.same([told, leases.heldRuns()], [[1], []])
 })
+
+await t.test('a lease is renewed before a call once less than half of its usable time is left', async (t) => {
+  const database = openDatabase({ connectionString: await seededDatabase(t) }, { onError: (error) => t.fail(error.message) })
+  t.teardown(() => database.close())
+  let time = Date.parse('2026-03-14T09:30:00Z')
+  let renewals = 0
+  const counted = {
+    ...database,
+    get vital () {
+      renewals++
+      return database.vital
+    }
+  }
+  // Usable for 300 s; the test ends long before a second of the steady clock makes a difference.
+  const times = { duration: 400, renewInterval: 1000, margin: 100 }
+  const newId = (): string => '01960000-0000-7000-8000-000000000001'
+  const leases = createLeases({ database: counted, newId, now: () => new Date(time), log: memoryLog(), times })
+  t.teardown(leases.close)
+  await leases.withLease(async ({ runId }) => {
+    time += 140_000
+    t.ok(await leases.refresh(runId))
+    t.equal(renewals, 0, '160 s are left')
+    time += 20_000
+    t.ok(await leases.refresh(runId))
+    t.ok(renewals > 0, '140 s are left')
+  })
+})

@@ -98,7 +98,24 @@ await t.test('a commit whose answer is lost is not taken for a failure, and not 
   }
 })
 
+const away = (): Promise<never> => Promise.reject(new DatabaseUnavailable('away'))
 const failureOf = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error)
+
+await t.test('the tries to record an outcome are made after pauses: 50 ms, then 250 ms', async (t) => {
+  const { database } = dependencies
+  const [silent, tries] = [new Set([3, 4]), [] as number[]]
+  let calls = 0
+  const callFunction: Database['callFunction'] = (companyId, statement) => {
+    // The dispatch and its attempt are recorded first.
+    if (++calls > 2) tries.push(performance.now())
+    return silent.has(calls) ? away() : database.callFunction(companyId, statement)
+  }
+  t.equal(await dispatchOn({ database: { ...database, callFunction } }), 'succeeded')
+  const pauses = tries.slice(1).map((time, index) => time - (tries[index] ?? 0))
+  t.equal(pauses.length, 2)
+  // A timer may fire a millisecond early.
+  for (const [index, least] of [50, 250].entries()) t.ok((pauses[index] ?? 0) > least - 2, `${pauses[index]} ms`)
+})
 
 await t.test('no try to record an outcome is begun after 15 s, where each of them takes long', async (t) => {
   const { database } = dependencies
@@ -115,7 +132,6 @@ await t.test('no try to record an outcome is begun after 15 s, where each of the
   t.ok(performance.now() - begun < 20_000, 'the client waits no longer either')
 })
 
-const away = (): Promise<never> => Promise.reject(new DatabaseUnavailable('away'))
 const goesOn = { word: 'timeout', dispatchId: String, cause: { name: 'DatabaseUnavailable' } }
 
 await t.test('whose dispatch has begun is told that it goes on, not to send it again, when the database goes away under it', async (t) => {
