@@ -33,7 +33,11 @@ const reads: Handler = async (_request, { http }) => {
 }
 const stores: Handler = async (_request, { state }) => {
   await state.put('seen', true)
-  return { id: '1', status: await state.get('seen') === true ? 'seen' : 'lost' }
+  const first = await state.putIfAbsent('first', 'this')
+  const again = await state.putIfAbsent('first', 'that')
+  const read = [await state.get('seen'), first, again, await state.get('first')]
+  if (JSON.stringify(read) !== '[true,"this","this","this"]') throw new Error(`It reads ${JSON.stringify(read)}.`)
+  return { id: '1', status: 'seen' }
 }
 const draftService = 'documentTypes: [\'INVOICE\'], idempotency: { kind: \'none\' }, checkpoint: true'
 

@@ -87,9 +87,10 @@ await t.test('what looks like a handle and is no document of the call is data, a
   vendor.answer({ json: { id: '1' } })
   const [mine, theirs] = [documentOf(Buffer.from('mine'), 1), documentOf(Buffer.from('theirs'), 2)]
   const renamed = { ...mine, sha256: theirs.sha256 }
+  const { sha256: _, ...unsigned } = theirs
   const own = createOwnDocuments({ document: mine, data: { theirs }, metadata: { theirs } })
-  await httpOf(network, { own }).post(url, { json: { theirs, renamed } }, Sent)
-  t.same(vendor.requests.at(-1)?.json, { theirs, renamed })
+  await httpOf(network, { own }).post(url, { json: { theirs, renamed, unsigned } }, Sent)
+  t.same(vendor.requests.at(-1)?.json, { theirs, renamed, unsigned })
 })
 
 await t.test('a document that was fetched can be sent on', async (t) => {

@@ -156,6 +156,10 @@ await t.test('a document that cannot be read, or is not as long as it says, leav
 await t.test('two bodies, two ways to sign in, a header that is none: the provider\'s mistake, and nothing is sent', async (t) => {
   const before = vendor.requests.length
   await t.rejects(httpOf(network).post(url, { json: 1, form: {} }, Sent), { message: 'A request has one body, not form and json.' })
+  await t.rejects(httpOf(network).post(url, { text: 'a', xml: { a: 'b' } }, Sent), { message: 'A request has one body, not xml and text.' })
+  await t.rejects(httpOf(network).post(url, { multipart: { a: 1 }, document: pdf }, Sent), {
+    message: 'A request has one body, not multipart and document.'
+  })
   await t.rejects(httpOf(network).post(url, { bearer: 'x', basic: ['a', 'b'] }, Sent), {
     message: 'A request signs in one way, not by basic and bearer.'
   })
