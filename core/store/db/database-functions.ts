@@ -32,7 +32,7 @@ export async function callFunctionWithin<Called extends Name> (
   given: DatabaseFunctions[Called]['given'],
   now: SqlTimestamp
 ): Promise<Timed<Called>> {
-  return timed(name, (await callOf(name, given, now).execute(queries)).rows[0])
+  return timed(name, (await sql<Timed<Called>>`select ${callOf(name, given, now)}`.execute(queries)).rows[0])
 }
 
 function callOf<Called extends Name> (
@@ -40,7 +40,7 @@ function callOf<Called extends Name> (
   given: DatabaseFunctions[Called]['given'],
   now: SqlTimestamp
 ): RawBuilder<Timed<Called>> {
-  return sql<Timed<Called>>`select ${sql.id(schema, name)}(${JSON.stringify(given)}::jsonb, ${now}) as answer, ${now} as at`
+  return sql<Timed<Called>>`${sql.id(schema, name)}(${JSON.stringify(given)}::jsonb, ${now}) as answer, ${now} as at`
 }
 
 function timed<Called extends Name> (name: Called, row: Timed<Called> | undefined): Timed<Called> {

@@ -3,6 +3,7 @@ import { Kysely, PostgresDialect, PostgresDriver, type RawBuilder, sql, type Tra
 import pg from 'pg'
 import { type AdvisoryLock, createAdvisoryLock } from './advisory-lock.ts'
 import { type Connections, openConnections, requestLimits, type TimeLimits } from './connections.ts'
+import { createGroupCommit } from './group-commit.ts'
 import type { Tables } from './schema.ts'
 import type { SqlTimestamp } from './sql-timestamp.ts'
 import { DatabaseUnavailable } from './unavailable.ts'
@@ -33,22 +34,23 @@ export type Database = {
    */
   company: <T>(companyId: number, work: (queries: CompanyQueries) => Promise<T>) => Promise<T>
   /**
-   * Runs one statement in one message: the call of a function of the database, which takes on the role of companies itself
-   * (`database-functions.ts` has the typed form). It counts among the connections of the company.
+   * Calls a function of the database in one message and a transaction of its own; the function takes on the role of companies itself
+   * (`database-functions.ts` has the typed form). `columns`: what is selected. It counts among the connections of the company. What it has
+   * changed is on the disk when the promise resolves; calls at the same time wait for the disk together.
    */
-  callFunction: <T>(companyId: number, statement: RawBuilder<T>) => Promise<T | undefined>
+  callFunction: <T>(companyId: number, columns: RawBuilder<T>) => Promise<T | undefined>
   /** Like `company`, but read-only: all queries see the same state of the database. */
   snapshot: <T>(companyId: number, work: (queries: CompanyQueries) => Promise<T>) => Promise<T>
   /** For changes that only one process may make at a time, such as migrations. It waits up to 2 minutes for the others. */
   withAdvisoryLock: AdvisoryLock
   /** How many connections each pool has, how many of them are idle, and how much work waits for one. */
-  connectionCounts: () => Record<'companies' | 'owner' | 'vital', { open: number, idle: number, waiting: number }>
+  connectionCounts: () => Record<'companies' | 'commits' | 'owner' | 'vital', { open: number, idle: number, waiting: number }>
   /** Rejects with `DatabaseUnavailable` when the database does not answer within 2 seconds, or takes no changes. */
   ping: () => Promise<void>
   close: () => Promise<void>
 }
 
-/** `connections`: how many all companies share; other pools have more. `time` replaces the clock of the database in tests. */
+/** `connections`: how many all companies share; other pools have ten more. `time` replaces the clock of the database in tests. */
 export type DatabaseOptions = {
   connections?: number
   limits?: TimeLimits
@@ -56,8 +58,8 @@ export type DatabaseOptions = {
   time?: (() => Date) | undefined
 }
 
-/** With the ten for companies and the four of the queue a process has twenty connections. */
-const [ownersConnections, vitalConnections] = [4, 2]
+/** With the nine for companies and the four of the queue a process has twenty connections. */
+const [commitsConnections, ownersConnections, vitalConnections] = [1, 4, 2]
 
 /** The owner's statements read and change more rows than those of a request. */
 const ownersLimits = (limits: TimeLimits): TimeLimits => ({ ...limits, statement: 3 * limits.statement, answer: 3 * limits.answer })
@@ -71,25 +73,40 @@ const takesChanges = sql`do $$ begin
     using errcode = 'read_only_sql_transaction', message = 'The server takes no changes.'; end if;
 end $$`
 
+/** Writes a record to the log of the server that nobody reads. Its commit waits for the disk, and so for all commits before it. */
+const flush = sql`select pg_logical_emit_message(true, 'dispatch', '')`
+
+const withDisk = <T>(columns: RawBuilder<T>): RawBuilder<T> => sql<T>`select ${columns}`
+
+/** A transaction whose commit does not wait for the disk. */
+const withoutDisk = <T>(columns: RawBuilder<T>): RawBuilder<T> =>
+  sql<T>`select ${columns}, set_config('synchronous_commit', 'off', true) as committed`
+
 /** Opens the pools of a process. A connection is made when it is needed. When one is lost, `onError` is called, and it is replaced. */
 export function openDatabase (
   config: pg.PoolConfig,
-  { connections = 10, limits = requestLimits, onError, time }: DatabaseOptions
+  { connections = 9, limits = requestLimits, onError, time }: DatabaseOptions
 ): Database {
   const companies = openConnections(config, { name: 'companies', most: connections, limits, onError })
+  const commits = openConnections(config, { name: 'commits', most: commitsConnections, limits, onError })
   const owners = openConnections(config, { name: 'owner', most: ownersConnections, limits: ownersLimits(limits), onError })
   const vitals = openConnections(config, { name: 'vital', most: vitalConnections, limits: vitalLimits, onError })
-  const [owner, vital] = [owners, vitals].map(({ lent: pool }) => new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })) as [
-    Kysely<Tables>,
-    Kysely<Tables>
-  ]
+  const [owner, vital, flusher] = [owners, vitals, commits].map(({ lent: pool }) =>
+    new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  ) as [Kysely<Tables>, Kysely<Tables>, Kysely<Tables>]
   const ofCompanies = new Kysely<Tables>({ dialect: unbegun(companies) })
   const shares = createFairSemaphore({
     waiting: Infinity,
     timeLimit: limits.connect,
-    perOwner: Math.max(1, Math.floor(connections / 2)),
+    perOwner: Math.ceil(connections / 2),
     full: () => new DatabaseUnavailable('busy')
   })
+  const flushed = createGroupCommit(async () => {
+    await flush.execute(flusher).catch((error: unknown) => {
+      throw error instanceof DatabaseUnavailable ? new DatabaseUnavailable(error.reason, { cause: error, doubtful: true }) : error
+    })
+  })
+  let calls = 0
   const beginningWith = (begin: string): Database['company'] => (companyId, work) =>
     shares.run(companyId, () =>
       ofCompanies.transaction().execute(async (transaction) => {
@@ -112,16 +129,32 @@ export function openDatabase (
     owner,
     vital,
     pool: owners.pool,
-    callFunction: (companyId, statement) => shares.run(companyId, async () => (await statement.execute(ofCompanies)).rows[0]),
+    async callFunction (companyId, columns) {
+      // Alone, a call has nobody to share the wait for the disk with: its own commit waits.
+      const alone = ++calls === 1
+      const call = alone ? withDisk(columns) : withoutDisk(columns)
+      try {
+        const { rows: [row] } = await shares.run(companyId, () => call.execute(ofCompanies))
+        if (!alone) await flushed()
+        return row
+      } finally {
+        calls--
+      }
+    },
     company: beginningWith('begin'),
     snapshot: beginningWith('begin isolation level repeatable read read only'),
     withAdvisoryLock: createAdvisoryLock(config),
-    connectionCounts: () => ({ companies: countsOf(companies), owner: countsOf(owners), vital: countsOf(vitals) }),
+    connectionCounts: () => ({
+      companies: countsOf(companies),
+      commits: countsOf(commits),
+      owner: countsOf(owners),
+      vital: countsOf(vitals)
+    }),
     ping: async () => {
       await takesChanges.execute(vital)
     },
     close: async () => {
-      await Promise.all([owner, vital, ofCompanies].map((queries) => queries.destroy()))
+      await Promise.all([owner, vital, flusher, ofCompanies].map((queries) => queries.destroy()))
     }
   }
 }
