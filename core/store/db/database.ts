@@ -102,10 +102,12 @@ export function openDatabase (
     full: () => new DatabaseUnavailable('busy')
   })
   const flushed = createGroupCommit(async () => {
-    await flush.execute(flusher).catch((error: unknown) => {
-      throw error instanceof DatabaseUnavailable ? new DatabaseUnavailable(error.reason, { cause: error, doubtful: true }) : error
+    await flush.execute(flusher).catch((cause: unknown) => {
+      // What was committed is known to others; whether a crash would lose it is not.
+      throw new DatabaseUnavailable(cause instanceof DatabaseUnavailable ? cause.reason : 'away', { cause, doubtful: true })
     })
   })
+  /** Calls that are under way. */
   let calls = 0
   const beginningWith = (begin: string): Database['company'] => (companyId, work) =>
     shares.run(companyId, () =>

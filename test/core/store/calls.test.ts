@@ -88,7 +88,7 @@ const [conflict, short, unknownUser, missingTable, forbidden] = [
 await t.test('a call leaves neither its role nor its company on the connection', async (t) => {
   await accept(await open(await company()))
   const found = await database.callFunction(0,
-    sql<{ role: string, company: string }>`select current_user = session_user as role, current_setting('app.company', true) as company`)
+    sql<{ role: string, company: string }>`current_user = session_user as role, current_setting('app.company', true) as company`)
   t.strictSame(found, { role: true, company: '' })
 })
 
