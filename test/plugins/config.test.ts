@@ -49,6 +49,12 @@ void t.test('an empty variable counts as absent', (t) => {
   t.end()
 })
 
+void t.test('each level of the log can be set', (t) => {
+  const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
+  t.same(levels.map((level) => readConfig({ DISPATCH_LOG_LEVEL: level }).logLevel), levels)
+  t.end()
+})
+
 void t.test('every variable says what it says', (t) => {
   t.same(readConfig({
     NODE_ENV: 'production',

@@ -50,6 +50,18 @@ await t.test('what a process does is counted, by service, provider and outcome',
   lacks(t, text, /[0-9a-f]{8}-[0-9a-f]{4}|example\.com|Demo|\+33|nobody/)
 })
 
+await t.test('times are counted in buckets up to 10 s, and up to 120 s where others take their time', async (t) => {
+  const text = await scrape()
+  const bounds = (name: string): number[] => {
+    const all = [...text.matchAll(new RegExp(`^dispatch_${name}_bucket\\{le="([\\d.]+)"`, 'gm'))].map(([, bound]) => Number(bound))
+    return [...new Set(all)]
+  }
+  for (const name of ['http_request_duration_seconds', 'rendering_duration_seconds']) {
+    t.same(bounds(name), [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10], name)
+  }
+  t.same(bounds('attempt_duration_seconds'), [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120])
+})
+
 await t.test('what there is at the moment is read at the scrape', async (t) => {
   const text = await scrape()
   t.equal(valueOf(text, 'database_up'), 1)
@@ -57,6 +69,7 @@ await t.test('what there is at the moment is read at the scrape', async (t) => {
   t.equal(valueOf(text, 'oldest_queued_seconds'), 0)
   t.equal(valueOf(text, 'runs'), 0)
   t.equal(valueOf(text, 'leases_lost_total'), 0)
+  t.equal(valueOf(text, 'adapter_processes'), 0, 'providers run inside')
   t.ok((valueOf(text, 'database_connections', { pool: 'companies', state: 'idle' }) ?? 0) > 0)
   for (const pool of ['companies', 'owner', 'vital']) t.equal(valueOf(text, 'database_connections', { pool, state: 'waiting' }), 0, pool)
   service.app.get('breakers').fault(1, 'acme')
