@@ -117,7 +117,7 @@ async function judge (
   writeFileSync(join(copy, file), source.slice(0, start) + text + source.slice(end))
   try {
     for (const test of tests) {
-      if (await passes(copy, test, env)) continue
+      if (await sound.get(test) === false || await passes(copy, test, env)) continue
       if (!sound.has(test)) sound.set(test, passes(root, test, env))
       if (await sound.get(test) === true) return 'killed'
       console.error(`${test} fails without any change`)
