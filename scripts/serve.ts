@@ -3,5 +3,7 @@ import { assertNode } from './node-version.mjs'
 
 assertNode()
 // Imported only after the version check, because an older Node cannot even link these modules.
+const { keepCompiledModules } = await import('./compile-cache.ts')
+keepCompiledModules(process.env)
 const { runService } = await import('./service.ts')
 await runService(process.env, 'serve')

@@ -1,9 +1,9 @@
 import { isServiceName, serviceNames } from '@dispatch/core'
 import { delimiter, isAbsolute, join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { type CatalogConfig, catalogsOf } from './catalogs.ts'
 import { ConfigError } from './config-error.ts'
 import { parseNetworks, type TransportConfig, transportOf } from './config-transport.ts'
+import { dataDirectoryOf, root } from './paths.ts'
 
 export { ConfigError } from './config-error.ts'
 
@@ -53,14 +53,12 @@ export type Config = TransportConfig & {
 /** Per minute: authentication calls of each client address, dispatches and validations of each user. */
 export type RateLimits = { auth: number, dispatch: number, validation: number }
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
-
 /** Reads the environment; an empty variable counts as absent. Throws a {@link ConfigError}. */
 export function readConfig (variables: NodeJS.ProcessEnv): Config {
   const env = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''))
   const environment = oneOf(env, 'NODE_ENV', ['development', 'production'], 'development')
   const databaseUrl = env['DATABASE_URL']
-  const dataDirectory = resolve(env['DISPATCH_DATA_DIR'] ?? join(root, 'data'))
+  const dataDirectory = dataDirectoryOf(env)
   const showsDemo = oneOf(env, 'DISPATCH_DEMO_CATALOG', ['on', 'off'], 'on') === 'on' && environment === 'development'
   return {
     environment,

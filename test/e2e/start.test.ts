@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { statSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
@@ -44,4 +44,12 @@ void t.test('npm start prints its address and a curl that dispatches an invoice;
   has(t, (await send(second.url(), 'GET', '/api/v1/credits')).body, { balance: 99 }, 'nothing is seeded twice')
   has(t, (await send(second.url(), 'GET', `/api/v1/documents/${dispatched.generatedDocument.id}`)).status, 200)
   lacks(t, second.stdout(), /company \\"Demo\\" created|Creating the database/)
+
+  const compiled = join(folder, 'compiled')
+  t.strictSame(readdirSync(compiled, { recursive: true }).filter((name) => String(name).includes('/')), [])
+  process.kill(second.pid, 'SIGTERM')
+  t.equal(await second.ended, 0)
+  t.equal(statSync(compiled).mode & 0o077, 0, 'what is executed is nobody else\'s')
+  const modules = readdirSync(compiled, { recursive: true }).length
+  t.ok(modules > 500, `later starts find what this one has compiled, ${modules} modules`)
 })

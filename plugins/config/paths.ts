@@ -1,0 +1,10 @@
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** The path of the repository. */
+export const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** The path of the data directory: `DISPATCH_DATA_DIR`, else `data` in the repository. An empty variable counts as absent. */
+export function dataDirectoryOf ({ DISPATCH_DATA_DIR: path = '' }: NodeJS.ProcessEnv): string {
+  return resolve(path === '' ? join(root, 'data') : path)
+}
