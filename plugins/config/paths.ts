@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 export const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** The path of the data directory: `DISPATCH_DATA_DIR`, else `data` in the repository. An empty variable counts as absent. */
-export function dataDirectoryOf ({ DISPATCH_DATA_DIR: path = '' }: NodeJS.ProcessEnv): string {
+export function dataDirectoryOf (env: NodeJS.ProcessEnv): string {
+  const path = env['DISPATCH_DATA_DIR'] ?? ''
   return resolve(path === '' ? join(root, 'data') : path)
 }
