@@ -1,4 +1,5 @@
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyPluginAsync, LogController } from 'fastify'
+import { consolePlugin } from './console/console.ts'
 import type { App } from './container.ts'
 import { admissionControlPlugin } from './hooks/admission-control.ts'
 import { authenticationPlugin } from './hooks/authentication.ts'
@@ -32,6 +33,7 @@ import { providersRoutes } from './routes/providers.ts'
 import { parseQuery } from './routes/query-string.ts'
 import { queueRoutes } from './routes/queue.ts'
 import { securityRoutes } from './routes/security-text.ts'
+import { sessionsRoutes } from './routes/sessions.ts'
 import { simulatorRoutes } from './routes/simulator.ts'
 import { templateEditorRoutes } from './routes/template-editor.ts'
 import { templatesRoutes } from './routes/templates.ts'
@@ -61,6 +63,7 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get }) => {
   const shared = { database: get('database'), documentUrl: get('documentUrl'), templates: get('templates') }
   await server.register(authRoutes, { authentication: get('authentication') })
   await server.register(impersonationRoutes, { impersonate: get('impersonation') })
+  await server.register(sessionsRoutes, { sessions: get('sessions') })
   await server.register(keysRoutes, { keys: get('keyAdministration') })
   const dispatch = { pipeline: get('pipeline'), addresses: get('addresses') }
   await server.register(dispatchRoutes, { ...shared, ...dispatch })
@@ -100,6 +103,7 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get }) => {
     leaving: get('leaving').signal
   })
   await server.register(securityRoutes, { contact: get('config').securityContact, publicUrl: get('config').publicUrl, now: get('now') })
+  if (get('config').showsConsole) await server.register(consolePlugin, { prefix: '/console', sessions: get('sessions') })
   if (get('config').environment === 'development') {
     await server.register(simulatorRoutes, {
       ...shared,

@@ -7,16 +7,16 @@ import { type Accounts, type Adapters, type Addresses, type ApiKeys, type Assets
   createDownloads, createFetchJson, createFreshness, createHost, createImpersonation, createInbox, createJobs, createKeyAdministration,
   createKeySources, createKeyStore, createKnownClients, createLazySandbox, createLeases, createLocalFiles, createMarketplace, createNetwork,
   createOutbox, createPassedTrials, createPins, createPipeline, createProviderAdministration, createProviderState, createRateLimiter,
-  createReleaseQueue, createSigningKeys, createStatusChangeHandler, createStatusQuery, createTemplateEditor, createTemplates, createTokens,
-  createUsers, createWebhookReceiver, createWebhookVerifier, type CredentialCheck, type Credentials, type Database, demo,
-  type DocumentLinks, type DocumentSpool, type DocumentUrl, type Downloads, type EventSpool, type FetchJson, type FileStore, type Freshness,
-  type Host, type Impersonation, type Inbox, type KeyAdministration, type Keyring, type Leases, type LeaseTimes, leaseTimes, linkOf,
-  type Log, type Marketplace, measureSkew, migrate, type Network, openAdapters, openDatabase, openEventSpool, openOutcomeSpool, openQueue,
-  type Outbox, type OutcomeSpool, type PassedTrials, type Pipeline, type PipelineDependencies, type PipelineJobs,
-  type ProviderAdministration, type ProviderSync, type Queue, readLinkKey, reasonsOf, type Receive, receiveFile, recordCrash,
-  type ReleaseQueue, type RepeatingTask, runEvery, type SandboxState, type SigningKeys, startOutcomeDrain, startProviderSync, startWorker,
-  type State, type TemplateEditor, type Templates, type TimeLimits, type Tokens, type Users, waitForDatabase, type WebhookReceiver,
-  type WebhookVerifier, withoutProvider, type Worker } from '@dispatch/core'
+  createReleaseQueue, createSessions, createSigningKeys, createStatusChangeHandler, createStatusQuery, createTemplateEditor,
+  createTemplates, createTokens, createUsers, createWebhookReceiver, createWebhookVerifier, type CredentialCheck, type Credentials,
+  type Database, demo, type DocumentLinks, type DocumentSpool, type DocumentUrl, type Downloads, type EventSpool, type FetchJson,
+  type FileStore, type Freshness, type Host, type Impersonation, type Inbox, type KeyAdministration, type Keyring, type Leases,
+  type LeaseTimes, leaseTimes, linkOf, type Log, type Marketplace, measureSkew, migrate, type Network, openAdapters, openDatabase,
+  openEventSpool, openOutcomeSpool, openQueue, type Outbox, type OutcomeSpool, type PassedTrials, type Pipeline, type PipelineDependencies,
+  type PipelineJobs, type ProviderAdministration, type ProviderSync, type Queue, readLinkKey, reasonsOf, type Receive, receiveFile,
+  recordCrash, type ReleaseQueue, type RepeatingTask, runEvery, type SandboxState, type Sessions, type SigningKeys, startOutcomeDrain,
+  startProviderSync, startWorker, type State, type TemplateEditor, type Templates, type TimeLimits, type Tokens, type Users,
+  waitForDatabase, type WebhookReceiver, type WebhookVerifier, withoutProvider, type Worker } from '@dispatch/core'
 import { createRenderer, createTemplateWorkers, type Renderer, type TemplateWorkers } from '@dispatch/documents'
 import { randomUUIDv7 } from 'node:crypto'
 import { isIP } from 'node:net'
@@ -53,6 +53,7 @@ export type AppDependencies = {
   companySettings: CompanySettings
   apiKeys: ApiKeys
   keyAdministration: KeyAdministration
+  sessions: Sessions
   /** Undefined where authentication has no rate limit. */
   bruteForceGuard: BruteForceGuard | undefined
   rateLimiters: RateLimiters
@@ -136,6 +137,14 @@ const factories: { [Name in keyof AppDependencies]?: (get: App['get']) => AppDep
   users: (get) => createUsers({ database: get('database'), credentials: get('credentials'), now: get('now') }),
   keyAdministration: (get) =>
     createKeyAdministration({ database: get('database'), accounts: get('accounts'), now: get('now'), newId: get('newId') }),
+  sessions: (get) =>
+    createSessions({
+      database: get('database'),
+      accounts: get('accounts'),
+      authentication: get('authentication'),
+      now: get('now'),
+      newId: get('newId')
+    }),
   companies: (get) => createCompanyAccounts({ database: get('database'), now: get('now') }),
   companySettings: (get) => createCompanySettings({ database: get('database'), guard: get('network').guard, now: get('now') }),
   authentication: (get) =>

@@ -36,6 +36,11 @@ const walls = [
     refuses: /^(providers|scripts|test)\/|^@dispatch\/conformance(\/|$)/,
     rule: 'plugins know the core and its packages alone'
   },
+  {
+    of: /^plugins\/console\/(?!session\/)/,
+    refuses: /^@dispatch\/core(\/|$)/,
+    rule: 'pages of the console reach data through the public API alone'
+  },
   // Pure computation only: network, files and processes belong to the host.
   {
     of: /^providers\//,

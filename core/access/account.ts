@@ -37,6 +37,8 @@ export type Actor = Pick<Account, 'userId' | 'companyId' | 'email' | 'role' | 's
   impersonatorId?: number
   /** The API key with which a program acts for the user. `services` then holds those that both the key and the user may use. */
   key?: { id: string, mode: KeyMode }
+  /** The session at the console through which the person acts. */
+  sessionId?: string
 }
 
 /** The form in which e-mail addresses are stored and compared. It ignores case and Unicode composition. */

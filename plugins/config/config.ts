@@ -39,6 +39,8 @@ export type Config = TransportConfig & {
   webhookAuth: Record<string, string>
   /** How many days request data, vendors' events and callback bodies are kept. */
   retentionDays: number
+  /** Whether the service has the console, at `/console`. */
+  showsConsole: boolean
   /** Seconds for which a stopping process still answers requests, while `/readyz` says 503. */
   drainDelay: number
   /** Where this process shows its metrics, without credentials; undefined: nowhere. */
@@ -82,6 +84,7 @@ export function readConfig (variables: NodeJS.ProcessEnv): Config {
     },
     webhookAuth: webhookAuthOf(env),
     retentionDays: retentionDaysOf(env['DISPATCH_RETENTION_DAYS'] ?? '90'),
+    showsConsole: oneOf(env, 'DISPATCH_CONSOLE', ['on', 'off'], 'on') === 'on',
     drainDelay: drainDelayOf(env['DISPATCH_DRAIN_DELAY'] ?? '0'),
     ...metricsOf(env['DISPATCH_METRICS_PORT'], env['DISPATCH_METRICS_HOST'] ?? '127.0.0.1'),
     runsWorker: oneOf(env, 'DISPATCH_WORKER', ['on', 'off'], 'on') === 'on',

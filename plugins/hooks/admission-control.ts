@@ -19,6 +19,11 @@ declare module 'fastify' {
 
 const releaseAnonymous = Symbol('release of an anonymous request')
 
+/** Releases the permit of an anonymous request before it is answered: a request that it makes for a company takes the company's own. */
+export function releasePermit (request: FastifyRequest): void {
+  request[releaseAnonymous]?.()
+}
+
 /** How much of the shared capacity one company may use, and how much anonymous clients may use. Times are in milliseconds. */
 export type AdmissionLimits = {
   /** Requests of one company that run at once, and requests that may wait. Fewer run at once than there are database connections. */
@@ -90,7 +95,7 @@ export const admissionControlPlugin = plugin<{ limits: Omit<AdmissionLimits, 'ta
     releaseInTime(reply, request[releaseAnonymous])
   })
   app.addHook('onSend', (request, _reply, payload, next) => {
-    request[releaseAnonymous]?.()
+    releasePermit(request)
     next(null, payload)
   })
 

@@ -1,6 +1,7 @@
 import { type Actor, type Authentication, DispatchError, requirePerson, requireRole, type Role } from '@dispatch/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
+import { injectedFor } from './principal.ts'
 
 const known = Symbol('actor')
 
@@ -44,7 +45,7 @@ export const authenticationPlugin = plugin<{ authentication: Authentication }>((
   })
   app.addHook('onRequest', async (request) => {
     if (request.routeOptions.config.public === true) return
-    const actor = await authentication.authenticate(request.headers.authorization, request.ip)
+    const actor = injectedFor(request.raw) ?? await authentication.authenticate(request.headers.authorization, request.ip)
     request[known] = actor
     // A child of the root logger: a child of the request's logger, itself a child, would cost ten times as much.
     request.log = app.log.child({
@@ -76,8 +77,17 @@ function requireTestable ({ method, routeOptions: { config } }: FastifyRequest):
   throw new DispatchError('forbidden', 'A test key dispatches, validates and reads: for anything else, use a live key or the password.')
 }
 
-/** Every 401 lists the accepted schemes (RFC 9110, 11.6.1; RFC 6750, 3). */
+/**
+ * Every 401 lists the accepted schemes (RFC 9110, 11.6.1; RFC 6750, 3). A script in a page gets Basic unlisted: the browser would ask the
+ * person for a password, and remember it.
+ */
 function challenge ({ headers }: FastifyRequest, reply: FastifyReply): void {
   const refused = /^bearer /i.test(headers.authorization ?? '') ? ', error="invalid_token"' : ''
-  reply.header('www-authenticate', [`Basic ${realm}, charset="UTF-8"`, `Bearer ${realm}${refused}`])
+  const bearer = `Bearer ${realm}${refused}`
+  reply.header('www-authenticate', isOfScript(headers) ? [bearer] : [`Basic ${realm}, charset="UTF-8"`, bearer])
+}
+
+/** Whether a script, or the content of a page, makes a browser send the request, and not a person's navigation (W3C Fetch Metadata). */
+function isOfScript ({ 'sec-fetch-mode': mode }: FastifyRequest['headers']): boolean {
+  return mode !== undefined && mode !== 'navigate'
 }

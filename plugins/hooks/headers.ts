@@ -5,6 +5,7 @@ import plugin from 'fastify-plugin'
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { type ClassifyConnection, type ConnectionKind, httpsRequired } from './https.ts'
+import { injectedFor } from './principal.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -31,7 +32,8 @@ export const headersPlugin = plugin<{ wayOf: ClassifyConnection }>((app, { wayOf
     const asked = request.headers['x-api-version']
     const known = asked === undefined ? latestVersion : versionOf(String(asked))
     request.apiVersion = known ?? latestVersion
-    const way = wayOf(request.raw)
+    // What the service sends to itself belongs to a request that has passed this hook.
+    const way = injectedFor(request.raw) === undefined ? wayOf(request.raw) : 'local'
     identify(request, reply, way)
     const { deprecated } = request.routeOptions.config
     if (deprecated !== undefined) reply.header('x-deprecation-warning', deprecationWarning(deprecated))

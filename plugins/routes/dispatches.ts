@@ -1,5 +1,5 @@
-import { type Database, DispatchQuery, DispatchView, type DocumentUrl, EventView, eventViewOf, listDispatches, listEvents, page, PageQuery,
-  viewOf } from '@dispatch/core'
+import { countDispatches, type Database, type DispatchError, DispatchQuery, DispatchView, type DocumentUrl, EventView, eventViewOf,
+  listDispatches, listEvents, page, PageQuery, refusal, StatisticsQuery, StatisticsView, viewOf } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { nextCursorOf } from './paging.ts'
 import { findVisibleDispatch, seenBy } from './visible-dispatches.ts'
@@ -34,6 +34,23 @@ export const dispatchesRoutes: FastifyPluginCallbackTypebox<{ database: Database
     }
   })
 
+  app.get<{ Querystring: StatisticsQuery }>('/api/v1/dispatches/statistics', {
+    config: { errors: ['validation_error'] },
+    schema: {
+      operationId: 'countDispatches',
+      tags: ['Dispatches'],
+      summary: 'Counts the dispatches of the company by service and status, of at most 31 days.',
+      querystring: StatisticsQuery,
+      response: { 200: StatisticsView }
+    }
+  }, async ({ actor, query }) => {
+    const to = query.to === undefined ? await database.time() : new Date(query.to)
+    const from = query.from === undefined ? new Date(to.getTime() - day) : new Date(query.from)
+    if (to.getTime() - from.getTime() > longestPeriod) throw tooLong()
+    const data = await countDispatches(database, actor.companyId, { from, to, ...seenBy(actor) })
+    return { from: from.toISOString(), to: to.toISOString(), data }
+  })
+
   app.get<{ Params: { id: string } }>('/api/v1/dispatches/:id', {
     config: { errors: ['not_found'] },
     schema: {
@@ -64,4 +81,12 @@ export const dispatchesRoutes: FastifyPluginCallbackTypebox<{ database: Database
     return { data: rows.map((row) => eventViewOf(row, services)), nextCursor: nextCursorOf(rows, limit, ({ event_id: id }) => id) }
   })
   done()
+}
+
+/** In milliseconds. */
+const day = 86_400_000
+const longestPeriod = 31 * day
+
+function tooLong (): DispatchError {
+  return refusal('validation_error', [{ path: '/query/from', code: 'too_long', message: 'Lies more than 31 days before "to".' }])
 }

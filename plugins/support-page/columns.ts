@@ -1,6 +1,6 @@
 import type { Json } from '@dispatch/common'
 import { isDeliveryService, isEventService, type ProvidedName, services } from '@dispatch/core'
-import { type Html, html } from './html.ts'
+import { type Html, html } from '../html.ts'
 import type { Support } from './support.ts'
 
 /** A column of the table of a service: what stands in it for a provider. */

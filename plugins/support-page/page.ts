@@ -1,8 +1,8 @@
 import { type Breakers, destinationNames, type Host, type Manifest, type ProvidedName, providedNames, services } from '@dispatch/core'
 import type { FastifyPluginCallback } from 'fastify'
 import { hash } from 'node:crypto'
+import { type Html, html } from '../html.ts'
 import { columnsOf } from './columns.ts'
-import { type Html, html } from './html.ts'
 import { supportOf } from './support.ts'
 
 /**

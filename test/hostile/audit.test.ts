@@ -180,6 +180,14 @@ const changes: Record<string, Change> = {
   'DELETE /api/v1/assets/{name}': { send: (by) => send('DELETE', '/api/v1/assets/logo', {}, by), action: 'asset.deleted' },
   'POST /api/v1/keys': { send: (by) => send('POST', '/api/v1/keys', { body: { name: 'Shop', mode: 'live' } }, by), action: 'key.created' },
   'DELETE /api/v1/keys/{id}': { send: (by) => send('DELETE', `/api/v1/keys/${String(key.id)}`, {}, by), action: 'key.revoked' },
+  'DELETE /api/v1/my/sessions/{id}': {
+    async send (by) {
+      await app.get('sessions').open(by.email, by.password, { address: '192.0.2.1', browser: 'test' })
+      const { body: { data: [{ id }] } } = await send('GET', '/api/v1/my/sessions', {}, by)
+      return send('DELETE', `/api/v1/my/sessions/${String(id)}`, {}, by)
+    },
+    action: 'session.ended'
+  },
   'POST /auth/impersonate': {
     by: operator,
     send: async (by) => send('POST', '/auth/impersonate', { body: { userId: await idOf(admin) } }, by),
@@ -260,7 +268,7 @@ const lastEntry = async (): Promise<string> =>
 /** What changes no row of the database: there is nothing that the entry could be without. */
 const rowless = ['user.impersonated', 'providers.reloaded', 'configuration.checked']
 /** What leaves no other row than its entry, because it takes one away. */
-const removing = ['asset.deleted', 'adapter.removed']
+const removing = ['asset.deleted', 'session.ended', 'adapter.removed']
 
 /** The tables with rows that a transaction has written, but for the audit log. */
 async function writtenBy (transaction: string): Promise<string[]> {

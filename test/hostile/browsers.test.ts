@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
 import t from 'tap'
 import { admin, type Answer, invoiceRequest, startService } from '../support/service.ts'
 import { hasNoFault, isError, routesOf, traces } from './support.ts'
@@ -16,10 +18,25 @@ await t.test('the page of another site cannot have a browser that remembers Basi
     for (const site of ['cross-site', 'same-site']) {
       const answer = await send(method, path.replace(/:\w+/g, '1').replace('*', 'x'), { body: '{}', ...from(site) })
       if (path.startsWith('/api/webhooks/')) t.equal(answer.status, 200, 'an event is acknowledged, whatever it is')
+      else if (path.startsWith('/console')) t.equal(answer.status, 403, `${method} ${path} ${site}`)
       else isError(t, answer, 'forbidden', `${method} ${path} ${site}`)
     }
   }
   t.same(await traces(app), before)
+})
+
+await t.test('a browser asks a person for a password where they go, not where a script of a page goes', async (t) => {
+  // `fetch` of Node sends a mode of its own.
+  const offered = async (headers: Record<string, string>): Promise<string | undefined> => {
+    const [answer] = await once(get(`${url}/api/v1/credits`, { headers }), 'response') as [IncomingMessage]
+    answer.resume()
+    return answer.headers['www-authenticate']
+  }
+  const bearer = 'Bearer realm="Document Dispatch"'
+  for (const mode of ['cors', 'no-cors', 'same-origin', 'websocket']) t.equal(await offered({ 'sec-fetch-mode': mode }), bearer, mode)
+  for (const headers of [{ 'sec-fetch-mode': 'navigate' }, {}]) {
+    t.equal(await offered(headers), `Basic realm="Document Dispatch", charset="UTF-8", ${bearer}`)
+  }
 })
 
 await t.test('a form of another site is not uploaded', async (t) => {

@@ -33,6 +33,7 @@ type Things = {
   key: string
   memberId: number
   keyId: string
+  sessionId: string
 }
 type Company = Awaited<ReturnType<typeof service.company>> & Things
 
@@ -67,8 +68,11 @@ async function founded (name: string, templateId: number): Promise<Company> {
   )
   await send('POST', '/api/v1/company/callback-secret', {}, company.admin)
   const { userId: memberId, id: keyId } = (await send('POST', '/api/v1/keys', { body: { name, mode: 'live' } }, company.member)).body
+  await app.get('sessions').open(company.member.email, company.member.password, { address: '192.0.2.1', browser: name })
+  const sessionId = (await send('GET', '/api/v1/my/sessions', {}, company.member)).body.data[0].id
   return {
     ...company,
+    sessionId,
     memberId,
     keyId,
     dispatchId: body.dispatchId,
@@ -205,6 +209,7 @@ const matrix: Record<string, Row> = {
   },
   'POST /api/upload': { roles: everyone, service: true, request: at('/api/upload', {}), ok: [415] },
   'GET /api/v1/dispatches': { roles: everyone, request: at('/api/v1/dispatches?recipient=zanzibar') },
+  'GET /api/v1/dispatches/statistics': { roles: everyone, request: at('/api/v1/dispatches/statistics') },
   'GET /api/v1/dispatches/:id': {
     roles: everyone,
     request: ({ dispatchId }) => ({ path: `/api/v1/dispatches/${dispatchId}` }),
@@ -387,6 +392,13 @@ const matrix: Record<string, Row> = {
     ok: [204, 404],
     foreign: 'not_found'
   },
+  'GET /api/v1/my/sessions': { roles: everyone, request: at('/api/v1/my/sessions') },
+  'DELETE /api/v1/my/sessions/:id': {
+    roles: everyone,
+    request: ({ sessionId }) => ({ path: `/api/v1/my/sessions/${sessionId}` }),
+    ok: [204, 404],
+    foreign: 'not_found'
+  },
   // Operators may act as anybody: whom admins may not, impersonation.test.ts says.
   'POST /auth/impersonate': { roles: ['operator', 'admin'], request: at('/auth/impersonate', { userId: own.memberId }) },
   'GET /healthz': { roles: everyone, request: at('/healthz') },
@@ -399,7 +411,10 @@ const matrix: Record<string, Row> = {
   }
 }
 
-/** Every other route: nothing in them is a company's, or a signature stands in for the credentials. */
+/**
+ * Every other route: nothing in them is a company's, or a signature stands in for the credentials. The console has its sessions: see
+ * test/plugins/console.test.ts.
+ */
 const open = ['POST /auth', 'GET /auth/refresh', 'GET /d/:token', 'GET /openapi.json', 'GET /livez', 'GET /readyz',
   'GET /.well-known/security.txt', 'POST /api/webhooks/:service/providers/:provider/endpoint.json']
 
@@ -419,7 +434,7 @@ function keepsSecret (t: Test, { headers, body }: Answer, name: string): void {
 }
 
 await t.test('every route has its row in the matrix, and is open only if it is listed', async (t) => {
-  const routes = (await routesOf(app)).filter(({ url }) => !url.startsWith('/docs'))
+  const routes = (await routesOf(app)).filter(({ url }) => !/^\/(?:docs|console)/.test(url))
   const names = (isPublic: boolean): string[] =>
     routes.filter((route) => route.public === isPublic).map(({ method, url }) => `${method} ${url}`).sort()
   t.same(names(false), Object.keys(matrix).sort())

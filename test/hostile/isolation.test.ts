@@ -38,6 +38,7 @@ async function founded (name: string, templateId: number): Promise<number> {
   await send('POST', '/api/v1/company/callback-secret', {}, admin)
   await send('POST', '/api/v1/keys', { body: { name, mode: 'test' } }, admin)
   await send('POST', '/api/v1/assets', { body: { name: 'logo', image: point } }, admin)
+  await app.get('sessions').open(admin.email, admin.password, { address: '192.0.2.1', browser: name })
   return companyId
 }
 

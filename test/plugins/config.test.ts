@@ -23,6 +23,7 @@ void t.test('an empty environment is a development service in the checkout', (t)
     retentionDays: 90,
     runsWorker: true,
     concurrency: 16,
+    showsConsole: true,
     drainDelay: 0,
     logLevel: 'info'
   })
@@ -76,6 +77,7 @@ void t.test('every variable says what it says', (t) => {
     DISPATCH_RETENTION_DAYS: '7',
     DISPATCH_WORKER: 'off',
     DISPATCH_CONCURRENCY: '4',
+    DISPATCH_CONSOLE: 'off',
     DISPATCH_DRAIN_DELAY: '15',
     DISPATCH_METRICS_PORT: '9464',
     DISPATCH_METRICS_HOST: '0.0.0.0',
@@ -107,6 +109,7 @@ void t.test('every variable says what it says', (t) => {
     retentionDays: 7,
     runsWorker: false,
     concurrency: 4,
+    showsConsole: false,
     drainDelay: 15,
     metrics: { host: '0.0.0.0', port: 9464 },
     logLevel: 'warn'
@@ -148,6 +151,7 @@ for (const [name, values] of Object.entries({
   DISPATCH_WORKER: ['yes', 'true'],
   DISPATCH_CONCURRENCY: ['0', '-1', '1000', '4.5', 'many'],
   DISPATCH_RETENTION_DAYS: ['6', '0', '-90', '90.5', '90 days', '100000', '1e3'],
+  DISPATCH_CONSOLE: ['yes', 'OFF'],
   DISPATCH_DRAIN_DELAY: ['-1', '1.5', '301', '15s'],
   DISPATCH_METRICS_PORT: ['65536', '-1', '9464/metrics'],
   DISPATCH_LOG_LEVEL: ['verbose']

@@ -108,6 +108,12 @@ const breaches: [rule: string, file: string, text: string, expected: string][] =
     'plugins/a.ts:1 imports ../core/index.ts: plugins reach the core through its exports, @dispatch/core'
   ],
   [
+    'pages of the console do not reach around the API',
+    'plugins/console/pages/a.ts',
+    'import type { x } from \'@dispatch/core\'',
+    'plugins/console/pages/a.ts:1 imports @dispatch/core: pages of the console reach data through the public API alone'
+  ],
+  [
     'plugins do not import providers',
     'plugins/a.ts',
     'const load = () => import(\'../providers/acme/index.ts\')',
@@ -241,7 +247,7 @@ void t.test('every breach is named, in the order of the files', t => {
 const rules = ['core knows neither plugins nor providers, nor the kit', 'packages know other packages by their names alone',
   'the kit knows @dispatch/core/host and packages', 'packages are reached by their names',
   'plugins reach the core through its exports, @dispatch/core', 'plugins know the core and its packages alone',
-  'providers import @dispatch/core/provider alone',
+  'pages of the console reach data through the public API alone', 'providers import @dispatch/core/provider alone',
   '`pdfkit` `piscina` `kysely` `pg` `undici` `nodemailer` `jose` `fastify` `@fastify` `tsyringe` `reflect-metadata`']
 
 /** The row of a folder with what it may import. */

@@ -55,6 +55,7 @@ export function testConfig (dataDirectory: string, changes: Partial<Config> = {}
     runsWorker: true,
     concurrency: 16,
     drainDelay: 0,
+    showsConsole: true,
     retentionDays: 90,
     logLevel: 'debug',
     ...changes

@@ -21,6 +21,7 @@ import * as marketplace from '../migrations/023-marketplace.ts'
 import * as catalogs from '../migrations/024-catalogs.ts'
 import * as adapterSettings from '../migrations/025-adapter-settings.ts'
 import * as providerLists from '../migrations/026-provider-lists.ts'
+import * as sessions from '../migrations/029-sessions.ts'
 import { createDatabaseFunctions } from './database-functions.ts'
 import type { Database } from './database.ts'
 
@@ -46,7 +47,8 @@ const migrations = {
   '023-marketplace': marketplace,
   '024-catalogs': catalogs,
   '025-adapter-settings': adapterSettings,
-  '026-provider-lists': providerLists
+  '026-provider-lists': providerLists,
+  '029-sessions': sessions
 }
 
 /** PostgreSQL 15, the oldest version with `nulls not distinct`, which the schema uses. */

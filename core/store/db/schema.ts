@@ -2,7 +2,7 @@ import type { Json, JsonObject, Problem } from '@dispatch/common'
 import type { TemplateSource } from '@dispatch/documents'
 import type { PackageManifest, PublicKey } from '@dispatch/marketplace'
 import type { ColumnType, Generated } from 'kysely'
-import type { KeyMode } from '../../access/account.ts'
+import type { KeyMode, Role } from '../../access/account.ts'
 import type { Envelope } from '../../access/keyring.ts'
 import type { AttemptOutcome, CallbackState, CallbackType } from '../../contract/callbacks.ts'
 import type { DeliveryStatus, EventService } from '../../contract/delivery.ts'
@@ -278,6 +278,18 @@ export type Tables = {
     expires_at: Date | null
     last_used_at: Date | null
     revoked_at: Date | null
+  }
+  sessions: {
+    session_id: string
+    company_id: number
+    user_id: number
+    digest: Buffer
+    role: Role
+    password_version: number
+    address: string
+    browser: string
+    created_at: Date
+    used_at: Date
   }
   limits: { key: string, points: number, expire: string | null }
   known_clients: { user_id: number, client: string, last_at: Date }

@@ -1,0 +1,33 @@
+import { sql } from 'kysely'
+import type { DispatchStatus } from '../../contract/states.ts'
+import type { Database } from '../db/database.ts'
+
+/** How many dispatches there are of a service and a status; one of several services counts for each of them. */
+export type StatusCount = { service: string, status: DispatchStatus, count: number }
+
+/** By how many milliseconds the clock that made an id may differ from that of the database. */
+const skew = 3_600_000
+
+/** Counts the company's dispatches that were created from one time on and before another, by service and status. */
+export async function countDispatches (
+  database: Database,
+  companyId: number,
+  { from, to, test }: { from: Date, to: Date, test?: true }
+): Promise<StatusCount[]> {
+  return database.snapshot(companyId, async (queries) => {
+    const { rows } = await sql<StatusCount>`select service, status, count(*)::integer as count
+      from dispatches cross join unnest(services) as service
+      where company_id = ${companyId} and dispatch_id >= ${
+      firstIdAt(from.getTime() - skew)
+    } and created_at >= ${from} and created_at < ${to}
+        and (${test === true} = false or test)
+      group by service, status order by service, status`.execute(queries)
+    return rows
+  })
+}
+
+/** The lowest UUIDv7 of a millisecond (RFC 9562, 5.7). With it the index of ids is read from there on. */
+function firstIdAt (milliseconds: number): string {
+  const digits = Math.max(0, milliseconds).toString(16).padStart(12, '0')
+  return `${digits.slice(0, 8)}-${digits.slice(8)}-0000-0000-000000000000`
+}

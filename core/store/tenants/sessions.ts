@@ -1,0 +1,86 @@
+import { type Selectable, sql } from 'kysely'
+import type { Account } from '../../access/account.ts'
+import type { Database } from '../db/database.ts'
+import type { Tables } from '../db/schema.ts'
+import { addSeconds, type SqlTimestamp } from '../db/sql-timestamp.ts'
+import { type AuditStamp, noteAudit } from './audit.ts'
+import type { UserRef } from './users.ts'
+
+/** A session in a list. */
+export type SessionRow = Omit<Selectable<Tables['sessions']>, 'digest'>
+
+/** How long a session lasts: since the sign-in, and since the last use. In seconds. */
+export type SessionLimits = { longest: number, idle: number }
+
+export type NewSession = Pick<Account, 'companyId' | 'userId' | 'role' | 'passwordVersion'> & {
+  sessionId: string
+  digest: Buffer
+  /** The client's address, and how its browser names itself. */
+  address: string
+  browser: string
+}
+
+const listed = ['session_id', 'company_id', 'user_id', 'role', 'password_version', 'address', 'browser', 'created_at', 'used_at'] as const
+
+/** By how many seconds the recorded last use may be late. */
+const lag = 60
+
+/** Records a session. Of the older ones of its user, those that have expired and those beyond the newest `most` are removed. */
+export async function insertSession (database: Database, session: NewSession, limits: SessionLimits & { most: number }): Promise<void> {
+  const { companyId, userId, sessionId, role, passwordVersion, digest, address, browser } = session
+  await database.company(companyId, async (queries) => {
+    const ofUser = queries.selectFrom('sessions').select('session_id').where('company_id', '=', companyId).where('user_id', '=', userId)
+    const kept = ofUser.where(lasting(database.now, limits)).orderBy('session_id', 'desc').limit(limits.most - 1)
+    await queries.deleteFrom('sessions').where('company_id', '=', companyId).where('user_id', '=', userId)
+      .where('session_id', 'not in', kept).execute()
+    await queries.insertInto('sessions').values({
+      session_id: sessionId,
+      company_id: companyId,
+      user_id: userId,
+      digest,
+      role,
+      password_version: passwordVersion,
+      address,
+      browser,
+      created_at: database.now,
+      used_at: database.now
+    }).execute()
+  })
+}
+
+/** The session with this digest that has not expired, read as the owner, because its company is not known yet. Its use is noted. */
+export async function useSession (database: Database, digest: Buffer, limits: SessionLimits): Promise<SessionRow | undefined> {
+  const { owner, now } = database
+  const row = await owner.selectFrom('sessions').select([...listed, sql<boolean>`used_at < ${addSeconds(now, -lag)}`.as('noted_long_ago')])
+    .where('digest', '=', digest).where(lasting(now, limits)).executeTakeFirst()
+  if (row?.noted_long_ago === true) await owner.updateTable('sessions').set({ used_at: now }).where('digest', '=', digest).execute()
+  return row
+}
+
+/** The sessions of a user that have not expired, the newest first. */
+export async function listSessions (database: Database, { companyId, userId }: UserRef, limits: SessionLimits): Promise<SessionRow[]> {
+  return database.company(companyId,
+    (queries) =>
+      queries.selectFrom('sessions').select(listed).where('company_id', '=', companyId).where('user_id', '=', userId)
+        .where(lasting(database.now, limits)).orderBy('session_id', 'desc').execute())
+}
+
+/** Ends a session of a user. Answers false where there is no such session. */
+export async function deleteSession (
+  database: Database,
+  { companyId, userId }: UserRef,
+  sessionId: string,
+  signature: AuditStamp
+): Promise<boolean> {
+  return database.company(companyId, async (queries) => {
+    const { numDeletedRows } = await queries.deleteFrom('sessions').where('company_id', '=', companyId).where('user_id', '=', userId)
+      .where('session_id', '=', sessionId).executeTakeFirstOrThrow()
+    if (numDeletedRows === 0n) return false
+    await noteAudit(queries, { companyId, action: 'session.ended', object: { kind: 'session', id: sessionId }, ...signature })
+    return true
+  })
+}
+
+function lasting (now: SqlTimestamp, { longest, idle }: SessionLimits) {
+  return sql<boolean>`created_at > ${addSeconds(now, -longest)} and used_at > ${addSeconds(now, -idle)}`
+}

@@ -1,0 +1,82 @@
+import type { FastifyError, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import type { Html } from '../html.ts'
+import { stylesheet } from './browser/stylesheet.ts'
+import { languageOf } from './language/language.ts'
+import { dispatchPages } from './pages/dispatch.ts'
+import { dispatchesPage } from './pages/dispatches.ts'
+import { errorPage, type Failure } from './pages/errors.ts'
+import { homePage } from './pages/home.ts'
+import { providerPages } from './pages/provider.ts'
+import { providersPage } from './pages/providers.ts'
+import { sessionsPages } from './pages/sessions.ts'
+import { switchPages } from './pages/switch.ts'
+import { failureOf, type SessionOptions } from './session/failure.ts'
+import { signInRoutes } from './session/sign-in.ts'
+import { knownVisit, requireSessions } from './session/visit.ts'
+
+declare module 'fastify' {
+  interface FastifyReply {
+    /** Answers with a page. */
+    page: (this: FastifyReply, page: Html) => FastifyReply
+  }
+}
+
+/** Nothing comes from another host, no script runs, and no page is framed. */
+const policy = [
+  'default-src \'none\'',
+  'style-src \'self\'',
+  'img-src data:',
+  'form-action \'self\'',
+  'base-uri \'none\'',
+  'frame-ancestors \'none\'',
+  'require-trusted-types-for \'script\'',
+  'trusted-types \'none\''
+].join('; ')
+
+/** The largest form, in bytes: a private key among the settings of a provider, with every character escaped. */
+const longestForm = 64 * 1024
+
+/** The console: pages for people at `/console`, which can do what the API can, and nothing else. */
+export const consolePlugin: FastifyPluginAsync<SessionOptions> = async (app, { sessions }) => {
+  app.addHook('onRoute', (route) => {
+    // People are known by their session, not by credentials.
+    route.config = { ...route.config, public: true }
+    route.bodyLimit ??= longestForm
+    route.schema = { hide: true }
+  })
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, parsed) => {
+    parsed(null, new URLSearchParams(String(body)))
+  })
+  app.decorateReply('page', function (page) {
+    return this.headers(headers).send(page.markup)
+  })
+  requireSessions(app, sessions)
+  app.setErrorHandler<FastifyError>((error, request, reply) => show(failureOf(error, request), request, reply))
+
+  app.get(stylesheet.path.replace('/console', ''), { config: { withoutSession: true } },
+    (_request, reply) =>
+      reply.type('text/css; charset=utf-8').header('cache-control', 'public, max-age=31536000, immutable').send(stylesheet.bytes))
+  await app.register(signInRoutes, { sessions })
+  app.get('/*', (request, reply) => show({ status: 404, requestId: request.id }, request, reply))
+  await app.register(homePage)
+  await app.register(dispatchesPage)
+  await app.register(dispatchPages)
+  await app.register(providersPage)
+  await app.register(providerPages)
+  await app.register(switchPages)
+  await app.register(sessionsPages)
+}
+
+const headers = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': policy,
+  'cross-origin-opener-policy': 'same-origin',
+  'referrer-policy': 'same-origin',
+  'cache-control': 'no-store'
+}
+
+function show (failure: Failure, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (failure.retryAfter !== undefined) reply.header('retry-after', failure.retryAfter)
+  return reply.code(failure.status).page(errorPage(languageOf(request), knownVisit(request), failure))
+}

@@ -1,0 +1,88 @@
+import { type Html, html } from '../../html.ts'
+
+/** What every field of a form has. `wrong` are the API's sentences about its value. */
+export type Field = {
+  name: string
+  label: string
+  value?: string | undefined
+  help?: string | undefined
+  /** Stands after the label: that the field may be left out, or that a secret is set. */
+  note?: string | undefined
+  wrong?: readonly string[] | undefined
+  required?: true | undefined
+}
+
+/** A text of one line. `type` is that of the HTML element. */
+export function textField ({ type = 'text', autocomplete = 'off', ...field }: Field & { type?: string, autocomplete?: string }): Html {
+  return framed(field,
+    html`<input id="${idOf(field)}" name="${field.name}" type="${type}" value="${field.value ?? ''}" autocomplete="${autocomplete}"${
+      described(field)
+    }>`)
+}
+
+/** A text of several lines. */
+export function linesField (field: Field): Html {
+  // A line break at the beginning is not part of the value (HTML, 13.1.2.5).
+  return framed(field, html`<textarea id="${idOf(field)}" name="${field.name}" spellcheck="false"${described(field)}>
+${field.value ?? ''}</textarea>`)
+}
+
+export type Option = { value: string, label: string }
+
+/** One of several choices; `none` is the words for no choice. */
+export function choiceField ({ options, none, ...field }: Field & { options: readonly Option[], none?: string | undefined }): Html {
+  const all = none === undefined ? options : [{ value: '', label: none }, ...options]
+  return framed(field,
+    html`<select id="${idOf(field)}" name="${field.name}"${described(field)}>${
+      all.map(({ value, label }) =>
+        html`<option value="${value}"${value === (field.value ?? '') ? html` selected` : html``}>${label}</option>`
+      )
+    }</select>`)
+}
+
+/** A yes or no. */
+export function checkField (field: Field & { checked: boolean }): Html {
+  return html`<div class="field"><div class="choice"><input id="${idOf(field)}" type="checkbox" name="${field.name}" value="true"${
+    field.checked ? html` checked` : html``
+  }${described(field)}><label for="${idOf(field)}">${field.label}</label></div>${help(field)}${wrong(field)}</div>`
+}
+
+/** A choice among a few, all of them in sight. */
+export function radioField ({ name, label, value, options }: Pick<Field, 'name' | 'label' | 'value'> & {
+  options: readonly Option[]
+}): Html {
+  return html`<fieldset><legend>${label}</legend>${
+    options.map((option, index) =>
+      html`<div class="choice"><input type="radio" id="f-${name}-${String(index)}" name="${name}" value="${option.value}" required${
+        option.value === value ? html` checked` : html``
+      }><label for="f-${name}-${String(index)}">${option.label}</label></div>`
+    )
+  }</fieldset>`
+}
+
+function framed (field: Field, control: Html): Html {
+  return html`<div class="field"><label for="${idOf(field)}">${field.label}${
+    field.note === undefined ? html`` : html` <small>${field.note}</small>`
+  }</label>${help(field)}${control}${wrong(field)}</div>`
+}
+
+function idOf ({ name }: Field): string {
+  return `f-${name}`
+}
+
+function help (field: Field): Html {
+  return field.help === undefined ? html`` : html`<p class="help" id="${idOf(field)}-help">${field.help}</p>`
+}
+
+function wrong (field: Field): Html {
+  const { wrong: sentences = [] } = field
+  return sentences.length === 0 ? html`` : html`<p class="wrong" id="${idOf(field)}-wrong" lang="en">${sentences.join(' ')}</p>`
+}
+
+function described (field: Field): Html {
+  const isWrong = (field.wrong ?? []).length > 0
+  const ids = [...(field.help === undefined ? [] : [`${idOf(field)}-help`]), ...(isWrong ? [`${idOf(field)}-wrong`] : [])]
+  return html`${field.required === true ? html` required` : html``}${isWrong ? html` aria-invalid="true"` : html``}${
+    ids.length === 0 ? html`` : html` aria-describedby="${ids.join(' ')}"`
+  }`
+}

@@ -1,0 +1,27 @@
+import type { FastifyRequest } from 'fastify'
+import { readCookie } from '../session/cookies.ts'
+import { en } from './en.ts'
+import { fr } from './fr.ts'
+
+/** The texts of the console in one language. */
+export type Words = Readonly<Record<keyof typeof en, string>>
+
+export const languages = { en, fr } as const satisfies Record<string, Words>
+
+/** The language that the reader has chosen, else the first of the browser's that the console speaks, else English. */
+export function languageOf (request: FastifyRequest): Words {
+  const asked = (request.headers['accept-language'] ?? '').split(',').map((entry) => entry.trim().slice(0, 2).toLowerCase())
+  const found = [readCookie(request, 'language') ?? '', ...asked].find((name) => Object.hasOwn(languages, name))
+  return found === 'fr' ? fr : en
+}
+
+/** A text with values in the places of their `{names}`. */
+export function fill (text: string, values: Readonly<Record<string, string | number>>): string {
+  return text.replaceAll(/\{(\w+)\}/g, (place, name: string) => String(values[name] ?? place))
+}
+
+/** The word for a code of the API, such as a status; the code itself where the language has none. */
+export function wordFor (words: Words, kind: 'status' | 'outcome' | 'state' | 'event' | 'role', code: string): string {
+  const key = `${kind}_${code}`
+  return Object.entries<string>(words).find(([name]) => name === key)?.[1] ?? code
+}

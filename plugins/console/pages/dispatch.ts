@@ -1,0 +1,210 @@
+import type { FastifyPluginCallback, FastifyReply } from 'fastify'
+import { type Html, html } from '../../html.ts'
+import { linesField, radioField, textField } from '../form/fields.ts'
+import { fill, wordFor, type Words } from '../language/language.ts'
+import { type ApiAnswer, type CallbackView, type DispatchView, type EventView, type Refusal } from '../session/api.ts'
+import { type Visit, visitOf } from '../session/visit.ts'
+import { badge, notice, page, requestNumber, sentences, time } from './layout.ts'
+
+type Named = { Params: { id: string } }
+type Posted = Named & { Body: URLSearchParams }
+type Step = DispatchView['steps'][number]
+type List<Item> = { data: Item[], nextCursor: string | null }
+
+/** One dispatch: its steps, its timeline and its callbacks, and what a person can do about it. */
+export const dispatchPages: FastifyPluginCallback = (app, _options, done) => {
+  app.get<Named>('/dispatches/:id', (request, reply) => show(visitOf(request), request.params.id, reply))
+
+  app.post<Posted>('/dispatches/:id/cancel', (request, reply) => act(visitOf(request), request.params.id, reply, 'cancel'))
+
+  app.post<Posted>('/dispatches/:id/resolve', (request, reply) => {
+    const { params: { id }, body } = request
+    return act(visitOf(request), id, reply, 'resolve', { outcome: body.get('outcome') ?? '', reason: body.get('reason') ?? '' })
+  })
+
+  app.post<Posted>('/dispatches/:id/retry', (request, reply) => {
+    const { params: { id }, body } = request
+    const correction = readCorrection(body.get('correction') ?? '')
+    const visit = visitOf(request)
+    return correction === undefined
+      ? show(visit, id, reply.code(400), html`<p>${visit.words.correctionUnreadable}</p>`)
+      : act(visit, id, reply, 'retry?async=true', correction)
+  })
+
+  app.post<Posted & { Params: { callback: string } }>('/dispatches/:id/callbacks/:callback', async (request, reply) => {
+    const { params: { id, callback } } = request
+    const visit = visitOf(request)
+    return settle(visit, id, reply, await visit.api.send('POST', `/api/v1/callbacks/${encodeURIComponent(callback)}/replay`))
+  })
+  done()
+}
+
+/** Asks the API for an action, and shows the dispatch as it is then, or why it was refused. */
+async function act (visit: Visit, id: string, reply: FastifyReply, action: string, body?: object): Promise<FastifyReply> {
+  return settle(visit, id, reply, await visit.api.send('POST', `${pathOf(id)}/${action}`, body))
+}
+
+function settle (visit: Visit, id: string, reply: FastifyReply, answer: ApiAnswer<unknown>): Promise<FastifyReply> | FastifyReply {
+  if (answer.ok) return reply.redirect(`/console/dispatches/${encodeURIComponent(id)}`, 303)
+  return show(visit, id, reply.code(answer.status), refusedBy(visit.words, answer))
+}
+
+function refusedBy (words: Words, { error }: Refusal): Html {
+  return html`<p>${words.serviceSays}</p>${sentences(words, error)}`
+}
+
+function pathOf (id: string): string {
+  return `/api/v1/dispatches/${encodeURIComponent(id)}`
+}
+
+/** The object that a person writes to correct a request; empty: nothing is corrected. Undefined where it cannot be read. */
+function readCorrection (text: string): object | undefined {
+  if (text.trim() === '') return {}
+  try {
+    const read: unknown = JSON.parse(text)
+    return typeof read === 'object' && read !== null ? read : undefined
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+async function show (visit: Visit, id: string, reply: FastifyReply, refused?: Html): Promise<FastifyReply> {
+  const { words, api } = visit
+  const [dispatch, events, callbacks] = await Promise.all([
+    api.read<DispatchView>(pathOf(id)),
+    api.read<List<EventView>>(`${pathOf(id)}/events?limit=100`),
+    api.read<List<CallbackView>>(`${pathOf(id)}/callbacks?limit=100`)
+  ])
+  const main = html`${refused === undefined ? html`` : notice('bad', refused)}
+<section aria-labelledby="facts"><h2 id="facts">${words.summary}</h2>${factsOf(words, dispatch)}</section>
+${dispatch.steps.map((step, index) => stepSection(words, step, index))}
+${actions(visit, dispatch)}
+<section aria-labelledby="timeline"><h2 id="timeline">${words.timeline}</h2>${timeline(words, events)}</section>
+<section aria-labelledby="callbacks"><h2 id="callbacks">${words.callbacks}</h2>${callbackList(visit, dispatch, callbacks)}</section>
+${requestNumber(words, dispatch.requestId)}`
+  const at = `/console/dispatches/${encodeURIComponent(id)}`
+  const title = [dispatch.services.join(' + '), dispatch.documentNumber].filter((part) => part !== undefined).join(' · ')
+  return reply.page(page({ ...visit, path: at }, { title, section: 'dispatches', main }))
+}
+
+type Fact = readonly [string, string | Html | undefined | null]
+
+function facts (all: readonly Fact[]): Html {
+  return html`<dl>${
+    all.map(([name, value]) => value === undefined || value === null || value === '' ? html`` : html`<dt>${name}</dt><dd>${value}</dd>\n`)
+  }</dl>`
+}
+
+function factsOf (words: Words, dispatch: DispatchView): Html {
+  const metadata = Object.entries(dispatch.metadata).map(([name, value]) => html`<code>${name}</code> ${value}<br>`)
+  return facts([
+    [words.status,
+      html`${badge(words, 'status', dispatch.status)}${
+        dispatch.test === true ? html` <span class="badge">${words.testData}</span>` : html``
+      }`],
+    [words.recipient, dispatch.recipient],
+    [words.documentType, dispatch.documentType],
+    [words.created, time(dispatch.createdAt)],
+    [words.finished, dispatch.finishedAt === null ? null : time(dispatch.finishedAt)],
+    [words.nextTry, dispatch.nextTryAt === undefined ? undefined : time(dispatch.nextTryAt)],
+    [words.price, fill(words.credits, { credits: dispatch.creditsCharged })],
+    [words.metadata, metadata.length === 0 ? undefined : html`${metadata}`],
+    [words.dispatchId, html`<code>${dispatch.dispatchId}</code>`]
+  ])
+}
+
+function stepSection (words: Words, step: Step, index: number): Html {
+  const { error, generatedDocument: made, providerResponse: answer, providerName, providerVersion, chosenBy } = step
+  const id = `step-${String(index)}`
+  return html`<section aria-labelledby="${id}"><h2 id="${id}">${step.service} ${badge(words, 'status', step.status)}</h2>
+${error === undefined ? html`` : notice('bad', sentences(words, error))}
+${
+    facts([
+      [words.provider, providerName === null ?
+        words.noProvider :
+        html`${providerName}${providerVersion === null ? '' : ` ${providerVersion}`}${
+          step.sandbox ? html` <span class="badge">${words.sandbox}</span>` : html``
+        }`],
+      [words.whyProvider, chosenBy === null ? null : words[`chosen_${chosenBy}`]],
+      [words.vendorId, answer === null ? null : html`<code>${answer.id}</code>`],
+      [words.vendorStatus, answer?.status],
+      [words.delivery, step.deliveryStatus],
+      [words.deferredOn, step.deferredOn],
+      [words.nextTry, step.nextTryAt === undefined ? undefined : time(step.nextTryAt)],
+      [words.document, made === null ? null : html`<a href="${made.url}">${made.filename}</a>`],
+      [words.price, fill(words.credits, { credits: step.creditsCharged })]
+    ])
+  }</section>
+`
+}
+
+/** The facts of an event are the API's own; they stay folded until somebody asks. */
+function timeline (words: Words, { data, nextCursor }: List<EventView>): Html {
+  return html`<ol class="list">${
+    data.map(({ kind, service, at, facts: known, actor }) =>
+      html`<li><span>${wordFor(words, 'event', kind)}</span> ${
+        service === undefined ? html`` : html`<span class="quiet">${service}</span>`
+      } ${
+        Object.keys(known).length === 0
+          ? html``
+          : html`<details><summary>${words.details}</summary><pre>${JSON.stringify({ ...known, actor }, null, 2)}</pre></details>`
+      } ${time(at)}</li>\n`
+    )
+  }</ol>${nextCursor === null ? html`` : html`<p class="quiet">${words.moreEvents}</p>`}`
+}
+
+function callbackList ({ words, actor }: Visit, { dispatchId }: DispatchView, { data }: List<CallbackView>): Html {
+  if (data.length === 0) return html`<p>${words.noCallbacks}</p>`
+  return html`<ul class="list">${
+    data.map(({ id, type, receiver, state, attempts, createdAt }) =>
+      html`<li><span>${type}</span> <span class="quiet">${receiver}</span> ${badge(words, 'state', state)} <details><summary>${
+        fill(words.attempts, { n: attempts.length })
+      }</summary><ol>${
+        attempts.map((attempt) =>
+          html`<li>${time(attempt.at)} ${attempt.status === undefined ? '' : String(attempt.status)} ${attempt.reason ?? ''}</li>`
+        )
+      }</ol></details>${
+        actor.role === 'admin' && state !== 'pending'
+          ? html`<form method="post" action="/console/dispatches/${dispatchId}/callbacks/${id}"><button class="second">${words.sendAgain}</button></form>`
+          : html``
+      } ${time(createdAt)}</li>\n`
+    )
+  }</ul>`
+}
+
+/** What can be done with a dispatch in its state; the API decides whether it may be. */
+function actions ({ words, actor }: Visit, { dispatchId, status, steps }: DispatchView): Html {
+  const at = `/console/dispatches/${dispatchId}`
+  const doubtful = status === 'uncertain' && actor.role === 'admin'
+  const retriable = status === 'failed' || status === 'partial' || steps.some(({ deferredState }) => deferredState === 'failed')
+  const cancellable = status !== 'failed' && status !== 'cancelled' && status !== 'uncertain'
+  if (!doubtful && !retriable && !cancellable) return html``
+  return html`<section aria-labelledby="actions"><h2 id="actions">${words.actions}</h2>
+${
+    doubtful
+      ? html`<form method="post" action="${at}/resolve"><p>${words.resolveIntro}</p>
+${
+        radioField({
+          name: 'outcome',
+          label: words.resolveOutcome,
+          options: [{ value: 'accepted', label: words.resolveAccepted }, { value: 'rejected', label: words.resolveRejected }]
+        })
+      }
+${
+        textField({ name: 'reason', label: words.resolveReason, required: true })
+      }<div class="actions"><button>${words.resolve}</button></div></form>`
+      : html``
+  }${
+    retriable
+      ? html`<form method="post" action="${at}/retry"><p>${words.retryIntro}</p>
+<details><summary>${words.correct}</summary>${
+        linesField({ name: 'correction', label: words.correction, help: words.correctionHelp })
+      }</details><div class="actions"><button>${words.retry}</button></div></form>`
+      : html``
+  }${
+    cancellable
+      ? html`<form method="post" action="${at}/cancel"><p>${words.cancelIntro}</p><div class="actions"><button class="danger">${words.cancel}</button></div></form>`
+      : html``
+  }</section>`
+}

@@ -1,0 +1,93 @@
+import type { FastifyPluginCallback } from 'fastify'
+import { type Html, html } from '../../html.ts'
+import { fill, type Words } from '../language/language.ts'
+import { type Api, type CreditsView, type DispatchView, type KeyView, type MyConfig, type StatisticsView,
+  withQuery } from '../session/api.ts'
+import { visitOf } from '../session/visit.ts'
+import { dispatchChart } from './chart.ts'
+import { badge, notice, page, time } from './layout.ts'
+
+/** The first page: credits, the last day, what needs a person, and the first steps of a new company. */
+export const homePage: FastifyPluginCallback = (app, _options, done) => {
+  app.get('/', async (request, reply) => {
+    const visit = visitOf(request)
+    const { words, api } = visit
+    const facts = await read(api)
+    const main = html`${firstSteps(words, facts)}
+<section aria-labelledby="needs"><h2 id="needs">${words.needsPerson}</h2>${needs(words, facts)}</section>
+<section aria-labelledby="day"><h2 id="day">${words.lastDay}</h2>${dispatchChart(words, facts.statistics)}</section>
+<section aria-labelledby="credits"><h2 id="credits">${words.creditsFree}</h2>${credits(words, facts.credits)}</section>`
+    return reply.page(page(visit, { title: words.home, section: 'home', main }))
+  })
+  done()
+}
+
+type List<Item> = { data: Item[] }
+type Facts = Awaited<ReturnType<typeof read>>
+
+/** How many dispatches of a kind are shown. */
+const shown = '5'
+
+/** In milliseconds: a week. */
+const recently = 604_800_000
+
+async function read (api: Api) {
+  const from = new Date(Date.now() - recently).toISOString()
+  const dispatches = (fields: Record<string, string>) =>
+    api.read<List<DispatchView>>(withQuery('/api/v1/dispatches', { limit: shown, ...fields }))
+  const [credits, statistics, config, keys, any, ...needing] = await Promise.all([
+    api.read<CreditsView>('/api/v1/credits?limit=1'),
+    api.read<StatisticsView>('/api/v1/dispatches/statistics'),
+    api.read<MyConfig>('/api/v1/my/config'),
+    api.read<List<KeyView>>('/api/v1/keys?limit=1'),
+    dispatches({ limit: '1' }),
+    dispatches({ status: 'uncertain', from }),
+    dispatches({ status: 'partial', from }),
+    dispatches({ status: 'failed', from })
+  ])
+  return { credits, statistics, config, keys: keys.data, any: any.data, needing: needing.flatMap(({ data }) => data) }
+}
+
+function credits (words: Words, { balance, held }: CreditsView): Html {
+  const free = balance - held
+  return html`<p class="figure">${String(free)}</p>
+${held > 0 ? html`<p>${fill(words.creditsHeld, { held })}</p>` : html``}
+${free <= 0 ? notice('warn', html`<p>${words.creditsNone}</p>`) : html``}`
+}
+
+function needs (words: Words, { needing, config: { company, user } }: Facts): Html {
+  const invalid = [...new Set([...company.providers, ...user.providers].filter(({ valid }) => !valid).map(({ code }) => code))]
+  if (needing.length + invalid.length === 0) return html`<p>${words.needsNobody}</p>`
+  return html`<ul class="list">
+${invalid.map((code) => html`<li><a href="/console/providers/${code}">${fill(words.configurationNeeds, { name: code })}</a></li>\n`)}${
+    needing.map((dispatch) => html`<li>${badge(words, 'status', dispatch.status)} ${linkTo(dispatch)} ${time(dispatch.createdAt)}</li>\n`)
+  }</ul>
+${
+    needing.length === 0
+      ? html``
+      : html`<p><a href="/console/dispatches?status=failed">${words.allFailed}</a> · <a href="/console/dispatches?status=uncertain">${words.allUncertain}</a></p>`
+  }`
+}
+
+function linkTo ({ dispatchId, services, documentNumber, recipient }: DispatchView): Html {
+  const name = [services.join(' + '), documentNumber, recipient].filter((part) => part !== undefined).join(' · ')
+  return html`<a href="/console/dispatches/${dispatchId}">${name}</a>`
+}
+
+/** Shown until each of them is done. */
+function firstSteps (words: Words, { config, keys, any }: Facts): Html {
+  const steps = [
+    { words: words.stepChoose, href: '/console/providers', done: Object.keys(config.company.choices).length > 0 },
+    { words: words.stepSend, href: '/docs', done: any.length > 0 },
+    { words: words.stepKey, href: '/docs', done: keys.length > 0 }
+  ]
+  if (steps.every(({ done }) => done)) return html``
+  return html`<section aria-labelledby="steps"><h2 id="steps">${words.firstSteps}</h2><ol class="list">
+${
+    steps.map(({ words: step, href, done }) =>
+      html`<li><span class="badge ${done ? 'good' : 'calm'}">${
+        done ? words.firstStepDone : words.firstStepOpen
+      }</span> <a href="${href}">${step}</a></li>\n`
+    )
+  }</ol></section>`
+}

@@ -1,0 +1,115 @@
+import { type Html, html } from '../../html.ts'
+import { stylesheet } from '../browser/stylesheet.ts'
+import { fill, wordFor, type Words } from '../language/language.ts'
+import type { Visit } from '../session/visit.ts'
+
+export type Content = {
+  title: string
+  /** The entry of the menu to which the page belongs. */
+  section?: 'home' | 'dispatches' | 'providers' | 'sessions'
+  main: Html
+}
+
+/** A page for a person who has signed in. */
+export function page (visit: Visit, { title, section, main }: Content): Html {
+  const { words, actor: { email } } = visit
+  const entry = (name: NonNullable<Content['section']>, path: string): Html =>
+    html`<a href="${path}"${name === section ? currentEntry : none}>${words[name]}</a>`
+  const header = html`<nav aria-label="${words.menu}">
+${entry('home', '/console')}${entry('dispatches', '/console/dispatches')}${
+    entry('providers', '/console/providers')
+  }<a href="/docs">${words.documentation}</a>
+</nav>
+<div class="account"><a href="/console/sessions" title="${words.sessions}"${section === 'sessions' ? currentEntry : none}>${email}</a>
+<form method="post" action="/console/sign-out"><button class="plain">${words.signOut}</button></form></div>`
+  return document(words, { title, header, main, path: visit.path })
+}
+
+const none = html``
+const currentEntry = html` aria-current="page"`
+
+/** A page of the console, for anybody. */
+export function document (words: Words, { title, header = none, main, path }: {
+  title: string
+  header?: Html
+  main: Html
+  /** Where a change of the language leads back to. */
+  path: string
+}): Html {
+  return html`<!doctype html>
+<html lang="${words.code}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>${title} · ${words.product}</title>
+<link rel="stylesheet" href="${stylesheet.path}">
+<link rel="icon" href="data:,">
+</head>
+<body>
+<a class="skip" href="#main">${words.skip}</a>
+<header><div class="bar"><a class="brand" href="/console">${words.product}</a>${header}</div></header>
+<main id="main" tabindex="-1">
+<h1>${title}</h1>
+${main}
+</main>
+<footer><form method="post" action="/console/language">
+<input type="hidden" name="next" value="${path}"><button class="plain" name="language" value="${words.otherLanguageCode}" lang="${words.otherLanguageCode}">${words.otherLanguage}</button>
+</form></footer>
+</body>
+</html>
+`
+}
+
+/** A time in UTC, to the minute. */
+export function time (at: string): Html {
+  return html`<time datetime="${at}">${at.slice(0, 10)} ${at.slice(11, 16)} <abbr title="Coordinated Universal Time">UTC</abbr></time>`
+}
+
+/** How each status of a dispatch or a step is coloured. */
+const tones: Readonly<Record<string, string>> = {
+  succeeded: 'good',
+  accepted: 'good',
+  delivered: 'good',
+  ok: 'good',
+  failed: 'bad',
+  rejected: 'bad',
+  stopped: 'bad',
+  refused: 'bad',
+  partial: 'warn',
+  uncertain: 'warn',
+  unavailable: 'warn',
+  failing: 'warn',
+  cannot_be_checked: 'warn'
+}
+
+/** A status as a coloured word. */
+export function badge (words: Words, kind: Parameters<typeof wordFor>[1], status: string): Html {
+  return html`<span class="badge ${tones[status] ?? 'calm'}">${wordFor(words, kind, status)}</span>`
+}
+
+/** A table that scrolls by itself where the screen is narrow. */
+export function table (label: string, head: readonly (string | Html)[], rows: readonly Html[]): Html {
+  return html`<div class="scroll" role="group" aria-label="${label}" tabindex="0"><table>
+<thead><tr>${head.map((title) => html`<th scope="col">${title}</th>`)}</tr></thead>
+<tbody>
+${rows}</tbody>
+</table></div>`
+}
+
+/** A box that stands out: something went well or wrong. */
+export function notice (tone: 'good' | 'bad' | 'warn', content: Html): Html {
+  return html`<div class="notice ${tone}" role="${tone === 'good' ? 'status' : 'alert'}">${content}</div>`
+}
+
+/** The API's own sentences. They are English in every language. */
+export function sentences (words: Words, error: { message: string, details?: readonly { message: string }[] | undefined }): Html {
+  const { details = [] } = error
+  const more = details.filter(({ message }) => message !== error.message)
+  return html`<div${words.code === 'en' ? none : html` lang="en"`}><p>${error.message}</p>${
+    more.length === 0 ? none : html`<ul>${more.map(({ message }) => html`<li>${message}</li>`)}</ul>`
+  }</div>`
+}
+
+export function requestNumber (words: Words, id: string): Html {
+  return html`<p class="quiet">${fill(words.requestNumber, { id })}</p>`
+}

@@ -1,0 +1,155 @@
+import type { JsonObject } from '@dispatch/common'
+import type { FastifyPluginCallback, FastifyReply } from 'fastify'
+import { type Html, html } from '../../html.ts'
+import { checkField } from '../form/fields.ts'
+import { type Filled, readSettings, settingsFields, type SettingsForm } from '../form/settings.ts'
+import { fill, type Words } from '../language/language.ts'
+import { ApiRefused, type CheckView, type ConfigurationView, type ErrorBody, type MyConfig, type ProviderView } from '../session/api.ts'
+import { type Visit, visitOf } from '../session/visit.ts'
+import { notice, page, sentences } from './layout.ts'
+
+type Named = { Params: { code: string } }
+type Posted = Named & { Body: URLSearchParams }
+
+/** A provider, and the company's settings for it: to change, to check with the vendor, to remove. */
+export const providerPages: FastifyPluginCallback = (app, _options, done) => {
+  app.get<Named & { Querystring: { saved?: unknown } }>('/providers/:code', async (request, reply) => {
+    const visit = visitOf(request)
+    const said = request.query.saved === undefined ? undefined : notice('good', html`<p>${visit.words.settingsSaved}</p>`)
+    return reply.page(view(visit, await find(visit, request.params.code), { said }))
+  })
+
+  app.post<Posted>('/providers/:code', (request, reply) => save(visitOf(request), request.params.code, request.body, reply))
+
+  app.post<Posted>('/providers/:code/check', async (request, reply) => {
+    const visit = visitOf(request)
+    const found = await find(visit, request.params.code)
+    const checked = await visit.api.send<CheckView>('POST', `${pathOf(found.provider)}/check`)
+    if (!checked.ok) throw new ApiRefused(checked)
+    return reply.page(view(visit, found, { said: checkSaid(visit.words, checked.body) }))
+  })
+
+  app.post<Posted>('/providers/:code/remove', async (request, reply) => {
+    const visit = visitOf(request)
+    const removed = await visit.api.send('DELETE', pathOf((await find(visit, request.params.code)).provider))
+    if (!removed.ok) throw new ApiRefused(removed)
+    return reply.redirect('/console/providers?removed=1', 303)
+  })
+  done()
+}
+
+type Installed = ProviderView & { code: string }
+type Found = { provider: Installed, stored: ConfigurationView | undefined }
+
+async function find ({ api }: Visit, code: string): Promise<Found> {
+  const [{ data }, { company }] = await Promise.all([
+    api.read<{ data: ProviderView[] }>('/api/v1/providers'),
+    api.read<MyConfig>('/api/v1/my/config')
+  ])
+  const provider = data.find((one): one is Installed => one.state === 'installed' && one.code === code)
+  if (provider === undefined) {
+    throw new ApiRefused({ ok: false, status: 404, error: { error: 'not_found', message: 'There is no such provider.', requestId: '' } })
+  }
+  return { provider, stored: company.providers.find((configuration) => configuration.code === code) }
+}
+
+function pathOf ({ code }: Installed): string {
+  return `/api/v1/company/providers/${code}`
+}
+
+function formOf ({ settings = {} }: ProviderView): SettingsForm {
+  return settings
+}
+
+async function save (visit: Visit, code: string, body: URLSearchParams, reply: FastifyReply): Promise<FastifyReply> {
+  const found = await find(visit, code)
+  const settings = readSettings(formOf(found.provider), body)
+  const sandbox = body.get(':sandbox') === 'true'
+  const saved = await visit.api.send('PUT', pathOf(found.provider), { settings, sandbox })
+  if (saved.ok) return reply.redirect(`/console/providers/${found.provider.code}?saved=1`, 303)
+  const said = notice('bad', html`<p>${visit.words.settingsRefused}</p>${sentences(visit.words, saved.error)}`)
+  return reply.code(saved.status).page(view(visit, found, { said, typed: { settings, sandbox, error: saved.error } }))
+}
+
+type Typed = { settings: JsonObject, sandbox: boolean, error: ErrorBody }
+
+function view (visit: Visit, found: Found, { said, typed }: { said?: Html | undefined, typed?: Typed }): Html {
+  const { words, actor: { role } } = visit
+  const { provider, stored } = found
+  const settings = role === 'admin' ? settingsSection(words, found, typed) : html`<section><p>${words.settingsNotYours}</p></section>`
+  const main = html`${said ?? html``}${settings}${role === 'admin' && stored !== undefined ? webhooks(words, stored) : html``}${
+    about(words, provider)
+  }`
+  return page({ ...visit, path: `/console/providers/${provider.code}` }, {
+    title: provider.name ?? provider.code,
+    section: 'providers',
+    main
+  })
+}
+
+function settingsSection (words: Words, { provider, stored }: Found, typed: Typed | undefined): Html {
+  const form = formOf(provider)
+  const filled = filledOf(form, stored, typed)
+  const at = `/console/providers/${provider.code}`
+  const noFields = Object.keys(form.properties ?? {}).length === 0
+  return html`<section aria-labelledby="settings"><h2 id="settings">${words.settings} ${stateOf(words, stored)}</h2>
+<form method="post" action="${at}" novalidate>
+${noFields ? html`<p>${words.settingsEmpty}</p>` : settingsFields(words, form, filled)}
+${checkField({ name: ':sandbox', label: words.useSandbox, checked: typed?.sandbox ?? stored?.sandbox ?? false })}
+<div class="actions"><button>${words.save}</button></div></form>
+${
+    stored === undefined ? html`` : html`<hr><form method="post" action="${at}/check"><p>${words.checkIntro}</p>
+<div class="actions"><button class="second">${words.check}</button></div></form>
+<hr><form method="post" action="${at}/remove"><p>${words.removeIntro}</p>
+<div class="actions"><button class="danger">${words.remove}</button></div></form>`
+  }</section>`
+}
+
+/** What stands in the fields. Of what was typed, secrets are not shown again: the stored ones stand in their place. */
+function filledOf ({ properties = {} }: SettingsForm, stored: ConfigurationView | undefined, typed: Typed | undefined): Filled {
+  const kept = stored?.settings ?? {}
+  if (typed === undefined) return { values: kept, problems: stored?.problems?.map(fromSettings) ?? [] }
+  const secrets = Object.keys(properties).filter((name) => properties[name]?.['x-secret'] === true)
+  const values = Object.fromEntries(Object.keys(properties).flatMap((name) => {
+    const value = (secrets.includes(name) ? kept : typed.settings)[name]
+    return value === undefined ? [] : [[name, value]]
+  }))
+  return { values, problems: typed.error.details ?? [] }
+}
+
+/** The problems of stored settings have paths within them. */
+function fromSettings ({ path, message }: { path: string, message: string }): { path: string, message: string } {
+  return { path: path.startsWith('/settings') ? path : `/settings${path}`, message }
+}
+
+function stateOf (words: Words, stored: ConfigurationView | undefined): Html {
+  if (stored === undefined) return html`<span class="badge calm">${words.notConfigured}</span>`
+  return stored.valid
+    ? html`<span class="badge good">${words.ready}</span>`
+    : html`<span class="badge warn">${words.needsAttention}</span>`
+}
+
+const tones = { ok: 'good', failed: 'bad', cannot_be_checked: 'warn' } as const
+
+function checkSaid (words: Words, { result, message }: CheckView): Html {
+  return notice(tones[result], html`<p>${words[`check_${result}`]}</p>${message === undefined ? html`` : sentences(words, { message })}`)
+}
+
+function webhooks (words: Words, { webhookUrls = {} }: ConfigurationView): Html {
+  const all = Object.entries(webhookUrls)
+  if (all.length === 0) return html``
+  return html`<section aria-labelledby="webhooks"><h2 id="webhooks">${words.webhooks}</h2><p>${words.webhooksIntro}</p>${
+    all.map(([service, url]) =>
+      html`<div class="field"><label for="url-${service}">${service}</label><input id="url-${service}" readonly value="${url}"></div>`
+    )
+  }</section>`
+}
+
+function about (words: Words, { code, name = code, version = '', docs, hosts = [], services = {}, health }: Installed): Html {
+  return html`<section aria-labelledby="about"><h2 id="about">${fill(words.about, { name })}</h2>
+${health.state === 'failing' ? notice('warn', html`<p>${words.failingVendor}</p>`) : html``}
+<dl><dt>${words.services}</dt><dd>${Object.keys(services).join(', ')}</dd>
+<dt>${words.version}</dt><dd>${version}</dd>
+${hosts.length === 0 ? html`` : html`<dt>${words.hosts}</dt><dd>${hosts.join(', ')}</dd>`}
+${docs === undefined ? html`` : html`<dt>${words.guide}</dt><dd><a href="${docs}" rel="noreferrer">${docs}</a></dd>`}</dl></section>`
+}

@@ -1,0 +1,41 @@
+import type { FastifyPluginCallback } from 'fastify'
+import { html } from '../../html.ts'
+import { fill } from '../language/language.ts'
+import { ApiRefused, type SessionView } from '../session/api.ts'
+import { visitOf } from '../session/visit.ts'
+import { page, table, time } from './layout.ts'
+
+/** Where the reader is signed in. */
+export const sessionsPages: FastifyPluginCallback = (app, _options, done) => {
+  app.get('/sessions', async (request, reply) => {
+    const visit = visitOf(request)
+    const { words, api } = visit
+    const { data } = await api.read<{ data: SessionView[] }>('/api/v1/my/sessions')
+    const rows = data.map(({ id, browser, address, createdAt, usedAt, current }) =>
+      html`<tr><td>${browser === '' ? words.unnamedBrowser : browser}</td><td>${address}</td><td>${time(createdAt)}</td><td>${
+        time(usedAt)
+      }</td>
+<td>${
+        current
+          ? html`<span class="badge good">${words.sessionCurrent}</span>`
+          : html`<form method="post" action="/console/sessions/${id}/end"><button class="second" aria-label="${
+            fill(words.sessionEndFull, { date: createdAt.slice(0, 16).replace('T', ' ') })
+          }">${words.sessionEnd}</button></form>`
+      }</td></tr>\n`
+    )
+    const { sessionBrowser, sessionAddress, sessionBegan, sessionUsed, status } = words
+    return reply.page(page(visit, {
+      title: words.sessions,
+      section: 'sessions',
+      main: html`<p>${words.sessionsIntro}</p>
+${table(words.sessions, [sessionBrowser, sessionAddress, sessionBegan, sessionUsed, status], rows)}`
+    }))
+  })
+
+  app.post<{ Params: { id: string } }>('/sessions/:id/end', async (request, reply) => {
+    const ended = await visitOf(request).api.send('DELETE', `/api/v1/my/sessions/${encodeURIComponent(request.params.id)}`)
+    if (!ended.ok) throw new ApiRefused(ended)
+    return reply.redirect('/console/sessions', 303)
+  })
+  done()
+}

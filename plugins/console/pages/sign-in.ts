@@ -1,0 +1,23 @@
+import { type Html, html } from '../../html.ts'
+import type { Words } from '../language/language.ts'
+import { document, notice } from './layout.ts'
+
+/** The form to sign in with; after a refusal it says why, and has the e-mail address filled in. */
+export function signInPage (words: Words, { next, email = '', refused }: { next: string, email?: string, refused?: string }): Html {
+  const why = refused === 'rate_limited' ? words.tooManyAttempts : words.wrongCredentials
+  const main = html`<p>${words.signInIntro}</p>
+${refused === undefined ? html`` : notice('bad', html`<p id="refused">${why}</p>`)}
+<form method="post" action="/console/sign-in" class="stack">
+<input type="hidden" name="next" value="${next}">
+<div class="field"><label for="email">${words.email}</label>
+<input id="email" name="email" type="email" autocomplete="username" required value="${email}"${described(refused)}></div>
+<div class="field"><label for="password">${words.password}</label>
+<input id="password" name="password" type="password" autocomplete="current-password" required maxlength="512"${described(refused)}></div>
+<div class="actions"><button>${words.signIn}</button></div>
+</form>`
+  return document(words, { title: words.signIn, main: html`<div class="narrow">${main}</div>`, path: '/console/sign-in' })
+}
+
+function described (refused: string | undefined): Html {
+  return refused === undefined ? html`` : html` aria-invalid="true" aria-describedby="refused"`
+}

@@ -1,0 +1,22 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+
+/**
+ * The prefix binds a cookie to this very host, and needs `Secure` (RFC 6265bis, 4.1.3). Browsers accept it over plain HTTP from this
+ * machine itself; Safari needs TLS there too.
+ */
+const names = { session: '__Host-console', language: '__Host-console-language' } as const
+type Name = keyof typeof names
+
+const attributes = 'Path=/; Secure; HttpOnly; SameSite=Strict'
+
+/** The value of a cookie; undefined where the browser has sent none, or more than one of the name. */
+export function readCookie ({ headers }: FastifyRequest, name: Name): string | undefined {
+  const start = `${names[name]}=`
+  const [value, ...others] = (headers.cookie ?? '').split(/; ?/).filter((pair) => pair.startsWith(start))
+  return others.length === 0 ? value?.slice(start.length) : undefined
+}
+
+/** The cookie lasts for some seconds; without them until the browser is closed. */
+export function setCookie (reply: FastifyReply, name: Name, value: string, seconds?: number): void {
+  reply.header('set-cookie', `${names[name]}=${value}; ${attributes}${seconds === undefined ? '' : `; Max-Age=${seconds}`}`)
+}

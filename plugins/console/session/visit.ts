@@ -1,0 +1,71 @@
+import type { Actor, Sessions } from '@dispatch/core'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { releasePermit } from '../../hooks/admission-control.ts'
+import { languageOf, type Words } from '../language/language.ts'
+import { type Api, apiFor } from './api.ts'
+import { readCookie } from './cookies.ts'
+
+/** What a page knows of its reader. */
+export type Visit = { actor: Actor, api: Api, words: Words, /** The path of the page with its query. */ path: string }
+
+const visiting = Symbol('visit')
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    [visiting]: Visit | null
+  }
+  interface FastifyContextConfig {
+    /** A page of the console that needs no session. */
+    withoutSession?: boolean
+  }
+}
+
+/** The visit of a page that needs a session. */
+export function visitOf (request: FastifyRequest): Visit {
+  const visit = request[visiting]
+  if (visit === null) throw new TypeError(`${request.url} has no session.`)
+  return visit
+}
+
+/** The reader, where there is a session; pages that need none have no visit. */
+export function knownVisit (request: FastifyRequest): Visit | null {
+  return request[visiting]
+}
+
+/**
+ * Pages need a session, but those with `withoutSession`: without one a page that shows leads to the sign-in and back. The session is looked
+ * up while the request holds the permit of an anonymous client; what the page asks the API for then takes the permits of its company.
+ */
+export function requireSessions (app: FastifyInstance, sessions: Sessions): void {
+  app.decorateRequest(visiting, null)
+  app.addHook('onRequest', (request, _reply, next) => {
+    next(isOwn(request) ? undefined : new ForeignForm())
+  })
+  app.addHook('preHandler', async (request, reply) => {
+    if (request.routeOptions.config.withoutSession === true) return
+    const actor = await sessions.actorOf(readCookie(request, 'session') ?? '', request.ip)
+    if (actor === undefined) return toSignIn(request, reply)
+    releasePermit(request)
+    request[visiting] = { actor, api: apiFor(request, actor), words: languageOf(request), path: request.url }
+  })
+}
+
+/** A form that no page of the console has sent. */
+export class ForeignForm extends Error {
+  override name = 'ForeignForm'
+}
+
+/**
+ * Whether a request that changes something comes from a page of this very origin: by Fetch Metadata, or by `Origin` where a browser does
+ * not send that (OWASP, Cross-Site Request Forgery Prevention).
+ */
+function isOwn ({ method, headers, host }: FastifyRequest): boolean {
+  if (method === 'GET' || method === 'HEAD') return true
+  const { 'sec-fetch-site': site, origin } = headers
+  return site === undefined ? origin === `https://${host}` || origin === `http://${host}` : site === 'same-origin'
+}
+
+function toSignIn ({ method, url }: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const back = method === 'GET' && url !== '/console' ? `?next=${encodeURIComponent(url)}` : ''
+  return reply.redirect(`/console/sign-in${back}`, 303)
+}

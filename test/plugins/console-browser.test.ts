@@ -1,0 +1,148 @@
+import axe from 'axe-core'
+import { existsSync } from 'node:fs'
+import { type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import t, { type Test } from 'tap'
+import { languages } from '../../plugins/console/language/language.ts'
+import { admin, invoiceRequest, startService } from '../support/service.ts'
+
+const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome']
+const executablePath = places.find((place) => existsSync(place))
+
+if (executablePath === undefined) t.pass('there is no Chromium on this machine', { skip: true })
+else await inBrowser(executablePath)
+
+async function inBrowser (executablePath: string): Promise<void> {
+  const { url, send } = await startService(t)
+  const text = '"><img src=x onerror=alert(1)><script>alert(1)</script>'
+  const reject = { invoicing: { reference: 'reject' }, metadata: { note: text } }
+  const rejected = async (): Promise<string> =>
+    (await send('POST', '/api/invoicing', { body: invoiceRequest({ customer: { name: text } }, reject) })).body.dispatchId as string
+  await send('POST', '/api/invoicing', { body: invoiceRequest() })
+  const doubtful = (await send('POST', '/api/invoicing', { body: invoiceRequest({}, { invoicing: { reference: 'uncertain' } }) })).body
+  const smtp = { host: 'smtp.example.com', user: 'ada', password: 'canary-password', allowedSenders: ['demo@example.com'] }
+  await send('PUT', '/api/v1/company/providers/smtp', { body: { settings: smtp } })
+  await send('PUT', '/api/v1/company/providers/universign', { body: { settings: { apiKey: 'canary-key' } } })
+  const pages = ['/console', '/console/dispatches', `/console/dispatches/${await rejected()}`,
+    `/console/dispatches/${String(doubtful.dispatchId)}`, '/console/providers', '/console/providers/smtp', '/console/providers/universign',
+    '/console/services/email', '/console/services/email?to=smtp', '/console/sessions', '/console/nothing']
+  // As root, Chromium starts without its sandbox only. It loads the pages of this test, and nothing else.
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
+  t.teardown(() => browser.close())
+
+  /** Works with a page, and watches its requests and faults meanwhile. */
+  async function visit (t: Test, options: BrowserContextOptions, work: (page: Page) => Promise<void>): Promise<void> {
+    const context = await browser.newContext({ baseURL: url, ...options })
+    const page = await context.newPage()
+    const [faults, strangers]: [string[], string[]] = [[], []]
+    page.on('console', (message) => {
+      if (message.type() === 'error' || message.type() === 'warning') faults.push(message.text())
+    })
+    page.on('pageerror', (error) => faults.push(error.message))
+    page.on('dialog', (dialog) => {
+      faults.push(`dialog ${dialog.message()}`)
+      void dialog.dismiss()
+    })
+    page.on('request', (request) => {
+      if (!request.url().startsWith(`${url}/`) && !request.url().startsWith('data:')) strangers.push(request.url())
+    })
+    await work(page)
+    await context.close()
+    // What a browser says of an answer with a status from 400 on is no fault.
+    t.same(faults.filter((fault) => !fault.startsWith('Failed to load resource')), [], 'no script runs and no rule of the pages is broken')
+    t.same(strangers, [], 'nothing comes from another host')
+  }
+
+  async function signIn (page: Page): Promise<void> {
+    await page.goto('/console/dispatches?status=failed')
+    await page.fill('#email', admin.email)
+    await page.fill('#password', admin.password)
+    await page.click('main button')
+  }
+
+  for (const javaScriptEnabled of [true, false]) {
+    await t.test(`a person configures, checks, switches, retries and leaves, ${javaScriptEnabled ? 'with' : 'without'} script`, (t) =>
+      visit(t, { javaScriptEnabled, locale: 'en' }, async (page) => {
+        const dispatchId = await rejected()
+        await signIn(page)
+        t.equal(new URL(page.url()).search, '?status=failed', 'back where the way began')
+        await page.click(`a[href="/console/dispatches/${dispatchId}"]`)
+        t.equal(await page.locator('dd', { hasText: text }).count() > 0, true, 'markup is shown as it was written')
+        await page.click('form[action$="/retry"] button')
+        await page.waitForURL(`**/console/dispatches/${dispatchId}`)
+        await page.click('nav a[href="/console/providers"]')
+        await page.click('.cards a[href="/console/providers/smtp"]')
+        await page.fill('#f-host', 'smtp.example.org')
+        await page.fill('#f-port', '99999')
+        await page.click('form[action="/console/providers/smtp"] button')
+        t.equal(await page.getAttribute('#f-port', 'aria-invalid'), 'true')
+        t.equal(await page.inputValue('#f-host'), 'smtp.example.org')
+        await page.fill('#f-port', '587')
+        await page.fill('#f-password', 'another-password')
+        await page.click('form[action="/console/providers/smtp"] button')
+        t.equal(await page.textContent('[role=status]'), languages.en.settingsSaved)
+        await page.click('form[action$="/check"] button')
+        t.equal((await page.textContent('main [role=alert] p'))?.trim(), languages.en.check_cannot_be_checked)
+        await page.goto('/console/services/email')
+        await page.check('input[value=smtp]')
+        await page.click('main button')
+        await page.click('form[method=post][action="/console/services/email"] button')
+        await page.waitForURL('**/console/providers')
+        t.equal(await page.textContent('tr:has(th:text-is("email")) td'), 'smtp')
+        await send('PUT', '/api/v1/company/defaults/email', { body: { providerName: 'simulator' } })
+        await page.click('button[name=language]')
+        t.equal(await page.textContent('h1'), languages.fr.providers, 'the same page in the other language')
+        await page.click('form[action="/console/sign-out"] button')
+        await page.waitForURL('**/console/sign-in')
+        await page.goto('/console/providers')
+        t.equal(new URL(page.url()).pathname, '/console/sign-in', 'signed out')
+      }))
+  }
+
+  await t.test('a page of another site cannot use the session: neither by a form nor in a frame', (t) =>
+    visit(t, { locale: 'en' }, async (page) => {
+      await signIn(page)
+      const context = page.context()
+      const other = await context.newPage()
+      // Another host name of this machine is another site for a browser.
+      await other.route('http://localhost:1/', (route) =>
+        route.fulfill({
+          contentType: 'text/html',
+          body: `<iframe src="${url}/console"></iframe><form method="post" action="${url}/console/sign-out"><button>x</button></form>`
+        }))
+      await other.goto('http://localhost:1/')
+      t.notOk(await other.frames()[1]?.$('nav'), 'the frame stays empty')
+      const [answer] = await Promise.all([other.waitForResponse(`${url}/console/sign-out`), other.click('button')])
+      t.equal(answer.status(), 403)
+      await page.goto('/console')
+      t.equal(await page.textContent('h1'), languages.en.home, 'still signed in')
+    }))
+
+  for (const [language, colorScheme, width] of [['en', 'light', 1280], ['fr', 'dark', 360]] as const) {
+    await t.test(`every page is accessible (${language}, ${colorScheme}, ${String(width)} pixels wide)`, (t) =>
+      visit(t, { locale: language, colorScheme, viewport: { width, height: 800 } }, async (page) => {
+        await page.goto('/console/sign-in')
+        await isAccessible(t, page, 'sign-in')
+        await page.fill('#email', admin.email)
+        await page.fill('#password', 'wrong')
+        await page.click('main button')
+        await isAccessible(t, page, 'a refused sign-in')
+        await signIn(page)
+        for (const path of pages) {
+          await page.goto(path)
+          t.equal(await page.getAttribute('html', 'lang'), language)
+          await isAccessible(t, page, path)
+          t.ok(await page.evaluate<number>('document.documentElement.scrollWidth') <= width, `${path} fits`)
+        }
+        await page.keyboard.press('Tab')
+        await page.keyboard.press('Enter')
+        t.equal(await page.evaluate('document.activeElement.id'), 'main', 'the keyboard goes past the menu')
+      }))
+  }
+}
+
+async function isAccessible (t: Test, page: Page, name: string): Promise<void> {
+  const violations = await page.evaluate(`${axe.source}; axe.run().then(({ violations }) =>
+    violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html.slice(0, 200)).join(' ')))`)
+  t.same(violations, [], name)
+}

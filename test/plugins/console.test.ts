@@ -1,0 +1,358 @@
+import { randomUUID } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
+import t, { type Test } from 'tap'
+import { stylesheet } from '../../plugins/console/browser/stylesheet.ts'
+import { languages } from '../../plugins/console/language/language.ts'
+import { hasNoFault } from '../hostile/support.ts'
+import { contains, has, lacks } from '../support/matching.ts'
+import { admin, type Answer, invoiceRequest, type Login, operator, startService, type TestService } from '../support/service.ts'
+import { openConsole } from './support/console.ts'
+
+const clock = { now: new Date('2026-03-14T09:00:00Z') }
+const service = await startService(t, { replacements: { now: () => clock.now } })
+const { send } = service
+const { signIn, open, post } = openConsole(service)
+
+async function dispatched (more: Record<string, unknown> = {}, login: Login = admin): Promise<string> {
+  return (await send('POST', '/api/invoicing', { body: invoiceRequest({}, more) }, login)).body.dispatchId as string
+}
+
+/** A page leads a reader without a session to the sign-in. */
+function isSignedOut (t: Test, { status, headers }: Answer, name: string): void {
+  t.same([status, headers.get('location')?.split('?', 1)[0]], [303, '/console/sign-in'], name)
+}
+
+await t.test('the languages say the same things, with the same values', (t) => {
+  const placesOf = (text: string): string[] =>
+    [...text.matchAll(/\{\w+\}/g)].map(([place]) => place).filter((place) => place !== '{id}').sort()
+  t.same(Object.keys(languages.fr), Object.keys(languages.en))
+  for (const [name, text] of Object.entries(languages.en)) {
+    const other = languages.fr[name as keyof typeof languages.en]
+    t.same(placesOf(other), placesOf(text), name)
+    t.not(other, '', name)
+  }
+  t.end()
+})
+
+await t.test('a reader signs in with the password, and the cookie is bound to this host', async (t) => {
+  const answer = await post('/sign-in', { email: admin.email, password: admin.password, next: '/console/providers' })
+  t.same([answer.status, answer.headers.get('location')], [303, '/console/providers'])
+  contains(t, answer.headers.get('set-cookie'), /^__Host-console=[\w-]{43}; Path=\/; Secure; HttpOnly; SameSite=Strict$/)
+})
+
+await t.test('after the sign-in the reader goes on within the console only', async (t) => {
+  for (const next of ['https://evil.example/', '//evil.example', '/console//evil.example', '/api/v1/users', '/consoles', '/console/../docs',
+    'x'])
+  {
+    const { headers } = await post('/sign-in', { email: admin.email, password: admin.password, next })
+    t.equal(headers.get('location'), '/console', next)
+  }
+  t.equal((await open('/dispatches?status=failed', '')).headers.get('location'),
+    `/console/sign-in?next=${encodeURIComponent('/console/dispatches?status=failed')}`)
+})
+
+await t.test('a refused sign-in says so in the form, without a cookie, and keeps the address that was written', async (t) => {
+  const answer = await post('/sign-in', { email: 'x"><b>@example.com', password: 'wrong' })
+  t.equal(answer.status, 403)
+  t.equal(answer.headers.get('set-cookie'), null)
+  contains(t, answer.body, 'role="alert"')
+  contains(t, answer.body, languages.en.wrongCredentials)
+  contains(t, answer.body, 'value="x&quot;&gt;&lt;b&gt;@example.com"')
+})
+
+await t.test('every page needs a session, and a foreign cookie is none', async (t) => {
+  for (const path of ['', '/dispatches', `/dispatches/${randomUUID()}`, '/providers', '/providers/smtp', '/services/sms', '/sessions',
+    '/x'])
+  {
+    isSignedOut(t, await open(path, ''), path)
+    isSignedOut(t, await open(path, `__Host-console=${'a'.repeat(43)}`), `${path} with an unknown cookie`)
+  }
+  const cookie = await signIn()
+  isSignedOut(t, await open('', `${cookie}; ${cookie}`), 'two cookies of the name: one of them may be planted')
+})
+
+await t.test('a sign-in makes a session of its own, whatever cookie the browser had before', async (t) => {
+  const planted = '__Host-console=planted-by-somebody-else-aaaaaaaaaaaaaaaaaaa'
+  const { headers } = await post('/sign-in', { email: admin.email, password: admin.password }, planted)
+  t.not(headers.get('set-cookie')?.split(';', 1)[0], planted)
+  isSignedOut(t, await open('', planted), 'the planted one')
+})
+
+await t.test('a session ends at the sign-out, and only this one', async (t) => {
+  const [first, second] = [await signIn(), await signIn()]
+  const { headers } = await post('/sign-out', {}, first)
+  contains(t, headers.get('set-cookie'), 'Max-Age=0')
+  isSignedOut(t, await open('', first), 'the cookie is of no use any more')
+  t.equal((await open('', second)).status, 200)
+})
+
+await t.test('a session ends after an hour without use, and after twelve hours', async (t) => {
+  const begun = clock.now.getTime()
+  const minutesLater = (minutes: number): void => {
+    clock.now = new Date(begun + minutes * 60_000)
+  }
+  const [idle, used] = [await signIn(), await signIn()]
+  minutesLater(59)
+  t.equal((await open('', used)).status, 200)
+  minutesLater(61)
+  isSignedOut(t, await open('', idle), 'an hour without use')
+  for (let minute = 110; minute < 720; minute += 50) {
+    minutesLater(minute)
+    t.equal((await open('', used)).status, 200, `${minute} minutes`)
+  }
+  minutesLater(721)
+  isSignedOut(t, await open('', used), 'twelve hours')
+})
+
+await t.test('a session ends with another password, with another role, and with the user', async (t) => {
+  const company = await service.company('changes')
+  const { body: { data: users } } = await send('GET', '/api/v1/users', {}, company.operator)
+  const { id } = users.find(({ role }: { role: string }) => role === 'member')
+  const change = (body: object): Promise<Answer> => send('PUT', `/api/v1/users/${String(id)}`, { body }, company.admin)
+  const changes = { role: { role: 'admin' }, password: { password: 'another password' }, disabled: { disabled: true } }
+  let password = 'password'
+  for (const [name, body] of Object.entries(changes)) {
+    const cookie = await signIn({ ...company.member, password })
+    t.equal((await open('', cookie)).status, 200)
+    t.equal((await change(body)).status, 200)
+    isSignedOut(t, await open('', cookie), name)
+    if (name === 'password') password = 'another password'
+  }
+})
+
+await t.test('a user lists and ends the own sessions, in the console and by the API', async (t) => {
+  const company = await service.company('several')
+  const [here, there] = [await signIn(company.admin), await signIn(company.admin)]
+  const { body: { data } } = await send('GET', '/api/v1/my/sessions', {}, company.admin)
+  has(t, data, [{ current: false, address: '127.0.0.1' }, { current: false }])
+  const [{ id }] = data
+  const page = await open('/sessions', here)
+  contains(t, page.body, languages.en.sessionCurrent)
+  t.equal((await post(`/sessions/${String(id)}/end`, {}, here)).status, 303)
+  isSignedOut(t, await open('', there), 'the newer one was ended')
+  t.equal((await open('', here)).status, 200)
+  has(t, (await send('GET', '/api/v1/audit?action=session.ended', {}, company.admin)).body.data, [{ object: { id } }])
+})
+
+await t.test('another user, another company and a key have no way to a session', async (t) => {
+  const company = await service.company('foreign')
+  await signIn()
+  const { body: { data: [{ id }] } } = await send('GET', '/api/v1/my/sessions')
+  for (const login of [company.admin, operator]) {
+    t.equal((await send('DELETE', `/api/v1/my/sessions/${String(id)}`, {}, login)).status, 404)
+    t.same((await send('GET', '/api/v1/my/sessions', {}, login)).body.data, [])
+  }
+  const { body: { key } } = await send('POST', '/api/v1/keys', { body: { name: 'Shop', mode: 'live' } })
+  t.equal((await send('DELETE', `/api/v1/my/sessions/${String(id)}`, {}, { email: key, password: '' })).status, 403)
+})
+
+await t.test('a form that another site sends changes nothing', async (t) => {
+  const cookie = await signIn()
+  const dispatchId = await dispatched({ invoicing: { reference: 'reject' } })
+  const forms = ['/sign-in', '/sign-out', '/language', '/providers/smtp', '/providers/smtp/check', '/providers/smtp/remove',
+    '/services/sms', `/sessions/${randomUUID()}/end`,
+    ...['cancel', 'retry', 'resolve', 'callbacks/1'].map((verb) => `/dispatches/${dispatchId}/${verb}`)]
+  const ways = [{ 'sec-fetch-site': 'cross-site' }, { 'sec-fetch-site': 'same-site' }, { 'sec-fetch-site': 'none' }, {
+    origin: 'https://evil.example'
+  }, { origin: 'null' }, {}]
+  for (const form of forms) {
+    for (const headers of ways) {
+      const { status, headers: answered } = await post(form, { email: admin.email, password: admin.password, to: '' }, cookie, headers)
+      t.equal(status, 403, `${form} ${JSON.stringify(headers)}`)
+      t.equal(answered.get('set-cookie'), null)
+    }
+  }
+  t.equal((await open('', cookie)).status, 200, 'the session goes on')
+  t.equal((await post('/language', { language: 'fr' }, cookie, { origin: service.url })).status, 303,
+    'the own origin, where there is nothing else')
+})
+
+await t.test('the session is of no use at the API, and nothing that a client sends is taken for a page', async (t) => {
+  const cookie = await signIn()
+  const named = Object.fromEntries(['x-user-id', 'x-actor', 'x-forwarded-user', 'x-injected', 'x-principal'].map((name) => [name, '2']))
+  const busy = Promise.all(Array.from({ length: 10 }, () => open('/dispatches', cookie)))
+  for (let index = 0; index < 10; index++) {
+    t.equal((await send('GET', '/api/v1/dispatches', { headers: { cookie, ...named } }, null)).status, 401)
+  }
+  t.same(new Set((await busy).map(({ status }) => status)), new Set([200]))
+})
+
+await t.test('other companies\' dispatches, providers and callbacks are not there', async (t) => {
+  const company = await service.company('zanzibar')
+  const dispatchId = await dispatched({ metadata: { note: 'zanzibar' } }, company.admin)
+  const cookie = await signIn()
+  const answers = [await open(`/dispatches/${dispatchId}`, cookie), await open(`/dispatches?id=${dispatchId}`, cookie)]
+  for (const verb of ['cancel', 'retry', 'resolve', `callbacks/${randomUUID()}`]) {
+    answers.push(await post(`/dispatches/${dispatchId}/${verb}`, { outcome: 'accepted', reason: 'Seen.' }, cookie))
+  }
+  t.same(answers.map(({ status }) => status), [404, 303, 404, 404, 404, 404])
+  for (const { body } of answers) lacks(t, body, 'zanzibar')
+  for (const path of ['', '/dispatches', '/providers', '/sessions']) lacks(t, (await open(path, cookie)).body, 'zanzibar', path)
+})
+
+await t.test('what a member may not do, the pages do not offer, and refuse', async (t) => {
+  const { member } = await service.company('members')
+  const cookie = await signIn(member)
+  lacks(t, (await open('/providers', cookie)).body, '/console/services/')
+  lacks(t, (await open('/providers/smtp', cookie)).body, '<form method="post" action="/console/providers')
+  t.equal((await open('/services/sms', cookie)).status, 403)
+  t.equal((await post('/services/sms', { to: 'twilio' }, cookie)).status, 403)
+  t.equal((await post('/providers/smtp', { host: 'smtp.example.com' }, cookie)).status, 403)
+})
+
+await t.test('texts of tenants and vendors stand in a page as text', async (t) => {
+  const cookie = await signIn()
+  const corpus = ['<script>alert(1)</script>', '"><img src=x onerror=alert(1)>', '\'><svg/onload=alert(1)>',
+    '</textarea><script>x</script>', '</title><script>x</script>', '<!--', '${alert(1)}', 'javascript:alert(1)', '&lt;script&gt;',
+    '\u202e<b>']
+  for (const text of corpus) {
+    const dispatchId = await dispatched({ metadata: { [text.slice(0, 50)]: text }, invoicing: { reference: 'reject' } })
+    const filter = new URLSearchParams({ recipient: text, invoiceNumber: text }).toString()
+    const pages = [await open(`/dispatches/${dispatchId}`, cookie), await open(`/dispatches?${filter}`, cookie),
+      await post('/providers/smtp', { host: text, allowedSenders: text, user: text }, cookie),
+      await post(`/dispatches/${dispatchId}/retry`, { correction: text }, cookie)]
+    for (const { body } of pages) {
+      lacks(t, body, /<script|<img|<svg\/|<b>|<!--|on(?:error|load)=alert\(1\)>(?!&)/, text)
+      lacks(t, body, 'href="javascript:')
+    }
+    contains(t, pages[0]!.body, text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+      .replaceAll('\'', '&#39;'), text)
+  }
+})
+
+await t.test('a secret is stored and never shown; left empty it is kept, and it can be deleted', async (t) => {
+  const cookie = await signIn()
+  const settings = { host: 'smtp.example.com', allowedSenders: 'demo@example.com\r\n@example.org', user: 'ada', port: '587' }
+  const save = (more: Record<string, string>): Promise<Answer> => post('/providers/smtp', { ...settings, ...more }, cookie)
+  t.equal((await save({ password: 'canary-password' })).headers.get('location'), '/console/providers/smtp?saved=1')
+  const shown = await open('/providers/smtp?saved=1', cookie)
+  lacks(t, shown.body, 'canary-password')
+  contains(t, shown.body, languages.en.secretSet)
+  contains(t, shown.body, languages.en.settingsSaved)
+  const stored = async (): Promise<unknown> =>
+    (await send('GET', '/api/v1/my/config')).body.company.providers.find(({ code }: { code: string }) => code === 'smtp').settings
+  await save({ password: '' })
+  has(t, await stored(), { ...settings, port: 587, allowedSenders: ['demo@example.com', '@example.org'], password: { set: true } })
+  await save({ user: '', 'password:delete': 'true' })
+  t.notOk(Object.hasOwn(await stored() as object, 'password'))
+})
+
+await t.test('a field that the API refuses says so in place, with what was written', async (t) => {
+  const cookie = await signIn()
+  const answer = await post('/providers/smtp', { host: 'smtp.example.com', allowedSenders: 'nobody', port: '99999', password: 'canary' },
+    cookie)
+  t.equal(answer.status, 422)
+  contains(t, answer.body, /id="f-port-help"[^]*value="99999"[^>]* aria-invalid="true"[^>]*aria-describedby="f-port-help f-port-wrong"/)
+  contains(t, answer.body, /id="f-allowedSenders-wrong" lang="en">[^<]/)
+  lacks(t, answer.body, 'canary')
+})
+
+await t.test('a check tells one of its three answers', async (t) => {
+  const cookie = await signIn()
+  await post('/providers/smtp', { host: 'smtp.example.com', allowedSenders: 'demo@example.com' }, cookie)
+  contains(t, (await post('/providers/smtp/check', {}, cookie)).body, languages.en.check_cannot_be_checked)
+})
+
+await t.test('a switch shows what will change before it does, and then changes it', async (t) => {
+  const cookie = await signIn()
+  await post('/providers/smtp', { host: 'smtp.example.com', allowedSenders: 'demo@example.com' }, cookie)
+  const chosen = async (): Promise<unknown> => (await send('GET', '/api/v1/my/config')).body.company.choices.email
+  contains(t, (await open('/services/email', cookie)).body, /value="simulator" required checked/)
+  const preview = await open('/services/email?to=smtp', cookie)
+  contains(t, preview.body, /<td>Simulator<\/td><td>SMTP<\/td>/)
+  t.equal(await chosen(), 'simulator')
+  t.equal((await post('/services/email', { to: 'smtp' }, cookie)).status, 303)
+  t.equal(await chosen(), 'smtp')
+  await post('/services/email', { to: '' }, cookie)
+  t.equal(await chosen(), undefined)
+  contains(t, (await open('/services/email?to=twilio', cookie)).body, languages.en.switchUnready)
+  t.equal((await open('/services/nothing', cookie)).status, 404)
+})
+
+await t.test('a dispatch is retried with a correction, resolved and cancelled as by the API', async (t) => {
+  const cookie = await signIn()
+  const rejected = await dispatched({ invoicing: { reference: 'reject' } })
+  t.equal((await post(`/dispatches/${rejected}/retry`, { correction: '{' }, cookie)).status, 400)
+  const correction = JSON.stringify({ invoicing: { documentType: 'INVOICE', reference: 'fine' } })
+  t.equal((await post(`/dispatches/${rejected}/retry`, { correction }, cookie)).status, 303)
+  const doubtful = await dispatched({ invoicing: { reference: 'uncertain' } })
+  contains(t, (await open(`/dispatches/${doubtful}`, cookie)).body, languages.en.resolveIntro)
+  t.equal((await post(`/dispatches/${doubtful}/resolve`, { outcome: 'accepted', reason: '' }, cookie)).status, 400)
+  t.equal((await post(`/dispatches/${doubtful}/resolve`, { outcome: 'accepted', reason: 'Seen there.' }, cookie)).status, 303)
+  t.equal((await send('GET', `/api/v1/dispatches/${doubtful}`)).body.status, 'succeeded')
+  const refused = await post(`/dispatches/${doubtful}/resolve`, { outcome: 'accepted', reason: 'Again.' }, cookie)
+  t.equal(refused.status, 409)
+  contains(t, refused.body, /role="alert"/)
+})
+
+await t.test('the list is filtered as the API filters, and says what it does not understand', async (t) => {
+  const cookie = await signIn()
+  const failed = await dispatched({ invoicing: { reference: 'reject' } })
+  const fine = await dispatched()
+  const { body } = await open('/dispatches?status=failed', cookie)
+  contains(t, body, failed)
+  lacks(t, body, fine)
+  t.equal((await open('/dispatches?status=nonsense', cookie)).status, 400)
+  t.equal((await open(`/dispatches?id=${fine}`, cookie)).headers.get('location'), `/console/dispatches/${fine}`)
+})
+
+await t.test('the first page counts what the API counts', async (t) => {
+  const { admin: login } = await service.company('counted')
+  await dispatched({}, login)
+  await dispatched({ invoicing: { reference: 'reject' } }, login)
+  clock.now = new Date(clock.now.getTime() + 1000)
+  const { body: { data, from, to } } = await send('GET', '/api/v1/dispatches/statistics', {}, login)
+  t.same(data, [{ service: 'invoicing', status: 'failed', count: 1 }, { service: 'invoicing', status: 'succeeded', count: 1 }])
+  t.equal(Date.parse(to) - Date.parse(from), 86_400_000)
+  contains(t, (await open('', await signIn(login))).body,
+    /<th scope="row">invoicing<\/th>(<td class="count">[\d]<\/td>){4}<td class="count">2<\/td>/)
+  t.equal((await send('GET', '/api/v1/dispatches/statistics?from=2020-01-01', {}, login)).status, 400)
+  t.same((await send('GET', '/api/v1/dispatches/statistics?to=2026-03-01', {}, login)).body.data, [])
+})
+
+await t.test('a page is in the language of the reader', async (t) => {
+  const french = await open('/sign-in', '', { 'accept-language': 'fr-FR,fr;q=0.9,en;q=0.8' })
+  contains(t, french.body, '<html lang="fr">')
+  contains(t, (await open('/sign-in', '', { 'accept-language': 'de' })).body, '<html lang="en">')
+  const { headers } = await post('/language', { language: 'fr', next: '/console/sign-in' })
+  contains(t, (await open('/sign-in', headers.get('set-cookie')!.split(';', 1)[0]!)).body, '<html lang="fr">')
+})
+
+await t.test('pages allow no script and no frame, load nothing from elsewhere, and are small', async (t) => {
+  const cookie = await signIn()
+  for (const path of ['/sign-in', '', '/dispatches', '/providers', '/providers/smtp', '/sessions', '/nothing']) {
+    const { headers, body } = await open(path, path === '/sign-in' ? '' : cookie)
+    const policy = headers.get('content-security-policy') ?? ''
+    for (const part of ['default-src \'none\'', 'frame-ancestors \'none\'', 'require-trusted-types-for \'script\'']) {
+      contains(t, policy, part)
+    }
+    lacks(t, policy, 'unsafe')
+    lacks(t, body, /<script|style="|\son\w+=/)
+    t.equal(headers.get('cache-control'), 'no-store')
+    t.ok(body.length < 100_000)
+  }
+  t.ok(gzipSync(stylesheet.bytes).length < 10_000)
+  const style = await open(stylesheet.path.replace('/console', ''), '')
+  t.same([style.status, style.headers.get('content-type')], [200, 'text/css; charset=utf-8'])
+})
+
+await t.test('none of it was a fault of the service', (t) => {
+  hasNoFault(t, service)
+  t.end()
+})
+
+await t.test('DISPATCH_CONSOLE=off: there is no console', async (t) => {
+  const without = await startService(t, { config: { showsConsole: false } })
+  t.equal((await without.send('GET', '/console')).status, 404)
+})
+
+await t.test('sign-ins are limited as the API\'s are, together with them', async (t) => {
+  const limited: TestService = await startService(t, { config: { limits: { auth: 3, dispatch: 0, validation: 0 } } })
+  const at = openConsole(limited)
+  for (let index = 0; index < 2; index++) t.equal((await at.post('/sign-in', { email: admin.email, password: 'wrong' })).status, 403)
+  await limited.send('POST', '/auth', { body: { username: admin.email, password: 'wrong' } }, null)
+  const refused = await at.post('/sign-in', { email: admin.email, password: admin.password })
+  t.equal(refused.status, 429)
+  t.ok(Number(refused.headers.get('retry-after')) > 0)
+  contains(t, refused.body, '<html lang="en">')
+})

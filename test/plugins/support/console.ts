@@ -1,0 +1,21 @@
+import { admin, type Answer, type Login, type TestService } from '../../support/service.ts'
+
+type Headers = Record<string, string>
+
+/** The console of a service as a browser without script sees it. A redirect is an answer of its own. */
+export function openConsole ({ url }: Pick<TestService, 'url'>) {
+  async function ask (path: string, init: RequestInit): Promise<Answer> {
+    const response = await fetch(`${url}/console${path}`, { redirect: 'manual', ...init })
+    return { status: response.status, headers: response.headers, body: await response.text() }
+  }
+  const open = (path: string, cookie: string, headers: Headers = {}): Promise<Answer> => ask(path, { headers: { cookie, ...headers } })
+  const post = (path: string, fields: Headers, cookie = '', headers: Headers = { 'sec-fetch-site': 'same-origin' }): Promise<Answer> =>
+    ask(path, { method: 'POST', body: new URLSearchParams(fields), headers: { cookie, ...headers } })
+
+  /** Answers the cookie of a new session. */
+  async function signIn ({ email, password }: Login = admin): Promise<string> {
+    const { headers } = await post('/sign-in', { email, password })
+    return headers.get('set-cookie')?.split(';', 1)[0] ?? ''
+  }
+  return { open, post, signIn }
+}
