@@ -87,11 +87,12 @@ export function createConfigurationService ({ configurations, host, keyring, gua
       const faults = listFaults(providers)
       if (faults.length > 0) throw refusal('validation_error', faults)
       const isList = providers.length > 1
-      for (const [index, { providerName }] of providers.entries()) {
-        const path = isList ? `/providers/${index}/providerName` : '/providerName'
-        refuseUnfit(installed(owner, providerName, 'configuration_missing'), service, { disk, path })
+      const found = providers.map(({ providerName }) => installed(owner, providerName, 'configuration_missing'))
+      for (const [index, provider] of found.entries()) {
+        refuseUnfit(provider, service, { disk, path: isList ? `/providers/${index}/providerName` : '/providerName' })
       }
-      await configurations.choose(owner, { service, providers }, { author, at: now() })
+      const adapters = found.filter(({ isAdapter }) => isAdapter).map(({ code }) => code)
+      await configurations.choose(owner, { service, providers, adapters }, { author, at: now() })
     },
 
     async configure (owner, code, { settings, sandbox, ...place }, author) {
@@ -99,7 +100,7 @@ export function createConfigurationService ({ configurations, host, keyring, gua
       const { manifest } = provider
       const vault = vaultOf(keyring, owner, code)
       let warnings: Problem[] = []
-      const stored = await configurations.edit(owner, code, (before) => {
+      const stored = await configurations.edit(owner, { code, isAdapter: provider.isAdapter ?? false }, (before) => {
         const kept = before && configurationFor(keyring, owner.companyId, provider, before).settings
         const changed = changeSettings(manifest.settings, kept ?? { plain: {}, secrets: {} }, settings, {
           vault,

@@ -121,7 +121,7 @@ async function load (
   await host.files.place(taken)
   const provider = await open(host, taken)
   const before = replaced && await open(host, replaced)
-  return Object.freeze({ ...provider, ...(companies !== null && { companies }), ...(before !== undefined && { before }) })
+  return Object.freeze({ ...provider, isAdapter: true, ...(companies !== null && { companies }), ...(before !== undefined && { before }) })
 }
 
 /** A version of an adapter. Its files are verified before each start of its process. */

@@ -25,6 +25,8 @@ export type InstalledProvider = Readonly<{
   /** The SHA-256 of the folder. */
   digest: string
   publisher: Publisher
+  /** An operator has installed it from the marketplace, and can remove it. */
+  isAdapter?: true
   /** The companies that it is offered to; all unless given. */
   companies?: readonly number[]
   /** The older version that it has replaced: it serves the configurations that only it accepts. */

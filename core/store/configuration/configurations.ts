@@ -8,6 +8,7 @@ import { createFreshCache } from '../db/fresh-cache.ts'
 import type { Freshness } from '../db/freshness.ts'
 import type { Tables } from '../db/schema.ts'
 import { type AuditStamp, noteAudit } from '../tenants/audit.ts'
+import { needAdapters } from '../vendor/adapter-lock.ts'
 
 /** The owner of a choice or a configuration: the company, or one of its users. */
 export type Owner = { companyId: number, userId: number | null }
@@ -41,12 +42,16 @@ export type Configurations = {
   of: (companyId: number) => Promise<CompanyConfiguration>
   /** The same, after a new freshness check. */
   latest: (companyId: number) => Promise<CompanyConfiguration>
-  /** Chooses the providers of a service; none removes the choice. */
-  choose: (owner: Owner, choice: { service: string, providers: readonly ListedProvider[] }, signature: AuditStamp) => Promise<void>
+  /** Chooses the providers of a service; none removes the choice. `adapters`: those of them that an operator can remove. */
+  choose: (
+    owner: Owner,
+    choice: { service: string, providers: readonly ListedProvider[], adapters: readonly string[] },
+    signature: AuditStamp
+  ) => Promise<void>
   /** Replaces a configuration by what `edit` makes of the stored one. Nobody can change it in between. */
   edit: (
     owner: Owner,
-    providerCode: string,
+    provider: { code: string, isAdapter: boolean },
     edit: (stored: StoredConfiguration | undefined) => NewConfiguration,
     signature: AuditStamp
   ) => Promise<StoredConfiguration>
@@ -57,6 +62,8 @@ export type Configurations = {
 export function createConfigurations (database: Database, freshness: Freshness): Configurations {
   const cache = createFreshCache<number, CompanyConfiguration>(freshness, (companyId) => companyId)
   const of: Configurations['of'] = (companyId) => cache.get(companyId, () => read(database, companyId))
+  const storing = <T>(companyId: number, adapters: readonly string[], store: (queries: CompanyQueries) => Promise<T>): Promise<T> =>
+    database.company(companyId, (queries) => needAdapters(queries, adapters, () => store(queries)))
   return {
     of,
 
@@ -65,8 +72,8 @@ export function createConfigurations (database: Database, freshness: Freshness):
       return of(companyId)
     },
 
-    choose: ({ companyId, userId }, { service, providers: [first, ...others] }, signature) =>
-      database.company(companyId, async (queries) => {
+    choose: ({ companyId, userId }, { service, providers: [first, ...others], adapters }, signature) =>
+      storing(companyId, adapters, async (queries) => {
         const own = queries.deleteFrom('choices').where('company_id', '=', companyId).where('user_id', 'is not distinct from', userId)
           .where('service', '=', service)
         const list = first === undefined || others.length === 0 ? null : [first, ...others]
@@ -85,8 +92,8 @@ export function createConfigurations (database: Database, freshness: Freshness):
         await note(queries, { companyId, userId }, 'choice.changed', { kind: 'choice', id: service }, facts, signature)
       }),
 
-    edit: ({ companyId, userId }, providerCode, edit, signature) =>
-      database.company(companyId, async (queries) => {
+    edit: ({ companyId, userId }, { code: providerCode, isAdapter }, edit, signature) =>
+      storing(companyId, isAdapter ? [providerCode] : [], async (queries) => {
         const row = await queries.selectFrom('configurations').selectAll().where('company_id', '=', companyId)
           .where('user_id', 'is not distinct from', userId).where('provider_code', '=', providerCode).forUpdate().executeTakeFirst()
         const before = row && configurationOf(row)

@@ -6,6 +6,7 @@ import type { StoredSettings } from '../../host/settings/settings.ts'
 import { changedSettings } from '../configuration/configurations.ts'
 import type { Database, OwnerQueries } from '../db/database.ts'
 import { type AuditStamp, noteAudit } from '../tenants/audit.ts'
+import { lockAdapter } from './adapter-lock.ts'
 import { type AdapterState, type NewPackage, packagesOf, type PackageSummary, type Queries, stateOf } from './adapters.ts'
 
 /** Settings that a newer version has made of those of an owner, as they were `seen` to be changed last; and those that it made them of. */
@@ -88,7 +89,7 @@ export async function editAdapter (
   stamp: AuditStamp
 ): Promise<void> {
   await owner.transaction().execute(async (queries) => {
-    await sql`select pg_advisory_xact_lock(hashtextextended(${`adapter ${code}`}, 0))`.execute(queries)
+    await lockAdapter(queries, code)
     if (adding !== undefined) await insertPackage(queries, adding, companyId, stamp)
     const before = await beforeOf(queries, code)
     const { after, ...done } = await edit(before)

@@ -1,10 +1,15 @@
 import { migrate, openDatabase } from '@dispatch/core'
 import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
+import { createConfigurations } from '../../../core/store/configuration/configurations.ts'
+import type { Freshness } from '../../../core/store/db/freshness.ts'
 import { type AdapterEdit, addPackage, editAdapter } from '../../../core/store/vendor/adapter-changes.ts'
+import { needAdapters } from '../../../core/store/vendor/adapter-lock.ts'
 import { type AdapterState, listAdapters, listInstalledAdapters, listUsedPackages, type NewPackage,
   readPackageBytes } from '../../../core/store/vendor/adapters.ts'
 import { readReloads } from '../../../core/store/vendor/provider-processes.ts'
+import { createGate } from '../../support/gate.ts'
 import { has } from '../../support/matching.ts'
 import { seededDatabase } from '../../support/service.ts'
 
@@ -125,6 +130,69 @@ await t.test('a disabled adapter is not run, and listed', async (t) => {
   await put(code, state(code, '1.0.0', { enabled: false }))
   has(t, (await listInstalledAdapters(database)).find((one) => one.code === code), { enabled: false })
   t.equal((await listAdapters(database, code))[0]?.adapter?.enabled, false)
+})
+
+const owner = { companyId: 2, userId: null }
+const configurations = createConfigurations(database, { check: () => Promise.resolve(), of: () => 0 } as unknown as Freshness)
+const configure = (code: string): Promise<unknown> =>
+  configurations.edit(owner, { code, isAdapter: true }, () => ({
+    userId: null,
+    providerCode: code,
+    settings: { plain: {}, secrets: {} },
+    sandbox: false,
+    updatedAt: new Date()
+  }), stamp())
+const chosen = (code: string): Promise<void> =>
+  configurations.choose(owner, { service: 'sms', providers: [{ providerName: code }], adapters: [code] }, stamp())
+const removed: AdapterEdit = { action: 'adapter.removed', facts: {}, after: null }
+
+await t.test('what would need an adapter that is being removed is not stored', async (t) => {
+  const code = await codeWith('1.0.0')
+  await put(code, state(code, '1.0.0'))
+  const gate = createGate()
+  const removal = editAdapter(database, { code, companyId }, async ({ uses }) => {
+    t.same(await uses(), [])
+    await gate.pass()
+    return removed
+  }, stamp())
+  await gate.reached
+  const stored = Promise.allSettled([configure(code), chosen(code)])
+  await pause(100)
+  gate.open()
+  await removal
+  for (const one of await stored) has(t, one, { status: 'rejected', reason: { word: 'conflict', details: [{ code: 'adapter_removed' }] } })
+  const { rows } = await database.pool.query('select from configurations where provider_code = $1 union all ' +
+    'select from choices where provider_code = $1 union all select from audit where object_id = $1 and company_id = 2', [code])
+  t.equal(rows.length, 0)
+})
+
+await t.test('a removal waits for what is being stored, and finds it', async (t) => {
+  const code = await codeWith('1.0.0')
+  await put(code, state(code, '1.0.0'))
+  const gate = createGate()
+  const storing = database.company(2, (queries) =>
+    needAdapters(queries, [code], async () => {
+      await queries.insertInto('configurations').values({
+        company_id: 2,
+        provider_code: code,
+        settings: '{}',
+        secrets: '{}',
+        sandbox: false,
+        updated_at: new Date()
+      }).execute()
+      await gate.pass()
+    }))
+  await gate.reached
+  const removal = editAdapter(database, { code, companyId }, async ({ uses }) => {
+    t.same(await uses(), [{ companyId: 2, kind: 'configuration', count: 1 }])
+    throw new Error('Needed.')
+  }, stamp())
+  const refused = t.rejects(removal, { message: 'Needed.' })
+  await pause(100)
+  gate.open()
+  await storing
+  await refused
+  await t.resolves(configure(code), 'two that need it do not wait for each other\'s end')
 })
 
 await t.test('who needs an adapter is told by company: configurations, choices', async (t) => {
