@@ -435,6 +435,18 @@ await t.test('cuts', async (t) => {
     has(t, progress.doubt, { word: 'outcome_unknown' })
   })
 
+  await t.test('after the message, of which one recipient was refused: the others may have it', async (t) => {
+    const { smtp } = await begin(t, (cut) => ({
+      onRcptTo ({ address }, _session, callback) {
+        callback(address.startsWith('no') ? answer(550, '5.1.1 No such user') : null)
+      },
+      onData (stream) {
+        stream.resume().once('end', cut)
+      }
+    }))
+    has(t, await failed(smtp.send(message({ to: ['ada@example.com', 'nobody@example.com'] }), transport)), { word: 'outcome_unknown' })
+  })
+
   await t.test('of a kept connection: the next message is not lost, and may be sent again', async (t) => {
     const { server, network, smtp } = await begin(t)
     await smtp.send(message(), transport)

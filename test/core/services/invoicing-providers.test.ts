@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { Problem } from '../../../core/packages/common/json.ts'
-import { type DocumentType, invoicing, type InvoicingCapabilities } from '../../../core/services/invoicing.ts'
+import { compile } from '../../../core/packages/common/schema.ts'
+import { type DocumentType, invoicing, InvoicingCapabilities } from '../../../core/services/invoicing.ts'
 
 /** The problems of a document that a provider is to e-mail. */
 const mailed = (documentType: DocumentType, sendByEmail: InvoicingCapabilities['sendByEmail']): Problem[] =>
@@ -30,5 +31,18 @@ await t.test('it is not asked to e-mail any other', (t) => {
   for (const sendByEmail of [undefined, false, ['INVOICE']] satisfies InvoicingCapabilities['sendByEmail'][]) {
     t.same(mailed('QUOTE', sendByEmail), [problem])
   }
+  t.end()
+})
+
+await t.test('it declares at least one document type, each of them once; e-mailing for all of them, or for some', (t) => {
+  const fits = compile(InvoicingCapabilities)
+  const one = { documentTypes: ['INVOICE'] }
+  for (const right of [one, { ...one, sendByEmail: true }, { ...one, sendByEmail: ['INVOICE'] }]) {
+    t.ok(fits(right).ok, JSON.stringify(right))
+  }
+  for (const wrong of [{}, { documentTypes: [] }, { documentTypes: ['INVOICE', 'INVOICE'] }, { ...one, sendByEmail: [] }, {
+    ...one,
+    sendByEmail: ['INVOICE', 'INVOICE']
+  }, { ...one, sendByEmail: ['LETTER'] }]) t.notOk(fits(wrong).ok, JSON.stringify(wrong))
   t.end()
 })
