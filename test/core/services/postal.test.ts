@@ -84,6 +84,15 @@ await t.test('a postal code has the form of its country', (t) => {
   t.end()
 })
 
+/** The countries without postal codes by region, after the same source as the table of the code: an entry lost there is noticed here. */
+const codeless = {
+  africa: 'AO BF BI BJ BW CD CF CG CI CM DJ ER GA GM GQ KM ML MR MW RW SC SL SS ST TD TG UG ZW',
+  americas: 'AG AW BO BQ BS BZ CW DM GD GY JM KN SR SX',
+  asia: 'AE HK KP MO QA SY TL YE',
+  pacific: 'CK FJ KI NR NU SB TK TO TV VU',
+  uninhabited: 'BV TF'
+}
+
 await t.test('where there are no postal codes none is asked for, and one that is given is a warning', (t) => {
   for (const country of ['AE', 'HK', 'QA']) {
     has(t, judge('postal', { template, postal: { recipient: { ...without('postalCode'), country } } }), { problems: [], warnings: [] },
@@ -92,7 +101,7 @@ await t.test('where there are no postal codes none is asked for, and one that is
   }
   t.same(judgeTo({}).warnings, [], 'where there are some, they are no warning')
   t.same(withoutPostalCodes.filter((country) => judgeTo({ country }).problems.length > 0), [], 'every one of them is a country')
-  t.same(withoutPostalCodes, [...new Set(withoutPostalCodes)].sort())
+  t.same(withoutPostalCodes, Object.values(codeless).flatMap((codes) => codes.split(' ')).sort())
   t.end()
 })
 
