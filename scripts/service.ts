@@ -90,7 +90,9 @@ async function serve (config: Config, databaseUrl: string, { opened, end, log, o
   end.signal.throwIfAborted()
   const address = await server.listen({ host: config.host, port: config.port })
   if (config.httpPort !== undefined) opened.adopt(await refusePlain(app, config.host, config.httpPort), endPlain)
-  if (config.environment === 'development') output.write(welcome(address, new Date()))
+  if (config.environment === 'development') {
+    output.write(welcome(address, new Date(), config.showsConsole ? `${address}/console` : undefined))
+  }
   if (config.demoCatalog !== undefined) opened.use(buildDemoCatalog(config.demoCatalog, app))
   // Opened last, so that it comes before everything is closed.
   opened.defer(() => leave(app, config, { end, log }))

@@ -1,10 +1,10 @@
 import { demo } from '@dispatch/core'
 
-/** The text for a newcomer, between empty lines, when the service answers at `url`. */
-export function welcome (url: string, now: Date): string {
+/** The text for a newcomer, between empty lines, when the service answers at `url`. `console`: its address, where it is on. */
+export function welcome (url: string, now: Date, console?: string): string {
   return `
 Document Dispatch is ready at ${url} (documentation: ${url}/docs)
-
+${console === undefined ? '' : `\nSign in to the console as ${demo.admin.email} with ${demo.admin.password}: ${console}\n`}
 Dispatch a first invoice:
 
 ${firstDispatch(url, now)}

@@ -12,8 +12,8 @@ void t.test('npm start prints its address and a curl that dispatches an invoice;
   'finds the data of the first', async (t) => {
   const folder = dataDirectory(t)
   const first = await startReady(t, { dataDirectory: folder, command: npmStart })
-  contains(t, first.stdout(),
-    `\n\nDocument Dispatch is ready at ${first.url()} (documentation: ${first.url()}/docs)\n\nDispatch a first invoice:\n\ncurl `)
+  contains(t, first.stdout(), `\n\nDocument Dispatch is ready at ${first.url()} (documentation: ${first.url()}/docs)\n\n` +
+    `Sign in to the console as demo@example.com with demo-password: ${first.url()}/console\n\nDispatch a first invoice:\n\ncurl `)
   const [curl = ''] = /^curl [^]*?'\n\n/m.exec(first.stdout()) ?? []
   const { stdout } = await promisify(execFile)('sh', ['-c', curl])
   const dispatched = JSON.parse(stdout)
