@@ -142,6 +142,9 @@ await t.test('another user, another company and a key have no way to a session',
     t.equal((await send('DELETE', `/api/v1/my/sessions/${String(id)}`, {}, login)).status, 404)
     t.same((await send('GET', '/api/v1/my/sessions', {}, login)).body.data, [])
   }
+  await signIn(company.member)
+  const { body: { data: [ofMember] } } = await send('GET', '/api/v1/my/sessions', {}, company.member)
+  t.equal((await send('DELETE', `/api/v1/my/sessions/${String(ofMember.id)}`, {}, company.admin)).status, 404, 'nor has a colleague')
   const { body: { key } } = await send('POST', '/api/v1/keys', { body: { name: 'Shop', mode: 'live' } })
   t.equal((await send('DELETE', `/api/v1/my/sessions/${String(id)}`, {}, { email: key, password: '' })).status, 403)
 })
@@ -239,12 +242,14 @@ await t.test('a secret is stored and never shown; left empty it is kept, and it 
 
 await t.test('a field that the API refuses says so in place, with what was written', async (t) => {
   const cookie = await signIn()
+  await post('/providers/smtp', { host: 'smtp.example.com', allowedSenders: 'demo@example.com', user: 'ada', password: 'kept' }, cookie)
   const answer = await post('/providers/smtp', { host: 'smtp.example.com', allowedSenders: 'nobody', port: '99999', password: 'canary' },
     cookie)
   t.equal(answer.status, 422)
   contains(t, answer.body, /id="f-port-help"[^]*value="99999"[^>]* aria-invalid="true"[^>]*aria-describedby="f-port-help f-port-wrong"/)
   contains(t, answer.body, /id="f-allowedSenders-wrong" lang="en">[^<]/)
   lacks(t, answer.body, 'canary')
+  contains(t, answer.body, languages.en.secretSet, 'the stored one is still set')
 })
 
 await t.test('a check tells one of its three answers', async (t) => {
@@ -346,11 +351,28 @@ await t.test('DISPATCH_CONSOLE=off: there is no console', async (t) => {
   t.equal((await without.send('GET', '/console')).status, 404)
 })
 
+await t.test('in production the console is there by HTTPS, for the address of the client before the proxy', async (t) => {
+  const behind = await startService(t, { config: { environment: 'production' } })
+  const at = openConsole(behind)
+  const https = { 'sec-fetch-site': 'same-origin', 'x-forwarded-proto': 'https', 'x-forwarded-for': '192.0.2.7' }
+  const { headers } = await at.post('/sign-in', { email: admin.email, password: admin.password }, '', https)
+  const cookie = headers.get('set-cookie')?.split(';', 1)[0] ?? ''
+  const page = await at.open('/sessions', cookie, https)
+  t.equal(page.status, 200)
+  contains(t, page.body, '<td>192.0.2.7</td>')
+  const { headers: again } = await at.post('/sign-in', { email: admin.email, password: admin.password }, '', https)
+  await at.post('/sign-out', {}, again.get('set-cookie')?.split(';', 1)[0], https)
+  has(t, (await behind.send('GET', '/api/v1/audit?action=session.ended')).body.data, [{ address: '192.0.2.7' }])
+  await behind.send('PUT', '/api/v1/company', { body: { addresses: ['198.51.100.0/24'], force: true } })
+  isSignedOut(t, await at.open('', cookie, https), 'the address is not on the company\'s list any more')
+  t.equal((await at.open('', cookie)).status, 403, 'plain HTTP')
+})
+
 await t.test('sign-ins are limited as the API\'s are, together with them', async (t) => {
   const limited: TestService = await startService(t, { config: { limits: { auth: 3, dispatch: 0, validation: 0 } } })
   const at = openConsole(limited)
-  for (let index = 0; index < 2; index++) t.equal((await at.post('/sign-in', { email: admin.email, password: 'wrong' })).status, 403)
-  await limited.send('POST', '/auth', { body: { username: admin.email, password: 'wrong' } }, null)
+  for (let index = 0; index < 2; index++) await at.signIn()
+  t.equal((await limited.send('POST', '/auth', { body: { username: admin.email, password: admin.password } }, null)).status, 200)
   const refused = await at.post('/sign-in', { email: admin.email, password: admin.password })
   t.equal(refused.status, 429)
   t.ok(Number(refused.headers.get('retry-after')) > 0)
