@@ -377,6 +377,7 @@ await t.test('lists that make no sense are refused', async (t) => {
     '/providers', 'no_weight'])
   t.strictSame(await wrong({ providers: [{ providerName: 'alpha' }, { providerName: 'text' }] }), [422, 'validation_failed',
     '/providers/1/providerName', 'not_supported_by_provider'])
+  t.strictSame(await wrong({ providerName: 'text' }), [422, 'validation_failed', '/providerName', 'not_supported_by_provider'])
   for (
     const body of [{}, { providers: [] }, { providerName: 'alpha', providers: [{ providerName: 'beta' }] }, {
       providers: [{ providerName: 'alpha', weight: -1 }]
