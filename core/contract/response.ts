@@ -331,7 +331,7 @@ export const ProviderView = Type.Object({
     timeLimit: Type.Optional(Type.Number()),
     verbs: Type.Array(Type.String()),
     webhook: Type.Optional(
-      Type.Array(Type.Enum(['jws', 'basic', 'hmac', 'jwt']), {
+      Type.Array(Type.Enum(['jws', 'basic', 'hmac', 'jwt', 'standard', 'stamped']), {
         description: 'The vendor sends events; the ways in which they are verified.'
       })
     ),

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
 import { constants, createHmac, generateKeyPairSync, hash, type KeyObject, randomUUID, sign } from 'node:crypto'
 import { basicHeader } from '../http/basic-auth.ts'
+import { stampedMac, standardHeaders, standardKey, standardMac } from './message-signature.ts'
 import type { WebhookRequest } from './signature.ts'
 import type { KeySet, Verifier } from './webhook.ts'
 
@@ -34,6 +35,10 @@ function signed (verify: Verifier, body: Buffer, { key, settings, endpoint }: Si
       return signHmac(verify, body, textIn(settings, verify.secret), at)
     case 'jwt':
       return signJwt(verify, body, textIn(settings, verify.secret), at)
+    case 'standard':
+      return signStandard(verify, body, textIn(settings, verify.secret), at)
+    case 'stamped':
+      return signStamped(verify, body, textIn(settings, verify.secret), at)
   }
 }
 
@@ -69,7 +74,7 @@ function signHmac (
   secret: string,
   at: Date
 ): Record<string, string> {
-  const time = String(timestamp?.unit === 'milliseconds' ? at.getTime() : Math.floor(at.getTime() / 1000))
+  const time = timestamp?.unit === 'milliseconds' ? String(at.getTime()) : secondsOf(at)
   const mac = createHmac('sha256', secret)
   if (timestamp !== undefined) mac.update(`${time}.`)
   return {
@@ -90,4 +95,31 @@ function signJwt (
   const signed = [{ alg: algorithm, typ: 'JWT' }, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.')
   const token = `${signed}.${createHmac('sha256', secret).update(signed).digest('base64url')}`
   return { [header.toLowerCase()]: header.toLowerCase() === 'authorization' ? `Bearer ${token}` : token }
+}
+
+/** Without a usable secret it signs with an empty key, as a forger would. */
+function signStandard (
+  verify: Extract<Verifier, { kind: 'standard' }>,
+  body: Buffer,
+  secret: string,
+  at: Date
+): Record<string, string> {
+  const names = standardHeaders(verify)
+  const [id, time] = [`msg_${randomUUID()}`, secondsOf(at)]
+  const mac = standardMac(standardKey(secret) ?? Buffer.alloc(0), { id, time, body })
+  return { [names.id]: id, [names.time]: time, [names.signature]: `v1,${mac.toString('base64')}` }
+}
+
+function signStamped (
+  { header }: Extract<Verifier, { kind: 'stamped' }>,
+  body: Buffer,
+  secret: string,
+  at: Date
+): Record<string, string> {
+  const time = secondsOf(at)
+  return { [header.toLowerCase()]: `t=${time},v1=${stampedMac(secret, { time, body }).toString('hex')}` }
+}
+
+function secondsOf (at: Date): string {
+  return String(Math.floor(at.getTime() / 1000))
 }

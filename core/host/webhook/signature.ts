@@ -1,6 +1,7 @@
 import { isRecord } from '@dispatch/common'
 import { compactVerify, decodeProtectedHeader, errors, flattenedVerify, type FlattenedVerifyGetKey } from 'jose'
-import { createHmac, hash, timingSafeEqual } from 'node:crypto'
+import { createHmac, hash } from 'node:crypto'
+import { isNear, isSame, usualTolerance } from './compare.ts'
 import type { Verifier } from './webhook.ts'
 
 /** A received event: header names in lower case, the body as its bytes. */
@@ -22,21 +23,6 @@ export type VerificationStatus = 'verified' | 'unknown_key' | SignatureFault
 type Jws = Extract<Verifier, { kind: 'jws' }>
 type Hmac = Extract<Verifier, { kind: 'hmac' }>
 type Jwt = Extract<Verifier, { kind: 'jwt' }>
-
-/** The headers that verifiers read: an event that must wait keeps only these. */
-export function signatureHeaders (verifiers: readonly Verifier[], { headers }: Pick<WebhookRequest, 'headers'>): Record<string, string> {
-  return Object.fromEntries(verifiers.flatMap(headersOf).flatMap((name) => {
-    const value = headers[name.toLowerCase()]
-    return value === undefined ? [] : [[name.toLowerCase(), value]]
-  }))
-}
-
-function headersOf (verify: Verifier): string[] {
-  if (verify.kind === 'basic') return ['authorization']
-  if (verify.kind === 'jws') return [verify.header]
-  if (verify.kind === 'jwt') return [verify.header ?? bearerHeader]
-  return [...headerNames(verify.header), ...(verify.timestamp === undefined ? [] : [verify.timestamp.header])]
-}
 
 /**
  * A compact JWS over the raw body, which takes the place of the payload (RFC 7515, appendix F). Only PS256 is accepted. `keys` finds the
@@ -79,7 +65,8 @@ function hasKeyId (head: string): boolean {
   return typeof kid === 'string' && kid !== ''
 }
 
-const bearerHeader = 'authorization'
+/** The header of a JSON Web Token where its verifier names none. */
+export const bearerHeader = 'authorization'
 
 /**
  * A JSON Web Token of HS256 that names the hash of the raw body. No other algorithm is accepted, whatever its header says. jose compares in
@@ -143,28 +130,11 @@ export function verifyHmac (verify: Hmac, secret: string | undefined, { headers,
 /** The most numbered headers that a vendor sends: Docusign signs with up to a hundred keys. */
 const mostNumbered = 100
 
-function headerNames (header: string): string[] {
+/** The headers that a name stands for, as the declaration wrote it. */
+export function headerNames (header: string): string[] {
   return header.endsWith('*') ? Array.from({ length: mostNumbered }, (_, index) => `${header.slice(0, -1)}${index + 1}`) : [header]
-}
-
-/** Seconds. */
-const usualTolerance = 300
-
-function isNear (
-  time: string | undefined,
-  { unit = 'seconds', tolerance = usualTolerance }: NonNullable<Hmac['timestamp']>,
-  at: Date
-): boolean {
-  if (time === undefined || !/^\d{1,16}$/.test(time)) return false
-  const milliseconds = Number(time) * (unit === 'seconds' ? 1000 : 1)
-  return Math.abs(milliseconds - at.getTime()) <= tolerance * 1000
 }
 
 function decoded (text: string, { prefix = '', encoding }: Hmac): Buffer {
   return text.startsWith(prefix) ? Buffer.from(text.slice(prefix.length), encoding) : Buffer.alloc(0)
-}
-
-/** Whether two byte strings are equal. The time depends neither on the place of a difference nor on the lengths. */
-function isSame (given: Uint8Array, expected: Uint8Array): boolean {
-  return timingSafeEqual(hash('sha256', given, 'buffer'), hash('sha256', expected, 'buffer'))
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@dispatch/common'
 import type { KeySources } from './keys.ts'
+import { verifyStamped, verifyStandard } from './message-signature.ts'
 import { type VerificationStatus, verifyBasic, verifyHmac, verifyJws, verifyJwt, type WebhookRequest } from './signature.ts'
 import type { Verifier } from './webhook.ts'
 
@@ -61,6 +62,10 @@ async function verdictOf (
       return verifyHmac(verify, textIn(settings, verify.secret), delivery, at)
     case 'jwt':
       return verifyJwt(verify, textIn(settings, verify.secret), delivery, at)
+    case 'standard':
+      return verifyStandard(verify, textIn(settings, verify.secret), delivery, at)
+    case 'stamped':
+      return verifyStamped(verify, textIn(settings, verify.secret), delivery, at)
   }
 }
 

@@ -21,6 +21,9 @@ export type KeySet = { readonly keys: readonly JsonObject[] }
  * `jwt`: a JSON Web Token in a header, by default the bearer of Authorization, signed with the secret of one configuration. Its `claim`, by
  * default `payload_hash`, is the SHA-256 of the raw body. Its `iat` may differ from our time by `tolerance` seconds, by default 300, and
  * its `exp`, if it has one, must not be past.
+ * `standard`: Standard Webhooks 1.0.0, as svix and its customers sign, with the secret (`whsec_…`) of one configuration. `prefix` is that
+ * of its three headers, by default `webhook`.
+ * `stamped`: the time and HMAC-SHA256 of `<time>.<body>` in one header, `t=<seconds>,v1=<hex>`, as Stripe signs.
  */
 export type Verifier<Setting extends string = string> =
   | { kind: 'jws', header: string, algorithm: 'PS256', jwks: string | KeySet, sandbox?: boolean }
@@ -44,6 +47,8 @@ export type Verifier<Setting extends string = string> =
     issuer?: string
     tolerance?: number
   }
+  | { kind: 'standard', prefix?: string, secret: Setting, tolerance?: number }
+  | { kind: 'stamped', header: string, secret: Setting, tolerance?: number }
 
 /**
  * The content of an event. `remoteId`: the vendor's id of the transaction, the same as in the answer to the dispatch. `type`: the vendor's
@@ -122,7 +127,14 @@ const verifiers: Record<Verifier['kind'], TSchema> = {
     encoding: Type.Optional(Type.Enum(['hex', 'base64'])),
     issuer: Type.Optional(Type.String({ minLength: 1 })),
     tolerance: Type.Optional(Tolerance)
-  }, closed)
+  }, closed),
+  standard: Type.Object({
+    kind: Type.Literal('standard'),
+    prefix: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9-]{0,39}$' })),
+    secret: Setting,
+    tolerance: Type.Optional(Tolerance)
+  }, closed),
+  stamped: Type.Object({ kind: Type.Literal('stamped'), header: Header, secret: Setting, tolerance: Type.Optional(Tolerance) }, closed)
 }
 
 const VerifierSchema = {

@@ -3,7 +3,8 @@ import { createHash, createHmac } from 'node:crypto'
 import t from 'tap'
 import { createKeySources } from '../../../core/host/webhook/keys.ts'
 import { createVendorSigningKey, signDelivery } from '../../../core/host/webhook/sign.ts'
-import { signatureHeaders, verifyBasic, verifyHmac, verifyJws, verifyJwt } from '../../../core/host/webhook/signature.ts'
+import { signatureHeaders } from '../../../core/host/webhook/signature-headers.ts'
+import { verifyBasic, verifyHmac, verifyJws, verifyJwt } from '../../../core/host/webhook/signature.ts'
 import { basic, hmac, vendorKey } from '../work/support.ts'
 
 const at = new Date('2026-03-14T09:30:00.000Z')

@@ -84,6 +84,20 @@ await t.test('a verifier that does not exist', (t) => {
   t.end()
 })
 
+await t.test('the forms of Standard Webhooks and of Stripe name a setting that is secret', (t) => {
+  const refused = (verify: object) => refusedAt({ ...facts, webhooks: { postal: { verify, body: Event, read, events } } })
+  const path = '/webhooks/postal/verify'
+  t.same(refused({ kind: 'standard', secret: 'token' }), [])
+  t.same(refused({ kind: 'standard', prefix: 'svix', secret: 'token', tolerance: 60 }), [])
+  t.same(refused({ kind: 'standard', prefix: 'svix id', secret: 'token' }), [`${path}/prefix`])
+  t.same(refused({ kind: 'standard', secret: 'tokn' }), [`${path}/secret`])
+  t.same(refused({ kind: 'standard', secret: 'user' }), [`${path}/secret`])
+  t.same(refused({ kind: 'stamped', header: 'Stripe-Signature', secret: 'token' }), [])
+  t.same(refused({ kind: 'stamped', secret: 'token' }), [`${path}/header`])
+  t.same(refused({ kind: 'stamped', header: 'Stripe-Signature', secret: 'token', tolerance: 0 }), [`${path}/tolerance`])
+  t.end()
+})
+
 await t.test('another algorithm than the one that is safe', (t) => {
   t.same(
     refusedAt(

@@ -1,6 +1,7 @@
 import { isRecord, type Json, type JsonObject } from '@dispatch/common'
 import { createKeySources, createVendorSigningKey, type EventService, eventServices, isConfigured, type ReadEvent, readEvent, readFailed,
-  signDelivery, type SignWith, statusOf, verifiersOf, verifyWebhook, type WebhookManifest, type WebhookRequest } from '@dispatch/core/host'
+  signDelivery, type SignWith, statusOf, type Verifier, verifiersOf, verifyWebhook, type WebhookManifest,
+  type WebhookRequest } from '@dispatch/core/host'
 import { differs } from '../fixtures/compare.ts'
 import type { EventFixture } from '../fixtures/fixture.ts'
 import { prepareSettings } from '../fixtures/prepare.ts'
@@ -125,6 +126,9 @@ async function partlyCases (hook: Hook): Promise<Case[]> {
   return cases.flat()
 }
 
+/** The kinds of verifiers that always sign a time. */
+const timed: readonly string[] = ['jwt', 'standard', 'stamped'] satisfies Verifier['kind'][]
+
 async function forgedCases (hook: Hook): Promise<Case[]> {
   const { verifiers, subject: { installed } } = hook
   const [verify] = verifiers
@@ -168,7 +172,7 @@ async function forgedCases (hook: Hook): Promise<Case[]> {
       ? skipped('forged', `${name}: for another company`,
         'All companies share the vendor\'s keys; the event is matched by the vendor\'s id.')
       : await refused('for another company', good, { settings: others, endpoint: strange }),
-    verify.kind === 'jwt' || (verify.kind === 'hmac' && verify.timestamp !== undefined)
+    timed.includes(verify.kind) || (verify.kind === 'hmac' && verify.timestamp !== undefined)
       ? await refused('an hour old', signDelivery(verifiers, body, signed, new Date(now().getTime() - 2 * 3600_000)))
       : skipped('forged', `${name}: an hour old`, 'What is signed has no time.')
   ]
