@@ -86,5 +86,7 @@ function row (
 ): Html {
   return html`<tr><th scope="row"><a href="/console/dispatches/${dispatchId}">${path.join(' + ')}</a>${
     test === true ? html` <span class="badge">${words.testData}</span>` : html``
-  }</th><td>${badge(words, 'status', status)}</td><td>${recipient}</td><td>${documentNumber}</td><td>${time(createdAt)}</td></tr>\n`
+  }</th><td>${badge(words, 'status', status)}</td><td>${recipient}</td><td class="count">${documentNumber}</td><td>${
+    time(createdAt)
+  }</td></tr>\n`
 }
