@@ -177,4 +177,11 @@ await t.test('the timeline has pages too', async (t) => {
   const second = await read(`limit=3&cursor=${first.nextCursor ?? ''}`)
   t.strictSame([...first.data, ...second.data].map(({ kind }) => kind as string), ['planned', 'rendered', 'calling', 'answered'])
   t.equal(second.nextCursor, null)
+
+  const { owner } = service.app.get('database')
+  const { company_id } = await owner.selectFrom('dispatches').select('company_id').where('dispatch_id', '=', dispatchId)
+    .executeTakeFirstOrThrow()
+  const event = { company_id, dispatch_id: dispatchId, kind: 'corrected', actor: '{"kind":"system"}', facts: '{}', at: new Date() } as const
+  await owner.insertInto('events').values(Array.from({ length: 23 }, () => event)).execute()
+  t.equal((await read('')).data.length, 25, 'of 27')
 })

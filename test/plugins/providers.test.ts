@@ -45,6 +45,7 @@ await t.test('the list shows what a provider can do, its forms and its health', 
     requestSettings: { type: 'object', properties: { includePaymentCollectionLink: { type: 'boolean' } }, additionalProperties: false },
     health: { state: 'ok' }
   })
+  t.equal((await find('lob')).docs, 'https://docs.lob.com/#tag/Letters')
 })
 
 await t.test('a folder that was refused is listed, and harms no other: operators are told why', async (t) => {
