@@ -36,7 +36,8 @@ void t.test('npm start prints its address and a curl that dispatches an invoice;
   t.equal(first.stderr().replace(/^npm warn .*\n/gm, ''), '')
   await gone(service, database)
 
-  const second = await startReady(t, { dataDirectory: folder, command: npmStart })
+  // The tests have a place of their own for compiled modules.
+  const second = await startReady(t, { dataDirectory: folder, command: npmStart, env: { NODE_COMPILE_CACHE: '' } })
   has(t, (await send(second.url(), 'GET', `/api/v1/dispatches/${dispatched.dispatchId}`)).body, {
     dispatchId: dispatched.dispatchId,
     status: 'succeeded'

@@ -16,10 +16,10 @@ await t.test('a process makes twenty connections at most, and the one that liste
 
   const working = sql`select pg_sleep(1)`
   const asked = Array.from({ length: 40 }, (_, nth) => [
+    database.callFunction(nth, sql`pg_sleep(0.2)`),
     database.company(nth, (queries) => working.execute(queries)),
     working.execute(database.owner),
     working.execute(database.vital),
-    database.callFunction(nth, sql`pg_sleep(1)`),
     queue.send('retention', Array.from({ length: 500 }, () => ({ data: {} })))
   ]).flat()
   const open = `select application_name as name, count(*)::integer as count from pg_stat_activity
