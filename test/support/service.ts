@@ -11,6 +11,7 @@ import { prepareDatabase } from '../../plugins/config/prepare-database.ts'
 import { type App, type AppDependencies, createApp } from '../../plugins/container.ts'
 import { admissionLimits } from '../../plugins/hooks/admission-control.ts'
 import { createLogger } from '../../plugins/hooks/logging.ts'
+import { createErrors } from './documented.ts'
 import { templateDatabase, testDatabase } from './postgres.ts'
 
 /** An answer of the service; `body` is the parsed JSON, or the text of anything else. */
@@ -115,16 +116,23 @@ export async function startService (
   })
   const server = await createServer(app, logger)
   const url = await server.listen({ host: '127.0.0.1', port: 0 })
+  const errors = createErrors()
   t.teardown(async () => {
+    const { payload } = await server.inject('/openapi.json')
     await server.close()
     await app.close()
     rmSync(folder, { recursive: true })
+    errors.requireDocumented(JSON.parse(payload))
   })
   return {
     url,
     app,
     log,
-    send: (method, path, sending, login = admin) => send(url, method, path, sending, login),
+    async send (method, path, sending, login = admin) {
+      const answer = await send(url, method, path, sending, login)
+      errors.note(method, path, answer)
+      return answer
+    },
     company: (name, options) => newCompany(app, name, options)
   }
 }
