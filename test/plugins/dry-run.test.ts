@@ -133,3 +133,12 @@ await t.test('what a validation refuses is refused, and only admins ask', async 
   t.equal((await dryRun('simulator', invoiceRequest(), admin, '?service=invoicing')).body.end, 'nothing_sent')
   has(t, await dryRun('simulator', {}, admin, '?service=upload'), { status: 400, body: { error: 'validation_error' } })
 })
+
+await t.test('a missing template and a forbidden sender are refused too', async (t) => {
+  has(t, await dryRun('posts', invoiceRequest({}, { template: { id: 9_999, data: {} } })), {
+    status: 404,
+    body: { error: 'template_not_found' }
+  })
+  const email = { from: 'eve@elsewhere.example', to: ['ada@example.com'], subject: 'Hello', body: 'Hello' }
+  has(t, await dryRun('smtp', { email }), { status: 417, body: { error: 'expectation_failed' } })
+})
