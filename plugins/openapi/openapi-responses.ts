@@ -17,6 +17,7 @@ export type RouteResponses = { config: FastifyContextConfig, own: readonly Error
 
 /** What any operation answers. It is told once, as the "default" of each: in every operation it took a tenth of the document. */
 const common: readonly ErrorWord[] = [
+  'validation_error',
   'unsupported_version',
   'unauthorized',
   'payload_too_large',

@@ -154,8 +154,8 @@ await t.test('every operation says that plain HTTP is refused', (t) => {
 })
 
 /** What operations answer whatever they do. */
-const common = ['unsupported_version', 'unauthorized', 'payload_too_large', 'unsupported_media_type', 'rate_limited', 'internal_error',
-  'service_unavailable'] as const
+const common = ['validation_error', 'unsupported_version', 'unauthorized', 'payload_too_large', 'unsupported_media_type', 'rate_limited',
+  'internal_error', 'service_unavailable'] as const
 
 await t.test('every error word is in the one schema of errors, and each that a route can answer stands at its status; what any operation ' +
   'answers, once', (t) => {

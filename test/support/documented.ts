@@ -10,12 +10,15 @@ export type Errors = {
   requireDocumented: (document: Document) => void
 }
 
+/** What an address is answered that is no operation's, though it may look like one. */
+const ofNoOperation: ReadonlySet<string> = new Set(['not_found', 'unknown_service'])
+
 export function createErrors (): Errors {
   const seen = new Map<string, { method: string, path: string, status: string, word: string }>()
   return {
     note (method, path, { status, body }) {
-      const word: unknown = status < 400 || typeof body !== 'object' ? undefined : body.error
-      if (typeof word !== 'string') return
+      const word: unknown = status < 400 ? undefined : body?.error
+      if (typeof word !== 'string' || ofNoOperation.has(word)) return
       const [bare = ''] = path.split('?')
       seen.set(`${method} ${bare} ${status} ${word}`, { method: method.toLowerCase(), path: bare, status: String(status), word })
     },

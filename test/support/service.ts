@@ -118,7 +118,7 @@ export async function startService (
   const url = await server.listen({ host: '127.0.0.1', port: 0 })
   const errors = createErrors()
   t.teardown(async () => {
-    const { payload } = await server.inject('/openapi.json')
+    const { payload } = await server.inject({ url: '/openapi.json', headers: { 'x-forwarded-proto': 'https' } })
     await server.close()
     await app.close()
     rmSync(folder, { recursive: true })
