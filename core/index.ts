@@ -26,6 +26,7 @@ export { createCompanySettings, type CompanySettings } from './accounts/settings
 export { createSessions, type Sessions } from './accounts/sessions.ts'
 export { createUsers, type Users } from './accounts/users.ts'
 export { createConfigurationService, type ConfigurationService } from './configuration/configuration-service.ts'
+export { createConnecting, type Connecting, type Returned } from './configuration/connecting.ts'
 export { createCredentialCheck, type CredentialCheck } from './configuration/credential-check.ts'
 export { openConfiguration } from './configuration/vault.ts'
 export { AuditQuery, AuditView, BalanceView, CompanyChanges, CompanyView, CreditsBody, NewCompanyBody, NewUserBody, PasswordBody,
@@ -41,10 +42,11 @@ export { AdapterDetail, AdapterView, CatalogView, InstallBody, MarketplaceQuery,
   UpgradeBody } from './contract/marketplace.ts'
 export { ImpersonationBody, KeyQuery, KeyView, NewKeyBody, NewKeyView } from './contract/keys.ts'
 export { observe, onObservation, type Observations } from './contract/observations.ts'
-export { ChoiceBody, ConfigurationBody, DispatchQuery, IdempotencyHeaders, PageQuery, ReleaseBody, ResolveBody } from './contract/query.ts'
-export { ChainResponse, CheckView, ConfigurationView, CreditsView, DryRunView, DispatchResponse, DispatchView, ErrorBody, EventView,
-  HealthView, MyConfig, Nothing, NewPublisher, ProcessView, ProviderView, QueueView, QueuedResponse, ReleaseView, ValidationResponse,
-  page } from './contract/response.ts'
+export { ChoiceBody, ConfigurationBody, ConfirmBody, DispatchQuery, IdempotencyHeaders, PageQuery, ReleaseBody,
+  ResolveBody } from './contract/query.ts'
+export { ChainResponse, CheckView, ConfigurationView, ConnectView, CreditsView, DryRunView, DispatchResponse, DispatchView, ErrorBody,
+  EventView, HealthView, MyConfig, Nothing, NewPublisher, ProcessView, ProviderView, QueueView, QueuedResponse, ReleaseView,
+  ValidationResponse, page } from './contract/response.ts'
 export { ListedProvider } from './contract/provider-list.ts'
 export { isServiceName, serviceNames, type ServiceName } from './contract/service-names.ts'
 export { SessionView } from './contract/sessions.ts'

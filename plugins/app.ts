@@ -19,6 +19,7 @@ import { chainRoutes } from './routes/chains.ts'
 import { companiesRoutes } from './routes/companies.ts'
 import { companyRoutes } from './routes/company.ts'
 import { configurationRoutes } from './routes/configuration.ts'
+import { connectionsRoutes } from './routes/connections.ts'
 import { creditsRoutes } from './routes/credits.ts'
 import { dispatchActionRoutes } from './routes/dispatch-actions.ts'
 import { dispatchRoutes } from './routes/dispatch.ts'
@@ -89,6 +90,11 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get }) => {
   })
   await server.register(marketplaceRoutes, { marketplace: get('marketplace'), now: get('now') })
   await server.register(supportPage, { host: get('selectableProviders'), breakers: get('breakers') })
+  await server.register(connectionsRoutes, {
+    connecting: get('connecting'),
+    configurationService: get('configurationService'),
+    consoleUrl: get('config').showsConsole ? `${get('config').publicUrl}/console` : undefined
+  })
   await server.register(configurationRoutes, {
     configurationService: get('configurationService'),
     credentialCheck: get('credentialCheck'),

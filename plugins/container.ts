@@ -1,22 +1,23 @@
 import 'reflect-metadata'
 import { type Accounts, type Adapters, type Addresses, type ApiKeys, type Assets, type Authentication, type Breakers, type BruteForceGuard,
   type Callbacks, type CallbackSigning, type CatalogPlace, type Catalogs, checkMasterKeys, type CompanyAccounts, type CompanySettings,
-  type Configurations, type ConfigurationService, createAccounts, createApiKeys, createAssets, createAuthentication, createBreakers,
-  createBruteForceGuard, createCallbacks, createCallbackSigning, createCatalogs, createCompanyAccounts, createCompanySettings,
-  createConfigurations, createConfigurationService, createCredentialCheck, createCredentials, createDocumentLinks, createDocumentSpool,
-  createDownloads, createFetchJson, createFreshness, createHost, createImpersonation, createInbox, createJobs, createKeyAdministration,
-  createKeySources, createKeyStore, createKnownClients, createLazySandbox, createLeases, createLocalFiles, createMarketplace, createNetwork,
-  createOutbox, createPassedTrials, createPins, createPipeline, createProviderAdministration, createProviderState, createRateLimiter,
-  createReleaseQueue, createSessions, createSigningKeys, createStatusChangeHandler, createStatusQuery, createTemplateEditor,
-  createTemplates, createTokens, createUsers, createWebhookReceiver, createWebhookVerifier, type CredentialCheck, type Credentials,
-  type Database, demo, type DocumentLinks, type DocumentSpool, type DocumentUrl, type Downloads, type EventSpool, type FetchJson,
-  type FileStore, type Freshness, type Host, type Impersonation, type Inbox, type KeyAdministration, type Keyring, type Leases,
-  type LeaseTimes, leaseTimes, linkOf, type Log, type Marketplace, measureSkew, migrate, type Network, openAdapters, openDatabase,
-  openEventSpool, openOutcomeSpool, openQueue, type Outbox, type OutcomeSpool, type PassedTrials, type Pipeline, type PipelineDependencies,
-  type PipelineJobs, type ProviderAdministration, type ProviderSync, type Queue, readLinkKey, reasonsOf, type Receive, receiveFile,
-  recordCrash, type ReleaseQueue, type RepeatingTask, runEvery, type SandboxState, type Sessions, type SigningKeys, startOutcomeDrain,
-  startProviderSync, startWorker, type State, type TemplateEditor, type Templates, type TimeLimits, type Tokens, type Users,
-  waitForDatabase, type WebhookReceiver, type WebhookVerifier, withoutProvider, type Worker } from '@dispatch/core'
+  type Configurations, type ConfigurationService, type Connecting, createAccounts, createApiKeys, createAssets, createAuthentication,
+  createBreakers, createBruteForceGuard, createCallbacks, createCallbackSigning, createCatalogs, createCompanyAccounts,
+  createCompanySettings, createConfigurations, createConfigurationService, createConnecting, createCredentialCheck, createCredentials,
+  createDocumentLinks, createDocumentSpool, createDownloads, createFetchJson, createFreshness, createHost, createImpersonation, createInbox,
+  createJobs, createKeyAdministration, createKeySources, createKeyStore, createKnownClients, createLazySandbox, createLeases,
+  createLocalFiles, createMarketplace, createNetwork, createOutbox, createPassedTrials, createPins, createPipeline,
+  createProviderAdministration, createProviderState, createRateLimiter, createReleaseQueue, createSessions, createSigningKeys,
+  createStatusChangeHandler, createStatusQuery, createTemplateEditor, createTemplates, createTokens, createUsers, createWebhookReceiver,
+  createWebhookVerifier, type CredentialCheck, type Credentials, type Database, demo, type DocumentLinks, type DocumentSpool,
+  type DocumentUrl, type Downloads, type EventSpool, type FetchJson, type FileStore, type Freshness, type Host, type Impersonation,
+  type Inbox, type KeyAdministration, type Keyring, type Leases, type LeaseTimes, leaseTimes, linkOf, type Log, type Marketplace,
+  measureSkew, migrate, type Network, openAdapters, openDatabase, openEventSpool, openOutcomeSpool, openQueue, type Outbox,
+  type OutcomeSpool, type PassedTrials, type Pipeline, type PipelineDependencies, type PipelineJobs, type ProviderAdministration,
+  type ProviderSync, type Queue, readLinkKey, reasonsOf, type Receive, receiveFile, recordCrash, type ReleaseQueue, type RepeatingTask,
+  runEvery, type SandboxState, type Sessions, type SigningKeys, startOutcomeDrain, startProviderSync, startWorker, type State,
+  type TemplateEditor, type Templates, type TimeLimits, type Tokens, type Users, waitForDatabase, type WebhookReceiver,
+  type WebhookVerifier, withoutProvider, type Worker } from '@dispatch/core'
 import { createRenderer, createTemplateWorkers, type Renderer, type TemplateWorkers } from '@dispatch/documents'
 import { randomUUIDv7 } from 'node:crypto'
 import { isIP } from 'node:net'
@@ -62,6 +63,7 @@ export type AppDependencies = {
   configurations: Configurations
   configurationService: ConfigurationService
   credentialCheck: CredentialCheck
+  connecting: Connecting
   templates: Templates
   templateEditor: TemplateEditor
   assets: Assets
@@ -185,6 +187,16 @@ const factories: { [Name in keyof AppDependencies]?: (get: App['get']) => AppDep
       log: get('log'),
       now: get('now'),
       newId: get('newId')
+    }),
+  connecting: (get) =>
+    createConnecting({
+      configurations: get('configurations'),
+      host: get('selectableProviders'),
+      keyring: get('keyring'),
+      network: get('network'),
+      database: get('database'),
+      publicUrl: get('config').publicUrl,
+      now: get('now')
     }),
   selectableProviders: (get) => get('config').environment === 'production' ? withoutProvider(get('host'), demo.provider) : get('host'),
   templates: (get) => createTemplates(get('database'), get('freshness')),

@@ -7,6 +7,7 @@ import { isSince, type Version } from '../contract/versions.ts'
 import { type Host, noticeOf } from '../host/host.ts'
 import type { InstalledProvider } from '../host/load/load.ts'
 import type { CompanyConfiguration, StoredChoice, StoredConfiguration } from '../store/configuration/configurations.ts'
+import { connectionProblem } from './connection.ts'
 import { servingOf } from './serving.ts'
 
 /**
@@ -129,7 +130,11 @@ function configured (
   }
   const serving = servingOf(provider, configuration, problemsOf)
   const [problem] = problemsOf(serving.provider, serving.configuration)
-  if (problem === undefined) return { chosen: true, chosenBy, ...serving }
+  const unconnected = connectionProblem(serving.provider, serving.configuration)
+  if (problem === undefined && unconnected === undefined) return { chosen: true, chosenBy, ...serving }
+  if (problem === undefined) {
+    return { ...missing(`The configuration of the provider "${code}" cannot be used. ${unconnected?.message ?? ''}`), provider }
+  }
   const whose = configuration.userId === null ? 'company/providers' : 'my/providers'
   return {
     ...missing(`The configuration of the provider "${code}" is not valid (${problem.path} ${problem.message}): correct it with PUT ` +

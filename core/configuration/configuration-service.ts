@@ -17,6 +17,8 @@ import { providedNames } from '../services/index.ts'
 import type { CompanyConfiguration, Configurations, Owner, StoredConfiguration } from '../store/configuration/configurations.ts'
 import type { AuditAuthor } from '../store/tenants/audit.ts'
 import { type ChoiceContext, choiceOf, chooseProvider, installedCodes, missingResourceOf, whyNotInstalled } from './choose.ts'
+import { redirectUriOf } from './connecting.ts'
+import { connectionProblem } from './connection.ts'
 import { configurationFor, servingIn } from './serving.ts'
 import { configurationFaults, vaultOf } from './vault.ts'
 
@@ -201,7 +203,11 @@ function viewOf (
   const serving = servingIn(keyring, companyId, provider, stored)
   const goesOn = serving.provider.version !== provider.version
   const { settings } = goesOn ? stored : serving.configuration
-  const problems = configurationFaults(keyring, companyId, provider, { ...stored, settings })
+  const unconnected = connectionProblem(serving.provider, serving.configuration)
+  const problems = [
+    ...configurationFaults(keyring, companyId, provider, { ...stored, settings }),
+    ...unconnected === undefined ? [] : [unconnected]
+  ]
   const urls = Object.keys(provider.manifest.webhooks ?? {}).map((service) =>
     [service, `${publicUrl}/api/webhooks/${service}/providers/${code}/endpoint.json?account=${stored.account}`] as const
   )
@@ -212,6 +218,13 @@ function viewOf (
     sandbox,
     valid: problems.length === 0,
     ...(goesOn && { servedBy: serving.provider.version }),
+    ...(serving.provider.manifest.connect !== undefined && {
+      connection: {
+        state: unconnected === undefined ? 'connected' : unconnected.code === 'not_connected' ? 'not_connected' : 'ended',
+        redirectUri: redirectUriOf(publicUrl, code),
+        ...(stored.connection !== undefined && { connectedAt: stored.connection.connectedAt.toISOString() })
+      }
+    }),
     ...(first === undefined ? {} : { webhookUrl: first[1], webhookUrls: Object.fromEntries(urls) }),
     ...(problems.length === 0 ? {} : { problems })
   }

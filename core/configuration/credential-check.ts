@@ -11,6 +11,7 @@ import type { Database } from '../store/db/database.ts'
 import { type AuditAuthor, noteAudit } from '../store/tenants/audit.ts'
 import { createProviderState } from '../store/vendor/provider-state.ts'
 import { whyNotInstalled } from './choose.ts'
+import { connectionOf, connectionProblem } from './connection.ts'
 import { servingIn } from './serving.ts'
 import { configurationFaults, openConfiguration, scopeOf } from './vault.ts'
 
@@ -64,12 +65,14 @@ async function check (
   configuration: StoredConfiguration
 ): Promise<CheckView> {
   const { provider, configuration: stored } = servingIn(keyring, companyId, installed, configuration)
-  const [fault] = configurationFaults(keyring, companyId, provider, stored)
+  const [fault = connectionProblem(provider, stored)] = configurationFaults(keyring, companyId, provider, stored)
   if (fault !== undefined) return { result: 'failed', code: fault.code, message: `${fault.path} ${fault.message}`.trim() }
   const none = (): Promise<never> => Promise.reject(new TypeError('A check has no documents and no checkpoint.'))
   const reference = newId()
+  const settings = openConfiguration(keyring, companyId, stored)
+  const connection = connectionOf({ database, keyring, network, log }, { companyId, provider, configuration: stored, settings })
   return await callCheck(provider, {
-    settings: openConfiguration(keyring, companyId, stored),
+    settings,
     requestSettings: {},
     sandbox: stored.sandbox,
     reference,
@@ -81,7 +84,8 @@ async function check (
       network,
       account: `${companyId}|${provider.code}|${scopeOf(stored)}`,
       documents: { read: none, keep: none },
-      checkpoint: { save: none }
+      checkpoint: { save: none },
+      ...(connection !== undefined && { connection })
     }
   })
 }

@@ -244,6 +244,11 @@ export const ConfigurationView = Type.Object({
   sandbox: Type.Boolean(),
   valid: Type.Boolean({ description: 'false: it no longer fits the installed provider; "problems" names the fields that need attention.' }),
   servedBy: Type.Optional(Type.String({ description: 'The older version of the provider that goes on with it until it is corrected.' })),
+  connection: Type.Optional(Type.Object({
+    state: Type.Enum(['connected', 'not_connected', 'ended'], { description: 'ended: the vendor takes its tokens no more.' }),
+    redirectUri: Type.String({ description: 'The address to register at the vendor.' }),
+    connectedAt: Type.Optional(Timestamp)
+  }, { description: 'Where a person connects it with an account at the vendor.' })),
   webhookUrl: Type.Optional(
     Type.String({
       description: 'The URL for the vendor\'s events of this configuration; with several services, that of the first one. It is as good ' +
@@ -263,6 +268,14 @@ export const ConfigurationView = Type.Object({
   )
 }, { title: 'Configuration' })
 export type ConfigurationView = Static<typeof ConfigurationView>
+
+/** How a configuration is connected with an account at the vendor. */
+export const ConnectView = Type.Object({
+  url: Type.String({ description: 'The vendor\'s page, for the browser of whoever has the account.' }),
+  redirectUri: Type.String({ description: 'The address to register at the vendor.' }),
+  expiresAt: Timestamp
+}, { title: 'Connect' })
+export type ConnectView = Static<typeof ConnectView>
 
 /** Whether a provider's credentials work. */
 export const CheckView = Type.Object({

@@ -2,6 +2,7 @@ import type { FastifyError, FastifyPluginAsync, FastifyReply, FastifyRequest } f
 import type { Html } from '../html.ts'
 import { stylesheet } from './browser/stylesheet.ts'
 import { languageOf } from './language/language.ts'
+import { connectPages } from './pages/connect.ts'
 import { dispatchPages } from './pages/dispatch.ts'
 import { dispatchesPage } from './pages/dispatches.ts'
 import { errorPage, type Failure } from './pages/errors.ts'
@@ -64,6 +65,7 @@ export const consolePlugin: FastifyPluginAsync<SessionOptions> = async (app, { s
   await app.register(dispatchPages)
   await app.register(providersPage)
   await app.register(providerPages)
+  await app.register(connectPages)
   await app.register(switchPages)
   await app.register(sessionsPages)
 }

@@ -82,11 +82,15 @@ function described ({ description }: OpenApiObject, status: string): unknown {
   return description === 'Default Response' ? STATUS_CODES[status] : description
 }
 
-/** NotFound, ValidationFailedAnd4: after the first word, and the number of further ones that not every route has. */
+/**
+ * NotFound, ValidationFailedOrProviderError, ValidationFailedAnd4: after the words that not every route has, or the first of them and the
+ * number of the others.
+ */
 function nameOf (words: readonly ErrorWord[], config: FastifyContextConfig): string {
-  const [first, ...further] = words
-  const more = further.filter((word) => word !== 'https_required' && !common.includes(word)).length
-  return named(`${pascal(first ?? '')}${more === 0 ? '' : `And${more}`}`, config)
+  const [first = 'internal_error', ...further] = words
+  const [second, ...more] = further.filter((word) => word !== 'https_required' && !common.includes(word))
+  const others = second === undefined ? '' : more.length === 0 ? `Or${pascal(second)}` : `And${more.length + 1}`
+  return named(`${pascal(first)}${others}`, config)
 }
 
 function named (name: string, { deprecated }: FastifyContextConfig): string {

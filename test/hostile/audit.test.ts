@@ -3,21 +3,27 @@ import { sql } from 'kysely'
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import t from 'tap'
 import { noteAudit } from '../../core/store/tenants/audit.ts'
-import { directory, provide } from '../fixtures/providers/folders.ts'
+import { directory, provide, source } from '../fixtures/providers/folders.ts'
 import { letter } from '../plugins/support/templates.ts'
 import { packed } from '../support/adapters.ts'
 import { has, lacks } from '../support/matching.ts'
 import { operationsOf } from '../support/openapi.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { type Answer, invoiceRequest, type Login, operator, shippedProviders, startService } from '../support/service.ts'
+import { vendorOf } from '../support/vendor.ts'
 import { hasNoFault, isError, tablesOf } from './support.ts'
 
 const folder = await directory(t)
 await provide(folder, 'sample')
+const books = `connect: { authorizationUrl: 'https://books.test/authorize', tokenUrl: 'https://books.test/token', clientId: 'region' },
+  hosts: ['books.test'], services`
+await provide(folder, 'books', { 'index.js': source('books').replace('services', books) })
+const { vendor, network } = await vendorOf(t)
+vendor.on('POST /token', { json: { access_token: 'canary-of-a-vendor' } })
 // What is queued waits: nobody works on it.
 const service = await startService(t, {
   config: { runsWorker: false, providerDirectories: [shippedProviders, folder] },
-  replacements: { renderer: quickRenderer }
+  replacements: { network, renderer: quickRenderer }
 })
 const { app, send } = service
 const database = app.get('database')
@@ -50,6 +56,17 @@ const consent = { hosts: ['api.acme.test'], services: ['invoicing'] }
 const byOperator = { by: operator, company: 1 }
 
 const { body: key } = await send('POST', '/api/v1/keys', { body: { name: 'Shop', mode: 'live' } }, admin)
+
+/** Connects a configuration, as a person does. */
+async function connect (scope: string, by: Login): Promise<Answer> {
+  const address = `/api/v1/${scope}/providers/books`
+  await send('PUT', address, { body: { settings: { region: 'client' } } }, by)
+  const { body: { url } } = await send('GET', `${address}/connect`, {}, by)
+  const state = new URL(url as string).searchParams.get('state') ?? ''
+  const { body: page } = await send('GET', `/api/connect/books/callback?code=canary-of-a-code&state=${state}`, {}, null)
+  const [, confirmation] = /"confirmation": "([\w-]+)"/.exec(String(page)) ?? []
+  return await send('POST', `${address}/connect`, { body: { confirmation } }, by)
+}
 
 /** Every operation that changes something. */
 const changes: Record<string, Change> = {
@@ -114,6 +131,13 @@ const changes: Record<string, Change> = {
     send: (by) => send('POST', '/api/v1/company/providers/sample/check', {}, by),
     action: 'configuration.checked'
   },
+  ...Object.fromEntries(['company', 'my'].flatMap((scope): [string, Change][] => [
+    [`POST /api/v1/${scope}/providers/{code}/connect`, { send: (by) => connect(scope, by), action: 'connection.made' }],
+    [`DELETE /api/v1/${scope}/providers/{code}/connect`, {
+      send: (by) => send('DELETE', `/api/v1/${scope}/providers/books/connect`, {}, by),
+      action: 'connection.removed'
+    }]
+  ])),
   'DELETE /api/v1/company/providers/{code}': {
     send: (by) => send('DELETE', '/api/v1/company/providers/sample', {}, by),
     action: 'configuration.removed'
@@ -268,7 +292,7 @@ const lastEntry = async (): Promise<string> =>
 /** What changes no row of the database: there is nothing that the entry could be without. */
 const rowless = ['user.impersonated', 'providers.reloaded', 'configuration.checked']
 /** What leaves no other row than its entry, because it takes one away. */
-const removing = ['asset.deleted', 'session.ended', 'adapter.removed']
+const removing = ['asset.deleted', 'session.ended', 'adapter.removed', 'connection.removed']
 
 /** The tables with rows that a transaction has written, but for the audit log. */
 async function writtenBy (transaction: string): Promise<string[]> {
@@ -299,7 +323,7 @@ await t.test('every operation that changes something leaves its entry in the sam
 await t.test('no secret is in it, only the names of what was changed', async (t) => {
   const { rows } = await sql<{ row: string }>`select to_jsonb(audit)::text as row from audit`.execute(owner)
   lacks(t, rows.map(({ row }) => row).join('\n'), /canary|argon|password":|whsec/)
-  const { body } = await send('GET', '/api/v1/audit?action=configuration.changed', {}, admin)
+  const { body } = await send('GET', '/api/v1/audit?action=configuration.changed&object=configuration/sample', {}, admin)
   has(t, body.data, [
     { object: { kind: 'configuration', id: 'sample' }, facts: { fields: ['region', 'token'], ofUser: Number } },
     { facts: { fields: ['region', 'token'] } }

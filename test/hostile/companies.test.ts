@@ -327,6 +327,28 @@ const matrix: Record<string, Row> = {
   'PUT /api/v1/my/config/:service': { roles: everyone, service: true, request: at('/api/v1/my/config/invoicing', choice) },
   'PUT /api/v1/my/providers/:code': { roles: everyone, request: at('/api/v1/my/providers/sample', configuration) },
   'DELETE /api/v1/my/providers/:code': { roles: everyone, request: at('/api/v1/my/providers/sample'), ok: [204, 404] },
+  'GET /api/v1/my/providers/:code/connect': { roles: everyone, request: at('/api/v1/my/providers/sample/connect'), ok: [404, 409] },
+  'POST /api/v1/my/providers/:code/connect': {
+    roles: everyone,
+    request: at('/api/v1/my/providers/sample/connect', { confirmation: 'none' }),
+    ok: [404, 409]
+  },
+  'DELETE /api/v1/my/providers/:code/connect': { roles: everyone, request: at('/api/v1/my/providers/sample/connect'), ok: [404, 409] },
+  'GET /api/v1/company/providers/:code/connect': {
+    roles: ['admin'],
+    request: at('/api/v1/company/providers/sample/connect'),
+    ok: [404, 409]
+  },
+  'POST /api/v1/company/providers/:code/connect': {
+    roles: ['admin'],
+    request: at('/api/v1/company/providers/sample/connect', { confirmation: 'none' }),
+    ok: [404, 409]
+  },
+  'DELETE /api/v1/company/providers/:code/connect': {
+    roles: ['admin'],
+    request: at('/api/v1/company/providers/sample/connect'),
+    ok: [404, 409]
+  },
   'PUT /api/v1/company/defaults/:service': { roles: ['admin'], request: at('/api/v1/company/defaults/invoicing', choice) },
   'PUT /api/v1/company/providers/:code': { roles: ['admin'], request: at('/api/v1/company/providers/sample', configuration) },
   'POST /api/v1/company/providers/:code/check': {
@@ -416,7 +438,7 @@ const matrix: Record<string, Row> = {
  * test/plugins/console.test.ts.
  */
 const open = ['POST /auth', 'GET /auth/refresh', 'GET /d/:token', 'GET /openapi.json', 'GET /livez', 'GET /readyz',
-  'GET /.well-known/security.txt', 'POST /api/webhooks/:service/providers/:provider/endpoint.json']
+  'GET /.well-known/security.txt', 'GET /api/connect/:code/callback', 'POST /api/webhooks/:service/providers/:provider/endpoint.json']
 
 function fromTemplate (id: number): Record<string, unknown> {
   const request = invoiceRequest() as { template: object }

@@ -38,6 +38,12 @@ async function founded (name: string, templateId: number): Promise<number> {
   await send('POST', '/api/v1/company/callback-secret', {}, admin)
   await send('POST', '/api/v1/keys', { body: { name, mode: 'test' } }, admin)
   await send('POST', '/api/v1/assets', { body: { name: 'logo', image: point } }, admin)
+  const ofConfigurations = sql`from configurations, users
+    where configurations.company_id = ${companyId} and configurations.user_id is null and email = ${admin.email}`
+  await sql`insert into connections (account, company_id, client, tokens, usable_until, connected_by, connected_at)
+    select account, ${companyId}, '', '{}', now(), users.user_id, now() ${ofConfigurations}`.execute(owner)
+  await sql`insert into connection_requests (account, company_id, user_id, state, client, sealed, expires_at)
+    select account, ${companyId}, users.user_id, ${Buffer.from(name)}, '', '{}', now() ${ofConfigurations}`.execute(owner)
   await app.get('sessions').open(admin.email, admin.password, { address: '192.0.2.1', browser: name })
   return companyId
 }

@@ -4,6 +4,7 @@ import { type CompanyDisk, createFiles } from '../files/files.ts'
 import type { OwnDocuments } from '../files/own-documents.ts'
 import type { ReadDocument } from '../http/body.ts'
 import { createHttp, type HttpOptions, type KeepDocument } from '../http/client.ts'
+import type { Connection } from '../http/connection.ts'
 import type { Network } from '../http/network.ts'
 import { chosenHosts } from '../http/target.ts'
 import type { LeaseCheck } from '../manifest/lease-check.ts'
@@ -19,10 +20,12 @@ import type { CallProgress } from './request-outcome.ts'
  * What the caller of a verb provides. `account` names the configuration: access tokens and connections are kept for this configuration
  * only. `checkpoint.id` is what an earlier attempt saved. Without a `disk`, the provider has no disk to write to. `holds` is called just
  * before each write to the network or the disk; when the caller no longer holds the lease of the dispatch, nothing is written.
+ * `connection` signs in where the manifest has `connect`.
  */
 export type CallResources = {
   network: Network
   account: string
+  connection?: Connection
   documents: { read: ReadDocument, keep: KeepDocument }
   checkpoint: { id?: string, save: (id: string) => Promise<void> }
   disk?: CompanyDisk

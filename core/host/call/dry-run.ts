@@ -2,6 +2,7 @@ import type { Json } from '@dispatch/common'
 import { type Readable, Readable as Stream } from 'node:stream'
 import type { DryRunView } from '../../contract/response.ts'
 import type { ServiceName } from '../../contract/service-names.ts'
+import type { Connection } from '../http/connection.ts'
 import { isCredentialField } from '../http/credentials.ts'
 import { formPairs } from '../http/form.ts'
 import { signJwt } from '../http/jwt.ts'
@@ -88,6 +89,7 @@ function createRecorder ({ manifest }: InstalledProvider, service: ServiceName, 
 
   const resources = {
     ...context.resources,
+    ...(manifest.connect !== undefined && { connection: madeUp }),
     network: recording(context.resources.network, send, note, context.now),
     checkpoint: {
       save: () => {
@@ -102,6 +104,9 @@ function createRecorder ({ manifest }: InstalledProvider, service: ServiceName, 
 const nothingSent = 'Nothing is sent in a dry run.'
 
 type Note = (request: Omit<Shown, 'counts'>, counts: boolean) => void
+
+/** A sign-in that renews no token of the vendor's. */
+const madeUp: Connection = { token: () => Promise.resolve({ value: 'a token', cached: false }), drop: () => Promise.resolve() }
 
 function recording (network: Network, send: Network['transport']['send'], note: Note, now: () => Date): Network {
   const accessTokens: AccessTokenCache = {

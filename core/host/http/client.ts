@@ -9,6 +9,7 @@ import type { LeaseCheck } from '../manifest/lease-check.ts'
 import { type FitToReply, httpOf } from './ask.ts'
 import { type Body, bodyOf, type ReadDocument } from './body.ts'
 import type { Http, HttpCall } from './call.ts'
+import type { Connection } from './connection.ts'
 import { credentialsOf } from './credentials.ts'
 import { answeredBadly } from './error-answer.ts'
 import { formPairs } from './form.ts'
@@ -31,6 +32,7 @@ export type HttpOptions = {
   transport: Pick<HttpTransport, 'send'>
   accessTokens: AccessTokenCache
   account: string
+  connection?: Connection
   targets: AllowedHosts
   documents: { read: ReadDocument, keep: KeepDocument }
   own: OwnDocuments
@@ -91,13 +93,28 @@ async function perform<Result> (options: HttpOptions, method: Method, url: strin
   }
 }
 
+/** The access tokens of an OAuth 2 sign-in. */
+function tokensOf ({ accessTokens, account, connection, targets }: HttpOptions, oauth2: OAuth2): Connection {
+  if (oauth2.grant !== 'authorization_code') {
+    return {
+      token: () => accessTokens.get(account, oauth2, targetOf(oauth2.tokenUrl, targets)),
+      drop (value) {
+        accessTokens.drop(account, oauth2, value)
+        return Promise.resolve()
+      }
+    }
+  }
+  if (connection !== undefined) return connection
+  throw new RequestFailure('not done',
+    `The provider "${targets.provider}" signs in with an authorization code, but its manifest has no "connect".`, { ours: true })
+}
+
 /** Sends a signed-in request. When the vendor refuses a cached token, the request is sent once more with a new token. */
 async function exchange (options: HttpOptions, method: Method, url: URL, call: HttpCall): Promise<TransportReply> {
   const {
     transport: wire,
     accessTokens: tokens,
     account,
-    targets,
     documents: { read },
     own,
     conceal,
@@ -112,7 +129,7 @@ async function exchange (options: HttpOptions, method: Method, url: URL, call: H
   const headers = headersOf(call, body)
   let kept: string | undefined
   const token = async (oauth2: OAuth2): Promise<string> => {
-    const { value, cached } = await tokens.get(account, oauth2, targetOf(oauth2.tokenUrl, targets))
+    const { value, cached } = await tokensOf(options, oauth2).token()
     conceal(value)
     kept = cached ? value : undefined
     return value
@@ -138,7 +155,7 @@ async function exchange (options: HttpOptions, method: Method, url: URL, call: H
   const reply = await attempt()
   if (reply.status !== 401 || call.oauth2 === undefined || kept === undefined) return reply
   await reply.body.dump()
-  tokens.drop(account, call.oauth2, kept)
+  await tokensOf(options, call.oauth2).drop(kept)
   return await attempt()
 }
 

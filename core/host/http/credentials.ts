@@ -49,8 +49,8 @@ function ofOAuth2 (oauth2: OAuth2): Record<string, string | undefined> {
     'oauth2.password': 'password' in oauth2 ? oauth2.password : undefined,
     'oauth2.assertion.key': 'assertion' in oauth2 ? oauth2.assertion.key : undefined,
     ...Object.fromEntries(
-      Object.entries(oauth2.parameters ?? {}).filter(([name]) => isCredentialField(name)).map(([name, value]) =>
-        [`oauth2.parameters.${name}`, value] as const
+      Object.entries('parameters' in oauth2 ? oauth2.parameters ?? {} : {}).filter(([name]) => isCredentialField(name)).map(
+        ([name, value]) => [`oauth2.parameters.${name}`, value] as const
       )
     )
   }

@@ -1,4 +1,5 @@
 import { RequestFailure } from '../call/request-outcome.ts'
+import { isDeclared } from '../manifest/hosts.ts'
 import { canonicalHost } from './guard.ts'
 
 /** The hosts that a provider may call: those of its manifest, and those of the configuration's `Host()` settings. */
@@ -32,7 +33,7 @@ export function targetOf (url: string, targets: AllowedHosts): URL {
 
 /** Throws a {@link RequestFailure} unless the provider may call the host (in canonical form, without port). */
 export function checkHost (host: string, { provider, declared, chosen }: AllowedHosts): void {
-  if (chosen.includes(host) || declared.some((pattern) => fits(host, pattern))) return
+  if (chosen.includes(host) || isDeclared(host, declared)) return
   throw new RequestFailure('not done',
     `The provider "${provider}" may not call "${host}": it is neither in the "hosts" of its manifest nor in a setting of the type Host().`,
     {
@@ -48,8 +49,4 @@ export function chosenHosts (values: readonly unknown[]): string[] {
       : canonicalHost(value.replace(/:\d+$/, (port) => value.indexOf(':') === value.lastIndexOf(':') ? '' : port))
     return host === undefined || host === '' ? [] : [host]
   })
-}
-
-function fits (host: string, pattern: string): boolean {
-  return pattern.startsWith('*.') ? host.endsWith(pattern.slice(1)) : host === pattern
 }

@@ -7,6 +7,7 @@ import type { CheckContext, Context } from '../call/context.ts'
 import type { ErrorReading } from '../call/failure.ts'
 import type { NoFields } from '../settings/fields.ts'
 import type { Webhooks } from '../webhook/webhook.ts'
+import type { Connect } from './connect.ts'
 import type { ServiceContracts } from './contracts.ts'
 import type { Limit } from './limits.ts'
 import type { ProviderCheck } from './provider-check.ts'
@@ -130,6 +131,11 @@ export type ProviderDefinition<
   requestSettings?: RequestSettings
   /** The vendor's hosts: exact names, or `*.example.com` for every name below. Hosts in `Host()` settings are permitted too. */
   hosts?: readonly string[]
+  /**
+   * The vendor knows its customers by a person who permits this service to act for them. `oauth2: { grant: 'authorization_code' }` signs a
+   * request in with it; its tokens stay in the host.
+   */
+  connect?: Connect<keyof Static<Settings> & string>
   /** Absent where the vendor has no test environment. Tests then use the simulator. */
   sandbox?: Sandbox<keyof Static<Settings> & string>
   /** The API version that added the provider. Requests of older versions cannot name it. */

@@ -17,3 +17,8 @@ export function hostProblems (hosts: readonly string[]): Problem[] {
     }]
   })
 }
+
+/** Whether a host is among those that a manifest declares. */
+export function isDeclared (host: string, hosts: readonly string[]): boolean {
+  return hosts.some((pattern) => pattern.startsWith('*.') ? host.endsWith(pattern.slice(1)) : host === pattern)
+}

@@ -10,9 +10,10 @@ import { senderProblems } from '../../services/senders.ts'
 import { type ErrorReading, providerErrors } from '../call/failure.ts'
 import { requestSettingsSchemaProblems, SettingsSchema, settingsSchemaProblems } from '../settings/settings-schema.ts'
 import { WebhookManifests, webhookProblems } from '../webhook/webhook.ts'
+import { type Connect, connectProblems, ConnectSchema } from './connect.ts'
 import type { ServiceContracts } from './contracts.ts'
 import type { Idempotency, Poll, Sandbox } from './definition.ts'
-import { hostProblems } from './hosts.ts'
+import { hostProblems, isDeclared } from './hosts.ts'
 import { invalidSchemaProblems, limitFaults, ManifestLimits } from './limits.ts'
 import { type VerbName, verbNames } from './verbs.ts'
 
@@ -42,6 +43,7 @@ export type Manifest = {
   settings: SettingsSchema
   requestSettings: SettingsSchema
   hosts: string[]
+  connect?: Connect
   sandbox?: Sandbox
   needs?: 'disk'[]
   since?: string
@@ -140,6 +142,7 @@ const ManifestSchema = Type.Unsafe<Manifest>(Type.Object({
   settings: SettingsSchema,
   requestSettings: SettingsSchema,
   hosts: Type.Array(HostPattern, { uniqueItems: true }),
+  connect: Type.Optional(ConnectSchema),
   sandbox: Type.Optional(SandboxSchema),
   needs: Type.Optional(Type.Array(Type.Literal('disk'), { uniqueItems: true })),
   since: Type.Optional(ApiVersion),
@@ -168,6 +171,7 @@ export function readManifest (json: unknown): Fit<Manifest> {
     ...settingsSchemaProblems(settings, '/settings'),
     ...requestSettingsSchemaProblems(requestSettings, '/requestSettings'),
     ...hostProblems(hosts),
+    ...connectProblems(fit.value, (host) => isDeclared(host, hosts)),
     ...sandboxProblems(fit.value),
     ...fit.value.services.email === undefined ? [] : senderProblems(settings),
     ...serviceNames.flatMap((name) => verbProblems(fit.value.services[name], `/services/${name}/verbs`)),

@@ -20,7 +20,8 @@ const jwt = {
   claims: fields
 }
 
-const OAuth2 = Type.Object({
+const Connected = Type.Object({ grant: Type.Literal('authorization_code') })
+const CredentialGrant = Type.Object({
   tokenUrl: Type.String(),
   scope: text,
   audience: text,
@@ -49,7 +50,7 @@ const request = {
   bearer: text,
   apiKey: Type.Optional(Type.Object({ header: Type.String(), value: Type.String() })),
   jwt: Type.Optional(Type.Object(jwt)),
-  oauth2: Type.Optional(OAuth2),
+  oauth2: Type.Optional(Type.Union([Connected, CredentialGrant])),
   sigv4: Type.Optional(SigV4),
   form: fields,
   xml: fields,

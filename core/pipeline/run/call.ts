@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import { connectionOf } from '../../configuration/connection.ts'
 import { configurationUsed } from '../../configuration/sandbox.ts'
 import { configurationFor } from '../../configuration/serving.ts'
 import { openConfiguration, scopeOf } from '../../configuration/vault.ts'
@@ -111,15 +112,23 @@ export function callContextOf (
   { keyring, database, network, log, now }: Pick<PipelineDependencies, 'keyring' | 'database' | 'network' | 'log' | 'now'>,
   { companyId, dispatchId, provider, ...subject }: CallSubject,
   configuration: StoredConfiguration,
-  resources: Omit<CallResources, 'network' | 'account'>
+  resources: Omit<CallResources, 'network' | 'account' | 'connection'>
 ): CallContext {
+  const fitting = configurationFor(keyring, companyId, provider, configuration)
+  const settings = openConfiguration(keyring, companyId, fitting)
+  const connection = connectionOf({ database, keyring, network, log }, { companyId, provider, configuration: fitting, settings })
   return {
     ...subject,
-    settings: openConfiguration(keyring, companyId, configurationFor(keyring, companyId, provider, configuration)),
+    settings,
     log: logWith(log, { companyId, dispatchId, provider: provider.code }),
     state: createProviderState(database, companyId, provider.code),
     now,
-    resources: { ...resources, network, account: `${companyId}|${provider.code}|${scopeOf(configuration)}` }
+    resources: {
+      ...resources,
+      network,
+      account: `${companyId}|${provider.code}|${scopeOf(configuration)}`,
+      ...(connection !== undefined && { connection })
+    }
   }
 }
 
@@ -128,7 +137,7 @@ async function callResourcesOf (
   dependencies: PipelineDependencies,
   { companyId, dispatchId, runId }: Run,
   { by: { provider }, service, stepId, state: { generation } }: CallableStep
-): Promise<Omit<CallResources, 'network' | 'account'>> {
+): Promise<Omit<CallResources, 'network' | 'account' | 'connection'>> {
   const { spool, database, diskRoot, leases } = dependencies
   // No provider's code contains a colon: the host's keys cannot collide with the provider's own.
   const providerCode = `${provider.code}:host`

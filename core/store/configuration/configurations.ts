@@ -9,6 +9,7 @@ import type { Freshness } from '../db/freshness.ts'
 import type { Tables } from '../db/schema.ts'
 import { type AuditStamp, noteAudit } from '../tenants/audit.ts'
 import { needAdapters } from '../vendor/adapter-lock.ts'
+import { type ConnectionState, listConnections } from './connections.ts'
 
 /** The owner of a choice or a configuration: the company, or one of its users. */
 export type Owner = { companyId: number, userId: number | null }
@@ -27,10 +28,12 @@ export type StoredConfiguration = {
   updatedAt: Date
   /** Its opaque name in the address of its webhooks. */
   account: string
+  /** Whom its tokens at the vendor were issued to, where a person has connected it. */
+  connection?: ConnectionState
 }
 
 /** A configuration to store. The database gives it its opaque name. */
-export type NewConfiguration = Omit<StoredConfiguration, 'account' | 'before'>
+export type NewConfiguration = Omit<StoredConfiguration, 'account' | 'before' | 'connection'>
 
 export type CompanyConfiguration = { choices: readonly StoredChoice[], configurations: readonly StoredConfiguration[] }
 
@@ -116,7 +119,8 @@ export function createConfigurations (database: Database, freshness: Freshness):
           .executeTakeFirstOrThrow()
         const facts = { fields: changedSettings(before?.settings ?? { plain: {}, secrets: {} }, edited.settings), sandbox: edited.sandbox }
         await note(queries, { companyId, userId }, 'configuration.changed', { kind: 'configuration', id: providerCode }, facts, signature)
-        return { ...edited, account }
+        const connections = await listConnections(queries, companyId)
+        return withConnection({ ...edited, account }, connections.get(account))
       }),
 
     remove: ({ companyId, userId }, providerCode, signature) =>
@@ -155,6 +159,7 @@ async function read (database: Database, companyId: number): Promise<CompanyConf
     const configurations = await queries.selectFrom('configurations').selectAll().where('company_id', '=', companyId).orderBy(
       'provider_code'
     ).execute()
+    const connections = await listConnections(queries, companyId)
     return {
       choices: choices.map(({ user_id: userId, service, provider_code: providerCode, providers }) => ({
         userId,
@@ -162,9 +167,13 @@ async function read (database: Database, companyId: number): Promise<CompanyConf
         providerCode,
         ...(providers === null ? {} : { providers })
       })),
-      configurations: configurations.map(configurationOf)
+      configurations: configurations.map((row) => withConnection(configurationOf(row), connections.get(row.account)))
     }
   })
+}
+
+function withConnection (configuration: StoredConfiguration, connection: ConnectionState | undefined): StoredConfiguration {
+  return connection === undefined ? configuration : { ...configuration, connection }
 }
 
 /** The configurations of a provider, of all companies and users. */

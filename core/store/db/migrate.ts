@@ -22,6 +22,7 @@ import * as catalogs from '../migrations/024-catalogs.ts'
 import * as adapterSettings from '../migrations/025-adapter-settings.ts'
 import * as providerLists from '../migrations/026-provider-lists.ts'
 import * as sessions from '../migrations/029-sessions.ts'
+import * as connections from '../migrations/031-connections.ts'
 import { createDatabaseFunctions } from './database-functions.ts'
 import type { Database } from './database.ts'
 
@@ -48,7 +49,8 @@ const migrations = {
   '024-catalogs': catalogs,
   '025-adapter-settings': adapterSettings,
   '026-provider-lists': providerLists,
-  '029-sessions': sessions
+  '029-sessions': sessions,
+  '031-connections': connections
 }
 
 /** PostgreSQL 15, the oldest version with `nulls not distinct`, which the schema uses. */

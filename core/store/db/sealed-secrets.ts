@@ -9,7 +9,9 @@ const columns = [
   { table: 'callback_secrets', row: 'secret_id', column: 'sealed' },
   { table: 'inbound', row: 'inbound_id', column: 'parked' },
   { table: 'configurations', row: 'account', column: 'secrets' },
-  { table: 'configurations', row: 'account', column: 'secrets_before' }
+  { table: 'configurations', row: 'account', column: 'secrets_before' },
+  { table: 'connections', row: 'account', column: 'tokens' },
+  { table: 'connection_requests', row: 'account', column: 'sealed' }
 ] as const satisfies readonly Column[]
 
 type Column = { table: string, row: string, column: string }

@@ -6,6 +6,7 @@ import { type Filled, readSettings, settingsFields, type SettingsForm } from '..
 import { fill, type Words } from '../language/language.ts'
 import { ApiRefused, type CheckView, type ConfigurationView, type ErrorBody, type MyConfig, type ProviderView } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
+import { connectionSection } from './connect.ts'
 import { notice, page, sentences } from './layout.ts'
 
 type Named = { Params: { code: string } }
@@ -77,9 +78,9 @@ function view (visit: Visit, found: Found, { said, typed }: { said?: Html | unde
   const { words, actor: { role } } = visit
   const { provider, stored } = found
   const settings = role === 'admin' ? settingsSection(words, found, typed) : html`<section><p>${words.settingsNotYours}</p></section>`
-  const main = html`${said ?? html``}${settings}${role === 'admin' && stored !== undefined ? webhooks(words, stored) : html``}${
-    about(words, provider)
-  }`
+  const main = html`${said ?? html``}${settings}${
+    role === 'admin' && stored !== undefined ? html`${connectionSection(words, stored)}${webhooks(words, stored)}` : html``
+  }${about(words, provider)}`
   return page({ ...visit, path: `/console/providers/${provider.code}` }, {
     title: provider.name ?? provider.code,
     section: 'providers',

@@ -1,4 +1,5 @@
-import { type Accepted, defineProvider, type HttpCall, outcomeUnknown, Secret, type Static, Type } from '@dispatch/core/provider'
+import { type Accepted, defineProvider, type Http, type HttpCall, outcomeUnknown, refused, Secret, type Static,
+  Type } from '@dispatch/core/provider'
 import { invoiceFields } from './invoice.ts'
 
 const TaxType = Type.Object({
@@ -7,8 +8,13 @@ const TaxType = Type.Object({
 }, { additionalProperties: false })
 
 const Settings = Type.Object({
-  clientId: Type.String({ title: 'Client ID', description: 'of the custom connection', minLength: 1, maxLength: 100 }),
-  clientSecret: Secret({ title: 'Client secret', description: 'of the custom connection', minLength: 1, maxLength: 200 }),
+  clientId: Type.String({ title: 'Client ID', description: 'of the app at Xero', minLength: 1, maxLength: 100 }),
+  clientSecret: Secret({ title: 'Client secret', description: 'of the app at Xero', minLength: 1, maxLength: 200 }),
+  tenantId: Type.Optional(Type.String({
+    title: 'Organisation',
+    description: 'the tenant ID at Xero; needed where the connection has several organisations',
+    format: 'uuid'
+  })),
   accountCode: Type.String({
     title: 'Account',
     description: 'the code of the revenue account of all lines, such as 200',
@@ -20,17 +26,31 @@ const Settings = Type.Object({
 const Invoice = Type.Object({ InvoiceID: Type.String({ minLength: 1 }), InvoiceNumber: Type.String(), Status: Type.String() })
 const Invoices = Type.Object({ Invoices: Type.Array(Invoice) })
 
+const Connections = Type.Array(Type.Object({ tenantId: Type.String(), tenantType: Type.String() }))
+
 const minute = 60
 const day = 24 * 60 * minute
 
-/** A request. A custom connection has one organisation, so there is no `xero-tenant-id`; it has the scopes that were chosen with it. */
-function ask ({ settings }: { settings: Static<typeof Settings> }, path: string, more: HttpCall = {}): [url: string, call: HttpCall] {
-  const { clientId, clientSecret } = settings
-  const tokenUrl = 'https://identity.xero.com/connect/token'
-  return [`https://api.xero.com/api.xro/2.0/${path}`, {
-    oauth2: { grant: 'client_credentials', tokenUrl, clientId, clientSecret },
-    ...more
-  }]
+const api = 'https://api.xero.com'
+const oauth2 = { grant: 'authorization_code' } as const
+
+/** A call of the provider, or its check. */
+type Call = { settings: Static<typeof Settings>, http: Pick<Http, 'get'> }
+
+/** A request for an organisation of the connection. */
+async function ask (call: Call, path: string, { headers, ...more }: HttpCall = {}): Promise<[url: string, call: HttpCall]> {
+  return [`${api}/api.xro/2.0/${path}`, { oauth2, headers: { 'xero-tenant-id': await tenantOf(call), ...headers }, ...more }]
+}
+
+/** The organisation of the settings, else the only one that the person has chosen at Xero. */
+async function tenantOf ({ settings: { tenantId }, http }: Call): Promise<string> {
+  if (tenantId !== undefined) return tenantId
+  const connections = await http.get(`${api}/connections`, { oauth2 }, Connections)
+  const [only, ...others] = connections.filter(({ tenantType }) => tenantType === 'ORGANISATION')
+  if (only !== undefined && others.length === 0) return only.tenantId
+  throw refused('organisation_needed', only === undefined
+    ? 'The connection has no organisation: connect it again, and choose one at Xero.'
+    : `The connection has ${others.length + 1} organisations: set the tenant ID of one.`)
 }
 
 const pathOf = (id: string): string => `Invoices/${encodeURIComponent(id)}`
@@ -44,10 +64,17 @@ export default defineProvider({
   code: 'xero',
   name: 'Xero',
   docs: 'https://developer.xero.com/documentation/api/accounting/invoices',
-  hosts: ['api.xero.com', 'identity.xero.com'],
+  hosts: ['api.xero.com', 'identity.xero.com', 'login.xero.com'],
   settings: Settings,
+  connect: {
+    authorizationUrl: 'https://login.xero.com/identity/connect/authorize',
+    tokenUrl: 'https://identity.xero.com/connect/token',
+    scope: 'offline_access accounting.invoices accounting.contacts',
+    clientId: 'clientId',
+    clientSecret: 'clientSecret'
+  },
   errors: { at: ['/Type', '/Title'], message: ['/Elements/0/ValidationErrors/0/Message', '/Detail', '/Message'] },
-  check: (call) => call.http.get(...ask(call, 'Invoices', { query: { page: '1', pageSize: '1' } }), Invoices),
+  check: async (call) => await call.http.get(...await ask(call, 'Invoices', { query: { page: '1', pageSize: '1' } }), Invoices),
   services: {
     invoicing: {
       documentTypes: ['INVOICE'],
@@ -68,19 +95,19 @@ export default defineProvider({
 
       async dispatch (request, call) {
         const json = { ...invoiceFields(request, call.settings), Reference: call.reference }
-        return responseOf(await call.http.put(...ask(call, 'Invoices', { query: { unitdp: '4' }, json }), Invoices))
+        return responseOf(await call.http.put(...await ask(call, 'Invoices', { query: { unitdp: '4' }, json }), Invoices))
       },
 
       async lookup (_request, call) {
         const query = { where: `Reference=="${call.reference}"` }
-        const answer = await call.http.get(...ask(call, 'Invoices', { query }), Invoices)
+        const answer = await call.http.get(...await ask(call, 'Invoices', { query }), Invoices)
         return answer.Invoices.length === 0 ? { found: 'absent' } : { found: 'accepted', response: responseOf(answer) }
       },
 
-      status: async ({ id }, call) => responseOf(await call.http.get(...ask(call, pathOf(id)), Invoices)),
+      status: async ({ id }, call) => responseOf(await call.http.get(...await ask(call, pathOf(id)), Invoices)),
 
       async document ({ id }, call) {
-        const [url, request] = ask(call, pathOf(id), { headers: { accept: 'application/pdf' } })
+        const [url, request] = await ask(call, pathOf(id), { headers: { accept: 'application/pdf' } })
         return await call.http.download(url, { ...request, filename: `${id}.pdf` })
       }
     }

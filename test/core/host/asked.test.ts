@@ -17,6 +17,7 @@ void t.test('each choice that a provider has is read from its process, and no ot
     [['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], (method) => ['request', { ...requestWith({}), method }]],
     [['RS256', 'ES256', 'EdDSA', 'HS256'], (algorithm) => ['request', jwtWith(algorithm)]],
     [['client_credentials', 'password', 'jwt_bearer'], (grant) => ['request', signInWith({ grant })]],
+    [['authorization_code'], (grant) => ['request', requestWith({ oauth2: { grant } })]],
     [['basic', 'body'], (clientAuth) => ['request', signInWith({ clientAuth })]],
     [['repeated', 'brackets', 'indexed'], (arrays) => ['request', requestWith({ arrays })]],
     [['text', 'xml'], (replyAs) => ['request', requestWith({ replyAs })]],

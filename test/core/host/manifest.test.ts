@@ -79,6 +79,20 @@ await t.test('what a definition leaves out is empty', (t) => {
   t.end()
 })
 
+const connect = {
+  authorizationUrl: 'https://api.acme.example/authorize',
+  tokenUrl: 'https://login.files.acme.example/token',
+  clientId: 'server',
+  clientSecret: 'token'
+}
+
+const withConnect = (changes: object): object => ({ connect: { ...connect, ...changes } })
+
+await t.test('a connection at declared hosts is accepted', (t) => {
+  has(t, deriveManifest({ ...sample, connect }, '1.2.3'), { ok: true, value: { connect } })
+  t.end()
+})
+
 const invoicing = sample.services.invoicing
 const withInvoicing = (changes: object): object => ({ services: { invoicing: { ...invoicing, ...changes } } })
 
@@ -87,6 +101,19 @@ const refused: [string, object, string][] = [
   ['a service that is no object', { services: { invoicing: true } }, '/services/invoicing Expected object, got boolean.'],
   ['services as a list', { services: [] }, '/services Expected object, got array.'],
   ['no settings', { settings: undefined }, '/settings The field "settings" is required.'],
+  ['a connection at a host that is not declared', withConnect({ tokenUrl: 'https://login.other.example/token' }),
+    '/connect/tokenUrl "login.other.example" is not in "hosts", which has api.acme.example, *.files.acme.example.'],
+  ['a connection over plain HTTP', withConnect({ authorizationUrl: 'http://api.acme.example/authorize' }),
+    '/connect/authorizationUrl Expected: an https URL without a query.'],
+  ['a connection with a query', withConnect({ authorizationUrl: 'https://api.acme.example/authorize?state=1' }),
+    '/connect/authorizationUrl Expected: an https URL without a query.'],
+  ['a connection of a client that is no setting', withConnect({ clientId: 'client' }), '/connect/clientId There is no setting "client".'],
+  ['a connection of a client whose id is secret', withConnect({ clientId: 'token' }),
+    '/connect/clientId The client id stands in the address of the vendor\'s page: it is no Secret().'],
+  ['a connection of a client whose secret everybody sees', withConnect({ clientSecret: 'server' }),
+    '/connect/clientSecret The client secret must be a Secret().'],
+  ['a connection with a field of the host', withConnect({ parameters: { state: '1', prompt: 'consent' } }),
+    '/connect/parameters/state The host sets "state".'],
   ['documentation that is not a web page', { docs: 'http://docs.example' }, '/docs Does not match the pattern ^https://.'],
   [
     'an unknown kind of idempotency',

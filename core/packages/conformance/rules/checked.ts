@@ -5,6 +5,7 @@ import type { CheckFixture } from '../fixtures/fixture.ts'
 import type { Named } from '../fixtures/fixtures.ts'
 import { idempotencyKeys, references } from '../fixtures/prepare.ts'
 import { type Case, judged, skipped } from '../report.ts'
+import { connectionOf } from '../run/connection.ts'
 import { type InjectedFault, injectedFaults, isSignIn } from '../run/fault-injection.ts'
 import { memoryLog, memoryState } from '../run/memory.ts'
 import { type ExchangeSession, now } from '../run/vendor-double.ts'
@@ -79,7 +80,13 @@ async function run (
 ): Promise<Run> {
   const session = await stage.play({ exchange: fillPlaceholders(exchange, filling), ...(attack !== undefined && { attack }) })
   const none = (): Promise<never> => Promise.reject(new TypeError('A check has no documents and no checkpoint.'))
-  const resources = { network: session.network, account: 'the company', documents: { read: none, keep: none }, checkpoint: { save: none } }
+  const resources = {
+    network: session.network,
+    account: 'the company',
+    documents: { read: none, keep: none },
+    checkpoint: { save: none },
+    ...connectionOf(installed)
+  }
   const { reference, idempotencyKey } = filling
   const context = {
     settings,

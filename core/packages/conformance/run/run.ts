@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { isDeepStrictEqual } from 'node:util'
+import { connectionOf } from './connection.ts'
 import { credentialsInBody } from './credentials.ts'
 import { type LogLine, memoryLog, memoryState } from './memory.ts'
 import { errorWithStack } from './trace.ts'
@@ -75,9 +76,10 @@ export async function run (
   const watched = observed(installed, call, seen, () => done.resolve(undefined))
   try {
     // A request for an access token is not aborted with one call, because other calls may wait for it. It ends with its connection.
-    const result = await ask(watched, call, contextOf(call, playing, { disk, log, saved }), { limit, signal: playing.givenUp }).finally(
-      playing.close
-    )
+    const result = await ask(watched, call, contextOf(installed, call, playing, { disk, log, saved }), { limit, signal: playing.givenUp })
+      .finally(
+        playing.close
+      )
     if (!seen.ended) await withTimeLimit(endLimit, done.promise).catch(() => undefined)
     return { result, requests: playing.requests, mails: playing.mails, saved, lines: log.lines, seen }
   } finally {
@@ -86,6 +88,7 @@ export async function run (
 }
 
 function contextOf (
+  installed: InstalledProvider,
   call: FixtureCall,
   { network, requests }: ExchangeSession,
   { disk, log, saved }: { disk: string, log: Log, saved: CallRun['saved'] }
@@ -102,6 +105,7 @@ function contextOf (
     resources: {
       network,
       account: 'the company',
+      ...connectionOf(installed),
       documents: documentsOf(call),
       checkpoint: { ...(call.checkpointed !== undefined && { id: call.checkpointed }), save },
       disk: { root: disk, folder: 'company' }

@@ -1,0 +1,171 @@
+import { hash, randomBytes } from 'node:crypto'
+import type { Actor } from '../access/account.ts'
+import { digestOf } from '../access/api-key.ts'
+import type { Keyring } from '../access/keyring.ts'
+import { DispatchError, refusal } from '../contract/errors.ts'
+import type { ConnectView } from '../contract/response.ts'
+import { RequestFailure } from '../host/call/request-outcome.ts'
+import { type Host, offeredTo } from '../host/host.ts'
+import type { Network } from '../host/http/network.ts'
+import { usableFor } from '../host/http/oauth.ts'
+import { askForToken, clientSignIn, type IssuedToken } from '../host/http/token-endpoint.ts'
+import { clientDigest, clientIdOf, clientOf, type Connect } from '../host/manifest/connect.ts'
+import type { Configurations, Owner, StoredConfiguration } from '../store/configuration/configurations.ts'
+import { type ConnectionRef, deleteConnection, dropRequest, endRequest, findRequest, insertRequest, keepCode, returnRequest,
+  storeConnection, takeRequest } from '../store/configuration/connections.ts'
+import type { Database } from '../store/db/database.ts'
+import type { SealedRequest } from '../store/db/schema.ts'
+import type { AuditAuthor } from '../store/tenants/audit.ts'
+import { whyNotInstalled } from './choose.ts'
+import { openFor, sealFor, sealTokens } from './connection.ts'
+import { servingIn } from './serving.ts'
+import { openConfiguration } from './vault.ts'
+
+/** What a vendor appends to the address of the callback (RFC 6749, 4.1.2). */
+export type VendorAnswer = { state?: string, code?: string, error?: string, errorDescription?: string }
+
+/** Where a person stands who has come back from the vendor. `confirmation` is for the user alone who has begun. */
+export type Returned =
+  | { came: 'confirmed', company: string, provider: string, confirmation: string }
+  | { came: 'refused', company: string, provider: string, why: string }
+  | { came: 'unknown' }
+
+/**
+ * Connects configurations with accounts at their vendors. The vendor sends the person's browser to an address that asks for no sign-in;
+ * what it brings counts only once the user who began has confirmed it. So a link that somebody else opened connects nobody else's account.
+ */
+export type Connecting = {
+  /** The address of the vendor's page, for the browser of whoever has the account there. Throws `not_found`, `conflict`. */
+  begin: (actor: Actor, owner: Owner, code: string) => Promise<ConnectView>
+  /** Keeps what the vendor has sent the browser with. */
+  arrive: (provider: string, answer: VendorAnswer) => Promise<Returned>
+  /**
+   * Exchanges the vendor's code for tokens. Throws `validation_failed` for a confirmation that is none of the user's, and
+   * `authentication_error` or `provider_unavailable` as the vendor answers; after the last it can be confirmed again.
+   */
+  confirm: (actor: Actor, owner: Owner, code: string, confirmation: string, author: AuditAuthor) => Promise<void>
+  /** Forgets the tokens. Throws `not_found` when there are none. */
+  disconnect: (owner: Owner, code: string, author: AuditAuthor) => Promise<void>
+}
+
+type Options = {
+  configurations: Configurations
+  host: Host
+  keyring: Keyring
+  network: Pick<Network, 'transport'>
+  database: Database
+  publicUrl: string
+  now: () => Date
+}
+
+/** Where a vendor sends the browser back to: an address of its own for each provider (RFC 9700, 4.4). */
+export function redirectUriOf (publicUrl: string, code: string): string {
+  return `${publicUrl}/api/connect/${code}/callback`
+}
+
+const random = (): string => randomBytes(32).toString('base64url')
+
+export function createConnecting ({ configurations, host, keyring, network, database, publicUrl, now }: Options): Connecting {
+  async function find (owner: Owner, code: string): Promise<Connectable> {
+    const offered = offeredTo(host, owner.companyId)
+    const installed = offered.find(code)
+    if (installed === undefined) throw new DispatchError('not_found', whyNotInstalled(offered, code))
+    const { configurations: all } = await configurations.latest(owner.companyId)
+    const stored = all.find(({ providerCode, userId }) => providerCode === code && userId === owner.userId)
+    if (stored === undefined) throw new DispatchError('not_found', `There is no configuration of a provider "${code}" here: set one first.`)
+    const { provider: { manifest: { connect } }, configuration } = servingIn(keyring, owner.companyId, installed, stored)
+    if (connect === undefined) {
+      throw new DispatchError('conflict', `The provider "${code}" signs in with its settings: there is nothing to connect.`)
+    }
+    return { connect, configuration, ref: { companyId: owner.companyId, account: stored.account } }
+  }
+
+  return {
+    async begin ({ userId }, owner, code) {
+      const { connect, configuration: { settings: { plain }, sandbox }, ref } = await find(owner, code)
+      const [state, verifier] = [random(), random()]
+      const client = clientDigest(connect, plain, sandbox)
+      const sealed = { verifier: sealFor(keyring, ref, verifier) }
+      const expiresAt = await insertRequest(database, { ...ref, userId, state: digestOf(state), client, sealed })
+      const redirectUri = redirectUriOf(publicUrl, code)
+      const url = new URL(connect.authorizationUrl)
+      url.search = String(new URLSearchParams({
+        ...connect.parameters,
+        response_type: 'code',
+        client_id: clientIdOf(connect, plain),
+        redirect_uri: redirectUri,
+        ...(connect.scope !== undefined && { scope: connect.scope }),
+        state,
+        code_challenge: hash('sha256', verifier, 'base64url'),
+        code_challenge_method: 'S256'
+      }))
+      return { url: url.href, redirectUri, expiresAt: expiresAt.toISOString() }
+    },
+
+    async arrive (code, answer) {
+      const state = digestOf(answer.state ?? '')
+      const request = await findRequest(database, state)
+      if (request?.providerCode !== code) return { came: 'unknown' }
+      const { company, sealed } = request
+      const provider = host.find(code)?.manifest.name ?? code
+      if (answer.code === undefined) {
+        await dropRequest(database, state)
+        return { came: 'refused', company, provider, why: answer.errorDescription ?? answer.error ?? 'It gave no reason.' }
+      }
+      const confirmation = random()
+      const withCode: SealedRequest = { ...sealed, code: sealFor(keyring, request, answer.code) }
+      const kept = await keepCode(database, state, { sealed: withCode, confirmation: digestOf(confirmation) })
+      return kept ? { came: 'confirmed', company, provider, confirmation } : { came: 'unknown' }
+    },
+
+    async confirm ({ userId }, owner, code, given, author) {
+      const { connect, configuration, ref } = await find(owner, code)
+      const confirmation = digestOf(given)
+      const taken = await takeRequest(database, { ...ref, userId, confirmation })
+      if (taken?.sealed.code === undefined || taken.client !== clientDigest(connect, configuration.settings.plain, configuration.sandbox)) {
+        throw refusal('validation_failed', [{
+          path: '/confirmation',
+          code: 'not_valid',
+          message: 'It is none that you were given within the last 10 minutes, or the settings have changed since: connect it again.'
+        }])
+      }
+      const form = {
+        grant_type: 'authorization_code',
+        code: openFor(keyring, ref, taken.sealed.code),
+        redirect_uri: redirectUriOf(publicUrl, code),
+        code_verifier: openFor(keyring, ref, taken.sealed.verifier)
+      }
+      const client = clientOf(connect, openConfiguration(keyring, owner.companyId, configuration))
+      const issued = await askForToken(network.transport, new URL(connect.tokenUrl), clientSignIn(client, form)).catch((error: unknown) =>
+        giveUp(ref, confirmation, error)
+      )
+      await storeConnection(database, ref, {
+        client: taken.client,
+        tokens: sealTokens(keyring, ref, issued),
+        usableFor: usableFor(issued.lifetime),
+        userId,
+        providerCode: code
+      }, { author, at: now() })
+    },
+
+    async disconnect (owner, code, author) {
+      const { ref } = await find(owner, code)
+      if (await deleteConnection(database, ref, code, { author, at: now() })) return
+      throw new DispatchError('not_found', `The configuration of the provider "${code}" is not connected.`)
+    }
+  }
+
+  /** A code that the vendor has refused is of no use any more; where the vendor was not reached, it is tried again. */
+  async function giveUp (ref: ConnectionRef, confirmation: Buffer, error: unknown): Promise<IssuedToken> {
+    if (!(error instanceof RequestFailure)) throw error
+    const { message } = error
+    if (error.verdict === 'refused') {
+      await endRequest(database, ref)
+      throw new DispatchError('authentication_error', `${message} Connect it again.`, { cause: error })
+    }
+    await returnRequest(database, ref, confirmation)
+    throw new DispatchError('provider_unavailable', `${message} Confirm it again.`, { cause: error })
+  }
+}
+
+type Connectable = { connect: Connect, configuration: StoredConfiguration, ref: ConnectionRef }

@@ -1,0 +1,7 @@
+/** The sign-in of a configuration that a person has connected with the vendor's account. */
+export type Connection = {
+  /** The access token, renewed where it has expired. `cached`: it was there before. Throws a RequestFailure. */
+  token: () => Promise<{ value: string, cached: boolean }>
+  /** The vendor has refused this token: the next call of `token` renews it. */
+  drop: (value: string) => Promise<void>
+}

@@ -1,0 +1,71 @@
+import type { FastifyPluginCallback } from 'fastify'
+import { type Html, html } from '../../html.ts'
+import type { Words } from '../language/language.ts'
+import { ApiRefused, type ConfigurationView, type ConnectView } from '../session/api.ts'
+import { visitOf } from '../session/visit.ts'
+import { notice, page, time } from './layout.ts'
+
+type Named = { Params: { code: string } }
+
+const pathOf = (code: string): string => `/api/v1/company/providers/${encodeURIComponent(code)}/connect`
+
+/** Connecting a provider with the company's account at the vendor: the way there, the way back, the end. */
+export const connectPages: FastifyPluginCallback = (app, _options, done) => {
+  // A link, because browsers let no form of a page with this policy lead to another site.
+  app.get<Named>('/providers/:code/connect', async (request, reply) => {
+    const { url } = await visitOf(request).api.read<ConnectView>(pathOf(request.params.code))
+    return reply.redirect(url, 303)
+  })
+
+  app.get<Named & { Querystring: { confirmation?: unknown } }>('/providers/:code/connected', (request, reply) => {
+    const visit = visitOf(request)
+    const { params: { code }, query: { confirmation } } = request
+    return reply.page(page({ ...visit, path: `/console/providers/${code}` }, {
+      title: visit.words.connection,
+      section: 'providers',
+      main: question(visit.words, code, typeof confirmation === 'string' ? confirmation : '')
+    }))
+  })
+
+  app.post<Named & { Body: URLSearchParams }>('/providers/:code/connected', async (request, reply) => {
+    const { params: { code }, body } = request
+    const confirmed = await visitOf(request).api.send('POST', pathOf(code), { confirmation: body.get('confirmation') ?? '' })
+    if (!confirmed.ok) throw new ApiRefused(confirmed)
+    return reply.redirect(`/console/providers/${code}`, 303)
+  })
+
+  app.post<Named>('/providers/:code/disconnect', async (request, reply) => {
+    const { params: { code } } = request
+    const ended = await visitOf(request).api.send('DELETE', pathOf(code))
+    if (!ended.ok) throw new ApiRefused(ended)
+    return reply.redirect(`/console/providers/${code}`, 303)
+  })
+  done()
+}
+
+function question (words: Words, code: string, confirmation: string): Html {
+  return html`<section><form method="post" action="/console/providers/${code}/connected">
+<p>${words.connectConfirm}</p><input type="hidden" name="confirmation" value="${confirmation}">
+<div class="actions"><button>${words.connect}</button> <a href="/console/providers/${code}">${words.cancelBack}</a></div></form></section>`
+}
+
+const tones = { connected: 'good', not_connected: 'warn', ended: 'bad' } as const
+
+/** The connection of a stored configuration, where its provider has one. */
+export function connectionSection (words: Words, { code, connection, problems = [] }: ConfigurationView): Html {
+  if (connection === undefined) return html``
+  const { state, connectedAt, redirectUri } = connection
+  const problem = problems.find(({ path }) => path === '/connection')
+  return html`<section aria-labelledby="connection"><h2 id="connection">${words.connection} ${badgeOf(words, state)}</h2>
+<p>${words.connectIntro}</p>${problem === undefined || state !== 'ended' ? html`` : notice('bad', html`<p>${problem.message}</p>`)}
+${connectedAt === undefined ? html`` : html`<p>${words.connectedAt} ${time(connectedAt)}</p>`}
+<div class="field"><label for="redirect">${words.redirectUri}</label><input id="redirect" readonly value="${redirectUri}"></div>
+<p><a href="/console/providers/${code}/connect">${state === 'connected' ? words.connectAgain : words.connect}</a></p>${
+    state === 'not_connected' ? html`` : html`<hr><form method="post" action="/console/providers/${code}/disconnect">
+<p>${words.disconnectIntro}</p><div class="actions"><button class="danger">${words.disconnect}</button></div></form>`
+  }</section>`
+}
+
+function badgeOf (words: Words, state: keyof typeof tones): Html {
+  return html`<span class="badge ${tones[state]}">${words[`connection_${state}`]}</span>`
+}
