@@ -1,3 +1,4 @@
+import { countSecretsByMasterKey } from '@dispatch/core'
 import { sql } from 'kysely'
 import { hash } from 'node:crypto'
 import t, { type Test } from 'tap'
@@ -6,6 +7,7 @@ import { contains, has, lacks } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { type Answer, invoiceRequest, type Login, seededDatabase, startService } from '../support/service.ts'
 import { vendorOf } from '../support/vendor.ts'
+import { openConsole } from './support/console.ts'
 import { testProviders } from './support/providers.ts'
 
 const { vendor, network } = await vendorOf(t)
@@ -83,6 +85,10 @@ async function connected (t: Test, name: string, expiresIn = 3600) {
   return company
 }
 
+/** The secrets that a new master key wraps. */
+const countSealed = async (): Promise<number> =>
+  (await countSecretsByMasterKey(service.app.get('database'))).values().reduce((sum, count) => sum + count, 0)
+
 const connectionOf = async (login: Login): Promise<unknown> => {
   const { body: { company: { providers: [view] } } } = await send('GET', '/api/v1/my/config', {}, login)
   return { state: view.connection.state, valid: view.valid, problems: view.problems?.map(({ code }: { code: string }) => code) }
@@ -123,10 +129,12 @@ await t.test('a configuration is connected in three steps, and then signs in', a
   t.equal(page.headers.get('cache-control'), 'no-store')
   t.same(vendor.requests, [], 'the vendor is asked nothing before the confirmation')
 
+  const sealed = await countSealed()
   has(t, await confirm(confirmationIn(page), admin), {
     status: 200,
     body: { code: 'books', valid: true, connection: { state: 'connected', connectedAt: String } }
   })
+  t.equal(await countSealed(), sealed, 'two tokens in place of the verifier and the code')
   const [exchange] = requestsTo('/token')
   t.equal(exchange?.headers['authorization'], `Basic ${Buffer.from(`client-1:${secret}`).toString('base64')}`)
   const { code_verifier: verifier = '', ...form } = exchange?.form ?? {}
@@ -295,6 +303,29 @@ await t.test('a private configuration has a connection of its own', async (t) =>
   has(t, await send('POST', `${own}/connect`, { body: { confirmation } }, member), { body: { connection: { state: 'connected' } } })
   await dispatch(member)
   t.equal(requestsTo('/invoices').at(-1)?.headers['authorization'], 'Bearer access-7')
+})
+
+await t.test('in the console it is a link, a question and a button', async (t) => {
+  const { admin } = await service.company('console')
+  const { signIn, open, post } = openConsole(service)
+  await configure(admin)
+  issue(3600)
+  const cookie = await signIn(admin)
+  const before = await open('/providers/books', cookie)
+  contains(t, before.body, 'value="https://dispatch.example.com/api/connect/books/callback"')
+  contains(t, before.body, 'href="/console/providers/books/connect"')
+  const away = await open('/providers/books/connect', cookie)
+  const state = new URL(away.headers.get('location') ?? '').searchParams.get('state') ?? ''
+  const [, link = ''] =
+    /href="https:\/\/dispatch\.example\.com\/console([^"]+)"/.exec(String((await come({ code: 'code-1', state })).body)) ?? []
+  t.equal((await open(link, '')).status, 303, 'a session is needed')
+  const question = await open(link, cookie)
+  const [, confirmation = ''] = /name="confirmation" value="([^"]+)"/.exec(String(question.body)) ?? []
+  has(t, await post('/providers/books/connected', { confirmation: 'another' }, cookie), { status: 422 })
+  t.equal((await post('/providers/books/connected', { confirmation }, cookie)).headers.get('location'), '/console/providers/books')
+  contains(t, (await open('/providers/books', cookie)).body, '>connected</span>')
+  await post('/providers/books/disconnect', {}, cookie)
+  contains(t, (await open('/providers/books', cookie)).body, '>not connected</span>')
 })
 
 await t.test('there is nothing to connect without a configuration, or without "connect"', async (t) => {
