@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { hash } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { Type } from 'typebox'
+import { claimRenewal, endRenewal } from '../../core/store/configuration/connections.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { type Answer, invoiceRequest, type Login, seededDatabase, startService } from '../support/service.ts'
@@ -225,6 +226,19 @@ await t.test('an expired token is renewed once, however many calls and processes
   has(t, await dispatch(admin), { status: 200, body: { providerResponse: { id: 'inv-2' } } }, 'also when the vendor takes it no more')
   t.same(requestsTo('/token').at(-1)?.form, { grant_type: 'refresh_token', refresh_token: 'refresh-2' })
   t.equal(requestsTo('/invoices').at(-1)?.headers['authorization'], 'Bearer access-3')
+})
+
+await t.test('of several who find a token expired, one renews it', async (t) => {
+  const { companyId } = await connected(t, 'claimed')
+  const database = service.app.get('database')
+  const { account, version } = await database.owner.selectFrom('connections').select(['account', 'version'])
+    .where('company_id', '=', companyId).executeTakeFirstOrThrow()
+  const claim = (): Promise<boolean> => claimRenewal(database, { companyId, account, version })
+  t.same((await Promise.all([claim(), claim(), claim()])).sort(), [false, false, true])
+  await sql`update connections set renewing_until = now() where account = ${account}`.execute(database.owner)
+  t.equal(await claim(), true, 'its process has ended')
+  await endRenewal(database, { companyId, account, version })
+  t.equal(await claimRenewal(database, { companyId, account, version: version + 1 }), false, 'another token')
 })
 
 /** Continues with this number, for an hour each. */
