@@ -100,14 +100,13 @@ const [waitsFor, looksEvery] = [20_000, 200]
 
 async function tokenOf (options: Options, connected: Connected): Promise<Token> {
   const { database, keyring } = options
-  const { connect, ref, provider, configuration, settings } = connected
+  const { ref, provider, configuration } = connected
   const until = performance.now() + waitsFor
   for (;;) {
     const row = await readConnection(database, ref)
     const problem = connectionProblem(provider, { ...configuration, ...stateOf(row) })
-    if (row === undefined || problem !== undefined || row.client !== clientDigest(connect, settings, configuration.sandbox)) {
-      throw refused(problem ?? { code: 'not_connected', message: 'The configuration has changed since it was connected.' })
-    }
+    if (problem !== undefined) throw refused(problem)
+    if (row === undefined) throw new TypeError('What is not connected has a problem.')
     if (row.usable) return { value: openFor(keyring, ref, row.tokens.access), cached: true, version: row.version }
     if (!row.renewing && await claimRenewal(database, { ...ref, version: row.version })) return await renew(options, connected, row)
     if (performance.now() > until) throw new RequestFailure('not done', 'Another process has not renewed the access token yet.')
