@@ -1,11 +1,11 @@
 import t from 'tap'
-import { clockAt } from '../support/clock.ts'
+import { clockAt, idsAt } from '../support/clock.ts'
 import { has } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { invoiceRequest, type Login, startService } from '../support/service.ts'
 
 const clock = clockAt('2026-03-14T09:30:00.000Z')
-const service = await startService(t, { replacements: { renderer: quickRenderer, now: clock.now } })
+const service = await startService(t, { replacements: { renderer: quickRenderer, now: clock.now, newId: idsAt(clock.now) } })
 
 type List = { data: any[], nextCursor: string | null }
 const list = async (query: string, login?: Login): Promise<List> =>

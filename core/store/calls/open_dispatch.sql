@@ -32,6 +32,10 @@ begin
     metadata, document_type, document_number, recipient, callback_url, request_id, test, moment, opened.run_id is null, opened.run_id,
     lease_end, job_due
   from jsonb_populate_record(null::dispatches, opened.dispatch);
+  if opened.dispatch->'metadata' <> '{}' then
+    insert into dispatch_metadata (company_id, pair, dispatch_id)
+    select opened.company_id, metadata_pair(key, value), opened.dispatch_id from jsonb_each_text(opened.dispatch->'metadata');
+  end if;
   if opened.documents <> '[]' then
     perform calls.add_documents(opened.company_id, opened.dispatch_id, opened.documents, moment);
   end if;

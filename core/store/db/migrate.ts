@@ -23,6 +23,7 @@ import * as adapterSettings from '../migrations/025-adapter-settings.ts'
 import * as providerLists from '../migrations/026-provider-lists.ts'
 import * as sessions from '../migrations/029-sessions.ts'
 import * as connections from '../migrations/031-connections.ts'
+import * as search from '../migrations/034-search.ts'
 import { createDatabaseFunctions } from './database-functions.ts'
 import type { Database } from './database.ts'
 
@@ -50,7 +51,8 @@ const migrations = {
   '025-adapter-settings': adapterSettings,
   '026-provider-lists': providerLists,
   '029-sessions': sessions,
-  '031-connections': connections
+  '031-connections': connections,
+  '034-search': search
 }
 
 /** PostgreSQL 15, the oldest version with `nulls not distinct`, which the schema uses. */

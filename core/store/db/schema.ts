@@ -1,7 +1,7 @@
 import type { Json, JsonObject, Problem } from '@dispatch/common'
 import type { TemplateSource } from '@dispatch/documents'
 import type { PackageManifest, PublicKey } from '@dispatch/marketplace'
-import type { ColumnType, Generated } from 'kysely'
+import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
 import type { KeyMode, Role } from '../../access/account.ts'
 import type { Envelope } from '../../access/keyring.ts'
 import type { AttemptOutcome, CallbackState, CallbackType } from '../../contract/callbacks.ts'
@@ -114,6 +114,7 @@ export type Tables = {
     impersonator_id: number | null
     status: DispatchStatus
     services: string[]
+    path: GeneratedAlways<string>
     template_id: number | null
     template_version: number | null
     data: Plain<JsonObject> | null
@@ -122,6 +123,7 @@ export type Tables = {
     document_type: string | null
     document_number: string | null
     recipient: string | null
+    recipient_key: GeneratedAlways<string | null>
     request_id: string
     created_at: Date
     finished_at: Date | null
@@ -132,6 +134,7 @@ export type Tables = {
     callback_sequence: Generated<number>
     test: Generated<boolean>
   }
+  dispatch_metadata: { company_id: number, pair: Buffer, dispatch_id: string }
   documents: {
     document_id: string
     company_id: number

@@ -1,8 +1,7 @@
-import { type ExpressionBuilder, type Selectable, sql } from 'kysely'
-import type { DeferredState, DispatchStatus } from '../../contract/states.ts'
+import { type Selectable, sql } from 'kysely'
 import type { CompanyQueries, Database } from '../db/database.ts'
 import type { Tables } from '../db/schema.ts'
-import { hasDeferred } from './deferred-states.ts'
+import { type DispatchFilter, type DispatchPage, searchDispatches } from './dispatch-search.ts'
 
 export type DispatchRow = Selectable<Tables['dispatches']>
 export type StepRow = Selectable<Tables['steps']>
@@ -25,54 +24,15 @@ export async function readDispatch (queries: CompanyQueries, companyId: number, 
   return row === undefined ? undefined : (await withSteps(queries, companyId, [row]))[0]
 }
 
-/** What dispatches are filtered by; times are inclusive from, exclusive to. */
-export type DispatchFilter = {
-  status?: DispatchStatus
-  /** Only tests. */
-  test?: true
-  service?: string
-  /** Has a deferred step in this state. */
-  deferred?: DeferredState
-  documentNumber?: string
-  /** Case does not matter. */
-  recipient?: string
-  metadata?: Readonly<Record<string, string>>
-  from?: Date
-  to?: Date
-}
-
 /** A page of the company's dispatches, the newest first. Ids grow with time, so the last id of a page is its cursor. */
 export async function listDispatches (
   database: Database,
   companyId: number,
   filter: DispatchFilter,
-  page: { limit: number, after?: string }
+  page: DispatchPage
 ): Promise<DispatchRecord[]> {
-  return database.snapshot(companyId, async (queries) => {
-    const rows = await queries.selectFrom('dispatches').selectAll()
-      .where('company_id', '=', companyId)
-      .where((where) => where.and(conditions(where, filter)))
-      .$if(page.after !== undefined, (query) => query.where('dispatch_id', '<', page.after ?? ''))
-      .orderBy('dispatch_id', 'desc').limit(page.limit).execute()
-    return withSteps(queries, companyId, rows)
-  })
-}
-
-function conditions (
-  where: ExpressionBuilder<Tables, 'dispatches'>,
-  { status, test, service, deferred, documentNumber, recipient, metadata, from, to }: DispatchFilter
-) {
-  return [
-    ...(test === undefined ? [] : [where('test', '=', test)]),
-    ...(status === undefined ? [] : [where('status', '=', status)]),
-    ...(service === undefined ? [] : [sql<boolean>`${service} = any (services)`]),
-    ...(deferred === undefined ? [] : [hasDeferred(deferred)]),
-    ...(documentNumber === undefined ? [] : [where('document_number', '=', documentNumber)]),
-    ...(recipient === undefined ? [] : [sql<boolean>`lower(recipient) = lower(${recipient})`]),
-    ...(metadata === undefined ? [] : [sql<boolean>`metadata <> '{}' and metadata @> ${JSON.stringify(metadata)}::jsonb`]),
-    ...(from === undefined ? [] : [where('created_at', '>=', from)]),
-    ...(to === undefined ? [] : [where('created_at', '<', to)])
-  ]
+  return database.snapshot(companyId,
+    async (queries) => withSteps(queries, companyId, await searchDispatches(queries, companyId, filter, page)))
 }
 
 async function withSteps (queries: CompanyQueries, companyId: number, rows: readonly DispatchRow[]): Promise<DispatchRecord[]> {

@@ -1,12 +1,10 @@
 import { sql } from 'kysely'
 import type { DispatchStatus } from '../../contract/states.ts'
 import type { Database } from '../db/database.ts'
+import { firstIdAt, skew } from './dispatch-search.ts'
 
 /** How many dispatches there are of a service and a status; one of several services counts for each of them. */
 export type StatusCount = { service: string, status: DispatchStatus, count: number }
-
-/** By how many milliseconds the clock that made an id may differ from that of the database. */
-const skew = 3_600_000
 
 /** Counts the company's dispatches that were created from one time on and before another, by service and status. */
 export async function countDispatches (
@@ -24,10 +22,4 @@ export async function countDispatches (
       group by service, status order by service, status`.execute(queries)
     return rows
   })
-}
-
-/** The lowest UUIDv7 of a millisecond (RFC 9562, 5.7). With it the index of ids is read from there on. */
-function firstIdAt (milliseconds: number): string {
-  const digits = Math.max(0, milliseconds).toString(16).padStart(12, '0')
-  return `${digits.slice(0, 8)}-${digits.slice(8)}-0000-0000-000000000000`
 }

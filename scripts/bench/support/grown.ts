@@ -18,6 +18,8 @@ const statements = [
       case when n < $1 / 10 then jsonb_build_object('number', n, 'customer', jsonb_build_object('name', 'Ada Lovelace', 'city', 'London'), 'lines', '[]'::jsonb) end, jsonb_build_object('orderId', 'A-' || n),
       case when paid then 'INVOICE' end, case when paid then '2026-' || n end, case when paid then 'customer-' || n || '@example.com' end, 'req-' || n, at, at, not paid
     from old`,
+  `insert into dispatch_metadata (company_id, pair, dispatch_id)
+    select company_id, metadata_pair('orderId', 'A-' || n), dispatch_id from old`,
   `insert into steps (step_id, company_id, dispatch_id, position, service, provider_code, provider_version, chosen_by, configured_by, sandbox, fields, request_settings, price, held, charged, status, remote_id, response)
     select step_id, company_id, dispatch_id, 0, case when paid then 'invoicing' else 'sms' end, 'simulator', '1.0.0', 'company', 'company', false, '{"documentType":"INVOICE"}', '{}',
       case when paid then 1 else 0 end, 0, case when paid then 1 else 0 end, 'accepted', 'sim_' || n, jsonb_build_object('id', 'sim_' || n, 'status', 'accepted')
