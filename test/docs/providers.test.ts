@@ -92,6 +92,14 @@ await t.test('the example of XML passes the kit', async (t) => {
   t.ok(cases.some(({ rule, status }) => rule === 'mapped' && status === 'passed'))
 })
 
+await t.test('the example of a connected account passes the kit', async (t) => {
+  const folder = await directory(t)
+  await writeFiles(folder)
+  const { provider, cases } = await runConformance(join(folder, 'pigeon-loft'))
+  t.equal(provider, 'pigeon-loft')
+  t.strictSame(cases.filter(({ status }) => status === 'failed'), [])
+})
+
 /** The types whose fields an integrator writes or is given. */
 const described = [
   ['manifest/definition', 'ProviderDefinition'],
