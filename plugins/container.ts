@@ -11,13 +11,13 @@ import { type Accounts, type Adapters, type Addresses, type ApiKeys, type Assets
   createStatusChangeHandler, createStatusQuery, createTemplateEditor, createTemplates, createTokens, createUsers, createWebhookReceiver,
   createWebhookVerifier, type CredentialCheck, type Credentials, type Database, demo, type DocumentLinks, type DocumentSpool,
   type DocumentUrl, type Downloads, type EventSpool, type FetchJson, type FileStore, type Freshness, type Host, type Impersonation,
-  type Inbox, type KeyAdministration, type Keyring, type Leases, type LeaseTimes, leaseTimes, linkOf, type Log, type Marketplace,
-  measureSkew, migrate, type Network, openAdapters, openDatabase, openEventSpool, openOutcomeSpool, openQueue, type Outbox,
-  type OutcomeSpool, type PassedTrials, type Pipeline, type PipelineDependencies, type PipelineJobs, type ProviderAdministration,
-  type ProviderSync, type Queue, readLinkKey, reasonsOf, type Receive, receiveFile, recordCrash, type ReleaseQueue, type RepeatingTask,
-  runEvery, type SandboxState, type Sessions, type SigningKeys, startOutcomeDrain, startProviderSync, startWorker, type State,
-  type TemplateEditor, type Templates, type TimeLimits, type Tokens, type Users, waitForDatabase, type WebhookReceiver,
-  type WebhookVerifier, withoutProvider, type Worker } from '@dispatch/core'
+  type Inbox, type InstalledProvider, type KeyAdministration, type Keyring, type Leases, type LeaseTimes, leaseTimes, linkOf, type Log,
+  type Marketplace, measureSkew, migrate, type Network, openAdapters, openDatabase, openEventSpool, openOutcomeSpool, openQueue,
+  type Outbox, type OutcomeSpool, type PassedTrials, type Pipeline, type PipelineDependencies, type PipelineJobs,
+  type ProviderAdministration, type ProviderSync, type Queue, readLinkKey, reasonsOf, type Receive, receiveFile, recordCrash,
+  type ReleaseQueue, type RepeatingTask, runEvery, type SandboxState, type Sessions, type SigningKeys, startOutcomeDrain, startProviderSync,
+  startWorker, type State, type TemplateEditor, type Templates, type TimeLimits, type Tokens, type Users, waitForDatabase,
+  type WebhookReceiver, type WebhookVerifier, withoutProvider, type Worker } from '@dispatch/core'
 import { createRenderer, createTemplateWorkers, type Renderer, type TemplateWorkers } from '@dispatch/documents'
 import { randomUUIDv7 } from 'node:crypto'
 import { isIP } from 'node:net'
@@ -225,7 +225,8 @@ const factories: { [Name in keyof AppDependencies]?: (get: App['get']) => AppDep
       log: get('log'),
       ...get('adapters'),
       follow: get('providerSync').reload,
-      catalogs: get('catalogs')
+      catalogs: get('catalogs'),
+      smoke: smokeFaults
     }),
   providerAdministration: (get) => createProviderAdministration({ sync: get('providerSync'), database: get('database'), now: get('now') }),
   breakers: (get) => createBreakers({ now: get('now') }),
@@ -313,6 +314,12 @@ const factories: { [Name in keyof AppDependencies]?: (get: App['get']) => AppDep
       standIn: demo.provider,
       offered: get('selectableProviders')
     })
+}
+
+/** Loads the kit when a package is taken in. */
+async function smokeFaults (provider: InstalledProvider, folder: string): Promise<string[]> {
+  const kit = await import('@dispatch/conformance/smoke')
+  return await kit.smokeFaults(provider, folder)
 }
 
 /** In seconds. */

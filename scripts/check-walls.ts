@@ -33,8 +33,8 @@ const walls = [
   { of: /^plugins\//, refuses: /^core\//, rule: 'plugins reach the core through its exports, @dispatch/core' },
   {
     of: /^plugins\//,
-    refuses: /^(providers|scripts|test)\/|^@dispatch\/conformance(\/|$)/,
-    rule: 'plugins know the core and its packages alone'
+    refuses: /^(providers|scripts|test)\/|^@dispatch\/conformance(?!\/smoke$)(\/|$)/,
+    rule: 'plugins know the core and its packages alone, of the kit what an installation runs'
   },
   {
     of: /^plugins\/console\/(?!session\/)/,

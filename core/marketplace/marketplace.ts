@@ -16,7 +16,7 @@ import { adapterNotFound, type Decision, disabling, enabling, installing, offeri
 import { createLook } from './look.ts'
 import { type KnownAdapter, withOffers } from './offers.ts'
 import { migrateSettings } from './settings-migration.ts'
-import { takeIn } from './take-in.ts'
+import { type Smoke, takeIn } from './take-in.ts'
 import type { Surroundings } from './views.ts'
 import { wantedOf } from './wanted.ts'
 
@@ -54,9 +54,10 @@ export type MarketplaceOptions = {
   sandbox: () => Promise<Sandbox>
   follow: () => Promise<unknown>
   catalogs: Catalogs
+  smoke: Smoke
 }
 
-export function createMarketplace ({ database, keyring, log, files, sandbox, follow, catalogs }: MarketplaceOptions): Marketplace {
+export function createMarketplace ({ database, keyring, log, files, sandbox, follow, catalogs, smoke }: MarketplaceOptions): Marketplace {
   const look = createLook(catalogs)
 
   async function change (code: string, decide: Decision, stamp: AuditStamp, belongings: Belongings = {}): Promise<void> {
@@ -68,7 +69,7 @@ export function createMarketplace ({ database, keyring, log, files, sandbox, fol
   async function fetched (code: string, version: string | undefined): Promise<NewPackage | undefined> {
     const [record] = await listAdapters(database, code)
     const wanted = wantedOf(await catalogs.known(), { code, version, here: record?.packages ?? [] })
-    return wanted === undefined ? undefined : await takeIn(await wanted.read(), { files, sandbox })
+    return wanted === undefined ? undefined : await takeIn(await wanted.read(), { files, sandbox, smoke })
   }
 
   /** What the version of a change makes of the settings of all companies, if the change may be made. */
@@ -104,7 +105,7 @@ export function createMarketplace ({ database, keyring, log, files, sandbox, fol
     },
 
     async add (bytes, stamp) {
-      const added = await takeIn(bytes, { files, sandbox })
+      const added = await takeIn(bytes, { files, sandbox, smoke })
       await addPackage(database, added, platform.companyId, stamp)
       return added
     },

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { DispatchError, refusal } from '../contract/errors.ts'
 import { ProviderLoadError } from '../host/call/load-error.ts'
+import type { InstalledProvider } from '../host/load/load.ts'
 import type { Sandbox } from '../host/sandbox/provider.ts'
 import core from '../package.json' with { type: 'json' }
 import type { NewPackage } from '../store/vendor/adapters.ts'
@@ -15,13 +16,18 @@ export const entryName = 'index.js'
 /** Seconds that an adapter may take to load. */
 const loadLimit = 10
 
+/** Tries a provider by the fixtures in its folder: a sentence for each difference. */
+export type Smoke = (provider: InstalledProvider, folder: string) => Promise<string[]>
+
+export type TryOptions = { files: AdapterFiles, sandbox: () => Promise<Sandbox>, smoke: Smoke }
+
 /**
- * Inspects a package and runs it once in the sandbox: it must load there, and be what its manifest says. Nothing of it is left behind.
- * Throws `validation_failed`, whose details have the word for what is wrong.
+ * Inspects a package and tries it in the sandbox: it must load there, be what its manifest says, and do what its fixtures show. Nothing of
+ * it is left behind. Throws `validation_failed`, whose details have the word for what is wrong.
  */
 export async function takeIn (
   bytes: Uint8Array,
-  { files, sandbox }: { files: AdapterFiles, sandbox: () => Promise<Sandbox> }
+  { files, sandbox, smoke }: TryOptions
 ): Promise<NewPackage> {
   const found = inspect(bytes)
   const { integrity, manifest } = found
@@ -30,7 +36,10 @@ export async function takeIn (
   const opened = await sandbox().catch(asNoRoom)
   await using staged = await files.stage(found.files).catch(asNoRoom)
   const { folder } = staged
-  const definition = await tried(found, opened, { folder, digest: integrity, version, publisher, entry: join(folder, entryName) })
+  const place = { folder, digest: integrity, version, publisher, entry: join(folder, entryName) }
+  const definition = await tried(found, opened, place)
+  const faults = await smoke(await opened.open(place, definition, { once: true }), folder)
+  if (faults.length > 0) throw refused('fails_fixtures', `It does not do what its fixtures show: ${faults.slice(0, 3).join(' ')}`)
   const digests = [...found.files].map(([path, content]) => [path, createHash('sha256').update(content).digest('hex')] as const)
   return { integrity, code, version, publisher, manifest, definition, files: Object.fromEntries(digests), bytes }
 }

@@ -73,7 +73,7 @@ export const connectionsRoutes: FastifyPluginCallbackTypebox<Options> = (
       operationId: 'returnFromVendor',
       tags: ['Configuration'],
       summary: 'The page to which a vendor sends the browser back. It shows what confirms the connection.',
-      response: { 200: Page, 400: Page }
+      response: { 200: Page }
     }
   }, async ({ params, query }, reply) => {
     const { state, code, error, error_description: errorDescription } = textsOf(query)
@@ -85,7 +85,7 @@ export const connectionsRoutes: FastifyPluginCallbackTypebox<Options> = (
     }
     const provider = codeIn(params.code)
     const returned = await connecting.arrive(provider, answer)
-    return reply.code(returned.came === 'confirmed' ? 200 : 400).headers(headers).send(pageOf(returned, provider, consoleUrl).markup)
+    return reply.headers(headers).send(pageOf(returned, provider, consoleUrl).markup)
   })
   done()
 }

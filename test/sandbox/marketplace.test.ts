@@ -219,10 +219,39 @@ await t.test('what a company needs is not removed; then it goes, with its files 
   t.same(await readdir(folderOf(again)), [])
 })
 
+/** A fixture of a dispatch that is answered with this status. */
+function shown (status: string): object {
+  const request = { invoicing: { documentType: 'INVOICE' }, data: { number: '1' } }
+  return { service: 'invoicing', settings: {}, request, result: { outcome: 'accepted', response: { id: '1', status } } }
+}
+
+/** The source that asks the vendor for something. */
+function asking (path: string): string {
+  return `await context.http.post('https://api.acme.test${path}', { json: { number: request.data.number } }, {})`
+}
+
+const asked = {
+  ...shown('1.0.0'),
+  exchange: [{ expect: { method: 'POST', url: 'https://api.acme.test/invoices', json: { number: '1' } }, answer: { json: {} } }]
+}
+
+await t.test('a package that does what its fixtures show is taken in, and no process of its trial is left', async (t) => {
+  const before = processesOf(service)
+  const added = await add({ code: 'shown', version: '1.0.0', does: asking('/invoices'), fixtures: { 'send.accepted': asked } })
+  t.equal(added.status, 201, JSON.stringify(added.body))
+  t.equal(processesOf(service), before)
+})
+
 for (const [what, packing, code] of [
   ['throws when it is loaded', { code: 'broken', head: 'throw new Error("no luck")' }, 'does_not_load'],
   ['never finishes loading', { code: 'broken', head: 'for (;;);' }, 'does_not_load'],
-  ['is not what its manifest says', { code: 'broken', says: { hosts: ['api.other.test'] } }, 'manifest_differs']
+  ['is not what its manifest says', { code: 'broken', says: { hosts: ['api.other.test'] } }, 'manifest_differs'],
+  ['does not do what its fixtures show', { code: 'broken', fixtures: { 'send.accepted': shown('2.0.0') } }, 'fails_fixtures'],
+  ['has a fixture that cannot be read', { code: 'broken', fixtures: { 'send.accepted': {} } }, 'fails_fixtures'],
+  ['throws when it is called', { code: 'broken', does: 'throw new Error("no luck")', fixtures: { 'send.accepted': shown('1.0.0') } },
+    'fails_fixtures'],
+  ['asks a vendor for what its fixtures do not show', { code: 'broken', does: asking('/other'), fixtures: { 'send.accepted': asked } },
+    'fails_fixtures']
 ] as const) {
   await t.test(`a package that ${what} is refused, and nothing of it stays`, async (t) => {
     const before = processesOf(service)

@@ -99,7 +99,7 @@ const breaches: [rule: string, file: string, text: string, expected: string][] =
     'plugins do not run the kit',
     'plugins/a.ts',
     'import \'@dispatch/conformance\'',
-    'plugins/a.ts:1 imports @dispatch/conformance: plugins know the core and its packages alone'
+    'plugins/a.ts:1 imports @dispatch/conformance: plugins know the core and its packages alone, of the kit what an installation runs'
   ],
   [
     'plugins do not reach into the core',
@@ -117,7 +117,7 @@ const breaches: [rule: string, file: string, text: string, expected: string][] =
     'plugins do not import providers',
     'plugins/a.ts',
     'const load = () => import(\'../providers/acme/index.ts\')',
-    'plugins/a.ts:1 imports ../providers/acme/index.ts: plugins know the core and its packages alone'
+    'plugins/a.ts:1 imports ../providers/acme/index.ts: plugins know the core and its packages alone, of the kit what an installation runs'
   ],
   [
     'providers do not import the whole core',
@@ -246,7 +246,8 @@ void t.test('every breach is named, in the order of the files', t => {
 /** A page that names every rule, and every package of the tree that has a home. */
 const rules = ['core knows neither plugins nor providers, nor the kit', 'packages know other packages by their names alone',
   'the kit knows @dispatch/core/host and packages', 'packages are reached by their names',
-  'plugins reach the core through its exports, @dispatch/core', 'plugins know the core and its packages alone',
+  'plugins reach the core through its exports, @dispatch/core',
+  'plugins know the core and its packages alone, of the kit what an installation runs',
   'pages of the console reach data through the public API alone', 'providers import @dispatch/core/provider alone',
   '`pdfkit` `piscina` `kysely` `pg` `undici` `nodemailer` `jose` `fastify` `@fastify` `tsyringe` `reflect-metadata`']
 

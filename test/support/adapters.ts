@@ -20,6 +20,8 @@ export type Packing = {
   changelog?: string
   /** The source of its function that migrates settings. */
   migrate?: string
+  /** Its fixtures, by their names. */
+  fixtures?: Record<string, object>
   /** Catalogs list only what has passed the kit. */
   conforms?: true
 }
@@ -35,6 +37,7 @@ export function packed ({
   changelog = '',
   migrate,
   conforms,
+  fixtures = {},
   ...facts
 }: Packing): Uint8Array {
   const { code, version } = facts
@@ -71,7 +74,10 @@ export default defineProvider({
   }
 })
 `
-  return writePackage(manifest, new Map([['index.js', Buffer.from(source)], ['README.md', Buffer.from(`# ${code}\n`)]])).bytes
+  const texts = { 'index.js': source, 'README.md': `# ${code}\n` }
+  const shown = Object.entries(fixtures).map(([name, fixture]) => [`fixtures/${name}.json`, JSON.stringify(fixture)] as const)
+  const files = [...Object.entries(texts), ...shown].map(([path, text]) => [path, Buffer.from(text)] as const)
+  return writePackage(manifest, new Map(files)).bytes
 }
 
 function manifestOf ({ code, version, hosts = ['api.acme.test'], settings = { type: 'object', properties: {} } }: Packing) {

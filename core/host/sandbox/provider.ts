@@ -30,8 +30,11 @@ export type Sandbox = {
    * ProviderLoadError.
    */
   describe: (files: ProviderFiles, limit: number) => Promise<string>
-  /** A provider that is known by what it said of itself; its process is started when it is first called. Throws a ProviderLoadError. */
-  open: (files: ProviderFiles, definition: string) => Promise<InstalledProvider>
+  /**
+   * A provider that is known by what it said of itself; its process is started when it is first called. `once`: each call has a process of
+   * its own, which has ended with it. Throws a ProviderLoadError.
+   */
+  open: (files: ProviderFiles, definition: string, options?: { once: true }) => Promise<InstalledProvider>
   /** What stands between the adapters and the machine, and what its processes do. */
   state: () => SandboxState
   close: () => Promise<void>
@@ -61,6 +64,8 @@ export async function createSandbox ({ cache, ...options }: SandboxOptions): Pro
   const launcher = await findLauncher(runtime, cache, options.log)
   const pool = createPool(options)
 
+  const ending: Pool = { ...pool, run: (adapter, _account, work) => pool.runOnce(adapter, work) }
+
   async function adapterOf ({ folder, digest, entry, verify }: ProviderFiles): Promise<Adapter> {
     const launch = await launcher.launch({ runtime, entry, folder })
     return { code: digest, digest, folder, entry, launch, ...(verify !== undefined && { verify }) }
@@ -74,7 +79,7 @@ export async function createSandbox ({ cache, ...options }: SandboxOptions): Pro
     return definition
   }
 
-  async function open (files: ProviderFiles, told: string): Promise<InstalledProvider> {
+  async function open (files: ProviderFiles, told: string, { once }: { once?: true } = {}): Promise<InstalledProvider> {
     const { folder, digest, version, publisher } = files
     const definition = definitionOf(told)
     const fit = deriveManifest(definition, version)
@@ -83,7 +88,10 @@ export async function createSandbox ({ cache, ...options }: SandboxOptions): Pro
     }
     const { code } = fit.value
     const installed = { state: 'installed', folder, code, version, digest, publisher, manifest: fit.value } as const
-    return Object.freeze({ ...installed, ...proxies(pool, { ...await adapterOf(files), code, settings: fit.value.settings }, definition) })
+    return Object.freeze({
+      ...installed,
+      ...proxies(once === true ? ending : pool, { ...await adapterOf(files), code, settings: fit.value.settings }, definition)
+    })
   }
 
   return {

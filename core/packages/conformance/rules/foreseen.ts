@@ -1,8 +1,8 @@
 import { destinationNames, problemsForeseen, sandboxFaults, splitSecrets } from '@dispatch/core/host'
 import type { Prepared } from '../fixtures/prepare.ts'
 import { type Case, judged } from '../report.ts'
+import { now } from '../run/clock.ts'
 import { errorWithStack } from '../run/trace.ts'
-import { now } from '../run/vendor-double.ts'
 import type { ProviderUnderTest } from './subject.ts'
 
 /**

@@ -3,7 +3,7 @@ import { createKeySources, type EventService, eventServices, isConfigured, type 
 import type { EventFixture } from '../fixtures/fixture.ts'
 import type { Named } from '../fixtures/fixtures.ts'
 import { type Case, judged } from '../report.ts'
-import { now } from '../run/vendor-double.ts'
+import { now } from '../run/clock.ts'
 import { bytesOf } from './hook.ts'
 import { inTurn } from './replay.ts'
 import type { ProviderUnderTest } from './subject.ts'

@@ -9,11 +9,12 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { isDeepStrictEqual } from 'node:util'
+import { now } from './clock.ts'
 import { connectionOf } from './connection.ts'
 import { credentialsInBody } from './credentials.ts'
 import { type LogLine, memoryLog, memoryState } from './memory.ts'
 import { errorWithStack } from './trace.ts'
-import { type ExchangeScript, type ExchangeSession, now, type VendorDouble } from './vendor-double.ts'
+import type { ExchangeScript, ExchangeSession, VendorDouble } from './vendor-double.ts'
 
 /** A call as a fixture describes it, with its placeholders filled in. */
 export type FixtureCall = ExchangeScript & {
@@ -63,7 +64,7 @@ export type CallTimeouts = { limit: number, endLimit: number }
 /** Calls a verb of the provider on the real host, with the vendor of the stage. */
 export async function run (
   installed: InstalledProvider,
-  stage: VendorDouble,
+  stage: Pick<VendorDouble, 'play'>,
   call: FixtureCall,
   { limit, endLimit }: CallTimeouts
 ): Promise<CallRun> {

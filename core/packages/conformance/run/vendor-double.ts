@@ -1,11 +1,12 @@
 import { createNetwork, type Network } from '@dispatch/core/host'
-import { isMeant } from '../fixtures/compare.ts'
 import type { Exchange, MailExchange } from '../fixtures/fixture.ts'
 import { type Authority, createAuthority } from '../vendor/certificates.ts'
 import type { InjectedMailFault } from '../vendor/mail-fault.ts'
 import { createMailServer, type MailServer, type ReceivedMail } from '../vendor/mail-server.ts'
 import type { ReceivedRequest } from '../vendor/requests.ts'
 import { createVendor, type Vendor, type VendorReply } from '../vendor/vendor.ts'
+import { now } from './clock.ts'
+import { indexIn } from './exchange.ts'
 import type { InjectedFault } from './fault-injection.ts'
 
 /** A test vendor that follows exchanges, and another one with an untrusted certificate. */
@@ -35,9 +36,6 @@ export type ExchangeSession = {
   givenUp: AbortSignal
   close: () => Promise<void>
 }
-
-/** The time of every call of the kit. */
-export const now = (): Date => new Date('2026-03-14T09:30:00.000Z')
 
 /** A port on which nothing listens (tcpmux, RFC 1078), and a name that does not exist (RFC 6761). */
 export const nobody = { host: '127.0.0.1', port: 1 }
@@ -91,7 +89,7 @@ function begin (
   let answered = 0
 
   vendor.answer(async (request): Promise<VendorReply> => {
-    const index = indexOf(exchange, request, requests)
+    const index = indexIn(exchange, request, requests)
     requests.push({ request, index })
     if (index === undefined) return { status: 404, json: { message: 'The fixture expects no such request.' } }
     if (index === attack?.at && 'script' in attack.how) return attack.how.script
@@ -137,10 +135,4 @@ function begin (
       await mailServer?.close()
     }
   }
-}
-
-/** The index of a request in the exchange: the first matching one that has not come yet, else the last matching one. */
-function indexOf (exchange: Exchange, request: ReceivedRequest, before: ExchangeSession['requests']): number | undefined {
-  const alike = exchange.flatMap(({ expect }, index) => isMeant(expect, request) ? [index] : [])
-  return alike.find((index) => before.every((earlier) => earlier.index !== index)) ?? alike.at(-1)
 }

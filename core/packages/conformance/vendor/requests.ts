@@ -42,7 +42,8 @@ export async function receive (message: IncomingMessage): Promise<ReceivedReques
   }
 }
 
-function decode (contentType: string, body: Buffer): Pick<ReceivedRequest, 'json' | 'xml' | 'form' | 'pairs' | 'parts'> {
+/** A body in the form that its content type names. */
+export function decode (contentType: string, body: Buffer): Pick<ReceivedRequest, 'json' | 'xml' | 'form' | 'pairs' | 'parts'> {
   if (/^application\/([\w.-]+\+)?json\b/.test(contentType)) return jsonOf(body)
   if (/^(application|text)\/([\w.-]+\+)?xml\b/.test(contentType)) return xmlOf(body)
   if (contentType.startsWith('application/x-www-form-urlencoded')) {

@@ -1,0 +1,60 @@
+import { createAccessTokenCache, createNetwork, type Network, type XmlFields, xmlText } from '@dispatch/core/host'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { decode, type ReceivedRequest } from '../vendor/requests.ts'
+import { now } from './clock.ts'
+import { indexIn } from './exchange.ts'
+import type { ExchangeSession, VendorDouble } from './vendor-double.ts'
+
+type Transport = Network['transport']
+type Request = Parameters<Transport['send']>[0]
+type Reply = Awaited<ReturnType<Transport['send']>>
+
+/**
+ * A test vendor that answers inside this process. It needs no certificates and no server, so that an installation has it too; it has no
+ * faults and no mail server.
+ */
+export const scriptedVendor: Pick<VendorDouble, 'play'> = {
+  play ({ exchange }) {
+    const requests: ExchangeSession['requests'] = []
+    async function send (sent: Request): Promise<Reply> {
+      const request = await receivedOf(sent)
+      const index = indexIn(exchange, request, requests)
+      requests.push({ request, index })
+      const { status = 200, headers = {}, json, xml, text } = index === undefined ? { status: 404 } : exchange[index]?.answer ?? {}
+      const type = xml === undefined ? 'application/json' : 'application/xml'
+      const written = text ?? (xml === undefined ? json === undefined ? '' : JSON.stringify(json) : xmlText(xml as XmlFields))
+      return replyOf(status, { 'content-type': type, ...headers }, written)
+    }
+    const network = createNetwork({ now, resolve: () => Promise.reject(new Error('There is no network here.')) })
+    const wire = { ...network.transport, send }
+    return Promise.resolve({
+      network: { ...network, transport: wire, accessTokens: createAccessTokenCache({ wire, now }) },
+      requests,
+      mails: [],
+      givenUp: new AbortController().signal,
+      close: network.close
+    })
+  }
+}
+
+async function receivedOf ({ method, url, headers, body }: Request): Promise<ReceivedRequest> {
+  const bytes = body === undefined ? Buffer.alloc(0) : Buffer.isBuffer(body) ? body : await buffer(body)
+  const named = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+  return {
+    method,
+    host: url.hostname,
+    path: url.pathname,
+    query: Object.fromEntries(url.searchParams),
+    search: [...url.searchParams],
+    headers: named,
+    body: bytes,
+    ...decode(named['content-type'] ?? '', bytes)
+  }
+}
+
+function replyOf (status: number, headers: Record<string, string>, text: string): Reply {
+  const body = Object.assign(Readable.from([Buffer.from(text)], { objectMode: false }), { dump: () => Promise.resolve() })
+  const named = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])
+  return { status, headers: Object.fromEntries(named) as Record<string, string>, body: body as unknown as Reply['body'] }
+}

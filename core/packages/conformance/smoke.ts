@@ -1,0 +1,50 @@
+import { errorMessageOf, type InstalledProvider } from '@dispatch/core/host'
+import { type Fixtures, readFixtures } from './fixtures/fixtures.ts'
+import { type Prepared, prepareQuestion, prepareSend } from './fixtures/prepare.ts'
+import { compareRun } from './rules/replay.ts'
+import { run } from './run/run.ts'
+import { scriptedVendor } from './run/scripted-vendor.ts'
+
+/** Milliseconds for one call, and for a verb to notice that its call was aborted. */
+const limits = { limit: 5_000, endLimit: 1_000 }
+
+/**
+ * The part of the kit that runs at an installation, with the fixtures in the provider's folder: of each service an accepted dispatch and
+ * one call of each other verb, replayed against a vendor inside this process. Answers a sentence for each difference; none where there are
+ * no fixtures.
+ */
+export async function smokeFaults (installed: InstalledProvider, folder: string): Promise<string[]> {
+  const fixtures = await readFixtures(folder)
+  const [unreadable] = fixtures.faults
+  if (unreadable !== undefined) return [unreadable.why]
+  const faults: string[] = []
+  for (const prepare of firstOf(installed, fixtures)) faults.push(...await faultsOf(installed, prepare))
+  return faults
+}
+
+/** The first fixture of each service and verb. Mail servers are not played here. */
+function firstOf (installed: InstalledProvider, { sends, questions }: Fixtures): (() => Prepared)[] {
+  const all = [
+    ...sends.filter(({ fixture: { result } }) => result.outcome === 'accepted').map((named) => ({
+      kind: `${named.fixture.service} dispatch`,
+      mail: named.fixture.mail,
+      prepare: () => prepareSend(installed, named)
+    })),
+    ...questions.map((named) => ({
+      kind: `${named.fixture.service} ${named.fixture.verb}`,
+      mail: named.fixture.mail,
+      prepare: () => prepareQuestion(installed, named)
+    }))
+  ].filter(({ mail }) => mail === undefined)
+  return [...new Map(all.toReversed().map(({ kind, prepare }) => [kind, prepare])).values()].reverse()
+}
+
+async function faultsOf (installed: InstalledProvider, prepare: () => Prepared): Promise<string[]> {
+  try {
+    const prepared = prepare()
+    const differences = compareRun(prepared, await run(installed, scriptedVendor, prepared.call, limits))
+    return differences.map((difference) => `fixtures/${prepared.name}.json: ${difference}`)
+  } catch (error) {
+    return [errorMessageOf(error)]
+  }
+}
