@@ -147,6 +147,20 @@ await t.test('an answer that waits for those before it is not cut off meanwhile'
   connection.socket.destroy()
 })
 
+await t.test('an answer that had to wait for its turn, and is not taken then, is cut off too', async (t) => {
+  const { url, answers, release } = await bareServer(t)
+  const stalled = connect(url, '127.0.0.1').on('error', () => undefined)
+  const size = String(64 * 1024 * 1024)
+  stalled.write(`GET /waiting HTTP/1.1\r\nHost: a\r\n\r\nGET /large?size=${size} HTTP/1.1\r\nHost: a\r\n\r\n`)
+  stalled.pause()
+  await once(stalled, 'connect')
+  await pause(2 * limits.answer)
+  release()
+  while (answers.open > 0) await pause(20)
+  t.ok(answers.destroyed)
+  stalled.destroy()
+})
+
 await t.test('of requests sent together only so many are begun; the others wait their turn', async (t) => {
   const { url, release, seen } = await bareServer(t)
   const connection = await open(url)

@@ -164,6 +164,24 @@ await t.test('the service itself takes what was renewed', async (t) => {
   open.destroy()
 })
 
+await t.test('a server that has closed watches its certificate no more', async (t) => {
+  let log: readonly string[] = []
+  await t.test('it is there', async (t) => {
+    const renewing = await startService(t, {
+      config,
+      replacements: { renderer: quickRenderer, transportLimits: { ...transportLimits, renewal: 20 } }
+    })
+    log = renewing.log
+    write(await authority.issue('127.0.0.1'))
+    while (!renewing.log.join('').includes('the certificate was renewed')) await pause(20)
+  })
+  const renewals = (): number => log.filter((line) => line.includes('the certificate was renewed')).length
+  const before = renewals()
+  write(await authority.issue('127.0.0.1'))
+  await pause(200)
+  t.equal(renewals(), before)
+})
+
 await t.test('a pair that cannot be used is refused in one sentence', async (t) => {
   const { cert, key } = config.tls!
   await t.rejects(readCertificatePair({ cert: `${cert}x`, key }), {

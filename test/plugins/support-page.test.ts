@@ -50,7 +50,8 @@ await t.test('a page under /docs has a table for each service of what every prov
   has(t, shown('esign', 'universign'), { webhook: 'jws', verbs: /^dispatch, lookup, status/ })
   has(t, shown('sms', 'twilio'), { 'alphanumeric sender': 'yes', 'max segments': '—', idempotency: 'no', verbs: 'dispatch, status' })
   has(t, shown('email', 'smtp'), { verbs: 'dispatch' })
-  has(t, shown('upload', 'disk'), { idempotency: 'key for 365 days' })
+  has(t, shown('upload', 'disk'), { limits: '—', idempotency: 'key for 365 days' })
+  contains(t, rowOf(page, 'sms', 'twilio')?.['limits'], /<ul><li>.*<\/li><\/ul>/)
   t.equal(rowOf(page, 'sms', 'stripe'), undefined)
 })
 
