@@ -1,16 +1,11 @@
-import axe from 'axe-core'
-import { existsSync } from 'node:fs'
 import { type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { languages } from '../../plugins/console/language/language.ts'
 import { admin, invoiceRequest, startService } from '../support/service.ts'
+import { chromiumPath, isAccessible } from './support/chromium.ts'
 
-const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome',
-  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome']
-const executablePath = places.find((place) => existsSync(place))
-
-if (executablePath === undefined) t.pass('there is no Chromium on this machine', { skip: true })
-else await inBrowser(executablePath)
+if (chromiumPath === undefined) t.pass('there is no Chromium on this machine', { skip: true })
+else await inBrowser(chromiumPath)
 
 async function inBrowser (executablePath: string): Promise<void> {
   const { url, send } = await startService(t)
@@ -139,10 +134,4 @@ async function inBrowser (executablePath: string): Promise<void> {
         t.equal(await page.evaluate('document.activeElement.id'), 'main', 'the keyboard goes past the menu')
       }))
   }
-}
-
-async function isAccessible (t: Test, page: Page, name: string): Promise<void> {
-  const violations = await page.evaluate(`${axe.source}; axe.run().then(({ violations }) =>
-    violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html.slice(0, 200)).join(' ')))`)
-  t.same(violations, [], name)
 }

@@ -6,18 +6,18 @@ import type { Visit } from '../session/visit.ts'
 export type Content = {
   title: string
   /** The entry of the menu to which the page belongs. */
-  section?: 'home' | 'dispatches' | 'providers' | 'sessions'
+  section?: 'home' | 'dispatches' | 'providers' | 'marketplace' | 'sessions'
   main: Html
 }
 
 /** A page for a person who has signed in. */
 export function page (visit: Visit, { title, section, main }: Content): Html {
-  const { words, actor: { email } } = visit
+  const { words, actor: { email, role } } = visit
   const entry = (name: NonNullable<Content['section']>, path: string): Html =>
     html`<a href="${path}"${name === section ? currentEntry : none}>${words[name]}</a>`
   const header = html`<nav aria-label="${words.menu}">
-${entry('home', '/console')}${entry('dispatches', '/console/dispatches')}${
-    entry('providers', '/console/providers')
+${entry('home', '/console')}${entry('dispatches', '/console/dispatches')}${entry('providers', '/console/providers')}${
+    role === 'member' ? none : entry('marketplace', '/console/marketplace')
   }<a href="/docs">${words.documentation}</a>
 </nav>
 <div class="account"><a href="/console/sessions" title="${words.sessions}"${section === 'sessions' ? currentEntry : none}>${email}</a>
@@ -79,6 +79,10 @@ const tones: Readonly<Record<string, string>> = {
   uncertain: 'warn',
   unavailable: 'warn',
   failing: 'warn',
+  installed: 'good',
+  updatable: 'warn',
+  revoked: 'bad',
+  degraded: 'warn',
   cannot_be_checked: 'warn'
 }
 

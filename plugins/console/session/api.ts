@@ -2,8 +2,8 @@ import type { Actor, ErrorBody } from '@dispatch/core'
 import type { FastifyRequest } from 'fastify'
 import { injectAs } from '../../hooks/principal.ts'
 
-export type { CallbackView, CheckView, ConfigurationView, ConnectView, CreditsView, DispatchView, ErrorBody, EventView, KeyView, MyConfig,
-  ProviderView, SessionView, StatisticsView } from '@dispatch/core'
+export type { AdapterDetail, AdapterView, CallbackView, CatalogView, CheckView, CompanyView, ConfigurationView, ConnectView, CreditsView,
+  DispatchView, ErrorBody, EventView, KeyView, MyConfig, ProviderView, SessionView, StatisticsView } from '@dispatch/core'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 

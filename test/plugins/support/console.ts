@@ -1,6 +1,8 @@
 import { admin, type Answer, type Login, type TestService } from '../../support/service.ts'
 
 type Headers = Record<string, string>
+/** What a form sends; a list may have a name several times. */
+type Fields = Headers | [string, string][]
 
 /** The console of a service as a browser without script sees it. A redirect is an answer of its own. */
 export function openConsole ({ url }: Pick<TestService, 'url'>) {
@@ -9,7 +11,7 @@ export function openConsole ({ url }: Pick<TestService, 'url'>) {
     return { status: response.status, headers: response.headers, body: await response.text() }
   }
   const open = (path: string, cookie: string, headers: Headers = {}): Promise<Answer> => ask(path, { headers: { cookie, ...headers } })
-  const post = (path: string, fields: Headers, cookie = '', headers: Headers = { 'sec-fetch-site': 'same-origin' }): Promise<Answer> =>
+  const post = (path: string, fields: Fields, cookie = '', headers: Headers = { 'sec-fetch-site': 'same-origin' }): Promise<Answer> =>
     ask(path, { method: 'POST', body: new URLSearchParams(fields), headers: { cookie, ...headers } })
 
   /** Answers the cookie of a new session. */

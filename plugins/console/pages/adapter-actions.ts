@@ -1,0 +1,108 @@
+import { type Html, html } from '../../html.ts'
+import { radioField } from '../form/fields.ts'
+import { fill, type Words } from '../language/language.ts'
+import type { AdapterDetail, CompanyView } from '../session/api.ts'
+
+type Version = AdapterDetail['versions'][number]
+type Shown = { companies: readonly CompanyView[], /** The version that a person has chosen from the list. */ version: string | undefined }
+
+/** What an operator can do with an adapter. */
+export function actionSections (words: Words, adapter: AdapterDetail, { companies, version }: Shown): Html {
+  const { code, enabled, previous, versions, latest, version: now } = adapter
+  const wanted = versions.find((one) => one.version === (version ?? latest) && one.withdrawn === undefined)
+  if (enabled === undefined) {
+    return html`${wanted === undefined ? html`` : installSection(words, code, wanted)}${
+      versions.some(({ here }) => here) ? removeSection(words, code) : html``
+    }`
+  }
+  const running = versions.find((one) => one.version === now)
+  const newer = wanted === undefined || wanted.version === now ? html`` : upgradeSection(words, code, wanted, running)
+  return html`${newer}${previous === undefined ? html`` : rollbackSection(words, code, { now, previous })}${
+    offerSection(words, adapter, companies)
+  }${enabledSection(words, code, enabled)}${removeSection(words, code)}`
+}
+
+/** What it asks for stands in the form: the consent is what was shown, even where the package has changed meanwhile. */
+function consentFields ({ version, hosts, services }: Version): Html {
+  return html`<input type="hidden" name="version" value="${version}">${
+    hosts.map((host) => html`<input type="hidden" name="host" value="${host}">`)
+  }${Object.keys(services).map((service) => html`<input type="hidden" name="service" value="${service}">`)}`
+}
+
+function installSection (words: Words, code: string, wanted: Version): Html {
+  const { version, hosts, services } = wanted
+  return html`<section aria-labelledby="install"><h2 id="install">${fill(words.installTitle, { version })}</h2>
+<p>${words.consentIntro}</p>
+<dl><dt>${words.hosts}</dt><dd>${listed(words, hosts)}</dd><dt>${words.services}</dt><dd>${
+    listed(words, Object.keys(services))
+  }</dd></dl><hr>
+<form method="post" action="/console/marketplace/${code}/install">${consentFields(wanted)}
+<div class="actions"><button>${words.install}</button></div></form></section>`
+}
+
+function upgradeSection (words: Words, code: string, wanted: Version, running: Version | undefined): Html {
+  const hosts = differenceOf(wanted.hosts, running?.hosts ?? [])
+  const services = differenceOf(Object.keys(wanted.services), Object.keys(running?.services ?? {}))
+  const isSame = [hosts, services].every(({ more, less }) => more.length === 0 && less.length === 0)
+  const rows = ([
+    [words.moreHosts, hosts.more],
+    [words.moreServices, services.more],
+    [words.fewerHosts, hosts.less],
+    [words.fewerServices, services.less]
+  ] as const).filter(([, names]) => names.length > 0)
+  return html`<section aria-labelledby="upgrade"><h2 id="upgrade">${fill(words.upgradeTitle, { version: wanted.version })}</h2>
+${
+    isSame
+      ? html`<p>${words.upgradeSame}</p>`
+      : html`<p>${words.upgradeAsks}</p><dl>${rows.map(([title, names]) => html`<dt>${title}</dt><dd>${names.join(', ')}</dd>`)}</dl><hr>`
+  }
+<form method="post" action="/console/marketplace/${code}/upgrade">${consentFields(wanted)}
+<p class="quiet">${words.upgradeIntro}</p><div class="actions"><button>${words.upgrade}</button></div></form></section>`
+}
+
+function differenceOf (after: readonly string[], before: readonly string[]): { more: string[], less: string[] } {
+  return { more: after.filter((name) => !before.includes(name)), less: before.filter((name) => !after.includes(name)) }
+}
+
+function rollbackSection (words: Words, code: string, { now, previous }: { now: string, previous: string }): Html {
+  return html`<section aria-labelledby="rollback"><h2 id="rollback">${fill(words.rollbackTitle, { version: previous })}</h2>
+<p>${fill(words.rollbackIntro, { version: now })}</p><form method="post" action="/console/marketplace/${code}/rollback">
+<div class="actions"><button class="second">${fill(words.rollback, { version: previous })}</button></div></form></section>`
+}
+
+function offerSection (words: Words, { code, offer = 'all' }: AdapterDetail, companies: readonly CompanyView[]): Html {
+  const chosen = offer === 'all' ? [] : offer
+  // What is offered to a company that does not stand in the list stays offered to it.
+  const others = chosen.filter((id) => !companies.some((company) => company.id === id))
+  const options = [{ value: 'all', label: words.offerAll }, { value: 'chosen', label: words.offerChosen }]
+  return html`<section aria-labelledby="offer"><h2 id="offer">${words.offer}</h2><p>${words.offerIntro}</p>
+<form method="post" action="/console/marketplace/${code}/offer">${
+    radioField({ name: 'to', label: words.offerTo, value: offer === 'all' ? 'all' : 'chosen', options })
+  }<fieldset><legend>${words.companies}</legend>${
+    companies.map(({ id, name }) =>
+      html`<div class="choice"><input type="checkbox" id="company-${String(id)}" name="company" value="${String(id)}"${
+        chosen.includes(id) ? html` checked` : html``
+      }><label for="company-${String(id)}">${name} <span class="quiet">${String(id)}</span></label></div>`
+    )
+  }${others.map((id) => html`<input type="hidden" name="company" value="${String(id)}">`)}</fieldset>
+<div class="actions"><button class="second">${words.save}</button></div></form></section>`
+}
+
+function enabledSection (words: Words, code: string, isEnabled: boolean): Html {
+  const [title, intro, action] = isEnabled
+    ? [words.disable, words.disableIntro, 'disable']
+    : [words.enable, words.enableIntro, 'enable']
+  return html`<section aria-labelledby="enabled"><h2 id="enabled">${title}</h2><p>${intro}</p>
+<form method="post" action="/console/marketplace/${code}/${action}"><div class="actions"><button class="second">${title}</button></div></form>
+</section>`
+}
+
+function removeSection (words: Words, code: string): Html {
+  return html`<section aria-labelledby="remove"><h2 id="remove">${words.removeAdapter}</h2><p>${words.removeAdapterIntro}</p>
+<form method="post" action="/console/marketplace/${code}/remove"><div class="actions"><button class="danger">${words.removeAdapter}</button></div>
+</form></section>`
+}
+
+function listed (words: Words, names: readonly string[]): Html {
+  return names.length === 0 ? html`<span class="quiet">${words.none}</span>` : html`${names.map((name) => html`<div>${name}</div>`)}`
+}

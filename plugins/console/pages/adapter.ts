@@ -1,0 +1,145 @@
+import type { FastifyPluginCallback } from 'fastify'
+import { type Html, html } from '../../html.ts'
+import { settingsFields } from '../form/settings.ts'
+import { fill, wordFor, type Words } from '../language/language.ts'
+import { type AdapterDetail, ApiRefused, type CompanyView, type Refusal } from '../session/api.ts'
+import { type Visit, visitOf } from '../session/visit.ts'
+import { actionSections } from './adapter-actions.ts'
+import { badge, notice, page, sentences, table, time } from './layout.ts'
+
+type Named = { Params: { code: string } }
+type Posted = Named & { Body: URLSearchParams }
+
+/** What an operator does with an adapter: the word in the path of the page, the request to the API, and what is said afterwards. */
+const actions = {
+  install: { method: 'POST', path: '/install', said: 'adapterInstalled', bodyOf: versionOf },
+  upgrade: { method: 'POST', path: '/upgrade', said: 'adapterUpgraded', bodyOf: versionOf },
+  rollback: { method: 'POST', path: '/rollback', said: 'adapterRolledBack', bodyOf: undefined },
+  enable: { method: 'POST', path: '/enable', said: 'adapterEnabled', bodyOf: undefined },
+  disable: { method: 'POST', path: '/disable', said: 'adapterDisabled', bodyOf: undefined },
+  offer: { method: 'PUT', path: '/offer', said: 'adapterOffered', bodyOf: offerOf },
+  remove: { method: 'DELETE', path: '', said: 'adapterRemoved', bodyOf: undefined }
+} as const
+
+/** An adapter of the marketplace: what it is and asks for, and what an operator can do with it. */
+export const adapterPages: FastifyPluginCallback = (app, _options, done) => {
+  app.get<Named & { Querystring: Readonly<Record<string, unknown>> }>('/marketplace/:code', async (request, reply) => {
+    const visit = visitOf(request)
+    const { done: word, version } = request.query
+    const said = Object.entries(actions).find(([name]) => name === word)?.[1].said
+    return reply.page(await view(visit, request.params.code, {
+      said: said === undefined ? html`` : notice('good', html`<p>${visit.words[said]}</p>`),
+      version: typeof version === 'string' ? version : undefined
+    }))
+  })
+
+  for (const [name, { method, path, bodyOf }] of Object.entries(actions)) {
+    app.post<Posted>(`/marketplace/:code/${name}`, async (request, reply) => {
+      const { params: { code }, body } = request
+      const visit = visitOf(request)
+      const answer = await visit.api.send(method, `/api/v1/marketplace/${encodeURIComponent(code)}${path}`, bodyOf?.(body))
+      if (!answer.ok) {
+        return reply.code(answer.status).page(await refused(visit, answer, { code, version: body.get('version') ?? undefined }))
+      }
+      return reply.redirect(name === 'remove' ? '/console/marketplace?removed=1' : `/console/marketplace/${code}?done=${name}`, 303)
+    })
+  }
+  done()
+}
+
+/** A version with the consent that its form has shown. */
+function versionOf (body: URLSearchParams): object {
+  return { version: body.get('version') ?? '', consent: { hosts: body.getAll('host'), services: body.getAll('service') } }
+}
+
+function offerOf (body: URLSearchParams): object {
+  return { companies: body.get('to') === 'all' ? 'all' : body.getAll('company').map(Number) }
+}
+
+/** The page of the adapter again, with why it stays as it was. */
+function refused (visit: Visit, refusal: Refusal, { code, version }: { code: string, version: string | undefined }): Promise<Html> {
+  if (refusal.status === 403 || refusal.status === 404) throw new ApiRefused(refusal)
+  const said = notice('bad', html`<p>${visit.words.adapterUnchanged}</p>${sentences(visit.words, refusal.error)}`)
+  return view(visit, code, { said, version })
+}
+
+async function view (visit: Visit, code: string, { said, version }: { said: Html, version: string | undefined }): Promise<Html> {
+  const { words, api, actor: { role } } = visit
+  const path = `/api/v1/marketplace/${encodeURIComponent(code)}`
+  const isOperator = role === 'operator'
+  const [adapter, companies] = await Promise.all([
+    api.read<AdapterDetail>(path),
+    isOperator ? api.read<{ data: CompanyView[] }>('/api/v1/companies?limit=100').then(({ data }) => data) : []
+  ])
+  const main = html`${said}${about(words, adapter, role)}${isOperator ? actionSections(words, adapter, { companies, version }) : html``}${
+    versions(words, adapter, isOperator)
+  }${settings(words, adapter)}`
+  return page({ ...visit, path: `/console/marketplace/${adapter.code}` }, { title: adapter.name, section: 'marketplace', main })
+}
+
+function about (words: Words, adapter: AdapterDetail, role: Visit['actor']['role']): Html {
+  const { code, state, version, latest, publisher, tier, services, hosts, licence, reason, enabled, usedBy, health, problem } = adapter
+  const rows: [string, string | Html][] = [
+    [words.publisher, html`${publisher ?? words.unnamedPublisher} · ${wordFor(words, 'tier', tier)}`],
+    [words.version, html`${version}${latest === version ? html`` : html` (${fill(words.latestIs, { version: latest })})`}`],
+    [words.services, html`${Object.entries(services).map(([name, service]) => serviceLine(words, name, service))}`],
+    [words.hosts, hosts.join(', ')],
+    [words.licence, licence],
+    ...usedBy === undefined ? [] : [[words.use, fill(words.usedBy, { n: usedBy })] as [string, string]],
+    ...health === undefined ? [] : [[words.health, healthOf(words, health)] as [string, Html]]
+  ]
+  return html`<section aria-labelledby="about"><h2 id="about">${code} ${badge(words, 'state', state)}${
+    enabled === false ? html` <span class="badge warn">${words.disabled}</span>` : html``
+  }</h2>
+${reason === undefined ? html`` : notice('bad', html`<p>${words.withdrawnFor}</p><p lang="en">${reason}</p>`)}${
+    problem === undefined ? html`` : notice('warn', sentences(words, problem))
+  }
+<dl>${rows.map(([title, value]) => html`<dt>${title}</dt><dd>${value}</dd>\n`)}</dl>${
+    role === 'admin' ? html`<hr><p><a href="/console/providers/${code}">${words.toSettings}</a></p>` : html``
+  }</section>`
+}
+
+function serviceLine (words: Words, name: string, { documentTypes = [], countries }: AdapterDetail['services'][string]): Html {
+  const limits = [documentTypes.join(', '), countries === undefined ? words.allCountries : countries.join(', ')]
+  return html`<div>${name} <span class="quiet">${limits.filter((text) => text !== '').join(' · ')}</span></div>`
+}
+
+function healthOf (words: Words, { state, reason, crashes, lastCrash }: NonNullable<AdapterDetail['health']>): Html {
+  return html`${badge(words, 'health', state)} ${fill(words.crashes, { n: crashes })}${
+    reason === undefined ? html`` : html`<div lang="en">${reason}</div>`
+  }${lastCrash === undefined ? html`` : html`<div class="quiet">${time(lastCrash.at)} <span lang="en">${lastCrash.reason}</span></div>`}`
+}
+
+function versions (words: Words, { code, version: now, versions: all, enabled }: AdapterDetail, isOperator: boolean): Html {
+  const rows = all.map(({ version, at, conformance, changelog, withdrawn }) =>
+    html`<tr><th scope="row">${version}${
+      version === now && enabled !== undefined ? html` <span class="badge good">${words.runs}</span>` : html``
+    }
+</th><td>${time(at)}</td><td>${
+      conformance.status === 'passed' ? fill(words.conforms, { n: conformance.passed ?? 0 }) : words.conformanceNotRun
+    }</td><td>${
+      changelog === undefined || changelog === '' ? html`<span class="quiet">${words.changelogNone}</span>` : html`<pre>${changelog}</pre>`
+    }${withdrawn === undefined ? html`` : html`<p class="wrong" lang="en">${withdrawn.reason}</p>`}</td><td>${
+      isOperator && withdrawn === undefined && !(version === now && enabled !== undefined)
+        ? html`<a href="/console/marketplace/${code}?version=${encodeURIComponent(version)}" aria-label="${
+          fill(words.chooseVersionFull, { version })
+        }">${words.chooseVersion}</a>`
+        : html``
+    }</td></tr>\n`
+  )
+  const head = [words.version, words.released, words.conformance, words.changelog, words.action]
+  return html`<section aria-labelledby="versions"><h2 id="versions">${words.versions}</h2>${table(words.versions, head, rows)}</section>`
+}
+
+/** The form as a company will see it, to look at. */
+function settings (words: Words, { settings: form }: AdapterDetail): Html {
+  if (form === undefined) return html``
+  const isEmpty = Object.keys((form as { properties?: object }).properties ?? {}).length === 0
+  return html`<section aria-labelledby="settings"><h2 id="settings">${words.settings}</h2>${
+    isEmpty
+      ? html`<p>${words.settingsEmpty}</p>`
+      : html`<details><summary>${words.settingsPreview}</summary><fieldset disabled>${
+        settingsFields(words, form, { values: {}, problems: [] })
+      }</fieldset></details>`
+  }</section>`
+}

@@ -1,0 +1,122 @@
+import type { FastifyPluginCallback } from 'fastify'
+import { type Html, html } from '../../html.ts'
+import { choiceField, textField } from '../form/fields.ts'
+import { fill, wordFor, type Words } from '../language/language.ts'
+import { type AdapterView, type Api, type ApiAnswer, ApiRefused, type CatalogView, type MyConfig, withQuery } from '../session/api.ts'
+import { type Visit, visitOf } from '../session/visit.ts'
+import { badge, notice, page, sentences } from './layout.ts'
+
+type Query = Readonly<Record<string, unknown>>
+type Page = { data: AdapterView[], nextCursor: string | null }
+type Filter = Readonly<Record<'q' | 'service' | 'country' | 'state', string>>
+
+const states = ['installed', 'updatable', 'available', 'incompatible', 'revoked']
+
+/** The most cards of a page: more is for the search. */
+const mostCards = 100
+
+/** The adapters that can be installed: operators see all, admins those that are offered to their company. */
+export const marketplacePage: FastifyPluginCallback = (app, _options, done) => {
+  app.get<{ Querystring: Query }>('/marketplace', async (request, reply) => {
+    const said = request.query['removed'] === undefined ? undefined : notice('good', html`<p>${visitOf(request).words.adapterRemoved}</p>`)
+    const { status, main } = await list(visitOf(request), filterOf(request.query), said)
+    return reply.code(status).page(main)
+  })
+
+  app.post('/marketplace/refresh', async (request, reply) => {
+    const visit = visitOf(request)
+    const refreshed = await visit.api.send<{ data: CatalogView[] }>('POST', '/api/v1/marketplace/refresh')
+    if (!refreshed.ok) throw new ApiRefused(refreshed)
+    const { main } = await list(visit, filterOf({}), catalogsSaid(visit.words, refreshed.body.data))
+    return reply.page(main)
+  })
+  done()
+}
+
+function filterOf (query: Query): Filter {
+  const textOf = (name: string): string => typeof query[name] === 'string' ? query[name].trim() : ''
+  return { q: textOf('q'), service: textOf('service'), country: textOf('country').toUpperCase(), state: textOf('state') }
+}
+
+async function list (visit: Visit, filter: Filter, said: Html = html``): Promise<{ status: number, main: Html }> {
+  const { words, api, actor: { role } } = visit
+  const [found, { services }] = await Promise.all([adaptersOf(api, filter), api.read<MyConfig>('/api/v1/my/config')])
+  const isOperator = role === 'operator'
+  const isFiltered = Object.values(filter).some((value) => value !== '')
+  const cards = !found.ok
+    ? notice('bad', sentences(words, found.error))
+    : found.body.length === 0
+    ? html`<section><p>${
+      isFiltered ? words.adaptersNoneFiltered : isOperator ? words.adaptersNone : words.adaptersNoneOffered
+    }</p></section>`
+    : html`<ul class="cards">${found.body.slice(0, mostCards).map((adapter) => card(words, adapter))}</ul>
+${found.body.length > mostCards ? html`<p class="quiet">${fill(words.adaptersMore, { n: found.body.length - mostCards })}</p>` : html``}`
+  const main = html`<p>${isOperator ? words.marketplaceIntro : words.marketplaceIntroAdmin}</p>${said}
+<section aria-label="${words.filter}">${form(words, filter, Object.keys(services))}</section>
+${cards}${isOperator ? refreshForm(words) : html``}`
+  const path = withQuery('/console/marketplace', filter)
+  return {
+    status: found.ok ? 200 : found.status,
+    main: page({ ...visit, path }, { title: words.marketplace, section: 'marketplace', main })
+  }
+}
+
+/** All adapters of a filter, those that matter most to their reader first. */
+async function adaptersOf (api: Api, filter: Filter): Promise<ApiAnswer<AdapterView[]>> {
+  const all: AdapterView[] = []
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const answer: ApiAnswer<Page> = await api.send('GET', withQuery('/api/v1/marketplace', { ...filter, limit: '100', cursor }))
+    if (!answer.ok) return answer
+    all.push(...answer.body.data)
+    cursor = answer.body.nextCursor
+  }
+  return { ok: true, body: all.toSorted((a, b) => rankOf(a) - rankOf(b)) }
+}
+
+/** Installed and used, updatable, compatible, others. */
+function rankOf ({ state, usedBy = 0 }: AdapterView): number {
+  if (state === 'installed' && usedBy > 0) return 0
+  const rank = ['updatable', 'installed', 'available'].indexOf(state)
+  return rank === -1 ? 4 : rank + 1
+}
+
+function form (words: Words, filter: Filter, services: readonly string[]): Html {
+  const stateOptions = states.map((value) => ({ value, label: wordFor(words, 'state', value) }))
+  const serviceOptions = services.map((value) => ({ value, label: value }))
+  return html`<form action="/console/marketplace" class="filters">
+${textField({ name: 'q', label: words.word, value: filter.q, type: 'search' })}
+${choiceField({ name: 'service', label: words.service, value: filter.service, options: serviceOptions, none: words.any })}
+${textField({ name: 'country', label: words.country, value: filter.country })}
+${choiceField({ name: 'state', label: words.status, value: filter.state, options: stateOptions, none: words.any })}
+<div class="actions"><button>${words.show}</button><a href="/console/marketplace">${words.showAll}</a></div>
+</form>`
+}
+
+function card (
+  words: Words,
+  { code, name, publisher = words.unnamedPublisher, tier, state, version, latest, services, usedBy, enabled, reason }: AdapterView
+): Html {
+  return html`<li><a href="/console/marketplace/${code}"><strong>${name}</strong></a> ${badge(words, 'state', state)}${
+    enabled === false ? html` <span class="badge warn">${words.disabled}</span>` : html``
+  }
+<p class="quiet">${publisher} · ${wordFor(words, 'tier', tier)} · ${version}${state === 'updatable' ? html` → ${latest}` : html``}</p>
+<p>${Object.keys(services).join(', ')}</p>${
+    usedBy === undefined ? html`` : html`<p class="quiet">${fill(words.usedBy, { n: usedBy })}</p>`
+  }${reason === undefined ? html`` : html`<p class="wrong" lang="en">${reason}</p>`}</li>\n`
+}
+
+function refreshForm (words: Words): Html {
+  return html`<hr><form method="post" action="/console/marketplace/refresh"><p class="quiet">${words.refreshIntro}</p>
+<div class="actions"><button class="second">${words.refresh}</button></div></form>`
+}
+
+function catalogsSaid (words: Words, catalogs: readonly CatalogView[]): Html {
+  if (catalogs.length === 0) return notice('warn', html`<p>${words.catalogsNone}</p>`)
+  return html`${
+    catalogs.map(({ address, adapters = 0, problem }) =>
+      problem === undefined
+        ? notice('good', html`<p>${fill(words.catalogRead, { address, n: adapters })}</p>`)
+        : notice('bad', html`<p>${fill(words.catalogRefused, { address })}</p>${sentences(words, problem)}`)
+    )
+  }`
+}

@@ -1,0 +1,152 @@
+import { chromium } from 'playwright-core'
+import t from 'tap'
+import { languages } from '../../plugins/console/language/language.ts'
+import { chromiumPath, isAccessible } from '../plugins/support/chromium.ts'
+import { openConsole } from '../plugins/support/console.ts'
+import { packed, type Packing } from '../support/adapters.ts'
+import { contains, has, lacks } from '../support/matching.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
+import { admin, type Answer, invoiceRequest, operator, startService } from '../support/service.ts'
+
+const { en } = languages
+const service = await startService(t, { replacements: { renderer: quickRenderer }, config: { prices: { invoicing: 0 } } })
+const { send } = service
+// As root, Chromium starts without its sandbox only. It loads the pages of this test, and nothing else.
+const browser = chromiumPath === undefined ? undefined : await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox'] })
+t.teardown(() => browser?.close())
+const { open, post, signIn } = openConsole(service)
+const [asOperator, asAdmin] = [await signIn(operator), await signIn(admin)]
+const markup = '"><img src=x onerror=alert(1)><script>alert(1)</script>'
+
+const add = (packing: Packing): Promise<Answer> =>
+  send('POST', '/api/v1/marketplace/packages', { body: { package: Buffer.from(packed(packing)).toString('base64') } }, operator)
+const read = async (): Promise<Answer['body']> => (await send('GET', '/api/v1/marketplace/acme', {}, operator)).body
+const dispatched = async (): Promise<unknown> => {
+  const { body } = await send('POST', '/api/invoicing', { body: invoiceRequest({}, { providerName: 'acme' }) })
+  return body.providerResponse?.status
+}
+/** Sends a form as the page shows it, with its hidden fields. */
+async function submit (action: string, cookie = asOperator, path = ''): Promise<Answer> {
+  const { body } = await open(`/marketplace/acme${path}`, cookie)
+  const [, form = ''] = new RegExp(`<form method="post" action="/console/marketplace/acme/${action}">([^]*?)</form>`).exec(body) ?? []
+  if (form === '') throw new TypeError(`The page has no form ${action}: ${body}`)
+  const fields = [...form.matchAll(/type="hidden" name="([^"]*)" value="([^"]*)"/g)]
+    .map(([, name = '', value = '']): [string, string] => [name, value])
+  return post(`/marketplace/acme/${action}`, fields, cookie)
+}
+
+await t.test('an operator installs with the consent that the page shows, and a company configures and dispatches', async (t) => {
+  contains(t, (await open('/marketplace', asOperator)).body, en.adaptersNone.replaceAll('"', '&quot;'))
+  contains(t, (await open('/marketplace', asAdmin)).body, en.adaptersNoneOffered)
+  await add({ code: 'acme', version: '1.0.0', changelog: markup, publisher: markup })
+  const list = await open('/marketplace', asOperator)
+  contains(t, list.body, /<a href="\/console\/marketplace\/acme"><strong>Sample acme<\/strong><\/a> <span class="badge calm">available/)
+  const page = await open('/marketplace/acme', asOperator)
+  contains(t, page.body, '<input type="hidden" name="host" value="api.acme.test">')
+  for (const { body } of [list, page]) lacks(t, body, /<img|<script/)
+  t.equal((await open('/marketplace/acme', asAdmin)).status, 404, 'what is not installed is not offered')
+
+  t.equal((await submit('install')).headers.get('location'), '/console/marketplace/acme?done=install')
+  contains(t, (await open('/marketplace/acme?done=install', asOperator)).body, en.adapterInstalled)
+  t.equal((await post('/providers/acme', {}, asAdmin)).status, 303)
+  t.equal(await dispatched(), '1.0.0')
+  const forAdmin = await open('/marketplace/acme', asAdmin)
+  t.equal(forAdmin.status, 200)
+  lacks(t, forAdmin.body, 'action="/console/marketplace')
+})
+
+await t.test('an upgrade shows what more it asks for, and is refused in place without it; one click goes back', async (t) => {
+  await add({ code: 'acme', version: '1.1.0', hosts: ['api.acme.test', 'eu.acme.test'], publisher: markup })
+  contains(t, (await open('/marketplace/acme', asOperator)).body, `<dt>${en.moreHosts}</dt><dd>eu.acme.test</dd>`)
+  const refused = await post('/marketplace/acme/upgrade', { version: '1.1.0', host: 'api.acme.test', service: 'invoicing' }, asOperator)
+  t.equal(refused.status, 409)
+  contains(t, refused.body, 'It asks for the host &quot;eu.acme.test&quot;.')
+  contains(t, refused.body, '<input type="hidden" name="host" value="eu.acme.test">', 'with the form to agree')
+  t.equal((await submit('upgrade')).status, 303)
+  t.equal(await dispatched(), '1.1.0')
+  t.equal((await submit('rollback')).status, 303)
+  has(t, await read(), { version: '1.0.0', previous: '1.1.0' })
+  t.equal(await dispatched(), '1.0.0')
+})
+
+await t.test('it is offered to the companies that are ticked, disabled and enabled, and removed when nobody needs it', async (t) => {
+  const { companyId } = await service.company('chosen')
+  await post('/marketplace/acme/offer', { to: 'chosen', company: String(companyId) }, asOperator)
+  t.same((await read()).offer, [companyId])
+  t.equal((await open('/marketplace/acme', asAdmin)).status, 404, 'another company does not see it')
+  lacks(t, (await open('/marketplace', asAdmin)).body, 'Sample acme')
+  contains(t, (await open('/marketplace/acme', asOperator)).body, `name="company" value="${companyId}" checked`)
+  await post('/marketplace/acme/offer', { to: 'all', company: String(companyId) }, asOperator)
+  t.equal((await read()).offer, 'all')
+  await submit('disable')
+  t.equal((await read()).enabled, false)
+  await submit('enable')
+  t.equal((await read()).enabled, true)
+  const refused = await submit('remove')
+  t.equal(refused.status, 409)
+  contains(t, refused.body, /<li>The company \d+ has 1 configurations of it\.<\/li>/)
+  await post('/providers/acme/remove', {}, asAdmin)
+  t.equal((await submit('remove')).headers.get('location'), '/console/marketplace?removed=1')
+  t.equal((await open('/marketplace/acme', asOperator)).status, 404)
+})
+
+await t.test('only operators change the marketplace, members do not see it, and forms come from the console', async (t) => {
+  await add({ code: 'acme', version: '2.0.0' })
+  const asMember = await signIn((await service.company('members')).member)
+  t.equal((await open('/marketplace', asMember)).status, 403)
+  lacks(t, (await open('', asMember)).body, 'href="/console/marketplace"')
+  const fields = { version: '2.0.0', host: 'api.acme.test', service: 'invoicing', to: 'all' }
+  for (const action of ['install', 'upgrade', 'rollback', 'enable', 'disable', 'offer', 'remove']) {
+    t.equal((await post(`/marketplace/acme/${action}`, fields, asAdmin)).status, 403, action)
+    t.equal((await post(`/marketplace/acme/${action}`, fields, asOperator, { 'sec-fetch-site': 'cross-site' })).status, 403, action)
+  }
+  t.equal((await post('/marketplace/refresh', {}, asAdmin)).status, 403)
+  contains(t, (await post('/marketplace/refresh', {}, asOperator)).body, en.catalogsNone)
+  t.equal((await read()).state, 'available', 'nothing was installed')
+})
+
+await t.test('the list is searched, and a filter that the API does not understand is said in place', async (t) => {
+  contains(t, (await open('/marketplace?q=acme&service=invoicing&country=fr&state=available', asOperator)).body, 'Sample acme')
+  contains(t, (await open('/marketplace?q=nothing', asOperator)).body, en.adaptersNoneFiltered)
+  const refused = await open('/marketplace?country=France', asOperator)
+  t.equal(refused.status, 400)
+  contains(t, refused.body, /role="alert"/)
+  contains(t, refused.body, 'value="FRANCE"')
+})
+
+if (browser === undefined) t.pass('there is no Chromium on this machine', { skip: true })
+else {
+  for (const [language, colorScheme, width] of [['en', 'light', 1280], ['fr', 'dark', 360]] as const) {
+    await t.test(`an operator installs and goes back without script (${language}, ${colorScheme}, ${String(width)} pixels wide)`, async (t) => {
+      const code = `shown-${language}`
+      for (const version of ['1.0.0', '1.1.0']) {
+        const settings = { type: 'object', properties: { apiKey: { type: 'string', 'x-secret': true, description: markup } } }
+        await add({ code, version, settings, ...version === '1.1.0' ? { hosts: ['eu.acme.test'] } : {}, changelog: markup })
+      }
+      const words = languages[language]
+      const context = await browser.newContext({ baseURL: service.url, locale: language, colorScheme, viewport: { width, height: 800 } })
+      const page = await context.newPage()
+      const looksRight = async (name: string): Promise<void> => {
+        await isAccessible(t, page, name)
+        t.ok(await page.evaluate<number>('document.documentElement.scrollWidth') <= width, `${name} fits`)
+      }
+      await page.goto('/console/marketplace')
+      await page.fill('#email', operator.email)
+      await page.fill('#password', operator.password)
+      await page.click('main button')
+      await looksRight('list')
+      await page.click(`.cards a[href$="/${code}"]`)
+      await page.click('a[href$="?version=1.0.0"]')
+      await looksRight('to be installed')
+      await page.click('form[action$="/install"] button')
+      t.equal((await page.textContent('[role=status]'))?.trim(), words.adapterInstalled)
+      await page.click('summary')
+      await looksRight('installed, with an upgrade')
+      await page.click('form[action$="/upgrade"] button')
+      await page.click('form[action$="/rollback"] button')
+      t.equal((await page.textContent('[role=status]'))?.trim(), words.adapterRolledBack)
+      await looksRight('rolled back')
+      await context.close()
+    })
+  }
+}
