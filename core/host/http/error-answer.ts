@@ -15,7 +15,8 @@ export async function answeredBadly (
   const { status } = reply
   const body = await readErrorReply(reply)
   const code = firstAt(body, errors.at)
-  const mapped = code !== undefined && Object.hasOwn(errors.map, code) ? errors.map[code] : undefined
+  const named = code ?? String(status)
+  const mapped = Object.hasOwn(errors.map, named) ? errors.map[named] : undefined
   // An earlier request under the same key may still be running: draft-ietf-httpapi-idempotency-key-header, "Error Handling".
   const says = keyed && status === 409 && mapped === undefined ? 'doubtful' : verdict
   return new RequestFailure(says, firstAt(body, errors.message) ?? `"${host}" answered ${status}${wordsIn(body)}.`, {

@@ -21,6 +21,8 @@ export default defineProvider({
     user: Type.String({ title: 'User', description: 'the name to sign in with', minLength: 1, pattern: '^[^:]+$' }),
     password: Secret({ title: 'Password', description: 'The password of that user; better one for this purpose alone.' })
   }),
+  // RFC 4918, 9.7.1: the folder is not there.
+  errors: { map: { 409: 'provider_error' } },
   services: {
     upload: {
       // The same file again under the same name changes nothing, and makes a half one whole.

@@ -329,6 +329,21 @@ await t.test('a 409 to a request under an idempotency key may come of an earlier
   has(t, await failed(keyed().post(url, {}, Sent)), { word: 'provider_error', status: 422 })
 })
 
+await t.test('an answer without a code is mapped by its status', async (t) => {
+  const mapped = (map: Record<string, 'provider_error' | 'authentication_error'>) =>
+    httpOf(network, { errors: { ...errors, map }, keyed: true })
+  vendor.answer({ status: 409, text: '<h1>Conflict</h1>' })
+  t.strictSame(await failed(mapped({ 409: 'provider_error' }).post(url, {}, Sent)), {
+    word: 'provider_error',
+    status: 409,
+    message: '"api.acme.test" answered 409.'
+  })
+  vendor.answer({ status: 404 })
+  has(t, await failed(mapped({ 404: 'authentication_error' }).post(url, {}, Sent)), { word: 'authentication_error', status: 404 })
+  vendor.answer({ status: 409, json: { code: 'busy' } })
+  has(t, await failed(mapped({ 409: 'provider_error' }).post(url, {}, Sent)), { word: 'outcome_unknown' }, 'a code comes first')
+})
+
 await t.test('a cut after the request left is unknown for what changes something, and only there', async (t) => {
   for (const cut of ['before-body', 'after-body'] as const) {
     vendor.answer({ cut })

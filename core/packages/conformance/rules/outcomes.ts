@@ -3,7 +3,8 @@ import { failureOf, type Manifest, providerErrors } from '@dispatch/core/host'
 import { differs } from '../fixtures/compare.ts'
 import type { Prepared } from '../fixtures/prepare.ts'
 import { type Case, judged, skipped } from '../report.ts'
-import { allowed, type InjectedFault, injectedFaults, isSignIn, isUnsafe, type Position, positionOf } from '../run/fault-injection.ts'
+import { allowed, conflict, type InjectedFault, injectedFaults, isSignIn, isUnsafe, type Position,
+  positionOf } from '../run/fault-injection.ts'
 import { type CallRun, traceOf, type VerbObservation } from '../run/run.ts'
 import { inTurn } from './replay.ts'
 import type { ProviderUnderTest } from './subject.ts'
@@ -45,7 +46,7 @@ function shapeOf ({ attack, at, prepared: { call: { service, exchange, checkpoin
   return JSON.stringify([service, checkpointed !== undefined, attack.name, sent])
 }
 
-function trialsOf ({ services }: Manifest, { prepared, run }: Played): Trial[] {
+function trialsOf ({ services, errors: { map } }: Manifest, { prepared, run }: Played): Trial[] {
   const { call: { service, exchange } } = prepared
   const { notProcessed = [], idempotency } = services[service] ?? {}
   const passedAt = passedFrom(services, prepared, run)
@@ -53,7 +54,7 @@ function trialsOf ({ services }: Manifest, { prepared, run }: Played): Trial[] {
     const position = positionOf(exchange, at, passedAt)
     const facts = {
       notProcessed: isSignIn(entry) ? [] : notProcessed,
-      keyed: !isSignIn(entry) && idempotency?.kind === 'key',
+      keyed: !isSignIn(entry) && idempotency?.kind === 'key' && !Object.hasOwn(map, String(conflict)),
       passed: at >= passedAt,
       safe: !isUnsafe(entry)
     }
