@@ -13,6 +13,7 @@ import { providerPages } from './pages/provider.ts'
 import { providersPage } from './pages/providers.ts'
 import { sessionsPages } from './pages/sessions.ts'
 import { switchPages } from './pages/switch.ts'
+import { tryPages } from './pages/try.ts'
 import { failureOf, type SessionOptions } from './session/failure.ts'
 import { signInRoutes } from './session/sign-in.ts'
 import { knownVisit, requireSessions } from './session/visit.ts'
@@ -68,6 +69,7 @@ export const consolePlugin: FastifyPluginAsync<SessionOptions> = async (app, { s
   await app.register(providersPage)
   await app.register(providerPages)
   await app.register(connectPages)
+  await app.register(tryPages)
   await app.register(switchPages)
   await app.register(marketplacePage)
   await app.register(adapterPages)

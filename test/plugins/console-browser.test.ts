@@ -20,7 +20,7 @@ async function inBrowser (executablePath: string): Promise<void> {
   await send('PUT', '/api/v1/company/providers/universign', { body: { settings: { apiKey: 'canary-key' } } })
   const pages = ['/console', '/console/dispatches', `/console/dispatches/${await rejected()}`,
     `/console/dispatches/${String(doubtful.dispatchId)}`, '/console/providers', '/console/providers/smtp', '/console/providers/universign',
-    '/console/services/email', '/console/services/email?to=smtp', '/console/sessions', '/console/nothing']
+    '/console/providers/smtp/try', '/console/services/email', '/console/services/email?to=smtp', '/console/sessions', '/console/nothing']
   // As root, Chromium starts without its sandbox only. It loads the pages of this test, and nothing else.
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
   t.teardown(() => browser.close())

@@ -247,6 +247,21 @@ export const en = {
   adapterOffered: 'The offer is saved.',
   adapterRemoved: 'The adapter is removed.',
 
+  tryTitle: 'Try {name}',
+  tryLink: 'See what would be sent, or send a test',
+  tryRequest: 'A request for {service}',
+  tryOthers: 'Or a request for',
+  tryBody: 'The request, as JSON',
+  tryBodyHelp: 'The body of POST /api/…, as your program sends it.',
+  tryUnreadable: 'The request is not a JSON object.',
+  tryIntro:
+    'The first sends nothing. The second dispatches in the test environment of the vendor: nothing real happens, and nothing is charged.',
+  dryRun: 'Show the requests to the vendor',
+  trySend: 'Send a test',
+  dryRunRequests: 'What the vendor would get',
+  requestCounts: 'makes it real',
+  backToSettings: 'Back to the settings',
+
   providersIntro: 'Who does what for your company, and with which settings.',
   services: 'Services',
   defaultProvider: 'Provider',

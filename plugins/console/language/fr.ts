@@ -253,6 +253,21 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   adapterOffered: 'L’offre est enregistrée.',
   adapterRemoved: 'L’adaptateur est supprimé.',
 
+  tryTitle: 'Essayer {name}',
+  tryLink: 'Voir ce qui serait envoyé, ou envoyer un essai',
+  tryRequest: 'Une requête pour {service}',
+  tryOthers: 'Ou une requête pour',
+  tryBody: 'La requête, en JSON',
+  tryBodyHelp: 'Le corps de POST /api/…, comme votre programme l’envoie.',
+  tryUnreadable: 'La requête n’est pas un objet JSON.',
+  tryIntro: 'Le premier bouton n’envoie rien. Le second envoie dans l’environnement de test du fournisseur : rien de réel ne se passe, ' +
+    'et rien n’est facturé.',
+  dryRun: 'Voir les requêtes au fournisseur',
+  trySend: 'Envoyer un essai',
+  dryRunRequests: 'Ce que le fournisseur recevrait',
+  requestCounts: 'la rend réelle',
+  backToSettings: 'Retour aux réglages',
+
   providersIntro: 'Qui fait quoi pour votre société, et avec quels réglages.',
   services: 'Services',
   defaultProvider: 'Fournisseur',

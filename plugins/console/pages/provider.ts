@@ -8,6 +8,7 @@ import { ApiRefused, type CheckView, type ConfigurationView, type ErrorBody, typ
 import { type Visit, visitOf } from '../session/visit.ts'
 import { connectionSection } from './connect.ts'
 import { notice, page, sentences } from './layout.ts'
+import { triedOf } from './samples.ts'
 
 type Named = { Params: { code: string } }
 type Posted = Named & { Body: URLSearchParams }
@@ -103,6 +104,10 @@ ${
 <div class="actions"><button class="second">${words.check}</button></div></form>
 <hr><form method="post" action="${at}/remove"><p>${words.removeIntro}</p>
 <div class="actions"><button class="danger">${words.remove}</button></div></form>`
+  }${
+    triedOf(provider).length > 0 && (stored !== undefined || noFields)
+      ? html`<hr><p><a href="${at}/try">${words.tryLink}</a></p>`
+      : html``
   }</section>`
 }
 

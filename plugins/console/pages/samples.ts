@@ -1,0 +1,38 @@
+import type { JsonObject } from '@dispatch/common'
+
+/** The shared template for invoices, with data that it accepts. */
+const template = {
+  id: 1,
+  data: {
+    number: 'TEST-1',
+    date: '2026-03-14',
+    currency: 'EUR',
+    customer: { name: 'Ada Lovelace', email: 'ada@example.com', city: 'London', country: 'GB' },
+    lines: [{ description: 'Consulting', quantity: 2, unitPrice: 450, total: 900 }],
+    subtotal: 900,
+    taxRate: 20,
+    taxAmount: 180,
+    total: 1080
+  }
+}
+
+const recipient = { name: 'Ada Lovelace', address: '1 rue de la Paix', city: 'Paris', postalCode: '75002', country: 'FR' }
+
+const samples: Readonly<Record<string, JsonObject>> = {
+  invoicing: { documentType: 'INVOICE', template },
+  esign: { template, signers: [{ email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace' }] },
+  postal: { template, postal: { recipient } },
+  sms: { sms: { phoneNumber: '+33612345678', message: 'Hello' } },
+  email: { email: { from: 'demo@example.com', to: ['ada@example.com'], subject: 'Hello', body: 'Hello, Ada.' } },
+  file: { template }
+}
+
+/** The services of a provider that can be tried with a request in JSON: an upload needs a file. */
+export function triedOf ({ services = {} }: { services?: object }): string[] {
+  return Object.keys(services).filter((service) => Object.hasOwn(samples, service))
+}
+
+/** A small request of a service, to begin with. */
+export function sampleOf (service: string): JsonObject {
+  return samples[service] ?? {}
+}
