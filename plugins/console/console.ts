@@ -3,12 +3,14 @@ import type { Html } from '../html.ts'
 import { stylesheet } from './browser/stylesheet.ts'
 import { languageOf } from './language/language.ts'
 import { adapterPages } from './pages/adapter.ts'
+import { companiesPages } from './pages/companies.ts'
 import { connectPages } from './pages/connect.ts'
 import { dispatchPages } from './pages/dispatch.ts'
 import { dispatchesPage } from './pages/dispatches.ts'
 import { errorPage, type Failure } from './pages/errors.ts'
 import { homePage } from './pages/home.ts'
 import { marketplacePage } from './pages/marketplace.ts'
+import { operationPage } from './pages/operation.ts'
 import { providerPages } from './pages/provider.ts'
 import { providersPage } from './pages/providers.ts'
 import { sessionsPages } from './pages/sessions.ts'
@@ -73,6 +75,8 @@ export const consolePlugin: FastifyPluginAsync<SessionOptions> = async (app, { s
   await app.register(switchPages)
   await app.register(marketplacePage)
   await app.register(adapterPages)
+  await app.register(companiesPages)
+  await app.register(operationPage)
   await app.register(sessionsPages)
 }
 

@@ -6,7 +6,7 @@ import type { Visit } from '../session/visit.ts'
 export type Content = {
   title: string
   /** The entry of the menu to which the page belongs. */
-  section?: 'home' | 'dispatches' | 'providers' | 'marketplace' | 'sessions'
+  section?: 'home' | 'dispatches' | 'providers' | 'marketplace' | 'companies' | 'operation' | 'sessions'
   main: Html
 }
 

@@ -3,7 +3,8 @@ import type { FastifyRequest } from 'fastify'
 import { injectAs } from '../../hooks/principal.ts'
 
 export type { AdapterDetail, AdapterView, CallbackView, CatalogView, CheckView, CompanyView, ConfigurationView, ConnectView, CreditsView,
-  DispatchView, DryRunView, ErrorBody, EventView, KeyView, MyConfig, ProviderView, SessionView, StatisticsView } from '@dispatch/core'
+  DispatchView, DryRunView, ErrorBody, EventView, KeyView, MyConfig, ProcessView, ProviderView, QueueView, SessionView,
+  StatisticsView } from '@dispatch/core'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 

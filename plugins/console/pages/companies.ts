@@ -1,0 +1,147 @@
+import type { FastifyPluginCallback } from 'fastify'
+import { type Html, html } from '../../html.ts'
+import { textField } from '../form/fields.ts'
+import { fill, type Words } from '../language/language.ts'
+import { ApiRefused, type CompanyView, type ErrorBody, withQuery } from '../session/api.ts'
+import { type Visit, visitOf } from '../session/visit.ts'
+import { notice, page, sentences, table, time } from './layout.ts'
+
+type Named = { Params: { id: string } }
+type Typed = { body: URLSearchParams, error: ErrorBody }
+
+/** The companies of the platform, for operators: to create, to credit, to disable. */
+export const companiesPages: FastifyPluginCallback = (app, _options, done) => {
+  app.get<{ Querystring: { cursor?: unknown } }>('/companies', async (request, reply) => {
+    const { cursor } = request.query
+    return reply.page(await list(visitOf(request), typeof cursor === 'string' ? cursor : ''))
+  })
+
+  app.post<{ Body: URLSearchParams }>('/companies', async (request, reply) => {
+    const [visit, { body }] = [visitOf(request), request]
+    const textOf = (name: string): string => body.get(name) ?? ''
+    const admin = { email: textOf('email'), password: textOf('password') }
+    const company = { name: textOf('name'), credits: numberIn(textOf('credits')), admin }
+    const created = await visit.api.send<CompanyView>('POST', '/api/v1/companies', company)
+    if (created.ok) return reply.redirect(`/console/companies/${String(created.body.id)}?created=1`, 303)
+    if (created.status === 403) throw new ApiRefused(created)
+    return reply.code(created.status).page(await list(visit, '', { body, error: created.error }))
+  })
+
+  app.get<Named & { Querystring: Readonly<Record<string, unknown>> }>('/companies/:id', async (request, reply) => {
+    const { params: { id }, query } = request
+    const { words } = visitOf(request)
+    const said = query['created'] === undefined ? query['saved'] === undefined ? undefined : words.companySaved : words.companyCreated
+    return reply.page(await view(visitOf(request), id, { said: said === undefined ? html`` : notice('good', html`<p>${said}</p>`) }))
+  })
+
+  const changes = {
+    credits: ['POST', '/credits',
+      (body: URLSearchParams) => ({ amount: numberIn(body.get('amount') ?? ''), reason: body.get('reason') ?? '' })],
+    name: ['PUT', '', (body: URLSearchParams) => ({ name: body.get('name') ?? '' })],
+    disabled: ['PUT', '', (body: URLSearchParams) => ({ disabled: body.get('disabled') === 'true' })]
+  } as const
+  for (const [name, [method, path, bodyOf]] of Object.entries(changes)) {
+    app.post<Named & { Body: URLSearchParams }>(`/companies/:id/${name}`, async (request, reply) => {
+      const { params: { id }, body } = request
+      const visit = visitOf(request)
+      const changed = await visit.api.send(method, `/api/v1/companies/${encodeURIComponent(id)}${path}`, bodyOf(body))
+      if (changed.ok) return reply.redirect(`/console/companies/${id}?saved=1`, 303)
+      if (changed.status === 403 || changed.status === 404) throw new ApiRefused(changed)
+      const said = notice('bad', html`<p>${visit.words.companyUnchanged}</p>${sentences(visit.words, changed.error)}`)
+      return reply.code(changed.status).page(await view(visit, id, { said, typed: { body, error: changed.error } }))
+    })
+  }
+  done()
+}
+
+/** A number as it was written; what is none goes to the API, which says so. */
+function numberIn (text: string): number | string {
+  return /^-?\d{1,15}$/.test(text.trim()) ? Number(text) : text
+}
+
+async function list (visit: Visit, cursor: string, typed?: Typed): Promise<Html> {
+  const { words, api } = visit
+  const { data, nextCursor } = await api.read<{ data: CompanyView[], nextCursor: string | null }>(
+    withQuery('/api/v1/companies', { limit: '50', cursor })
+  )
+  const rows = data.map((company) =>
+    html`<tr><th scope="row"><a href="/console/companies/${String(company.id)}">${company.name}</a>${
+      company.disabled ? html` <span class="badge warn">${words.disabled}</span>` : html``
+    }</th><td class="count">${String(company.id)}</td><td class="count">${String(company.balance - company.held)}</td><td>${
+      time(company.createdAt)
+    }</td></tr>\n`
+  )
+  const main = html`<section aria-label="${words.companies}">${
+    table(words.companies, [words.name, words.number, words.creditsFree, words.created], rows)
+  }${
+    nextCursor === null
+      ? html``
+      : html`<hr><p><a href="${withQuery('/console/companies', { cursor: nextCursor })}" rel="next">${words.more}</a></p>`
+  }</section>${newSection(words, typed)}`
+  return page({ ...visit, path: '/console/companies' }, { title: words.companies, section: 'companies', main })
+}
+
+function newSection (words: Words, typed: Typed | undefined): Html {
+  const field = (name: string, label: string, path: string, more: { type?: string, help?: string } = {}): Html =>
+    textField({ name, label, ...more, value: more.type === 'password' ? '' : typed?.body.get(name) ?? '', wrong: wrongOf(typed, path) })
+  return html`<section aria-labelledby="new"><h2 id="new">${words.companyNew}</h2>${
+    typed === undefined ? html`` : notice('bad', html`<p>${words.companyUnchanged}</p>${sentences(words, typed.error)}`)
+  }<p>${words.companyNewIntro}</p><form method="post" action="/console/companies" novalidate>
+${field('name', words.name, '/name')}${field('credits', words.creditsFirst, '/credits')}
+${field('email', words.adminEmail, '/admin/email', { type: 'email' })}${
+    field('password', words.adminPassword, '/admin/password', { type: 'password', help: words.passwordHelp })
+  }<div class="actions"><button>${words.companyCreate}</button></div></form></section>`
+}
+
+function wrongOf (typed: Typed | undefined, path: string): string[] {
+  return (typed?.error.details ?? []).filter((detail) => detail.path === path).map(({ message }) => message)
+}
+
+async function view (visit: Visit, id: string, { said, typed }: { said: Html, typed?: Typed }): Promise<Html> {
+  const { words, api } = visit
+  const company = await api.read<CompanyView>(`/api/v1/companies/${encodeURIComponent(id)}`)
+  const main = html`${said}<section aria-labelledby="about"><h2 id="about">${words.summary}${
+    company.disabled ? html` <span class="badge warn">${words.disabled}</span>` : html``
+  }</h2>
+<dl><dt>${words.number}</dt><dd>${String(company.id)}</dd>
+<dt>${words.creditsFree}</dt><dd>${String(company.balance - company.held)}</dd><dt>${words.creditsHeldNow}</dt><dd>${
+    String(company.held)
+  }</dd>
+<dt>${words.addresses}</dt><dd>${company.addresses.length === 0 ? words.addressesAll : company.addresses.join(', ')}</dd>
+<dt>${words.created}</dt><dd>${time(company.createdAt)}</dd></dl></section>${sections(words, company, typed)}`
+  return page({ ...visit, path: `/console/companies/${String(company.id)}` }, { title: company.name, section: 'companies', main })
+}
+
+function sections (words: Words, { id, name, disabled }: CompanyView, typed: Typed | undefined): Html {
+  const at = `/console/companies/${String(id)}`
+  return html`<section aria-labelledby="credits"><h2 id="credits">${words.creditsChange}</h2>
+<form method="post" action="${at}/credits" novalidate>
+${
+    textField({
+      name: 'amount',
+      label: words.amount,
+      help: words.amountHelp,
+      value: typed?.body.get('amount') ?? '',
+      wrong: wrongOf(typed, '/amount')
+    })
+  }
+${
+    textField({
+      name: 'reason',
+      label: words.reason,
+      help: words.reasonHelp,
+      value: typed?.body.get('reason') ?? '',
+      wrong: wrongOf(typed, '/reason')
+    })
+  }
+<div class="actions"><button>${words.creditsDo}</button></div></form></section>
+<section aria-labelledby="rename"><h2 id="rename">${words.rename}</h2><form method="post" action="${at}/name" novalidate>
+${textField({ name: 'name', label: words.name, value: typed?.body.get('name') ?? name, wrong: wrongOf(typed, '/name') })}
+<div class="actions"><button class="second">${words.save}</button></div></form></section>
+<section aria-labelledby="disable"><h2 id="disable">${disabled ? words.companyEnable : words.companyDisable}</h2>
+<p>${disabled ? words.companyEnableIntro : words.companyDisableIntro}</p>
+<form method="post" action="${at}/disabled"><input type="hidden" name="disabled" value="${disabled ? 'false' : 'true'}">
+<div class="actions"><button class="${disabled ? 'second' : 'danger'}" aria-label="${
+    fill(disabled ? words.companyEnableFull : words.companyDisableFull, { name })
+  }">${disabled ? words.enable : words.disable}</button></div></form></section>`
+}

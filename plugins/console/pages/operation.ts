@@ -1,0 +1,74 @@
+import type { FastifyPluginCallback } from 'fastify'
+import { type Html, html } from '../../html.ts'
+import { fill, type Words } from '../language/language.ts'
+import type { ProcessView, ProviderView, QueueView } from '../session/api.ts'
+import { visitOf } from '../session/visit.ts'
+import { page, table } from './layout.ts'
+
+/** How the service does, for operators: the queue, its processes, and the providers that fail. */
+export const operationPage: FastifyPluginCallback = (app, _options, done) => {
+  app.get('/operation', async (request, reply) => {
+    const visit = visitOf(request)
+    const { words, api } = visit
+    const [queue, { data: processes }, { data: providers }] = await Promise.all([
+      api.read<QueueView>('/api/v1/queue'),
+      api.read<{ data: ProcessView[] }>('/api/v1/providers/processes'),
+      api.read<{ data: ProviderView[] }>('/api/v1/providers')
+    ])
+    const main = html`${queueSection(words, queue)}${processSection(words, processes)}${failingSection(words, providers)}`
+    return reply.page(page(visit, { title: words.operation, section: 'operation', main }))
+  })
+  done()
+}
+
+function queueSection (words: Words, { dispatches: { queued, running, uncertain, triedAgain, oldest }, jobs }: QueueView): Html {
+  const facts = [
+    [words.status_queued, String(queued)],
+    [words.status_running, String(running)],
+    [words.queueAgain, String(triedAgain)],
+    [words.queueUncertain, String(uncertain)],
+    [words.queueOldest, secondsOf(words, oldest)]
+  ] as const
+  const rows = jobs.map((job) =>
+    html`<tr><th scope="row"><code>${job.name}</code></th>${
+      [job.ready, job.active, job.later, job.again].map((count) => html`<td class="count">${String(count)}</td>`)
+    }<td class="count">${secondsOf(words, job.oldest)}</td></tr>\n`
+  )
+  const head = [words.job, words.jobReady, words.jobActive, words.jobLater, words.queueAgain, words.queueOldest]
+  return html`<section aria-labelledby="queue"><h2 id="queue">${words.queue}</h2>
+<dl>${facts.map(([title, value]) => html`<dt>${title}</dt><dd>${value}</dd>`)}</dl>${
+    rows.length === 0 ? html`` : html`<h3>${words.jobs}</h3>${table(words.jobs, head, rows)}`
+  }</section>`
+}
+
+function secondsOf (words: Words, seconds: number | null): string {
+  return seconds === null ? words.nothingWaits : fill(words.secondsLong, { n: Math.round(seconds) })
+}
+
+function processSection (words: Words, processes: readonly ProcessView[]): Html {
+  const rows = processes.map(({ machine, pid, converged, providers }) =>
+    html`<tr><th scope="row">${machine}</th><td class="count">${String(pid)}</td><td>${
+      converged
+        ? html`<span class="badge good">${words.health_ok}</span>`
+        : html`<span class="badge warn">${words.notConverged}</span>`
+    }</td><td>${providers.map(({ code, version }) => `${code} ${version}`).join(', ')}</td></tr>\n`
+  )
+  return html`<section aria-labelledby="processes"><h2 id="processes">${words.processes}</h2>${
+    table(words.processes, [words.machine, words.process, words.status, words.providers], rows)
+  }</section>`
+}
+
+function failingSection (words: Words, providers: readonly ProviderView[]): Html {
+  const failing = providers.filter(({ state, health }) => state === 'refused' || health.state === 'failing')
+  return html`<section aria-labelledby="failing"><h2 id="failing">${words.providersHealth}</h2>${
+    failing.length === 0
+      ? html`<p>${words.providersFine}</p>`
+      : html`<ul class="list">${
+        failing.map(({ code, folder, state, health }) =>
+          html`<li><code>${code ?? folder}</code> <span class="badge warn">${
+            state === 'refused' ? words.refused : words.failingVendor
+          }</span> <span lang="en">${health.reason ?? ''}</span></li>\n`
+        )
+      }</ul>`
+  }</section>`
+}

@@ -1,0 +1,101 @@
+import { chromium } from 'playwright-core'
+import t from 'tap'
+import { languages } from '../../plugins/console/language/language.ts'
+import { contains, has, lacks } from '../support/matching.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
+import { admin, operator, startService } from '../support/service.ts'
+import { chromiumPath, isAccessible } from './support/chromium.ts'
+import { openConsole } from './support/console.ts'
+
+const { en } = languages
+const service = await startService(t, { replacements: { renderer: quickRenderer } })
+const { send } = service
+const { open, post, signIn } = openConsole(service)
+// As root, Chromium starts without its sandbox only. It loads the pages of this test, and nothing else.
+const browser = chromiumPath === undefined ? undefined : await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox'] })
+t.teardown(() => browser?.close())
+const cookie = await signIn(operator)
+const markup = '"><img src=x onerror=alert(1)>'
+const fields = { name: markup, credits: '50', email: 'ada@acme.example.com', password: 'correct horse battery' }
+const idOf = async (): Promise<string> => {
+  const { body } = await send('GET', '/api/v1/companies?limit=100', {}, operator)
+  return String(body.data.find(({ name }: { name: string }) => name === markup)?.id)
+}
+
+await t.test('an operator creates a company whose admin signs in; what is wrong is said at its field', async (t) => {
+  const refused = await post('/companies', { ...fields, credits: 'many', password: 'short' }, cookie)
+  t.equal(refused.status, 400)
+  contains(t, refused.body, /id="f-credits"[^>]*value="many"[^>]*aria-invalid="true"/)
+  contains(t, refused.body, /id="f-password"[^>]*value=""[^>]*aria-invalid="true"/)
+  const created = await post('/companies', fields, cookie)
+  t.equal(created.headers.get('location'), `/console/companies/${await idOf()}?created=1`)
+  const { body } = await open(`/companies/${await idOf()}?created=1`, cookie)
+  contains(t, body, en.companyCreated)
+  for (const page of [body, (await open('/companies', cookie)).body]) lacks(t, page, '<img')
+  t.equal((await open('', await signIn(fields))).status, 200)
+})
+
+await t.test('credits change with a reason; a company is renamed, disabled and enabled', async (t) => {
+  const id = await idOf()
+  const read = async (): Promise<unknown> => (await send('GET', `/api/v1/companies/${id}`, {}, operator)).body
+  t.equal((await post(`/companies/${id}/credits`, { amount: '-20', reason: 'Order 4711' }, cookie)).status, 303)
+  has(t, await read(), { balance: 30 })
+  const refused = await post(`/companies/${id}/credits`, { amount: '-31', reason: 'Too much' }, cookie)
+  t.equal(refused.status, 409)
+  contains(t, refused.body, 'value="Too much"')
+  t.equal((await post(`/companies/${id}/credits`, { amount: '1.5', reason: '' }, cookie)).status, 400)
+  has(t, await read(), { balance: 30 })
+  const theirs = await signIn(fields)
+  await post(`/companies/${id}/disabled`, { disabled: 'true' }, cookie)
+  t.equal((await open('', theirs)).status, 303, 'its admin is signed out')
+  await post(`/companies/${id}/disabled`, { disabled: 'false' }, cookie)
+  t.equal((await open('', await signIn(fields))).status, 200)
+  await post(`/companies/${id}/name`, { name: 'Acme' }, cookie)
+  has(t, await read(), { name: 'Acme', disabled: false })
+  t.equal((await post(`/companies/${id}/name`, { name: '' }, cookie)).status, 400)
+  t.equal((await open('/companies/99999', cookie)).status, 404)
+})
+
+await t.test('the page of the operation tells the queue, the processes and the providers', async (t) => {
+  const { status, body } = await open('/operation', cookie)
+  t.equal(status, 200)
+  contains(t, body, `<td class="count">${process.pid}</td>`)
+  contains(t, body, en.providersFine)
+})
+
+await t.test('nobody else sees or changes companies, and forms come from the console', async (t) => {
+  const id = String((await service.company('theirs')).companyId)
+  const asAdmin = await signIn(admin)
+  const before = (await send('GET', '/api/v1/companies?limit=100', {}, operator)).body
+  for (const path of ['/companies', `/companies/${id}`, '/operation']) t.equal((await open(path, asAdmin)).status, 403, path)
+  for (const path of ['/companies', `/companies/${id}/credits`, `/companies/${id}/name`, `/companies/${id}/disabled`]) {
+    const sent = { ...fields, amount: '1', reason: 'x', disabled: 'true' }
+    t.equal((await post(path, sent, asAdmin)).status, 403, path)
+    t.equal((await post(path, sent, cookie, { 'sec-fetch-site': 'cross-site' })).status, 403, path)
+  }
+  lacks(t, (await open('', asAdmin)).body, '/console/companies')
+  t.same((await send('GET', '/api/v1/companies?limit=100', {}, operator)).body, before)
+})
+
+if (browser === undefined) t.pass('there is no Chromium on this machine', { skip: true })
+else {
+  for (const [locale, colorScheme, width] of [['en', 'light', 1280], ['fr', 'dark', 360]] as const) {
+    await t.test(`the pages of operators are accessible (${locale}, ${colorScheme}, ${String(width)} pixels wide)`, async (t) => {
+      const context = await browser.newContext({ baseURL: service.url, locale, colorScheme, viewport: { width, height: 800 } })
+      const page = await context.newPage()
+      await page.goto('/console/companies')
+      await page.fill('#email', operator.email)
+      await page.fill('#password', operator.password)
+      await page.click('main button')
+      await page.fill('#f-name', 'Refused')
+      await page.click('form[action="/console/companies"] button')
+      await isAccessible(t, page, 'a refused company')
+      for (const path of ['/console/companies', '/console/companies/1', '/console/operation']) {
+        await page.goto(path)
+        await isAccessible(t, page, path)
+        t.ok(await page.evaluate<number>('document.documentElement.scrollWidth') <= width, `${path} fits`)
+      }
+      await context.close()
+    })
+  }
+}
