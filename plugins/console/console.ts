@@ -3,7 +3,9 @@ import type { Html } from '../html.ts'
 import { stylesheet } from './browser/stylesheet.ts'
 import { languageOf } from './language/language.ts'
 import { adapterPages } from './pages/adapter.ts'
+import { auditPage } from './pages/audit.ts'
 import { companiesPages } from './pages/companies.ts'
+import { companyPages } from './pages/company.ts'
 import { connectPages } from './pages/connect.ts'
 import { dispatchPages } from './pages/dispatch.ts'
 import { dispatchesPage } from './pages/dispatches.ts'
@@ -16,6 +18,7 @@ import { providersPage } from './pages/providers.ts'
 import { sessionsPages } from './pages/sessions.ts'
 import { switchPages } from './pages/switch.ts'
 import { tryPages } from './pages/try.ts'
+import { userPages } from './pages/user.ts'
 import { failureOf, type SessionOptions } from './session/failure.ts'
 import { signInRoutes } from './session/sign-in.ts'
 import { knownVisit, requireSessions } from './session/visit.ts'
@@ -77,6 +80,9 @@ export const consolePlugin: FastifyPluginAsync<SessionOptions> = async (app, { s
   await app.register(adapterPages)
   await app.register(companiesPages)
   await app.register(operationPage)
+  await app.register(companyPages)
+  await app.register(userPages)
+  await app.register(auditPage)
   await app.register(sessionsPages)
 }
 

@@ -59,6 +59,7 @@ await t.test('credits change with a reason; a company is renamed, disabled and e
 await t.test('the page of the operation tells the queue, the processes and the providers', async (t) => {
   const { status, body } = await open('/operation', cookie)
   t.equal(status, 200)
+  for (const name of ['companies', 'operation']) contains(t, body, `<a href="/console/${name}"`)
   contains(t, body, `<td class="count">${process.pid}</td>`)
   contains(t, body, en.providersFine)
 })

@@ -108,7 +108,10 @@ async function view (visit: Visit, id: string, { said, typed }: { said: Html, ty
     String(company.held)
   }</dd>
 <dt>${words.addresses}</dt><dd>${company.addresses.length === 0 ? words.addressesAll : company.addresses.join(', ')}</dd>
-<dt>${words.created}</dt><dd>${time(company.createdAt)}</dd></dl></section>${sections(words, company, typed)}`
+<dt>${words.created}</dt><dd>${time(company.createdAt)}</dd></dl><hr>
+<p><a href="${withQuery('/console/audit', { companyId: String(company.id) })}">${words.audit}</a></p></section>${
+    sections(words, company, typed)
+  }`
   return page({ ...visit, path: `/console/companies/${String(company.id)}` }, { title: company.name, section: 'companies', main })
 }
 

@@ -6,7 +6,7 @@ import type { Visit } from '../session/visit.ts'
 export type Content = {
   title: string
   /** The entry of the menu to which the page belongs. */
-  section?: 'home' | 'dispatches' | 'providers' | 'marketplace' | 'companies' | 'operation' | 'sessions'
+  section?: 'home' | 'dispatches' | 'providers' | 'marketplace' | 'company' | 'companies' | 'operation' | 'sessions'
   main: Html
 }
 
@@ -17,7 +17,9 @@ export function page (visit: Visit, { title, section, main }: Content): Html {
     html`<a href="${path}"${name === section ? currentEntry : none}>${words[name]}</a>`
   const header = html`<nav aria-label="${words.menu}">
 ${entry('home', '/console')}${entry('dispatches', '/console/dispatches')}${entry('providers', '/console/providers')}${
-    role === 'member' ? none : entry('marketplace', '/console/marketplace')
+    role === 'member' ? none : html`${entry('marketplace', '/console/marketplace')}${entry('company', '/console/company')}`
+  }${
+    role === 'operator' ? html`${entry('companies', '/console/companies')}${entry('operation', '/console/operation')}` : none
   }<a href="/docs">${words.documentation}</a>
 </nav>
 <div class="account"><a href="/console/sessions" title="${words.sessions}"${section === 'sessions' ? currentEntry : none}>${email}</a>

@@ -2,9 +2,9 @@ import type { Actor, ErrorBody } from '@dispatch/core'
 import type { FastifyRequest } from 'fastify'
 import { injectAs } from '../../hooks/principal.ts'
 
-export type { AdapterDetail, AdapterView, CallbackView, CatalogView, CheckView, CompanyView, ConfigurationView, ConnectView, CreditsView,
-  DispatchView, DryRunView, ErrorBody, EventView, KeyView, MyConfig, ProcessView, ProviderView, QueueView, SessionView,
-  StatisticsView } from '@dispatch/core'
+export type { AdapterDetail, AdapterView, AuditView, CallbackView, CatalogView, CheckView, CompanyView, ConfigurationView, ConnectView,
+  CreditsView, DispatchView, DryRunView, ErrorBody, EventView, KeyView, MyConfig, ProcessView, ProviderView, QueueView, SessionView,
+  SettingsView, StatisticsView, UserView } from '@dispatch/core'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 

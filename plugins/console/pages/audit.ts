@@ -1,0 +1,71 @@
+import type { FastifyPluginCallback } from 'fastify'
+import { type Html, html } from '../../html.ts'
+import { textField } from '../form/fields.ts'
+import { fill, type Words } from '../language/language.ts'
+import { type AuditView, withQuery } from '../session/api.ts'
+import { visitOf } from '../session/visit.ts'
+import { notice, page, sentences, table, time } from './layout.ts'
+
+type Filter = Readonly<Record<typeof fields[number], string>>
+
+const fields = ['companyId', 'object', 'userId', 'action', 'from', 'to', 'cursor'] as const
+
+/** Who changed what: of the company for its admins, of any company for operators. */
+export const auditPage: FastifyPluginCallback = (app, _options, done) => {
+  app.get<{ Querystring: Readonly<Record<string, unknown>> }>('/audit', async (request, reply) => {
+    const visit = visitOf(request)
+    const { words, api, actor: { role } } = visit
+    const filter = Object.fromEntries(fields.map((name) => {
+      const value = request.query[name]
+      return [name, typeof value === 'string' ? value.trim() : '']
+    })) as Filter
+    const answer = await api.send<{ data: AuditView[], nextCursor: string | null }>('GET',
+      withQuery('/api/v1/audit', { ...filter, limit: '50' }))
+    const main = html`<section aria-label="${words.filter}">${form(words, filter, role === 'operator')}</section>
+${
+      answer.ok
+        ? html`<section aria-label="${words.audit}">${list(words, answer.body.data, answer.body.nextCursor, filter)}</section>`
+        : notice('bad', sentences(words, answer.error))
+    }`
+    return reply.code(answer.ok ? 200 : answer.status).page(page(visit, { title: words.audit, section: 'company', main }))
+  })
+  done()
+}
+
+function form (words: Words, filter: Filter, ofAnyCompany: boolean): Html {
+  return html`<form action="/console/audit" class="filters">
+${ofAnyCompany ? textField({ name: 'companyId', label: words.companyNumber, value: filter.companyId }) : html``}
+${textField({ name: 'object', label: words.auditObjectAs, value: filter.object })}
+${textField({ name: 'userId', label: words.userNumber, value: filter.userId })}
+${textField({ name: 'action', label: words.auditActionAs, value: filter.action })}
+${textField({ name: 'from', label: words.from, value: filter.from, type: 'date' })}
+${textField({ name: 'to', label: words.before, value: filter.to, type: 'date' })}
+<div class="actions"><button>${words.show}</button><a href="/console/audit">${words.showAll}</a></div></form>`
+}
+
+function list (words: Words, entries: readonly AuditView[], next: string | null, filter: Filter): Html {
+  if (entries.length === 0) return html`<p>${words.auditNone}</p>`
+  const rows = entries.map(({ at, action, object: { kind, id }, author, address = '', facts }) => {
+    const object = `${kind}/${id}`
+    const known = Object.keys(facts).length === 0
+      ? html``
+      : html`<details><summary>${words.details}</summary><pre>${JSON.stringify(facts, null, 2)}</pre></details>`
+    return html`<tr><td>${time(at)}</td><th scope="row">${action}</th><td><a href="${
+      withQuery('/console/audit', { companyId: filter.companyId, object })
+    }">${object}</a></td><td>${authorOf(words, author, filter)}<div class="quiet">${address}</div></td><td>${known}</td></tr>\n`
+  })
+  const more = next === null
+    ? html``
+    : html`<hr><p><a href="${withQuery('/console/audit', { ...filter, cursor: next })}" rel="next">${words.older}</a></p>`
+  return html`${table(words.audit, [words.auditAt, words.action, words.auditObject, words.auditAuthor, words.details], rows)}${more}`
+}
+
+function authorOf (words: Words, author: AuditView['author'], filter: Filter): Html {
+  if (author === null) return html`${words.auditCommandLine}`
+  const { userId, impersonatorId, keyId } = author
+  return html`<a href="${withQuery('/console/audit', { companyId: filter.companyId, userId: String(userId) })}">${
+    fill(words.userOfNumber, { id: userId })
+  }</a>${
+    impersonatorId === undefined ? html`` : html` <span class="badge warn">${fill(words.auditImpersonator, { id: impersonatorId })}</span>`
+  }${keyId === undefined ? html`` : html` <span class="badge calm">${words.auditKey}</span>`}`
+}

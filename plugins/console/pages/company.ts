@@ -1,0 +1,141 @@
+import type { FastifyPluginCallback } from 'fastify'
+import { type Html, html } from '../../html.ts'
+import { checkField, linesField, textField } from '../form/fields.ts'
+import { wordFor, type Words } from '../language/language.ts'
+import { ApiRefused, type ErrorBody, type Refusal, type SettingsView, type UserView, withQuery } from '../session/api.ts'
+import { type Visit, visitOf } from '../session/visit.ts'
+import { notice, page, sentences, table, time } from './layout.ts'
+import { roleAndServices, userIn } from './user.ts'
+
+type Typed = { body: URLSearchParams, error: ErrorBody }
+type Shown = { said?: Html, user?: Typed, settings?: Typed, cursor?: string }
+
+/** The reader's company, for those who run it: its users, from where they may come, and when it is warned. */
+export const companyPages: FastifyPluginCallback = (app, _options, done) => {
+  app.get<{ Querystring: Readonly<Record<string, unknown>> }>('/company', async (request, reply) => {
+    const { saved, cursor } = request.query
+    const visit = visitOf(request)
+    const said = saved === undefined ? html`` : notice('good', html`<p>${visit.words.companySaved}</p>`)
+    return reply.page(await view(visit, { said, cursor: typeof cursor === 'string' ? cursor : '' }))
+  })
+
+  app.post<{ Body: URLSearchParams }>('/company/users', async (request, reply) => {
+    const [visit, { body }] = [visitOf(request), request]
+    const created = await visit.api.send('POST', '/api/v1/users', { ...userIn(body), password: body.get('password') ?? '' })
+    if (created.ok) return reply.redirect('/console/company?saved=1', 303)
+    return reply.code(created.status).page(await view(visit, { user: { body, error: errorOf(created) } }))
+  })
+
+  app.post<{ Body: URLSearchParams }>('/company', async (request, reply) => {
+    const [visit, { body }] = [visitOf(request), request]
+    const saved = await visit.api.send('PUT', '/api/v1/company', settingsIn(body))
+    if (saved.ok) return reply.redirect('/console/company?saved=1', 303)
+    return reply.code(saved.status).page(await view(visit, { settings: { body, error: errorOf(saved) } }))
+  })
+  done()
+}
+
+function errorOf (refusal: Refusal): ErrorBody {
+  if (refusal.status === 401 || refusal.status === 403 && refusal.error.details === undefined) throw new ApiRefused(refusal)
+  return refusal.error
+}
+
+function settingsIn (body: URLSearchParams): object {
+  const textOf = (name: string): string => (body.get(name) ?? '').trim()
+  const lowCredit = textOf('lowCredit')
+  return {
+    addresses: textOf('addresses').split(/\s+/).filter((address) => address !== ''),
+    notifyUrl: textOf('notifyUrl') === '' ? null : textOf('notifyUrl'),
+    lowCredit: lowCredit === '' ? null : /^\d{1,15}$/.test(lowCredit) ? Number(lowCredit) : lowCredit,
+    force: body.get('force') === 'true'
+  }
+}
+
+async function view (visit: Visit, { said = html``, user, settings, cursor = '' }: Shown): Promise<Html> {
+  const { words, api } = visit
+  const [{ data, nextCursor }, stored] = await Promise.all([
+    api.read<{ data: UserView[], nextCursor: string | null }>(withQuery('/api/v1/users', { limit: '50', cursor })),
+    api.read<SettingsView>('/api/v1/company')
+  ])
+  const main = html`${said}<section aria-labelledby="users"><h2 id="users">${words.users}</h2>${userTable(words, data)}${
+    nextCursor === null
+      ? html``
+      : html`<hr><p><a href="${withQuery('/console/company', { cursor: nextCursor })}" rel="next">${words.more}</a></p>`
+  }</section>${newUser(visit, user)}${settingsSection(words, stored, settings)}
+<section aria-labelledby="audit"><h2 id="audit">${words.audit}</h2><p>${words.auditIntro}</p>
+<p><a href="/console/audit">${words.auditShow}</a></p></section>`
+  return page({ ...visit, path: '/console/company' }, { title: stored.name, section: 'company', main })
+}
+
+function userTable (words: Words, users: readonly UserView[]): Html {
+  const rows = users.map(({ id, email, role, services, disabled, createdAt }) =>
+    html`<tr><th scope="row"><a href="/console/company/users/${String(id)}">${email}</a>${
+      disabled ? html` <span class="badge warn">${words.disabled}</span>` : html``
+    }</th><td>${wordFor(words, 'role', role)}</td><td>${services.includes('*') ? words.allServices : services.join(', ')}</td><td>${
+      time(createdAt)
+    }</td></tr>\n`
+  )
+  return table(words.users, [words.email, words.role, words.services, words.created], rows)
+}
+
+function newUser ({ words, actor: { role } }: Visit, typed: Typed | undefined): Html {
+  return html`<section aria-labelledby="new"><h2 id="new">${words.userNew}</h2>${said(words, typed)}
+<form method="post" action="/console/company/users" novalidate>
+${textField({ name: 'email', label: words.email, type: 'email', value: typed?.body.get('email') ?? '', wrong: wrongOf(typed, '/email') })}
+${
+    textField({
+      name: 'password',
+      label: words.password,
+      type: 'password',
+      autocomplete: 'new-password',
+      help: words.passwordHelp,
+      wrong: wrongOf(typed, '/password')
+    })
+  }${roleAndServices(words, role, typed === undefined ? { role: 'member', services: ['*'] } : userIn(typed.body))}
+<div class="actions"><button>${words.userCreate}</button></div></form></section>`
+}
+
+function settingsSection (words: Words, { addresses, notifyUrl, lowCredit }: SettingsView, typed: Typed | undefined): Html {
+  const valueOf = (name: string, stored: string): string => typed?.body.get(name) ?? stored
+  return html`<section aria-labelledby="settings"><h2 id="settings">${words.settings}</h2>${said(words, typed)}
+<form method="post" action="/console/company" novalidate>
+${
+    linesField({
+      name: 'addresses',
+      label: words.addresses,
+      help: words.addressesHelp,
+      value: valueOf('addresses', addresses.join('\n')),
+      wrong: wrongOf(typed, '/addresses')
+    })
+  }${
+    typed === undefined ? html`` : checkField({ name: 'force', label: words.addressesForce, checked: typed.body.get('force') === 'true' })
+  }${
+    textField({
+      name: 'lowCredit',
+      label: words.lowCredit,
+      help: words.lowCreditHelp,
+      note: words.optional,
+      value: valueOf('lowCredit', lowCredit === null ? '' : String(lowCredit)),
+      wrong: wrongOf(typed, '/lowCredit')
+    })
+  }${
+    textField({
+      name: 'notifyUrl',
+      label: words.notifyUrl,
+      note: words.optional,
+      type: 'url',
+      value: valueOf('notifyUrl', notifyUrl ?? ''),
+      wrong: wrongOf(typed, '/notifyUrl')
+    })
+  }<div class="actions"><button>${words.save}</button></div></form></section>`
+}
+
+function said (words: Words, typed: Typed | undefined): Html {
+  return typed === undefined ? html`` : notice('bad', html`<p>${words.companyUnchanged}</p>${sentences(words, typed.error)}`)
+}
+
+function wrongOf (typed: Typed | undefined, path: string): string[] {
+  return (typed?.error.details ?? []).filter((detail) => detail.path === path || detail.path.startsWith(`${path}/`)).map(({ message }) =>
+    message
+  )
+}

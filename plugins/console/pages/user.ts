@@ -1,0 +1,93 @@
+import type { FastifyPluginCallback } from 'fastify'
+import { type Html, html } from '../../html.ts'
+import { radioField, textField } from '../form/fields.ts'
+import { wordFor, type Words } from '../language/language.ts'
+import { ApiRefused, type UserView } from '../session/api.ts'
+import { type Visit, visitOf } from '../session/visit.ts'
+import { notice, page, sentences, time } from './layout.ts'
+
+type Posted = { Params: { id: string }, Body: URLSearchParams }
+type Role = Visit['actor']['role']
+type Entered = { role: string, services: readonly string[] }
+
+const services = ['invoicing', 'esign', 'postal', 'sms', 'email', 'file', 'upload']
+
+/** A user of the reader's company: the role, the services, a new password, to disable. */
+export const userPages: FastifyPluginCallback = (app, _options, done) => {
+  app.get<{ Params: { id: string } }>('/company/users/:id',
+    async (request, reply) => reply.page(await view(visitOf(request), request.params.id, html``)))
+
+  const changes = {
+    rights: (body: URLSearchParams) => userIn(body),
+    password: (body: URLSearchParams) => ({
+      password: body.get('password') ?? '',
+      ...body.get('current') === null || body.get('current') === '' ? {} : { current: body.get('current') }
+    }),
+    disabled: (body: URLSearchParams) => ({ disabled: body.get('disabled') === 'true' })
+  }
+  for (const [name, bodyOf] of Object.entries(changes)) {
+    app.post<Posted>(`/company/users/:id/${name}`, async (request, reply) => {
+      const { params: { id }, body } = request
+      const visit = visitOf(request)
+      const changed = await visit.api.send('PUT', `/api/v1/users/${encodeURIComponent(id)}`, bodyOf(body))
+      if (changed.ok) return reply.redirect('/console/company?saved=1', 303)
+      if (changed.status === 404 || visit.actor.role === 'member') throw new ApiRefused(changed)
+      const said = notice('bad', html`<p>${visit.words.companyUnchanged}</p>${sentences(visit.words, changed.error)}`)
+      return reply.code(changed.status).page(await view(visit, id, said))
+    })
+  }
+  done()
+}
+
+/** What a form says of a user: the address, the role, the services. */
+export function userIn (body: URLSearchParams): Entered & { email: string } {
+  const chosen = body.get('allServices') === 'true' ? ['*'] : body.getAll('service')
+  return { email: (body.get('email') ?? '').trim(), role: body.get('role') ?? '', services: chosen }
+}
+
+/** The fields for what a user may do. Nobody gives a role above their own. */
+export function roleAndServices (words: Words, own: Role, { role, services: chosen }: Entered): Html {
+  const roles = ['member', 'admin', ...own === 'operator' ? ['operator'] : []]
+  const box = (id: string, name: string, value: string, label: string, checked: boolean): Html =>
+    html`<div class="choice"><input type="checkbox" id="${id}" name="${name}" value="${value}"${
+      checked ? html` checked` : html``
+    }><label for="${id}">${label}</label></div>`
+  return html`${
+    radioField({
+      name: 'role',
+      label: words.role,
+      value: role,
+      options: roles.map((value) => ({ value, label: wordFor(words, 'role', value) }))
+    })
+  }<fieldset><legend>${words.services}</legend>${box('s-all', 'allServices', 'true', words.allServices, chosen.includes('*'))}${
+    services.map((name) => box(`s-${name}`, 'service', name, name, chosen.includes(name)))
+  }</fieldset>`
+}
+
+async function view (visit: Visit, id: string, said: Html): Promise<Html> {
+  const { words, api, actor } = visit
+  const user = await api.read<UserView>(`/api/v1/users/${encodeURIComponent(id)}`)
+  const at = `/console/company/users/${String(user.id)}`
+  const isSelf = user.id === actor.userId
+  const main =
+    html`<p><a href="/console/company">${words.users}</a></p>${said}<section aria-labelledby="rights"><h2 id="rights">${words.rights}${
+      user.disabled ? html` <span class="badge warn">${words.disabled}</span>` : html``
+    }</h2><p class="quiet">${words.created}: ${time(user.createdAt)}</p>
+<form method="post" action="${at}/rights"><input type="hidden" name="email" value="${user.email}">${
+      roleAndServices(words, actor.role, user)
+    }
+<div class="actions"><button>${words.save}</button></div></form></section>
+<section aria-labelledby="password"><h2 id="password">${words.passwordNew}</h2><p>${words.passwordNewIntro}</p>
+<form method="post" action="${at}/password" novalidate>${
+      isSelf ? textField({ name: 'current', label: words.passwordNow, type: 'password', autocomplete: 'current-password' }) : html``
+    }${textField({ name: 'password', label: words.passwordNew, type: 'password', autocomplete: 'new-password', help: words.passwordHelp })}
+<div class="actions"><button class="second">${words.passwordSet}</button></div></form></section>
+<section aria-labelledby="disable"><h2 id="disable">${user.disabled ? words.userEnable : words.userDisable}</h2>
+<p>${user.disabled ? words.userEnableIntro : words.userDisableIntro}</p>
+<form method="post" action="${at}/disabled"><input type="hidden" name="disabled" value="${user.disabled ? 'false' : 'true'}">
+<div class="actions"><button class="${user.disabled ? 'second' : 'danger'}">${
+      user.disabled ? words.userEnable : words.userDisable
+    }</button></div>
+</form></section>`
+  return page({ ...visit, path: at }, { title: user.email, section: 'company', main })
+}
