@@ -80,6 +80,7 @@ await t.test('the audit log shows who changed what, by object and by person', as
   contains(t, body, `object=user%2F${id}">user/${id}</a>`)
   lacks(t, body, '<th scope="row">company.changed</th>')
   contains(t, (await open('/audit?action=nothing', cookie)).body, en.auditNone)
+  contains(t, (await open('/audit', await signIn(operator))).body, en.auditNoneYet)
   const refused = await open('/audit?userId=x', cookie)
   t.equal(refused.status, 400)
   contains(t, refused.body, 'value="x"')

@@ -336,6 +336,8 @@ export const en = {
   auditIntro: 'Every change of users, settings, configurations and credits, with who made it and from where.',
   auditShow: 'Show the audit log',
   auditNone: 'No change is like this. Take away a part of the filter.',
+  auditNoneYet: 'Nothing has been changed yet. Every change is listed here.',
+  ownCompany: 'Users, settings and audit log of the platform’s own company',
   auditAt: 'Time',
   auditObject: 'Object',
   auditObjectAs: 'Object, as user/7',

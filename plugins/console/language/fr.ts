@@ -343,6 +343,8 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   auditIntro: 'Tout changement des utilisateurs, réglages, configurations et crédits, avec qui l’a fait et d’où.',
   auditShow: 'Voir le journal d’audit',
   auditNone: 'Aucun changement ne correspond. Retirez une partie du filtre.',
+  auditNoneYet: 'Rien n’a encore été changé. Tout changement est listé ici.',
+  ownCompany: 'Utilisateurs, réglages et journal d’audit de la société de la plateforme',
   auditAt: 'Heure',
   auditObject: 'Objet',
   auditObjectAs: 'Objet, comme user/7',

@@ -44,7 +44,9 @@ ${textField({ name: 'to', label: words.before, value: filter.to, type: 'date' })
 }
 
 function list (words: Words, entries: readonly AuditView[], next: string | null, filter: Filter): Html {
-  if (entries.length === 0) return html`<p>${words.auditNone}</p>`
+  if (entries.length === 0) {
+    return html`<p>${Object.values(filter).some((value) => value !== '') ? words.auditNone : words.auditNoneYet}</p>`
+  }
   const rows = entries.map(({ at, action, object: { kind, id }, author, address = '', facts }) => {
     const object = `${kind}/${id}`
     const known = Object.keys(facts).length === 0

@@ -71,7 +71,7 @@ async function list (visit: Visit, cursor: string, typed?: Typed): Promise<Html>
       time(company.createdAt)
     }</td></tr>\n`
   )
-  const main = html`<section aria-label="${words.companies}">${
+  const main = html`<p><a href="/console/company">${words.ownCompany}</a></p><section aria-label="${words.companies}">${
     table(words.companies, [words.name, words.number, words.creditsFree, words.created], rows)
   }${
     nextCursor === null

@@ -17,8 +17,8 @@ export function page (visit: Visit, { title, section, main }: Content): Html {
     html`<a href="${path}"${name === section ? currentEntry : none}>${words[name]}</a>`
   const header = html`<nav aria-label="${words.menu}">
 ${entry('home', '/console')}${entry('dispatches', '/console/dispatches')}${entry('providers', '/console/providers')}${
-    role === 'member' ? none : html`${entry('marketplace', '/console/marketplace')}${entry('company', '/console/company')}`
-  }${
+    role === 'member' ? none : entry('marketplace', '/console/marketplace')
+  }${role === 'admin' ? entry('company', '/console/company') : none}${
     role === 'operator' ? html`${entry('companies', '/console/companies')}${entry('operation', '/console/operation')}` : none
   }<a href="/docs">${words.documentation}</a>
 </nav>
