@@ -2,7 +2,7 @@
  * `@dispatch/core/host`: what the conformance kit and the packing of providers use of the core, by name.
  */
 export { AnyJson, AnyJsonObject, DocumentHandle } from './contract/common.ts'
-export { deliveryStatuses, eventServices, type EventService } from './contract/delivery.ts'
+export { deliveryMarksOf, deliveryStatuses, eventServices, type EventService } from './contract/delivery.ts'
 export { callCheck } from './host/call/check.ts'
 export { callDispatch, type Outcome } from './host/call/dispatch.ts'
 export type { State } from './host/call/context.ts'

@@ -32,10 +32,10 @@ export { openConfiguration } from './configuration/vault.ts'
 export { AuditQuery, AuditView, BalanceView, CompanyChanges, CompanyView, CreditsBody, NewCompanyBody, NewUserBody, PasswordBody,
   SettingsBody, SettingsView, UserChanges, UserView } from './contract/accounts.ts'
 export { Login, LoginResponse } from './contract/auth.ts'
-export { CallbackSecrets, CallbackView, CompanyCallback, DispatchCallback, NewCallbackSecret, callbackTypes, toldStatuses,
+export { CallbackSecrets, CallbackView, CompanyCallback, DispatchCallback, NewCallbackSecret, callbackTypes, sinceOf, toldStatuses,
   type CallbackType } from './contract/callbacks.ts'
 export { AnyJsonObject, ProviderCode, Uuid, oneLine } from './contract/common.ts'
-export { deliveryStatuses, deliveryStatusesOf, eventServices, isDeliveryService, isEventService, type DeliveryService,
+export { deliveryMarksOf, deliveryStatuses, deliveryStatusesOf, eventServices, isDeliveryService, isEventService, type DeliveryService,
   type EventService } from './contract/delivery.ts'
 export { DispatchError, errorRow, errorTable, refusal, type RateLimitStatus, type ErrorWord } from './contract/errors.ts'
 export { AdapterDetail, AdapterView, CatalogView, InstallBody, MarketplaceQuery, OfferBody, PackageBody,
@@ -54,7 +54,7 @@ export { eventKinds, type Mode } from './contract/states.ts'
 export { StatisticsQuery, StatisticsView } from './contract/statistics.ts'
 export { AssetBody, AssetName, AssetQuery, AssetView, NextVersionBody, PreviewBody, PreviewTextBody, PublishBody, TemplateAnswer,
   TemplateBody, TemplateDetail, TemplateQuery, TemplateView, VersionQuery, VersionView, type VersionStatus } from './contract/templates.ts'
-export { isSince, latestVersion, versionOf, versions, type Version } from './contract/versions.ts'
+export { isSince, latestVersion, usualVersion, versionOf, versions, type Version } from './contract/versions.ts'
 export { createDownloads, type Download, type Downloads } from './downloads.ts'
 export { createBreakers, type Breakers } from './host/call/breaker.ts'
 export type { State } from './host/call/context.ts'

@@ -1,8 +1,10 @@
 import { type Static, Type } from 'typebox'
 import { Timestamp, Uuid } from './common.ts'
-import { type DeliveryStatus, deliveryStatusesOf, type EventService, eventServices } from './delivery.ts'
+import { deferringServices, type DeliveryMark, deliveryMarksOf, type DeliveryStatus, deliveryStatusesOf, type EventService,
+  eventServices } from './delivery.ts'
 import { sendStatuses } from './recipients.ts'
 import { DispatchView } from './response.ts'
+import type { Version } from './versions.ts'
 
 /** The final statuses of a dispatch that cause a callback. */
 export const toldStatuses = ['succeeded', 'failed', 'partial', 'uncertain', 'cancelled'] as const
@@ -16,15 +18,29 @@ export type CallbackType =
   | 'deferred.failed'
   | `email.${typeof sendStatuses[number]}`
   | `dispatch.${typeof toldStatuses[number]}`
-  | { [Service in EventService]: `${Service}.${DeliveryStatus<Service> & string}` }[EventService]
+  | { [Service in EventService]: `${Service}.${(DeliveryStatus<Service> | DeliveryMark<Service>) & string}` }[EventService]
+
+const ofVendors = eventServices.flatMap((service) =>
+  [...deliveryStatusesOf(service), ...deliveryMarksOf(service)].map((word) => ({ service, type: `${service}.${word}` }))
+)
 
 export const callbackTypes = [
   ...toldStatuses.map((status) => `dispatch.${status}`),
-  ...eventServices.flatMap((service) => deliveryStatusesOf(service).map((status) => `${service}.${status}`)),
+  ...ofVendors.map(({ type }) => type),
   ...sendStatuses.map((status) => `email.${status}`),
   'deferred.failed',
   'company.credits_low'
 ] as CallbackType[]
+
+/** The types that only dispatches of version 1.1.0 of the API, or a later one, cause. */
+const later = new Set<string>(
+  ofVendors.filter(({ service }) => !deferringServices.some((name) => name === service)).map(({ type }) => type)
+)
+
+/** The version of the API that has added a type of callback. */
+export function sinceOf (type: CallbackType): Version | undefined {
+  return later.has(type) ? '1.1.0' : undefined
+}
 
 /** Callbacks about the company itself. */
 const companyType = 'company.credits_low'

@@ -33,6 +33,13 @@ export const deliveryTransitions = {
     delivered: [],
     failed: []
   },
+  email: {
+    // A server that has taken an e-mail may still send it back, and one of several recipients may not get it.
+    delivered: ['bounced'],
+    bounced: [],
+    // The vendor has not sent it after its acceptance.
+    failed: []
+  },
   invoicing: {
     // A platform has the file, and reports later whether it accepts it.
     received: ['open', 'accepted', 'rejected', 'paid', 'uncollectible', 'void'],
@@ -47,11 +54,31 @@ export const deliveryTransitions = {
   }
 } as const satisfies Record<string, Record<string, readonly string[]>>
 
+/** What vendors tell of an accepted step besides its status: by service. It changes no status. */
+export const deliveryMarks = { email: ['opened', 'clicked', 'complained'] } as const satisfies Partial<
+  Record<keyof typeof deliveryTransitions, readonly string[]>
+>
+
 /** The services whose providers report delivery statuses. */
 export type DeliveryService = keyof typeof deliveryTransitions
 export type DeliveryStatus<Service extends DeliveryService = DeliveryService> = {
   [Name in Service]: keyof typeof deliveryTransitions[Name]
 }[Service]
+
+export type DeliveryMark<Service extends DeliveryService = DeliveryService> = Service extends keyof typeof deliveryMarks
+  ? typeof deliveryMarks[Service][number]
+  : never
+
+/** The marks of a service. */
+export function deliveryMarksOf<Service extends DeliveryService> (service: Service): readonly DeliveryMark<Service>[] {
+  return (Object.entries<readonly string[]>(deliveryMarks).find(([name]) => name === service)?.[1] ?? []) as readonly DeliveryMark<
+    Service
+  >[]
+}
+
+export function isDeliveryMark (service: DeliveryService, word: string): word is DeliveryMark {
+  return deliveryMarksOf(service).some((mark) => mark === word)
+}
 
 export const deliveryServices = Object.keys(deliveryTransitions) as readonly DeliveryService[]
 
@@ -59,21 +86,33 @@ export function isDeliveryService (name: string): name is DeliveryService {
   return Object.hasOwn(deliveryTransitions, name)
 }
 
-/**
- * The services whose vendors send events. Their statuses cause callbacks, and steps can be deferred until such an event. For the other
- * services the status is only polled.
- */
-export const eventServices = ['esign', 'postal'] as const satisfies readonly DeliveryService[]
+/** The services whose vendors may send events. */
+export const eventServices = ['esign', 'postal', 'sms', 'email', 'invoicing'] as const satisfies readonly DeliveryService[]
 export type EventService = typeof eventServices[number]
 
 export function isEventService (name: string): name is EventService {
   return eventServices.some((service) => service === name)
 }
 
+/** The services whose status can be polled. */
+export type PolledService = Exclude<DeliveryService, 'email'>
+
+export function isPolledService (name: string): name is PolledService {
+  return isDeliveryService(name) && name !== 'email'
+}
+
+/** The services until whose events steps can be deferred. Companies are called back about them in every version of the API. */
+export const deferringServices = ['esign', 'postal'] as const satisfies readonly EventService[]
+export type DeferringService = typeof deferringServices[number]
+
+export function isDeferringService (name: string): name is DeferringService {
+  return deferringServices.some((service) => service === name)
+}
+
 /** The service and the status in the name of an event such as `esign.completed`. */
-export function parseDeliveryEvent (event: string): { service: EventService, status: string } {
+export function parseDeliveryEvent (event: string): { service: DeferringService, status: string } {
   const [service = '', status = ''] = event.split('.')
-  if (!isEventService(service)) throw new TypeError(`"${event}" is no event of a service.`)
+  if (!isDeferringService(service)) throw new TypeError(`"${event}" is no event of a service.`)
   return { service, status }
 }
 
@@ -127,6 +166,10 @@ const refusals: { readonly [Service in DeliveryService]: Readonly<Partial<Record
       'Correct the cause and send a new dispatch.'
   },
   sms: { failed: `The message did not reach the phone. ${paid}` },
+  email: {
+    bounced: `A mail server has sent the e-mail back. ${paid}`,
+    failed: `The vendor has not sent the e-mail after its acceptance. ${paid}`
+  },
   invoicing: { rejected: `It was refused after its acceptance. ${paid} Correct the cause and send a new dispatch.` }
 }
 

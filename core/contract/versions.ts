@@ -1,11 +1,13 @@
 import { Type } from 'typebox'
 
-/** The versions of the API with their release dates, the oldest first. The last one serves requests that name no version. */
-export const versions = { '1.0.0': '2026-02-13', '1.0.1': '2026-03-14' } as const
+/** The versions of the API with their release dates, the oldest first. */
+export const versions = { '1.0.0': '2026-02-13', '1.0.1': '2026-03-14', '1.1.0': '2026-11-23' } as const
 export type Version = keyof typeof versions
 
 const order = Object.keys(versions) as Version[]
-export const latestVersion: Version = '1.0.1'
+export const latestVersion: Version = '1.1.0'
+/** The version that serves requests that name none: a client asks for a newer one with X-API-Version. */
+export const usualVersion: Version = '1.0.1'
 
 export const ApiVersion = Type.Enum(order, { description: `a version of the API: ${order.join(', ')}` })
 

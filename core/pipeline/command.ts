@@ -6,7 +6,7 @@ import type { NewDocument } from '../store/dispatch/documents.ts'
 
 /**
  * A request for one or more services, as it came in. The client waits unless the mode says otherwise. `sandbox`: the vendors do it in their
- * test environments. `version`: of the API, the latest unless given.
+ * test environments. `version`: of the API, the usual one unless given.
  */
 export type DispatchCommand = {
   actor: Actor

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
 import { type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import { AnyJsonObject, CallbackUrl, Metadata, ProviderCode } from '../contract/common.ts'
-import { deliveryStatusesOf, eventServices, isEventService } from '../contract/delivery.ts'
+import { deferringServices, deliveryStatusesOf, isDeferringService } from '../contract/delivery.ts'
 import { type ServiceName, serviceNames } from '../contract/service-names.ts'
 import { chainFollowers } from './chains.ts'
 import { needsProvider, services } from './index.ts'
@@ -136,13 +136,13 @@ function ownTemplate (name: ServiceName): TProperties {
 
 /** What can happen to a dispatch of these services after it was accepted: `esign.completed`, … */
 export function eventsOf (path: readonly ServiceName[]): string[] {
-  return path.filter(isEventService).flatMap((name) => deliveryStatusesOf(name).map((status) => `${name}.${status}`))
+  return path.filter(isDeferringService).flatMap((name) => deliveryStatusesOf(name).map((status) => `${name}.${status}`))
 }
 
 /** The field for what waits for an event, where there can be one; `ownOf`: the schema of each of its forms. */
 export function deferredField (path: readonly ServiceName[], ownOf: (form: StepSchema) => TObject): TProperties {
   // In the order of the services, not of the path: what has the same events has the same name.
-  const withEvents = eventServices.filter((name) => path.includes(name))
+  const withEvents = deferringServices.filter((name) => path.includes(name))
   if (withEvents.length === 0) return {}
   const names = withEvents.map(capital).join('Or')
   return {

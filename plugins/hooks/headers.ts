@@ -1,5 +1,5 @@
 import { didYouMean } from '@dispatch/common'
-import { DispatchError, latestVersion, type Version, versionOf, versions } from '@dispatch/core'
+import { DispatchError, usualVersion, type Version, versionOf, versions } from '@dispatch/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { randomUUID } from 'node:crypto'
@@ -27,11 +27,11 @@ export type Deprecation = { since: string, sunset: string, instead: string }
  * plain HTTP and cross-site requests of browsers, before their credentials are read.
  */
 export const headersPlugin = plugin<{ wayOf: ClassifyConnection }>((app, { wayOf }, done) => {
-  app.decorateRequest('apiVersion', latestVersion)
+  app.decorateRequest('apiVersion', usualVersion)
   app.addHook('onRequest', (request, reply, next) => {
     const asked = request.headers['x-api-version']
-    const known = asked === undefined ? latestVersion : versionOf(String(asked))
-    request.apiVersion = known ?? latestVersion
+    const known = asked === undefined ? usualVersion : versionOf(String(asked))
+    request.apiVersion = known ?? usualVersion
     // What the service sends to itself belongs to a request that has passed this hook.
     const way = injectedFor(request.raw) === undefined ? wayOf(request.raw) : 'local'
     identify(request, reply, way)

@@ -1,4 +1,4 @@
-import { type CallbackType, callbackTypes, CompanyCallback, deliveryStatusesOf, DispatchCallback, eventServices,
+import { type CallbackType, callbackTypes, CompanyCallback, deliveryMarksOf, deliveryStatusesOf, DispatchCallback, eventServices, sinceOf,
   toldStatuses } from '@dispatch/core'
 import { addComponent, type Components, nameSchemas, type OpenApiObject } from './components.ts'
 
@@ -22,7 +22,7 @@ export function callbackOperations (components: Components): Record<string, Open
       post: {
         operationId: `on${type.split(/[._]/).map(capital).join('')}`,
         tags: ['Callbacks'],
-        summary: summaries[type],
+        summary: `${summaries[type]}${sinceOf(type) === undefined ? '' : ` From version ${sinceOf(type) ?? ''} on.`}`,
         security: [],
         parameters,
         requestBody: type === CompanyCallback.properties.type.const ? ofCompany : ofDispatch,
@@ -61,11 +61,15 @@ const summaries = {
     toldStatuses.map((status) => [`dispatch.${status}`, `An asynchronous dispatch has reached the status "${status}".`])
   ),
   ...Object.fromEntries(
-    eventServices.flatMap((service) =>
-      deliveryStatusesOf(service).map(
-        (status) => [`${service}.${status}`, `The step "${service}" of a dispatch has reached the delivery status "${status}".`]
+    eventServices.flatMap((service) => [
+      ...deliveryStatusesOf(service).map((status) => [
+        `${service}.${status}`,
+        `The step "${service}" of a dispatch has reached the delivery status "${status}".`
+      ]),
+      ...deliveryMarksOf(service).map(
+        (mark) => [`${service}.${mark}`, `A recipient has ${mark === 'complained' ? 'complained of' : mark} the ${service}.`]
       )
-    )
+    ])
   ),
   'email.sent': 'All recipients of an e-mail have it, including those who were refused temporarily.',
   'email.partially_sent': 'Some recipients of an e-mail do not have it, and there are no further retries.',

@@ -1,6 +1,7 @@
-import { type Actor, type Addresses, ChainResponse, type Database, DispatchResponse, DispatchView, type Pipeline, ResolveBody, responseOf,
-  RetryBody, viewOf } from '@dispatch/core'
+import { type Addresses, ChainResponse, type Database, DispatchResponse, DispatchView, type Pipeline, ResolveBody, responseOf, RetryBody,
+  viewOf } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
 import { auditAuthorOf } from './audit-author.ts'
 import { callerOf, dispatchRouteOptions, ModeQuery } from './dispatch-route.ts'
 import { uuidIn } from './path-parameters.ts'
@@ -11,8 +12,8 @@ type Named = { Params: { id: string } }
 
 /** What people do with a recorded dispatch: retry it, cancel it, or resolve an uncertain step. */
 export const dispatchActionRoutes: FastifyPluginCallbackTypebox<Options> = (app, { database, pipeline, addresses }, done) => {
-  async function view (actor: Actor, id: string): Promise<DispatchView> {
-    return viewOf(await findVisibleDispatch(database, actor, id), addresses.document)
+  async function view ({ actor, apiVersion }: Pick<FastifyRequest, 'actor' | 'apiVersion'>, id: string): Promise<DispatchView> {
+    return viewOf(await findVisibleDispatch(database, actor, id), addresses.document, apiVersion)
   }
 
   app.post<Named>('/api/v1/dispatches/:id/retry', dispatchRouteOptions(
@@ -54,7 +55,7 @@ export const dispatchActionRoutes: FastifyPluginCallbackTypebox<Options> = (app,
     const { actor, params } = request
     const dispatchId = uuidIn(params.id, 'dispatch')
     await pipeline.cancel({ actor, author: auditAuthorOf(request), dispatchId })
-    return view(actor, dispatchId)
+    return view(request, dispatchId)
   })
 
   app.post('/api/v1/dispatches/:id/resolve', {
@@ -70,7 +71,7 @@ export const dispatchActionRoutes: FastifyPluginCallbackTypebox<Options> = (app,
     const { actor, params, body } = request
     const dispatchId = uuidIn((params as Named['Params']).id, 'dispatch')
     await pipeline.resolve({ actor, author: auditAuthorOf(request), dispatchId, ...body })
-    return view(actor, dispatchId)
+    return view(request, dispatchId)
   })
   done()
 }

@@ -19,7 +19,7 @@ export const dispatchesRoutes: FastifyPluginCallbackTypebox<{ database: Database
       querystring: DispatchQuery,
       response: { 200: page(DispatchView) }
     }
-  }, async ({ actor, query }) => {
+  }, async ({ actor, apiVersion, query }) => {
     const { limit = 25, cursor, invoiceNumber, from, to, ...filter } = query
     const records = await listDispatches(database, actor.companyId, {
       ...filter,
@@ -29,7 +29,7 @@ export const dispatchesRoutes: FastifyPluginCallbackTypebox<{ database: Database
       ...(to === undefined ? {} : { to: new Date(to) })
     }, { limit, ...(cursor === undefined ? {} : { after: cursor }) })
     return {
-      data: records.map((record) => viewOf(record, documentUrl)),
+      data: records.map((record) => viewOf(record, documentUrl, apiVersion)),
       nextCursor: nextCursorOf(records, limit, ({ dispatch_id: id }) => id)
     }
   })
@@ -59,7 +59,7 @@ export const dispatchesRoutes: FastifyPluginCallbackTypebox<{ database: Database
       summary: 'Reads the current state of a dispatch.',
       response: { 200: DispatchView }
     }
-  }, async ({ actor, params }) => viewOf(await findVisibleDispatch(database, actor, params.id), documentUrl))
+  }, async ({ actor, apiVersion, params }) => viewOf(await findVisibleDispatch(database, actor, params.id), documentUrl, apiVersion))
 
   app.get<{ Params: { id: string }, Querystring: PageQuery }>('/api/v1/dispatches/:id/events', {
     config: { errors: ['not_found', 'validation_error'] },

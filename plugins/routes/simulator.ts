@@ -1,7 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
-import { AnyJsonObject, type Configurations, type Database, type DeliveryService, deliveryStatuses, deliveryStatusesOf, demo, DispatchError,
-  type DispatchRecord, findDispatch, type Host, isDeliveryService, isEventService, type Keyring, listProviderState, maySee,
-  openConfiguration, page, type Queue, refusal, type State, Uuid } from '@dispatch/core'
+import { AnyJsonObject, type Configurations, type Database, deliveryMarksOf, type DeliveryService, deliveryStatuses, deliveryStatusesOf,
+  demo, DispatchError, type DispatchRecord, findDispatch, type Host, isDeliveryService, isEventService, type Keyring, listProviderState,
+  maySee, openConfiguration, page, type Queue, refusal, type State, Uuid } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { resourceNotFound } from './path-parameters.ts'
@@ -11,7 +11,9 @@ const code = demo.provider
 
 const EventBody = Type.Object({
   dispatchId: Uuid,
-  status: Type.Enum([...deliveryStatuses], { description: 'The new delivery status of the dispatch, in the words of its service.' })
+  status: Type.Enum([...deliveryStatuses, ...deliveryMarksOf('email')], {
+    description: 'The new delivery status of the dispatch, in the words of its service, or what happened to an e-mail.'
+  })
 }, { title: 'NewSimulatorEvent', additionalProperties: false })
 
 const SentEvent = Type.Object({
@@ -74,7 +76,8 @@ export const simulatorRoutes: FastifyPluginCallbackTypebox<Options> = (
     schema: {
       operationId: 'createSimulatorEvent',
       tags: ['Simulator'],
-      summary: 'Has something become of a dispatch at the simulator: it sends the event of an esign or postal one, signed and by way of ' +
+      summary:
+        'Has something become of a dispatch at the simulator: it sends the event of an esign, postal or email one, signed and by way of ' +
         'the webhook, and is asked after any other (development only).',
       body: EventBody,
       response: { 200: SentEvent }
@@ -127,15 +130,19 @@ function stepFor ({ steps, user_id: userId }: DispatchRecord, status: string): F
   )
   const [first] = followed
   if (first === undefined) throw notFollowed()
-  const step = followed.find(({ service }) => deliveryStatusesOf(service).some((name) => name === status))
+  const step = followed.find(({ service }) => wordsOf(service).includes(status))
   if (step === undefined) {
     throw refusal('validation_failed', [{
       path: '/status',
       code: 'not_of_service',
-      message: `"${status}" is no status of ${first.service}, which has ${deliveryStatusesOf(first.service).join(', ')}.`
+      message: `"${status}" is no status of ${first.service}, which has ${wordsOf(first.service).join(', ')}.`
     }])
   }
   return step
+}
+
+function wordsOf (service: DeliveryService): string[] {
+  return [...deliveryStatusesOf(service), ...deliveryMarksOf(service)]
 }
 
 function notFollowed (): Error {

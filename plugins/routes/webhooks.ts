@@ -35,7 +35,7 @@ export const webhookRoutes: FastifyPluginCallbackTypebox<{ webhookReceiver: Webh
     schema: {
       operationId: 'receiveWebhook',
       tags: ['Webhooks'],
-      summary: 'Receives an event of a vendor (service esign or postal). The answer is always 200, also for a refused event.',
+      summary: 'Receives an event of a vendor. The answer is always 200, also for a refused event.',
       response: { 200: Type.Unknown({ description: '{}, or what the provider declares as its acknowledgement.' }) }
     }
   }, async ({ params, query, headers, body }, reply) => {

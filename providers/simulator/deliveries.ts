@@ -24,6 +24,15 @@ export const mailing = {
 } as const
 
 export const texting = { queued: 'queued', sent: 'sent', delivered: 'delivered', failed: 'failed' } as const
+/** What becomes of an e-mail: only events tell it. */
+export const mailbox = {
+  delivered: 'delivered',
+  bounced: 'bounced',
+  failed: 'failed',
+  opened: 'opened',
+  clicked: 'clicked',
+  complained: 'complained'
+} as const
 export const paying = {
   received: 'received',
   open: 'open',

@@ -1,5 +1,5 @@
 import { at, defineProvider } from '@dispatch/core/provider'
-import { cancel, Event, mailing, paying, read, signedCopy, signing, status, texting } from './deliveries.ts'
+import { cancel, Event, mailbox, mailing, paying, read, signedCopy, signing, status, texting } from './deliveries.ts'
 import { claimNumber, invoiceAnswer } from './invoicing.ts'
 import { magicNumber, magicWord } from './magic.ts'
 import { lookup, send } from './send.ts'
@@ -102,6 +102,12 @@ export default defineProvider({
       body: Event,
       read,
       events: mailing
+    },
+    email: {
+      verify: { kind: 'basic', user: 'webhookUser', password: 'webhookPassword' },
+      body: Event,
+      read,
+      events: mailbox
     }
   }
 })

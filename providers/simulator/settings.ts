@@ -10,11 +10,13 @@ export const Settings = Type.Object({
   })),
   webhookUser: Type.Optional(Type.String({
     title: 'Webhook user',
-    description: 'The user name with which events of letters come; unset, that of the server\'s configuration.',
+    description: 'The user name with which events of letters and e-mails come; unset, that of the server\'s configuration.',
     minLength: 1,
     pattern: '^[^:]+$'
   })),
-  webhookPassword: Type.Optional(Secret({ title: 'Webhook password', description: 'The password with which events of letters come.' }))
+  webhookPassword: Type.Optional(
+    Secret({ title: 'Webhook password', description: 'The password with which events of letters and e-mails come.' })
+  )
 })
 
 /** This version of the API added the collection of payments. */

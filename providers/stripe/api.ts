@@ -23,6 +23,9 @@ export type Paper = Static<typeof Paper>
 export const Papers = Type.Object({ data: Type.Array(Paper) })
 export const Created = Type.Object({ id: Type.String() })
 
+const Name = Type.String({ minLength: 1, maxLength: 200 })
+export const Event = Type.Object({ id: Name, type: Name, data: Type.Object({ object: Type.Object({ id: Name }) }) })
+
 const paths: Readonly<Record<string, string>> = { in: 'invoices', qt: 'quotes', cn: 'credit_notes' }
 
 /** The prefix of an invoice's id where its credit note is meant: Stripe has no draft of a credit note. */

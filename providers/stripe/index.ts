@@ -1,5 +1,5 @@
 import { defineProvider, draftFirst, refused, Type } from '@dispatch/core/provider'
-import { answer, ask, creditedBy, find, Paper, pathOf, read, send, withdraw } from './api.ts'
+import { answer, ask, creditedBy, Event, find, Paper, pathOf, read, send, withdraw } from './api.ts'
 import { limits } from './limits.ts'
 import { planOf } from './plan.ts'
 import { issueCredit, prepare } from './prepare.ts'
@@ -80,6 +80,21 @@ export default defineProvider({
         const { number, pdf, invoice_pdf: url = pdf } = await read(id, call)
         if (typeof url !== 'string') throw refused('no_document', 'Stripe has made no document of this invoice yet.')
         return await call.http.download(url, { filename: `${number ?? id}.pdf` })
+      }
+    }
+  },
+  // https://stripe.com/docs/api/events/types
+  webhooks: {
+    invoicing: {
+      verify: { kind: 'stamped', header: 'stripe-signature', secret: 'webhookSecret' },
+      body: Event,
+      read: ({ id: eventId, type, data: { object: { id: remoteId } } }) => ({ eventId, type, remoteId }),
+      events: {
+        'invoice.paid': 'paid',
+        'invoice.voided': 'void',
+        'invoice.marked_uncollectible': 'uncollectible',
+        'quote.accepted': 'accepted',
+        'quote.canceled': 'void'
       }
     }
   }

@@ -11,6 +11,11 @@ export const Settings = Type.Object({
     description: 'secret or restricted: sk_live_…, rk_live_…; for a sandbox sk_test_…, rk_test_…',
     pattern: '^(sk|rk)_(live|test)_\\w+$'
   }),
+  webhookSecret: Type.Optional(Secret({
+    title: 'Webhook secret',
+    description: 'The signing secret of the endpoint (whsec_…): with it Stripe tells what becomes of invoices and quotes.',
+    pattern: '^whsec_\\w+$'
+  })),
   taxRates: Type.Optional(
     Type.Array(TaxRate, { title: 'Tax rates', description: 'The exclusive tax rates of the account (txr_…), by their percentages.' })
   ),

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t from 'tap'
 import ts from 'typescript'
-import { deliveryServices, deliveryStatusesOf, isEventService } from '../../core/contract/delivery.ts'
+import { deliveryServices, deliveryStatusesOf, isPolledService } from '../../core/contract/delivery.ts'
 import { loadProvider } from '../../core/host/load/load.ts'
 import { directory, provide } from '../fixtures/providers/folders.ts'
 import { contains } from '../support/matching.ts'
@@ -164,7 +164,7 @@ await t.test('the guide lists the delivery statuses of each service, and how the
   ])
   const expected = deliveryServices.map((service) => [
     service,
-    { statuses: deliveryStatusesOf(service), by: isEventService(service) ? 'events and polling' : 'polling' }
+    { statuses: deliveryStatusesOf(service), by: isPolledService(service) ? 'events and polling' : 'events' }
   ])
   t.strictSame(Object.fromEntries(rows), Object.fromEntries(expected))
   t.end()

@@ -24,7 +24,7 @@ const answerOf = ({ operation }: Operation, code: string): any => follow(operati
 await t.test('GET /openapi.json is a valid OpenAPI 3.1 document, for everybody', async (t) => {
   t.equal(status, 200)
   t.equal(document.openapi, '3.1.0')
-  has(t, document.info, { title: 'Document Dispatch', version: '1.0.1' })
+  has(t, document.info, { title: 'Document Dispatch', version: '1.1.0' })
   const { valid, errors } = await new Validator().validate(structuredClone(document))
   t.ok(valid, JSON.stringify(errors))
 })

@@ -355,7 +355,7 @@ await t.test('a configuration of a provider with webhooks shows the address for 
   const { body: without } = await plain.send('PUT', '/api/v1/company/providers/simulator', { body: { settings: {} } })
   const urlOf = (service: string): string => without.webhookUrl.replace('/esign/', `/${service}/`)
   t.same([without.webhookUrls, new URL(without.webhookUrl).pathname], [
-    { esign: urlOf('esign'), postal: urlOf('postal') },
+    { esign: urlOf('esign'), postal: urlOf('postal'), email: urlOf('email') },
     '/api/webhooks/esign/providers/simulator/endpoint.json'
   ])
   const { body: none } = await plain.send('PUT', '/api/v1/company/providers/disk', { body: { settings: {} } })

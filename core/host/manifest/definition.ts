@@ -1,7 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
 import type { Static, TObject, TSchema } from 'typebox'
 import type { DocumentHandle } from '../../contract/common.ts'
-import type { DeliveryService, DeliveryStatus } from '../../contract/delivery.ts'
+import type { DeliveryStatus, PolledService } from '../../contract/delivery.ts'
 import type { ServiceName } from '../../contract/service-names.ts'
 import type { CheckContext, Context } from '../call/context.ts'
 import type { ErrorReading } from '../call/failure.ts'
@@ -74,7 +74,7 @@ export type Cancel<Call> = (query: { id: string }, context: Call) => Promise<Rep
 export type Poll = { after?: number, every?: number, until?: number }
 
 /** A service whose provider reports delivery statuses. `statuses` maps the vendor's words of the verb `status` to delivery statuses. */
-type Followed<Name extends ServiceName, Call> = Name extends DeliveryService
+type Followed<Name extends ServiceName, Call> = Name extends PolledService
   ? { status: Status<Call>, statuses: Readonly<Record<string, DeliveryStatus<Name>>>, poll?: Poll } | {
     status?: never
     statuses?: never
@@ -119,7 +119,10 @@ export type ProviderDefinition<
   Settings extends TObject,
   RequestSettings extends TObject,
   Esign extends TSchema = TSchema,
-  Postal extends TSchema = TSchema
+  Postal extends TSchema = TSchema,
+  Sms extends TSchema = TSchema,
+  Email extends TSchema = TSchema,
+  Invoicing extends TSchema = TSchema
 > = {
   code: string
   name: string
@@ -156,7 +159,7 @@ export type ProviderDefinition<
   migrateSettings?: (older: { version: string, settings: JsonObject }) => JsonObject | undefined
   services: { [Name in ServiceName]?: ServiceDefinition<Name, Context<Static<Settings>, Static<RequestSettings>>> }
   /** The events that the vendor sends. */
-  webhooks?: Webhooks<keyof Static<Settings> & string, Esign, Postal>
+  webhooks?: Webhooks<keyof Static<Settings> & string, { esign: Esign, postal: Postal, sms: Sms, email: Email, invoicing: Invoicing }>
 }
 
 /** Gives a provider its types: the settings' schemas become the types of what each verb gets. It does nothing at run time. */
@@ -164,7 +167,18 @@ export function defineProvider<
   Settings extends TObject,
   RequestSettings extends TObject = typeof NoFields,
   Esign extends TSchema = TSchema,
-  Postal extends TSchema = TSchema
-> (definition: ProviderDefinition<Settings, RequestSettings, Esign, Postal>): ProviderDefinition<Settings, RequestSettings, Esign, Postal> {
+  Postal extends TSchema = TSchema,
+  Sms extends TSchema = TSchema,
+  Email extends TSchema = TSchema,
+  Invoicing extends TSchema = TSchema
+> (definition: ProviderDefinition<Settings, RequestSettings, Esign, Postal, Sms, Email, Invoicing>): ProviderDefinition<
+  Settings,
+  RequestSettings,
+  Esign,
+  Postal,
+  Sms,
+  Email,
+  Invoicing
+> {
   return definition
 }

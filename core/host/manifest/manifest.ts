@@ -1,8 +1,8 @@
 import { compile, type Fit, type Problem } from '@dispatch/common'
 import { type TProperties, Type } from 'typebox'
 import { ProviderCode } from '../../contract/common.ts'
-import { type DeliveryService, type DeliveryStatus, deliveryStatusesOf, type EventService, eventServices, isDeliveryService,
-  isEventService } from '../../contract/delivery.ts'
+import { type DeliveryService, type DeliveryStatus, deliveryStatusesOf, type EventService, eventServices, isEventService,
+  isPolledService } from '../../contract/delivery.ts'
 import { isServiceName, type ServiceName, serviceNames } from '../../contract/service-names.ts'
 import { ApiVersion } from '../../contract/versions.ts'
 import { type ProvidedName, providedNames, services } from '../../services/index.ts'
@@ -55,7 +55,7 @@ export type Manifest = {
 /** The delivery statuses that a provider reports, from its vendor's answers or events, in their usual order. */
 export function statusesOf ({ services, webhooks }: Pick<Manifest, 'services' | 'webhooks'>, service: DeliveryService): DeliveryStatus[] {
   const events = isEventService(service) ? webhooks?.[service]?.events : undefined
-  const told: DeliveryStatus[] = [...Object.values(services[service]?.statuses ?? {}), ...Object.values(events ?? {})]
+  const told: string[] = [...Object.values(services[service]?.statuses ?? {}), ...Object.values(events ?? {})]
   return deliveryStatusesOf(service).filter((status) => told.includes(status))
 }
 
@@ -99,7 +99,7 @@ const PollSchema = Type.Object({
 
 /** The fields of a service whose steps' status is polled. */
 function followed (service: ProvidedName): TProperties {
-  if (!isDeliveryService(service)) return {}
+  if (!isPolledService(service)) return {}
   return {
     statuses: Type.Optional(Type.Record(Type.String(), Type.Enum([...deliveryStatusesOf(service)]))),
     poll: Type.Optional(PollSchema)

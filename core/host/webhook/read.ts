@@ -1,7 +1,7 @@
 import { compile, compileJsonSchema, inspectJson, memoizeByIdentity, type Validator, withTimeLimit } from '@dispatch/common'
 import { isUtf8 } from 'node:buffer'
 import { Type } from 'typebox'
-import type { DeliveryStatus, EventService } from '../../contract/delivery.ts'
+import type { EventService } from '../../contract/delivery.ts'
 import { errorMessageOf } from '../call/load-error.ts'
 import { copyJson } from '../call/plain-json.ts'
 import { runAs } from '../call/stray-errors.ts'
@@ -47,8 +47,8 @@ export async function readEvent (
   }
 }
 
-/** The delivery status for a vendor's word; null for a word that the provider does not know. */
-export function statusOf (words: Readonly<Record<string, DeliveryStatus>>, word: string): DeliveryStatus | null {
+/** What a vendor's word means; null for a word that the provider does not know. */
+export function statusOf<Meaning extends string> (words: Readonly<Record<string, Meaning>>, word: string): Meaning | null {
   return Object.hasOwn(words, word) ? words[word] ?? null : null
 }
 

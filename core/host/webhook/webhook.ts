@@ -1,7 +1,8 @@
 import { compileJsonSchema, type Json, type JsonObject, type Problem } from '@dispatch/common'
 import { type Static, type TSchema, Type } from 'typebox'
 import { AnyJsonObject } from '../../contract/common.ts'
-import { type DeliveryStatus, deliveryStatusesOf, type EventService, eventServices } from '../../contract/delivery.ts'
+import { type DeliveryMark, deliveryMarksOf, type DeliveryStatus, deliveryStatusesOf, type EventService,
+  eventServices } from '../../contract/delivery.ts'
 import { errorMessageOf } from '../call/load-error.ts'
 import { secretNames, type SettingsSchema } from '../settings/settings-schema.ts'
 
@@ -66,8 +67,8 @@ export type Webhook<Service extends EventService, Setting extends string, Body e
   /** An event that does not fit is stored and changes nothing. */
   body: Body
   read: (event: Static<Body>) => EventReading
-  /** The delivery status for each of the vendor's words. Any other word is stored as `unknown`. */
-  events: Readonly<Record<string, DeliveryStatus<Service>>>
+  /** The delivery status, or the mark of an e-mail, for each of the vendor's words. Any other word is stored as `unknown`. */
+  events: Readonly<Record<string, DeliveryStatus<Service> | DeliveryMark<Service>>>
   /** The body of the answer that the vendor expects: JSON or a text, by default `{}`. */
   acknowledge?: string | JsonObject
   /** The event only says that something has changed. The verb `status` then asks the vendor for the status. */
@@ -75,16 +76,15 @@ export type Webhook<Service extends EventService, Setting extends string, Body e
 }
 
 /** The webhooks of a provider's services, as the provider writes them. */
-export type Webhooks<Setting extends string, Esign extends TSchema, Postal extends TSchema> = {
-  esign?: Webhook<'esign', Setting, Esign>
-  postal?: Webhook<'postal', Setting, Postal>
+export type Webhooks<Setting extends string, Bodies extends Record<EventService, TSchema>> = {
+  [Service in EventService]?: Webhook<Service, Setting, Bodies[Service]>
 }
 
 /** A webhook in a manifest: plain JSON; `body` is a JSON Schema. */
 export type WebhookManifest = {
   verify: Verifier | readonly Verifier[]
   body: JsonObject
-  events: Record<string, DeliveryStatus>
+  events: Record<string, DeliveryStatus | DeliveryMark>
   acknowledge?: string | JsonObject
   confirm?: true
 }
@@ -154,7 +154,7 @@ const webhookSchema = (service: EventService): TSchema =>
   Type.Object({
     verify: VerifiersSchema,
     body: AnyJsonObject,
-    events: Type.Record(Type.String(), Type.Enum([...deliveryStatusesOf(service)])),
+    events: Type.Record(Type.String(), Type.Enum([...deliveryStatusesOf(service), ...deliveryMarksOf(service)])),
     acknowledge: Type.Optional(Type.Unsafe<Json>({ type: ['string', 'object'] })),
     confirm: Type.Optional(Type.Literal(true)),
     read: Type.Optional(Type.Never({ description: 'a function that reads an event' }))

@@ -1,5 +1,6 @@
-import { isEventService, parseDeliveryEvent, signedEvent } from '../../contract/delivery.ts'
+import { isDeferringService, isEventService, parseDeliveryEvent, signedEvent } from '../../contract/delivery.ts'
 import type { Mode } from '../../contract/states.ts'
+import { isSince, type Version } from '../../contract/versions.ts'
 import type { Guard } from '../../host/http/guard.ts'
 import { addressProblems } from '../../host/http/public-address.ts'
 import { capabilitiesOf } from '../../host/manifest/capabilities.ts'
@@ -10,8 +11,9 @@ import type { Findings } from '../../services/service.ts'
 import type { ResolvedStep } from './resolve.ts'
 
 /** Warns of a `callbackUrl` that is never called: the client gets the end as its answer, and no step has delivery events. */
-export function checkCallback ({ callbackUrl, services: path }: DispatchRequest, mode: Mode): Findings {
-  if (callbackUrl === undefined || mode === 'asynchronous' || path.some(isEventService)) return {}
+export function checkCallback ({ callbackUrl, services: path }: DispatchRequest, mode: Mode, version: Version): Findings {
+  const told = isSince('1.1.0', version) ? isEventService : isDeferringService
+  if (callbackUrl === undefined || mode === 'asynchronous' || path.some(told)) return {}
   return {
     warnings: [{
       path: '/callbackUrl',

@@ -3,7 +3,7 @@ import { type DataFindings, eInvoiceFileFormats, isKnownField, needsSigners, too
 import { reachesSandbox } from '../../configuration/sandbox.ts'
 import { presentable, refusal } from '../../contract/errors.ts'
 import type { Mode } from '../../contract/states.ts'
-import { latestVersion, type Version } from '../../contract/versions.ts'
+import { usualVersion, type Version } from '../../contract/versions.ts'
 import { problemsForeseen } from '../../host/call/foresee.ts'
 import type { Guard } from '../../host/http/guard.ts'
 import { capabilitiesOf } from '../../host/manifest/capabilities.ts'
@@ -48,7 +48,7 @@ export function faultsOf (draft: ResolvedRequest, options: CheckOptions): Proble
 
 function findingsOf (
   draft: ResolvedRequest,
-  { templateFindings, foreseen, link, mode, now, guard, version = latestVersion }: CheckOptions
+  { templateFindings, foreseen, link, mode, now, guard, version = usualVersion }: CheckOptions
 ): Findings[] {
   const { request, steps, deferred } = draft
   const all = [...steps, ...deferred]
@@ -58,7 +58,7 @@ function findingsOf (
   return [
     checkChoices(all),
     checkSandboxes(draft),
-    checkCallback(request, mode),
+    checkCallback(request, mode, version),
     checkCallbackAddress(request, guard),
     checkSignaturePlaces(steps),
     checkFormats(steps),

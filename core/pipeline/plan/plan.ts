@@ -4,7 +4,7 @@ import { reachesSandbox } from '../../configuration/sandbox.ts'
 import { createConfigurationCheck } from '../../configuration/vault.ts'
 import { refusal } from '../../contract/errors.ts'
 import type { ValidationResponse } from '../../contract/response.ts'
-import { latestVersion } from '../../contract/versions.ts'
+import { usualVersion } from '../../contract/versions.ts'
 import { type Host, offeredTo } from '../../host/host.ts'
 import type { InstalledProvider } from '../../host/load/load.ts'
 import type { ServicePath } from '../../services/chains.ts'
@@ -79,7 +79,7 @@ export function createPlanner (dependencies: PipelineDependencies, options: Plan
       return request
     },
 
-    async plan ({ actor, mode = 'synchronous', sandbox, version = latestVersion }, request) {
+    async plan ({ actor, mode = 'synchronous', sandbox, version = usualVersion }, request) {
       const resolved = await resolveRequest({ ...catalogs, host: offeredTo(offered, actor.companyId), version }, actor, request,
         sandbox === undefined ? {} : { sandbox })
       const checking = { templateFindings: await templateChecks(resolved), link, mode, now, guard, version }

@@ -4,7 +4,7 @@ import { requireService } from '../../access/permissions.ts'
 import { type Choice, type ChoiceContext, chooseListed, chooseProvider, type ListedChoice } from '../../configuration/choose.ts'
 import { DispatchError } from '../../contract/errors.ts'
 import type { ServiceName } from '../../contract/service-names.ts'
-import { latestVersion, type Version } from '../../contract/versions.ts'
+import { usualVersion, type Version } from '../../contract/versions.ts'
 import type { InstalledProvider } from '../../host/load/load.ts'
 import { needsProvider } from '../../services/index.ts'
 import type { DispatchRequest, RequestStep, TemplateReference } from '../../services/request.ts'
@@ -65,7 +65,7 @@ export async function resolveRequest (
   const { companyId } = actor
   const chooser: ChoiceContext = {
     host: catalogs.host,
-    version: catalogs.version ?? latestVersion,
+    version: catalogs.version ?? usualVersion,
     company: await catalogs.configurations.of(companyId),
     disk: catalogs.disk ?? false,
     problemsOf: (provider, configuration) => catalogs.problemsOf(companyId, provider, configuration)

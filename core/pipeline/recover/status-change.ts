@@ -1,5 +1,5 @@
 import { callbackTypes } from '../../contract/callbacks.ts'
-import { unexpectedAfter } from '../../contract/delivery.ts'
+import { isDeliveryMark, unexpectedAfter } from '../../contract/delivery.ts'
 import { addJobs } from '../../store/db/jobs.ts'
 import { skipUnexpected, wakeDeferred } from '../../store/dispatch/deferred.ts'
 import type { OnStatusChange } from '../../store/vendor/deliveries.ts'
@@ -7,7 +7,7 @@ import type { PipelineDependencies } from '../dependencies.ts'
 
 /**
  * What follows a change of a delivery status: deferred steps that wait for it are queued, those whose event can no longer come are skipped,
- * and the company is called back.
+ * and the company is called back. A mark is only told to the company.
  */
 export function createStatusChangeHandler ({ database, jobs, outbox }: Pick<
   PipelineDependencies,
@@ -16,11 +16,13 @@ export function createStatusChangeHandler ({ database, jobs, outbox }: Pick<
   return async (queries, { companyId, dispatchId, service }, status) => {
     const event = `${service}.${status}`
     const type = callbackTypes.find((told) => told === event)
-    const awake = await wakeDeferred(queries, { companyId, dispatchId, on: event }, database.now)
-    await addJobs(queries, ...awake.map((stepId) => jobs.deferred({ companyId, dispatchId }, { stepId })))
-    const unexpected = unexpectedAfter(service, status).map((other) => `${service}.${other}`)
-    const why = `is not to be expected any more: the delivery status is "${status}".`
-    await skipUnexpected(queries, { companyId, dispatchId }, { events: unexpected, why }, database.now)
+    if (!isDeliveryMark(service, status)) {
+      const awake = await wakeDeferred(queries, { companyId, dispatchId, on: event }, database.now)
+      await addJobs(queries, ...awake.map((stepId) => jobs.deferred({ companyId, dispatchId }, { stepId })))
+      const unexpected = unexpectedAfter(service, status).map((other) => `${service}.${other}`)
+      const why = `is not to be expected any more: the delivery status is "${status}".`
+      await skipUnexpected(queries, { companyId, dispatchId }, { events: unexpected, why }, database.now)
+    }
     if (type !== undefined) await outbox.enqueue(queries, { companyId, dispatchId }, type)
   }
 }

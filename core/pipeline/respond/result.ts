@@ -1,6 +1,7 @@
-import { isDeliveryService, refusalOf } from '../../contract/delivery.ts'
+import { isDeliveryService, isPolledService, refusalOf } from '../../contract/delivery.ts'
 import type { DispatchView, EventView, GeneratedDocument, StepResult } from '../../contract/response.ts'
 import type { DispatchStatus } from '../../contract/states.ts'
+import { isSince, type Version } from '../../contract/versions.ts'
 import type { StepError } from '../../store/db/schema.ts'
 import { deferredStateOf } from '../../store/dispatch/deferred-states.ts'
 import type { DispatchRecord, EventRow, StepRecord } from '../../store/dispatch/dispatch-views.ts'
@@ -37,8 +38,8 @@ export function resultOf (record: DispatchRecord): RunResult {
   }
 }
 
-/** A recorded dispatch as clients read it. */
-export function viewOf (record: DispatchRecord, documentUrl: DocumentUrl): DispatchView {
+/** A recorded dispatch as clients of a version read it. */
+export function viewOf (record: DispatchRecord, documentUrl: DocumentUrl, version: Version): DispatchView {
   return {
     dispatchId: record.dispatch_id,
     status: record.status,
@@ -66,7 +67,7 @@ export function viewOf (record: DispatchRecord, documentUrl: DocumentUrl): Dispa
       ...optional('deferredOn', step.deferred_on),
       ...optional('deferredState', deferredStateOf(step)),
       ...optional('nextTryAt', (step.next_try_at ?? step.rests.at(-1)?.next_try_at)?.toISOString()),
-      ...deliveryOf(step),
+      ...deliveryOf(step, version),
       ...(step.error === null ? {} : { error: stepError(step.error) })
     })),
     requestId: record.request_id,
@@ -77,11 +78,11 @@ export function viewOf (record: DispatchRecord, documentUrl: DocumentUrl): Dispa
 }
 
 /** The delivery of a step after its acceptance, where its vendor reports it. */
-function deliveryOf ({ service, delivery_status: status }: StepRecord): Pick<
+function deliveryOf ({ service, delivery_status: status }: StepRecord, version: Version): Pick<
   DispatchView['steps'][number],
   'deliveryStatus' | 'deliveryMessage'
 > {
-  return isDeliveryService(service)
+  return isDeliveryService(service) && (isPolledService(service) || isSince('1.1.0', version))
     ? { deliveryStatus: status, ...optional('deliveryMessage', status === null ? undefined : refusalOf(service, status)) }
     : {}
 }

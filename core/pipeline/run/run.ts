@@ -49,7 +49,7 @@ export type PlannedDispatch = Omit<NewDispatch, 'steps'> & { test: boolean, step
 /** What a command is recorded as before anything of it is done. */
 export function plannedDispatch (
   { request: { services, metadata, callbackUrl }, facts, test, steps, deferred }: DispatchPlan,
-  { actor, requestId, file }: DispatchCommand,
+  { actor, requestId, version, file }: DispatchCommand,
   { dispatchId, ...idempotency }: Pick<NewDispatch, 'dispatchId' | 'idempotency'>
 ): PlannedDispatch {
   const given = file === undefined ? {} : { content: { document: storedDocumentOfNew(file.document) } }
@@ -58,6 +58,7 @@ export function plannedDispatch (
     companyId: actor.companyId,
     actor: userActorOf(actor),
     requestId,
+    ...(version === undefined ? {} : { apiVersion: version }),
     services,
     metadata,
     ...facts,

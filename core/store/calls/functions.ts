@@ -48,6 +48,7 @@ type NewDispatchRows = DispatchKey & {
     document_number: string | undefined
     recipient: string | undefined
     callback_url: string | undefined
+    api_version: string | undefined
     request_id: string
     test: boolean
   }

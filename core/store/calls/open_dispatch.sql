@@ -26,10 +26,10 @@ begin
     lease_end := moment + make_interval(secs => opened.lease_seconds);
   end if;
   insert into dispatches (dispatch_id, company_id, user_id, impersonator_id, status, services, template_id, template_version, data,
-    metadata, document_type, document_number, recipient, callback_url, request_id, test, created_at, detached, run_id, leased_until,
+    metadata, document_type, document_number, recipient, callback_url, request_id, api_version, test, created_at, detached, run_id, leased_until,
     next_try_at)
   select opened.dispatch_id, opened.company_id, user_id, impersonator_id, first_status, services, template_id, template_version, data,
-    metadata, document_type, document_number, recipient, callback_url, request_id, test, moment, opened.run_id is null, opened.run_id,
+    metadata, document_type, document_number, recipient, callback_url, request_id, api_version, test, moment, opened.run_id is null, opened.run_id,
     lease_end, job_due
   from jsonb_populate_record(null::dispatches, opened.dispatch);
   if opened.dispatch->'metadata' <> '{}' then

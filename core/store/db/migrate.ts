@@ -24,6 +24,7 @@ import * as providerLists from '../migrations/026-provider-lists.ts'
 import * as sessions from '../migrations/029-sessions.ts'
 import * as connections from '../migrations/031-connections.ts'
 import * as search from '../migrations/034-search.ts'
+import * as versions from '../migrations/035-versions.ts'
 import { createDatabaseFunctions } from './database-functions.ts'
 import type { Database } from './database.ts'
 
@@ -52,7 +53,8 @@ const migrations = {
   '026-provider-lists': providerLists,
   '029-sessions': sessions,
   '031-connections': connections,
-  '034-search': search
+  '034-search': search,
+  '035-versions': versions
 }
 
 /** PostgreSQL 15, the oldest version with `nulls not distinct`, which the schema uses. */

@@ -10,6 +10,7 @@ import type { ErrorWord } from '../../contract/errors.ts'
 import type { ListedProvider } from '../../contract/provider-list.ts'
 import type { ProviderResponse } from '../../contract/response.ts'
 import type { ChosenBy, ConfiguredBy, DispatchStatus, EventKind, StepStatus } from '../../contract/states.ts'
+import type { Version } from '../../contract/versions.ts'
 import type { StoredSecrets } from '../../host/settings/settings.ts'
 
 /** The tokens of a connection. */
@@ -120,6 +121,7 @@ export type Tables = {
     data: Plain<JsonObject> | null
     metadata: Plain<Record<string, string>>
     callback_url: string | null
+    api_version: Version | null
     document_type: string | null
     document_number: string | null
     recipient: string | null

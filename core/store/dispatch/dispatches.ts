@@ -2,6 +2,7 @@ import type { JsonObject } from '@dispatch/common'
 import { type RawBuilder, sql } from 'kysely'
 import { DispatchError } from '../../contract/errors.ts'
 import type { ChosenBy, ConfiguredBy } from '../../contract/states.ts'
+import type { Version } from '../../contract/versions.ts'
 import { callFunction } from '../db/database-functions.ts'
 import type { CompanyQueries, Database } from '../db/database.ts'
 import type { EventActor, StepCandidate } from '../db/schema.ts'
@@ -15,6 +16,8 @@ export type NewDispatch = {
   companyId: number
   actor: Extract<EventActor, { kind: 'user' }>
   requestId: string
+  /** The version of the API that asked for it; without one, the usual version. */
+  apiVersion?: Version
   /** The services of the path, in their order. */
   services: readonly string[]
   metadata: Readonly<Record<string, string>>
@@ -101,6 +104,7 @@ function dispatchRows ({ dispatchId, companyId, actor, document, idempotency, at
       recipient: dispatch.recipient,
       callback_url: dispatch.callbackUrl,
       request_id: dispatch.requestId,
+      api_version: dispatch.apiVersion,
       test: dispatch.test ?? false
     },
     steps: steps.map((step) => step.step_id === attempt?.stepId ? { ...step, status: 'calling' as const } : step),

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
 import { type Kysely, sql } from 'kysely'
-import { canTransition, type DeliveryService, deliveryServices, type DeliveryStatus, type EventService, isFinalDeliveryStatus, originsOf,
-  refusalOf } from '../../contract/delivery.ts'
+import { canTransition, type DeliveryMark, type DeliveryService, deliveryServices, type DeliveryStatus, type EventService,
+  isFinalDeliveryStatus, originsOf, refusalOf } from '../../contract/delivery.ts'
 import type { ConfiguredBy, EventKind } from '../../contract/states.ts'
 import type { Reported } from '../../host/manifest/definition.ts'
 import type { Owner } from '../configuration/configurations.ts'
@@ -22,13 +22,14 @@ export type TrackedStep<Service extends DeliveryService = DeliveryService> = {
   remoteId: string
 }
 
-/** Runs in the same transaction when the delivery status of a step has changed. */
-export type OnStatusChange = (queries: OwnerQueries, step: TrackedStep, status: DeliveryStatus) => Promise<void>
+/** Runs in the same transaction when the delivery status of a step has changed, or it has got a mark. */
+export type OnStatusChange = (queries: OwnerQueries, step: TrackedStep, status: DeliveryStatus | DeliveryMark) => Promise<void>
 
-/** What the vendor reported about a step. `status` null: the provider does not know the vendor's word. */
+/** What the vendor reported about a step: a status, a mark, or (null) a word that the provider does not know. */
 export type DeliveryUpdate = {
   kind: Extract<EventKind, 'webhook' | 'polled'>
   status: DeliveryStatus | null
+  mark?: DeliveryMark
   facts: JsonObject
   actor: EventActor
 }
@@ -56,7 +57,7 @@ export type Match = { service: EventService, providerCode: string, remoteId: str
 export async function matchSteps (
   { owner }: Database,
   { service, providerCode, remoteId, scope, sandbox }: Match
-): Promise<TrackedStep<EventService>[]> {
+): Promise<TrackedStep[]> {
   const all = followed<EventService>(owner).where('provider_code', '=', providerCode).where('remote_id', '=', remoteId).where('service',
     '=', service)
     .$if(sandbox !== null, (steps) => steps.where('sandbox', '=', sandbox === true))
@@ -113,7 +114,8 @@ export async function applyInbound (
             and other.event_id = ${eventId ?? null}::text) as taken) as others), note = null, handled_at = ${now}
       where inbound_id = ${inboundId} and state in ('waiting', 'held') returning state`.execute(queries)
     const isNew = event?.state === 'applied'
-    if (isNew) { for (const step of steps) await moveStep(queries, step, delivery, moved, now) }
+    const note = delivery.mark === undefined ? moveStep : markStep
+    if (isNew) { for (const step of steps) await note(queries, step, delivery, moved, now) }
     return isNew
   })
 }
@@ -186,6 +188,34 @@ async function moveStep (
         'message', case when changed then ${(status === null ? undefined : refusalOf(service, status)) ?? null}::text end))
     from before, (select exists (select from moved) as changed) as move returning (facts->>'changed')::boolean as changed`.execute(queries)
   if (event?.changed === true && status !== null) await moved(queries, step, status)
+}
+
+/** Notes a mark of a step once for each recipient: a mail that is opened often is one entry of the timeline, and one callback. */
+async function markStep (
+  queries: OwnerQueries,
+  step: TrackedStep,
+  { kind, mark, facts, actor }: DeliveryUpdate,
+  moved: OnStatusChange,
+  now: SqlTimestamp
+): Promise<void> {
+  const { companyId, dispatchId, stepId } = step
+  if (mark === undefined) return
+  const { rows: [event] } = await sql<{ new: boolean }>`
+    with locked as (
+      select step_id from steps where step_id = ${stepId} for update
+    )
+    insert into events (company_id, dispatch_id, step_id, kind, actor, at, facts)
+    select ${companyId}, ${dispatchId}, step_id, ${kind}, ${JSON.stringify(actor)}, ${now}, ${
+    JSON.stringify({
+      ...facts,
+      status: mark,
+      changed: false
+    })
+  }::jsonb
+    from locked where not exists (select from events where events.dispatch_id = ${dispatchId} and events.step_id = locked.step_id
+      and events.facts->>'status' = ${mark} and events.facts->>'recipient' is not distinct from ${facts['recipient'] ?? null}::text)
+    returning true as new`.execute(queries)
+  if (event !== undefined) await moved(queries, step, mark)
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
 import type { Keyring } from '../../access/keyring.ts'
 import { servingIn } from '../../configuration/serving.ts'
-import type { DeliveryStatus, EventService } from '../../contract/delivery.ts'
+import { type DeliveryMark, type DeliveryStatus, isDeliveryMark } from '../../contract/delivery.ts'
 import type { Log } from '../../host/call/log.ts'
 import type { Host } from '../../host/host.ts'
 import type { InstalledProvider } from '../../host/load/load.ts'
@@ -140,6 +140,7 @@ async function apply (options: Options, event: InboundRow, provider: InstalledPr
   const delivery = {
     kind: 'webhook' as const,
     status: told.status,
+    ...(told.mark === undefined ? {} : { mark: told.mark }),
     facts: { ...facts, type, ...(eventId === undefined ? {} : { eventId }), ...told.facts },
     actor: { kind: 'provider' as const, code: providerCode }
   }
@@ -147,7 +148,7 @@ async function apply (options: Options, event: InboundRow, provider: InstalledPr
   return done
 }
 
-type Told = { ok: true, status: DeliveryStatus | null, facts: JsonObject } | { ok: false, why: string }
+type Told = { ok: true, status: DeliveryStatus | null, mark?: DeliveryMark, facts: JsonObject } | { ok: false, why: string }
 
 /** The status that an event means: as it says itself, or as the vendor answers to a status query where the provider asks for one. */
 async function tell (
@@ -155,11 +156,16 @@ async function tell (
   { provider, webhook, step, type }: {
     provider: InstalledProvider
     webhook: WebhookManifest
-    step: TrackedStep<EventService>
+    step: TrackedStep
     type: EventReading['type']
   }
 ): Promise<Told> {
-  if (webhook.confirm !== true) return { ok: true, status: statusOf(webhook.events, type), facts: {} }
+  if (webhook.confirm !== true) {
+    const meaning = statusOf(webhook.events, type)
+    return meaning !== null && isDeliveryMark(step.service, meaning)
+      ? { ok: true, status: null, mark: meaning, facts: {} }
+      : { ok: true, status: meaning, facts: {} }
+  }
   const answer = await statusQuery(provider, step)
   return answer.ok
     ? { ok: true, status: answer.status, facts: { confirmed: answer.reported.status } }

@@ -1,3 +1,5 @@
+import { sinceOf } from '../../contract/callbacks.ts'
+import { isSince, usualVersion } from '../../contract/versions.ts'
 import type { Outbox } from '../../pipeline/dependencies.ts'
 import { type DocumentUrl, viewOf } from '../../pipeline/respond/result.ts'
 import type { Database } from '../../store/db/database.ts'
@@ -18,13 +20,14 @@ export function createOutbox ({ database, queue, documentUrl, newId, now }: {
   return {
     async enqueue (queries, { companyId, dispatchId }, type) {
       const record = await readDispatch(queries, companyId, dispatchId)
-      if (record?.callback_url == null) return
+      const version = record?.api_version ?? usualVersion
+      if (record?.callback_url == null || !isSince(sinceOf(type), version)) return
       await noteCallback(queries, {
         companyId,
         dispatchId,
         type,
         url: record.callback_url,
-        data: viewOf(record, documentUrl),
+        data: viewOf(record, documentUrl, version),
         now: now(),
         due: database.now,
         newId

@@ -1,6 +1,10 @@
 import { AllowedSenders, defineProvider, Secret, Type } from '@dispatch/core/provider'
 
 const Made = Type.Object({ id: Type.String() })
+const Event = Type.Object({
+  type: Type.String(),
+  data: Type.Object({ email_id: Type.String({ minLength: 1 }), to: Type.Optional(Type.Array(Type.String())) })
+})
 
 /** Bytes of a whole message, its attachments in base64: https://resend.com/docs/dashboard/emails/attachments. */
 const maxSize = 40_000_000
@@ -12,7 +16,12 @@ export default defineProvider({
   hosts: ['api.resend.com'],
   settings: Type.Object({
     apiKey: Secret({ title: 'API key', description: 'A key with sending access, which begins with re_.', pattern: '^re_\\w+$' }),
-    allowedSenders: AllowedSenders()
+    allowedSenders: AllowedSenders(),
+    webhookSecret: Type.Optional(Secret({
+      title: 'Webhook secret',
+      description: 'The signing secret of the webhook, which begins with whsec_.',
+      pattern: '^whsec_[A-Za-z0-9+/=]+$'
+    }))
   }),
   // https://resend.com/docs/api-reference/errors
   errors: {
@@ -57,6 +66,22 @@ export default defineProvider({
           }
         }, Made)
         return { id, status: 'sent' }
+      }
+    }
+  },
+  // https://resend.com/docs/dashboard/webhooks/event-types
+  webhooks: {
+    email: {
+      verify: { kind: 'standard', prefix: 'svix', secret: 'webhookSecret' },
+      body: Event,
+      read: ({ type, data: { email_id: remoteId, to } }) => ({ type, remoteId, ...(to?.length === 1 && { recipient: to[0] }) }),
+      events: {
+        'email.delivered': 'delivered',
+        'email.bounced': 'bounced',
+        'email.failed': 'failed',
+        'email.complained': 'complained',
+        'email.opened': 'opened',
+        'email.clicked': 'clicked'
       }
     }
   }

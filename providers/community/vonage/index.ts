@@ -1,6 +1,11 @@
 import { defineProvider, Secret, Type } from '@dispatch/core/provider'
 
 const Sent = Type.Object({ message_uuid: Type.String() })
+const MessageStatus = Type.Object({
+  message_uuid: Type.String({ minLength: 1 }),
+  status: Type.String({ minLength: 1 }),
+  error: Type.Optional(Type.Object({ title: Type.Optional(Type.String()) }))
+})
 
 export default defineProvider({
   code: 'vonage',
@@ -14,7 +19,12 @@ export default defineProvider({
       title: 'Sender',
       description: 'the usual sender: a number of the account without +, or a name of up to 11 letters and digits',
       pattern: '^([1-9][0-9]{6,14}|[A-Za-z0-9 ]{1,11})$'
-    })
+    }),
+    signatureSecret: Type.Optional(Secret({
+      title: 'Signature secret',
+      description: 'That of the account: with it Vonage signs what becomes of messages.',
+      minLength: 16
+    }))
   }),
   // RFC 9457: https://developer.vonage.com/en/api-errors/messages
   errors: {
@@ -41,6 +51,19 @@ export default defineProvider({
         }, Sent)
         return { id, status: 'sent' }
       }
+    }
+  },
+  // https://developer.vonage.com/en/messages/concepts/signed-webhooks
+  webhooks: {
+    sms: {
+      verify: { kind: 'jwt', algorithm: 'HS256', secret: 'signatureSecret', issuer: 'Vonage' },
+      body: MessageStatus,
+      read: ({ message_uuid: remoteId, status: type, error }) => ({
+        remoteId,
+        type,
+        ...(error?.title !== undefined && { reason: error.title })
+      }),
+      events: { submitted: 'sent', delivered: 'delivered', rejected: 'failed', undeliverable: 'failed' }
     }
   }
 })

@@ -1,13 +1,17 @@
 import t from 'tap'
-import { canTransition, deliveryServices, deliveryStatusesOf, deliveryTransitions, eventServices, isFinalDeliveryStatus,
-  originsOf } from '../../../core/contract/delivery.ts'
+import { canTransition, deferringServices, deliveryMarksOf, deliveryServices, deliveryStatusesOf, deliveryTransitions, eventServices,
+  isFinalDeliveryStatus, originsOf } from '../../../core/contract/delivery.ts'
 
 await t.test('the delivery statuses are those of the contract', (t) => {
   t.same(deliveryStatusesOf('esign'), ['started', 'viewed', 'signed', 'declined', 'completed', 'expired', 'cancelled'])
   t.same(deliveryStatusesOf('postal'), ['accepted', 'printed', 'mailed', 'in_transit', 'delivered', 'returned', 'failed', 'cancelled'])
   t.same(deliveryStatusesOf('sms'), ['queued', 'sent', 'delivered', 'failed'])
   t.same(deliveryStatusesOf('invoicing'), ['received', 'open', 'accepted', 'rejected', 'uncollectible', 'paid', 'void'])
-  t.same(eventServices, ['esign', 'postal'], 'no others have events')
+  t.same(deliveryStatusesOf('email'), ['delivered', 'bounced', 'failed'])
+  t.same(deliveryMarksOf('email'), ['opened', 'clicked', 'complained'])
+  for (const service of deliveryServices.filter((name) => name !== 'email')) t.same(deliveryMarksOf(service), [], service)
+  t.same(eventServices, ['esign', 'postal', 'sms', 'email', 'invoicing'])
+  t.same(deferringServices, ['esign', 'postal'], 'steps are deferred until events of these alone')
   t.end()
 })
 
