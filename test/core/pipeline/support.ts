@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { Type } from 'typebox'
 import { sampleLink } from '../../../core/access/document-links.ts'
-import { deliveryStatusesOf, isDeliveryService } from '../../../core/contract/delivery.ts'
+import { deliveryStatusesOf, isPolledService } from '../../../core/contract/delivery.ts'
 import { DispatchError } from '../../../core/contract/errors.ts'
 import type { ServiceName } from '../../../core/contract/service-names.ts'
 import type { Mode } from '../../../core/contract/states.ts'
@@ -170,7 +170,7 @@ function providerOf (service: ServiceName, { document, ...capabilities }: JsonOb
 
 /** It is asked what becomes of it, and knows every word. */
 function tellingAll (service: ServiceName): object {
-  if (!isDeliveryService(service)) return {}
+  if (!isPolledService(service)) return {}
   return { statuses: Object.fromEntries(deliveryStatusesOf(service).map((status) => [status, status])), status: () => undefined }
 }
 
