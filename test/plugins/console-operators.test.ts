@@ -40,6 +40,13 @@ await t.test('credits change with a reason; a company is renamed, disabled and e
   const read = async (): Promise<unknown> => (await send('GET', `/api/v1/companies/${id}`, {}, operator)).body
   t.equal((await post(`/companies/${id}/credits`, { amount: '-20', reason: 'Order 4711' }, cookie)).status, 303)
   has(t, await read(), { balance: 30 })
+  const onceIn = async (): Promise<string> =>
+    /name=":once" value="([\w-]+)"/.exec(String((await open(`/companies/${id}`, cookie)).body))?.[1] ?? ''
+  const twice = { amount: '5', reason: 'Sent twice', ':once': await onceIn() }
+  for (let sent = 0; sent < 2; sent++) t.equal((await post(`/companies/${id}/credits`, twice, cookie)).status, 303)
+  has(t, await read(), { balance: 35 }, 'a form that is sent twice counts once')
+  await post(`/companies/${id}/credits`, { ...twice, amount: '-5', ':once': await onceIn() }, cookie)
+  has(t, await read(), { balance: 30 }, 'the next form counts again')
   const refused = await post(`/companies/${id}/credits`, { amount: '-31', reason: 'Too much' }, cookie)
   t.equal(refused.status, 409)
   contains(t, refused.body, 'value="Too much"')

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { type Html, html } from '../../html.ts'
 
 /** What every field of a form has. `wrong` are the API's sentences about its value. */
@@ -85,4 +86,18 @@ function described (field: Field): Html {
   return html`${field.required === true ? html` required` : html``}${isWrong ? html` aria-invalid="true"` : html``}${
     ids.length === 0 ? html`` : html` aria-describedby="${ids.join(' ')}"`
   }`
+}
+
+/** The name of the hidden field of {@link onceField}. */
+const once = ':once'
+
+/** Makes a form count once, however often it is sent. */
+export function onceField (): Html {
+  return html`<input type="hidden" name="${once}" value="${randomUUID()}">`
+}
+
+/** The idempotency key of a form that was sent. */
+export function onceIn (body: URLSearchParams): string | undefined {
+  const key = body.get(once)
+  return key === null || !/^[\w-]{1,40}$/.test(key) ? undefined : key
 }

@@ -1,6 +1,6 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
-import { textField } from '../form/fields.ts'
+import { onceField, onceIn, textField } from '../form/fields.ts'
 import { fill, type Words } from '../language/language.ts'
 import { ApiRefused, type CompanyView, type ErrorBody, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
@@ -44,7 +44,7 @@ export const companiesPages: FastifyPluginCallback = (app, _options, done) => {
     app.post<Named & { Body: URLSearchParams }>(`/companies/:id/${name}`, async (request, reply) => {
       const { params: { id }, body } = request
       const visit = visitOf(request)
-      const changed = await visit.api.send(method, `/api/v1/companies/${encodeURIComponent(id)}${path}`, bodyOf(body))
+      const changed = await visit.api.send(method, `/api/v1/companies/${encodeURIComponent(id)}${path}`, bodyOf(body), onceIn(body))
       if (changed.ok) return reply.redirect(`/console/companies/${id}?saved=1`, 303)
       if (changed.status === 403 || changed.status === 404) throw new ApiRefused(changed)
       const said = notice('bad', html`<p>${visit.words.companyUnchanged}</p>${sentences(visit.words, changed.error)}`)
@@ -118,7 +118,7 @@ async function view (visit: Visit, id: string, { said, typed }: { said: Html, ty
 function sections (words: Words, { id, name, disabled }: CompanyView, typed: Typed | undefined): Html {
   const at = `/console/companies/${String(id)}`
   return html`<section aria-labelledby="credits"><h2 id="credits">${words.creditsChange}</h2>
-<form method="post" action="${at}/credits" novalidate>
+<form method="post" action="${at}/credits" novalidate>${onceField()}
 ${
     textField({
       name: 'amount',

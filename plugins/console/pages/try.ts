@@ -1,7 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import { type Html, html } from '../../html.ts'
-import { linesField } from '../form/fields.ts'
+import { linesField, onceField, onceIn } from '../form/fields.ts'
 import { fill, type Words } from '../language/language.ts'
 import { ApiRefused, type DryRunView, type ProviderView, type Refusal, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
@@ -36,7 +36,7 @@ export const tryPages: FastifyPluginCallback = (app, _options, done) => {
     const sent = await visit.api.send<{ dispatchId: string }>('POST', `/api/${encodeURIComponent(typed.service)}?sandbox=true`, {
       ...body,
       providerName: provider.code
-    })
+    }, onceIn(request.body))
     if (!sent.ok) return refused(reply, visit, provider, typed, sent)
     return reply.redirect(`/console/dispatches/${sent.body.dispatchId}`, 303)
   })
@@ -92,7 +92,7 @@ function view (visit: Visit, provider: Provider, { service, text }: Typed, said:
       ? html``
       : html`<p>${words.tryOthers} ${others.map((one) => html`<a href="${withQuery(at, { service: one })}">${one}</a> `)}</p>`
   }
-<form method="post" action="${at}"><input type="hidden" name="of" value="${service}">
+<form method="post" action="${at}"><input type="hidden" name="of" value="${service}">${onceField()}
 ${linesField({ name: 'request', label: words.tryBody, value: text, help: words.tryBodyHelp })}
 <div class="actions"><button>${words.dryRun}</button>
 <button class="second" formaction="${at}/send">${words.trySend}</button></div>

@@ -27,17 +27,18 @@ export class ApiRefused extends Error {
 export type Api = {
   /** Throws {@link ApiRefused}. */
   read: <Body>(path: string) => Promise<Body>
-  send: <Body>(method: Method, path: string, body?: object) => Promise<ApiAnswer<Body>>
+  /** With a `key` a repeat changes nothing. */
+  send: <Body>(method: Method, path: string, body?: object, key?: string) => Promise<ApiAnswer<Body>>
 }
 
 /** The API for one request of a browser: with its client's address, and inside the process. */
 export function apiFor ({ server, ip: remoteAddress, id }: FastifyRequest, actor: Actor): Api {
-  async function send<Body> (method: Method, url: string, payload?: object): Promise<ApiAnswer<Body>> {
+  async function send<Body> (method: Method, url: string, payload?: object, key?: string): Promise<ApiAnswer<Body>> {
     const answer = await injectAs(server, actor, {
       method,
       url,
       remoteAddress,
-      headers: { 'x-request-id': id },
+      headers: { 'x-request-id': id, ...key === undefined ? {} : { 'idempotency-key': key } },
       ...payload === undefined ? {} : { payload }
     })
     if (answer.statusCode >= 400) return { ok: false, status: answer.statusCode, error: answer.json<ErrorBody>() }
