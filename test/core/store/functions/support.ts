@@ -82,7 +82,7 @@ export function opening ({ companyId, userId }: Company, { steps = [{}], ...more
       document_number: 'F-1',
       recipient: 'a@example.com',
       callback_url: undefined,
-      api_version: undefined,
+      api_version: '1.1.0',
       request_id: 'request-1',
       test: false
     },
