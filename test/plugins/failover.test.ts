@@ -196,6 +196,8 @@ await t.test('a provider that cannot do the request is left out, and the plan sa
 
   await list('quotes', 'alpha')
   has(t, await plan(), { plan: [{ providerName: 'alpha' }], warnings: [{ code: 'provider_left_out' }] })
+  const { details } = await plan({ callbackUrl: 'https://169.254.169.254/' })
+  t.same(details.map(({ path }: { path: string }) => path), ['/callbackUrl'], 'the fault of the request is no provider\'s')
   t.strictSame(called(), ['alpha', 'beta'])
   await choose({ providers: [{ providerName: 'quotes' }, { providerName: 'simulator' }] })
   await service.send('DELETE', '/api/v1/company/providers/simulator')
