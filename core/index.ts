@@ -35,8 +35,8 @@ export { Login, LoginResponse } from './contract/auth.ts'
 export { CallbackSecrets, CallbackView, CompanyCallback, DispatchCallback, NewCallbackSecret, callbackTypes, sinceOf, toldStatuses,
   type CallbackType } from './contract/callbacks.ts'
 export { AnyJsonObject, ProviderCode, Uuid, oneLine } from './contract/common.ts'
-export { deliveryMarksOf, deliveryStatuses, deliveryStatusesOf, eventServices, isDeliveryService, isEventService, type DeliveryService,
-  type EventService } from './contract/delivery.ts'
+export { deliveryMarksOf, deliveryStatuses, deliveryStatusesOf, eventServices, isDeliveryService, isEventService, isPolledService,
+  type DeliveryService, type EventService } from './contract/delivery.ts'
 export { DispatchError, errorRow, errorTable, refusal, type RateLimitStatus, type ErrorWord } from './contract/errors.ts'
 export { AdapterDetail, AdapterView, CatalogView, InstallBody, MarketplaceQuery, OfferBody, PackageBody,
   UpgradeBody } from './contract/marketplace.ts'

@@ -1,4 +1,4 @@
-import { deliveryStatusesOf, isDeliveryService, type ProvidedName } from '@dispatch/core'
+import { deliveryStatusesOf, isPolledService, type ProvidedName } from '@dispatch/core'
 import { outlines } from './outlines.ts'
 
 /** What a page is about; `entry` is the file of the definition. */
@@ -33,9 +33,9 @@ The guide is \`providers/README.md\` of Document Dispatch.
 `
 }
 
-/** Services without events can be asked for their status: the kit passes without that, but then no delivery status is ever known. */
+/** Services without an event in their outline whose status can be polled. The kit passes without it, but then it is never known. */
 function followUp (service: ProvidedName): string {
-  return isDeliveryService(service) && outlines[service].events === undefined
+  return isPolledService(service) && outlines[service].events === undefined
     ? ` Write \`statuses\` and the verb \`status\` too: without them no delivery status is ever known (${
       deliveryStatusesOf(service).join(', ')
     }).`
