@@ -180,3 +180,10 @@ await t.test('the listener for plain HTTP refuses every request, and redirects n
   contains(t, await raw('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\nabc'), /^HTTP\/1\.1 403 /)
   contains(t, await raw(`GET / HTTP/1.1\r\nHost: a\r\nX: ${'a'.repeat(20_000)}\r\n\r\n`), /^HTTP\/1\.1 431 /)
 })
+
+await t.test('a client has the time to connect, and to send its request, that is documented', (t) => {
+  const { handshake, head, request } = transportLimits
+  // In milliseconds: "Limits of connections" in plugins/README.md.
+  t.same({ handshake, head, request }, { handshake: 30_000, head: 30_000, request: 120_000 })
+  t.end()
+})

@@ -1,4 +1,5 @@
 import { findDispatch } from '@dispatch/core'
+import { createTemplateWorkers } from '@dispatch/documents'
 import t from 'tap'
 import { parse } from 'yaml'
 import { wordsOf } from '../../core/packages/documents/test/support.ts'
@@ -7,7 +8,10 @@ import { contains, has, type Pattern } from '../support/matching.ts'
 import { type Answer, type Login, startService } from '../support/service.ts'
 import { invoiceYaml, letter, letterYaml } from './support/templates.ts'
 
-const service = await startService(t)
+/** How many jobs of one company may wait for the one that runs. */
+const waiting = 10
+const templateWorkers = createTemplateWorkers({ waiting })
+const service = await startService(t, { replacements: { templateWorkers } })
 const company = await service.company('authors')
 const { companyId, admin, member } = company
 const send = (method: string, path: string, body?: unknown, login: Login = admin): Promise<Answer> =>
@@ -395,6 +399,30 @@ await t.test('a preview of a text stores nothing and sends nothing', async (t) =
   const before = (await send('GET', '/api/v1/templates?limit=100')).body
   t.equal(await wordsOf(await bytesOf('/api/v1/templates/preview', { ...letter({ name: 'Nowhere' }), data: { name: 'Eve' } })), 'Dear Eve')
   t.strictSame((await send('GET', '/api/v1/templates?limit=100')).body, before)
+})
+
+await t.test('a company that checks too many templates at once is refused, as the OpenAPI document says', async (t) => {
+  const { id } = await create({ name: 'Refused' })
+  let isBusy = true
+  const job = { yaml: letterYaml('Busy'), schema: letter().schema, sample: letter().sample, assets: {} }
+  // Where a job has ended, the next one waits before any request is read.
+  const jobs = Array.from({ length: 1 + waiting }, async () => {
+    while (isBusy) await templateWorkers.inspect(companyId, job)
+  })
+  try {
+    for (const [method, path, body] of [
+      ['POST', '', letter({ name: 'Another' })],
+      ['PUT', `/${id}`, { baseVersion: 1, ...letter({ name: 'Refused' }) }],
+      ['POST', `/${id}/preview`, {}],
+      ['POST', '/preview', letter()]
+    ] as const) {
+      const { status, body: { error } } = await send(method, `/api/v1/templates${path}`, body)
+      t.same({ status, error }, { status: 503, error: 'provider_unavailable' }, `${method} ${path}`)
+    }
+  } finally {
+    isBusy = false
+    await Promise.all(jobs)
+  }
 })
 
 await t.test('every change stands in the audit log', async (t) => {

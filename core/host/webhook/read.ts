@@ -17,7 +17,8 @@ export type ReadEvent = { ok: true, reading: EventReading } | { ok: false, reaso
 const fitReading = compile(Type.Unsafe<EventReading>(Type.Object({
   remoteId: Type.String({ minLength: 1, maxLength: 500 }),
   type: Type.String({ minLength: 1, maxLength: 200 }),
-  eventId: Type.Optional(Type.String({ minLength: 1, maxLength: 500 }))
+  eventId: Type.Optional(Type.String({ minLength: 1, maxLength: 500 })),
+  recipient: Type.Optional(Type.String({ minLength: 1, maxLength: 500 }))
 })))
 
 const checkOf = memoizeByIdentity((schema: object): Validator<unknown> => compileJsonSchema(schema))

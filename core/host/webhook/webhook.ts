@@ -53,9 +53,15 @@ export type Verifier<Setting extends string = string> =
 
 /**
  * The content of an event. `remoteId`: the vendor's id of the transaction, the same as in the answer to the dispatch. `type`: the vendor's
- * word. `eventId`: identifies a repeated event, where the raw body does not. Further fields are stored in the timeline.
+ * word. `eventId`: identifies a repeated event, where the raw body does not. `recipient`: whom an e-mail's event is about. Further fields are
+ * stored in the timeline.
  */
-export type EventReading = JsonObject & { readonly remoteId: string, readonly type: string, readonly eventId?: string }
+export type EventReading = JsonObject & {
+  readonly remoteId: string
+  readonly type: string
+  readonly eventId?: string
+  readonly recipient?: string
+}
 
 /** A vendor's events for one service. All fields are data except `read`, which gets a verified event that fits `body`. */
 export type Webhook<Service extends EventService, Setting extends string, Body extends TSchema> = {

@@ -63,7 +63,7 @@ export default defineProvider({
         type,
         ...(error?.title !== undefined && { reason: error.title })
       }),
-      events: { submitted: 'sent', delivered: 'delivered', rejected: 'failed', undeliverable: 'failed' }
+      events: { delivered: 'delivered', rejected: 'failed', undeliverable: 'failed' }
     }
   }
 })
