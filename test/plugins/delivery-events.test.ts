@@ -1,4 +1,7 @@
+import fc from 'fast-check'
+import { deepStrictEqual } from 'node:assert'
 import t, { type Test } from 'tap'
+import { canTransition, isDeliveryMark } from '../../core/contract/delivery.ts'
 import { has, lacks } from '../support/matching.ts'
 import { type Answer, invoiceRequest, type Login, startService } from '../support/service.ts'
 import { vendorOf } from '../support/vendor.ts'
@@ -102,6 +105,23 @@ await t.test('a vendor tells what becomes of an e-mail: its status moves, its ma
     ['delivered', 'delivered', false]
   ])
   t.same(await callbacksOf(id), ['email.opened', 'email.delivered', 'email.clicked', 'email.complained', 'email.bounced'])
+})
+
+await t.test('in whatever order events come, the status is that of the table, and each change and mark is told once', async (t) => {
+  const words = fc.array(fc.constantFrom('delivered', 'bounced', 'failed', 'opened', 'clicked'), { minLength: 1, maxLength: 6 })
+  await fc.assert(fc.asyncProperty(words, async (told) => {
+    const { id } = await dispatched('email', '1.1.0')
+    const callbacks: string[] = []
+    let status: string | null = null
+    for (const word of told) {
+      await simulate(id, word)
+      const changes: boolean = isDeliveryMark('email', word) ? !callbacks.includes(`email.${word}`) : canTransition('email', status, word)
+      if (changes) callbacks.push(`email.${word}`)
+      if (changes && !isDeliveryMark('email', word)) status = word
+    }
+    deepStrictEqual([await statusOf(id, '1.1.0'), await callbacksOf(id)], [status, callbacks])
+  }), { numRuns: 8 })
+  t.pass()
 })
 
 await t.test('the body of a callback is the dispatch as its own version shows it', async (t) => {

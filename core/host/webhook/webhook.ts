@@ -53,8 +53,8 @@ export type Verifier<Setting extends string = string> =
 
 /**
  * The content of an event. `remoteId`: the vendor's id of the transaction, the same as in the answer to the dispatch. `type`: the vendor's
- * word. `eventId`: identifies a repeated event, where the raw body does not. `recipient`: whom an e-mail's event is about. Further fields are
- * stored in the timeline.
+ * word. `eventId`: identifies a repeated event, where the raw body does not. `recipient`: whom an e-mail's event is about. Further fields
+ * are stored in the timeline.
  */
 export type EventReading = JsonObject & {
   readonly remoteId: string
