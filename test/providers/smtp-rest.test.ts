@@ -198,7 +198,8 @@ await t.test('a rest whose answer is lost is in doubt, and nobody else; a person
     ['rejected', { status: 'partially_sent', accepted: ['ok@example.com'], rejected: [{ address: 'grey@example.com' }] }]
   ] as const) {
     replies.set('grey', later)
-    const { body: { dispatchId } } = await mail({ to: ['ok@example.com', 'grey@example.com'] })
+    const callbackUrl = 'https://client.example/callbacks'
+    const { body: { dispatchId } } = await mail({ to: ['ok@example.com', 'grey@example.com'], callbackUrl })
     replies.delete('grey')
     next.message = 'cut'
     await after(3)
@@ -211,6 +212,7 @@ await t.test('a rest whose answer is lost is in doubt, and nobody else; a person
       }]
     })
     t.same(doubtful.steps[0].providerResponse.waiting, [])
+    t.same(await callbacks(dispatchId), [], 'nothing is over while it is in doubt')
     await after(3600)
     t.same(sentTo(), [['ok@example.com']], 'it is not sent again blindly')
     server.mails.length = 0
@@ -219,6 +221,7 @@ await t.test('a rest whose answer is lost is in doubt, and nobody else; a person
       body: { status: 'succeeded' }
     })
     has(t, await dispatch(dispatchId), { status: 'succeeded', steps: [{ providerResponse: told }] })
+    t.same(await callbacks(dispatchId), [`email.${told.status}`])
   }
 })
 
