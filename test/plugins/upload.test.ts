@@ -51,10 +51,14 @@ await t.test('texts come before or after the file, as plain texts or as JSON', a
     ]
   ]
   for (const parts of forms) {
-    has(t, await upload(parts), {
+    const uploaded = await upload(parts)
+    has(t, uploaded, {
       status: 200,
       body: { metadata: { orderId: 'A-1' }, generatedDocument: { filename: 'hello.txt', contentType: 'text/plain' } }
     })
+    const { id } = uploaded.body.generatedDocument
+    const stored = await fetch(`${service.url}/api/v1/documents/${String(id)}`, { headers: { authorization } })
+    t.same([stored.status, await stored.text()], [200, 'Hello'], 'the file is kept')
   }
 })
 
