@@ -39,23 +39,34 @@ async function runTap (files: readonly string[], server: TestServer): Promise<Ou
 /** tap's final `# { total: …, pass: … }`, and the number of failed files. */
 type Report = { summary: string, failedFiles: number }
 
-/** Prints the TAP of a run file by file. */
+/** What starts a test file, or a process of several. */
+const start = /^(?: {4})?# Subtest: (\S+\.test\.ts|\d+ files)$/
+
+/** The result of a test file: a subtest of the run, or of the process that it shares with others. */
+const fileResult = /^(?: {4})?(not )?ok \d+ - (\S+\.test\.ts(?: .*)?)$/
+
+/** Prints the TAP of a run file by file. A process that fails although its files passed counts as one more. */
 async function report (output: Readable): Promise<Report> {
-  let summary = ''
-  let failedFiles = 0
+  let [summary, files, failedFiles, failedHere] = ['', 0, 0, 0]
   let lines: string[] = []
-  let failed = false
+  let shown = false
   for await (const line of createInterface({ input: output })) {
     if (line.startsWith('# {')) summary = line
-    if (line.startsWith('# Subtest')) [lines, failed] = [[], false]
     // Below its result: how a failed file ended (its exit code, a timeout).
-    if (failed && isTelling(line)) console.log(line)
+    if (shown && isTelling(line)) console.log(line)
+    if (start.test(line)) [lines, shown] = [[], false]
     lines.push(line)
-    if (line.startsWith('ok ')) console.log(line)
-    if (!line.startsWith('not ok ')) continue
-    console.log(lines.filter(isTelling).join('\n'))
-    failed = true
-    failedFiles++
+    const [, not, file] = fileResult.exec(line) ?? []
+    const end = /^(not )?ok /.exec(line)
+    if (file !== undefined && not === undefined) console.log(`ok ${String(++files)} - ${file}`)
+    if (not !== undefined || (end?.[1] !== undefined && failedHere === 0)) {
+      console.log(lines.filter(isTelling).join('\n'))
+      shown = true
+      failedHere++
+    }
+    if (end === null) continue
+    failedFiles += failedHere
+    failedHere = 0
   }
   return { summary, failedFiles }
 }

@@ -1,23 +1,41 @@
 /**
- * Runs test files, each as a process of its own, and prints what they say as one TAP. Arguments: how many at a time, then the files. It is
- * not `tap run`, which has each process and its children load what nothing here uses: coverage, mocks and source maps.
+ * Runs test files in processes and prints what they say as one TAP. Arguments: how many processes at a time, then the files. It is not
+ * `tap run`, which has each process and its children load what nothing here uses: coverage, mocks and source maps.
  */
+import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { isLong } from '../../test/long-tier.ts'
+import { secondsFor } from './time-limit.ts'
 
-/** The time limit in seconds for a file, unless it says otherwise. A busy machine needs twice the time. */
-const limitOf = (file: string): number => isLong(file) ? 300 : 120
+const runGroup = fileURLToPath(new URL('run-group.ts', import.meta.url))
+
+/** So many files share a process: more would save little, and two processes would end far from each other. */
+const filesTogether = 8
+
+/** Neighbours share a process. Those of the second tier wait more than they load, and have one each. */
+function groupsOf (files: readonly string[]): string[][] {
+  const groups: string[][] = []
+  for (const file of files) {
+    const last = groups.at(-1)
+    if (last === undefined || last.length === filesTogether || isLong(file) || last.some(isLong)) groups.push([file])
+    else last.push(file)
+  }
+  return groups
+}
 
 const [jobs, ...files] = process.argv.slice(2)
+const groups = groupsOf(files)
 // What runs is ended with this process.
 process.once('SIGTERM', () => process.exit(1))
-t.jobs = Math.min(Number(jobs), Math.max(files.length, 1))
+t.jobs = Math.min(Number(jobs), Math.max(groups.length, 1))
 t.setTimeout(0)
-t.plan(files.length)
-for (const file of files) {
-  const limit = limitOf(file)
+t.plan(groups.length)
+for (const group of groups) {
+  const [first = '', ...others] = group
+  const limit = group.reduce((sum, file) => sum + secondsFor(file), 0)
   // tap adds to this variable for every process that it starts.
-  const args = [`NODE_OPTIONS=${process.env['NODE_OPTIONS'] ?? ''}`, process.execPath, file]
-  const env = { ...process.env, TAP_TIMEOUT: String(limit), NO_COLOR: '1', FORCE_COLOR: '0' }
-  void t.spawn('/usr/bin/env', args, { buffered: t.jobs > 1, timeout: limit * 1000, stdio: 'inherit', env, at: null, stack: '' }, file)
+  const args = [`NODE_OPTIONS=${process.env['NODE_OPTIONS'] ?? ''}`, process.execPath, others.length === 0 ? first : runGroup]
+  const env = { ...process.env, TAP_TIMEOUT: String(limit), NO_COLOR: '1', FORCE_COLOR: '0', DISPATCH_TEST_FILES: group.join('\n') }
+  const options = { buffered: t.jobs > 1, timeout: limit * 1000, stdio: 'inherit' as const, env, at: null, stack: '' }
+  void t.spawn('/usr/bin/env', args, options, others.length === 0 ? first : `${String(group.length)} files`)
 }

@@ -45,6 +45,32 @@ void t.test('a failure is shown with its reason, not with what passed beside it'
   t.notOk(lines.some(line => line.includes('ok 1 - one')))
 })
 
+void t.test('files share a process, and each has teardowns of its own', async t => {
+  const source = (after: string) =>
+    `${passing}
+    t.equal(globalThis.ended, ${after})
+    t.teardown(() => { globalThis.ended = (globalThis.ended ?? 0) + 1 })
+    t.test('later', t => { setTimeout(() => t.end(), 20) })`
+  const { status, lines } = await run(t, { 'a.test.ts': source('undefined'), 'b.test.ts': source('1') })
+  t.equal(status, 0, lines.join('\n'))
+  t.equal(lines.at(-1), '8 passed, 0 failed')
+})
+
+void t.test('one failing file among several is shown alone, and the others run', async t => {
+  const { status, lines } = await run(t, {
+    'a.test.ts': passing,
+    'b.test.ts': `${passing}\nt.equal(1, 2, 'sums')`,
+    'c.test.ts': passing
+  })
+  t.equal(status, 1)
+  t.equal(lines.at(-1), '6 passed, 1 failed')
+  t.same(lines.filter((line) => line.startsWith('ok ')).map((line) => line.replace(/ #.*/, '')), [
+    'ok 1 - test/a.test.ts',
+    'ok 2 - test/c.test.ts'
+  ])
+  t.equal(lines.filter((line) => line.includes('not ok') && line.includes('sums')).length, 1)
+})
+
 const failures: [what: string, source: string, closing: string][] = [
   ['a file that throws', 'throw new Error(\'no\')', '0 passed, 1 failed'],
   ['a file that ends early', `${passing}\nprocess.exit(7)`, '2 passed, 1 failed'],
@@ -64,6 +90,14 @@ for (const [what, source, closing] of failures) {
     t.equal(lines.at(-1), closing)
   })
 }
+
+void t.test('a file that ends the process of several is a failure, and what follows it is not said to have passed', async t => {
+  const { status, lines } = await run(t, { 'a.test.ts': passing, 'b.test.ts': `${passing}\nprocess.exit(7)`, 'c.test.ts': passing })
+  t.not(status, 0)
+  t.equal(lines.at(-1), '4 passed, 1 failed')
+  t.equal(lines.filter((line) => line.startsWith('ok ')).length, 1)
+  t.ok(lines.some((line) => line.includes('not ok 3 - test unfinished')))
+})
 
 void t.test('without arguments the first tier runs, with --long the second', async t => {
   const files = { 'a.test.ts': passing, e2e: { 'b.test.ts': 'import t from \'tap\'\nt.pass(\'long\')' } }
