@@ -7,13 +7,13 @@ import { type Accounts, type Adapters, type Addresses, type ApiKeys, type Assets
   createDocumentLinks, createDocumentSpool, createDownloads, createFetchJson, createFreshness, createHost, createImpersonation, createInbox,
   createJobs, createKeyAdministration, createKeySources, createKeyStore, createKnownClients, createLazySandbox, createLeases,
   createLocalFiles, createMarketplace, createNetwork, createOutbox, createPassedTrials, createPins, createPipeline,
-  createProviderAdministration, createProviderState, createRateLimiter, createReleaseQueue, createSessions, createSigningKeys,
-  createStatusChangeHandler, createStatusQuery, createTemplateEditor, createTemplates, createTokens, createUsers, createWebhookReceiver,
-  createWebhookVerifier, type CredentialCheck, type Credentials, type Database, demo, type DocumentLinks, type DocumentSpool,
-  type DocumentUrl, type Downloads, type EventSpool, type FetchJson, type FileStore, type Freshness, type Host, type Impersonation,
-  type Inbox, type InstalledProvider, type KeyAdministration, type Keyring, type Leases, type LeaseTimes, leaseTimes, linkOf, type Log,
-  type Marketplace, measureSkew, migrate, type Network, openAdapters, openDatabase, openEventSpool, openOutcomeSpool, openQueue,
-  type Outbox, type OutcomeSpool, type PassedTrials, type Pipeline, type PipelineDependencies, type PipelineJobs,
+  createProviderAdministration, createProviderState, createRateLimiter, createReleaseQueue, createS3Files, createSessions,
+  createSigningKeys, createStatusChangeHandler, createStatusQuery, createTemplateEditor, createTemplates, createTokens, createUsers,
+  createWebhookReceiver, createWebhookVerifier, type CredentialCheck, type Credentials, type Database, demo, type DocumentLinks,
+  type DocumentSpool, type DocumentUrl, type Downloads, type EventSpool, type FetchJson, type FileStore, type Freshness, type Host,
+  type Impersonation, type Inbox, type InstalledProvider, type KeyAdministration, type Keyring, type Leases, type LeaseTimes, leaseTimes,
+  linkOf, type Log, type Marketplace, measureSkew, migrate, type Network, openAdapters, openDatabase, openEventSpool, openOutcomeSpool,
+  openQueue, type Outbox, type OutcomeSpool, type PassedTrials, type Pipeline, type PipelineDependencies, type PipelineJobs,
   type ProviderAdministration, type ProviderSync, type Queue, readLinkKey, reasonsOf, type Receive, receiveFile, recordCrash,
   type ReleaseQueue, type RepeatingTask, runEvery, type SandboxState, type Sessions, type SigningKeys, startOutcomeDrain, startProviderSync,
   startWorker, type State, type TemplateEditor, type Templates, type TimeLimits, type Tokens, type Users, waitForDatabase,
@@ -208,7 +208,12 @@ const factories: { [Name in keyof AppDependencies]?: (get: App['get']) => AppDep
       templateWorkers: get('templateWorkers'),
       now: get('now')
     }),
-  files: (get) => createLocalFiles(join(get('config').dataDirectory, 'files')),
+  files: (get) => {
+    const { dataDirectory, storage: bucket } = get('config')
+    return bucket === undefined
+      ? createLocalFiles(join(dataDirectory, 'files'))
+      : createS3Files({ bucket, folder: join(dataDirectory, 'spool'), log: get('log') })
+  },
   network: (get) =>
     createNetwork({
       allow: get('config').allowedNetworks,

@@ -62,6 +62,7 @@ const homes: Record<string, RegExp> = {
   jose: /^core\/(access|host|packages\/marketplace)\//,
   saxes: /^core\/host\/http\/xml\.ts$/,
   tar: /^core\/packages\/marketplace\//,
+  '@aws-sdk': /^core\/store\/db\/s3-files\.ts$/,
   'smtp-server': /^core\/packages\/conformance\//,
   selfsigned: /^core\/packages\/conformance\//,
   fastify: /^plugins\//,

@@ -22,6 +22,7 @@ export const longTier: Readonly<Record<string, string>> = {
   'test/docs/providers.test.ts': 'the guide is followed, each command a program',
   'test/plugins/chains-all.test.ts': 'all chains of services are run',
   'test/plugins/deferred-documents.test.ts': 'signed documents are fetched again and again',
+  'test/plugins/storage.test.ts': 'five servers make a bucket',
   'test/plugins/outages.test.ts': 'the database is away, for reading and for writing',
   'test/scripts/': 'each test starts programs',
   'test/templates/office.test.ts': 'LibreOffice opens what is made'

@@ -52,8 +52,8 @@ export const errorTable = {
   internal_error: { status: 500, when: 'A fault of the service itself; it is logged with the request id.' },
   service_unavailable: {
     status: 503,
-    when: 'The service cannot reach its database, or not change it: Retry-After says in how many seconds to try again. A dispatch was ' +
-      'not recorded, and nothing was sent.',
+    when: 'The service cannot reach its database, or not change it, or cannot use its storage of documents: Retry-After says in how many ' +
+      'seconds to try again. Nothing was sent. A dispatch was recorded if the error has its dispatchId.',
     retryAfter: 5
   },
   provider_unavailable: {

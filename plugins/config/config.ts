@@ -1,9 +1,10 @@
-import { isServiceName, serviceNames } from '@dispatch/core'
+import { type Bucket, isServiceName, serviceNames } from '@dispatch/core'
 import { delimiter, isAbsolute, join, resolve } from 'node:path'
 import { type CatalogConfig, catalogsOf } from './catalogs.ts'
 import { ConfigError } from './config-error.ts'
 import { parseNetworks, type TransportConfig, transportOf } from './config-transport.ts'
 import { dataDirectoryOf, root } from './paths.ts'
+import { storageOf } from './storage.ts'
 
 export { ConfigError } from './config-error.ts'
 
@@ -19,6 +20,8 @@ export type Config = TransportConfig & {
   catalogs?: CatalogConfig[]
   /** In development: the folder of the catalog of the adapters that come with the project. */
   demoCatalog?: string
+  /** The bucket of the documents; without it they are in the data directory. */
+  storage?: Bucket
   /** Which providers run in processes of their own. */
   sandbox: 'none' | 'all'
   /** The folder where providers may write files, with a subfolder for each company; without it no provider writes files. */
@@ -72,6 +75,7 @@ export function readConfig (variables: NodeJS.ProcessEnv): Config {
       env['DISPATCH_PROVIDERS_DIR']?.split(delimiter).filter((directory) => directory !== '').map((directory) => resolve(directory)) ??
         [join(root, 'providers')],
     ...catalogsOf(env['DISPATCH_CATALOGS'] ?? ''),
+    ...storageOf(env, environment),
     sandbox: oneOf(env, 'DISPATCH_SANDBOX', ['none', 'all'], 'none'),
     ...(env['DISPATCH_DISK_ROOT'] === undefined ? {} : { diskRoot: diskRootOf(env['DISPATCH_DISK_ROOT']) }),
     ...masterKeysOf(env),

@@ -11,6 +11,7 @@ const shipped = fileURLToPath(new URL('../../templates/', import.meta.url))
 /** Publishes the shared templates. In development it seeds a new database with demo data; production refuses a database with demo data. */
 export async function prepareDatabase ({ get }: App): Promise<void> {
   const time = get('now')()
+  await get('files').ready()
   if (get('config').environment === 'production') await refuseDevelopmentDefaults(get('config'), get('accounts'))
   const changed = await get('templates').publishShared((await readTemplates(shipped)).map(sharedOf), time)
   if (changed > 0) get('log').info({ changed }, 'shared templates published')

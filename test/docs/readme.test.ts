@@ -129,7 +129,9 @@ await t.test('the README names every service, and the providers that do it', asy
 })
 
 await t.test('the operators\' page names every variable that the service reads', (t) => {
-  const read = ['config', 'config-transport', 'paths'].map((file) => readFileSync(join(root, `plugins/config/${file}.ts`), 'utf8')).join('')
+  const read = ['config', 'config-transport', 'paths', 'storage'].map((file) =>
+    readFileSync(join(root, `plugins/config/${file}.ts`), 'utf8')
+  ).join('')
   const variables = new Set([...read.matchAll(/env(?:\[|, )'([A-Z_]+)'/g)].map(([, name]) => name).sort())
   const page = readFileSync(join(root, 'plugins/README.md'), 'utf8')
   const named = new Set([...page.matchAll(/^\| `([A-Z_]+)`/gm)].map(([, name]) => name).sort())

@@ -50,6 +50,31 @@ void t.test('an empty variable counts as absent', (t) => {
   t.end()
 })
 
+void t.test('documents may have a bucket', (t) => {
+  const storageOf = (address: string, more = {}) => readConfig({ DISPATCH_STORAGE: address, ...more }).storage
+  t.same(storageOf('s3://documents'), { name: 'documents', prefix: '', region: 'us-east-1', pathStyle: false })
+  t.same(
+    storageOf('s3://documents/of/ours/?region=eu-central-1&endpoint=https://s3.example.com&encryption=aws:kms&kms-key=a1', {
+      DISPATCH_S3_ACCESS_KEY_ID: 'id',
+      DISPATCH_S3_SECRET_ACCESS_KEY: 'secret'
+    }),
+    {
+      name: 'documents',
+      prefix: 'of/ours/',
+      region: 'eu-central-1',
+      endpoint: 'https://s3.example.com',
+      pathStyle: true,
+      encryption: { algorithm: 'aws:kms', keyId: 'a1' },
+      credentials: { accessKeyId: 'id', secretAccessKey: 'secret' }
+    }
+  )
+  t.equal(storageOf('s3://documents?endpoint=http://localhost:9000&style=host')?.pathStyle, false)
+  const production = { NODE_ENV: 'production', DISPATCH_PUBLIC_URL: 'https://dispatch.example.com' }
+  t.throws(() => storageOf('s3://documents?endpoint=http://localhost:9000', production), /must be an https:\/\/ address/)
+  t.throws(() => storageOf('s3://documents', { DISPATCH_S3_ACCESS_KEY_ID: 'id' }), /belong together/)
+  t.end()
+})
+
 void t.test('each level of the log can be set', (t) => {
   const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
   t.same(levels.map((level) => readConfig({ DISPATCH_LOG_LEVEL: level }).logLevel), levels)
@@ -133,6 +158,17 @@ for (const [name, values] of Object.entries({
     '-a.example.com',
     'a b.example.com',
     'a.'.repeat(130) + 'com'
+  ],
+  DISPATCH_STORAGE: [
+    '/srv/documents',
+    's3://B',
+    's3://key:secret@documents',
+    's3://documents?acl=public',
+    's3://documents?style=dns',
+    's3://documents?encryption=aes',
+    's3://documents?kms-key=1',
+    's3://documents?endpoint=s3.example.com',
+    's3://documents?endpoint=ftp://s3.example.com'
   ],
   PORT: ['65536', '-1', '80a', '1e3', ' 80', '0x50'],
   DATABASE_URL: ['mysql://db/dispatch', 'postgres:db', 'db'],

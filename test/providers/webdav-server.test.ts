@@ -3,12 +3,12 @@ import { spawn } from 'node:child_process'
 import { hash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { chown, mkdir, readdir, readFile, realpath, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { createAuthority } from '../../core/packages/conformance/vendor/certificates.ts'
+import { freePort } from '../../scripts/free-port.ts'
 import { has } from '../support/matching.ts'
 import { admin, type Answer, shippedProviders, startService } from '../support/service.ts'
 
@@ -16,15 +16,6 @@ const [program, modules] = ['/usr/sbin/apache2', '/usr/lib/apache2/modules']
 const community = fileURLToPath(new URL('../../providers/community', import.meta.url))
 const skip = existsSync(program) ? false : 'Apache is not installed'
 const [user, password] = ['ada', 'correct horse']
-
-/** A port that was free a moment ago. */
-async function freePort (): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return typeof address === 'object' && address !== null ? address.port : 0
-}
 
 /** Apache with mod_dav over TLS: the address of its folder, where its files lie, and who signed its certificate. */
 async function startWebdav (t: Test): Promise<{ url: string, folder: string, ca: string }> {

@@ -1,4 +1,4 @@
-import { createHash, type Hash } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -9,6 +9,8 @@ import { DispatchError } from '../../contract/errors.ts'
  * stored, for example on a full disk, leaves nothing behind.
  */
 export type FileStore = {
+  /** Throws where nothing can be stored. */
+  ready: () => Promise<void>
   put: (key: string, bytes: Uint8Array) => Promise<void>
   /** Stores a stream. Answers its size in bytes, its SHA-256 in hexadecimal, and its first bytes. */
   receive: (key: string, bytes: Readable) => Promise<StoredBytes>
@@ -36,6 +38,7 @@ export const draftEnding = '.part'
 export function createLocalFiles (folder: string): FileStore {
   const pathOf = (key: string): string => join(folder, key)
   return {
+    ready: () => makeFolder(folder),
     async put (key, bytes) {
       await writeAtomically(pathOf(key), Readable.from([bytes]))
     },
@@ -106,29 +109,60 @@ export async function syncFolder (path: string): Promise<void> {
 const headLength = 4100
 
 async function write (file: FileHandle, bytes: Readable): Promise<StoredBytes> {
+  const { pieces, found } = measured(bytes)
+  for await (const piece of pieces) await file.writeFile(piece)
+  return found()
+}
+
+/** Passes a stream on, and tells afterwards what it was. */
+export function measured (bytes: Readable): { pieces: AsyncGenerator<Uint8Array>, found: () => StoredBytes } {
   const digest = createHash('sha256')
   let size = 0
   let head: Uint8Array = new Uint8Array()
-  for await (const piece of bytes as AsyncIterable<Uint8Array>) {
-    if (head.byteLength < headLength) head = Buffer.concat([head, piece.subarray(0, headLength - head.byteLength)])
-    size += piece.byteLength
-    digest.update(piece)
-    await file.writeFile(piece)
+  async function* pass (): AsyncGenerator<Uint8Array> {
+    for await (const piece of bytes as AsyncIterable<Uint8Array>) {
+      if (head.byteLength < headLength) head = Buffer.concat([head, piece.subarray(0, headLength - head.byteLength)])
+      size += piece.byteLength
+      digest.update(piece)
+      yield piece
+    }
   }
-  return { size, sha256: digest.digest('hex'), head }
+  return { pieces: pass(), found: () => ({ size, sha256: digest.digest('hex'), head }) }
+}
+
+/** Reads a stream to its end. */
+export async function measure (bytes: Readable): Promise<StoredBytes> {
+  const { pieces, found } = measured(bytes)
+  while ((await pieces.next()).done !== true);
+  return found()
 }
 
 async function openStored (path: string, { key }: StoredFile): Promise<FileHandle> {
   return open(path).catch((error: unknown) => {
-    throw isMissing(error) ? damaged(key, 'its file is missing', error) : error
+    throw isMissing(error) ? missing(key, error) : error
   })
 }
 
 /** Reads and checks the whole file. */
-async function mustBeWhole (file: FileHandle, { key, size, sha256 }: StoredFile): Promise<void> {
-  const found = await file.stat()
-  if (found.size === size && (await digested(file)).digest('hex') === sha256) return
-  throw damaged(key, found.size === size ? 'its SHA-256 is another' : `it has ${found.size} bytes instead of ${size}`)
+async function mustBeWhole (file: FileHandle, stored: StoredFile): Promise<void> {
+  const { size } = await file.stat()
+  mustHaveSize(stored, size)
+  mustBeSame(stored, await measure(file.createReadStream({ start: 0, autoClose: false })))
+}
+
+/** Throws `document_damaged` where a file has other bytes than were stored. */
+export function mustBeSame (stored: StoredFile, { size, sha256 }: Pick<StoredBytes, 'size' | 'sha256'>): void {
+  mustHaveSize(stored, size)
+  if (sha256 !== stored.sha256) throw damaged(stored.key, 'its SHA-256 is another')
+}
+
+/** Throws `document_damaged` where a file has another size, in bytes. */
+export function mustHaveSize ({ key, size }: StoredFile, found: number): void {
+  if (found !== size) throw damaged(key, `it has ${found} bytes instead of ${size}`)
+}
+
+export function missing (key: string, cause: unknown): DispatchError {
+  return damaged(key, 'its file is missing', cause)
 }
 
 function damaged (key: string, what: string, cause?: unknown): DispatchError {
@@ -136,10 +170,4 @@ function damaged (key: string, what: string, cause?: unknown): DispatchError {
   return new DispatchError('document_damaged',
     `The document ${id} is not what was stored: ${what}. Nothing of it is sent; it is to be restored from a backup, or made by a ` +
       'new request.', { cause })
-}
-
-async function digested (file: FileHandle): Promise<Hash> {
-  const digest = createHash('sha256')
-  for await (const piece of file.createReadStream({ start: 0, autoClose: false }) as AsyncIterable<Buffer>) digest.update(piece)
-  return digest
 }

@@ -1,0 +1,174 @@
+import type { S3Client, S3ServiceException } from '@aws-sdk/client-s3'
+import type { Upload } from '@aws-sdk/lib-storage'
+import { randomUUID } from 'node:crypto'
+import { mkdir, open, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { DispatchError } from '../../contract/errors.ts'
+import type { Log } from '../../host/call/log.ts'
+import { draftEnding, type FileStore, measure, measured, missing, mustBeSame, mustHaveSize, type StoredFile } from './files.ts'
+
+/** A bucket for documents, of Amazon S3 or of a server that speaks its protocol. */
+export type Bucket = {
+  name: string
+  /** Before each key: empty, or ends in `/`. */
+  prefix: string
+  region: string
+  /** The server's address; without it Amazon's of the region. */
+  endpoint?: string
+  /** Whether requests name the bucket in their path, not in their host. */
+  pathStyle: boolean
+  /** How the server is asked to encrypt; without it, it does as the bucket says. */
+  encryption?: { algorithm: 'AES256' | 'aws:kms', keyId?: string }
+  /** Without them the chain of AWS: environment, shared files, web identity, container, machine. */
+  credentials?: { accessKeyId: string, secretAccessKey: string }
+}
+
+/** Bytes of a part of a large document; S3 takes none below 5 MiB but the last. */
+const partSize = 8 * 1024 * 1024
+
+/** Milliseconds to connect, and without a byte; each request is tried three times in all. */
+const patience = { connectionTimeout: 5_000, requestTimeout: 30_000, throwOnRequestTimeout: true }
+
+/** `folder`: where a document lies on this machine while it is checked. */
+type Options = { bucket: Bucket, folder: string, log: Log }
+
+/** The library is large: only a process that stores in a bucket loads it. */
+type Opened = typeof import('@aws-sdk/client-s3') & { client: S3Client, Upload: typeof Upload }
+
+/**
+ * Keeps files in a bucket. The server proves a checksum of each file, or of each part of a large one, before it keeps it. Where it cannot
+ * be reached or refuses, the log says why, and `service_unavailable` is thrown.
+ */
+export function createS3Files ({ bucket, folder, log }: Options): FileStore {
+  const { name: Bucket, prefix } = bucket
+  const place = (key: string): { Bucket: string, Key: string } => ({ Bucket, Key: prefix + key })
+  const keyOf = (Key = ''): string => Key.slice(prefix.length)
+  const asked = {
+    ChecksumAlgorithm: 'SHA256',
+    ...bucket.encryption === undefined ? {} : { ServerSideEncryption: bucket.encryption.algorithm },
+    ...bucket.encryption?.keyId === undefined ? {} : { SSEKMSKeyId: bucket.encryption.keyId }
+  } as const
+
+  let opened: Promise<Opened> | undefined
+  /** Runs work on the bucket. `theirs`: an error that is not the bucket's. */
+  async function on<Result> (work: (s3: Opened) => Promise<Result>, theirs: (error: unknown) => boolean = () => false): Promise<Result> {
+    try {
+      return await work(await (opened ??= openClient(bucket)))
+    } catch (error) {
+      if (error instanceof DispatchError || theirs(error)) throw error
+      log.error({ bucket: Bucket, ...toldBy(error) }, 'the storage of documents did not do what it was asked')
+      throw new DispatchError('service_unavailable', 'The storage of documents cannot be used now.', { cause: error })
+    }
+  }
+
+  async function read ({ client, GetObjectCommand, NoSuchKey }: Opened, file: StoredFile): Promise<Readable> {
+    const { Body, ContentLength } = await client.send(new GetObjectCommand(place(file.key))).catch((error: unknown) => {
+      throw error instanceof NoSuchKey ? missing(file.key, error) : error
+    })
+    if (!(Body instanceof Readable)) throw new Error('The answer has no body.')
+    try {
+      if (ContentLength !== undefined) mustHaveSize(file, ContentLength)
+    } catch (error) {
+      Body.destroy()
+      throw error
+    }
+    return Body
+  }
+
+  /** The uploads below a key that were begun and have not ended. */
+  async function begun ({ client, ListMultipartUploadsCommand }: Opened, below: string): Promise<{ key: string, UploadId: string }[]> {
+    const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket, Prefix: prefix + below }))
+    return Uploads.flatMap(({ Key, UploadId }) => UploadId === undefined ? [] : [{ key: keyOf(Key), UploadId }])
+  }
+
+  return {
+    async ready () {
+      try {
+        const { client, ListObjectsV2Command } = await (opened ??= openClient(bucket))
+        await client.send(new ListObjectsV2Command({ Bucket, Prefix: prefix, MaxKeys: 1 }))
+      } catch (cause) {
+        const { reason, status } = toldBy(cause)
+        throw new Error(`The bucket "${Bucket}" of DISPATCH_STORAGE cannot be used: ${reason}${status === undefined ? '' : ` (${status})`}`,
+          { cause })
+      }
+    },
+    put: (key, Body) =>
+      on(async ({ client, PutObjectCommand }) => {
+        await client.send(new PutObjectCommand({ ...place(key), ...asked, Body }))
+      }),
+    async receive (key, bytes) {
+      const { pieces, found } = measured(bytes)
+      const params = { ...place(key), ...asked, Body: Readable.from(pieces, { objectMode: false }) }
+      // What ends the stream is not the bucket's fault.
+      await on(({ client, Upload }) => new Upload({ client, params, partSize, queueSize: 2 }).done(), (error) => error === bytes.errored)
+      return found()
+    },
+    stream: (file) => on(async (s3) => spooled(await read(s3, file), file, folder)),
+    check: (file) =>
+      on(async (s3) => {
+        mustBeSame(file, await measure(await read(s3, file)))
+      }),
+    remove: (key) =>
+      on(async (s3) => {
+        const { client, AbortMultipartUploadCommand, DeleteObjectCommand } = s3
+        if (!key.endsWith(draftEnding)) {
+          await client.send(new DeleteObjectCommand(place(key)))
+          return
+        }
+        const draft = key.slice(0, -draftEnding.length)
+        for (const { UploadId } of (await begun(s3, draft)).filter((upload) => upload.key === draft)) {
+          await client.send(new AbortMultipartUploadCommand({ ...place(draft), UploadId }))
+        }
+      }),
+    list: (below) =>
+      on(async (s3) => {
+        const keys: string[] = []
+        const pages = s3.paginateListObjectsV2({ client: s3.client }, { Bucket, Prefix: `${prefix}${below}/`, Delimiter: '/' })
+        for await (const { Contents = [] } of pages) keys.push(...Contents.map(({ Key }) => keyOf(Key)))
+        return [...keys, ...(await begun(s3, `${below}/`)).map(({ key }) => key + draftEnding)]
+      })
+  }
+}
+
+async function openClient ({ region, endpoint, pathStyle, credentials }: Bucket): Promise<Opened> {
+  const [sdk, { Upload }] = await Promise.all([import('@aws-sdk/client-s3'), import('@aws-sdk/lib-storage')])
+  const client = new sdk.S3Client({
+    region,
+    forcePathStyle: pathStyle,
+    requestHandler: patience,
+    // Servers beside Amazon's do not know the checksums that the library adds by itself. Ours are asked for.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    ...endpoint === undefined ? {} : { endpoint },
+    ...credentials === undefined ? {} : { credentials }
+  })
+  return { ...sdk, client, Upload }
+}
+
+/** What the log says of a failure. */
+function toldBy (error: unknown): { reason: string, status?: number | undefined, requestId?: string | undefined } {
+  if (!(error instanceof Error)) return { reason: String(error) }
+  const { $metadata } = error as Partial<S3ServiceException>
+  return {
+    reason: `${error.name}: ${error.message}`,
+    ...$metadata === undefined ? {} : { status: $metadata.httpStatusCode, requestId: $metadata.requestId }
+  }
+}
+
+/** Keeps a document on this machine until all of its bytes are checked. Its file has no name any more, and goes with its reader. */
+async function spooled (bytes: Readable, file: StoredFile, folder: string): Promise<Readable> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const path = join(folder, randomUUID())
+  const handle = await open(path, 'wx+', 0o600)
+  try {
+    await rm(path)
+    const { pieces, found } = measured(bytes)
+    for await (const piece of pieces) await handle.writeFile(piece)
+    mustBeSame(file, found())
+    return handle.createReadStream({ start: 0 })
+  } catch (error) {
+    await handle.close()
+    throw error
+  }
+}
