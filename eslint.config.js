@@ -35,6 +35,18 @@ export default tseslint.config(
     languageOptions: { globals: { process: 'readonly', console: 'readonly', URL: 'readonly' } }
   },
   {
+    files: ['core/store/**/*.ts'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: 'CallExpression[callee.property.name=/^(selectAll|returningAll)$/]',
+          message: 'Name the columns (core/store/db/columns.ts): a prepared statement of `*` fails once a migration adds one.'
+        }
+      ]
+    }
+  },
+  {
     files: ['test/**/*.ts', 'core/packages/*/test/**/*.ts'],
     rules: {
       // tap's own compare lists only as far as the expected one goes: test/support/matching.ts has what compares all.

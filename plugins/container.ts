@@ -393,9 +393,9 @@ export async function createApp (
     opened.defer(database.close)
     const now = replacements.now ?? (() => new Date())
     await waitForDatabase(database, { log, signal }).catch(unusable)
-    await migrate(database)
     const keyring = await openKeyring(config)
-    await checkMasterKeys(database, keyring)
+    const { unknown, newest } = await migrate(database, () => checkMasterKeys(database, keyring))
+    if (unknown.length > 0) log.info({ newest, unknown }, 'the database is of a newer version; this process works beside it')
     const vault = { store: createKeyStore(database), keyring, now }
     put('signingKeys', await createSigningKeys(vault))
     put('linkKey', await readLinkKey(vault))

@@ -7,11 +7,12 @@ assertNode()
 // Imported only after the version check, because an older Node cannot even link these modules.
 const { keys } = await import('./commands/keys.ts')
 const { marketplace } = await import('./commands/marketplace.ts')
+const { migration } = await import('./commands/migrate.ts')
 const { operator } = await import('./commands/operator.ts')
 const { providers } = await import('./commands/providers.ts')
 const { tokens } = await import('./commands/tokens.ts')
 
-const commands: Readonly<Record<string, Command>> = { operator, keys, providers, marketplace, tokens }
+const commands: Readonly<Record<string, Command>> = { operator, migrate: migration, keys, providers, marketplace, tokens }
 
 const usage = `npm run dispatch -- <command>\n\n${Object.values(commands).map(({ summary }) => `  ${summary}`).join('\n')}`
 

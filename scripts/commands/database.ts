@@ -8,6 +8,14 @@ import type { Config } from '../../plugins/config/config.ts'
  * one, which is started for that time if no service runs it. The data directory must be open.
  */
 export async function withDatabase<Result> (config: Config, work: (database: Database) => Promise<Result>): Promise<Result> {
+  return withConnection(config, async (database) => {
+    await migrate(database)
+    return work(database)
+  })
+}
+
+/** The same with the schema as it is. */
+export async function withConnection<Result> (config: Config, work: (database: Database) => Promise<Result>): Promise<Result> {
   await using opened = new AsyncDisposableStack()
   const connectionString = config.databaseUrl ?? await embeddedUrl(config.dataDirectory, opened)
   const database = openDatabase({ connectionString }, {
@@ -17,7 +25,6 @@ export async function withDatabase<Result> (config: Config, work: (database: Dat
     }
   })
   opened.defer(database.close)
-  await migrate(database)
   return await work(database)
 }
 

@@ -170,7 +170,7 @@ await t.test('without a company there is nothing', async (t) => {
 await t.test('what belongs to no company cannot be reached', async (t) => {
   t.same(unreachable, ['adapter_packages', 'adapters', 'catalogs', 'change_counter', 'changes', 'inbound', 'known_clients',
     'kysely_migration', 'kysely_migration_lock', 'limits', 'provider_pins', 'provider_processes', 'provider_reloads', 'provider_trials',
-    'signing_keys'])
+    'releases', 'signing_keys'])
   await t.rejects(rowsAs(own, sql`select * from pg_shadow`), denied)
   for (const name of [...unreachable, 'pg_catalog.pg_authid']) {
     for (const statement of [sql`select * from ${sql.table(name)}`, sql`delete from ${sql.table(name)}`]) {

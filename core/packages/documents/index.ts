@@ -5,7 +5,7 @@ export { renderDocx, renderHtml, type RenderOptions, renderPdf, renderText, rend
 export { RenderError, TemplateError } from './model/errors.ts'
 
 // Templates: the model, a folder with a template, a template compiled for many documents.
-export { TemplateSource } from './model/model.ts'
+export { templateLanguage, TemplateSource } from './model/model.ts'
 export { readTemplateFolder, type TemplateFolder } from './source/folder.ts'
 export { compileTemplate, type CompiledTemplate } from './compile/compile.ts'
 export { render } from './render/render.ts'

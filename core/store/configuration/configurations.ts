@@ -3,6 +3,7 @@ import type { Selectable } from 'kysely'
 import { isDeepStrictEqual } from 'node:util'
 import type { ListedProvider } from '../../contract/provider-list.ts'
 import type { StoredSettings } from '../../host/settings/settings.ts'
+import { columns } from '../db/columns.ts'
 import type { CompanyQueries, Database } from '../db/database.ts'
 import { createFreshCache } from '../db/fresh-cache.ts'
 import type { Freshness } from '../db/freshness.ts'
@@ -97,7 +98,7 @@ export function createConfigurations (database: Database, freshness: Freshness):
 
     edit: ({ companyId, userId }, { code: providerCode, isAdapter }, edit, signature) =>
       storing(companyId, isAdapter ? [providerCode] : [], async (queries) => {
-        const row = await queries.selectFrom('configurations').selectAll().where('company_id', '=', companyId)
+        const row = await queries.selectFrom('configurations').select(columns.configurations).where('company_id', '=', companyId)
           .where('user_id', 'is not distinct from', userId).where('provider_code', '=', providerCode).forUpdate().executeTakeFirst()
         const before = row && configurationOf(row)
         const edited = edit(before)
@@ -155,10 +156,11 @@ function note (
 
 async function read (database: Database, companyId: number): Promise<CompanyConfiguration> {
   return database.snapshot(companyId, async (queries) => {
-    const choices = await queries.selectFrom('choices').selectAll().where('company_id', '=', companyId).execute()
-    const configurations = await queries.selectFrom('configurations').selectAll().where('company_id', '=', companyId).orderBy(
-      'provider_code'
-    ).execute()
+    const choices = await queries.selectFrom('choices').select(columns.choices).where('company_id', '=', companyId).execute()
+    const configurations = await queries.selectFrom('configurations').select(columns.configurations).where('company_id', '=', companyId)
+      .orderBy(
+        'provider_code'
+      ).execute()
     const connections = await listConnections(queries, companyId)
     return {
       choices: choices.map(({ user_id: userId, service, provider_code: providerCode, providers }) => ({
@@ -178,7 +180,9 @@ function withConnection (configuration: StoredConfiguration, connection: Connect
 
 /** The configurations of a provider, of all companies and users. */
 export async function listConfigurationsOf ({ owner }: Database, providerCode: string): Promise<OwnedConfiguration[]> {
-  const rows = await owner.selectFrom('configurations').selectAll().where('provider_code', '=', providerCode).orderBy('company_id')
+  const rows = await owner.selectFrom('configurations').select(columns.configurations).where('provider_code', '=', providerCode).orderBy(
+    'company_id'
+  )
     .orderBy('user_id').execute()
   return rows.map(ownedConfiguration)
 }

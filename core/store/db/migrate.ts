@@ -25,10 +25,15 @@ import * as sessions from '../migrations/029-sessions.ts'
 import * as connections from '../migrations/031-connections.ts'
 import * as search from '../migrations/034-search.ts'
 import * as versions from '../migrations/035-versions.ts'
+import * as releases from '../migrations/036-releases.ts'
 import { createDatabaseFunctions } from './database-functions.ts'
 import type { Database } from './database.ts'
+import { canWorkOn, noteRelease, readSchemaState, release, type SchemaState } from './releases.ts'
 
-/** Every migration in order. A released one is never changed. */
+/**
+ * Every migration in order. A released one is never changed. Processes of the release before work beside one that has run a new migration:
+ * it adds what they need not know. What takes something away comes a release after the code that used it, and raises `needs`.
+ */
 const migrations = {
   '001-foundation': foundation,
   '002-webhooks': webhooks,
@@ -54,24 +59,55 @@ const migrations = {
   '029-sessions': sessions,
   '031-connections': connections,
   '034-search': search,
-  '035-versions': versions
+  '035-versions': versions,
+  '036-releases': releases
 }
 
 /** PostgreSQL 15, the oldest version with `nulls not distinct`, which the schema uses. */
 const oldestServer = 150_000
 
-/** Brings the schema up to date. Several processes may run it at once. A failure is one clear sentence. */
-export async function migrate (database: Database): Promise<void> {
+/** The newest migration that a process must know to work on this schema. */
+const needs = '036-releases'
+
+const known = { known: Object.keys(migrations), needs }
+
+/** How the schema of a database compares with that of this release. Nothing is changed. */
+export function schemaState (database: Pick<Database, 'owner'>): Promise<SchemaState> {
+  return readSchemaState(database, known)
+}
+
+/** Throws one clear sentence where this release is too old for the schema. */
+export function mustKnow (state: SchemaState): void {
+  if (canWorkOn(state, known)) return
+  throw new Error(`This is version ${release}, which is too old for the database: version ${state.newest} has changed it ` +
+    `(${state.unknown.join(', ')}). Start that version, or restore a backup from before.`)
+}
+
+/**
+ * Brings the schema up to date, after `prove` has found nothing against it. Several processes may run it at once. A process of an older
+ * release leaves the schema as a newer one has made it, where it can work on it. A failure is one clear sentence.
+ */
+export async function migrate (database: Database, prove: () => Promise<void> = () => Promise.resolve()): Promise<SchemaState> {
   const { owner, withAdvisoryLock: alone } = database
   const { rows: [server] } = await sql<{ server_version_num: string, server_version: string }>`
     select current_setting('server_version_num') as server_version_num, current_setting('server_version') as server_version`.execute(owner)
   if (Number(server?.server_version_num) < oldestServer) {
     throw new Error(`PostgreSQL 15 or newer is needed; this server is ${server?.server_version ?? 'unknown'}.`)
   }
-  const { error } = await alone(() =>
-    new Migrator({ db: owner, provider: { getMigrations: () => Promise.resolve(migrations) } }).migrateToLatest()
-  )
-  if (error === undefined) return alone(() => createDatabaseFunctions(database))
+  return alone(async () => {
+    const state = await schemaState(database)
+    mustKnow(state)
+    await prove()
+    if (state.unknown.length === 0) await migrateToLatest(owner)
+    await noteRelease(database, state)
+    await createDatabaseFunctions(database)
+    return state
+  })
+}
+
+async function migrateToLatest (owner: Database['owner']): Promise<void> {
+  const { error } = await new Migrator({ db: owner, provider: { getMigrations: () => Promise.resolve(migrations) } }).migrateToLatest()
+  if (error === undefined) return
   throw new Error('The database schema could not be brought up to date: ' +
     `${error instanceof Error ? error.message.replace(/\.$/, '') : 'for no known reason'}${isMissingRight(error) ? rightsNeeded : '.'}`, {
     cause: error

@@ -106,6 +106,7 @@ export type Tables = {
     size: Generated<number>
     user_id: number | null
     published_at: Date | null
+    language: Generated<number>
   }
   assets: { company_id: number, name: string, uri: string, sha256: string, width: number, height: number, size: number, created_at: Date }
   dispatches: {
@@ -372,6 +373,7 @@ export type Tables = {
     services: string[]
     changed_at: Date
   }
+  releases: { only_row: Generated<boolean>, newest: string, needs: string }
   signing_keys: { key_id: string, purpose: string, sealed: Plain<JsonObject>, created_at: Date }
 }
 

@@ -18,7 +18,12 @@ type Column = { table: string, row: string, column: string }
 
 /** Counts the secrets that are sealed under each master key, by the id of the key. */
 export async function countSecretsByMasterKey ({ owner }: Database): Promise<Map<string, number>> {
-  const kids = columns.map(({ table, column }) =>
+  // Before its first migrations a database lacks some of them, or all.
+  const { rows: present } = await sql<{ table: string, column: string }>`
+    select table_name as table, column_name as column from information_schema.columns where table_schema = 'public'`.execute(owner)
+  const there = columns.filter(({ table, column }) => present.some((found) => found.table === table && found.column === column))
+  if (there.length === 0) return new Map()
+  const kids = there.map(({ table, column }) =>
     sql`select kid #>> '{}' as kid from ${sql.table(table)}, jsonb_path_query(${sql.ref(column)}, ${kidsIn}) as kid`
   )
   const { rows } = await sql<{ kid: string, secrets: number }>`select kid, count(*)::integer as secrets

@@ -1,4 +1,5 @@
 import { type Selectable, sql } from 'kysely'
+import { columns } from '../db/columns.ts'
 import type { CompanyQueries, Database } from '../db/database.ts'
 import type { Tables } from '../db/schema.ts'
 import { type DispatchFilter, type DispatchPage, searchDispatches } from './dispatch-search.ts'
@@ -19,7 +20,8 @@ export async function findDispatch (database: Database, companyId: number, dispa
 
 /** One dispatch of the company as a transaction sees it, or undefined. */
 export async function readDispatch (queries: CompanyQueries, companyId: number, dispatchId: string): Promise<DispatchRecord | undefined> {
-  const row = await queries.selectFrom('dispatches').selectAll().where('company_id', '=', companyId).where('dispatch_id', '=', dispatchId)
+  const row = await queries.selectFrom('dispatches').select(columns.dispatches).where('company_id', '=', companyId).where('dispatch_id',
+    '=', dispatchId)
     .executeTakeFirst()
   return row === undefined ? undefined : (await withSteps(queries, companyId, [row]))[0]
 }
@@ -38,10 +40,12 @@ export async function listDispatches (
 async function withSteps (queries: CompanyQueries, companyId: number, rows: readonly DispatchRow[]): Promise<DispatchRecord[]> {
   if (rows.length === 0) return []
   const ids = rows.map((row) => row.dispatch_id)
-  const steps = await queries.selectFrom('steps').selectAll().where('company_id', '=', companyId).where('dispatch_id', 'in', ids).orderBy(
-    'position'
-  ).execute()
-  const documents = await queries.selectFrom('documents').selectAll().where('company_id', '=', companyId).where('dispatch_id', 'in', ids)
+  const steps = await queries.selectFrom('steps').select(columns.steps).where('company_id', '=', companyId).where('dispatch_id', 'in', ids)
+    .orderBy(
+      'position'
+    ).execute()
+  const documents = await queries.selectFrom('documents').select(columns.documents).where('company_id', '=', companyId).where('dispatch_id',
+    'in', ids)
     .execute()
   return rows.map((row) => ({
     ...row,
@@ -82,7 +86,7 @@ export async function listEvents (
   page: { limit: number, after?: string }
 ): Promise<EventRow[]> {
   return database.company(companyId, (queries) =>
-    queries.selectFrom('events').selectAll()
+    queries.selectFrom('events').select(columns.events)
       .where('company_id', '=', companyId).where('dispatch_id', '=', dispatchId)
       .$if(page.after !== undefined, (query) => query.where('event_id', '>', page.after ?? ''))
       .orderBy('event_id').limit(page.limit).execute())
@@ -117,11 +121,11 @@ export async function findIdempotencyKey (
 /** One document of the company, or undefined. */
 export async function findDocument (database: Database, companyId: number, documentId: string): Promise<DocumentRow | undefined> {
   return database.company(companyId, (queries) =>
-    queries.selectFrom('documents').selectAll()
+    queries.selectFrom('documents').select(columns.documents)
       .where('company_id', '=', companyId).where('document_id', '=', documentId).executeTakeFirst())
 }
 
 /** A document by its id alone, for a link whose signature has been checked: the link stands in for the credentials. */
 export async function findLinkedDocument ({ owner }: Database, documentId: string): Promise<DocumentRow | undefined> {
-  return owner.selectFrom('documents').selectAll().where('document_id', '=', documentId).executeTakeFirst()
+  return owner.selectFrom('documents').select(columns.documents).where('document_id', '=', documentId).executeTakeFirst()
 }

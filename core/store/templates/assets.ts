@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely'
 import { hash } from 'node:crypto'
 import { DispatchError } from '../../contract/errors.ts'
+import { columns } from '../db/columns.ts'
 import type { Database } from '../db/database.ts'
 import type { Tables } from '../db/schema.ts'
 import { noteAudit } from '../tenants/audit.ts'
@@ -27,7 +28,8 @@ export async function readAssets (database: Database, companyId: number, names: 
   return names.length === 0
     ? []
     : database.company(companyId,
-      (queries) => queries.selectFrom('assets').selectAll().where('company_id', '=', companyId).where('name', 'in', names).execute())
+      (queries) =>
+        queries.selectFrom('assets').select(columns.assets).where('company_id', '=', companyId).where('name', 'in', names).execute())
 }
 
 /** Stores a picture. Throws `conflict` where the name is taken or the company has too many. */

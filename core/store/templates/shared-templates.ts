@@ -1,10 +1,15 @@
+import { templateLanguage } from '@dispatch/documents'
 import type { Database } from '../db/database.ts'
+import { isSuperseded } from '../db/releases.ts'
 import { selectPublishedVersions, type StoredTemplate } from './template-rows.ts'
 
 /** A template that comes with the service. `digest` changes with its contents. */
 export type SharedTemplate = Pick<StoredTemplate, 'id' | 'name' | 'digest' | 'source' | 'schema' | 'sample'> & { yaml: string }
 
-/** Brings the shared templates up to date. A changed template gets a new version. Answers how many changed. */
+/**
+ * Brings the shared templates up to date, unless a newer release has done so. A changed template gets a new version. Answers how many
+ * changed.
+ */
 export async function publishShared (
   { owner, withAdvisoryLock: alone }: Database,
   templates: readonly SharedTemplate[],
@@ -13,6 +18,7 @@ export async function publishShared (
   // Several processes may start at once: one publishes, and the others find nothing to do.
   return alone(() =>
     owner.transaction().execute(async (queries) => {
+      if (await isSuperseded({ owner: queries })) return 0
       let changed = 0
       for (const { id, name, digest, source, schema, sample, yaml } of templates) {
         const known = await selectPublishedVersions(queries, null).select('yaml').where('templates.template_id', '=', id).executeTakeFirst()
@@ -35,7 +41,8 @@ export async function publishShared (
           sample: JSON.stringify(sample),
           yaml,
           created_at: now,
-          published_at: now
+          published_at: now,
+          language: templateLanguage
         }).execute()
         changed++
       }

@@ -1,3 +1,4 @@
+import { templateLanguage } from '@dispatch/documents'
 import { sql } from 'kysely'
 import { DispatchError } from '../../contract/errors.ts'
 import { asOwner, type CompanyQueries, type Database } from '../db/database.ts'
@@ -175,7 +176,8 @@ async function addVersion (
     size,
     user_id: author.userId,
     created_at: at,
-    published_at: null
+    published_at: null,
+    language: templateLanguage
   }).execute()
 }
 

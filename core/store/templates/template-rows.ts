@@ -1,6 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
-import type { TemplateSource } from '@dispatch/documents'
+import { templateLanguage, type TemplateSource } from '@dispatch/documents'
 import { type Kysely, type Selectable, sql } from 'kysely'
+import { DispatchError } from '../../contract/errors.ts'
 import type { Tables } from '../db/schema.ts'
 
 /** One version of a template. `companyId` null: it is shared. `source`: the block model; `schema`: the JSON Schema of its data. */
@@ -37,19 +38,18 @@ export function selectUsableVersions (queries: Kysely<Tables>, companyId: number
   return queries.selectFrom('templates')
     .innerJoin('template_versions', 'template_versions.template_id', 'templates.template_id')
     .select(['templates.template_id', 'templates.company_id', 'name', 'template_versions.version', 'digest', 'schema', 'sample',
-      'template_versions.created_at'])
+      'template_versions.created_at', 'language'])
     .where((where) =>
       where.or([where('templates.company_id', 'is not distinct from', companyId), where('templates.company_id', 'is', null)])
     )
 }
 
-/** The versions in use of the templates that a company may use. */
+/** The versions in use of the templates that a company may use. Of a shared one it is the newest that this release can read. */
 export function selectPublishedVersions (queries: Kysely<Tables>, companyId: number | null) {
-  return selectUsableVersions(queries, companyId).select('source').whereRef('template_versions.version', '=', 'templates.version').where(
-    'removed_at',
-    'is',
-    null
-  )
+  return selectUsableVersions(queries, companyId).select('source').where('removed_at', 'is', null)
+    .where('template_versions.version', '=', sql<number>`case when templates.company_id is not null then templates.version else (
+      select max(readable.version) from template_versions as readable
+      where readable.template_id = templates.template_id and readable.language <= ${templateLanguage}) end`)
 }
 
 /** The versions that a company may see, with the columns for its authors. */
@@ -67,7 +67,7 @@ export function selectManagedVersions (queries: Kysely<Tables>, companyId: numbe
 
 type TemplateRow =
   & Pick<Selectable<Tables['templates']>, 'template_id' | 'company_id' | 'name'>
-  & Pick<Selectable<Tables['template_versions']>, 'version' | 'digest' | 'source' | 'schema' | 'sample' | 'created_at'>
+  & Pick<Selectable<Tables['template_versions']>, 'version' | 'digest' | 'source' | 'schema' | 'sample' | 'created_at' | 'language'>
 type RecordRow = TemplateRow & Pick<Selectable<Tables['template_versions']>, 'yaml' | 'user_id' | 'published_at'> & {
   present: number | null
   latest: number
@@ -86,6 +86,13 @@ export function templateOf (row: TemplateRow): StoredTemplate {
     sample: row.sample,
     updatedAt: row.created_at
   }
+}
+
+/** Makes a template for a dispatch of a row. Throws `service_unavailable` where only a newer release can read it. */
+export function readableTemplateOf (row: TemplateRow): StoredTemplate {
+  if (row.language <= templateLanguage) return templateOf(row)
+  throw new DispatchError('service_unavailable',
+    `Version ${row.version} of the template ${row.template_id} was written for a newer version of the service, which is being started now.`)
 }
 
 /** Makes a version for its authors of a row. */

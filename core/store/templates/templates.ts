@@ -3,8 +3,8 @@ import type { Database } from '../db/database.ts'
 import { createFreshCache } from '../db/fresh-cache.ts'
 import type { Freshness } from '../db/freshness.ts'
 import { publishShared, type SharedTemplate } from './shared-templates.ts'
-import { latestVersionNumber, recordOf, selectManagedVersions, selectPublishedVersions, selectUsableVersions, type StoredTemplate,
-  templateOf, type TemplateRecord } from './template-rows.ts'
+import { latestVersionNumber, readableTemplateOf, recordOf, selectManagedVersions, selectPublishedVersions, selectUsableVersions,
+  type StoredTemplate, templateOf, type TemplateRecord } from './template-rows.ts'
 
 export type { SharedTemplate } from './shared-templates.ts'
 export type { StoredTemplate, TemplateRecord } from './template-rows.ts'
@@ -34,7 +34,7 @@ export function createTemplates (database: Database, freshness: Freshness): Temp
       cache.get(`${companyId}:${templateId}`, () =>
         database.company(companyId, async (queries) => {
           const row = await selectPublishedVersions(queries, companyId).where('templates.template_id', '=', templateId).executeTakeFirst()
-          return row && templateOf(row)
+          return row && readableTemplateOf(row)
         })),
 
     findNamed: (companyId, name) =>
@@ -43,7 +43,7 @@ export function createTemplates (database: Database, freshness: Freshness): Temp
           const row = await selectPublishedVersions(queries, companyId).where('name', '=', name)
             .orderBy('templates.company_id', (order) => order.asc().nullsLast()).orderBy('templates.template_id').limit(1)
             .executeTakeFirst()
-          return row && templateOf(row)
+          return row && readableTemplateOf(row)
         })),
 
     findVersion: (companyId, templateId, version) =>
@@ -53,7 +53,7 @@ export function createTemplates (database: Database, freshness: Freshness): Temp
           '=',
           version
         ).executeTakeFirst()
-        return row && templateOf(row)
+        return row && readableTemplateOf(row)
       }),
 
     list: (companyId, filter, page) =>

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@dispatch/common'
 import { type Selectable, sql } from 'kysely'
+import { columns } from '../db/columns.ts'
 import type { CompanyQueries, Database, OwnerQueries } from '../db/database.ts'
 import type { Tables } from '../db/schema.ts'
 
@@ -61,7 +62,7 @@ export async function listAudit (
   const { action, userId, object, from, to } = filter
   const [kind, ...id] = object?.split('/') ?? []
   return database.snapshot(companyId, (queries) =>
-    queries.selectFrom('audit').selectAll()
+    queries.selectFrom('audit').select(columns.audit)
       .select(sql<boolean>`exists (select from users where users.company_id = ${companyId}
       and users.user_id = coalesce(audit.impersonator_id, audit.user_id))`.as('from_within'))
       .where('company_id', '=', companyId)

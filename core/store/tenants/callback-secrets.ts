@@ -1,5 +1,6 @@
 import { type Selectable, sql, type Transaction } from 'kysely'
 import type { Envelope } from '../../access/keyring.ts'
+import { columns } from '../db/columns.ts'
 import type { Database } from '../db/database.ts'
 import type { Tables } from '../db/schema.ts'
 import { type AuditStamp, noteAudit } from './audit.ts'
@@ -11,10 +12,11 @@ export type CallbackSecretRow = Selectable<Tables['callback_secrets']>
 
 /** The secrets with which a company's callbacks are signed now, the newest first. */
 export async function readCallbackSecrets (database: Database, companyId: number, now: Date): Promise<CallbackSecretRow[]> {
-  return database.company(companyId, (queries) =>
-    queries.selectFrom('callback_secrets').selectAll().where('company_id', '=', companyId)
-      .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', now)]))
-      .orderBy('expires_at', (order) => order.desc().nullsFirst()).execute())
+  return database.company(companyId,
+    (queries) =>
+      queries.selectFrom('callback_secrets').select(columns.callback_secrets).where('company_id', '=', companyId)
+        .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', now)]))
+        .orderBy('expires_at', (order) => order.desc().nullsFirst()).execute())
 }
 
 /** Stores a secret, unless the company has a current one. */

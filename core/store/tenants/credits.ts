@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely'
+import { columns } from '../db/columns.ts'
 import type { Database } from '../db/database.ts'
 import type { Tables } from '../db/schema.ts'
 
@@ -16,7 +17,7 @@ export async function readCredits (
   return database.snapshot(companyId, async (queries) => {
     const credits = await queries.selectFrom('credits').select(['balance', 'held']).where('company_id', '=', companyId)
       .executeTakeFirstOrThrow()
-    const ledger = await queries.selectFrom('ledger').selectAll().where('company_id', '=', companyId)
+    const ledger = await queries.selectFrom('ledger').select(columns.ledger).where('company_id', '=', companyId)
       .$if(page.dispatches === 'none', (query) => query.where('dispatch_id', 'is', null))
       .$if(page.after !== undefined, (query) => query.where('entry_id', '<', page.after ?? ''))
       .orderBy('entry_id', 'desc').limit(page.limit).execute()

@@ -4,6 +4,7 @@ import { DispatchError } from '../../contract/errors.ts'
 import type { Publisher } from '../../host/load/pins.ts'
 import type { StoredSettings } from '../../host/settings/settings.ts'
 import { changedSettings } from '../configuration/configurations.ts'
+import { columns } from '../db/columns.ts'
 import type { Database, OwnerQueries } from '../db/database.ts'
 import { type AuditStamp, noteAudit } from '../tenants/audit.ts'
 import { lockAdapter } from './adapter-lock.ts'
@@ -67,9 +68,9 @@ export async function readBefore ({ owner }: Database, code: string, adding: New
 }
 
 async function beforeOf (queries: Queries, code: string): Promise<Before> {
-  const row = await queries.selectFrom('adapters').selectAll().where('code', '=', code).executeTakeFirst()
+  const row = await queries.selectFrom('adapters').select(columns.adapters).where('code', '=', code).executeTakeFirst()
   const packages = await packagesOf(queries, code)
-  const pin = await queries.selectFrom('provider_pins').selectAll().where('code', '=', code).executeTakeFirst()
+  const pin = await queries.selectFrom('provider_pins').select(columns.provider_pins).where('code', '=', code).executeTakeFirst()
   return {
     adapter: row && stateOf(row),
     packages,

@@ -1,6 +1,7 @@
 import type { PackageManifest } from '@dispatch/marketplace'
 import { type Selectable, sql } from 'kysely'
 import type { Publisher } from '../../host/load/pins.ts'
+import { columns } from '../db/columns.ts'
 import type { Database, OwnerQueries } from '../db/database.ts'
 import type { FileDigests, Tables } from '../db/schema.ts'
 
@@ -72,7 +73,7 @@ export type AdapterRecord = { code: string, adapter: AdapterState | undefined, p
 export async function listAdapters ({ owner }: Database, code?: string): Promise<AdapterRecord[]> {
   const [packages, rows] = [
     await packagesOf(owner, code),
-    await owner.selectFrom('adapters').selectAll()
+    await owner.selectFrom('adapters').select(columns.adapters)
       .select(sql<number>`(select count(distinct company_id)::int from configurations where provider_code = adapters.code)`.as('users'))
       .$if(code !== undefined, (query) => query.where('code', '=', code ?? '')).execute()
   ]

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
 import { type Selectable, sql, type Transaction } from 'kysely'
 import type { AttemptOutcome, CallbackState, CallbackType } from '../../contract/callbacks.ts'
+import { columns } from '../db/columns.ts'
 import type { Database } from '../db/database.ts'
 import type { Tables } from '../db/schema.ts'
 import { addSeconds, type SqlTimestamp } from '../db/sql-timestamp.ts'
@@ -165,11 +166,12 @@ export async function listCallbacks (
   dispatchId: string | null,
   page: { limit: number, after?: string }
 ): Promise<CallbackRecord[]> {
-  return database.snapshot(companyId, async (queries) =>
-    withAttempts(queries, companyId, await queries.selectFrom('callbacks').selectAll()
-      .where('company_id', '=', companyId).where('dispatch_id', 'is not distinct from', dispatchId)
-      .$if(page.after !== undefined, (query) => query.where('sequence', '>', Number(page.after)))
-      .orderBy('sequence').limit(page.limit).execute()))
+  return database.snapshot(companyId,
+    async (queries) =>
+      withAttempts(queries, companyId, await queries.selectFrom('callbacks').select(columns.callbacks)
+        .where('company_id', '=', companyId).where('dispatch_id', 'is not distinct from', dispatchId)
+        .$if(page.after !== undefined, (query) => query.where('sequence', '>', Number(page.after)))
+        .orderBy('sequence').limit(page.limit).execute()))
 }
 
 /**
@@ -183,7 +185,8 @@ export async function replayCallback (
   { seconds, ...signature }: AuditStamp & { seconds: number }
 ): Promise<CallbackRecord | 'under way' | 'forgotten' | undefined> {
   return database.company(companyId, async (queries) => {
-    const row = await queries.selectFrom('callbacks').selectAll().where('company_id', '=', companyId).where('callback_id', '=', callbackId)
+    const row = await queries.selectFrom('callbacks').select(columns.callbacks).where('company_id', '=', companyId).where('callback_id',
+      '=', callbackId)
       .forUpdate().executeTakeFirst()
     if (row === undefined) return undefined
     if (row.body === null) return 'forgotten'
@@ -193,7 +196,7 @@ export async function replayCallback (
     if (busy !== undefined) return 'under way'
     const replayed = await queries.updateTable('callbacks').set({ state: 'pending', tries: 0, next_at: database.now }).where('company_id',
       '=', companyId).where('callback_id', '=', callbackId)
-      .returningAll().executeTakeFirstOrThrow()
+      .returning(columns.callbacks).executeTakeFirstOrThrow()
     await noteAudit(queries, {
       companyId,
       action: 'callback.replayed',
@@ -207,7 +210,7 @@ export async function replayCallback (
 
 async function withAttempts (queries: Transaction<Tables>, companyId: number, rows: readonly CallbackRow[]): Promise<CallbackRecord[]> {
   if (rows.length === 0) return []
-  const attempts = await queries.selectFrom('callback_attempts').selectAll().where('company_id', '=', companyId)
+  const attempts = await queries.selectFrom('callback_attempts').select(columns.callback_attempts).where('company_id', '=', companyId)
     .where('callback_id', 'in', rows.map((row) => row.callback_id)).orderBy('number').execute()
   return rows.map((row) => ({ ...row, attemptRows: attempts.filter((attempt) => attempt.callback_id === row.callback_id) }))
 }

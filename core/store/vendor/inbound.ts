@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import type { Envelope } from '../../access/keyring.ts'
 import type { EventService } from '../../contract/delivery.ts'
 import { type OwnedConfiguration, ownedConfiguration, type Owner } from '../configuration/configurations.ts'
+import { columns } from '../db/columns.ts'
 import type { Database, OwnerQueries } from '../db/database.ts'
 import type { InboundState, Tables } from '../db/schema.ts'
 
@@ -80,7 +81,7 @@ function digestOf (body: Uint8Array): string {
 
 /** An event that is not handled yet, or undefined. */
 export async function findOpenInbound ({ owner }: Database, inboundId: string): Promise<InboundRow | undefined> {
-  return owner.selectFrom('inbound').selectAll().where('inbound_id', '=', inboundId).where('state', 'in', ['waiting', 'held'])
+  return owner.selectFrom('inbound').select(columns.inbound).where('inbound_id', '=', inboundId).where('state', 'in', ['waiting', 'held'])
     .executeTakeFirst()
 }
 
@@ -148,6 +149,6 @@ export type WebhookAccount = OwnedConfiguration
 
 /** The configuration of a provider with this opaque name, or undefined. */
 export async function findWebhookAccount ({ owner }: Database, account: string): Promise<WebhookAccount | undefined> {
-  const row = await owner.selectFrom('configurations').selectAll().where('account', '=', account).executeTakeFirst()
+  const row = await owner.selectFrom('configurations').select(columns.configurations).where('account', '=', account).executeTakeFirst()
   return row && ownedConfiguration(row)
 }

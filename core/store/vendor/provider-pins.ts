@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Pin, Pins, Publisher } from '../../host/load/pins.ts'
 import type { PassedTrials } from '../../host/load/trials.ts'
+import { columns } from '../db/columns.ts'
 import type { Database } from '../db/database.ts'
 import { type AuditStamp, noteAudit } from '../tenants/audit.ts'
 
@@ -8,7 +9,7 @@ import { type AuditStamp, noteAudit } from '../tenants/audit.ts'
 export function createPins ({ owner, now }: Database): Pins {
   return {
     async claim (code, candidate) {
-      const found = await owner.selectFrom('provider_pins').selectAll().where('code', '=', code).executeTakeFirst()
+      const found = await owner.selectFrom('provider_pins').select(columns.provider_pins).where('code', '=', code).executeTakeFirst()
       if (found !== undefined) return { packageName: found.package_name, author: found.author, folder: found.folder }
       const { packageName, author, folder } = candidate
       await owner.insertInto('provider_pins').values({ code, package_name: packageName, author, folder, at: now })
@@ -25,7 +26,8 @@ export async function changePublisher (
   stamp: AuditStamp
 ): Promise<boolean> {
   return await owner.transaction().execute(async (queries) => {
-    const before = await queries.selectFrom('provider_pins').selectAll().where('code', '=', code).forUpdate().executeTakeFirst()
+    const before = await queries.selectFrom('provider_pins').select(columns.provider_pins).where('code', '=', code).forUpdate()
+      .executeTakeFirst()
     if (before === undefined) return false
     await queries.updateTable('provider_pins').set({ package_name: packageName, author, at: stamp.at }).where('code', '=', code).execute()
     await sql`update provider_reloads set number = number + 1`.execute(queries)

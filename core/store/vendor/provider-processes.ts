@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { columns } from '../db/columns.ts'
 import type { Database } from '../db/database.ts'
 import type { RunningProvider } from '../db/schema.ts'
 
@@ -35,7 +36,7 @@ export async function forgetProcess ({ owner, now }: Database, processId: string
 
 /** The processes that live. */
 export async function listProcesses ({ owner, now }: Database): Promise<ProviderProcess[]> {
-  const rows = await owner.selectFrom('provider_processes').selectAll().where('seen_at', '>',
+  const rows = await owner.selectFrom('provider_processes').select(columns.provider_processes).where('seen_at', '>',
     sql<Date>`${now} - ${silence} * interval '1 second'`)
     .orderBy('machine').orderBy('pid').orderBy('process_id').execute()
   return rows.map((row) => ({

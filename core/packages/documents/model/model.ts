@@ -29,6 +29,12 @@ const Style = Type.Object({
 const Texts = Type.Record(Type.String({ pattern: '^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$' }), Type.Record(Name, Prose))
 
 /**
+ * The version of the language of templates. It rises when the model or the expressions gain something that an older release cannot read;
+ * such a release then goes on with the version of a template before.
+ */
+export const templateLanguage = 1
+
+/**
  * The model of template.yaml for every output format. Distances on the page are in millimetres, font sizes and widths of rules in points,
  * widths of columns in shares.
  */

@@ -1,0 +1,49 @@
+import { sql } from 'kysely'
+import { gt } from 'semver'
+import core from '../../package.json' with { type: 'json' }
+import type { Database } from './database.ts'
+
+/**
+ * How the schema of a database compares with that of this release. `pending`: migrations to run. `unknown`: those that a newer release has
+ * run. `newest`: the newest release that has worked on it, and `needs`: the newest migration that a process must know to work on it.
+ */
+export type SchemaState = { pending: string[], unknown: string[], newest: string, needs: string }
+
+type Migrations = { known: readonly string[], needs: string }
+
+/** The version of this release. */
+export const release = core.version
+
+/** Throws what cannot be read; an empty database has no migration yet. */
+export async function readSchemaState ({ owner }: Pick<Database, 'owner'>, { known, needs }: Migrations): Promise<SchemaState> {
+  const { rows: [made] } = await sql<{ migrations: boolean, releases: boolean }>`
+    select to_regclass('kysely_migration') is not null as migrations, to_regclass('releases') is not null as releases`.execute(owner)
+  const run = made?.migrations === true
+    ? (await sql<{ name: string }>`select name from kysely_migration order by name`.execute(owner)).rows.map(({ name }) => name)
+    : []
+  const told = made?.releases === true ? await owner.selectFrom('releases').select(['newest', 'needs']).executeTakeFirst() : undefined
+  return {
+    pending: known.filter((name) => !run.includes(name)),
+    unknown: run.filter((name) => !known.includes(name)),
+    newest: told === undefined || gt(release, told.newest) ? release : told.newest,
+    needs: told === undefined || needs > told.needs ? needs : told.needs
+  }
+}
+
+/** Whether this release can work on the schema. */
+export function canWorkOn ({ needs, unknown }: SchemaState, { known }: Pick<Migrations, 'known'>): boolean {
+  return unknown.length === 0 || known.includes(needs)
+}
+
+/** Notes that this release has worked on the database. */
+export async function noteRelease ({ owner }: Pick<Database, 'owner'>, { newest, needs }: SchemaState): Promise<void> {
+  await owner.insertInto('releases').values({ newest, needs }).onConflict((conflict) =>
+    conflict.column('only_row').doUpdateSet({ newest, needs })
+  ).execute()
+}
+
+/** Whether a newer release works on the database. */
+export async function isSuperseded ({ owner }: Pick<Database, 'owner'>): Promise<boolean> {
+  const told = await owner.selectFrom('releases').select('newest').executeTakeFirst()
+  return told !== undefined && gt(told.newest, release)
+}

@@ -1,0 +1,117 @@
+import { sql } from 'kysely'
+import t, { type Test } from 'tap'
+import { type Database, openDatabase } from '../../../core/store/db/database.ts'
+import { createFreshness } from '../../../core/store/db/freshness.ts'
+import { migrate, schemaState } from '../../../core/store/db/migrate.ts'
+import { createTemplates, type SharedTemplate } from '../../../core/store/templates/templates.ts'
+import { has } from '../../support/matching.ts'
+import { testDatabase } from '../../support/postgres.ts'
+
+async function begin (t: Test): Promise<Database> {
+  const { url } = await testDatabase(t)
+  const database = openDatabase({ connectionString: url }, { connections: 2, onError: (error) => t.fail(error.message) })
+  t.teardown(() => database.close())
+  return database
+}
+
+/** What a newer release has left: a migration that this one does not know, its version, and what it needs others to know. */
+async function leaveNewer ({ owner }: Database, needs: string): Promise<void> {
+  await sql`insert into kysely_migration (name, timestamp) values ('999-next', now()::text)`.execute(owner)
+  await sql`alter table documents add column next integer`.execute(owner)
+  await sql`update releases set newest = '1.99.0', needs = ${needs}`.execute(owner)
+}
+
+const releaseOf = ({ owner }: Database) => owner.selectFrom('releases').select(['newest', 'needs']).executeTakeFirstOrThrow()
+
+await t.test('an empty database has all migrations to run, and afterwards none', async (t) => {
+  const database = await begin(t)
+  const { pending, unknown } = await schemaState(database)
+  t.equal(pending.at(0), '001-foundation')
+  t.equal(pending.at(-1), '036-releases')
+  t.same(unknown, [])
+  t.same((await migrate(database)).pending, pending)
+  t.same((await schemaState(database)).pending, [])
+})
+
+await t.test('an older release works beside a newer one that needs nothing of it, and takes nothing back', async (t) => {
+  const database = await begin(t)
+  await migrate(database)
+  const { needs } = await releaseOf(database)
+  await leaveNewer(database, needs)
+  const state = await migrate(database)
+  has(t, state, { unknown: ['999-next'], newest: '1.99.0' })
+  t.same(await releaseOf(database), { newest: '1.99.0', needs })
+})
+
+await t.test('an older release does not start on a schema that it does not know', async (t) => {
+  const database = await begin(t)
+  await migrate(database)
+  await leaveNewer(database, '999-next')
+  await t.rejects(migrate(database), {
+    message: /^This is version \S+, which is too old for the database: version 1\.99\.0 has changed it \(999-next\)\./
+  })
+})
+
+await t.test('nothing is changed where the proof fails', async (t) => {
+  const database = await begin(t)
+  await t.rejects(migrate(database, () => Promise.reject(new Error('another key'))), { message: 'another key' })
+  const { rows } = await sql`select from information_schema.tables where table_schema = 'public'`.execute(database.owner)
+  t.same(rows, [])
+})
+
+const template = (digest: string): SharedTemplate => ({
+  id: 1,
+  name: 'letter',
+  digest,
+  source: { name: 'letter' } as SharedTemplate['source'],
+  schema: {},
+  sample: {},
+  yaml: digest
+})
+
+await t.test('an older release publishes no shared template again, and reads the newest one that it can', async (t) => {
+  const database = await begin(t)
+  await migrate(database)
+  const templates = createTemplates(database, createFreshness(database))
+  t.equal(await templates.publishShared([template('one')], new Date()), 1)
+  t.equal(await templates.publishShared([template('two')], new Date()), 1)
+  const { needs } = await releaseOf(database)
+  await leaveNewer(database, needs)
+  t.equal(await templates.publishShared([template('one')], new Date()), 0)
+  await database.owner.insertInto('companies').values({ name: 'Acme', created_at: new Date() }).execute()
+  await database.owner.updateTable('template_versions').set({ language: 99 }).where('version', '=', 2).execute()
+  has(t, await templates.find(1, 1), { version: 1, digest: 'one' })
+  has(t, await templates.findNamed(1, 'letter'), { version: 1 })
+  t.same((await templates.listShared()).map(({ version }) => version), [1])
+  await t.rejects(templates.findVersion(1, 1, 2), { message: /^Version 2 of the template 1 was written for/ })
+})
+
+await t.test('a template of a company that only a newer release can read is told of', async (t) => {
+  const database = await begin(t)
+  await migrate(database)
+  const { company_id: id } = await database.owner.insertInto('companies').values({ name: 'Acme', created_at: new Date() })
+    .returning('company_id').executeTakeFirstOrThrow()
+  await database.owner.insertInto('templates').values({
+    template_id: 1000,
+    company_id: id,
+    name: 'own',
+    version: 1,
+    updated_at: new Date()
+  })
+    .execute()
+  await database.owner.insertInto('template_versions').values({
+    template_id: 1000,
+    version: 1,
+    company_id: id,
+    digest: 'x',
+    source: '{}',
+    schema: '{}',
+    sample: '{}',
+    created_at: new Date(),
+    published_at: new Date(),
+    language: 99
+  }).execute()
+  await t.rejects(createTemplates(database, createFreshness(database)).find(id, 1000), {
+    message: /^Version 1 of the template 1000 was written for a newer version of the service/
+  })
+})
