@@ -42,6 +42,10 @@ export default tseslint.config(
         {
           selector: 'CallExpression[callee.property.name=/^(selectAll|returningAll)$/]',
           message: 'Name the columns (core/store/db/columns.ts): a prepared statement of `*` fails once a migration adds one.'
+        },
+        {
+          selector: 'TemplateElement[value.raw=/\\b(select|returning) (\\w+\\.)?\\*/]',
+          message: 'Name the columns (core/store/db/columns.ts): a prepared statement of `*` fails once a migration adds one.'
         }
       ]
     }

@@ -1,3 +1,4 @@
+import { type RawBuilder, sql } from 'kysely'
 import type { Tables } from './schema.ts'
 
 /**
@@ -155,3 +156,8 @@ export const columns = {
   provider_processes: ['process_id', 'machine', 'pid', 'number', 'providers', 'seen_at'],
   adapters: ['code', 'integrity', 'previous', 'enabled', 'companies', 'hosts', 'services', 'changed_at']
 } as const satisfies { readonly [Table in keyof Tables]?: readonly (keyof Tables[Table])[] }
+
+/** The same in a statement of our own, after the name that the table has there. */
+export function columnsOf (table: keyof typeof columns, name: string = table): RawBuilder<unknown> {
+  return sql.join(columns[table].map((column) => sql.ref(`${name}.${column}`)))
+}

@@ -1,5 +1,6 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely'
 import type { DeferredState, DispatchStatus } from '../../contract/states.ts'
+import { columnsOf } from '../db/columns.ts'
 import type { CompanyQueries } from '../db/database.ts'
 import type { Tables } from '../db/schema.ts'
 import { hasDeferred } from './deferred-states.ts'
@@ -38,7 +39,8 @@ export async function searchDispatches (
 }
 
 function newest (among: readonly RawBuilder<unknown>[], { limit }: DispatchPage): RawBuilder<DispatchRow> {
-  return sql<DispatchRow>`select dispatches.* from dispatches where ${sql.join(among, sql` and `)} order by dispatch_id desc limit ${limit}`
+  return sql<DispatchRow>`select ${columnsOf('dispatches')} from dispatches where ${sql.join(among, sql` and `)}
+    order by dispatch_id desc limit ${limit}`
 }
 
 /** Each path has its own page, by its index; the newest of them are the page. */
@@ -48,8 +50,8 @@ function newestOfPaths (
   page: DispatchPage
 ): RawBuilder<DispatchRow> {
   const ofPath = newest([sql`dispatches.path = paths.path`, ...among], page)
-  return sql<DispatchRow>`select found.* from unnest(${paths}::text[]) as paths (path), lateral (${ofPath}) as found
-    order by dispatch_id desc limit ${page.limit}`
+  return sql<DispatchRow>`select ${columnsOf('dispatches', 'found')} from unnest(${paths}::text[]) as paths (path),
+    lateral (${ofPath}) as found order by dispatch_id desc limit ${page.limit}`
 }
 
 /** The paths that the company has used. Each takes one look at the index, however many dispatches it has. */

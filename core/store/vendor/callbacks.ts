@@ -1,7 +1,7 @@
 import type { JsonObject } from '@dispatch/common'
 import { type Selectable, sql, type Transaction } from 'kysely'
 import type { AttemptOutcome, CallbackState, CallbackType } from '../../contract/callbacks.ts'
-import { columns } from '../db/columns.ts'
+import { columns, columnsOf } from '../db/columns.ts'
 import type { Database } from '../db/database.ts'
 import type { Tables } from '../db/schema.ts'
 import { addSeconds, type SqlTimestamp } from '../db/sql-timestamp.ts'
@@ -99,7 +99,7 @@ export async function claimCallback (
         order by next_at, callback_id limit 1 for update skip locked
       ), claimed as (
         update callbacks set next_at = ${addSeconds(now, seconds)}, attempts = attempts + 1, tries = tries + 1 from due
-          where callbacks.callback_id = due.callback_id returning callbacks.*
+          where callbacks.callback_id = due.callback_id returning ${columnsOf('callbacks')}
       ), attempt as (
         insert into callback_attempts (callback_id, number, company_id, at) select callback_id, attempts, company_id, ${now} from claimed
       )

@@ -1,0 +1,61 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import t from 'tap'
+
+const folder = new URL('../../../core/store/migrations/', import.meta.url)
+
+/** The first migration that a rolling upgrade goes through. Those before ran on databases of development. */
+const first = '036'
+
+/** Tables that may have millions of rows. */
+const big = ['dispatches', 'dispatch_metadata', 'steps', 'attempts', 'events', 'documents', 'callbacks', 'callback_attempts', 'inbound',
+  'idempotency_keys', 'ledger', 'audit']
+
+const onBig = `(?:only )?(?:${big.join('|')})\\b`
+
+/** What a migration must not do while an older process works and others wait for its locks, and what to do instead. */
+const rules: [forbidden: RegExp, instead: string][] = [
+  [/\bdrop (?:table|column)\b|\brename\b/i, 'an older process still uses it: take it away a release later, and raise `needs` then'],
+  [/\balter column \w+ (?:set data )?type\b/i, 'it rewrites the table: add a column, write both, and read the new one a release later'],
+  [/\badd column [^,;]*\bgenerated always as [^;]*\bstored\b/i, 'it rewrites the table: fill a plain column in batches'],
+  [/\badd column [^,;]*\bdefault (?!null|true|false|'|-?\d)/i, 'a default that is computed rewrites the table: use a constant'],
+  [/\badd column [^,;]*\bnot null\b(?![^,;]*\bdefault\b)(?<!default [^,;]*)/i,
+    'an older process inserts rows without it: give it a default'],
+  [/\bset not null\b/i, 'it reads the whole table under a lock: add a check `not valid`, and validate it in the next migration'],
+  [/\badd (?:constraint|check|foreign key|unique|primary key)\b(?![^;]*\bnot valid\b)/i, 'it reads the whole table: `not valid` first'],
+  [new RegExp(`\\bcreate (?:unique )?index \\w+ on ${onBig}`, 'i'), 'nobody writes while it is made: only `concurrently` will do'],
+  [/\block table\b|\bvacuum full\b|\bcluster\b/i, 'everybody waits']
+]
+
+const faultsOf = (text: string): string[] => rules.filter(([forbidden]) => forbidden.test(text)).map(([, instead]) => instead)
+
+for (const file of readdirSync(folder).filter((name) => name >= first)) {
+  await t.test(`${file} may run while others work`, (t) => {
+    t.same(faultsOf(readFileSync(new URL(file, folder), 'utf8')), [])
+    t.end()
+  })
+}
+
+await t.test('what blocks or breaks others is found', (t) => {
+  const wrong = [
+    'alter table steps drop column price',
+    'alter table steps rename column price to cost',
+    'alter table steps alter column price type bigint',
+    'alter table steps add column doubled integer generated always as (price * 2) stored',
+    'alter table steps add column at timestamptz not null default now()',
+    'alter table steps add column note text not null',
+    'alter table steps alter column price set not null',
+    'alter table steps add constraint positive check (price > 0)',
+    'create index steps_price on steps (price)',
+    'lock table steps'
+  ]
+  for (const text of wrong) t.equal(faultsOf(text).length, 1, text)
+  const right = [
+    'create table notes (note_id uuid primary key, note text not null); create index notes_note on notes (note)',
+    'alter table steps add column note text',
+    'alter table steps add column note text not null default \'\'',
+    'alter table steps add column tries integer not null default 1',
+    'alter table steps add constraint positive check (price > 0) not valid'
+  ]
+  for (const text of right) t.same(faultsOf(text), [], text)
+  t.end()
+})

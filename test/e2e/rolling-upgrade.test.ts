@@ -1,0 +1,140 @@
+import { randomBytes } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { columns } from '../../core/store/db/columns.ts'
+import { testDatabase } from '../support/postgres.ts'
+import { invoiceRequest, operator } from '../support/service.ts'
+import { checkoutOf, copyOfThis, hasCommit } from './support/checkouts.ts'
+import { dataDirectory, refusalOf, send, type ServiceProcess, type Starting, startReady } from './support/process.ts'
+
+/** The commit of the last release: its processes must work beside those of this checkout. */
+const commit = readFileSync(new URL('last-release.txt', import.meta.url), 'utf8').trim()
+const skip = hasCommit(commit) ? false : `this checkout has no commit ${commit}`
+
+/** The release after this one: each table that is read whole has one more column, and the shared invoice has words of a new language. */
+function nextRelease (t: Test, needs?: string): string {
+  const folder = copyOfThis(t)
+  const edit = (path: string, change: (text: string) => string): void => {
+    const before = readFileSync(join(folder, path), 'utf8')
+    const after = change(before)
+    if (after === before) throw new Error(`${path} is as it was.`)
+    writeFileSync(join(folder, path), after)
+  }
+  writeFileSync(
+    join(folder, 'core/store/migrations/999-next.ts'),
+    `import { sql, type Kysely } from 'kysely'
+export async function up (db: Kysely<unknown>): Promise<void> {
+  await sql.raw(\`${Object.keys(columns).map((table) => `alter table ${table} add column next integer;`).join('\n')}\`).execute(db)
+}
+`
+  )
+  edit('core/store/db/migrate.ts', (text) =>
+    `import * as next from '../migrations/999-next.ts'\n${text}`
+      .replace(/(const migrations = \{[^}]*)\n\}/, '$1,\n  \'999-next\': next\n}')
+      .replace(/const needs = '.*'/, (line) => needs === undefined ? line : `const needs = '${needs}'`))
+  edit('core/package.json', (text) => text.replace(/"version": ".*"/, '"version": "1.99.0"'))
+  edit('core/packages/documents/model/model.ts', (text) => text.replace(/templateLanguage = \d+/, 'templateLanguage = 99'))
+  edit('templates/invoice/template.yaml', (text) => text.replace('author: "{{ seller', 'author: "The next {{ seller'))
+  return folder
+}
+
+/** Requests of every kind, four at a time, until it is told to end: how many were answered well, and what the others were told. */
+function load (service: ServiceProcess): { end: () => Promise<{ good: number, bad: string[] }> } {
+  let ends = false
+  let [good, number] = [0, 0]
+  const bad: string[] = []
+  async function ask (method: string, path: string, body?: unknown): Promise<any> {
+    const { status, body: told } = await send(service.url(), method, path, body)
+    if (status < 300) good++
+    else bad.push(`${method} ${path}: ${status} ${JSON.stringify(told)}`)
+    return told
+  }
+  const client = async (): Promise<void> => {
+    while (!ends) {
+      const { dispatchId } = await ask('POST', '/api/invoicing', invoiceRequest({ number: `L-${number++}-${service.pid}` }))
+      await ask('GET', `/api/v1/dispatches/${dispatchId}`)
+      await ask('GET', '/api/v1/dispatches?limit=5')
+      await ask('GET', '/api/v1/templates')
+      await ask('GET', '/api/v1/my/config')
+      await ask('GET', '/api/v1/credits')
+    }
+  }
+  const clients = [1, 2, 3, 4].map(() => client())
+  return {
+    async end () {
+      ends = true
+      await Promise.all(clients)
+      return { good, bad: bad.slice(0, 3) }
+    }
+  }
+}
+
+async function begin (t: Test): Promise<Starting> {
+  const { url } = await testDatabase(t)
+  const env = {
+    DATABASE_URL: url,
+    DISPATCH_MASTER_KEY: randomBytes(32).toString('base64'),
+    DISPATCH_DISPATCH_LIMIT: '0',
+    DISPATCH_CONSOLE: 'off'
+  }
+  return { dataDirectory: dataDirectory(t), env }
+}
+
+async function stop (service: ServiceProcess): Promise<void> {
+  process.kill(service.pid, 'SIGTERM')
+  await service.ended
+}
+
+/** The version of the shared invoice with which a service works now. */
+async function invoiceVersion (service: ServiceProcess): Promise<number> {
+  const { body } = await send(service.url(), 'POST', '/api/invoicing', invoiceRequest({ number: `V-${process.hrtime.bigint()}` }))
+  const { body: dispatch } = await send(service.url(), 'GET', `/api/v1/dispatches/${body.dispatchId}`)
+  return dispatch.template.version
+}
+
+/** Two releases: where the older and the newer one are; undefined: this checkout. */
+const pairs: Record<string, (t: Test) => [older: string | undefined, newer: string | undefined]> = {
+  'the last release works beside this one': (t) => [checkoutOf(t, commit), undefined],
+  'this release works beside the next one': (t) => [undefined, nextRelease(t)]
+}
+
+for (const [what, pair] of Object.entries(pairs)) {
+  await t.test(`${what} under load, starts again, and goes on alone`, { skip }, async (t) => {
+    const starting = await begin(t)
+    const [older, newer] = pair(t).map((cwd) => cwd === undefined ? starting : { ...starting, cwd })
+    if (older === undefined || newer === undefined) throw new Error('Two releases are needed.')
+    const old = await startReady(t, older)
+    const companies = await send(old.url(), 'GET', '/api/v1/companies', undefined, operator)
+    const { id } = companies.body.data.find(({ name }: { name: string }) => name === 'Demo')
+    await send(old.url(), 'POST', `/api/v1/companies/${id}/credits`, { amount: 100_000, reason: 'load' }, operator)
+    const before = await invoiceVersion(old)
+    const first = load(old)
+    await pause(1_000)
+    const fresh = await startReady(t, newer)
+    const second = load(fresh)
+    await pause(2_000)
+    const [ofOld, ofNew] = [await first.end(), await second.end()]
+    t.same([ofOld.bad, ofNew.bad], [[], []])
+    t.ok(ofOld.good > 20 && ofNew.good > 20, JSON.stringify([ofOld.good, ofNew.good]))
+    await stop(old)
+    const again = await startReady(t, older)
+    t.equal(await invoiceVersion(again), before)
+    t.equal(await invoiceVersion(fresh), newer.cwd === undefined ? before : before + 1)
+    await stop(fresh)
+    const last = load(again)
+    await pause(500)
+    t.same((await last.end()).bad, [])
+    await stop(again)
+  })
+}
+
+await t.test('a release that the schema has left behind does not start, and says which one does', { skip }, async (t) => {
+  const starting = await begin(t)
+  await stop(await startReady(t, { ...starting, cwd: nextRelease(t, '999-next') }))
+  const { code, stderr } = await refusalOf(t, starting)
+  t.equal(code, 1)
+  t.equal(stderr.startsWith('Document Dispatch could not start: This is version '), true, stderr)
+  t.ok(stderr.includes('version 1.99.0 has changed it (999-next)'), stderr)
+})
