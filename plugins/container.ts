@@ -387,6 +387,8 @@ export async function createApp (
   try {
     const database = openDatabase({ connectionString: databaseUrl }, {
       ...databaseLimits === undefined ? {} : { limits: databaseLimits },
+      connections: config.databasePool,
+      directUrl: config.databaseDirectUrl,
       onError: (error) => log.warn({ err: error }, 'a database connection was lost'),
       time
     })
@@ -437,7 +439,7 @@ export async function createApp (
       get('leases').close()
     })
     opened.defer(() => get('pipeline').drain())
-    const queue = await openQueue({ databaseUrl, database, log })
+    const queue = await openQueue({ databaseUrl: config.databaseDirectUrl ?? databaseUrl, database, log })
     opened.defer(queue.close)
     put('queue', queue)
     const providerSync = await startProviderSync({ database, host: get('host'), log, newId: get('newId') })

@@ -23,6 +23,7 @@ export const longTier: Readonly<Record<string, string>> = {
   'test/plugins/chains-all.test.ts': 'all chains of services are run',
   'test/plugins/deferred-documents.test.ts': 'signed documents are fetched again and again',
   'test/plugins/storage.test.ts': 'five servers make a bucket',
+  'test/plugins/pooler.test.ts': 'two services share few connections, and one waits for a lock',
   'test/plugins/outages.test.ts': 'the database is away, for reading and for writing',
   'test/scripts/': 'each test starts programs',
   'test/templates/office.test.ts': 'LibreOffice opens what is made'

@@ -15,6 +15,10 @@ export type Config = TransportConfig & {
   dataDirectory: string
   /** The URL of a PostgreSQL server; without it the service starts an embedded one. */
   databaseUrl?: string
+  /** The URL of the server itself, where `databaseUrl` is a pooler of transactions. */
+  databaseDirectUrl?: string
+  /** How many connections the transactions of companies share; other work of the process has eleven more. */
+  databasePool?: number
   providerDirectories: string[]
   /** Catalogs of adapters, the first of those that list a code counts. */
   catalogs?: CatalogConfig[]
@@ -62,7 +66,6 @@ export type RateLimits = { auth: number, dispatch: number, validation: number }
 export function readConfig (variables: NodeJS.ProcessEnv): Config {
   const env = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''))
   const environment = oneOf(env, 'NODE_ENV', ['development', 'production'], 'development')
-  const databaseUrl = env['DATABASE_URL']
   const dataDirectory = dataDirectoryOf(env)
   const showsDemo = oneOf(env, 'DISPATCH_DEMO_CATALOG', ['on', 'off'], 'on') === 'on' && environment === 'development'
   return {
@@ -70,7 +73,7 @@ export function readConfig (variables: NodeJS.ProcessEnv): Config {
     ...transportOf(env, environment),
     dataDirectory,
     ...(showsDemo ? { demoCatalog: join(dataDirectory, 'demo-catalog') } : {}),
-    ...(databaseUrl === undefined ? {} : { databaseUrl: databaseUrlOf(databaseUrl) }),
+    ...databaseOf(env),
     providerDirectories:
       env['DISPATCH_PROVIDERS_DIR']?.split(delimiter).filter((directory) => directory !== '').map((directory) => resolve(directory)) ??
         [join(root, 'providers')],
@@ -163,10 +166,25 @@ function limitOf (env: NodeJS.ProcessEnv, name: string, otherwise: string): numb
   return Number(text)
 }
 
+function databaseOf (env: NodeJS.ProcessEnv): Pick<Config, 'databaseUrl' | 'databaseDirectUrl' | 'databasePool'> {
+  const [url, direct, pool] = [env['DATABASE_URL'], env['DATABASE_DIRECT_URL'], env['DISPATCH_DB_POOL']]
+  if (direct !== undefined && url === undefined) {
+    throw new ConfigError('DATABASE_DIRECT_URL is the server behind the pooler of DATABASE_URL, which is not set.')
+  }
+  if (pool !== undefined && !/^[1-9]\d{0,2}$/.test(pool)) {
+    throw new ConfigError(`DISPATCH_DB_POOL is "${pool}"; it must be a whole number from 1 to 999.`)
+  }
+  return {
+    ...(url === undefined ? {} : { databaseUrl: databaseUrlOf('DATABASE_URL', url) }),
+    ...(direct === undefined ? {} : { databaseDirectUrl: databaseUrlOf('DATABASE_DIRECT_URL', direct) }),
+    ...(pool === undefined ? {} : { databasePool: Number(pool) })
+  }
+}
+
 /** The URL may hold a password, so the error message does not repeat it. */
-function databaseUrlOf (text: string): string {
+function databaseUrlOf (name: string, text: string): string {
   if (/^postgres(ql)?:\/\//.test(text)) return text
-  throw new ConfigError('DATABASE_URL is not the URL of a PostgreSQL server; it must be like postgres://user:password@host:5432/database.')
+  throw new ConfigError(`${name} is not the URL of a PostgreSQL server; it must be like postgres://user:password@host:5432/database.`)
 }
 
 const webhookAuth = 'DISPATCH_WEBHOOKS_ENDPOINT_AUTH_'

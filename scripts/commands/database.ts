@@ -20,6 +20,7 @@ export async function withConnection<Result> (config: Config, work: (database: D
   const connectionString = config.databaseUrl ?? await embeddedUrl(config.dataDirectory, opened)
   const database = openDatabase({ connectionString }, {
     connections: 2,
+    directUrl: config.databaseDirectUrl,
     onError: (error) => {
       console.error(`A database connection was lost: ${error.message}`)
     }

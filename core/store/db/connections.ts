@@ -32,6 +32,16 @@ export function connectionSettings ({ connect, lock, statement, idle, answer }: 
   } satisfies pg.ClientConfig
 }
 
+/** What the client itself sees to; the limits of the server are those of its role, or of each transaction. */
+function pooledSettings ({ connect, answer }: TimeLimits) {
+  return { ...keepAlive, connectionTimeoutMillis: connect, query_timeout: answer } satisfies pg.ClientConfig
+}
+
+/** The limits as settings of one transaction. */
+export function limitsWithin ({ lock, statement, idle }: TimeLimits): Readonly<Record<string, number>> {
+  return { lock_timeout: lock, statement_timeout: statement, idle_in_transaction_session_timeout: idle }
+}
+
 /** One pool of connections. */
 export type Connections = {
   pool: pg.Pool
@@ -39,14 +49,22 @@ export type Connections = {
   lent: Pick<pg.Pool, 'options' | 'end'> & { connect: () => Promise<pg.PoolClient> }
 }
 
-type Options = { name: string, most: number, limits: TimeLimits, onError: (error: Error) => void }
+/**
+ * `through`: where the connections lead. A pooler shares the connections of the server between transactions, so nothing may belong to a
+ * session: no settings, no named statements.
+ */
+type Options = { name: string, most: number, limits: TimeLimits, through?: 'server' | 'pooler', onError: (error: Error) => void }
 
 /**
  * Opens a pool. Failures of a connection are thrown as `DatabaseUnavailable`. `onError` is called for each connection that is lost before
  * the pool is closed.
  */
-export function openConnections (config: pg.PoolConfig, { name, most, limits, onError }: Options): Connections {
-  const pool = new pg.Pool({ application_name: `document-dispatch ${name}`, ...connectionSettings(limits), ...config, max: most })
+export function openConnections (
+  config: pg.PoolConfig,
+  { name, most, limits, through = 'server', onError }: Options
+): Connections {
+  const settings = through === 'server' ? connectionSettings(limits) : pooledSettings(limits)
+  const pool = new pg.Pool({ application_name: `document-dispatch ${name}`, ...settings, ...config, max: most })
   const health = createHealth()
   pool.on('error', ignoreRepeatedError).on('connect', (client) => {
     // Without a listener, the loss of a connection in use would end the process.
@@ -55,7 +73,8 @@ export function openConnections (config: pg.PoolConfig, { name, most, limits, on
     }).on('error', ignoreRepeatedError)
     health.watch(client)
   })
-  nameStatements(pool)
+  if (through === 'server') nameStatements(pool)
+  else forgetNames(pool)
   return {
     pool,
     lent: {
@@ -155,5 +174,14 @@ function nameStatements (pool: pg.Pool): void {
       const name = typeof text === 'string' && Array.isArray(values) && values.length > 0 && rest.length === 0 ? nameOf(text) : undefined
       return name === undefined ? query(...args) : query({ name, text, values })
     }
+  })
+}
+
+/** Takes away the names that libraries give to their statements: the next statement may reach another session, which knows none of them. */
+function forgetNames (pool: pg.Pool): void {
+  pool.on('connect', (client: Query) => {
+    const query = client.query.bind(client)
+    client.query = (first, ...rest) =>
+      query(typeof first === 'object' && first !== null && 'name' in first ? { ...first, name: undefined } : first, ...rest)
   })
 }

@@ -52,7 +52,7 @@ function timed<Called extends Name> (name: Called, row: Timed<Called> | undefine
  * Makes the functions of this version where they are missing. Those of other versions stay, as their processes may still run: they hold no
  * data.
  */
-export async function createDatabaseFunctions ({ owner }: Database): Promise<void> {
+export async function createDatabaseFunctions ({ owner }: Pick<Database, 'owner'>): Promise<void> {
   await owner.transaction().execute(async (queries) => {
     const { rows } = await sql`select from pg_namespace where nspname = ${schema}`.execute(queries)
     if (rows.length > 0) return

@@ -2,7 +2,7 @@ import { createFairSemaphore } from '@dispatch/common'
 import { Kysely, PostgresDialect, PostgresDriver, type RawBuilder, sql, type Transaction } from 'kysely'
 import pg from 'pg'
 import { type AdvisoryLock, createAdvisoryLock } from './advisory-lock.ts'
-import { type Connections, openConnections, requestLimits, type TimeLimits } from './connections.ts'
+import { type Connections, limitsWithin, openConnections, requestLimits, type TimeLimits } from './connections.ts'
 import { createGroupCommit } from './group-commit.ts'
 import type { Tables } from './schema.ts'
 import type { SqlTimestamp } from './sql-timestamp.ts'
@@ -26,6 +26,8 @@ export type Database = {
   owner: Kysely<Tables>
   /** Queries as the owner for health and leases. They have connections of their own, so that stuck work does not block them. */
   vital: Kysely<Tables>
+  /** Runs work as the owner on the server itself, past a pooler: for migrations. */
+  onServer: <T>(work: (queries: Kysely<Tables>) => Promise<T>) => Promise<T>
   /** The connections of the owner, for a library that brings its own queries. */
   pool: pg.Pool
   /**
@@ -50,9 +52,13 @@ export type Database = {
   close: () => Promise<void>
 }
 
-/** `connections`: how many all companies share; other pools have ten more. `time` replaces the clock of the database in tests. */
+/**
+ * `connections`: how many all companies share; other pools have ten more. `directUrl`: the server itself, where the address of the database
+ * is a pooler of transactions. `time` replaces the clock of the database in tests.
+ */
 export type DatabaseOptions = {
-  connections?: number
+  connections?: number | undefined
+  directUrl?: string | undefined
   limits?: TimeLimits
   onError: (error: Error) => void
   time?: (() => Date) | undefined
@@ -85,12 +91,14 @@ const withoutDisk = <T>(columns: RawBuilder<T>): RawBuilder<T> =>
 /** Opens the pools of a process. A connection is made when it is needed. When one is lost, `onError` is called, and it is replaced. */
 export function openDatabase (
   config: pg.PoolConfig,
-  { connections = 9, limits = requestLimits, onError, time }: DatabaseOptions
+  { connections = 9, directUrl, limits = requestLimits, onError, time }: DatabaseOptions
 ): Database {
-  const companies = openConnections(config, { name: 'companies', most: connections, limits, onError })
-  const commits = openConnections(config, { name: 'commits', most: commitsConnections, limits, onError })
-  const owners = openConnections(config, { name: 'owner', most: ownersConnections, limits: ownersLimits(limits), onError })
-  const vitals = openConnections(config, { name: 'vital', most: vitalConnections, limits: vitalLimits, onError })
+  const through = directUrl === undefined ? 'server' : 'pooler'
+  const direct = directUrl === undefined ? config : { ...config, connectionString: directUrl }
+  const companies = openConnections(config, { name: 'companies', most: connections, limits, through, onError })
+  const commits = openConnections(config, { name: 'commits', most: commitsConnections, limits, through, onError })
+  const owners = openConnections(config, { name: 'owner', most: ownersConnections, limits: ownersLimits(limits), through, onError })
+  const vitals = openConnections(config, { name: 'vital', most: vitalConnections, limits: vitalLimits, through, onError })
   const [owner, vital, flusher] = [owners, vitals, commits].map(({ lent: pool }) =>
     new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   ) as [Kysely<Tables>, Kysely<Tables>, Kysely<Tables>]
@@ -107,6 +115,13 @@ export function openDatabase (
       throw new DatabaseUnavailable(cause instanceof DatabaseUnavailable ? cause.reason : 'away', { cause, doubtful: true })
     })
   })
+  // What a session has by itself, a transaction through a pooler sets for itself.
+  const bounds = through === 'server'
+    ? ''
+    : Object.entries(limitsWithin(limits)).map(([name, milliseconds]) => `; set local ${name} = ${milliseconds}`).join('')
+  /** Of one statement only the wait for locks can be bounded in itself. */
+  const bounded = <T>(columns: RawBuilder<T>): RawBuilder<T> =>
+    through === 'server' ? columns : sql<T>`set_config('lock_timeout', ${String(limits.lock)}, true) as bounded, ${columns}`
   /** Calls that are under way. */
   let calls = 0
   const beginningWith = (begin: string): Database['company'] => (companyId, work) =>
@@ -115,7 +130,7 @@ export function openDatabase (
         // Several commands in one message take no parameters, so the number stands in the text.
         if (!Number.isSafeInteger(companyId)) throw new TypeError('The id of a company is a whole number.')
         await sql.raw(`${begin}; set local role dispatch_company; set local app.company = '${companyId}'; set local app.moment = ` +
-          `'${time === undefined ? 'now' : time().toISOString()}'`).execute(transaction)
+          `'${time === undefined ? 'now' : time().toISOString()}'${bounds}`).execute(transaction)
         return work(transaction)
       }))
   const moment = (): SqlTimestamp => time === undefined ? sql<Date>`now()` : sql<Date>`${time()}::timestamptz`
@@ -130,11 +145,17 @@ export function openDatabase (
     },
     owner,
     vital,
+    async onServer (work) {
+      if (directUrl === undefined) return work(owner)
+      const { lent: pool } = openConnections(direct, { name: 'migration', most: 2, limits: ownersLimits(limits), onError })
+      const queries = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+      return work(queries).finally(() => queries.destroy())
+    },
     pool: owners.pool,
     async callFunction (companyId, columns) {
       // Alone, a call has nobody to share the wait for the disk with: its own commit waits.
       const alone = ++calls === 1
-      const call = alone ? withDisk(columns) : withoutDisk(columns)
+      const call = alone ? withDisk(bounded(columns)) : withoutDisk(bounded(columns))
       try {
         const { rows: [row] } = await shares.run(companyId, () => call.execute(ofCompanies))
         if (!alone) await flushed()
@@ -145,7 +166,7 @@ export function openDatabase (
     },
     company: beginningWith('begin'),
     snapshot: beginningWith('begin isolation level repeatable read read only'),
-    withAdvisoryLock: createAdvisoryLock(config),
+    withAdvisoryLock: createAdvisoryLock(direct),
     connectionCounts: () => ({
       companies: countsOf(companies),
       commits: countsOf(commits),

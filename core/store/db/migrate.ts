@@ -88,7 +88,7 @@ export function mustKnow (state: SchemaState): void {
  * release leaves the schema as a newer one has made it, where it can work on it. A failure is one clear sentence.
  */
 export async function migrate (database: Database, prove: () => Promise<void> = () => Promise.resolve()): Promise<SchemaState> {
-  const { owner, withAdvisoryLock: alone } = database
+  const { owner, onServer, withAdvisoryLock: alone } = database
   const { rows: [server] } = await sql<{ server_version_num: string, server_version: string }>`
     select current_setting('server_version_num') as server_version_num, current_setting('server_version') as server_version`.execute(owner)
   if (Number(server?.server_version_num) < oldestServer) {
@@ -98,9 +98,11 @@ export async function migrate (database: Database, prove: () => Promise<void> = 
     const state = await schemaState(database)
     mustKnow(state)
     await prove()
-    if (state.unknown.length === 0) await migrateToLatest(owner)
-    await noteRelease(database, state)
-    await createDatabaseFunctions(database)
+    await onServer(async (queries) => {
+      if (state.unknown.length === 0) await migrateToLatest(queries)
+      await noteRelease({ owner: queries }, state)
+      await createDatabaseFunctions({ owner: queries })
+    })
     return state
   })
 }
