@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Html } from '../html.ts'
+import { policies } from './browser/policies.ts'
 import { stylesheet } from './browser/stylesheet.ts'
 import { languageOf } from './language/language.ts'
 import { adapterPages } from './pages/adapter.ts'
@@ -17,6 +18,10 @@ import { providerPages } from './pages/provider.ts'
 import { providersPage } from './pages/providers.ts'
 import { sessionsPages } from './pages/sessions.ts'
 import { switchPages } from './pages/switch.ts'
+import { templateDifferencePage } from './pages/template-difference.ts'
+import { templateEditorPages } from './pages/template-editor.ts'
+import { templatePages } from './pages/template.ts'
+import { templatesPage } from './pages/templates.ts'
 import { tryPages } from './pages/try.ts'
 import { userPages } from './pages/user.ts'
 import { failureOf, type SessionOptions } from './session/failure.ts'
@@ -25,22 +30,10 @@ import { knownVisit, requireSessions } from './session/visit.ts'
 
 declare module 'fastify' {
   interface FastifyReply {
-    /** Answers with a page. */
-    page: (this: FastifyReply, page: Html) => FastifyReply
+    /** Answers with a page; one that shows a preview has the policy for that. */
+    page: (this: FastifyReply, page: Html, policy?: keyof typeof policies) => FastifyReply
   }
 }
-
-/** Nothing comes from another host, no script runs, and no page is framed. */
-const policy = [
-  'default-src \'none\'',
-  'style-src \'self\'',
-  'img-src data:',
-  'form-action \'self\'',
-  'base-uri \'none\'',
-  'frame-ancestors \'none\'',
-  'require-trusted-types-for \'script\'',
-  'trusted-types \'none\''
-].join('; ')
 
 /** The largest form, in bytes: a private key among the settings of a provider, with every character escaped. */
 const longestForm = 64 * 1024
@@ -57,8 +50,8 @@ export const consolePlugin: FastifyPluginAsync<SessionOptions> = async (app, { s
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, parsed) => {
     parsed(null, new URLSearchParams(String(body)))
   })
-  app.decorateReply('page', function (page) {
-    return this.headers(headers).send(page.markup)
+  app.decorateReply('page', function (page, policy = 'closed') {
+    return this.headers(headers).header('content-security-policy', policies[policy]).send(page.markup)
   })
   requireSessions(app, sessions)
   app.setErrorHandler<FastifyError>((error, request, reply) => show(failureOf(error, request), request, reply))
@@ -76,6 +69,10 @@ export const consolePlugin: FastifyPluginAsync<SessionOptions> = async (app, { s
   await app.register(connectPages)
   await app.register(tryPages)
   await app.register(switchPages)
+  await app.register(templatesPage)
+  await app.register(templatePages)
+  await app.register(templateEditorPages)
+  await app.register(templateDifferencePage)
   await app.register(marketplacePage)
   await app.register(adapterPages)
   await app.register(companiesPages)
@@ -88,7 +85,6 @@ export const consolePlugin: FastifyPluginAsync<SessionOptions> = async (app, { s
 
 const headers = {
   'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': policy,
   'cross-origin-opener-policy': 'same-origin',
   'referrer-policy': 'same-origin',
   'cache-control': 'no-store'

@@ -4,6 +4,9 @@ import { languages } from '../../plugins/console/language/language.ts'
 import { admin, invoiceRequest, startService } from '../support/service.ts'
 import { chromiumPath, isAccessible } from './support/chromium.ts'
 
+/** No other host: what a page has in itself, and Chromium's viewer of PDF files. */
+const ownSchemes = ['data:', 'chrome:', 'chrome-extension:']
+
 if (chromiumPath === undefined) t.pass('there is no Chromium on this machine', { skip: true })
 else await inBrowser(chromiumPath)
 
@@ -20,7 +23,9 @@ async function inBrowser (executablePath: string): Promise<void> {
   await send('PUT', '/api/v1/company/providers/universign', { body: { settings: { apiKey: 'canary-key' } } })
   const pages = ['/console', '/console/dispatches', `/console/dispatches/${await rejected()}`,
     `/console/dispatches/${String(doubtful.dispatchId)}`, '/console/providers', '/console/providers/smtp', '/console/providers/universign',
-    '/console/providers/smtp/try', '/console/services/email', '/console/services/email?to=smtp', '/console/sessions', '/console/nothing']
+    '/console/providers/smtp/try', '/console/services/email', '/console/services/email?to=smtp', '/console/sessions', '/console/nothing',
+    '/console/templates', '/console/templates/1', '/console/templates/1?format=HTML', '/console/templates/1/difference?from=1&to=1',
+    '/console/templates/new?from=20']
   // As root, Chromium starts without its sandbox only. It loads the pages of this test, and nothing else.
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
   t.teardown(() => browser.close())
@@ -39,7 +44,8 @@ async function inBrowser (executablePath: string): Promise<void> {
       void dialog.dismiss()
     })
     page.on('request', (request) => {
-      if (!request.url().startsWith(`${url}/`) && !request.url().startsWith('data:')) strangers.push(request.url())
+      const isOwn = request.url().startsWith(`${url}/`) || ownSchemes.includes(new URL(request.url()).protocol)
+      if (!isOwn) strangers.push(request.url())
     })
     await work(page)
     await context.close()
@@ -93,6 +99,32 @@ async function inBrowser (executablePath: string): Promise<void> {
         t.equal(new URL(page.url()).pathname, '/console/sign-in', 'signed out')
       }))
   }
+
+  await t.test('an admin copies a template, mends it, looks at it in a new tab and publishes it, without script', (t) =>
+    visit(t, { javaScriptEnabled: false, locale: 'en' }, async (page) => {
+      await signIn(page)
+      await page.goto('/console/templates/20')
+      await page.getByRole('link', { name: languages.en.copy }).click()
+      const source = await page.inputValue('#f-source')
+      await page.fill('#f-source', `${source}nonsense: 1\n`)
+      await page.getByRole('button', { name: languages.en.templateCreate }).click()
+      t.equal(await page.getAttribute('#f-source', 'aria-invalid'), 'true')
+      t.equal(await page.inputValue('#f-source'), `${source}nonsense: 1\n`)
+      await page.fill('#f-source', source)
+      await page.selectOption('#f-format', 'HTML')
+      const [tab] = await Promise.all([
+        page.waitForEvent('popup'),
+        page.getByRole('button', { name: languages.en.previewOpen }).click()
+      ])
+      await tab.waitForLoadState()
+      t.equal(new URL(tab.url()).pathname, '/console/templates/new/preview')
+      t.ok((await tab.textContent('body'))?.trim())
+      await page.getByRole('button', { name: languages.en.templateCreate }).click()
+      const { id } = (await send('GET', '/api/v1/templates?status=draft')).body.data[0]
+      await page.goto(`/console/templates/${String(id)}`)
+      await page.getByRole('button', { name: languages.en.publishFull.replace('{version}', '1') }).first().click()
+      t.equal(await page.textContent('[role=status]'), languages.en.publishDone.replace('{version}', '1'))
+    }))
 
   await t.test('a page of another site cannot use the session: neither by a form nor in a frame', (t) =>
     visit(t, { locale: 'en' }, async (page) => {

@@ -21,7 +21,11 @@ export function fill (text: string, values: Readonly<Record<string, string | num
 }
 
 /** The word for a code of the API, such as a status; the code itself where the language has none. */
-export function wordFor (words: Words, kind: 'status' | 'outcome' | 'state' | 'event' | 'role' | 'tier' | 'health', code: string): string {
+export function wordFor (
+  words: Words,
+  kind: 'status' | 'outcome' | 'state' | 'event' | 'role' | 'tier' | 'health' | 'version',
+  code: string
+): string {
   const key = `${kind}_${code}`
   return Object.entries<string>(words).find(([name]) => name === key)?.[1] ?? code
 }

@@ -6,7 +6,7 @@ import type { Visit } from '../session/visit.ts'
 export type Content = {
   title: string
   /** The entry of the menu to which the page belongs. */
-  section?: 'home' | 'dispatches' | 'providers' | 'marketplace' | 'company' | 'companies' | 'operation' | 'sessions'
+  section?: 'home' | 'dispatches' | 'templates' | 'providers' | 'marketplace' | 'company' | 'companies' | 'operation' | 'sessions'
   main: Html
 }
 
@@ -16,9 +16,11 @@ export function page (visit: Visit, { title, section, main }: Content): Html {
   const entry = (name: NonNullable<Content['section']>, path: string): Html =>
     html`<a href="${path}"${name === section ? currentEntry : none}>${words[name]}</a>`
   const header = html`<nav aria-label="${words.menu}">
-${entry('home', '/console')}${entry('dispatches', '/console/dispatches')}${entry('providers', '/console/providers')}${
-    role === 'member' ? none : entry('marketplace', '/console/marketplace')
-  }${role === 'admin' ? entry('company', '/console/company') : none}${
+${entry('home', '/console')}${entry('dispatches', '/console/dispatches')}${entry('templates', '/console/templates')}${
+    entry('providers', '/console/providers')
+  }${role === 'member' ? none : entry('marketplace', '/console/marketplace')}${
+    role === 'admin' ? entry('company', '/console/company') : none
+  }${
     role === 'operator' ? html`${entry('companies', '/console/companies')}${entry('operation', '/console/operation')}` : none
   }<a href="/docs">${words.documentation}</a>
 </nav>
@@ -85,7 +87,9 @@ const tones: Readonly<Record<string, string>> = {
   updatable: 'warn',
   revoked: 'bad',
   degraded: 'warn',
-  cannot_be_checked: 'warn'
+  cannot_be_checked: 'warn',
+  published: 'good',
+  draft: 'warn'
 }
 
 /** A status as a coloured word. */

@@ -1,7 +1,7 @@
-import type { JsonObject } from '@dispatch/common'
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { linesField, onceField, onceIn } from '../form/fields.ts'
+import { objectIn } from '../form/json.ts'
 import { fill, type Words } from '../language/language.ts'
 import { ApiRefused, type DryRunView, type ProviderView, type Refusal, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
@@ -61,16 +61,6 @@ async function read (request: Parameters<typeof visitOf>[0] & { params: Named['P
   const provider = await find(visit, request.params.code)
   const typed = { service: request.body.get('of') ?? '', text: request.body.get('request') ?? '' }
   return { visit, provider, typed, body: objectIn(typed.text) }
-}
-
-function objectIn (text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value as JsonObject : undefined
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
-  }
 }
 
 function unreadable (reply: FastifyReply, visit: Visit, provider: Provider, typed: Typed): FastifyReply {

@@ -1,16 +1,18 @@
 import type { Actor, ErrorBody } from '@dispatch/core'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyRequest, LightMyRequestResponse } from 'fastify'
 import { injectAs } from '../../hooks/principal.ts'
 
 export type { AdapterDetail, AdapterView, AuditView, CallbackView, CatalogView, CheckView, CompanyView, ConfigurationView, ConnectView,
   CreditsView, DispatchView, DryRunView, ErrorBody, EventView, KeyView, MyConfig, ProcessView, ProviderView, QueueView, SessionView,
-  SettingsView, StatisticsView, UserView } from '@dispatch/core'
+  SettingsView, StatisticsView, TemplateAnswer, TemplateDetail, TemplateView, UserView, VersionView } from '@dispatch/core'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
 /** The API refused: its status and its own sentences. */
 export type Refusal = { ok: false, status: number, error: ErrorBody }
 export type ApiAnswer<Body> = { ok: true, body: Body } | Refusal
+
+export type ApiFile = { bytes: Buffer, contentType: string }
 
 /** An answer without which a page cannot be shown. */
 export class ApiRefused extends Error {
@@ -29,23 +31,34 @@ export type Api = {
   read: <Body>(path: string) => Promise<Body>
   /** With a `key` a repeat changes nothing. */
   send: <Body>(method: Method, path: string, body?: object, key?: string) => Promise<ApiAnswer<Body>>
+  /** For what answers with a file. */
+  file: (path: string, body: object) => Promise<ApiAnswer<ApiFile>>
 }
 
 /** The API for one request of a browser: with its client's address, and inside the process. */
 export function apiFor ({ server, ip: remoteAddress, id }: FastifyRequest, actor: Actor): Api {
-  async function send<Body> (method: Method, url: string, payload?: object, key?: string): Promise<ApiAnswer<Body>> {
-    const answer = await injectAs(server, actor, {
+  const ask = (method: Method, url: string, payload?: object, key?: string): Promise<LightMyRequestResponse> =>
+    injectAs(server, actor, {
       method,
       url,
       remoteAddress,
       headers: { 'x-request-id': id, ...key === undefined ? {} : { 'idempotency-key': key } },
       ...payload === undefined ? {} : { payload }
     })
-    if (answer.statusCode >= 400) return { ok: false, status: answer.statusCode, error: answer.json<ErrorBody>() }
+  const refusalOf = ({ statusCode, json }: LightMyRequestResponse): Refusal => ({ ok: false, status: statusCode, error: json<ErrorBody>() })
+
+  async function send<Body> (method: Method, url: string, payload?: object, key?: string): Promise<ApiAnswer<Body>> {
+    const answer = await ask(method, url, payload, key)
+    if (answer.statusCode >= 400) return refusalOf(answer)
     return { ok: true, body: (answer.body === '' ? undefined : answer.json()) as Body }
   }
   return {
     send,
+    async file (path, body) {
+      const answer = await ask('POST', path, body)
+      if (answer.statusCode >= 400) return refusalOf(answer)
+      return { ok: true, body: { bytes: answer.rawPayload, contentType: String(answer.headers['content-type']) } }
+    },
     async read<Body> (path: string) {
       const answer = await send<Body>('GET', path)
       if (!answer.ok) throw new ApiRefused(answer)

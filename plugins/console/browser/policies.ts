@@ -1,0 +1,14 @@
+/** Nothing comes from another host, no script runs, and no page is framed. */
+const closed = [
+  'default-src \'none\'',
+  'style-src \'self\'',
+  'img-src data:',
+  'form-action \'self\'',
+  'base-uri \'none\'',
+  'frame-ancestors \'none\'',
+  'require-trusted-types-for \'script\'',
+  'trusted-types \'none\''
+].join('; ')
+
+/** The content security policies of pages. `framing`: a page that shows a preview in a frame. */
+export const policies = { closed, framing: `${closed}; frame-src 'self'` } as const

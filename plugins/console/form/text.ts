@@ -1,0 +1,42 @@
+import { type Html, html } from '../../html.ts'
+import { fill, type Words } from '../language/language.ts'
+
+/** What the API says of a text, with the place where the text has lines. */
+export type PlacedProblem = { path: string, message: string, line?: number, column?: number }
+
+export type LongText = {
+  name: string
+  label: string
+  help: string
+  value: string
+  /** Those of this text and of others: the pointers tell them apart. */
+  problems: readonly PlacedProblem[]
+}
+
+/** A long text with what is wrong in it, line by line. */
+export function longTextField (words: Words, { name, label, help, value, problems }: LongText): Html {
+  const own = problemsOf(problems, name)
+  const described = `f-${name}-help${own.length === 0 ? '' : ` f-${name}-wrong`}`
+  // A line break at the beginning is not part of the value (HTML, 13.1.2.5).
+  return html`<div class="field"><label for="f-${name}">${label}</label><p class="help" id="f-${name}-help">${help}</p>${
+    own.length === 0 ? html`` : html`<ul class="wrong" id="f-${name}-wrong">${own.map((problem) => said(words, problem, value))}</ul>`
+  }<textarea id="f-${name}" name="${name}" spellcheck="false" wrap="off" aria-describedby="${described}"${
+    own.length === 0 ? html`` : html` aria-invalid="true"`
+  }>
+${value}</textarea></div>`
+}
+
+/** The problems at a field of the request and within it. */
+export function problemsOf (problems: readonly PlacedProblem[], name: string): PlacedProblem[] {
+  return problems.filter(({ path }) => path === `/${name}` || path.startsWith(`/${name}/`))
+}
+
+/** The longest part of a line that is shown with its problem, in characters. */
+const longestExcerpt = 120
+
+function said (words: Words, { path, message, line, column = 1 }: PlacedProblem, value: string): Html {
+  const sentence = html`<span lang="en">${message}</span>`
+  if (line === undefined) return html`<li>${path.lastIndexOf('/') > 0 ? html`<code>${path}</code> ` : html``}${sentence}</li>`
+  const excerpt = (value.split('\n')[line - 1] ?? '').trim().slice(0, longestExcerpt)
+  return html`<li>${fill(words.textPlace, { line, column })} ${sentence} <code>${excerpt}</code></li>`
+}

@@ -1,0 +1,42 @@
+import type { FastifyReply } from 'fastify'
+import { type Html, html } from '../../html.ts'
+import { fill, type Words } from '../language/language.ts'
+import type { ApiFile } from '../session/api.ts'
+
+/** A preview is its author's content: nothing in it runs, and nothing is fetched for it. */
+const sandboxed = 'sandbox; default-src \'none\'; img-src data:; style-src \'unsafe-inline\'; frame-ancestors \'self\''
+
+/** A browser's own viewer shows a PDF in no sandbox. */
+const viewed = 'default-src \'none\'; object-src \'self\'; style-src \'unsafe-inline\'; frame-ancestors \'self\''
+
+const extensions: Readonly<Record<string, string>> = { DOCX: 'docx', XLSX: 'xlsx' }
+
+/** Formats that no browser shows, but saves. */
+export const savedFormats = Object.keys(extensions)
+
+/** Answers with a preview, for a frame of the console or a window of its own. */
+export function sendPreview (reply: FastifyReply, { bytes, contentType }: ApiFile): FastifyReply {
+  const extension = Object.values(extensions).find((name) => contentType.includes(officeNames[name] ?? '/'))
+  return reply.headers({
+    'content-type': contentType,
+    'content-disposition': extension === undefined ? 'inline' : `attachment; filename="preview.${extension}"`,
+    'content-security-policy': contentType === 'application/pdf' ? viewed : sandboxed,
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'SAMEORIGIN',
+    'referrer-policy': 'same-origin',
+    'cache-control': 'no-store'
+  }).send(bytes)
+}
+
+/** What is in the content types of office files, by their extensions. */
+const officeNames: Readonly<Record<string, string>> = { docx: 'wordprocessingml', xlsx: 'spreadsheetml' }
+
+/** Answers a frame whose preview cannot be made, with the API's sentences. */
+export function sendNoPreview (reply: FastifyReply, status: number, lines: readonly string[]): FastifyReply {
+  return sendPreview(reply.code(status), { bytes: Buffer.from(lines.join('\n')), contentType: 'text/plain; charset=utf-8' })
+}
+
+/** A frame with a preview. Its page needs the policy `framing`. */
+export function previewFrame (words: Words, { name, source }: { name: string, source: string }): Html {
+  return html`<iframe src="${source}" title="${fill(words.previewOf, { name })}"></iframe>`
+}

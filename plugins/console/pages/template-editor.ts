@@ -1,0 +1,173 @@
+import type { FastifyPluginCallback, FastifyReply } from 'fastify'
+import { type Html, html } from '../../html.ts'
+import { choiceField } from '../form/fields.ts'
+import { objectIn } from '../form/json.ts'
+import { longTextField, type PlacedProblem, problemsOf } from '../form/text.ts'
+import { fill, type Words } from '../language/language.ts'
+import { type ApiAnswer, type ApiFile, ApiRefused, type Refusal, type TemplateAnswer, type TemplateDetail,
+  withQuery } from '../session/api.ts'
+import { type Visit, visitOf } from '../session/visit.ts'
+import { notice, page, sentences } from './layout.ts'
+import { sendPreview } from './preview.ts'
+import { pretty } from './template.ts'
+
+type Query = { from?: unknown, version?: unknown }
+type Posted = { Params: { id?: string }, Body: URLSearchParams }
+
+/** The largest form, in bytes: three texts of 200,000 characters, of which many are escaped. */
+const bodyLimit = 2 * 1024 * 1024
+
+/** Writing a template: a new one, a copy of a shared one, or the next version of the company's own. */
+export const templateEditorPages: FastifyPluginCallback = (app, _options, done) => {
+  app.get<{ Querystring: Query }>('/templates/new', async (request, reply) => {
+    const visit = forAdmins(visitOf(request))
+    const { from } = request.query
+    const copied = typeof from === 'string' ? await readWritten(visit, from, '') : beginning
+    return reply.page(view(visit, { ...copied, id: undefined, base: '' }))
+  })
+
+  app.get<{ Params: { id: string }, Querystring: Query }>('/templates/:id/edit', async (request, reply) => {
+    const visit = forAdmins(visitOf(request))
+    const { version } = request.query
+    return reply.page(view(visit, await readWritten(visit, request.params.id, typeof version === 'string' ? version : '')))
+  })
+
+  for (const at of ['/templates/new', '/templates/:id/edit']) {
+    app.post<Posted>(at, { bodyLimit }, async (request, reply) => {
+      const visit = forAdmins(visitOf(request))
+      return save(visit, writtenIn(request.params.id, request.body), reply)
+    })
+
+    app.post<Posted>(`${at}/check`, { bodyLimit }, async (request, reply) => {
+      const visit = forAdmins(visitOf(request))
+      const written = writtenIn(request.params.id, request.body)
+      const made = await preview(visit, written)
+      if (!made.ok) return refused(reply, visit, written, made)
+      return reply.page(view(visit, written, { said: notice('good', html`<p>${visit.words.templateRight}</p>`) }))
+    })
+
+    app.post<Posted>(`${at}/preview`, { bodyLimit }, async (request, reply) => {
+      const visit = forAdmins(visitOf(request))
+      const written = writtenIn(request.params.id, request.body)
+      const made = await preview(visit, written)
+      return made.ok ? sendPreview(reply, made.body) : refused(reply, visit, written, made)
+    })
+  }
+  done()
+}
+
+/** The texts of a template as they stand in the form. Without an id the template is a new one. */
+type Written = { id?: string | undefined, name: string, base: string, source: string, schema: string, sample: string, format: string }
+
+const beginning: Written = {
+  name: '',
+  base: '',
+  source: 'name: Letter\nservice: file\nlocale: en\nbody:\n  - heading: Letter\n  - paragraph: Dear {{ name }}\n',
+  schema: pretty({ type: 'object', additionalProperties: false, required: ['name'], properties: { name: { type: 'string' } } }),
+  sample: pretty({ name: 'Ada' }),
+  format: ''
+}
+
+const formats = ['PDF', 'DOCX', 'XLSX', 'HTML', 'TEXT']
+
+function forAdmins (visit: Visit): Visit {
+  if (visit.actor.role === 'admin') return visit
+  const error = { error: 'forbidden', message: 'Only an admin of the company can do this.', requestId: '' } as const
+  throw new ApiRefused({ ok: false, status: 403, error })
+}
+
+async function readWritten ({ api }: Visit, id: string, version: string): Promise<Written> {
+  const template = await api.read<TemplateDetail>(withQuery(`/api/v1/templates/${encodeURIComponent(id)}`, { version }))
+  return { ...textsOf(template), id: String(template.id) }
+}
+
+function textsOf ({ name, latestVersion, source, schema, sample }: TemplateDetail): Written {
+  return { name, base: String(latestVersion), source, schema: pretty(schema), sample: pretty(sample), format: '' }
+}
+
+function writtenIn (id: string | undefined, body: URLSearchParams): Written {
+  const textOf = (name: string): string => (body.get(name) ?? '').replaceAll('\r\n', '\n')
+  return {
+    id,
+    name: textOf('name'),
+    base: textOf('base'),
+    source: textOf('source'),
+    schema: textOf('schema'),
+    sample: textOf('sample'),
+    format: textOf('format')
+  }
+}
+
+/** What the API is sent. What is no JSON object goes as it was written, so that the API says so. */
+function bodyOf ({ source, schema, sample }: Written): object {
+  return { source, schema: objectIn(schema) ?? schema, sample: objectIn(sample) ?? sample }
+}
+
+function preview ({ api }: Visit, written: Written): Promise<ApiAnswer<ApiFile>> {
+  const { format } = written
+  return api.file('/api/v1/templates/preview', { ...bodyOf(written), ...format === '' ? {} : { format } })
+}
+
+async function save (visit: Visit, written: Written, reply: FastifyReply): Promise<FastifyReply> {
+  const saved = written.id === undefined
+    ? await visit.api.send<TemplateAnswer>('POST', '/api/v1/templates', bodyOf(written))
+    : await visit.api.send<TemplateAnswer>('PUT', `/api/v1/templates/${encodeURIComponent(written.id)}`, {
+      ...bodyOf(written),
+      baseVersion: /^\d{1,9}$/.test(written.base) ? Number(written.base) : written.base
+    })
+  if (!saved.ok) return refused(reply, visit, written, saved)
+  const { id, version, warnings } = saved.body
+  if (warnings.length === 0) {
+    return reply.redirect(withQuery(`/console/templates/${String(id)}`, { version: String(version), saved: '1' }), 303)
+  }
+  const said = notice('warn', html`<p>${visit.words.templateWarnings}</p>`)
+  return reply.page(view(visit, { ...textsOf(saved.body), id: String(id) }, { said, problems: warnings }))
+}
+
+/** The form again, with everything that was written in it. */
+function refused (reply: FastifyReply, visit: Visit, written: Written, refusal: Refusal): FastifyReply {
+  const { status, error } = refusal
+  if (status === 401 || status === 403) throw new ApiRefused(refusal)
+  const { details: problems = [], message } = error
+  const beside = ['source', 'schema', 'sample'].flatMap((name) => problemsOf(problems, name))
+  const elsewhere = problems.filter((problem) => !beside.includes(problem))
+  const told = beside.length === 0 || elsewhere.length > 0 ? sentences(visit.words, { message, details: elsewhere }) : html``
+  return reply.code(status).page(
+    view(visit, written, { said: notice('bad', html`<p>${visit.words.templateRefused}</p>${told}`), problems })
+  )
+}
+
+type Shown = { said?: Html, problems?: readonly PlacedProblem[] }
+
+function view (visit: Visit, written: Written, { said = html``, problems = [] }: Shown = {}): Html {
+  const { words } = visit
+  const { id, name, base } = written
+  const template = `/console/templates/${encodeURIComponent(id ?? 'new')}`
+  const at = id === undefined ? template : `${template}/edit`
+  const main = html`<p><a href="${id === undefined ? '/console/templates' : template}">${
+    id === undefined ? words.templateBack : words.templateTo
+  }</a></p>${said}<section class="wide" aria-labelledby="texts"><h2 id="texts">${words.templateParts}</h2><p>${words.templateEditIntro}</p>
+<form method="post" action="${at}"><input type="hidden" name="base" value="${base}"><input type="hidden" name="name" value="${name}">
+${fields(words, written, problems)}<div class="actions"><button>${id === undefined ? words.templateCreate : words.templateSave}</button>
+<button class="second" formaction="${at}/check">${words.templateCheck}</button></div><hr>
+${
+    choiceField({
+      name: 'format',
+      label: words.previewFormat,
+      value: written.format,
+      none: words.previewUsual,
+      options: formats.map((format) => ({ value: format, label: format }))
+    })
+  }<div class="actions"><button class="second" formaction="${at}/preview" formtarget="_blank">${words.previewOpen}</button></div>
+</form></section>`
+  const title = id === undefined ? words.templateNew : fill(words.templateEdit, { name })
+  return page({ ...visit, path: at }, { title, section: 'templates', main })
+}
+
+function fields (words: Words, { source, schema, sample }: Written, problems: readonly PlacedProblem[]): Html {
+  return html`${
+    longTextField(words, { name: 'source', label: words.templateSource, help: words.templateSourceHelp, value: source, problems })
+  }${longTextField(words, { name: 'schema', label: words.templateSchema, help: words.templateSchemaHelp, value: schema, problems })}${
+    longTextField(words, { name: 'sample', label: words.templateSample, help: words.templateSampleHelp, value: sample, problems })
+  }`
+}

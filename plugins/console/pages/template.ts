@@ -1,0 +1,168 @@
+import type { FastifyPluginCallback } from 'fastify'
+import { type Html, html } from '../../html.ts'
+import { fill, type Words } from '../language/language.ts'
+import { ApiRefused, type TemplateDetail, type VersionView, withQuery } from '../session/api.ts'
+import { type Visit, visitOf } from '../session/visit.ts'
+import { badge, notice, page, table, time } from './layout.ts'
+import { previewFrame, savedFormats, sendNoPreview, sendPreview } from './preview.ts'
+
+type Query = Readonly<Record<string, unknown>>
+type Named = { Params: { id: string }, Querystring: Query }
+type Posted = { Params: { id: string }, Body: URLSearchParams }
+
+/** A template: a version of it with its preview, all its versions, and what an admin can do about it. */
+export const templatePages: FastifyPluginCallback = (app, _options, done) => {
+  app.get<Named>('/templates/:id', async (request, reply) => {
+    const visit = visitOf(request)
+    const found = await find(visit, request.params.id, request.query)
+    return reply.page(view(visit, found, request.query), 'framing')
+  })
+
+  app.get<Named>('/templates/:id/preview', async (request, reply) => {
+    const { api } = visitOf(request)
+    const made = await api.file(`${apiPath(request.params.id)}/preview`, {
+      ...textIn(request.query, 'format') === '' ? {} : { format: textIn(request.query, 'format') },
+      ...textIn(request.query, 'version') === '' ? {} : { version: Number(textIn(request.query, 'version')) }
+    })
+    if (made.ok) return sendPreview(reply, made.body)
+    return sendNoPreview(reply, made.status, [made.error.message, ...(made.error.details ?? []).map(({ message }) => message)])
+  })
+
+  app.post<Posted>('/templates/:id/publish', async (request, reply) => {
+    const version = request.body.get('version') ?? ''
+    const published = await visitOf(request).api.send('POST', `${apiPath(request.params.id)}/publish`, { version: Number(version) })
+    if (!published.ok) throw new ApiRefused(published)
+    return reply.redirect(withQuery(`/console/templates/${encodeURIComponent(request.params.id)}`, { published: version }), 303)
+  })
+
+  app.post<Posted>('/templates/:id/remove', async (request, reply) => {
+    const removed = await visitOf(request).api.send('DELETE', apiPath(request.params.id))
+    if (!removed.ok) throw new ApiRefused(removed)
+    return reply.redirect('/console/templates?removed=1', 303)
+  })
+  done()
+}
+
+function apiPath (id: string): string {
+  return `/api/v1/templates/${encodeURIComponent(id)}`
+}
+
+function textIn (query: Query, name: string): string {
+  const text = query[name]
+  return typeof text === 'string' ? text : ''
+}
+
+type Found = { template: TemplateDetail, versions: VersionView[] }
+
+async function find ({ api }: Visit, id: string, query: Query): Promise<Found> {
+  const [template, { data: versions }] = await Promise.all([
+    api.read<TemplateDetail>(withQuery(apiPath(id), { version: textIn(query, 'version') })),
+    api.read<{ data: VersionView[] }>(withQuery(`${apiPath(id)}/versions`, { limit: '100' }))
+  ])
+  return { template, versions }
+}
+
+function view (visit: Visit, { template, versions }: Found, query: Query): Html {
+  const { words, actor: { role } } = visit
+  const isEditable = role === 'admin' && template.companyId !== null
+  const main = html`<p><a href="/console/templates">${words.templateBack}</a></p>${said(words, query)}${
+    summary(words, template, role === 'admin')
+  }${previewSection(words, template, textIn(query, 'format'))}${versionsSection(words, template, versions, isEditable)}${
+    parts(words, template)
+  }${isEditable ? removal(words, template) : html``}`
+  const path = withQuery(addressOf(template), { version: textIn(query, 'version') })
+  return page({ ...visit, path }, { title: template.name, section: 'templates', main })
+}
+
+function addressOf ({ id }: TemplateDetail): string {
+  return `/console/templates/${String(id)}`
+}
+
+function said (words: Words, query: Query): Html {
+  const published = textIn(query, 'published')
+  if (/^\d{1,9}$/.test(published)) return notice('good', html`<p>${fill(words.publishDone, { version: published })}</p>`)
+  return query['saved'] === undefined ? html`` : notice('good', html`<p>${words.templateSaved}</p>`)
+}
+
+function summary (words: Words, template: TemplateDetail, isAdmin: boolean): Html {
+  const { id, service, documentType, version, status, locale, languages, companyId } = template
+  const isOwn = companyId !== null
+  const edited = isOwn
+    ? withQuery(`${addressOf(template)}/edit`, { version: String(version) })
+    : `/console/templates/new?from=${String(id)}`
+  return html`<section aria-labelledby="summary"><h2 id="summary">${fill(words.templateVersion, { version })} ${
+    badge(words, 'version', status)
+  }</h2><dl><dt>${words.service}</dt><dd>${service}</dd>
+${documentType === undefined ? html`` : html`<dt>${words.documentType}</dt><dd>${documentType}</dd>`}
+<dt>${words.templateLanguages}</dt><dd>${languages.length === 0 ? locale : languages.join(', ')}</dd>
+<dt>${words.templateOwner}</dt><dd>${isOwn ? words.templateOwn : words.templateShared}</dd></dl>${
+    isAdmin ? whatToDo(words, template, edited) : html``
+  }</section>`
+}
+
+function whatToDo (words: Words, template: TemplateDetail, edited: string): Html {
+  const { version, status, companyId } = template
+  const isOwn = companyId !== null
+  const isWaiting = isOwn && status !== 'published'
+  return html`<hr><div class="actions"><a class="button second" href="${edited}">${isOwn ? words.edit : words.copy}</a>${
+    isWaiting ? publishForm(words, template, version) : html``
+  }</div>${isWaiting ? html`<p class="quiet">${words.publishIntro}</p>` : html``}`
+}
+
+function publishForm (words: Words, template: TemplateDetail, version: number): Html {
+  return html`<form method="post" action="${addressOf(template)}/publish"><button name="version" value="${String(version)}"${
+    version === template.version ? html`` : html` class="second"`
+  } aria-label="${fill(words.publishFull, { version })}">${words.publish}</button></form>`
+}
+
+function previewSection (words: Words, template: TemplateDetail, asked: string): Html {
+  const version = String(template.version)
+  const formats = [...template.formats, 'TEXT']
+  const format = formats.find((one) => one === asked && !savedFormats.includes(one)) ?? ''
+  const at = `${addressOf(template)}/preview`
+  const linkTo = (one: string): Html =>
+    savedFormats.includes(one)
+      ? html`<a href="${withQuery(at, { format: one, version })}" aria-label="${fill(words.previewDownload, { format: one })}">${one}</a> `
+      : html`<a href="${withQuery(addressOf(template), { version, format: one })}#preview"${
+        one === format ? html` aria-current="true"` : html``
+      }>${one === '' ? words.previewUsual : one}</a> `
+  return html`<section aria-labelledby="preview"><h2 id="preview">${words.preview}</h2><p class="quiet">${words.previewIntro}</p>
+<p>${words.previewAs} ${['', ...formats].map(linkTo)}</p>${
+    previewFrame(words, { name: template.name, source: withQuery(at, { version, format }) })
+  }</section>`
+}
+
+function versionsSection (words: Words, template: TemplateDetail, versions: readonly VersionView[], isEditable: boolean): Html {
+  const at = addressOf(template)
+  const head = [words.version, words.status, words.created, words.published, words.difference, ...isEditable ? [words.action] : []]
+  return html`<section aria-labelledby="versions"><h2 id="versions">${words.versions}</h2>${
+    table(words.versions, head, versions.map(({ version, status, createdAt, publishedAt }) =>
+      html`<tr><th scope="row"><a href="${withQuery(at, { version: String(version) })}">${fill(words.templateVersion, { version })}</a></th>
+<td>${badge(words, 'version', status)}</td><td>${time(createdAt)}</td><td>${publishedAt === null ? html`` : time(publishedAt)}</td><td>${
+        version === 1 ?
+          html`` :
+          html`<a href="${at}/difference?from=${String(version - 1)}&amp;to=${String(version)}" aria-label="${
+            fill(words.differenceFull, { version })
+          }">${words.difference}</a>`
+      }</td>${isEditable ? html`<td>${status === 'published' ? html`` : publishForm(words, template, version)}</td>` : html``}</tr>
+`
+    ))
+  }</section>`
+}
+
+function parts (words: Words, { source, schema, sample }: TemplateDetail): Html {
+  const shown = [[words.templateSource, source], [words.templateSchema, pretty(schema)], [words.templateSample, pretty(sample)]] as const
+  return html`<section aria-labelledby="parts"><h2 id="parts">${words.templateParts}</h2>${
+    shown.map(([title, text]) => html`<details><summary>${title}</summary><pre>${text}</pre></details>`)
+  }</section>`
+}
+
+/** Data as a person reads them. */
+export function pretty (data: object): string {
+  return JSON.stringify(data, null, 2)
+}
+
+function removal (words: Words, template: TemplateDetail): Html {
+  return html`<section aria-labelledby="remove"><h2 id="remove">${words.templateRemove}</h2><p>${words.templateRemoveIntro}</p>
+<form method="post" action="${addressOf(template)}/remove"><button class="danger">${words.templateRemove}</button></form></section>`
+}
