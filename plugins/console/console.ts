@@ -8,6 +8,7 @@ import { auditPage } from './pages/audit.ts'
 import { companiesPages } from './pages/companies.ts'
 import { companyPages } from './pages/company.ts'
 import { connectPages } from './pages/connect.ts'
+import { developersPages } from './pages/developers.ts'
 import { dispatchPages } from './pages/dispatch.ts'
 import { dispatchesPage } from './pages/dispatches.ts'
 import { errorPage, type Failure } from './pages/errors.ts'
@@ -75,6 +76,7 @@ export const consolePlugin: FastifyPluginAsync<SessionOptions> = async (app, { s
   await app.register(templateDifferencePage)
   await app.register(marketplacePage)
   await app.register(adapterPages)
+  await app.register(developersPages)
   await app.register(companiesPages)
   await app.register(operationPage)
   await app.register(companyPages)

@@ -7,7 +7,8 @@ import { type Visit, visitOf } from '../session/visit.ts'
 import { notice, page, sentences, table, time } from './layout.ts'
 import { roleAndServices, userIn } from './user.ts'
 
-type Typed = { body: URLSearchParams, error: ErrorBody }
+/** A form as it was sent, and why the API refused it. */
+export type Typed = { body: URLSearchParams, error: ErrorBody }
 type Shown = { said?: Html, user?: Typed, settings?: Typed, cursor?: string }
 
 /** The reader's company, for those who run it: its users, from where they may come, and when it is warned. */
@@ -35,7 +36,8 @@ export const companyPages: FastifyPluginCallback = (app, _options, done) => {
   done()
 }
 
-function errorOf (refusal: Refusal): ErrorBody {
+/** The error of a refusal that a form can show; one for want of rights takes the place of the page. */
+export function errorOf (refusal: Refusal): ErrorBody {
   if (refusal.status === 401 || refusal.status === 403 && refusal.error.details === undefined) throw new ApiRefused(refusal)
   return refusal.error
 }
@@ -130,11 +132,13 @@ ${
   }<div class="actions"><button>${words.save}</button></div></form></section>`
 }
 
-function said (words: Words, typed: Typed | undefined): Html {
+/** Why a form was refused. */
+export function said (words: Words, typed: Typed | undefined): Html {
   return typed === undefined ? html`` : notice('bad', html`<p>${words.companyUnchanged}</p>${sentences(words, typed.error)}`)
 }
 
-function wrongOf (typed: Typed | undefined, path: string): string[] {
+/** The API's sentences about the value at a path. */
+export function wrongOf (typed: Typed | undefined, path: string): string[] {
   return (typed?.error.details ?? []).filter((detail) => detail.path === path || detail.path.startsWith(`${path}/`)).map(({ message }) =>
     message
   )

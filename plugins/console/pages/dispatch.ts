@@ -4,6 +4,7 @@ import { linesField, radioField, textField } from '../form/fields.ts'
 import { fill, wordFor, type Words } from '../language/language.ts'
 import { type ApiAnswer, type CallbackView, type DispatchView, type EventView, type Refusal } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
+import { callbackList } from './callbacks.ts'
 import { badge, notice, page, requestNumber, sentences, time } from './layout.ts'
 
 type Named = { Params: { id: string } }
@@ -76,14 +77,16 @@ async function show (visit: Visit, id: string, reply: FastifyReply, refused?: Ht
     api.read<List<EventView>>(`${pathOf(id)}/events?limit=100`),
     api.read<List<CallbackView>>(`${pathOf(id)}/callbacks?limit=100`)
   ])
+  const at = `/console/dispatches/${encodeURIComponent(id)}`
   const main = html`${refused === undefined ? html`` : notice('bad', refused)}
 <section aria-labelledby="facts"><h2 id="facts">${words.summary}</h2>${factsOf(words, dispatch)}</section>
 ${dispatch.steps.map((step, index) => stepSection(words, step, index))}
 ${actions(visit, dispatch)}
 <section aria-labelledby="timeline"><h2 id="timeline">${words.timeline}</h2>${timeline(words, events)}</section>
-<section aria-labelledby="callbacks"><h2 id="callbacks">${words.callbacks}</h2>${callbackList(visit, dispatch, callbacks)}</section>
+<section aria-labelledby="callbacks"><h2 id="callbacks">${words.callbacks}</h2>${
+    callbacks.data.length === 0 ? html`<p>${words.noCallbacks}</p>` : callbackList(visit, callbacks.data, `${at}/callbacks`)
+  }</section>
 ${requestNumber(words, dispatch.requestId)}`
-  const at = `/console/dispatches/${encodeURIComponent(id)}`
   const title = [dispatch.services.join(' + '), dispatch.documentNumber].filter((part) => part !== undefined).join(' · ')
   return reply.page(page({ ...visit, path: at }, { title, section: 'dispatches', main }))
 }
@@ -152,25 +155,6 @@ function timeline (words: Words, { data, nextCursor }: List<EventView>): Html {
       } ${time(at)}</li>\n`
     )
   }</ol>${nextCursor === null ? html`` : html`<p class="quiet">${words.moreEvents}</p>`}`
-}
-
-function callbackList ({ words, actor }: Visit, { dispatchId }: DispatchView, { data }: List<CallbackView>): Html {
-  if (data.length === 0) return html`<p>${words.noCallbacks}</p>`
-  return html`<ul class="list">${
-    data.map(({ id, type, receiver, state, attempts, createdAt }) =>
-      html`<li><span>${type}</span> <span class="quiet">${receiver}</span> ${badge(words, 'state', state)} <details><summary>${
-        fill(words.attempts, { n: attempts.length })
-      }</summary><ol>${
-        attempts.map((attempt) =>
-          html`<li>${time(attempt.at)} ${attempt.status === undefined ? '' : String(attempt.status)} ${attempt.reason ?? ''}</li>`
-        )
-      }</ol></details>${
-        actor.role === 'admin' && state !== 'pending'
-          ? html`<form method="post" action="/console/dispatches/${dispatchId}/callbacks/${id}"><button class="second">${words.sendAgain}</button></form>`
-          : html``
-      } ${time(createdAt)}</li>\n`
-    )
-  }</ul>`
 }
 
 /** What can be done with a dispatch in its state; the API decides whether it may be. */

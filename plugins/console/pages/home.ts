@@ -79,7 +79,7 @@ function firstSteps (words: Words, { config, keys, any }: Facts): Html {
   const steps = [
     { words: words.stepChoose, href: '/console/providers', done: Object.keys(config.company.choices).length > 0 },
     { words: words.stepSend, href: '/docs', done: any.length > 0 },
-    { words: words.stepKey, href: '/docs', done: keys.length > 0 }
+    { words: words.stepKey, href: '/console/developers', done: keys.length > 0 }
   ]
   if (steps.every(({ done }) => done)) return html``
   return html`<section aria-labelledby="steps"><h2 id="steps">${words.firstSteps}</h2><ol class="list">

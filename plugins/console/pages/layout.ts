@@ -6,7 +6,17 @@ import type { Visit } from '../session/visit.ts'
 export type Content = {
   title: string
   /** The entry of the menu to which the page belongs. */
-  section?: 'home' | 'dispatches' | 'templates' | 'providers' | 'marketplace' | 'company' | 'companies' | 'operation' | 'sessions'
+  section?:
+    | 'home'
+    | 'dispatches'
+    | 'templates'
+    | 'providers'
+    | 'marketplace'
+    | 'developers'
+    | 'company'
+    | 'companies'
+    | 'operation'
+    | 'sessions'
   main: Html
 }
 
@@ -18,7 +28,7 @@ export function page (visit: Visit, { title, section, main }: Content): Html {
   const header = html`<nav aria-label="${words.menu}">
 ${entry('home', '/console')}${entry('dispatches', '/console/dispatches')}${entry('templates', '/console/templates')}${
     entry('providers', '/console/providers')
-  }${role === 'member' ? none : entry('marketplace', '/console/marketplace')}${
+  }${role === 'member' ? none : entry('marketplace', '/console/marketplace')}${entry('developers', '/console/developers')}${
     role === 'admin' ? entry('company', '/console/company') : none
   }${
     role === 'operator' ? html`${entry('companies', '/console/companies')}${entry('operation', '/console/operation')}` : none

@@ -41,17 +41,12 @@ export const userPages: FastifyPluginCallback = (app, _options, done) => {
 
 /** What a form says of a user: the address, the role, the services. */
 export function userIn (body: URLSearchParams): Entered & { email: string } {
-  const chosen = body.get('allServices') === 'true' ? ['*'] : body.getAll('service')
-  return { email: (body.get('email') ?? '').trim(), role: body.get('role') ?? '', services: chosen }
+  return { email: (body.get('email') ?? '').trim(), role: body.get('role') ?? '', services: servicesIn(body) }
 }
 
 /** The fields for what a user may do. Nobody gives a role above their own. */
 export function roleAndServices (words: Words, own: Role, { role, services: chosen }: Entered): Html {
   const roles = ['member', 'admin', ...own === 'operator' ? ['operator'] : []]
-  const box = (id: string, name: string, value: string, label: string, checked: boolean): Html =>
-    html`<div class="choice"><input type="checkbox" id="${id}" name="${name}" value="${value}"${
-      checked ? html` checked` : html``
-    }><label for="${id}">${label}</label></div>`
   return html`${
     radioField({
       name: 'role',
@@ -59,9 +54,23 @@ export function roleAndServices (words: Words, own: Role, { role, services: chos
       value: role,
       options: roles.map((value) => ({ value, label: wordFor(words, 'role', value) }))
     })
-  }<fieldset><legend>${words.services}</legend>${box('s-all', 'allServices', 'true', words.allServices, chosen.includes('*'))}${
+  }${servicesField(words, chosen)}`
+}
+
+/** Which services somebody may use; `*` among those that are chosen: all of them. */
+export function servicesField (words: Words, chosen: readonly string[]): Html {
+  const box = (id: string, name: string, value: string, label: string, checked: boolean): Html =>
+    html`<div class="choice"><input type="checkbox" id="${id}" name="${name}" value="${value}"${
+      checked ? html` checked` : html``
+    }><label for="${id}">${label}</label></div>`
+  return html`<fieldset><legend>${words.services}</legend>${box('s-all', 'allServices', 'true', words.allServices, chosen.includes('*'))}${
     services.map((name) => box(`s-${name}`, 'service', name, name, chosen.includes(name)))
   }</fieldset>`
+}
+
+/** The services that a form with {@link servicesField} has chosen. */
+export function servicesIn (body: URLSearchParams): string[] {
+  return body.get('allServices') === 'true' ? ['*'] : body.getAll('service')
 }
 
 async function view (visit: Visit, id: string, said: Html): Promise<Html> {

@@ -2,9 +2,10 @@ import type { Actor, ErrorBody } from '@dispatch/core'
 import type { FastifyRequest, LightMyRequestResponse } from 'fastify'
 import { injectAs } from '../../hooks/principal.ts'
 
-export type { AdapterDetail, AdapterView, AuditView, CallbackView, CatalogView, CheckView, CompanyView, ConfigurationView, ConnectView,
-  CreditsView, DispatchView, DryRunView, ErrorBody, EventView, KeyView, MyConfig, ProcessView, ProviderView, QueueView, SessionView,
-  SettingsView, StatisticsView, TemplateAnswer, TemplateDetail, TemplateView, UserView, VersionView } from '@dispatch/core'
+export type { AdapterDetail, AdapterView, AuditView, CallbackSecrets, CallbackView, CatalogView, CheckView, CompanyView, ConfigurationView,
+  ConnectView, CreditsView, DispatchView, DryRunView, ErrorBody, EventView, KeyView, MyConfig, NewCallbackSecret, NewKeyView, ProcessView,
+  ProviderView, QueueView, SessionView, SettingsView, StatisticsView, TemplateAnswer, TemplateDetail, TemplateView, UserView,
+  VersionView } from '@dispatch/core'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 

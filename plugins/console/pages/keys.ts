@@ -1,0 +1,105 @@
+import { type Html, html } from '../../html.ts'
+import { choiceField, radioField, textField } from '../form/fields.ts'
+import { fill, wordFor, type Words } from '../language/language.ts'
+import type { KeyView, NewKeyView, UserView } from '../session/api.ts'
+import type { Visit } from '../session/visit.ts'
+import { said, type Typed, wrongOf } from './company.ts'
+import { notice, page, table, time } from './layout.ts'
+import { servicesField, servicesIn } from './user.ts'
+
+/** The API keys that the reader may see, each with a form that revokes it. */
+export function keyTable (visit: Visit, keys: readonly KeyView[], users: readonly UserView[]): Html {
+  const { words } = visit
+  if (keys.length === 0) return html`<p>${words.keysNone}</p>`
+  const rows = keys.map((key) =>
+    html`<tr><th scope="row">${key.name}<div class="quiet"><code>${key.prefix}…${key.last4}</code></div></th><td>${
+      key.mode === 'test' ? html`<span class="badge">${words.testData}</span> ` : html``
+    }${key.services === null ? words.allServices : key.services.join(', ')}</td><td>${userOf(visit, key.userId, users)}</td><td>${
+      time(key.createdAt)
+    }</td><td>${key.lastUsedAt === null ? words.keyUsedNever : time(key.lastUsedAt)}</td><td>${
+      key.expiresAt === null ? words.keyExpiresNever : time(key.expiresAt)
+    }</td><td>${revokeForm(words, key)}</td></tr>\n`
+  )
+  const head = [words.name, words.services, words.keyUser, words.created, words.keyUsed, words.keyExpires, words.action]
+  return table(words.keys, head, rows)
+}
+
+function userOf ({ words, actor }: Visit, id: number, users: readonly UserView[]): string {
+  if (id === actor.userId) return actor.email
+  return users.find((user) => user.id === id)?.email ?? fill(words.userOfNumber, { id })
+}
+
+function revokeForm (words: Words, { id, name }: KeyView): Html {
+  return html`<details><summary aria-label="${
+    fill(words.keyRevokeFull, { name })
+  }">${words.keyRevoke}</summary><p>${words.keyRevokeIntro}</p>
+<form method="post" action="/console/developers/keys/${id}"><button class="danger">${
+    fill(words.keyRevokeFull, { name })
+  }</button></form></details>`
+}
+
+/** The form for a new key. `newest` is the newest key when it is shown: {@link madeBy} knows by it what the form has made. */
+export function keyForm ({ words, actor }: Visit, newest: string, users: readonly UserView[], typed: Typed | undefined): Html {
+  const valueOf = (name: string): string => typed?.body.get(name) ?? ''
+  const others = users.filter(({ id, disabled }) => id !== actor.userId && !disabled)
+  return html`<section aria-labelledby="new"><h2 id="new">${words.keyNew}</h2>${said(words, typed)}
+<form method="post" action="/console/developers/keys" novalidate><input type="hidden" name="newest" value="${newest}">
+${textField({ name: 'name', label: words.name, help: words.keyNameHelp, value: valueOf('name'), wrong: wrongOf(typed, '/name') })}
+${
+    radioField({
+      name: 'mode',
+      label: words.keyMode,
+      value: typed === undefined ? 'test' : valueOf('mode'),
+      options: ['test', 'live'].map((value) => ({ value, label: wordFor(words, 'mode', value) }))
+    })
+  }${
+    others.length === 0 ? html`` : choiceField({
+      name: 'userId',
+      label: words.keyUser,
+      value: valueOf('userId'),
+      none: words.keyUserSelf,
+      options: others.map(({ id, email }) => ({ value: String(id), label: email })),
+      wrong: wrongOf(typed, '/userId')
+    })
+  }<p class="help">${words.keyServicesHelp}</p>${servicesField(words, typed === undefined ? ['*'] : servicesIn(typed.body))}${
+    textField({
+      name: 'expiresAt',
+      label: words.keyExpires,
+      note: words.optional,
+      type: 'date',
+      help: words.keyExpiresHelp,
+      value: valueOf('expiresAt'),
+      wrong: wrongOf(typed, '/expiresAt')
+    })
+  }<div class="actions"><button>${words.keyMake}</button></div></form></section>`
+}
+
+/** What the form for a new key says. A day is meant whole. */
+export function keyIn (body: URLSearchParams): { name: string, mode: string, userId?: string | number } {
+  const textOf = (name: string): string => (body.get(name) ?? '').trim()
+  const [userId, expiresAt, services] = [textOf('userId'), textOf('expiresAt'), servicesIn(body)]
+  return {
+    name: textOf('name'),
+    mode: textOf('mode'),
+    ...services.includes('*') ? {} : { services },
+    ...userId === '' ? {} : { userId: /^\d{1,10}$/.test(userId) ? Number(userId) : userId },
+    ...expiresAt === '' ? {} : { expiresAt: /^\d{4}-\d\d-\d\d$/.test(expiresAt) ? `${expiresAt}T23:59:59Z` : expiresAt }
+  }
+}
+
+/**
+ * The key that a form has made already, among those of its user: one of the same name that is newer than the newest of that time. Ids of
+ * keys grow with time. A key is shown once, so a form that is sent again must not make another, in whichever process.
+ */
+export function madeBy (body: URLSearchParams, keys: readonly KeyView[]): KeyView | undefined {
+  const [newest, { name }] = [body.get('newest') ?? '', keyIn(body)]
+  return keys.find((key) => key.name === name && key.id > newest)
+}
+
+/** The page that shows a new key, once. */
+export function madePage (visit: Visit, { key, name }: NewKeyView): Html {
+  const { words } = visit
+  const main = html`${notice('good', html`<p>${words.keyMade}</p>`)}<section aria-label="${words.keyNew}"><p>${name}</p>
+<p><code>${key}</code></p></section><p><a href="/console/developers">${words.developersBack}</a></p>`
+  return page({ ...visit, path: '/console/developers' }, { title: words.keyNew, section: 'developers', main })
+}

@@ -1,0 +1,157 @@
+import { sendCreditWarnings } from '@dispatch/core'
+import { randomUUIDv7 } from 'node:crypto'
+import { chromium } from 'playwright-core'
+import t from 'tap'
+import { createVendor, vendorNetwork } from '../../core/packages/conformance/vendor/vendor.ts'
+import { languages } from '../../plugins/console/language/language.ts'
+import { until } from '../core/work/support.ts'
+import { contains, has, lacks } from '../support/matching.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
+import { type Answer, invoiceRequest, type Login, operator, startService } from '../support/service.ts'
+import { chromiumPath, isAccessible } from './support/chromium.ts'
+import { openConsole } from './support/console.ts'
+
+const { en } = languages
+const receiver = await createVendor()
+t.teardown(receiver.close)
+receiver.answer({ status: 200 })
+const service = await startService(t, { replacements: { renderer: quickRenderer, network: vendorNetwork(receiver) } })
+const { send, app } = service
+const { open, post, signIn } = openConsole(service)
+// As root, Chromium starts without its sandbox only. It loads the pages of this test, and nothing else.
+const browser = chromiumPath === undefined ? undefined : await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox'] })
+t.teardown(() => browser?.close())
+const acme = await service.company('acme', { credits: 10 })
+const other = await service.company('other')
+const [cookie, asMember, theirs] = [await signIn(acme.admin), await signIn(acme.member), await signIn(other.admin)]
+const shop = { name: 'Web shop', mode: 'test', allServices: 'true' }
+const secretPattern = /whsec_[\w+/]+=*/
+
+const keysOf = async (login: Login): Promise<any[]> => (await send('GET', '/api/v1/keys', {}, login)).body.data
+const idOf = async (login: Login): Promise<number> =>
+  (await send('GET', '/api/v1/users', {}, acme.admin)).body.data.find(({ email }: Login) => email === login.email).id
+/** The hidden field by which a form knows what it has made. */
+async function newestIn (form: 'keys' | 'secret', by: string): Promise<string> {
+  const { body } = await open('/developers', by)
+  return new RegExp(`/developers/${form}"[^>]*><input type="hidden" name="newest" value="([^"]*)"`).exec(body as string)?.[1] ?? 'none'
+}
+const make = async (fields: Record<string, string> | [string, string][], by = cookie): Promise<Answer> =>
+  post('/developers/keys', [...Array.isArray(fields) ? fields : Object.entries(fields), ['newest', await newestIn('keys', by)]], by)
+
+await t.test('a key is made and shown once: it works, no page shows it again, and a form that is sent again makes no other', async (t) => {
+  const fields = { ...shop, newest: await newestIn('keys', cookie) }
+  const made = await post('/developers/keys', fields, cookie)
+  t.equal(made.status, 200)
+  t.equal(made.headers.get('cache-control'), 'no-store')
+  const key = /<code>(dk_test_\w+)<\/code>/.exec(made.body)?.[1] ?? ''
+  const used = await send('GET', '/api/v1/my/config', { headers: { authorization: `Bearer ${key}` } }, null)
+  t.equal(used.status, 200)
+  const again = await post('/developers/keys', fields, cookie)
+  t.equal(again.status, 409)
+  contains(t, again.body, 'already made the key “Web shop”')
+  has(t, await keysOf(acme.admin), [{ name: 'Web shop', mode: 'test', services: null, expiresAt: null }])
+  const { body } = await open('/developers', cookie)
+  contains(t, body, `<code>${key.slice(0, 12)}…${key.slice(-4)}</code>`)
+  for (const shown of [again.body, body, service.log.join('\n')]) lacks(t, shown, key)
+  t.equal((await make(shop)).status, 200, 'a form of its own makes another')
+})
+
+await t.test('a key has every field that the API knows; what is wrong is said at its field', async (t) => {
+  const memberId = await idOf(acme.member)
+  const fields: [string, string][] = [['name', 'Till'], ['mode', 'live'], ['service', 'sms'], ['service', 'email'], ['userId',
+    String(memberId)]]
+  const refused = await make([...fields, ['expiresAt', '2020-02-02']])
+  t.equal(refused.status, 422)
+  contains(t, refused.body, /id="f-expiresAt"[^>]*value="2020-02-02"[^>]*aria-invalid="true"/)
+  contains(t, refused.body, new RegExp(`<option value="${String(memberId)}" selected>`))
+  contains(t, refused.body, 'value="sms" checked')
+  t.equal((await make([['name', ''], ['mode', 'live']])).status, 400)
+  t.equal((await make([...fields, ['expiresAt', '2099-12-31']])).status, 200)
+  has(t, (await keysOf(acme.admin))[0], {
+    name: 'Till',
+    mode: 'live',
+    services: ['sms', 'email'],
+    userId: memberId,
+    expiresAt: '2099-12-31T23:59:59.000Z'
+  })
+  contains(t, (await open('/developers', cookie)).body, acme.member.email)
+})
+
+await t.test('members manage their own keys; nobody sees or revokes those of another company', async (t) => {
+  t.equal((await make({ ...shop, name: '"><b>' }, asMember)).status, 200)
+  const { body } = await open('/developers', asMember)
+  contains(t, body, '&quot;&gt;&lt;b&gt;')
+  for (const part of ['>Web shop<', 'name="userId"', '/developers/secret', en.companyCallbacks]) lacks(t, body, part)
+  const [{ id }] = await keysOf(acme.member) as [{ id: string }]
+  const before = await keysOf(acme.admin)
+  lacks(t, (await open('/developers', theirs)).body, id)
+  t.equal((await post(`/developers/keys/${id}`, {}, theirs)).status, 404)
+  t.equal((await make({ ...shop, userId: String(await idOf(acme.member)) }, theirs)).status, 404)
+  t.equal((await post(`/developers/keys/${id}`, {}, cookie, { 'sec-fetch-site': 'cross-site' })).status, 403)
+  t.same(await keysOf(acme.admin), before)
+  t.equal((await post(`/developers/keys/${id}`, {}, cookie)).headers.get('location'), '/console/developers?revoked=1')
+  t.notOk((await keysOf(acme.admin)).some((key) => key.id === id))
+  contains(t, (await open('/developers?revoked=1', cookie)).body, en.keyRevoked)
+})
+
+await t.test('the secret of the callbacks is replaced by admins, shown once, and not by a form that is sent again', async (t) => {
+  contains(t, (await open('/developers', cookie)).body, en.callbackSecretNone)
+  await send('POST', '/api/v1/company/callback-secret', {}, acme.admin)
+  const fields = { newest: await newestIn('secret', cookie) }
+  const made = await post('/developers/secret', fields, cookie)
+  t.equal(made.status, 200)
+  const secret = secretPattern.exec(made.body)?.[0] ?? ''
+  contains(t, made.body, en.callbackSecretUntil)
+  const again = await post('/developers/secret', fields, cookie)
+  t.equal(again.status, 409)
+  const { body } = await open('/developers', cookie)
+  for (const shown of [again.body, body]) lacks(t, shown, secretPattern)
+  lacks(t, service.log.join('\n'), secret)
+  t.equal((await send('GET', '/api/v1/company/callback-secret', {}, acme.admin)).body.secrets.length, 2)
+  t.equal((await post('/developers/secret', {}, asMember)).status, 403)
+})
+
+await t.test('callbacks about the company are listed with their attempts, and sent again', async (t) => {
+  contains(t, (await open('/developers', cookie)).body, en.companyCallbacksNone)
+  await send('PUT', '/api/v1/company', { body: { notifyUrl: 'https://warned.test/credits', lowCredit: 10 } }, acme.admin)
+  await send('POST', '/api/invoicing', { body: invoiceRequest() }, acme.admin)
+  await sendCreditWarnings({ database: app.get('database'), queue: app.get('queue'), now: () => new Date(), newId: randomUUIDv7 })
+  const told = async (): Promise<any> => (await send('GET', '/api/v1/company/callbacks', {}, acme.admin)).body.data[0]
+  await until('it is received', async () => (await told())?.state === 'delivered', 20)
+  contains(t, (await open('/developers', cookie)).body, 'company.credits_low</span> <span class="quiet">warned.test')
+  const { id } = await told()
+  t.equal((await post(`/developers/callbacks/${id}`, {}, theirs)).status, 404)
+  t.equal((await post(`/developers/callbacks/${id}`, {}, asMember)).status, 403)
+  t.equal((await post(`/developers/callbacks/${id}`, {}, cookie)).headers.get('location'), '/console/developers?sent=1')
+  await until('it is received again', async () => (await told()).attempts.length === 2, 20)
+})
+
+await t.test('operators have the page too, for the company of the platform', async (t) => {
+  const { status, body } = await open('/developers', await signIn(operator))
+  t.equal(status, 200)
+  lacks(t, body, '/developers/secret')
+})
+
+if (browser === undefined) t.pass('there is no Chromium on this machine', { skip: true })
+else {
+  for (const [locale, colorScheme, width] of [['en', 'light', 1280], ['fr', 'dark', 360]] as const) {
+    await t.test(`the page for developers is accessible (${locale}, ${colorScheme}, ${String(width)} pixels wide)`, async (t) => {
+      const context = await browser.newContext({ baseURL: service.url, locale, colorScheme, viewport: { width, height: 800 } })
+      const page = await context.newPage()
+      await page.goto('/console/developers')
+      await page.fill('#email', acme.admin.email)
+      await page.fill('#password', acme.admin.password)
+      await page.click('main button')
+      for (const summary of await page.locator('summary').all()) await summary.click()
+      await isAccessible(t, page, 'keys, secret and callbacks')
+      t.ok(await page.evaluate<number>('document.documentElement.scrollWidth') <= width, 'it fits')
+      await page.fill('#f-name', `Key ${locale}`)
+      await page.click('form[action="/console/developers/keys"] button')
+      await isAccessible(t, page, 'a new key')
+      contains(t, await page.textContent('main code'), /^dk_test_/)
+      await page.reload()
+      t.equal((await keysOf(acme.admin)).filter(({ name }) => name === `Key ${locale}`).length, 1, 'a reload makes no second one')
+      await context.close()
+    })
+  }
+}
