@@ -9,6 +9,7 @@ import { companiesPages } from './pages/companies.ts'
 import { companyPages } from './pages/company.ts'
 import { connectPages } from './pages/connect.ts'
 import { developersPages } from './pages/developers.ts'
+import { dispatchDocumentPages } from './pages/dispatch-document.ts'
 import { dispatchPages } from './pages/dispatch.ts'
 import { dispatchesPage } from './pages/dispatches.ts'
 import { errorPage, type Failure } from './pages/errors.ts'
@@ -65,6 +66,7 @@ export const consolePlugin: FastifyPluginAsync<SessionOptions> = async (app, { s
   await app.register(homePage)
   await app.register(dispatchesPage)
   await app.register(dispatchPages)
+  await app.register(dispatchDocumentPages)
   await app.register(providersPage)
   await app.register(providerPages)
   await app.register(connectPages)

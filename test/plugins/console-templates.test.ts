@@ -40,7 +40,8 @@ await t.test('the list has the company\'s own templates and the shared ones, and
 await t.test('a template is shown with a preview in every format, in a frame of this origin alone', async (t) => {
   const { body, headers } = await open('/templates/1', cookie)
   t.equal(headers.get('content-security-policy'), policies.framing)
-  contains(t, body, `<iframe src="/console/templates/1/preview?version=1" title="${en.previewOf.replace('{name}', 'Invoice')}">`)
+  contains(t, body,
+    `<iframe src="/console/templates/1/preview?version=1" title="${en.previewOf.replace('{name}', 'Invoice')}" loading="lazy">`)
   contains(t, (await open('/templates/1?format=HTML', cookie)).body, 'src="/console/templates/1/preview?version=1&amp;format=HTML"')
   for (const [format, type, begins] of [['', 'application/pdf', '%PDF'], ['&format=PDF', 'application/pdf', '%PDF'], ['&format=HTML',
     'text/html; charset=utf-8', '<!'], ['&format=TEXT', 'text/plain; charset=utf-8', ''], ['&format=DOCX',

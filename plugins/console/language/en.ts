@@ -107,6 +107,7 @@ export const en = {
   delivery: 'Delivery',
   deferredOn: 'Waits for',
   document: 'Document',
+  download: 'Download',
   timeline: 'Timeline',
   details: 'Details',
   moreEvents: 'The API has later events: GET /api/v1/dispatches/{id}/events.',

@@ -110,6 +110,7 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   delivery: 'Distribution',
   deferredOn: 'Attend',
   document: 'Document',
+  download: 'Télécharger',
   timeline: 'Chronologie',
   details: 'Détails',
   moreEvents: 'L’API a la suite : GET /api/v1/dispatches/{id}/events.',

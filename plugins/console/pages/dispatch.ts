@@ -5,6 +5,7 @@ import { fill, wordFor, type Words } from '../language/language.ts'
 import { type ApiAnswer, type CallbackView, type DispatchView, type EventView, type Refusal } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { callbackList } from './callbacks.ts'
+import { documentSections, shownOf } from './dispatch-document.ts'
 import { badge, notice, page, requestNumber, sentences, time } from './layout.ts'
 
 type Named = { Params: { id: string } }
@@ -78,17 +79,19 @@ async function show (visit: Visit, id: string, reply: FastifyReply, refused?: Ht
     api.read<List<CallbackView>>(`${pathOf(id)}/callbacks?limit=100`)
   ])
   const at = `/console/dispatches/${encodeURIComponent(id)}`
+  const documents = shownOf(dispatch)
   const main = html`${refused === undefined ? html`` : notice('bad', refused)}
 <section aria-labelledby="facts"><h2 id="facts">${words.summary}</h2>${factsOf(words, dispatch)}</section>
 ${dispatch.steps.map((step, index) => stepSection(words, step, index))}
 ${actions(visit, dispatch)}
+${documentSections(words, at, documents)}
 <section aria-labelledby="timeline"><h2 id="timeline">${words.timeline}</h2>${timeline(words, events)}</section>
 <section aria-labelledby="callbacks"><h2 id="callbacks">${words.callbacks}</h2>${
     callbacks.data.length === 0 ? html`<p>${words.noCallbacks}</p>` : callbackList(visit, callbacks.data, `${at}/callbacks`)
   }</section>
 ${requestNumber(words, dispatch.requestId)}`
   const title = [dispatch.services.join(' + '), dispatch.documentNumber].filter((part) => part !== undefined).join(' · ')
-  return reply.page(page({ ...visit, path: at }, { title, section: 'dispatches', main }))
+  return reply.page(page({ ...visit, path: at }, { title, section: 'dispatches', main }), documents.length === 0 ? 'closed' : 'framing')
 }
 
 type Fact = readonly [string, string | Html | undefined | null]

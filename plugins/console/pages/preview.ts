@@ -38,5 +38,5 @@ export function sendNoPreview (reply: FastifyReply, status: number, lines: reado
 
 /** A frame with a preview. Its page needs the policy `framing`. */
 export function previewFrame (words: Words, { name, source }: { name: string, source: string }): Html {
-  return html`<iframe src="${source}" title="${fill(words.previewOf, { name })}"></iframe>`
+  return html`<iframe src="${source}" title="${fill(words.previewOf, { name })}" loading="lazy"></iframe>`
 }

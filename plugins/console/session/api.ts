@@ -32,8 +32,8 @@ export type Api = {
   read: <Body>(path: string) => Promise<Body>
   /** With a `key` a repeat changes nothing. */
   send: <Body>(method: Method, path: string, body?: object, key?: string) => Promise<ApiAnswer<Body>>
-  /** For what answers with a file. */
-  file: (path: string, body: object) => Promise<ApiAnswer<ApiFile>>
+  /** For what answers with a file: read, or made from a body. */
+  file: (path: string, body?: object) => Promise<ApiAnswer<ApiFile>>
 }
 
 /** The API for one request of a browser: with its client's address, and inside the process. */
@@ -56,7 +56,7 @@ export function apiFor ({ server, ip: remoteAddress, id }: FastifyRequest, actor
   return {
     send,
     async file (path, body) {
-      const answer = await ask('POST', path, body)
+      const answer = await ask(body === undefined ? 'GET' : 'POST', path, body)
       if (answer.statusCode >= 400) return refusalOf(answer)
       return { ok: true, body: { bytes: answer.rawPayload, contentType: String(answer.headers['content-type']) } }
     },
