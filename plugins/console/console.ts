@@ -11,6 +11,7 @@ import { connectPages } from './pages/connect.ts'
 import { developersPages } from './pages/developers.ts'
 import { dispatchDocumentPages } from './pages/dispatch-document.ts'
 import { dispatchPages } from './pages/dispatch.ts'
+import { dispatchesRetryPages } from './pages/dispatches-retry.ts'
 import { dispatchesPage } from './pages/dispatches.ts'
 import { errorPage, type Failure } from './pages/errors.ts'
 import { homePage } from './pages/home.ts'
@@ -65,6 +66,7 @@ export const consolePlugin: FastifyPluginAsync<SessionOptions> = async (app, { s
   app.get('/*', (request, reply) => show({ status: 404, requestId: request.id }, request, reply))
   await app.register(homePage)
   await app.register(dispatchesPage)
+  await app.register(dispatchesRetryPages)
   await app.register(dispatchPages)
   await app.register(dispatchDocumentPages)
   await app.register(providersPage)

@@ -1,6 +1,8 @@
+import { sql } from 'kysely'
 import { chromium } from 'playwright-core'
 import t from 'tap'
 import { languages } from '../../plugins/console/language/language.ts'
+import { until } from '../core/work/support.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { admin, invoiceRequest, startService } from '../support/service.ts'
 import { chromiumPath, isAccessible } from './support/chromium.ts'
@@ -9,7 +11,7 @@ import { openConsole } from './support/console.ts'
 const { en } = languages
 const service = await startService(t)
 const { send, url } = service
-const { open, signIn } = openConsole(service)
+const { open, post, signIn } = openConsole(service)
 // As root, Chromium starts without its sandbox only. It loads the pages of this test, and nothing else.
 const browser = chromiumPath === undefined ? undefined : await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox'] })
 t.teardown(() => browser?.close())
@@ -17,6 +19,11 @@ const acme = await service.company('acme', { credits: 100 })
 const other = await service.company('other')
 const [cookie, theirs] = [await signIn(acme.admin), await signIn(other.admin)]
 const { body: invoice } = await send('POST', '/api/invoicing', { body: invoiceRequest() }, acme.admin)
+
+/** The lines of a CSV file whose cells have no line breaks, behind its byte order mark. */
+function linesIn (file: string): string[] {
+  return file.replace(/^\uFEFF/, '').split('\r\n')
+}
 
 /** Uploads a file, and answers its dispatch. */
 async function upload (name: string, type: string, content: string): Promise<any> {
@@ -71,6 +78,92 @@ await t.test('what its author could make run is a text in a sandbox; what no bro
   t.equal((await open(`/dispatches/${String(dispatchId)}/documents/${String(id)}`, asDemo)).status, 404)
 })
 
+await t.test('the dispatches of a filter are a CSV file, in which nothing is a formula', async (t) => {
+  const formula = '=HYPERLINK("https://evil.example","x")'
+  const { body } = await send('POST', '/api/invoicing', {
+    body: invoiceRequest({ customer: { name: formula } }, { metadata: { note: 'a "quoted" text' } })
+  }, acme.admin)
+  const path = `/dispatches.csv?recipient=${encodeURIComponent(formula)}`
+  const { status, headers, body: file } = await open(path, cookie)
+  t.equal(status, 200)
+  has(t, Object.fromEntries(headers), {
+    'content-type': 'text/csv; charset=utf-8',
+    'content-disposition': 'attachment; filename="dispatches.csv"',
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'no-store'
+  })
+  const [head = '', row = '', ...more] = linesIn(file)
+  t.ok(head.startsWith('"dispatchId","services","status"'))
+  t.same(more, [''])
+  t.ok(row.startsWith(`"${String(body.dispatchId)}","invoicing","succeeded","","'=HYPERLINK(""https://evil.example"",""x"")"`))
+  t.ok(row.endsWith('"{""note"":""a \\""quoted\\"" text""}"'), row)
+  t.equal(linesIn((await open(path, theirs)).body).length, 2, 'nothing of another company')
+  t.equal((await open('/dispatches.csv?from=never', cookie)).status, 400, 'what the API refuses is no file')
+  t.equal((await open('/dispatches.csv', '')).status, 303)
+  contains(t, (await open('/dispatches?service=sms&status=failed', cookie)).body, en.noneFiltered)
+  contains(t, (await open('/dispatches?service=invoicing', cookie)).body, 'href="/console/dispatches.csv?service=invoicing"')
+})
+
+await t.test('an export reads page after page; the longest ends with a line that says so', async (t) => {
+  const { owner } = service.app.get('database')
+  const many = await service.company('many')
+  const asMany = await signIn(many.admin)
+  const add = (count: number): Promise<unknown> =>
+    sql`insert into audit (company_id, action, object_kind, object_id, facts, at)
+      select ${many.companyId}, 'test.copied', 'test', n::text, '{}', now() from generate_series(1, ${count}::int) n`.execute(owner)
+  await add(250)
+  const some = linesIn((await open('/audit.csv?action=test.copied', asMany)).body)
+  t.same(some.slice(1, -1).map((row) => row.split(',')[2]), Array.from({ length: 250 }, (_, index) => `"test/${250 - index}"`))
+  await add(9751)
+  const all = linesIn((await open('/audit.csv?action=test.copied', asMany)).body)
+  t.equal(all.length, 10_003)
+  t.equal(all.at(-2), `"${en.exportCut.replace('{most}', '10000')}"`)
+})
+
+await t.test('the audit log of a filter is a CSV file too', async (t) => {
+  await send('POST', '/api/v1/keys', { body: { name: '@cmd', mode: 'test' } }, acme.admin)
+  const { status, headers, body } = await open('/audit.csv?action=key.created', cookie)
+  t.equal(status, 200)
+  t.equal(headers.get('content-disposition'), 'attachment; filename="audit.csv"')
+  const [head, row = '', ...more] = linesIn(body)
+  t.equal(head, '"at","action","object","userId","impersonatorId","keyId","address","facts"')
+  t.same(more, [''])
+  contains(t, row, /,"key\.created","key\/[\da-f-]{36}",\d+,"","","[\d.:a-f]+","\{.*""name"":""@cmd""/)
+  t.equal((await open('/audit.csv', await signIn(acme.member))).status, 403)
+  lacks(t, (await open('/audit.csv', theirs)).body, '@cmd')
+  contains(t, (await open('/audit?action=key.created', cookie)).body, 'href="/console/audit.csv?action=key.created"')
+})
+
+await t.test('all that failed of a filter is shown first, then retried; a form that is sent again retries nothing', async (t) => {
+  const fail = async (number: string, reference: string): Promise<string> =>
+    (await send('POST', '/api/invoicing', { body: invoiceRequest({ number }, { invoicing: { reference } }) }, acme.admin)).body.dispatchId
+  const failed = [await fail('R-1', 'reject'), await fail('R-1', 'reject')]
+  const apart = await fail('R-2', 'reject')
+  const path = '/dispatches/retry?invoiceNumber=R-1'
+  const page = await open(path, cookie)
+  contains(t, page.body, en.retryAllCount.replace('{n}', '2'))
+  const chosen = [...(page.body as string).matchAll(/name="dispatch" value="([^"]+)"/g)].map(([, value]) => value ?? '')
+  t.same(chosen.map((value) => value.split(' ', 1)[0]).sort(), [...failed].sort())
+  const retriesOf = async (id: string): Promise<number> =>
+    (await send('GET', `/api/v1/dispatches/${id}/events?limit=100`, {}, acme.admin)).body.data.filter(({ kind }: { kind: string }) =>
+      kind === 'resumed'
+    ).length
+  const ended = async (id: string): Promise<boolean> =>
+    (await send('GET', `/api/v1/dispatches/${id}`, {}, acme.admin)).body.status === 'failed'
+  const fields = chosen.map((value): [string, string] => ['dispatch', value])
+  t.equal((await post('/dispatches/retry', fields, cookie, { 'sec-fetch-site': 'cross-site' })).status, 403)
+  lacks(t, (await post('/dispatches/retry', fields, theirs)).body, en.retryAllDone.replace('{n}', '2'))
+  t.equal(await retriesOf(failed[0]!), 0, 'by nobody else')
+  const done = await post('/dispatches/retry', fields, cookie)
+  contains(t, done.body, en.retryAllDone.replace('{n}', '2'))
+  for (const id of failed) await until('it has failed again', () => ended(id), 20)
+  const again = await post('/dispatches/retry', fields, cookie)
+  contains(t, again.body, en.retryAllDone.replace('{n}', '0'))
+  contains(t, again.body, en.retryAllChanged)
+  t.same(await Promise.all([...failed, apart].map(retriesOf)), [1, 1, 0])
+  contains(t, (await open('/dispatches/retry?invoiceNumber=none', cookie)).body, en.retryAllNone)
+})
+
 if (browser === undefined) t.pass('there is no Chromium on this machine', { skip: true })
 else {
   for (const [locale, colorScheme, width] of [['en', 'light', 1280], ['fr', 'dark', 360]] as const) {
@@ -83,7 +176,9 @@ else {
       await page.fill('#email', acme.admin.email)
       await page.fill('#password', acme.admin.password)
       await page.click('main button')
-      for (const path of [`/console/dispatches/${String(invoice.dispatchId)}`]) {
+      for (const path of [`/console/dispatches/${String(invoice.dispatchId)}`, '/console/dispatches', '/console/dispatches/retry',
+        '/console/audit'])
+      {
         await page.goto(path)
         await isAccessible(t, page, path)
         t.ok(await page.evaluate<number>('document.documentElement.scrollWidth') <= width, `${path} fits`)

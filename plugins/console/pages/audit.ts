@@ -2,23 +2,33 @@ import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { textField } from '../form/fields.ts'
 import { fill, type Words } from '../language/language.ts'
-import { type AuditView, withQuery } from '../session/api.ts'
+import { ApiRefused, type AuditView, withQuery } from '../session/api.ts'
 import { visitOf } from '../session/visit.ts'
+import { type Columns, mostRows, sendCsv } from './export.ts'
 import { notice, page, sentences, table, time } from './layout.ts'
 
+type Query = Readonly<Record<string, unknown>>
 type Filter = Readonly<Record<typeof fields[number], string>>
 
 const fields = ['companyId', 'object', 'userId', 'action', 'from', 'to', 'cursor'] as const
 
+const columns: Columns<AuditView> = {
+  at: ({ at }) => at,
+  action: ({ action }) => action,
+  object: ({ object: { kind, id } }) => `${kind}/${id}`,
+  userId: ({ author }) => author?.userId,
+  impersonatorId: ({ author }) => author?.impersonatorId,
+  keyId: ({ author }) => author?.keyId,
+  address: ({ address }) => address,
+  facts: ({ facts }) => JSON.stringify(facts)
+}
+
 /** Who changed what: of the company for its admins, of any company for operators. */
 export const auditPage: FastifyPluginCallback = (app, _options, done) => {
-  app.get<{ Querystring: Readonly<Record<string, unknown>> }>('/audit', async (request, reply) => {
+  app.get<{ Querystring: Query }>('/audit', async (request, reply) => {
     const visit = visitOf(request)
     const { words, api, actor: { role } } = visit
-    const filter = Object.fromEntries(fields.map((name) => {
-      const value = request.query[name]
-      return [name, typeof value === 'string' ? value.trim() : '']
-    })) as Filter
+    const filter = filterOf(request.query)
     const answer = await api.send<{ data: AuditView[], nextCursor: string | null }>('GET',
       withQuery('/api/v1/audit', { ...filter, limit: '50' }))
     const main = html`<section aria-label="${words.filter}">${form(words, filter, role === 'operator')}</section>
@@ -29,7 +39,25 @@ ${
     }`
     return reply.code(answer.ok ? 200 : answer.status).page(page(visit, { title: words.audit, section: 'company', main }))
   })
+
+  app.get<{ Querystring: Query }>('/audit.csv', async (request, reply) => {
+    const [visit, filter] = [visitOf(request), filterOf(request.query)]
+    const sent = await sendCsv<AuditView>(visit, reply, {
+      name: 'audit',
+      read: (cursor) => visit.api.send('GET', withQuery('/api/v1/audit', { ...filter, limit: '100', cursor })),
+      columns
+    })
+    if (!sent.ok) throw new ApiRefused(sent)
+    return sent.body
+  })
   done()
+}
+
+function filterOf (query: Query): Filter {
+  return Object.fromEntries(fields.map((name) => {
+    const value = query[name]
+    return [name, typeof value === 'string' ? value.trim() : '']
+  })) as Filter
 }
 
 function form (words: Words, filter: Filter, ofAnyCompany: boolean): Html {
@@ -59,7 +87,10 @@ function list (words: Words, entries: readonly AuditView[], next: string | null,
   const more = next === null
     ? html``
     : html`<hr><p><a href="${withQuery('/console/audit', { ...filter, cursor: next })}" rel="next">${words.older}</a></p>`
-  return html`${table(words.audit, [words.auditAt, words.action, words.auditObject, words.auditAuthor, words.details], rows)}${more}`
+  return html`${table(words.audit, [words.auditAt, words.action, words.auditObject, words.auditAuthor, words.details], rows)}${more}
+<hr><div class="actions"><a class="button second" href="${
+    withQuery('/console/audit.csv', { ...filter, cursor: '' })
+  }">${words.export}</a><span class="quiet">${fill(words.exportMost, { most: mostRows })}</span></div>`
 }
 
 function authorOf (words: Words, author: AuditView['author'], filter: Filter): Html {

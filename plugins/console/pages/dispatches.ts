@@ -1,19 +1,37 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { choiceField, textField } from '../form/fields.ts'
-import { wordFor, type Words } from '../language/language.ts'
-import { type DispatchView, withQuery } from '../session/api.ts'
+import { fill, wordFor, type Words } from '../language/language.ts'
+import { ApiRefused, type DispatchView, withQuery } from '../session/api.ts'
 import { visitOf } from '../session/visit.ts'
+import { type Columns, mostRows, sendCsv } from './export.ts'
 import { badge, notice, page, sentences, table, time } from './layout.ts'
 
 type Query = Readonly<Record<string, unknown>>
-type Filter = Readonly<Record<typeof fields[number], string>>
+export type Filter = Readonly<Record<typeof fields[number], string>>
 
 /** What the list is filtered by, as the API calls it. All of it stands in the address of the page. */
 const fields = ['status', 'service', 'invoiceNumber', 'recipient', 'from', 'to', 'deferred', 'cursor'] as const
 
 const statuses = ['queued', 'running', 'succeeded', 'failed', 'partial', 'uncertain', 'cancelled']
 const services = ['invoicing', 'esign', 'postal', 'sms', 'email', 'file', 'upload']
+
+const columns: Columns<DispatchView> = {
+  dispatchId: ({ dispatchId }) => dispatchId,
+  services: ({ services }) => services.join(' '),
+  status: ({ status }) => status,
+  test: ({ test }) => test === true ? 'true' : '',
+  recipient: ({ recipient }) => recipient,
+  documentType: ({ documentType }) => documentType,
+  documentNumber: ({ documentNumber }) => documentNumber,
+  createdAt: ({ createdAt }) => createdAt,
+  finishedAt: ({ finishedAt }) => finishedAt,
+  creditsCharged: ({ creditsCharged }) => creditsCharged,
+  providers: ({ steps }) => steps.flatMap(({ providerName }) => providerName ?? []).join(' '),
+  error: ({ steps }) => steps.find(({ error }) => error !== undefined)?.error?.message,
+  requestId: ({ requestId }) => requestId,
+  metadata: ({ metadata }) => JSON.stringify(metadata)
+}
 
 /** The dispatches of the company, filtered, a page at a time; an id leads to its dispatch. */
 export const dispatchesPage: FastifyPluginCallback = (app, _options, done) => {
@@ -29,6 +47,17 @@ export const dispatchesPage: FastifyPluginCallback = (app, _options, done) => {
 <section aria-label="${words.dispatches}">${found}</section>`
     return reply.code(answer.ok ? 200 : answer.status).page(page(visit, { title: words.dispatches, section: 'dispatches', main }))
   })
+
+  app.get<{ Querystring: Query }>('/dispatches.csv', async (request, reply) => {
+    const [visit, filter] = [visitOf(request), filterOf(request.query)]
+    const sent = await sendCsv<DispatchView>(visit, reply, {
+      name: 'dispatches',
+      read: (cursor) => visit.api.send('GET', withQuery('/api/v1/dispatches', { ...filter, limit: '100', cursor })),
+      columns
+    })
+    if (!sent.ok) throw new ApiRefused(sent)
+    return sent.body
+  })
   done()
 }
 
@@ -40,7 +69,8 @@ function isId (text: string): boolean {
   return /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text)
 }
 
-function filterOf (query: Query): Filter {
+/** The filter in the address of a page. */
+export function filterOf (query: Query): Filter {
   return Object.fromEntries(fields.map((name) => [name, textOf(query[name])])) as Filter
 }
 
@@ -73,11 +103,25 @@ function list (words: Words, { data, nextCursor }: { data: DispatchView[], nextC
       isFiltered ? html`` : html`<p><a href="/docs">${words.stepSend}</a></p>`
     }`
   }
-  const head = [words.dispatch, words.status, words.recipient, words.number, words.created]
   const next = nextCursor === null
     ? html``
     : html`<hr><p><a href="${withQuery('/console/dispatches', { ...filter, cursor: nextCursor })}" rel="next">${words.older}</a></p>`
-  return html`${table(words.dispatches, head, data.map((dispatch) => row(words, dispatch)))}${next}`
+  return html`${dispatchTable(words, data)}${next}${whole(words, filter)}`
+}
+
+/** What can be done with all dispatches of a filter. */
+function whole (words: Words, filter: Filter): Html {
+  const all = { ...filter, cursor: '' }
+  return html`<hr><div class="actions"><a class="button second" href="${withQuery('/console/dispatches.csv', all)}">${words.export}</a>${
+    filter.status === '' || filter.status === 'failed'
+      ? html`<a class="button second" href="${withQuery('/console/dispatches/retry', all)}">${words.retryAll}</a>`
+      : html``
+  }<span class="quiet">${fill(words.exportMost, { most: mostRows })}</span></div>`
+}
+
+export function dispatchTable (words: Words, dispatches: readonly DispatchView[]): Html {
+  const head = [words.dispatch, words.status, words.recipient, words.number, words.created]
+  return table(words.dispatches, head, dispatches.map((dispatch) => row(words, dispatch)))
 }
 
 function row (
