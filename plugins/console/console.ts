@@ -19,6 +19,7 @@ import { marketplacePage } from './pages/marketplace.ts'
 import { operationPage } from './pages/operation.ts'
 import { providerPages } from './pages/provider.ts'
 import { providersPage } from './pages/providers.ts'
+import { sendPages } from './pages/send.ts'
 import { sessionsPages } from './pages/sessions.ts'
 import { switchPages } from './pages/switch.ts'
 import { templateDifferencePage } from './pages/template-difference.ts'
@@ -74,6 +75,7 @@ export const consolePlugin: FastifyPluginAsync<SessionOptions> = async (app, { s
   await app.register(connectPages)
   await app.register(tryPages)
   await app.register(switchPages)
+  await app.register(sendPages)
   await app.register(templatesPage)
   await app.register(templatePages)
   await app.register(templateEditorPages)

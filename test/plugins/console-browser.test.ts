@@ -25,7 +25,7 @@ async function inBrowser (executablePath: string): Promise<void> {
     `/console/dispatches/${String(doubtful.dispatchId)}`, '/console/providers', '/console/providers/smtp', '/console/providers/universign',
     '/console/providers/smtp/try', '/console/services/email', '/console/services/email?to=smtp', '/console/sessions', '/console/nothing',
     '/console/templates', '/console/templates/1', '/console/templates/1?format=HTML', '/console/templates/1/difference?from=1&to=1',
-    '/console/templates/new?from=20']
+    '/console/templates/new?from=20', '/console/send', '/console/send?template=1', '/console/send?template=3&service=postal']
   // As root, Chromium starts without its sandbox only. It loads the pages of this test, and nothing else.
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
   t.teardown(() => browser.close())

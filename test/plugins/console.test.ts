@@ -326,7 +326,7 @@ await t.test('a page is in the language of the reader', async (t) => {
 await t.test('pages allow no script and no frame, load nothing from elsewhere, and are small', async (t) => {
   const cookie = await signIn()
   for (const path of ['/sign-in', '', '/dispatches', '/providers', '/providers/smtp', '/templates', '/templates/1', '/templates/new',
-    '/sessions', '/nothing'])
+    '/send', '/send?template=1', '/sessions', '/nothing'])
   {
     const { headers, body } = await open(path, path === '/sign-in' ? '' : cookie)
     const policy = headers.get('content-security-policy') ?? ''

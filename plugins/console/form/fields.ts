@@ -91,9 +91,9 @@ function described (field: Field): Html {
 /** The name of the hidden field of {@link onceField}. */
 const once = ':once'
 
-/** Makes a form count once, however often it is sent. */
-export function onceField (): Html {
-  return html`<input type="hidden" name="${once}" value="${randomUUID()}">`
+/** Makes a form count once, however often it is sent; with the key of a form that was sent, the two count as one. */
+export function onceField (key: string = randomUUID()): Html {
+  return html`<input type="hidden" name="${once}" value="${key}">`
 }
 
 /** The idempotency key of a form that was sent. */

@@ -2,60 +2,26 @@ import type { Json, JsonObject } from '@dispatch/common'
 import { type Html, html } from '../../html.ts'
 import { fill, type Words } from '../language/language.ts'
 import { checkField, choiceField, type Field, linesField, textField } from './fields.ts'
-
-/** A field of a settings schema, as far as a form needs it (JSON Schema). */
-type FieldSchema = {
-  type?: unknown
-  title?: string
-  description?: string
-  enum?: readonly Json[]
-  anyOf?: readonly { const?: Json }[]
-  items?: FieldSchema
-  properties?: Readonly<Record<string, FieldSchema>>
-  required?: readonly string[]
-  maxLength?: number
-  default?: Json
-  'x-secret'?: true
-}
-
-/** The schema of a provider's settings. */
-export type SettingsForm = { properties?: Readonly<Record<string, FieldSchema>>, required?: readonly string[] }
+import { choicesOf, type FieldSchema, isList, isObject, type Kind, kindOf, type SettingsForm } from './schema.ts'
 
 /** What the fields of a form hold: stored values, or what a person has just sent; and the API's sentences about them. */
 export type Filled = { values: JsonObject, problems: readonly { path: string, message: string }[] }
-
-type Kind = 'secret' | 'choice' | 'flag' | 'number' | 'texts' | 'group' | 'json' | 'text'
-
-function kindOf (schema: FieldSchema): Kind {
-  if (schema['x-secret'] === true) return 'secret'
-  if (choicesOf(schema) !== undefined) return 'choice'
-  if (schema.type === 'boolean') return 'flag'
-  if (schema.type === 'integer' || schema.type === 'number') return 'number'
-  if (schema.type === 'array') return schema.items?.type === 'string' ? 'texts' : 'json'
-  if (schema.type === 'object') return isFlat(schema) ? 'group' : 'json'
-  return schema.type === 'string' ? 'text' : 'json'
-}
-
-/** Whether an object has simple fields only, so that they can stand in the form themselves. */
-function isFlat ({ properties = {} }: FieldSchema): boolean {
-  const kinds = Object.values(properties).map(kindOf)
-  return kinds.length > 0 && kinds.every((kind) => kind !== 'group' && kind !== 'json')
-}
-
-function choicesOf ({ enum: values, anyOf = [] }: FieldSchema): readonly Json[] | undefined {
-  if (values !== undefined) return values
-  const literals = anyOf.flatMap(({ const: literal }) => literal === undefined ? [] : [literal])
-  return literals.length > 0 && literals.length === anyOf.length ? literals : undefined
-}
 
 /** The fields of a form: those of the schema in its order, the required ones first. */
 export function settingsFields (words: Words, form: SettingsForm, filled: Filled): Html {
   return fieldsOf(words, form, filled, { name: '', path: '/settings' })
 }
 
-type Place = { name: string, path: string }
+/** Where the fields of a form stand: how their names begin, and the pointer to them in the request. */
+export type Place = { name: string, path: string }
 
-function fieldsOf (words: Words, { properties = {}, required = [] }: SettingsForm, { values, problems }: Filled, place: Place): Html {
+/** The fields of a form at a place of it. */
+export function fieldsOf (
+  words: Words,
+  { properties = {}, required = [] }: SettingsForm,
+  { values, problems }: Filled,
+  place: Place
+): Html {
   const named = Object.entries(properties)
   const isRequired = (name: string): boolean => required.includes(name)
   const ordered = [...named.filter(([name]) => isRequired(name)), ...named.filter(([name]) => !isRequired(name))]
@@ -93,10 +59,11 @@ function fieldOf (words: Words, schema: FieldSchema, field: Field, value: Json |
   if (kind === 'secret') return secretField(words, schema, field, value)
   if (kind === 'group') {
     const values = isObject(value) ? value : {}
-    return html`<fieldset><legend>${field.label}</legend>${field.help === undefined ? html`` : html`<p class="help">${field.help}</p>`}${
+    return html`<fieldset><legend>${field.label}</legend>${helpAndFaults(field, { path, problems })}${
       fieldsOf(words, schema, { values, problems }, { name: `${field.name}.`, path })
     }</fieldset>`
   }
+  if (kind === 'rows') return rowsField(words, schema, field, value, { path, problems })
   const shown = { ...field, value: textOf(kind, value) }
   if (kind === 'choice') {
     const options = (choicesOf(schema) ?? []).map((choice) => ({ value: plain(choice), label: plain(choice) }))
@@ -109,9 +76,51 @@ function fieldOf (words: Words, schema: FieldSchema, field: Field, value: Json |
       none: isRequired && value !== undefined ? undefined : unset(words, schema)
     })
   }
-  if (kind === 'texts' || kind === 'json') return linesField(shown)
+  const isLong = kind === 'text' && (shown.value.includes('\n') || (schema.maxLength ?? 0) > severalLines)
+  if (kind === 'texts' || kind === 'json' || isLong) return linesField(shown)
   return textField({ ...shown, ...(kind === 'number' ? { type: 'number' } : {}) })
 }
+
+/** What belongs to a fieldset as a whole. */
+function helpAndFaults ({ help }: Field, { path, problems }: Pick<Rest, 'path' | 'problems'>): Html {
+  const own = problems.filter((problem) => problem.path === path)
+  return html`${help === undefined ? html`` : html`<p class="help">${help}</p>`}${
+    own.length === 0 ? html`` : html`<p class="wrong" lang="en">${own.map(({ message }) => message).join(' ')}</p>`
+  }`
+}
+
+/** A list of objects, line by line. The buttons send the form, which comes back with a line more or less. */
+function rowsField (
+  words: Words,
+  { items = {} }: FieldSchema,
+  field: Field,
+  value: Json | undefined,
+  { path, problems }: Pick<Rest, 'path' | 'problems'>
+): Html {
+  const { name, label } = field
+  const rows = isList(value) ? value : []
+  return html`<fieldset><legend>${label}</legend>${helpAndFaults(field, { path, problems })}
+<input type="hidden" name="${name}:rows" value="${String(rows.length)}">${
+    rows.map((row, index) => {
+      const at = { name: `${name}.${String(index)}.`, path: `${path}/${String(index)}` }
+      return html`<fieldset class="line"><legend>${fill(words.line, { n: index + 1 })}</legend>${
+        helpAndFaults({ name, label }, { path: at.path, problems })
+      }<div class="filters">${fieldsOf(words, items, { values: isObject(row) ? row : {}, problems }, at)}
+<div class="actions"><button class="second" name=":remove" value="${name}.${String(index)}" aria-label="${
+        fill(words.lineRemoveFull, { name: label, n: index + 1 })
+      }">${words.lineRemove}</button></div></div></fieldset>`
+    })
+  }${
+    rows.length < mostRows
+      ? html`<div class="actions"><button class="second" name=":add" value="${name}" aria-label="${
+        fill(words.lineAddFull, { name: label })
+      }">${words.lineAdd}</button></div>`
+      : html``
+  }</fieldset>`
+}
+
+/** The most lines of a list in a form. */
+export const mostRows = 100
 
 /** The words for no choice, with the value that then holds. */
 function unset (words: Words, { default: otherwise }: FieldSchema): string {
@@ -133,7 +142,7 @@ const severalLines = 1000
 
 function textOf (kind: Kind, value: Json | undefined): string {
   if (value === undefined || value === null) return ''
-  if (kind === 'texts' && Array.isArray(value)) return value.map(String).join('\n')
+  if (kind === 'texts' && isList(value)) return value.map(String).join('\n')
   return plain(value, 2)
 }
 
@@ -159,6 +168,7 @@ function readField (schema: FieldSchema, name: string, body: URLSearchParams): J
     const values = readSettings(schema, body, `${name}.`)
     return Object.keys(values).length === 0 ? undefined : values
   }
+  if (kind === 'rows') return readRows(schema.items ?? {}, name, body)
   const text = (body.get(name) ?? '').replaceAll('\r\n', '\n')
   if (kind === 'secret' && text === '') return body.get(`${name}:delete`) === 'true' ? null : undefined
   if (kind === 'secret') return text
@@ -168,6 +178,16 @@ function readField (schema: FieldSchema, name: string, body: URLSearchParams): J
   return kind === 'text' ? text.trim() : readJson(text.trim())
 }
 
+/** The lines that were sent, without the one to be removed, and with a new one where that was asked for. */
+function readRows (items: FieldSchema, name: string, body: URLSearchParams): Json | undefined {
+  const sent = Number(body.get(`${name}:rows`))
+  const count = Number.isInteger(sent) ? Math.min(Math.max(sent, 0), mostRows) : 0
+  const rows = Array.from({ length: count }, (_, index) => readSettings(items, body, `${name}.${String(index)}.`))
+    .filter((_, index) => body.get(':remove') !== `${name}.${String(index)}`)
+  const all = body.get(':add') === name ? [...rows, {}] : rows
+  return all.length === 0 ? undefined : all
+}
+
 function readJson (text: string): Json {
   try {
     return JSON.parse(text) as Json
@@ -175,8 +195,4 @@ function readJson (text: string): Json {
     if (error instanceof SyntaxError) return text
     throw error
   }
-}
-
-function isObject (value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -9,6 +9,7 @@ export type Content = {
   section?:
     | 'home'
     | 'dispatches'
+    | 'send'
     | 'templates'
     | 'providers'
     | 'marketplace'
@@ -26,11 +27,11 @@ export function page (visit: Visit, { title, section, main }: Content): Html {
   const entry = (name: NonNullable<Content['section']>, path: string): Html =>
     html`<a href="${path}"${name === section ? currentEntry : none}>${words[name]}</a>`
   const header = html`<nav aria-label="${words.menu}">
-${entry('home', '/console')}${entry('dispatches', '/console/dispatches')}${entry('templates', '/console/templates')}${
-    entry('providers', '/console/providers')
-  }${role === 'member' ? none : entry('marketplace', '/console/marketplace')}${entry('developers', '/console/developers')}${
-    role === 'admin' ? entry('company', '/console/company') : none
-  }${
+${entry('home', '/console')}${entry('dispatches', '/console/dispatches')}${entry('send', '/console/send')}${
+    entry('templates', '/console/templates')
+  }${entry('providers', '/console/providers')}${role === 'member' ? none : entry('marketplace', '/console/marketplace')}${
+    entry('developers', '/console/developers')
+  }${role === 'admin' ? entry('company', '/console/company') : none}${
     role === 'operator' ? html`${entry('companies', '/console/companies')}${entry('operation', '/console/operation')}` : none
   }<a href="/docs">${words.documentation}</a>
 </nav>

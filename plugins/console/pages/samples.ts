@@ -20,7 +20,13 @@ const recipient = { name: 'Ada Lovelace', address: '1 rue de la Paix', city: 'Pa
 
 const samples: Readonly<Record<string, JsonObject>> = {
   invoicing: { documentType: 'INVOICE', template },
-  esign: { template, signers: [{ email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace' }] },
+  esign: {
+    template,
+    signers: [
+      { email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace' },
+      { email: 'grace@example.com', firstName: 'Grace', lastName: 'Hopper' }
+    ]
+  },
   postal: { template, postal: { recipient } },
   sms: { sms: { phoneNumber: '+33612345678', message: 'Hello' } },
   email: { email: { from: 'demo@example.com', to: ['ada@example.com'], subject: 'Hello', body: 'Hello, Ada.' } },

@@ -96,8 +96,8 @@ function summary (words: Words, template: TemplateDetail, isAdmin: boolean): Htm
 ${documentType === undefined ? html`` : html`<dt>${words.documentType}</dt><dd>${documentType}</dd>`}
 <dt>${words.templateLanguages}</dt><dd>${languages.length === 0 ? locale : languages.join(', ')}</dd>
 <dt>${words.templateOwner}</dt><dd>${isOwn ? words.templateOwn : words.templateShared}</dd></dl>${
-    isAdmin ? whatToDo(words, template, edited) : html``
-  }</section>`
+    status === 'published' ? html`<hr><p><a href="/console/send?template=${String(id)}">${words.sendWith}</a></p>` : html``
+  }${isAdmin ? whatToDo(words, template, edited) : html``}</section>`
 }
 
 function whatToDo (words: Words, template: TemplateDetail, edited: string): Html {

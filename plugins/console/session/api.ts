@@ -5,7 +5,7 @@ import { injectAs } from '../../hooks/principal.ts'
 export type { AdapterDetail, AdapterView, AuditView, CallbackSecrets, CallbackView, CatalogView, CheckView, CompanyView, ConfigurationView,
   ConnectView, CreditsView, DispatchView, DryRunView, ErrorBody, EventView, KeyView, MyConfig, NewCallbackSecret, NewKeyView, ProcessView,
   ProviderView, QueueView, SessionView, SettingsView, StatisticsView, TemplateAnswer, TemplateDetail, TemplateView, UserView,
-  VersionView } from '@dispatch/core'
+  ValidationResponse, VersionView } from '@dispatch/core'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 

@@ -1,0 +1,56 @@
+import type { Json, JsonObject } from '@dispatch/common'
+
+/** A field of a form's schema, as far as a form needs it (JSON Schema). */
+export type FieldSchema = {
+  type?: unknown
+  title?: string
+  description?: string
+  enum?: readonly Json[]
+  anyOf?: readonly { const?: Json }[]
+  items?: FieldSchema
+  properties?: Readonly<Record<string, FieldSchema>>
+  required?: readonly string[]
+  maxLength?: number
+  default?: Json
+  'x-secret'?: true
+  /** A list of flat objects that stands in the form line by line. */
+  'x-rows'?: true
+}
+
+/** The schema of a provider's settings. */
+export type SettingsForm = { properties?: Readonly<Record<string, FieldSchema>>, required?: readonly string[] }
+
+export type Kind = 'secret' | 'choice' | 'flag' | 'number' | 'texts' | 'group' | 'rows' | 'json' | 'text'
+
+/** How a field stands in a form; `json`: too deep for one. */
+export function kindOf (schema: FieldSchema): Kind {
+  if (schema['x-secret'] === true) return 'secret'
+  if (choicesOf(schema) !== undefined) return 'choice'
+  if (schema.type === 'boolean') return 'flag'
+  if (schema.type === 'integer' || schema.type === 'number') return 'number'
+  if (schema['x-rows'] === true) return 'rows'
+  if (schema.type === 'array') return schema.items?.type === 'string' ? 'texts' : 'json'
+  if (schema.type === 'object') return isFlat(schema) ? 'group' : 'json'
+  return schema.type === 'string' ? 'text' : 'json'
+}
+
+/** Whether an object has simple fields only, so that they can stand in the form themselves. */
+function isFlat ({ properties = {} }: FieldSchema): boolean {
+  const kinds = Object.values(properties).map(kindOf)
+  return kinds.length > 0 && kinds.every((kind) => kind !== 'group' && kind !== 'rows' && kind !== 'json')
+}
+
+/** The values of a field that is one of a few. */
+export function choicesOf ({ enum: values, anyOf = [] }: FieldSchema): readonly Json[] | undefined {
+  if (values !== undefined) return values
+  const literals = anyOf.flatMap(({ const: literal }) => literal === undefined ? [] : [literal])
+  return literals.length > 0 && literals.length === anyOf.length ? literals : undefined
+}
+
+export function isObject (value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function isList (value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value)
+}

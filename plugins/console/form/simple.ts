@@ -1,0 +1,111 @@
+import type { Json, JsonObject } from '@dispatch/common'
+import { type FieldSchema, isList, isObject, kindOf, type SettingsForm } from './schema.ts'
+import { mostRows } from './settings.ts'
+
+/** A form for data, and the fields that only JSON can give: their schema is elsewhere, and the sample does not have them. */
+export type DataForm = { form: SettingsForm, leftOut: readonly string[] }
+
+/** How deep references are followed. A schema may refer to itself. */
+const deepest = 6
+
+/**
+ * The form for data of a schema. Where that refers to a schema elsewhere, the sample says what stands there. Undefined where no form can
+ * be made: there are no fields, or their names cannot be those of a form.
+ */
+export function dataForm (schema: JsonObject, sample: JsonObject): DataForm | undefined {
+  const read = readField(schema, sample, { root: schema, depth: 0 })
+  const { properties = {}, required = [] } = read
+  const named = Object.entries(properties)
+  const known = named.filter(([, field]) => field.type !== undefined || kindOf(field) === 'choice')
+  if (known.length === 0 || !hasPlainNames(read)) return undefined
+  const leftOut = named.filter((entry) => !known.includes(entry)).map(([name]) => name)
+  return { form: { properties: Object.fromEntries(known), required }, leftOut }
+}
+
+/** Names are joined by dots in a form. */
+function hasPlainNames ({ properties = {}, items }: FieldSchema): boolean {
+  return Object.entries(properties).every(([name, field]) => /^[\w-]+$/.test(name) && hasPlainNames(field)) &&
+    (items === undefined || hasPlainNames(items))
+}
+
+type Within = { root: JsonObject, depth: number }
+
+function readField (schema: Json | undefined, sample: Json | undefined, { root, depth }: Within): FieldSchema {
+  const found = followed(schema, { root, depth })
+  const type = typeOf(found, sample)
+  const within = { root, depth: depth + 1 }
+  const field = { ...textsOf(found), ...type === undefined ? {} : { type } }
+  if (type === 'object' && depth < deepest) return { ...field, ...membersOf(found, objectOf(sample), within) }
+  if (type !== 'array' || depth >= deepest) return field
+  const items = readField(found['items'], isList(sample) ? together(sample) : undefined, within)
+  return { ...field, items, ...kindOf(items) === 'group' ? { 'x-rows': true } : {} }
+}
+
+function membersOf (schema: JsonObject, sample: JsonObject, within: Within): Pick<FieldSchema, 'properties' | 'required'> {
+  const { properties, required: demanded } = schema
+  const declared = objectOf(properties)
+  const required = isList(demanded) ? demanded.filter((name) => typeof name === 'string') : []
+  // The database keeps the order of lists, not of properties.
+  const names = [...new Set([...required, ...Object.keys(declared), ...Object.keys(sample)])]
+  return { properties: Object.fromEntries(names.map((name) => [name, readField(declared[name], sample[name], within)])), required }
+}
+
+/** A schema with what its references within the same schema say. Keywords beside a reference go before it. */
+function followed (schema: Json | undefined, { root, depth }: Within): JsonObject {
+  const { $ref: reference, ...own } = objectOf(schema)
+  if (typeof reference !== 'string' || !/^#(\/|$)/.test(reference) || depth > deepest) return own
+  const target = reference.split('/').slice(1).reduce<Json | undefined>((place, step) => {
+    const name = step.replaceAll('~1', '/').replaceAll('~0', '~')
+    return Object.hasOwn(objectOf(place), name) ? objectOf(place)[name] : undefined
+  }, root)
+  return { ...followed(target, { root, depth: depth + 1 }), ...own }
+}
+
+/** The type of a field: as the schema says, or as its sample is, or the first of several. Undefined: nothing tells. */
+function typeOf (schema: JsonObject, sample: Json | undefined): string | undefined {
+  const declared = schema['type']
+  if (typeof declared === 'string') return declared
+  if (sample !== undefined && sample !== null) return isList(sample) ? 'array' : typeof sample
+  const several = isList(declared) ? declared : []
+  const alternatives = [schema['anyOf'], schema['oneOf']].flatMap((all) => isList(all) ? all : [])
+  const types = [...several, ...alternatives.map((one) => objectOf(one)['type'])]
+  return types.find((type): type is string => typeof type === 'string' && type !== 'null')
+}
+
+function textsOf (schema: JsonObject): FieldSchema {
+  const { title, description, maxLength, enum: values } = schema
+  return {
+    ...typeof title === 'string' ? { title } : {},
+    ...typeof description === 'string' ? { description } : {},
+    ...typeof maxLength === 'number' ? { maxLength } : {},
+    ...isList(values) ? { enum: values } : {}
+  }
+}
+
+/** One item that has what any of them has. */
+function together (items: readonly Json[]): Json | undefined {
+  const [first] = items
+  return first !== undefined && Object.keys(objectOf(first)).length > 0 ? Object.assign({}, ...items.map(objectOf)) as JsonObject : first
+}
+
+function objectOf (value: Json | undefined): JsonObject {
+  return isObject(value) ? value : {}
+}
+
+/** Whether a form shows all of these data, so that none are lost in it. */
+export function fits ({ properties = {} }: SettingsForm, data: JsonObject): boolean {
+  return Object.entries(data).every(([name, value]) => {
+    const field = Object.hasOwn(properties, name) ? properties[name] : undefined
+    return field !== undefined && isShown(field, value)
+  })
+}
+
+function isShown (field: FieldSchema, value: Json): boolean {
+  const kind = kindOf(field)
+  if (kind === 'group') return isObject(value) && fits(field, value)
+  if (kind === 'rows') {
+    return isList(value) && value.length <= mostRows && value.every((row) => isObject(row) && fits(field.items ?? {}, row))
+  }
+  if (kind === 'texts') return isList(value) && value.every((text) => typeof text === 'string' && !text.includes('\n'))
+  return kind === 'json' || typeof value !== 'object'
+}

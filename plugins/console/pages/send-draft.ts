@@ -1,0 +1,115 @@
+import type { JsonObject } from '@dispatch/common'
+import { objectIn } from '../form/json.ts'
+import { readSettings } from '../form/settings.ts'
+import { type DataForm, dataForm, fits } from '../form/simple.ts'
+import { type ProviderView, type TemplateDetail, withQuery } from '../session/api.ts'
+import type { Visit } from '../session/visit.ts'
+import { beginningOf, serviceForms } from './send-forms.ts'
+import { pretty } from './template.ts'
+
+/** What stands in the form. */
+export type Draft = {
+  template: TemplateDetail
+  service: string
+  /** The fields of the service's object in the request. */
+  fields: JsonObject
+  /** The template's data: an object, or the text that should be one. */
+  data: JsonObject | string
+  /** The form of the data; undefined: they stand as JSON. */
+  form: DataForm | undefined
+  /** The data as JSON was asked for. */
+  asked: 'form' | 'json'
+  provider: string
+  sandbox: boolean
+  /** The installed providers of the service. */
+  providers: readonly string[]
+}
+
+type Begun = { template: string, service: string }
+
+/** The form of a template as it begins: with the sample. Throws `ApiRefused`. */
+export async function beginDraft (visit: Visit, { template: id, service: asked }: Begun): Promise<Draft> {
+  const { template, service, providers } = await readParts(visit, { template: id, service: asked })
+  const { sample, documentType } = template
+  const form = formFor(template, sample)
+  const fields = beginningOf(service, documentType)
+  return { template, service, providers, fields, data: sample, form, asked: 'form', provider: '', sandbox: false }
+}
+
+/** The form as it was sent. Throws `ApiRefused`. */
+export async function readDraft (visit: Visit, body: URLSearchParams): Promise<Draft> {
+  const textOf = (name: string): string => body.get(name) ?? ''
+  const parts = await readParts(visit, { template: textOf(':template'), service: textOf('of') })
+  const { template, service } = parts
+  const sent = dataForm(template.schema, template.sample)
+  const data = textOf(':as') === 'form' && sent !== undefined
+    ? { ...objectIn(textOf(':rest')), ...readSettings(sent.form, body, 'data.') }
+    : objectIn(textOf('json')) ?? textOf('json')
+  const asked = (body.get(':show') ?? textOf(':as')) === 'form' ? 'form' : 'json'
+  return {
+    ...parts,
+    fields: readSettings(serviceForms[service] ?? {}, body, 'request.'),
+    data,
+    form: asked === 'form' && typeof data === 'object' ? formFor(template, data) : undefined,
+    asked,
+    provider: textOf('provider'),
+    sandbox: textOf(':sandbox') === 'true'
+  }
+}
+
+async function readParts (
+  { api }: Visit,
+  { template: id, service: asked }: Begun
+): Promise<Pick<Draft, 'template' | 'service' | 'providers'>> {
+  const [template, { data }] = await Promise.all([
+    api.read<TemplateDetail>(withQuery(`/api/v1/templates/${encodeURIComponent(id)}`, {})),
+    api.read<{ data: ProviderView[] }>('/api/v1/providers')
+  ])
+  const service = Object.hasOwn(serviceForms, asked) ? asked : template.service
+  const providers = data.flatMap(({ state, code, services = {} }) =>
+    state === 'installed' && code !== undefined && Object.hasOwn(services, service) ? [code] : []
+  )
+  return { template, service, providers }
+}
+
+/** The form of a template, where it shows all of the data but those that it carries along. */
+function formFor ({ schema, sample }: TemplateDetail, data: JsonObject): DataForm | undefined {
+  const made = dataForm(schema, sample)
+  if (made === undefined) return undefined
+  return fits(made.form, shownOf(made, data)) ? made : undefined
+}
+
+/** The data that a form shows. */
+export function shownOf ({ form: { properties = {} } }: DataForm, data: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(data).filter(([name]) => Object.hasOwn(properties, name)))
+}
+
+/** The data that a form does not show, but carries along. */
+export function restOf ({ form: { properties = {} } }: DataForm, data: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(data).filter(([name]) => !Object.hasOwn(properties, name)))
+}
+
+/** The address of the API for a draft, without and with its query. */
+export function addressOf ({ service, sandbox }: Draft, action: '' | '/validate' = ''): string {
+  return withQuery(`/api/${encodeURIComponent(service)}${action}`, { sandbox: sandbox ? 'true' : undefined })
+}
+
+/** The body of the request. */
+export function requestOf ({ template: { id }, service, fields, data, provider }: Draft): JsonObject {
+  return {
+    template: { id, data },
+    ...Object.keys(fields).length === 0 ? {} : { [service]: fields },
+    ...provider === '' ? {} : { providerName: provider }
+  }
+}
+
+/** A command that sends the same, for a shell. The key is the reader's to fill in. */
+export function curlOf (draft: Draft, origin: string): string {
+  const quoted = (text: string): string => `'${text.replaceAll('\'', '\'\\\'\'')}'`
+  return [
+    `curl ${quoted(origin + addressOf(draft))}`,
+    `-H ${quoted('Authorization: Bearer YOUR_API_KEY')}`,
+    `-H ${quoted('Content-Type: application/json')}`,
+    `-d ${quoted(pretty(requestOf(draft)))}`
+  ].join(' \\\n  ')
+}

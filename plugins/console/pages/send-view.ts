@@ -1,0 +1,112 @@
+import type { Json } from '@dispatch/common'
+import { type Html, html } from '../../html.ts'
+import { checkField, choiceField, onceField } from '../form/fields.ts'
+import { fieldsOf, type Filled } from '../form/settings.ts'
+import { longTextField } from '../form/text.ts'
+import { fill, type Words } from '../language/language.ts'
+import type { TemplateView } from '../session/api.ts'
+import type { Visit } from '../session/visit.ts'
+import { page } from './layout.ts'
+import { curlOf, type Draft, restOf, shownOf } from './send-draft.ts'
+import { serviceForms } from './send-forms.ts'
+import { pretty } from './template.ts'
+
+/** What a page says of a form besides what stands in it. `once`: the number of the request, where a repeat must stay the same. */
+export type Shown = { said?: Html, problems?: Filled['problems'], once?: string | undefined, origin?: string }
+
+/** The choice of a template, and of the service. */
+export function choicePage (visit: Visit, templates: readonly TemplateView[]): Html {
+  const { words } = visit
+  const main = html`<section aria-labelledby="choose"><h2 id="choose">${words.sendChoose}</h2>${
+    templates.length === 0 ? html`<p>${words.sendNone}</p>` : html`<form method="get" action="/console/send">${
+      choiceField({
+        name: 'template',
+        label: words.sendTemplate,
+        options: templates.map(({ id, name, service, documentType }) => ({
+          value: String(id),
+          label: `${name} (${service}${documentType === undefined ? '' : `, ${documentType}`})`
+        }))
+      })
+    }${
+      choiceField({
+        name: 'service',
+        label: words.service,
+        none: words.sendOwnService,
+        options: Object.keys(serviceForms).map((value) => ({ value, label: value }))
+      })
+    }<div class="actions"><button>${words.sendOpen}</button></div></form>`
+  }</section>`
+  return page(visit, { title: words.send, section: 'send', main })
+}
+
+/** The form of a request. */
+export function draftPage (visit: Visit, draft: Draft, { said = html``, problems = [], once, origin = '' }: Shown): Html {
+  const { words } = visit
+  const { template: { id, name }, service } = draft
+  const main = html`<p><a href="/console/send">${words.sendChoose}</a></p>${said}
+<form method="post" action="/console/send" novalidate><button hidden formaction="/console/send/validate">${words.validate}</button>
+<input type="hidden" name=":template" value="${String(id)}"><input type="hidden" name="of" value="${service}">${onceField(once)}
+${aboutSection(words, draft, problems)}${dataSection(words, draft, problems)}
+<section aria-labelledby="preview"><h2 id="preview">${words.preview}</h2><div class="actions">
+<button class="second" formaction="/console/send/validate">${words.validate}</button>
+<button class="second" formaction="/console/send/preview" formtarget="document">${words.sendPreview}</button>
+<button formaction="/console/send/dispatch">${words.sendDo}</button></div><p class="quiet">${words.sendPreviewIntro}</p>
+<iframe name="document" title="${fill(words.previewOf, { name })}"></iframe></section></form>
+<section aria-labelledby="curl"><h2 id="curl">${words.sendCurl}</h2><p>${words.sendCurlIntro}</p>
+<pre>${curlOf(draft, origin)}</pre></section>`
+  return page({ ...visit, path: `/console/send?template=${String(id)}&service=${service}` }, {
+    title: fill(words.sendTitle, { name }),
+    section: 'send',
+    main
+  })
+}
+
+function aboutSection (words: Words, { service, fields, provider, providers, sandbox }: Draft, problems: Filled['problems']): Html {
+  return html`<section aria-labelledby="about"><h2 id="about">${words.sendAbout}: ${service}</h2>${
+    fieldsOf(words, serviceForms[service] ?? {}, { values: fields, problems }, { name: 'request.', path: `/${service}` })
+  }${
+    providers.length === 0 ? html`` : html`${
+      choiceField({
+        name: 'provider',
+        label: words.provider,
+        value: provider,
+        none: words.sendProviderUsual,
+        options: providers.map((value) => ({ value, label: value })),
+        wrong: problems.filter(({ path }) => path === '/providerName').map(({ message }) => message)
+      })
+    }${checkField({ name: ':sandbox', label: words.useSandbox, checked: sandbox })}`
+  }</section>`
+}
+
+const data = '/template/data'
+
+function dataSection (words: Words, draft: Draft, problems: Filled['problems']): Html {
+  return html`<section class="wide" aria-labelledby="data"><h2 id="data">${words.sendData}</h2><p class="quiet">${words.sendDataIntro}</p>${
+    draft.form === undefined || typeof draft.data === 'string' ? asJson(words, draft, problems) : asForm(words, draft, problems)
+  }</section>`
+}
+
+function asForm (words: Words, { form, data: values }: Draft, problems: Filled['problems']): Html {
+  if (form === undefined || typeof values === 'string') return html``
+  return html`<input type="hidden" name=":as" value="form"><input type="hidden" name=":rest" value="${
+    JSON.stringify(restOf(form, values))
+  }">${fieldsOf(words, form.form, { values: shownOf(form, values), problems }, { name: 'data.', path: data })}${
+    form.leftOut.length === 0 ? html`` : html`<p class="quiet">${fill(words.sendLeftOut, { names: form.leftOut.join(', ') })}</p>`
+  }
+<div class="actions"><button class="second" name=":show" value="json">${words.sendAsJson}</button></div>`
+}
+
+function asJson (words: Words, { data: value, asked }: Draft, problems: Filled['problems']): Html {
+  const own = problems.filter(({ path }) => path === data || path.startsWith(`${data}/`))
+  const text: Json = typeof value === 'string' ? value : pretty(value)
+  return html`<input type="hidden" name=":as" value="json">${
+    longTextField(words, {
+      name: 'json',
+      label: words.sendJson,
+      help: words.sendDataIntro,
+      value: text,
+      problems: own.map((problem) => ({ ...problem, path: `/json${problem.path.slice(data.length)}` }))
+    })
+  }${asked === 'form' ? html`<p class="quiet">${words.sendNoForm}</p>` : html``}
+<div class="actions"><button class="second" name=":show" value="form">${words.sendAsForm}</button></div>`
+}

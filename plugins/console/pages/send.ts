@@ -1,0 +1,78 @@
+import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
+import { html } from '../../html.ts'
+import { onceIn } from '../form/fields.ts'
+import { fill, type Words } from '../language/language.ts'
+import { ApiRefused, type Refusal, type TemplateView, type ValidationResponse } from '../session/api.ts'
+import { type Visit, visitOf } from '../session/visit.ts'
+import { notice, sentences } from './layout.ts'
+import { sendNoPreview, sendPreview } from './preview.ts'
+import { addressOf, beginDraft, type Draft, readDraft, requestOf } from './send-draft.ts'
+import { choicePage, draftPage, type Shown } from './send-view.ts'
+
+type Posted = { Body: URLSearchParams }
+
+/** The largest form, in bytes: data of 200,000 characters, of which many are escaped. */
+const bodyLimit = 2 * 1024 * 1024
+
+/** Sending a document: a template, its data in a form, a look at the document, and the dispatch. */
+export const sendPages: FastifyPluginCallback = (app, _options, done) => {
+  app.get<{ Querystring: Readonly<Record<string, unknown>> }>('/send', async (request, reply) => {
+    const visit = visitOf(request)
+    const textOf = (name: string): string => typeof request.query[name] === 'string' ? request.query[name] : ''
+    const chosen = { template: textOf('template'), service: textOf('service') }
+    if (chosen.template !== '') return show(request, reply, await beginDraft(visit, chosen))
+    const { data } = await visit.api.read<{ data: TemplateView[] }>('/api/v1/templates?status=published&limit=100')
+    return reply.page(choicePage(visit, data))
+  })
+
+  // Lines that come and go, and the data as JSON or as a form.
+  app.post<Posted>('/send', { bodyLimit }, async (request, reply) => show(request, reply, await readDraft(visitOf(request), request.body)))
+
+  app.post<Posted>('/send/validate', { bodyLimit }, async (request, reply) => {
+    const visit = visitOf(request)
+    const draft = await readDraft(visit, request.body)
+    const found = await visit.api.send<ValidationResponse>('POST', addressOf(draft, '/validate'), requestOf(draft))
+    return found.ok ? show(request, reply, draft, validated(visit.words, found.body)) : refused(request, reply, draft, found)
+  })
+
+  app.post<Posted>('/send/preview', { bodyLimit }, async (request, reply) => {
+    const visit = visitOf(request)
+    const { template: { id }, data } = await readDraft(visit, request.body)
+    const made = await visit.api.file(`/api/v1/templates/${String(id)}/preview`, { data })
+    if (made.ok) return sendPreview(reply, made.body)
+    return sendNoPreview(reply, made.status, [made.error.message, ...(made.error.details ?? []).map(({ message }) => message)])
+  })
+
+  app.post<Posted>('/send/dispatch', { bodyLimit }, async (request, reply) => {
+    const visit = visitOf(request)
+    const draft = await readDraft(visit, request.body)
+    const sent = await visit.api.send<{ dispatchId: string }>('POST', addressOf(draft), requestOf(draft), onceIn(request.body))
+    const dispatchId = sent.ok ? sent.body.dispatchId : sent.error.dispatchId
+    // What was recorded has a page that says how it ended.
+    if (dispatchId !== undefined) return reply.redirect(`/console/dispatches/${dispatchId}`, 303)
+    return sent.ok ? reply.redirect('/console/dispatches', 303) : refused(request, reply, draft, sent)
+  })
+  done()
+}
+
+function show (request: FastifyRequest, reply: FastifyReply, draft: Draft, shown: Shown = {}): FastifyReply {
+  return reply.page(draftPage(visitOf(request), draft, { ...shown, origin: `${request.protocol}://${request.host}` }), 'framing')
+}
+
+/** The form again, with everything in it. Where it is in doubt what has happened, a repeat stays the same request. */
+function refused (request: FastifyRequest<Posted>, reply: FastifyReply, draft: Draft, refusal: Refusal): FastifyReply {
+  const { status, error } = refusal
+  if (status === 401) throw new ApiRefused(refusal)
+  const { words }: Visit = visitOf(request)
+  const once = status >= 500 ? onceIn(request.body) : undefined
+  const said = notice('bad', html`<p>${words.sendRefused}</p>${sentences(words, error)}`)
+  return show(request, reply.code(status), draft, { said, problems: error.details ?? [], once })
+}
+
+function validated (words: Words, { warnings, plan }: ValidationResponse): Shown {
+  const steps = plan.map(({ service, providerName, credits }) =>
+    html`<p>${fill(words.sendPlan, { service, provider: providerName ?? words.noProvider, credits })}</p>`
+  )
+  const remarks = warnings.length === 0 ? html`` : html`<ul lang="en">${warnings.map(({ message }) => html`<li>${message}</li>`)}</ul>`
+  return { said: notice(warnings.length === 0 ? 'good' : 'warn', html`<p>${words.sendValid}</p>${steps}${remarks}`), problems: warnings }
+}

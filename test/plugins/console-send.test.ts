@@ -1,0 +1,225 @@
+import { isServiceName, services } from '@dispatch/core'
+import t from 'tap'
+import { policies } from '../../plugins/console/browser/policies.ts'
+import { dataForm } from '../../plugins/console/form/simple.ts'
+import { languages } from '../../plugins/console/language/language.ts'
+import { serviceForms } from '../../plugins/console/pages/send-forms.ts'
+import { contains, has, lacks } from '../support/matching.ts'
+import { startService } from '../support/service.ts'
+import { openConsole } from './support/console.ts'
+import { letter } from './support/templates.ts'
+
+const { en } = languages
+const service = await startService(t)
+const { send } = service
+const { open, post, signIn } = openConsole(service)
+const cookie = await signIn()
+const markup = '"><img src=x onerror=alert(1)>'
+
+/** A letter whose schema has every kind of field. */
+const schema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['name'],
+  properties: {
+    name: { type: 'string' },
+    copies: { type: 'integer' },
+    urgent: { type: 'boolean' },
+    tone: { enum: ['formal', 'friendly'] },
+    words: { type: 'array', items: { type: 'string' } },
+    address: { $ref: '#/$defs/address' },
+    lines: {
+      type: 'array',
+      items: { type: 'object', required: ['text'], properties: { text: { type: 'string' }, sum: { type: 'number' } } }
+    },
+    deep: { type: 'array', items: { type: 'array' } }
+  },
+  $defs: { address: { type: 'object', properties: { city: { type: 'string' } } } }
+}
+const sample = { name: 'Ada', lines: [{ text: 'Tea', sum: 6.25 }] }
+const { body: { id } } = await send('POST', '/api/v1/templates', { body: letter({ schema, sample }) })
+await send('POST', `/api/v1/templates/${String(id)}/publish`, { body: { version: 1 } })
+
+type Fields = Record<string, string>
+const unescaped = (text: string): string =>
+  text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"').replaceAll('&#39;', '\'').replaceAll('&amp;', '&')
+
+/** What a browser would send for the form of a page. */
+function formIn (page: string): Fields {
+  const form = /<form method="post" action="\/console\/send"[^]*?<\/form>/.exec(page)?.[0] ?? ''
+  const inputs = [...form.matchAll(/<input[^>]*>/g)].map(([tag]) => tag).filter((tag) => !tag.includes('type="checkbox"'))
+    .map((tag) => [/name="([^"]*)"/.exec(tag)?.[1] ?? '', /value="([^"]*)"/.exec(tag)?.[1] ?? ''])
+  const areas = [...form.matchAll(/<textarea[^>]*name="([^"]*)"[^>]*>\n([^]*?)<\/textarea>/g)].map(
+    ([, name = '', text = '']) => [name, text]
+  )
+  const choices = [...form.matchAll(/<select[^>]*name="([^"]*)"[^>]*>([^]*?)<\/select>/g)].map(
+    ([, name = '', options = '']) => [name, /value="([^"]*)" selected/.exec(options)?.[1] ?? '']
+  )
+  return Object.fromEntries([...inputs, ...areas, ...choices].map(([name = '', value = '']) => [name, unescaped(value)]))
+}
+
+const letterForm = async (changes: Fields = {}): Promise<Fields> => ({
+  ...formIn((await open(`/send?template=${String(id)}`, cookie)).body),
+  ...changes
+})
+const dispatches = async (): Promise<{ dispatchId: string }[]> => (await send('GET', '/api/v1/dispatches')).body.data
+const curlIn = (page: string): string => unescaped(/<pre>(curl [^]*?)<\/pre>/.exec(page)?.[1] ?? '')
+
+await t.test('the fields of each service are those of the API, and the required ones are there', (t) => {
+  for (const [name, { properties = {}, required = [] }] of Object.entries(serviceForms)) {
+    if (!isServiceName(name)) return t.fail(name)
+    const { fields } = services[name]
+    t.same(Object.keys(properties).filter((field) => !(field in fields.properties)), [], name)
+    t.same([...required].sort(), [...'required' in fields ? fields.required : []].sort(), name)
+  }
+  t.end()
+})
+
+await t.test('the form of every shared template, sent as it begins, is a request that the service accepts', async (t) => {
+  const { data } = (await send('GET', '/api/v1/templates?status=published&limit=100')).body
+  const chosen = (await open('/send', cookie)).body
+  for (const { id: template, name } of data) {
+    contains(t, chosen, `<option value="${String(template)}">${name}`)
+    const { status, headers, body } = await open(`/send?template=${String(template)}`, cookie)
+    t.equal(status, 200)
+    t.equal(headers.get('content-security-policy'), policies.framing)
+    t.ok(body.length < 100_000, `${name}: ${String(body.length)} characters`)
+    const found = await post('/send/validate', { ...formIn(body), provider: '' }, cookie)
+    t.equal(found.status, 200, `${name} ${/<div class="notice[^]*?<\/div>/.exec(found.body)?.[0] ?? ''}`)
+    contains(t, found.body, en.sendValid)
+  }
+})
+
+await t.test('a form has a field for each simple part of the data, and lines that come and go', async (t) => {
+  const fields = await letterForm()
+  has(t, fields, {
+    'data.name': 'Ada',
+    'data.copies': '',
+    'data.urgent': '',
+    'data.tone': '',
+    'data.words': '',
+    'data.address.city': '',
+    'data.lines.0.text': 'Tea',
+    'data.lines.0.sum': '6.25',
+    'data.deep': ''
+  })
+  const changes = { 'data.copies': '2', 'data.urgent': 'false', 'data.tone': 'formal', 'data.words': 'a\nb', 'data.address.city': 'Paris' }
+  const longer = formIn((await post('/send', { ...fields, ...changes, ':add': 'data.lines' }, cookie)).body)
+  has(t, longer, { ...changes, 'data.lines:rows': '2', 'data.lines.1.text': '' })
+  const page = (await post('/send', { ...longer, 'data.lines.1.text': 'Milk', ':remove': 'data.lines.0' }, cookie)).body
+  const shorter = formIn(page)
+  has(t, shorter, { 'data.lines:rows': '1', 'data.lines.0.text': 'Milk', 'data.lines.0.sum': '' })
+  t.same(JSON.parse(/-d '([^]*)'$/.exec(curlIn(page))?.[1] ?? ''), {
+    template: {
+      id,
+      data: {
+        name: 'Ada',
+        copies: 2,
+        urgent: false,
+        tone: 'formal',
+        words: ['a', 'b'],
+        address: { city: 'Paris' },
+        lines: [{ text: 'Milk' }]
+      }
+    }
+  })
+})
+
+await t.test('what is wrong stands beside its field, and nothing typed is lost', async (t) => {
+  const wrong = { 'data.name': '', 'data.copies': 'two', 'data.lines.0.text': '', 'data.address.city': markup }
+  for (const action of ['validate', 'dispatch']) {
+    const { status, body } = await post(`/send/${action}`, await letterForm(wrong), cookie)
+    t.equal(status, 422, action)
+    const marked = [...body.matchAll(/name="([^"]*)"[^>]*aria-invalid="true"/g)].map(([, name]) => name)
+    t.same(marked.sort(), ['data.copies', 'data.lines.0.text', 'data.name'], action)
+    has(t, formIn(body), { 'data.copies': 'two', 'data.address.city': markup })
+    lacks(t, body, '<img')
+  }
+  t.same(await dispatches(), [])
+})
+
+await t.test('the data can be JSON instead, and come back to the form where they fit', async (t) => {
+  const json = formIn((await post('/send', await letterForm({ 'data.name': 'Grace', ':show': 'json' }), cookie)).body)
+  t.same(JSON.parse(json['json'] ?? ''), { name: 'Grace', lines: [{ text: 'Tea', sum: 6.25 }] })
+  const more = { name: 'Grace', unknown: [1], lines: [] }
+  const back = formIn((await post('/send', { ...json, json: JSON.stringify(more), ':show': 'form' }, cookie)).body)
+  has(t, back, { 'data.name': 'Grace', ':rest': '{"unknown":[1]}' })
+  has(t, await post('/send/validate', back, cookie), { status: 422 }, 'what the form does not show is sent too')
+  const stays = (await post('/send', { ...json, json: '{ "address": 5 }', ':show': 'form' }, cookie)).body
+  contains(t, stays, en.sendNoForm)
+  t.same(JSON.parse(formIn(stays)['json'] ?? ''), { address: 5 })
+  const unreadable = await post('/send/validate', { ...json, json: `{ ${markup}` }, cookie)
+  t.equal(unreadable.status, 400)
+  t.equal(formIn(unreadable.body)['json'], `{ ${markup}`)
+  contains(t, unreadable.body, 'id="f-json-wrong"')
+})
+
+await t.test('the document is shown in the frame of the page', async (t) => {
+  contains(t, (await open(`/send?template=${String(id)}`, cookie)).body, '<iframe name="document"')
+  const made = await post('/send/preview', await letterForm(), cookie)
+  t.same([made.status, made.headers.get('content-type'), made.headers.get('x-frame-options')], [200, 'application/pdf', 'SAMEORIGIN'])
+  const refused = await post('/send/preview', await letterForm({ 'data.name': '' }), cookie)
+  t.same([refused.status, refused.headers.get('content-type')], [422, 'text/plain; charset=utf-8'])
+  t.same(await dispatches(), [])
+})
+
+await t.test('a form that is sent twice is one dispatch; the page of the dispatch follows', async (t) => {
+  const fields = await letterForm({ 'data.name': 'Once' })
+  const answers = [await post('/send/dispatch', fields, cookie), await post('/send/dispatch', fields, cookie)]
+  const [only, ...others] = await dispatches()
+  t.same(others, [])
+  const page = `/console/dispatches/${String(only?.dispatchId)}`
+  t.same(answers.map(({ status, headers }) => [status, headers.get('location')]), [[303, page], [303, page]])
+  t.equal((await post('/send/dispatch', await letterForm({ 'data.name': 'Once' }), cookie)).status, 303)
+  t.equal((await dispatches()).length, 2, 'another form is another dispatch')
+})
+
+await t.test('a dispatch that the vendor refuses leads to its page; one in the test environment is a test', async (t) => {
+  const sent = async (fields: Fields): Promise<unknown> => {
+    const { status, headers } = await post('/send/dispatch', { ...fields, provider: 'simulator' }, cookie)
+    t.equal(status, 303)
+    return (await send('GET', (headers.get('location') ?? '').replace('/console', '/api/v1'))).body
+  }
+  const invoice = formIn((await open('/send?template=1', cookie)).body)
+  has(t, await sent({ ...invoice, 'request.reference': 'reject' }), {
+    status: 'failed',
+    steps: [{ service: 'invoicing', status: 'rejected' }]
+  })
+  const sms = formIn((await open('/send?template=20', cookie)).body)
+  has(t, await sent({ ...sms, ':sandbox': 'true' }), { status: 'succeeded', steps: [{ service: 'sms', sandbox: true }] })
+})
+
+await t.test('the command for a shell holds no credentials, and no text ends its quotes', async (t) => {
+  const { body } = await post('/send', await letterForm({ 'data.name': 'it\'s $(id)' }), cookie)
+  const command = curlIn(body)
+  contains(t, command, `curl '${service.url}/api/file'`)
+  contains(t, command, 'Authorization: Bearer YOUR_API_KEY')
+  contains(t, command, 'it\'\\\'\'s $(id)')
+  lacks(t, command, cookie.slice(cookie.indexOf('=') + 1))
+})
+
+await t.test('only from the console, only with templates of one\'s own, and only services that one may use', async (t) => {
+  const fields = await letterForm()
+  const others = await service.company('texting', { services: ['sms'] })
+  const other = await signIn(others.member)
+  t.equal((await open(`/send?template=${String(id)}`, other)).status, 404)
+  for (const path of ['/send', '/send/validate', '/send/preview', '/send/dispatch']) {
+    t.equal((await post(path, fields, cookie, { 'sec-fetch-site': 'cross-site' })).status, 403, path)
+    t.equal((await post(path, fields, other)).status, 404, path)
+  }
+  const forbidden = await post('/send/dispatch', formIn((await open('/send?template=1', other)).body), other)
+  t.equal(forbidden.status, 403)
+  contains(t, forbidden.body, en.sendRefused)
+})
+
+await t.test('a schema that a form cannot follow has none', (t) => {
+  t.equal(dataForm({ type: 'object' }, {}), undefined)
+  t.equal(dataForm({ type: 'object', properties: { 'a.b': { type: 'string' } } }, {}), undefined)
+  const endless = { type: 'object', properties: { next: { $ref: '#' }, name: { type: 'string' } } }
+  t.same(Object.keys(dataForm(endless, {})?.form.properties ?? {}), ['next', 'name'])
+  const elsewhere = { type: 'object', properties: { total: { $ref: 'dispatch:invoice#/$defs/amount' }, period: { $ref: 'x' } } }
+  const ordered = { type: 'object', required: ['second', 'first'], properties: { first: { type: 'string' }, second: { type: 'string' } } }
+  t.same(Object.keys(dataForm(ordered, {})?.form.properties ?? {}), ['second', 'first'], 'the required ones as their list has them')
+  t.same(dataForm(elsewhere, { total: '1.50' }), { form: { properties: { total: { type: 'string' } }, required: [] }, leftOut: ['period'] })
+  t.end()
+})
