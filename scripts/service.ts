@@ -17,6 +17,7 @@ import { openDataDirectory } from './data-directory.ts'
 import { buildDemoCatalog, prepareDemoCatalog } from './demo-catalog/demo-catalog.ts'
 import { sentenceOf } from './failure.ts'
 import { withFreePort } from './free-port.ts'
+import { giveMemoryBack } from './idle-memory.ts'
 import { endOnSignal } from './signals.ts'
 import { welcome } from './welcome.ts'
 
@@ -67,6 +68,7 @@ async function open (config: Config, task: Task, opened: AsyncDisposableStack, e
       end.abort(error instanceof Error ? error : new Error(String(error)))
     }
   }))
+  opened.use(giveMemoryBack())
   openDataDirectory(config.dataDirectory)
   if (task === 'work') return work(config, starting)
   if (config.databaseUrl !== undefined) return serve(config, config.databaseUrl, starting)

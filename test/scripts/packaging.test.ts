@@ -77,7 +77,7 @@ await t.test('from the files of the image alone API, worker and commands run, wi
     PORT: String(await freePort())
   }
   const asNobody = isRoot ? { asNobody: true } as const : {}
-  const node: [string, ...string[]] = [process.execPath, '--max-semi-space-size=8']
+  const node: [string, ...string[]] = [process.execPath, '--expose-gc', '--max-semi-space-size=8']
   const made = spawnSync(process.execPath, ['scripts/dispatch.ts', 'operator', 'create', '--email', 'ada@example.com'], {
     cwd,
     env: { ...env, PATH: process.env['PATH'] },

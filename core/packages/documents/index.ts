@@ -1,14 +1,13 @@
 /** `@dispatch/documents`: makes a PDF, a DOCX, an XLSX, HTML for e-mail, or plain text from a template and its data. */
 
 // One document in this process.
-export { renderDocx, renderHtml, type RenderOptions, renderPdf, renderText, renderXlsx } from './render/one.ts'
+export { render, renderDocx, renderHtml, type RenderOptions, renderPdf, renderText, renderXlsx } from './render/one.ts'
 export { RenderError, TemplateError } from './model/errors.ts'
 
 // Templates: the model, a folder with a template, a template compiled for many documents.
 export { templateLanguage, TemplateSource } from './model/model.ts'
 export { readTemplateFolder, type TemplateFolder } from './source/folder.ts'
 export { compileTemplate, type CompiledTemplate } from './compile/compile.ts'
-export { render } from './render/render.ts'
 export type { Format, RenderJob, Rendered } from './render/job.ts'
 export type { HtmlMessage } from './render/html.ts'
 

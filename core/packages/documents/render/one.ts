@@ -1,8 +1,7 @@
-import { compileTemplate } from '../compile/compile.ts'
+import { type CompiledTemplate, compileTemplate } from '../compile/compile.ts'
 import type { TemplateSource } from '../model/model.ts'
 import type { PaperSize } from '../model/paper.ts'
-import type { Format, Rendered } from './job.ts'
-import { render } from './render.ts'
+import type { Format, Rendered, RenderJob } from './job.ts'
 
 /**
  * `now`: the date inside the document, by default the current time. `signers`: their names. `paper`: the paper for a page size of `auto`.
@@ -10,6 +9,18 @@ import { render } from './render.ts'
 export type RenderOptions = { now?: Date, signers?: readonly string[], paper?: PaperSize }
 
 type RenderOne<F extends Format> = (template: TemplateSource, data: unknown, options?: RenderOptions) => Promise<Rendered<F>>
+
+/**
+ * Makes the document of a template with data. All problems of the data are in one RenderError, with pointers into the data. What makes
+ * documents is loaded by the first one: a process whose threads make them does without, and without its fonts.
+ */
+export async function render<F extends Format> (
+  template: CompiledTemplate,
+  job: Omit<RenderJob<F>, 'template'>
+): Promise<Rendered<F>> {
+  const making = await import('./render.ts')
+  return making.render(template, job)
+}
 
 /**
  * Makes one document of a template and its data in this process. Throws a TemplateError with the faults of the template, or a RenderError

@@ -55,7 +55,7 @@ export function createRenderer ({
   const pool = createThreads<RenderJob, RenderResult>({
     module: new URL('worker.ts', import.meta.url),
     threads,
-    start: 'at once',
+    idle: 60,
     waiting,
     memoryLimit
   })

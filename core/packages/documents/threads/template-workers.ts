@@ -51,7 +51,7 @@ export function createTemplateWorkers ({ threads = 2, waiting = 50, timeLimits =
   const pool = createThreads<TemplateTask, unknown>({
     module: new URL('template-worker.ts', import.meta.url),
     threads,
-    start: 'when needed',
+    idle: 30,
     waiting,
     memoryLimit
   })

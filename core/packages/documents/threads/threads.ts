@@ -6,8 +6,8 @@ export type ThreadsOptions = {
   /** The module that the threads run; its default export does one job. */
   module: URL
   threads: number
-  /** Whether the threads start before the first job. Otherwise they end half a minute after the last job. */
-  start: 'at once' | 'when needed'
+  /** After how many seconds without a job a thread ends. It starts when it is needed. */
+  idle: number
   /** How many jobs may wait for a thread. */
   waiting: number
   /** The JavaScript heap limit of each thread in MiB. */
@@ -36,16 +36,13 @@ export class ThreadStopped extends Error {
 /** MiB for short-lived objects. With V8's default of 48, a thread uses 30 MiB more without being faster; with 16, it is a fifth slower. */
 const youngMemory = 32
 
-/** After how many milliseconds without a job a thread that starts on demand ends. */
-const idleFor = 30_000
-
 /** A pool of threads. A job that is stopped at a limit ends its thread, and a new thread replaces it. */
-export function createThreads<Job, Answer> ({ module, threads, start, waiting, memoryLimit }: ThreadsOptions): Threads<Job, Answer> {
+export function createThreads<Job, Answer> ({ module, threads, idle, waiting, memoryLimit }: ThreadsOptions): Threads<Job, Answer> {
   const pool = new Piscina<ThreadJob<Job>, Answer>({
     filename: module.href,
-    minThreads: start === 'at once' ? threads : 0,
+    minThreads: 0,
     maxThreads: threads,
-    idleTimeout: idleFor,
+    idleTimeout: idle * 1000,
     resourceLimits: { maxOldGenerationSizeMb: memoryLimit, maxYoungGenerationSizeMb: youngMemory }
   })
   // The pool replaces a thread that fails between two jobs. No caller waits for it.
@@ -54,12 +51,16 @@ export function createThreads<Job, Answer> ({ module, threads, start, waiting, m
   })
   // The pool has its own queue, but its signal would count the waiting time as time of the job.
   const semaphore = createSemaphore(threads, waiting)
+  /** The pool itself would drop a job whose thread is still starting when it closes. */
+  const begun = new Set<Promise<unknown>>()
   return {
     async run (job, seconds) {
       if (!await semaphore.acquire()) throw new SemaphoreFull('Too many jobs are waiting for a thread.')
       const limit = limitOf(seconds)
       try {
-        return await pool.run({ job, begun: limit.begun }, { signal: limit.signal })
+        const running = pool.run({ job, begun: limit.begun }, { signal: limit.signal })
+        begun.add(running)
+        return await running.finally(() => begun.delete(running))
       } catch (error) {
         throw stopped(error) ?? error
       } finally {
@@ -67,7 +68,10 @@ export function createThreads<Job, Answer> ({ module, threads, start, waiting, m
         semaphore.release()
       }
     },
-    close: () => pool.close()
+    async close () {
+      await Promise.allSettled(begun)
+      await pool.close()
+    }
   }
 }
 
