@@ -126,6 +126,31 @@ async function inBrowser (executablePath: string): Promise<void> {
       t.equal(await page.textContent('[role=status]'), languages.en.publishDone.replace('{version}', '1'))
     }))
 
+  await t.test('a person fills in a template, adds a line, looks at the document and sends it, without script', (t) =>
+    visit(t, { javaScriptEnabled: false, locale: 'en' }, async (page) => {
+      const { en } = languages
+      await signIn(page)
+      await page.goto('/console/send')
+      await page.selectOption('#f-template', '1')
+      await page.getByRole('button', { name: en.sendOpen }).click()
+      const lines = Number(await page.inputValue('input[name="data.lines:rows"]'))
+      await page.locator('button[name=":add"][value="data.lines"]').click()
+      const [first, last] = ['0', String(lines)].map((line) => page.locator(`[id="f-data.lines.${line}.description"]`))
+      await last?.press('Enter')
+      t.equal(await last?.getAttribute('aria-invalid'), 'true', 'the key Enter validates')
+      await page.locator(`button[name=":remove"][value="data.lines.${String(lines)}"]`).click()
+      await first?.fill('By hand')
+      const [shown] = await Promise.all([
+        page.waitForResponse('**/console/send/preview'),
+        page.getByRole('button', { name: en.sendPreview }).click()
+      ])
+      t.equal(shown.headers()['content-type'], 'application/pdf')
+      t.equal(await first?.inputValue(), 'By hand', 'the page stays beside the document')
+      await page.getByRole('button', { name: en.sendDo }).click()
+      await page.waitForURL('**/console/dispatches/*')
+      t.equal(await page.locator('.badge', { hasText: en.status_succeeded }).count() > 0, true)
+    }))
+
   await t.test('a page of another site cannot use the session: neither by a form nor in a frame', (t) =>
     visit(t, { locale: 'en' }, async (page) => {
       await signIn(page)

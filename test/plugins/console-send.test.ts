@@ -1,7 +1,7 @@
 import { isServiceName, services } from '@dispatch/core'
 import t from 'tap'
 import { policies } from '../../plugins/console/browser/policies.ts'
-import { dataForm } from '../../plugins/console/form/simple.ts'
+import { dataForm, fits } from '../../plugins/console/form/simple.ts'
 import { languages } from '../../plugins/console/language/language.ts'
 import { serviceForms } from '../../plugins/console/pages/send-forms.ts'
 import { contains, has, lacks } from '../support/matching.ts'
@@ -217,6 +217,12 @@ await t.test('a schema that a form cannot follow has none', (t) => {
   t.equal(dataForm({ type: 'object', properties: { 'a.b': { type: 'string' } } }, {}), undefined)
   const endless = { type: 'object', properties: { next: { $ref: '#' }, name: { type: 'string' } } }
   t.same(Object.keys(dataForm(endless, {})?.form.properties ?? {}), ['next', 'name'])
+  const names = Array.from({ length: 40 }, (_, n) => `n${String(n)}`)
+  const many = { type: 'object', properties: Object.fromEntries(names.map((name) => [name, { $ref: '#' }])) }
+  t.equal(dataForm(many, { n1: 'text' }), undefined, 'more fields than can be counted')
+  const wide = { type: 'array', items: { type: 'object', properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])) } }
+  const { form } = dataForm({ type: 'object', properties: { wide } }, {}) ?? { form: {} }
+  t.same([49, 50].map((length) => fits(form, { wide: Array.from({ length }, () => ({})) })), [true, false], 'a page that would be too long')
   const elsewhere = { type: 'object', properties: { total: { $ref: 'dispatch:invoice#/$defs/amount' }, period: { $ref: 'x' } } }
   const ordered = { type: 'object', required: ['second', 'first'], properties: { first: { type: 'string' }, second: { type: 'string' } } }
   t.same(Object.keys(dataForm(ordered, {})?.form.properties ?? {}), ['second', 'first'], 'the required ones as their list has them')

@@ -8,12 +8,20 @@ export type DataForm = { form: SettingsForm, leftOut: readonly string[] }
 /** How deep references are followed. A schema may refer to itself. */
 const deepest = 6
 
+/** The most fields of a form, of each list one line. A schema that refers to itself in many places has more than can be counted. */
+const mostFields = 500
+
+/** The most fields with all lines: what a page shows. */
+const mostShown = 2000
+
 /**
  * The form for data of a schema. Where that refers to a schema elsewhere, the sample says what stands there. Undefined where no form can
  * be made: there are no fields, or their names cannot be those of a form.
  */
 export function dataForm (schema: JsonObject, sample: JsonObject): DataForm | undefined {
-  const read = readField(schema, sample, { root: schema, depth: 0 })
+  const within: Within = { root: schema, depth: 0, counted: { fields: 0 } }
+  const read = readField(schema, sample, within)
+  if (within.counted.fields > mostFields) return undefined
   const { properties = {}, required = [] } = read
   const named = Object.entries(properties)
   const known = named.filter(([, field]) => field.type !== undefined || kindOf(field) === 'choice')
@@ -28,12 +36,14 @@ function hasPlainNames ({ properties = {}, items }: FieldSchema): boolean {
     (items === undefined || hasPlainNames(items))
 }
 
-type Within = { root: JsonObject, depth: number }
+/** `counted` is the same for all fields of a form. */
+type Within = { root: JsonObject, depth: number, counted: { fields: number } }
 
-function readField (schema: Json | undefined, sample: Json | undefined, { root, depth }: Within): FieldSchema {
+function readField (schema: Json | undefined, sample: Json | undefined, { root, depth, counted }: Within): FieldSchema {
+  if (++counted.fields > mostFields) return {}
   const found = followed(schema, { root, depth })
   const type = typeOf(found, sample)
-  const within = { root, depth: depth + 1 }
+  const within = { root, depth: depth + 1, counted }
   const field = { ...textsOf(found), ...type === undefined ? {} : { type } }
   if (type === 'object' && depth < deepest) return { ...field, ...membersOf(found, objectOf(sample), within) }
   if (type !== 'array' || depth >= deepest) return field
@@ -51,7 +61,7 @@ function membersOf (schema: JsonObject, sample: JsonObject, within: Within): Pic
 }
 
 /** A schema with what its references within the same schema say. Keywords beside a reference go before it. */
-function followed (schema: Json | undefined, { root, depth }: Within): JsonObject {
+function followed (schema: Json | undefined, { root, depth }: Pick<Within, 'root' | 'depth'>): JsonObject {
   const { $ref: reference, ...own } = objectOf(schema)
   if (typeof reference !== 'string' || !/^#(\/|$)/.test(reference) || depth > deepest) return own
   const target = reference.split('/').slice(1).reduce<Json | undefined>((place, step) => {
@@ -92,19 +102,32 @@ function objectOf (value: Json | undefined): JsonObject {
   return isObject(value) ? value : {}
 }
 
-/** Whether a form shows all of these data, so that none are lost in it. */
-export function fits ({ properties = {} }: SettingsForm, data: JsonObject): boolean {
+/** Whether a form shows all of these data, so that none are lost in it, and is no longer than a page can be. */
+export function fits (form: SettingsForm, data: JsonObject): boolean {
+  return hasPlaceFor(form, data) && lengthOf(form, data) <= mostShown
+}
+
+function hasPlaceFor ({ properties = {} }: SettingsForm, data: JsonObject): boolean {
   return Object.entries(data).every(([name, value]) => {
     const field = Object.hasOwn(properties, name) ? properties[name] : undefined
     return field !== undefined && isShown(field, value)
   })
 }
 
+/** The number of fields with these data. */
+function lengthOf ({ properties = {} }: SettingsForm, data: JsonObject): number {
+  return Object.entries(properties).reduce((sum, [name, field]) => {
+    const value = data[name]
+    const lines = isList(value) && kindOf(field) === 'rows' ? value.length : 0
+    return sum + 1 + lines * Object.keys(field.items?.properties ?? {}).length
+  }, 0)
+}
+
 function isShown (field: FieldSchema, value: Json): boolean {
   const kind = kindOf(field)
-  if (kind === 'group') return isObject(value) && fits(field, value)
+  if (kind === 'group') return isObject(value) && hasPlaceFor(field, value)
   if (kind === 'rows') {
-    return isList(value) && value.length <= mostRows && value.every((row) => isObject(row) && fits(field.items ?? {}, row))
+    return isList(value) && value.length <= mostRows && value.every((row) => isObject(row) && hasPlaceFor(field.items ?? {}, row))
   }
   if (kind === 'texts') return isList(value) && value.every((text) => typeof text === 'string' && !text.includes('\n'))
   return kind === 'json' || typeof value !== 'object'
