@@ -27,7 +27,7 @@ export type TemplateWorkers = {
 
 /** Too many template jobs wait for a thread. The job was not started. */
 export class TemplateWorkersBusy extends Error {
-  override name = 'WorkshopBusy'
+  override name = 'TemplateWorkersBusy'
 
   constructor (options?: ErrorOptions) {
     super('Too many templates are being checked; nothing was changed: try again later.', options)

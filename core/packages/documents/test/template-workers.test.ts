@@ -5,9 +5,9 @@ import { createTemplateWorkers, type TemplateWorkers, TemplateWorkersBusy,
 import { now, templateOf } from './support.ts'
 
 function start (t: Test, options: TemplateWorkersOptions = {}): TemplateWorkers {
-  const workshop = createTemplateWorkers({ threads: 1, ...options })
-  t.teardown(() => workshop.close())
-  return workshop
+  const workers = createTemplateWorkers({ threads: 1, ...options })
+  t.teardown(() => workers.close())
+  return workers
 }
 
 const yaml = 'name: Letter\nservice: file\nlocale: en\nbody: [{ paragraph: "Dear {{ name }}" }]\n'
@@ -15,19 +15,19 @@ const schema = { type: 'object', required: ['name'], properties: { name: { type:
 const draft = { yaml, schema, sample: { name: 'Ada' }, assets: {} }
 
 void t.test('a draft that compiles comes back as a model, named by its content', async (t) => {
-  const workshop = start(t)
-  const inspection = await workshop.inspect(1, draft)
+  const workers = start(t)
+  const inspection = await workers.inspect(1, draft)
   has(t, inspection, { ok: true, source: { name: 'Letter', service: 'file' }, digest: /^[0-9a-f]{64}$/, warnings: [] })
-  t.same(await workshop.inspect(2, { ...draft, yaml: `# A comment\n${yaml}` }), inspection, 'comments change nothing')
-  const other = await workshop.inspect(1, { ...draft, schema: { ...schema, title: 'Letter' } })
+  t.same(await workers.inspect(2, { ...draft, yaml: `# A comment\n${yaml}` }), inspection, 'comments change nothing')
+  const other = await workers.inspect(1, { ...draft, schema: { ...schema, title: 'Letter' } })
   t.ok(inspection.ok && other.ok && inspection.digest !== other.digest)
 })
 
 void t.test('the digest names the picture, and not its name', async (t) => {
-  const workshop = start(t)
+  const workers = start(t)
   const pictured = { ...draft, yaml: `${yaml}assets: { logo: "asset:logo" }\n` }
   const digest = async (sha256: string): Promise<unknown> => {
-    const inspection = await workshop.inspect(1, { ...pictured, assets: { logo: sha256 } })
+    const inspection = await workers.inspect(1, { ...pictured, assets: { logo: sha256 } })
     return inspection.ok ? inspection.digest : inspection.problems
   }
   t.not(await digest('a'), await digest('b'))
@@ -35,26 +35,26 @@ void t.test('the digest names the picture, and not its name', async (t) => {
 })
 
 void t.test('a job beyond its time ends in a problem, and the next one is done', async (t) => {
-  const workshop = start(t, { timeLimits: { inspect: 2, check: 2, render: 2, flatten: 2 } })
+  const workers = start(t, { timeLimits: { inspect: 2, check: 2, render: 2, flatten: 2 } })
   const evil = {
     ...draft,
     schema: { type: 'object', properties: { name: { type: 'string', pattern: '^(a+)+$' } } },
     sample: { name: `${'a'.repeat(50)}!` }
   }
-  has(t, await workshop.inspect(1, evil), { ok: false, problems: [{ path: '', code: 'too_slow', message: /within 2 seconds/ }] })
+  has(t, await workers.inspect(1, evil), { ok: false, problems: [{ path: '', code: 'too_slow', message: /within 2 seconds/ }] })
   const { schema: patterned } = evil
   const template = { digest: 'evil', schema: patterned, source: templateOf([{ paragraph: '{{ name }}' }]) }
-  has(t, await workshop.check(1, { template, data: evil.sample, at: '/data', format: 'pdf' }), {
+  has(t, await workers.check(1, { template, data: evil.sample, at: '/data', format: 'pdf' }), {
     problems: [{ path: '/data', code: 'too_slow' }]
   })
-  has(t, await workshop.check(1, { template, data: { name: 'aa', nick: 'A' }, at: '/data', format: 'pdf' }), {
+  has(t, await workers.check(1, { template, data: { name: 'aa', nick: 'A' }, at: '/data', format: 'pdf' }), {
     problems: [],
     warnings: [{ path: '/data/nick', code: 'unused_field' }]
   })
 })
 
 void t.test('a job beyond its memory ends in a problem, and the next one is done', async (t) => {
-  const workshop = start(t, { memoryLimit: 96 })
+  const workers = start(t, { memoryLimit: 96 })
   const lines = Array.from({ length: 60_000 }, (_, index) => ({ a: index }))
   const job = {
     template: {
@@ -69,13 +69,13 @@ void t.test('a job beyond its memory ends in a problem, and the next one is done
     format: 'text',
     now: now.toISOString()
   } as const
-  await t.rejects(workshop.render(1, job), { name: 'RenderError', problems: [{ code: 'too_large', message: /96 MiB/ }] })
-  has(t, await workshop.inspect(1, draft), { ok: true })
+  await t.rejects(workers.render(1, job), { name: 'RenderError', problems: [{ code: 'too_large', message: /96 MiB/ }] })
+  has(t, await workers.inspect(1, draft), { ok: true })
 })
 
 void t.test('too many jobs are turned away at once', async (t) => {
-  const workshop = start(t, { waiting: 1 })
-  const answers = await Promise.allSettled([1, 2, 3, 4].map((companyId) => workshop.inspect(companyId, draft)))
+  const workers = start(t, { waiting: 1 })
+  const answers = await Promise.allSettled([1, 2, 3, 4].map((companyId) => workers.inspect(companyId, draft)))
   t.strictSame(answers.map(({ status }) => status), ['fulfilled', 'fulfilled', 'rejected', 'rejected'])
   t.type(answers[3]?.status === 'rejected' && answers[3].reason, TemplateWorkersBusy)
 })
