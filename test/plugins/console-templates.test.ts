@@ -77,6 +77,9 @@ await t.test('what cannot be saved stays as it was written, with each fault besi
   t.equal(unreadable.status, 400)
   contains(t, unreadable.body, '{ &quot;type&quot;:</textarea>')
   contains(t, unreadable.body, 'kept')
+  contains(t, unreadable.body, 'Line 1, column 10:')
+  const misplaced = (await post(`${at}/edit/check`, texts({ sample: '{\n  "name": "Ada",\n}' }), cookie)).body
+  contains(t, misplaced, /<li>Line 3, column 1: <span lang="en">[^<]+<\/span> <code>}<\/code>/)
   t.same([...unreadable.body.matchAll(/id="f-(\w+)-wrong"/g)].map(([, name]) => name), ['schema'])
   t.equal(await newest(), 1)
 })

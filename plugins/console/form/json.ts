@@ -2,11 +2,25 @@ import type { JsonObject } from '@dispatch/common'
 
 /** The JSON object in a text; undefined where there is none. */
 export function objectIn (text: string): JsonObject | undefined {
+  const { value } = parsed(text)
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value as JsonObject : undefined
+}
+
+/** What keeps a text from being JSON, in the words of the engine, with the place where it tells one. */
+export function faultIn (text: string): { message: string, line?: number, column?: number } | undefined {
+  const { fault: message } = parsed(text)
+  if (message === undefined) return undefined
+  const position = /at position (\d+)/.exec(message)?.[1] ?? (message.includes('end of JSON') ? text.length : undefined)
+  if (position === undefined) return { message }
+  const before = text.slice(0, Number(position)).split('\n')
+  return { message, line: before.length, column: (before.at(-1) ?? '').length + 1 }
+}
+
+function parsed (text: string): { value?: unknown, fault?: string } {
   try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value as JsonObject : undefined
+    return { value: JSON.parse(text) as unknown }
   } catch (error) {
-    if (error instanceof SyntaxError) return undefined
+    if (error instanceof SyntaxError) return { fault: error.message }
     throw error
   }
 }

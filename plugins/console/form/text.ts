@@ -1,5 +1,6 @@
 import { type Html, html } from '../../html.ts'
 import { fill, type Words } from '../language/language.ts'
+import { faultIn } from './json.ts'
 
 /** What the API says of a text, with the place where the text has lines. */
 export type PlacedProblem = { path: string, message: string, line?: number, column?: number }
@@ -9,13 +10,17 @@ export type LongText = {
   label: string
   help: string
   value: string
+  syntax: 'yaml' | 'json'
   /** Those of this text and of others: the pointers tell them apart. */
   problems: readonly PlacedProblem[]
 }
 
 /** A long text with what is wrong in it, line by line. */
-export function longTextField (words: Words, { name, label, help, value, problems }: LongText): Html {
-  const own = problemsOf(problems, name)
+export function longTextField (words: Words, { name, label, help, value, syntax, problems }: LongText): Html {
+  const fault = syntax === 'json' ? faultIn(value) : undefined
+  const found = problemsOf(problems, name)
+  // What is no JSON has one fault only, and the engine knows its place.
+  const own = found.length === 0 || fault === undefined ? found : [{ path: `/${name}`, ...fault }]
   const described = `f-${name}-help${own.length === 0 ? '' : ` f-${name}-wrong`}`
   // A line break at the beginning is not part of the value (HTML, 13.1.2.5).
   return html`<div class="field"><label for="f-${name}">${label}</label><p class="help" id="f-${name}-help">${help}</p>${

@@ -105,6 +105,7 @@ function asJson (words: Words, { data: value, asked }: Draft, problems: Filled['
       label: words.sendJson,
       help: words.sendDataIntro,
       value: text,
+      syntax: 'json',
       problems: own.map((problem) => ({ ...problem, path: `/json${problem.path.slice(data.length)}` }))
     })
   }${asked === 'form' ? html`<p class="quiet">${words.sendNoForm}</p>` : html``}

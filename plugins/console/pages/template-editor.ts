@@ -166,8 +166,31 @@ ${
 
 function fields (words: Words, { source, schema, sample }: Written, problems: readonly PlacedProblem[]): Html {
   return html`${
-    longTextField(words, { name: 'source', label: words.templateSource, help: words.templateSourceHelp, value: source, problems })
-  }${longTextField(words, { name: 'schema', label: words.templateSchema, help: words.templateSchemaHelp, value: schema, problems })}${
-    longTextField(words, { name: 'sample', label: words.templateSample, help: words.templateSampleHelp, value: sample, problems })
+    longTextField(words, {
+      name: 'source',
+      label: words.templateSource,
+      help: words.templateSourceHelp,
+      value: source,
+      syntax: 'yaml',
+      problems
+    })
+  }${
+    longTextField(words, {
+      name: 'schema',
+      label: words.templateSchema,
+      help: words.templateSchemaHelp,
+      value: schema,
+      syntax: 'json',
+      problems
+    })
+  }${
+    longTextField(words, {
+      name: 'sample',
+      label: words.templateSample,
+      help: words.templateSampleHelp,
+      value: sample,
+      syntax: 'json',
+      problems
+    })
   }`
 }
