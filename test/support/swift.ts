@@ -50,9 +50,12 @@ export async function startSwift (t: Test): Promise<string> {
     await rm(folder, { recursive: true })
   })
   const url = `http://127.0.0.1:${port}`
-  while (!await answers(url)) {
-    if (children.some(({ exitCode }) => exitCode !== null)) throw new Error('Swift did not start.')
-    await pause(50)
+  // The proxy answers before the servers behind it do.
+  for (const place of [...places, port]) {
+    while (!await answers(`http://127.0.0.1:${place}`)) {
+      if (children.some(({ exitCode }) => exitCode !== null)) throw new Error('Swift did not start.')
+      await pause(50)
+    }
   }
   return url
 }
