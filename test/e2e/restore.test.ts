@@ -6,18 +6,13 @@ import t from 'tap'
 import { has } from '../support/matching.ts'
 import { admin, invoiceRequest } from '../support/service.ts'
 import { installed, type Postgresql, startPostgresql } from './support/postgresql.ts'
-import { dataDirectory, refusalOf, root, send, type ServiceProcess, startReady } from './support/process.ts'
+import { dataDirectory, refusalOf, root, send, type ServiceProcess, startReady, stop } from './support/process.ts'
 
 const authorization = `Basic ${Buffer.from(`${admin.email}:${admin.password}`).toString('base64')}`
 
 async function bytesOf (service: ServiceProcess, documentId: string): Promise<{ status: number, bytes: Buffer }> {
   const answer = await fetch(`${service.url()}/api/v1/documents/${documentId}`, { headers: { authorization } })
   return { status: answer.status, bytes: Buffer.from(await answer.arrayBuffer()) }
-}
-
-async function stop (service: ServiceProcess): Promise<void> {
-  process.kill(service.pid, 'SIGTERM')
-  await service.ended
 }
 
 /** The commands that the operators' page gives, one a line. */

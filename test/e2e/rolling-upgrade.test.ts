@@ -7,7 +7,7 @@ import { columns } from '../../core/store/db/columns.ts'
 import { testDatabase } from '../support/postgres.ts'
 import { invoiceRequest, operator } from '../support/service.ts'
 import { checkoutOf, copyOfThis, hasCommit } from './support/checkouts.ts'
-import { dataDirectory, refusalOf, send, type ServiceProcess, type Starting, startReady } from './support/process.ts'
+import { dataDirectory, refusalOf, send, type ServiceProcess, type Starting, startReady, stop } from './support/process.ts'
 
 /** The commit of the last release: its processes must work beside those of this checkout. */
 const commit = readFileSync(new URL('last-release.txt', import.meta.url), 'utf8').trim()
@@ -80,11 +80,6 @@ async function begin (t: Test): Promise<Starting> {
     DISPATCH_CONSOLE: 'off'
   }
   return { dataDirectory: dataDirectory(t), env }
-}
-
-async function stop (service: ServiceProcess): Promise<void> {
-  process.kill(service.pid, 'SIGTERM')
-  await service.ended
 }
 
 /** The version of the shared invoice with which a service works now. */

@@ -1,19 +1,16 @@
-import { chromium } from 'playwright-core'
 import t from 'tap'
 import { languages } from '../../plugins/console/language/language.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { operator, startService } from '../support/service.ts'
-import { chromiumPath, isAccessible } from './support/chromium.ts'
+import { isAccessible, launchChromium, signInAt } from './support/chromium.ts'
 import { openConsole } from './support/console.ts'
 
 const { en } = languages
 const service = await startService(t, { replacements: { renderer: quickRenderer } })
 const { send } = service
 const { open, post, signIn } = openConsole(service)
-// As root, Chromium starts without its sandbox only. It loads the pages of this test, and nothing else.
-const browser = chromiumPath === undefined ? undefined : await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox'] })
-t.teardown(() => browser?.close())
+const browser = await launchChromium(t)
 const password = 'correct horse battery'
 const acme = { admin: { email: 'admin@acme.example.com', password }, member: { email: 'member@acme.example.com', password } }
 // A company with one admin only, and nobody above.
@@ -115,10 +112,7 @@ else {
     await t.test(`the pages of the company are accessible (${locale}, ${colorScheme}, ${String(width)} pixels wide)`, async (t) => {
       const context = await browser.newContext({ baseURL: service.url, locale, colorScheme, viewport: { width, height: 800 } })
       const page = await context.newPage()
-      await page.goto('/console/company')
-      await page.fill('#email', acme.admin.email)
-      await page.fill('#password', acme.admin.password)
-      await page.click('main button')
+      await signInAt(page, '/console/company', acme.admin)
       await page.fill('#f-email', 'nobody')
       await page.click('form[action="/console/company/users"] button')
       await isAccessible(t, page, 'a refused user')

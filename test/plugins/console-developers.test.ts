@@ -1,6 +1,5 @@
 import { sendCreditWarnings } from '@dispatch/core'
 import { randomUUIDv7 } from 'node:crypto'
-import { chromium } from 'playwright-core'
 import t from 'tap'
 import { createVendor, vendorNetwork } from '../../core/packages/conformance/vendor/vendor.ts'
 import { languages } from '../../plugins/console/language/language.ts'
@@ -8,7 +7,7 @@ import { until } from '../core/work/support.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { type Answer, invoiceRequest, type Login, operator, startService } from '../support/service.ts'
-import { chromiumPath, isAccessible } from './support/chromium.ts'
+import { isAccessible, launchChromium, signInAt } from './support/chromium.ts'
 import { openConsole } from './support/console.ts'
 
 const { en } = languages
@@ -18,9 +17,7 @@ receiver.answer({ status: 200 })
 const service = await startService(t, { replacements: { renderer: quickRenderer, network: vendorNetwork(receiver) } })
 const { send, app } = service
 const { open, post, signIn } = openConsole(service)
-// As root, Chromium starts without its sandbox only. It loads the pages of this test, and nothing else.
-const browser = chromiumPath === undefined ? undefined : await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox'] })
-t.teardown(() => browser?.close())
+const browser = await launchChromium(t)
 const acme = await service.company('acme', { credits: 10 })
 const other = await service.company('other')
 const [cookie, asMember, theirs] = [await signIn(acme.admin), await signIn(acme.member), await signIn(other.admin)]
@@ -138,10 +135,7 @@ else {
     await t.test(`the page for developers is accessible (${locale}, ${colorScheme}, ${String(width)} pixels wide)`, async (t) => {
       const context = await browser.newContext({ baseURL: service.url, locale, colorScheme, viewport: { width, height: 800 } })
       const page = await context.newPage()
-      await page.goto('/console/developers')
-      await page.fill('#email', acme.admin.email)
-      await page.fill('#password', acme.admin.password)
-      await page.click('main button')
+      await signInAt(page, '/console/developers', acme.admin)
       for (const summary of await page.locator('summary').all()) await summary.click()
       await isAccessible(t, page, 'keys, secret and callbacks')
       t.ok(await page.evaluate<number>('document.documentElement.scrollWidth') <= width, 'it fits')

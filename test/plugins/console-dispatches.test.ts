@@ -1,20 +1,17 @@
 import { sql } from 'kysely'
-import { chromium } from 'playwright-core'
 import t from 'tap'
 import { languages } from '../../plugins/console/language/language.ts'
 import { until } from '../core/work/support.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { admin, invoiceRequest, startService } from '../support/service.ts'
-import { chromiumPath, isAccessible } from './support/chromium.ts'
+import { isAccessible, launchChromium, signInAt } from './support/chromium.ts'
 import { openConsole } from './support/console.ts'
 
 const { en } = languages
 const service = await startService(t)
 const { send, url } = service
 const { open, post, signIn } = openConsole(service)
-// As root, Chromium starts without its sandbox only. It loads the pages of this test, and nothing else.
-const browser = chromiumPath === undefined ? undefined : await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox'] })
-t.teardown(() => browser?.close())
+const browser = await launchChromium(t)
 const acme = await service.company('acme', { credits: 100 })
 const other = await service.company('other')
 const [cookie, theirs] = [await signIn(acme.admin), await signIn(other.admin)]
@@ -172,10 +169,7 @@ else {
       const page = await context.newPage()
       const faults: string[] = []
       page.on('console', (message) => faults.push(message.text()))
-      await page.goto('/console')
-      await page.fill('#email', acme.admin.email)
-      await page.fill('#password', acme.admin.password)
-      await page.click('main button')
+      await signInAt(page, '/console', acme.admin)
       for (const path of [`/console/dispatches/${String(invoice.dispatchId)}`, '/console/dispatches', '/console/dispatches/retry',
         '/console/audit'])
       {

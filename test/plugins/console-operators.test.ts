@@ -1,19 +1,16 @@
-import { chromium } from 'playwright-core'
 import t from 'tap'
 import { languages } from '../../plugins/console/language/language.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { admin, operator, startService } from '../support/service.ts'
-import { chromiumPath, isAccessible } from './support/chromium.ts'
+import { isAccessible, launchChromium, signInAt } from './support/chromium.ts'
 import { openConsole } from './support/console.ts'
 
 const { en } = languages
 const service = await startService(t, { replacements: { renderer: quickRenderer } })
 const { send } = service
 const { open, post, signIn } = openConsole(service)
-// As root, Chromium starts without its sandbox only. It loads the pages of this test, and nothing else.
-const browser = chromiumPath === undefined ? undefined : await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox'] })
-t.teardown(() => browser?.close())
+const browser = await launchChromium(t)
 const cookie = await signIn(operator)
 const markup = '"><img src=x onerror=alert(1)>'
 const fields = { name: markup, credits: '50', email: 'ada@acme.example.com', password: 'correct horse battery' }
@@ -91,10 +88,7 @@ else {
     await t.test(`the pages of operators are accessible (${locale}, ${colorScheme}, ${String(width)} pixels wide)`, async (t) => {
       const context = await browser.newContext({ baseURL: service.url, locale, colorScheme, viewport: { width, height: 800 } })
       const page = await context.newPage()
-      await page.goto('/console/companies')
-      await page.fill('#email', operator.email)
-      await page.fill('#password', operator.password)
-      await page.click('main button')
+      await signInAt(page, '/console/companies', operator)
       await page.fill('#f-name', 'Refused')
       await page.click('form[action="/console/companies"] button')
       await isAccessible(t, page, 'a refused company')

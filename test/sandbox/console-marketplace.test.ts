@@ -1,7 +1,6 @@
-import { chromium } from 'playwright-core'
 import t from 'tap'
 import { languages } from '../../plugins/console/language/language.ts'
-import { chromiumPath, isAccessible } from '../plugins/support/chromium.ts'
+import { isAccessible, launchChromium, signInAt } from '../plugins/support/chromium.ts'
 import { openConsole } from '../plugins/support/console.ts'
 import { packed, type Packing } from '../support/adapters.ts'
 import { contains, has, lacks } from '../support/matching.ts'
@@ -11,9 +10,7 @@ import { admin, type Answer, invoiceRequest, operator, startService } from '../s
 const { en } = languages
 const service = await startService(t, { replacements: { renderer: quickRenderer }, config: { prices: { invoicing: 0 } } })
 const { send } = service
-// As root, Chromium starts without its sandbox only. It loads the pages of this test, and nothing else.
-const browser = chromiumPath === undefined ? undefined : await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox'] })
-t.teardown(() => browser?.close())
+const browser = await launchChromium(t)
 const { open, post, signIn } = openConsole(service)
 const [asOperator, asAdmin] = [await signIn(operator), await signIn(admin)]
 const markup = '"><img src=x onerror=alert(1)><script>alert(1)</script>'
@@ -130,10 +127,7 @@ else {
         await isAccessible(t, page, name)
         t.ok(await page.evaluate<number>('document.documentElement.scrollWidth') <= width, `${name} fits`)
       }
-      await page.goto('/console/marketplace')
-      await page.fill('#email', operator.email)
-      await page.fill('#password', operator.password)
-      await page.click('main button')
+      await signInAt(page, '/console/marketplace', operator)
       await looksRight('list')
       await page.click(`.cards a[href$="/${code}"]`)
       await page.click('a[href$="?version=1.0.0"]')

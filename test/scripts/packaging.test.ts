@@ -31,6 +31,12 @@ function productionPackages (): string[] {
   ).map(([path]) => path)
 }
 
+/** Whether a line of the ignore file leaves a file out: a folder by its path, or with `**` anywhere. */
+function isLeftOut (file: string): boolean {
+  const folders = textOf('Containerfile.dockerignore').split('\n').filter((line) => /^[^*!]|^\*\*\//.test(line))
+  return folders.some((line) => line.startsWith('**/') ? `/${file}`.includes(`/${line.slice(3)}/`) : file.startsWith(`${line}/`))
+}
+
 /** The files of the image, in a folder. */
 function imageOf (t: Test): string {
   const image = mkdtempSync(join(tmpdir(), 'dispatch-image-'))
@@ -45,9 +51,7 @@ function imageOf (t: Test): string {
     for (const path of paths) {
       const below = files.filter((file) => file === path || file.startsWith(`${path}/`))
       if (below.length === 0) throw new Error(`The Containerfile copies ${path}, which is not there.`)
-      for (const file of below.filter((name) => !/\/test\/|^scripts\/(bench|mutate|packaging)\//.test(name))) {
-        cpSync(join(root, file), join(image, file))
-      }
+      for (const file of below.filter((name) => !isLeftOut(name))) cpSync(join(root, file), join(image, file))
     }
   }
   for (const path of productionPackages()) {

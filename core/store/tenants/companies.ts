@@ -197,8 +197,7 @@ export async function updateSettings (
 
 function withCredits (queries: Database['owner'] | OwnerQueries) {
   return queries.selectFrom('companies').innerJoin('credits', 'credits.company_id', 'companies.company_id')
-    .select(['companies.company_id', 'name', 'disabled_at', 'created_at', 'addresses', 'notify_url']).select(['balance', 'held',
-      'low_credit'])
+    .select(['companies.company_id', 'name', 'disabled_at', 'created_at', 'addresses', 'notify_url', 'balance', 'held', 'low_credit'])
 }
 
 function note (queries: OwnerQueries, companyId: number, action: string, facts: JsonObject, signature: AuditStamp): Promise<void> {

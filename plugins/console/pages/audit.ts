@@ -2,7 +2,7 @@ import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { textField } from '../form/fields.ts'
 import { fill, type Words } from '../language/language.ts'
-import { ApiRefused, type AuditView, withQuery } from '../session/api.ts'
+import { type AuditView, withQuery } from '../session/api.ts'
 import { visitOf } from '../session/visit.ts'
 import { type Columns, mostRows, sendCsv } from './export.ts'
 import { notice, page, sentences, table, time } from './layout.ts'
@@ -40,16 +40,9 @@ ${
     return reply.code(answer.ok ? 200 : answer.status).page(page(visit, { title: words.audit, section: 'company', main }))
   })
 
-  app.get<{ Querystring: Query }>('/audit.csv', async (request, reply) => {
-    const [visit, filter] = [visitOf(request), filterOf(request.query)]
-    const sent = await sendCsv<AuditView>(visit, reply, {
-      name: 'audit',
-      read: (cursor) => visit.api.send('GET', withQuery('/api/v1/audit', { ...filter, limit: '100', cursor })),
-      columns
-    })
-    if (!sent.ok) throw new ApiRefused(sent)
-    return sent.body
-  })
+  app.get<{ Querystring: Query }>('/audit.csv',
+    async (request, reply) =>
+      sendCsv<AuditView>(visitOf(request), reply, { name: 'audit', path: '/api/v1/audit', filter: filterOf(request.query), columns }))
   done()
 }
 

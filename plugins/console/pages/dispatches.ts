@@ -2,7 +2,7 @@ import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { choiceField, textField } from '../form/fields.ts'
 import { fill, wordFor, type Words } from '../language/language.ts'
-import { ApiRefused, type DispatchView, withQuery } from '../session/api.ts'
+import { type DispatchView, withQuery } from '../session/api.ts'
 import { visitOf } from '../session/visit.ts'
 import { type Columns, mostRows, sendCsv } from './export.ts'
 import { badge, notice, page, sentences, table, time } from './layout.ts'
@@ -48,16 +48,13 @@ export const dispatchesPage: FastifyPluginCallback = (app, _options, done) => {
     return reply.code(answer.ok ? 200 : answer.status).page(page(visit, { title: words.dispatches, section: 'dispatches', main }))
   })
 
-  app.get<{ Querystring: Query }>('/dispatches.csv', async (request, reply) => {
-    const [visit, filter] = [visitOf(request), filterOf(request.query)]
-    const sent = await sendCsv<DispatchView>(visit, reply, {
+  app.get<{ Querystring: Query }>('/dispatches.csv', async (request, reply) =>
+    sendCsv<DispatchView>(visitOf(request), reply, {
       name: 'dispatches',
-      read: (cursor) => visit.api.send('GET', withQuery('/api/v1/dispatches', { ...filter, limit: '100', cursor })),
+      path: '/api/v1/dispatches',
+      filter: filterOf(request.query),
       columns
-    })
-    if (!sent.ok) throw new ApiRefused(sent)
-    return sent.body
-  })
+    }))
   done()
 }
 

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { Readable } from 'node:stream'
 import { fill } from '../language/language.ts'
-import type { ApiAnswer } from '../session/api.ts'
+import { withQuery } from '../session/api.ts'
 import type { Visit } from '../session/visit.ts'
 
 type Page<Item> = { data: Item[], nextCursor: string | null }
@@ -13,8 +13,9 @@ export type Columns<Item> = Readonly<Record<string, (item: Item) => Cell>>
 type Export<Item> = {
   /** Of the file, without its extension. */
   name: string
-  /** Reads a page of the list, the first without a cursor. */
-  read: (cursor: string) => Promise<ApiAnswer<Page<Item>>>
+  /** Of the list, and what it is filtered by. */
+  path: string
+  filter: Readonly<Record<string, string>>
   columns: Columns<Item>
 }
 
@@ -25,22 +26,26 @@ export const mostRows = 10_000
  * Answers with a list as CSV (RFC 4180), page after page as they are read. A list that the API refuses is a refusal, as long as nothing was
  * sent; afterwards the connection breaks, so that no part passes for the whole.
  */
-export async function sendCsv<Item> (visit: Visit, reply: FastifyReply, list: Export<Item>): Promise<ApiAnswer<FastifyReply>> {
-  const first = await list.read('')
-  if (!first.ok) return first
-  return {
-    ok: true,
-    body: reply.headers({
-      'content-type': 'text/csv; charset=utf-8',
-      'content-disposition': `attachment; filename="${list.name}.csv"`,
-      'content-security-policy': 'default-src \'none\'; sandbox',
-      'x-content-type-options': 'nosniff',
-      'cache-control': 'no-store'
-    }).send(Readable.from(linesOf(visit, list, first.body)))
-  }
+export async function sendCsv<Item> (visit: Visit, reply: FastifyReply, { name, path, filter, columns }: Export<Item>): Promise<
+  FastifyReply
+> {
+  const read = (cursor: string): Promise<Page<Item>> => visit.api.read(withQuery(path, { ...filter, limit: '100', cursor }))
+  const first = await read('')
+  return reply.headers({
+    'content-type': 'text/csv; charset=utf-8',
+    'content-disposition': `attachment; filename="${name}.csv"`,
+    'content-security-policy': 'default-src \'none\'; sandbox',
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'no-store'
+  }).send(Readable.from(linesOf(visit, columns, first, read)))
 }
 
-async function* linesOf<Item> ({ words }: Visit, { read, columns }: Export<Item>, first: Page<Item>): AsyncGenerator<string> {
+async function* linesOf<Item> (
+  { words }: Visit,
+  columns: Columns<Item>,
+  first: Page<Item>,
+  read: (cursor: string) => Promise<Page<Item>>
+): AsyncGenerator<string> {
   // Spreadsheets take a file for UTF-8 by its byte order mark.
   yield `\uFEFF${line(Object.keys(columns))}`
   let [page, rows] = [first, 0]
@@ -54,9 +59,7 @@ async function* linesOf<Item> ({ words }: Visit, { read, columns }: Export<Item>
       yield line([fill(words.exportCut, { most: mostRows })])
       return
     }
-    const next = await read(page.nextCursor ?? '')
-    if (!next.ok) throw new Error(`An export ended early: ${next.error.message}`)
-    page = next.body
+    page = await read(page.nextCursor ?? '')
   }
 }
 

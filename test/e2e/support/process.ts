@@ -148,6 +148,12 @@ export async function startReady (t: Test, starting: Starting): Promise<ServiceP
   return service
 }
 
+/** Ends a service as an operator does, and waits until it has ended. */
+export async function stop ({ pid, ended }: ServiceProcess): Promise<void> {
+  process.kill(pid, 'SIGTERM')
+  await ended
+}
+
 /** What a service that must not start says on standard error, and its exit code. */
 export async function refusalOf (t: Test, starting: Starting): Promise<{ code: unknown, stderr: string }> {
   const service = startProcess(t, starting)

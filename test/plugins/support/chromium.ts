@@ -1,13 +1,30 @@
 import axe from 'axe-core'
 import { existsSync } from 'node:fs'
-import type { Page } from 'playwright-core'
+import { type Browser, chromium, type Page } from 'playwright-core'
 import type { Test } from 'tap'
+import type { Login } from '../../support/service.ts'
 
 const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome',
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome']
 
 /** Where Chromium is on this machine; undefined where it is not. */
 export const chromiumPath = places.find((place) => existsSync(place))
+
+/** Starts Chromium for a test file, where the machine has one. */
+export async function launchChromium (t: Test): Promise<Browser | undefined> {
+  // As root, Chromium starts without its sandbox only. It loads the pages of the test, and nothing else.
+  const browser = chromiumPath === undefined ? undefined : await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox'] })
+  t.teardown(() => browser?.close())
+  return browser
+}
+
+/** Opens a page of the console and signs in there. */
+export async function signInAt (page: Page, path: string, { email, password }: Login): Promise<void> {
+  await page.goto(path)
+  await page.fill('#email', email)
+  await page.fill('#password', password)
+  await page.click('main button')
+}
 
 /** The page has no violation that axe finds. */
 export async function isAccessible (t: Test, page: Page, name: string): Promise<void> {
