@@ -9,11 +9,13 @@ import { headersPlugin, requestId } from './hooks/headers.ts'
 import { createConnectionClassifier, proxyTest } from './hooks/https.ts'
 import { loggingPlugin } from './hooks/logging.ts'
 import { rateLimitsPlugin } from './hooks/rate-limits.ts'
+import { requestLogPlugin } from './hooks/request-log.ts'
 import { tarpitPlugin } from './hooks/tarpit.ts'
 import { observationsPlugin } from './metrics/observations.ts'
 import { openapiPlugin } from './openapi/openapi.ts'
 import { assetsRoutes } from './routes/assets.ts'
 import { auditRoutes } from './routes/audit.ts'
+import { callbackEndpointsRoutes } from './routes/callback-endpoints.ts'
 import { callbacksRoutes } from './routes/callbacks.ts'
 import { chainRoutes } from './routes/chains.ts'
 import { companiesRoutes } from './routes/companies.ts'
@@ -22,20 +24,26 @@ import { configurationRoutes } from './routes/configuration.ts'
 import { connectionsRoutes } from './routes/connections.ts'
 import { creditsRoutes } from './routes/credits.ts'
 import { dispatchActionRoutes } from './routes/dispatch-actions.ts'
+import { dispatchChangesRoutes } from './routes/dispatch-changes.ts'
 import { dispatchRoutes } from './routes/dispatch.ts'
 import { dispatchesRoutes } from './routes/dispatches.ts'
 import { documentsRoutes } from './routes/documents.ts'
 import { healthRoutes } from './routes/health.ts'
 import { impersonationRoutes } from './routes/impersonation.ts'
 import { keysRoutes } from './routes/keys.ts'
+import { linksRoutes } from './routes/links.ts'
 import { authRoutes } from './routes/login.ts'
 import { marketplaceRoutes } from './routes/marketplace.ts'
+import { passkeysRoutes } from './routes/passkeys.ts'
 import { providersRoutes } from './routes/providers.ts'
 import { parseQuery } from './routes/query-string.ts'
 import { queueRoutes } from './routes/queue.ts'
+import { requestsRoutes } from './routes/requests.ts'
+import { secondFactorRoutes } from './routes/second-factor.ts'
 import { securityRoutes } from './routes/security-text.ts'
 import { sessionsRoutes } from './routes/sessions.ts'
 import { simulatorRoutes } from './routes/simulator.ts'
+import { singleSignOnRoutes } from './routes/single-sign-on.ts'
 import { templateEditorRoutes } from './routes/template-editor.ts'
 import { templatesRoutes } from './routes/templates.ts'
 import { uploadRoutes } from './routes/upload.ts'
@@ -45,10 +53,13 @@ import { drainingPlugin } from './server/draining.ts'
 import { openServer } from './server/server.ts'
 import { answerUnreadable, transportPlugin } from './server/transport.ts'
 import { supportPage } from './support-page/page.ts'
+import { requestTracesPlugin } from './traces/requests.ts'
 
 /** The whole service: its hooks and routes, in order. */
 export const appPlugin: FastifyPluginAsync<App> = async (server, { get }) => {
   await server.register(drainingPlugin)
+  const traces = get('traces')
+  if (traces !== undefined) await server.register(requestTracesPlugin, { traces })
   await server.register(loggingPlugin)
   await server.register(observationsPlugin)
   await server.register(headersPlugin, { wayOf: createConnectionClassifier(get('config')) })
@@ -56,6 +67,7 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get }) => {
   await server.register(errorsPlugin)
   await server.register(bodyParsingPlugin)
   await server.register(authenticationPlugin, { authentication: get('authentication') })
+  await server.register(requestLogPlugin, { requestLog: get('requestLog'), now: get('now') })
   await server.register(rateLimitsPlugin, { rateLimiters: get('rateLimiters') })
   await server.register(tarpitPlugin, { limits: get('admissionLimits').tarpit })
   await server.register(admissionControlPlugin, { limits: get('admissionLimits') })
@@ -65,20 +77,32 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get }) => {
   await server.register(authRoutes, { authentication: get('authentication') })
   await server.register(impersonationRoutes, { impersonate: get('impersonation') })
   await server.register(sessionsRoutes, { sessions: get('sessions') })
+  await server.register(singleSignOnRoutes, { singleSignOn: get('singleSignOn') })
+  await server.register(linksRoutes, { links: get('links') })
+  await server.register(secondFactorRoutes, { secondFactors: get('secondFactors') })
+  await server.register(passkeysRoutes, { passkeys: get('passkeys') })
   await server.register(keysRoutes, { keys: get('keyAdministration') })
   const dispatch = { pipeline: get('pipeline'), addresses: get('addresses') }
   await server.register(dispatchRoutes, { ...shared, ...dispatch })
   await server.register(chainRoutes, { ...shared, ...dispatch })
   await server.register(uploadRoutes, { ...dispatch, receive: get('receive') })
   await server.register(dispatchesRoutes, shared)
+  await server.register(dispatchChangesRoutes, { ...shared, changes: get('changes') })
   await server.register(dispatchActionRoutes, { ...shared, ...dispatch })
   await server.register(documentsRoutes, { downloads: get('downloads') })
-  await server.register(callbacksRoutes, { ...shared, callbacks: get('callbacks'), signing: get('callbackSigning') })
+  await server.register(callbacksRoutes, {
+    ...shared,
+    callbacks: get('callbacks'),
+    endpointCallbacks: get('endpointCallbacks'),
+    signing: get('callbackSigning')
+  })
+  await server.register(callbackEndpointsRoutes, { endpoints: get('callbackEndpoints'), endpointCallbacks: get('endpointCallbacks') })
   await server.register(creditsRoutes, shared)
   await server.register(usersRoutes, { users: get('users') })
   await server.register(companyRoutes, { settings: get('companySettings') })
-  await server.register(companiesRoutes, { companies: get('companies') })
+  await server.register(companiesRoutes, { companies: get('companies'), users: get('users') })
   await server.register(auditRoutes, shared)
+  await server.register(requestsRoutes, shared)
   await server.register(queueRoutes, { database: get('database'), release: get('releaseQueue') })
   await server.register(templatesRoutes, shared)
   await server.register(templateEditorRoutes, { ...shared, templateEditor: get('templateEditor'), now: get('now') })
@@ -109,7 +133,9 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get }) => {
     leaving: get('leaving').signal
   })
   await server.register(securityRoutes, { contact: get('config').securityContact, publicUrl: get('config').publicUrl, now: get('now') })
-  if (get('config').showsConsole) await server.register(consolePlugin, { prefix: '/console', sessions: get('sessions') })
+  if (get('config').showsConsole) {
+    await server.register(consolePlugin, { prefix: '/console', sessions: get('sessions'), signingOn: get('signingOn') })
+  }
   if (get('config').environment === 'development') {
     await server.register(simulatorRoutes, {
       ...shared,

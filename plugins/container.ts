@@ -1,23 +1,26 @@
 import 'reflect-metadata'
 import { type Accounts, type Adapters, type Addresses, type ApiKeys, type Assets, type Authentication, type Breakers, type BruteForceGuard,
-  type Callbacks, type CallbackSigning, type CatalogPlace, type Catalogs, checkMasterKeys, type CompanyAccounts, type CompanySettings,
-  type Configurations, type ConfigurationService, type Connecting, createAccounts, createApiKeys, createAssets, createAuthentication,
-  createBreakers, createBruteForceGuard, createCallbacks, createCallbackSigning, createCatalogs, createCompanyAccounts,
-  createCompanySettings, createConfigurations, createConfigurationService, createConnecting, createCredentialCheck, createCredentials,
-  createDocumentLinks, createDocumentSpool, createDownloads, createFetchJson, createFreshness, createHost, createImpersonation, createInbox,
-  createJobs, createKeyAdministration, createKeySources, createKeyStore, createKnownClients, createLazySandbox, createLeases,
-  createLocalFiles, createMarketplace, createNetwork, createOutbox, createPassedTrials, createPins, createPipeline,
-  createProviderAdministration, createProviderState, createRateLimiter, createReleaseQueue, createS3Files, createSessions,
-  createSigningKeys, createStatusChangeHandler, createStatusQuery, createTemplateEditor, createTemplates, createTokens, createUsers,
-  createWebhookReceiver, createWebhookVerifier, type CredentialCheck, type Credentials, type Database, demo, type DocumentLinks,
-  type DocumentSpool, type DocumentUrl, type Downloads, type EventSpool, type FetchJson, type FileStore, type Freshness, type Host,
-  type Impersonation, type Inbox, type InstalledProvider, type KeyAdministration, type Keyring, type Leases, type LeaseTimes, leaseTimes,
-  linkOf, type Log, type Marketplace, measureSkew, migrate, type Network, openAdapters, openDatabase, openEventSpool, openOutcomeSpool,
-  openQueue, type Outbox, type OutcomeSpool, type PassedTrials, type Pipeline, type PipelineDependencies, type PipelineJobs,
-  type ProviderAdministration, type ProviderSync, type Queue, readLinkKey, reasonsOf, type Receive, receiveFile, recordCrash,
-  type ReleaseQueue, type RepeatingTask, runEvery, type SandboxState, type Sessions, type SigningKeys, startOutcomeDrain, startProviderSync,
-  startWorker, type State, type TemplateEditor, type Templates, type TimeLimits, type Tokens, type Users, waitForDatabase,
-  type WebhookReceiver, type WebhookVerifier, withoutProvider, type Worker } from '@dispatch/core'
+  type CallbackEndpoints, type Callbacks, type CallbackSigning, type CatalogPlace, type Catalogs, type Changes, checkMasterKeys,
+  type CompanyAccounts, type CompanySettings, type Configurations, type ConfigurationService, type Connecting, createAccounts,
+  createApiKeys, createAssets, createAuthentication, createBreakers, createBruteForceGuard, createCallbackEndpoints, createCallbacks,
+  createCallbackSigning, createCatalogs, createChanges, createCompanyAccounts, createCompanySettings, createConfigurations,
+  createConfigurationService, createConnecting, createCredentialCheck, createCredentials, createDocumentLinks, createDocumentSpool,
+  createDownloads, createEndpointCallbacks, createEndpointSigning, createFetchJson, createFreshness, createHost, createImpersonation,
+  createInbox, createJobs, createKeyAdministration, createKeySources, createKeyStore, createKnownClients, createLazySandbox, createLeases,
+  createLinks, createLocalFiles, createMarketplace, createNetwork, createOpenId, createOutbox, createPassedTrials, createPasskeys,
+  createPins, createPipeline, createProviderAdministration, createProviderState, createRateLimiter, createReleaseQueue, createRequestLog,
+  createS3Files, createSecondFactors, createSessions, createSigningKeys, createSigningOn, createSingleSignOn, createStatusChangeHandler,
+  createStatusQuery, createTemplateEditor, createTemplates, createTokens, createUsers, createWebhookReceiver, createWebhookVerifier,
+  type CredentialCheck, type Credentials, type Database, demo, type DocumentLinks, type DocumentSpool, type DocumentUrl, type Downloads,
+  type EndpointCallbacks, type EndpointSigning, type EventSpool, type FetchJson, type FileStore, followIndexes, type Freshness, type Host,
+  type Impersonation, type Inbox, insertRequests, type InstalledProvider, type KeyAdministration, type Keyring, type Leases,
+  type LeaseTimes, leaseTimes, linkOf, type Links, type Log, type Marketplace, measureSkew, migrate, type Network, noRequestLog,
+  openAdapters, openDatabase, openEventSpool, type OpenId, openOutcomeSpool, openQueue, type Outbox, type OutcomeSpool, type PassedTrials,
+  type Passkeys, type Pipeline, type PipelineDependencies, type PipelineJobs, type ProviderAdministration, type ProviderSync, type Queue,
+  readLinkKey, reasonsOf, type Receive, receiveFile, recordCrash, type ReleaseQueue, relyingPartyOf, type RepeatingTask, type ReplicaChange,
+  type RequestLog, runEvery, type SandboxState, type SecondFactors, type Sessions, type SigningKeys, type SigningOn, type SingleSignOn,
+  startOutcomeDrain, startProviderSync, startWorker, type State, type TemplateEditor, type Templates, type TimeLimits, type Tokens,
+  type Users, waitForDatabase, type WebhookReceiver, type WebhookVerifier, withoutProvider, type Worker } from '@dispatch/core'
 import { createRenderer, createTemplateWorkers, type Renderer, type TemplateWorkers } from '@dispatch/documents'
 import { randomUUIDv7 } from 'node:crypto'
 import { isIP } from 'node:net'
@@ -30,6 +33,7 @@ import { type AdmissionLimits, admissionLimits } from './hooks/admission-control
 import type { RateLimiters } from './hooks/rate-limits.ts'
 import { createSimulatedVendor, type SimulatedVendor } from './routes/simulated-vendor.ts'
 import { type TransportLimits, transportLimits } from './server/transport-limits.ts'
+import type { Traces } from './traces/traces.ts'
 
 /** Every dependency of the service, by its name in the container. */
 export type AppDependencies = {
@@ -37,6 +41,8 @@ export type AppDependencies = {
   now: () => Date
   newId: () => string
   log: Log
+  /** Undefined where nothing is traced. */
+  traces: Traces | undefined
   keyring: Keyring
   signingKeys: SigningKeys
   linkKey: Uint8Array
@@ -55,6 +61,12 @@ export type AppDependencies = {
   apiKeys: ApiKeys
   keyAdministration: KeyAdministration
   sessions: Sessions
+  openId: OpenId
+  singleSignOn: SingleSignOn
+  signingOn: SigningOn
+  links: Links
+  secondFactors: SecondFactors
+  passkeys: Passkeys
   /** Undefined where authentication has no rate limit. */
   bruteForceGuard: BruteForceGuard | undefined
   rateLimiters: RateLimiters
@@ -105,8 +117,14 @@ export type AppDependencies = {
   pipelineDependencies: PipelineDependencies
   pipeline: Pipeline
   queue: Queue
+  changes: Changes
+  /** The requests of companies, which they can read. */
+  requestLog: RequestLog
   callbackSigning: CallbackSigning
   callbacks: Callbacks
+  endpointSigning: EndpointSigning
+  callbackEndpoints: CallbackEndpoints
+  endpointCallbacks: EndpointCallbacks
   fetchJson: FetchJson
   /** In development only. */
   simulatedVendor: SimulatedVendor
@@ -131,6 +149,7 @@ const factories: { [Name in keyof AppDependencies]?: (get: App['get']) => AppDep
   admissionLimits: () => admissionLimits,
   templateWorkers: () => createTemplateWorkers(),
   synchronousLimit: () => 120,
+  traces: () => undefined,
   leaving: () => new AbortController(),
   freshness: (get) => createFreshness(get('database')),
   accounts: (get) => createAccounts(get('database'), get('freshness')),
@@ -144,8 +163,59 @@ const factories: { [Name in keyof AppDependencies]?: (get: App['get']) => AppDep
       database: get('database'),
       accounts: get('accounts'),
       authentication: get('authentication'),
+      tokens: get('tokens'),
+      secondFactors: get('secondFactors'),
+      singleSignOn: get('singleSignOn'),
+      passkeys: get('passkeys'),
       now: get('now'),
       newId: get('newId')
+    }),
+  openId: (get) => createOpenId({ transport: get('network').transport, plainHttp: get('config').environment === 'development' }),
+  singleSignOn: (get) =>
+    createSingleSignOn({
+      database: get('database'),
+      accounts: get('accounts'),
+      keyring: get('keyring'),
+      openId: get('openId'),
+      publicUrl: get('config').publicUrl,
+      plainHttp: get('config').environment === 'development',
+      now: get('now')
+    }),
+  signingOn: (get) =>
+    createSigningOn({
+      database: get('database'),
+      accounts: get('accounts'),
+      keyring: get('keyring'),
+      openId: get('openId'),
+      publicUrl: get('config').publicUrl,
+      log: get('log'),
+      now: get('now')
+    }),
+  links: (get) =>
+    createLinks({
+      database: get('database'),
+      accounts: get('accounts'),
+      page: get('config').showsConsole ? `${get('config').publicUrl}/console/link` : undefined,
+      now: get('now'),
+      newId: get('newId')
+    }),
+  passkeys: (get) =>
+    createPasskeys({
+      database: get('database'),
+      secondFactors: get('secondFactors'),
+      party: relyingPartyOf(get('config').publicUrl),
+      now: get('now'),
+      newId: get('newId')
+    }),
+  secondFactors: (get) =>
+    createSecondFactors({
+      database: get('database'),
+      accounts: get('accounts'),
+      credentials: get('credentials'),
+      keyring: get('keyring'),
+      party: relyingPartyOf(get('config').publicUrl),
+      bruteForceGuard: get('bruteForceGuard'),
+      now: get('now')
     }),
   companies: (get) => createCompanyAccounts({ database: get('database'), now: get('now') }),
   companySettings: (get) => createCompanySettings({ database: get('database'), guard: get('network').guard, now: get('now') }),
@@ -155,6 +225,7 @@ const factories: { [Name in keyof AppDependencies]?: (get: App['get']) => AppDep
       credentials: get('credentials'),
       tokens: get('tokens'),
       keys: get('apiKeys'),
+      secondFactors: get('secondFactors'),
       bruteForceGuard: get('bruteForceGuard'),
       now: get('now')
     }),
@@ -270,6 +341,25 @@ const factories: { [Name in keyof AppDependencies]?: (get: App['get']) => AppDep
       log: get('log'),
       now: get('now')
     }),
+  endpointSigning: (get) => createEndpointSigning({ keyring: get('keyring'), now: get('now'), newId: get('newId') }),
+  callbackEndpoints: (get) =>
+    createCallbackEndpoints({
+      database: get('database'),
+      network: get('network'),
+      guard: get('network').guard,
+      signing: get('endpointSigning'),
+      now: get('now'),
+      newId: get('newId')
+    }),
+  endpointCallbacks: (get) =>
+    createEndpointCallbacks({
+      database: get('database'),
+      queue: get('queue'),
+      network: get('network'),
+      signing: get('endpointSigning'),
+      log: get('log'),
+      now: get('now')
+    }),
   inbox: (get) => createInbox({ database: get('database'), queue: get('queue'), spool: get('eventSpool'), log: get('log') }),
   webhookReceiver: (get) =>
     createWebhookReceiver({
@@ -286,6 +376,7 @@ const factories: { [Name in keyof AppDependencies]?: (get: App['get']) => AppDep
     createLeases({ database: get('database'), newId: get('newId'), now: get('now'), log: get('log'), times: get('leaseTimes') }),
   outbox: (get) =>
     createOutbox({ database: get('database'), queue: get('queue'), documentUrl: get('documentUrl'), newId: get('newId'), now: get('now') }),
+  changes: (get) => createChanges({ database: get('database'), log: get('log') }),
   jobs: (get) => createJobs({ queue: get('queue'), now: get('now') }),
   releaseQueue: (get) => createReleaseQueue({ database: get('database'), queue: get('queue'), breakers: get('breakers'), now: get('now') }),
   pipelineDependencies: (get) => ({
@@ -336,13 +427,17 @@ function limitersOf (get: App['get']): RateLimiters {
   return Object.fromEntries(limits.map(([name, quota]) => [name, createRateLimiter(get('database'), { name, quota, window: minute })]))
 }
 
-/** Per minute, an address may try as many wrong passwords as it may request tokens; per 15 minutes, an account takes five times as many. */
+/**
+ * Per minute, an address may try as many wrong passwords as it may request tokens; per 15 minutes, an account takes five times as many, and
+ * a user as many wrong codes of a second factor.
+ */
 function bruteForceGuardOf (get: App['get']): BruteForceGuard | undefined {
   const { config: { limits: { auth } }, database, now } = { config: get('config'), database: get('database'), now: get('now') }
   if (auth === 0) return undefined
   return createBruteForceGuard({
     addresses: createRateLimiter(database, { name: 'failures', quota: auth, window: minute }),
     accounts: createRateLimiter(database, { name: 'account', quota: 5 * auth, window: 15 * minute }),
+    codes: createRateLimiter(database, { name: 'codes', quota: auth, window: 15 * minute }),
     known: createKnownClients(database, now)
   })
 }
@@ -389,6 +484,12 @@ export async function createApp (
       ...databaseLimits === undefined ? {} : { limits: databaseLimits },
       connections: config.databasePool,
       directUrl: config.databaseDirectUrl,
+      replica: config.databaseReplica && {
+        ...config.databaseReplica,
+        onChange: (change) => {
+          tellOfReplica(log, change)
+        }
+      },
       onError: (error) => log.warn({ err: error }, 'a database connection was lost'),
       time
     })
@@ -398,6 +499,7 @@ export async function createApp (
     const keyring = await openKeyring(config)
     const { unknown, newest } = await migrate(database, () => checkMasterKeys(database, keyring))
     if (unknown.length > 0) log.info({ newest, unknown }, 'the database is of a newer version; this process works beside it')
+    opened.adopt(followIndexes(database, log), (following) => following.close())
     const vault = { store: createKeyStore(database), keyring, now }
     put('signingKeys', await createSigningKeys(vault))
     put('linkKey', await readLinkKey(vault))
@@ -432,6 +534,8 @@ export async function createApp (
     put('eventSpool', await openEventSpool({ folder: join(config.dataDirectory, 'webhooks'), now, newId: get('newId'), log }))
     put('outcomeSpool', await openOutcomeSpool({ folder: join(config.dataDirectory, 'outcomes'), keyring, log }))
     for (const [name, dependency] of Object.entries(replacements)) dependencies.registerInstance(name, dependency)
+    put('requestLog', config.keepsRequestLog ? createRequestLog({ write: (rows) => insertRequests(database, rows), log }) : noRequestLog)
+    opened.defer(() => get('requestLog').close())
     opened.defer(() => get('network').close())
     opened.defer(() => get('renderer').close())
     opened.defer(() => get('templateWorkers').close())
@@ -472,6 +576,11 @@ function followCatalogs (get: App['get']): RepeatingTask {
   })
 }
 
+function tellOfReplica (log: Log, change: ReplicaChange): void {
+  if (change.used) log.info({}, 'lists are read from the replica')
+  else log.warn({ reason: change.why }, 'lists are read from the primary: the replica cannot be used')
+}
+
 function unusable (cause: unknown): never {
   throw new ConfigError(`The database of DATABASE_URL cannot be used: ${reasonsOf(cause)}.`, { cause })
 }
@@ -506,6 +615,7 @@ async function beginWork (get: App['get']): Promise<Worker> {
     webhookVerifier: get('webhookVerifier'),
     inbox: get('inbox'),
     callbacks: get('callbacks'),
+    endpointCallbacks: get('endpointCallbacks'),
     files: get('files'),
     retentionDays: get('config').retentionDays
   })

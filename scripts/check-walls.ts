@@ -60,6 +60,7 @@ const homes: Record<string, RegExp> = {
   undici: /^core\/host\/http\/transport\.ts$/,
   nodemailer: /^core\/host\/smtp\/mailer\.ts$/,
   jose: /^core\/(access|host|packages\/marketplace)\//,
+  'openid-client': /^core\/host\/http\/openid\.ts$/,
   saxes: /^core\/host\/http\/xml\.ts$/,
   tar: /^core\/packages\/marketplace\//,
   '@aws-sdk': /^core\/store\/db\/s3-files\.ts$/,
@@ -68,7 +69,11 @@ const homes: Record<string, RegExp> = {
   fastify: /^plugins\//,
   'fastify-plugin': /^plugins\//,
   '@fastify': /^plugins\//,
+  '@opentelemetry': /^plugins\/(traces\/|hooks\/trace-context\.ts$)/,
   'pg-boss': /^core\/work\/queue\/queue\.ts$/,
+  '@simplewebauthn': /^core\/access\/passkeys\.ts$/,
+  otpauth: /^core\/access\/totp\.ts$/,
+  uqr: /^plugins\/console\/pages\/qr-code\.ts$/,
   tsyringe: /^plugins\/container\.ts$/,
   'reflect-metadata': /^plugins\/container\.ts$/
 }

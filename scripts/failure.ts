@@ -16,7 +16,7 @@ function isSystemError (error: Error): error is SystemError {
 function listening ({ code, message, address, port }: SystemError): string {
   switch (code) {
     case 'EADDRINUSE':
-      return `Port ${port} of ${address} is taken: stop the program that has it, or choose another one with PORT`
+      return `Port ${port} of ${address} is taken: stop the program that has it, or choose another one with PORT (metrics: DISPATCH_METRICS_PORT)`
     case 'EACCES':
       return `Port ${port} of ${address} needs privileges that this user has not: choose one from 1024 on with PORT`
     case 'EADDRNOTAVAIL':

@@ -13,6 +13,7 @@ import { type App, createApp } from '../plugins/container.ts'
 import { createLogger, logOutput, standardOutput } from '../plugins/hooks/logging.ts'
 import { openMetrics } from '../plugins/metrics/server.ts'
 import { createHttpRefusalServer } from '../plugins/server/http-refusal-server.ts'
+import type { Traces } from '../plugins/traces/traces.ts'
 import { openDataDirectory } from './data-directory.ts'
 import { buildDemoCatalog, prepareDemoCatalog } from './demo-catalog/demo-catalog.ts'
 import { sentenceOf } from './failure.ts'
@@ -113,9 +114,10 @@ const startAgainAfter = 500
 
 /** Creates the app and prepares its database. If the database is lost meanwhile, it logs this and starts again. */
 async function startApp (config: Config, databaseUrl: string, { opened, end, log }: Omit<Starting, 'output'>): Promise<App> {
+  const traces = await beginTraces(config, opened, log)
   for (;;) {
     try {
-      const app = await createApp(config, { databaseUrl, log, signal: end.signal })
+      const app = await createApp(config, { databaseUrl, log, signal: end.signal, ...traces === undefined ? {} : { traces } })
       await prepareDatabase(app).catch(async (error: unknown) => {
         await app.close()
         throw error
@@ -129,6 +131,14 @@ async function startApp (config: Config, databaseUrl: string, { opened, end, log
     }
     await pause(startAgainAfter, undefined, { signal: end.signal })
   }
+}
+
+/** OpenTelemetry is loaded only where traces are sent. Closed after the app, so that the end of its work is traced too. */
+async function beginTraces (config: Config, opened: AsyncDisposableStack, log: Logger): Promise<Traces | undefined> {
+  if (config.traces === undefined) return undefined
+  const { openTraces } = await import('../plugins/traces/traces.ts')
+  log.info({ sampler: config.traces.sampler.name }, 'traces')
+  return opened.adopt(openTraces(config.traces, { log }), ({ close }) => close())
 }
 
 async function showMetrics (app: App, { metrics }: Config, opened: AsyncDisposableStack, log: Logger): Promise<void> {

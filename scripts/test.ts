@@ -9,7 +9,7 @@ import { availableParallelism } from 'node:os'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { isLong } from '../test/long-tier.ts'
+import { isLong, placeInLongTier } from '../test/long-tier.ts'
 import { openTestServer, shareServer, type TestServer } from '../test/support/postgres-server.ts'
 import { assertNode } from './node-version.mjs'
 
@@ -20,8 +20,8 @@ const compiled = fileURLToPath(new URL('../node_modules/.cache/compiled', import
 
 type Outcome = { exitCode: number, passed: number, failed: number, skipped: number }
 
-/** Files of the second tier wait more than they work: three of them keep two processors busy. */
-const jobsOf = (files: readonly string[]): number => Math.ceil(availableParallelism() * (files.every(isLong) ? 1.5 : 1))
+/** Files of the second tier wait more than they work: four of them keep two processors busy. */
+const jobsOf = (files: readonly string[]): number => Math.ceil(availableParallelism() * (files.every(isLong) ? 2 : 1))
 
 async function runTap (files: readonly string[], server: TestServer): Promise<Outcome> {
   const tap = spawn(process.execPath, [runFiles, String(jobsOf(files)), ...files], {
@@ -94,8 +94,9 @@ async function runOnServer (files: readonly string[]): Promise<Outcome> {
 assertNode()
 const given = process.argv.slice(2)
 const all = (): string[] => globSync('{test,core/packages/*/test}/**/*.test.ts').sort()
+const longFiles = (): string[] => all().filter(isLong).sort((a, b) => placeInLongTier(a) - placeInLongTier(b))
 const { exitCode, passed, failed, skipped } = await runOnServer(
-  given.length === 0 ? all().filter((file) => !isLong(file)) : given[0] === '--long' ? all().filter(isLong) : given
+  given.length === 0 ? all().filter((file) => !isLong(file)) : given[0] === '--long' ? longFiles() : given
 )
   .catch((error: unknown) => {
     console.error(error)

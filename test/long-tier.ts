@@ -1,15 +1,16 @@
 /**
  * Tests of the second tier, and what takes them long. `npm test` leaves them out; `npm run test:long` runs them alone, and `.ci/run` runs
- * both tiers. A path that ends in `/` is a folder.
+ * both tiers. A path that ends in `/` is a folder. They are started in this order: what takes long comes first, so that no processor waits
+ * for the last one.
  */
 export const longTier: Readonly<Record<string, string>> = {
+  'test/sandbox/': 'processes of adapters are started, attacked and ended',
+  'core/packages/conformance/test/zoo.test.ts': 'the kit runs once for each broken provider',
+  'test/conformance.test.ts': 'every shipped provider passes the whole kit',
   'test/crash/': 'processes are killed and disturbed under load',
   'test/e2e/': 'each test starts the service as it is run for real',
   'test/hostile/': 'attacks, floods, stalls and random requests at length',
-  'test/sandbox/': 'processes of adapters are started, attacked and ended',
-  'test/conformance.test.ts': 'every shipped provider passes the whole kit',
   'core/packages/conformance/test/stuck.test.ts': 'the kit waits for providers that never end',
-  'core/packages/conformance/test/zoo.test.ts': 'the kit runs once for each broken provider',
   'core/packages/documents/test/renderer.test.ts': 'threads run into their limits of time and memory',
   'core/packages/embedded-postgres/test/embedded.test.ts': 'servers are installed, killed and started again',
   'test/core/store/advisory-lock.test.ts': 'processes prepare one database at once, again and again',
@@ -23,13 +24,21 @@ export const longTier: Readonly<Record<string, string>> = {
   'test/plugins/chains-all.test.ts': 'all chains of services are run',
   'test/plugins/deferred-documents.test.ts': 'signed documents are fetched again and again',
   'test/plugins/storage.test.ts': 'five servers make a bucket',
+  'test/plugins/replica.test.ts': 'a replica follows its server, falls behind and goes away',
   'test/plugins/pooler.test.ts': 'two services share few connections, and one waits for a lock',
   'test/plugins/outages.test.ts': 'the database is away, for reading and for writing',
   'test/scripts/': 'each test starts programs',
   'test/templates/office.test.ts': 'LibreOffice opens what is made'
 }
 
+const places = Object.keys(longTier)
+
+/** The place of a test file in the second tier; -1 for one of the first tier. */
+export function placeInLongTier (file: string): number {
+  return places.findIndex((path) => path.endsWith('/') ? file.startsWith(path) : file === path)
+}
+
 /** Whether a test file belongs to the second tier. */
 export function isLong (file: string): boolean {
-  return Object.keys(longTier).some((path) => path.endsWith('/') ? file.startsWith(path) : file === path)
+  return placeInLongTier(file) !== -1
 }

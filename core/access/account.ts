@@ -12,10 +12,14 @@ export type Account = {
   services: readonly string[]
   /** In the PHC string format. */
   passwordHash: string
-  /** Grows with every change of the password: what was issued under an older one is void. */
+  /** Grows with every change of the password or the second factor: what was issued under an older one is void. */
   passwordVersion: number
   /** The user or their company is disabled. */
   disabled: boolean
+  /** The password alone does not sign the user in. */
+  secondFactor: boolean
+  /** The company demands a second factor. */
+  secondFactorRequired: boolean
   /** Networks (CIDR) from which users of the company may call; none: from everywhere. */
   addresses: readonly string[]
 }
@@ -37,6 +41,8 @@ export type Actor = Pick<Account, 'userId' | 'companyId' | 'email' | 'role' | 's
   impersonatorId?: number
   /** The API key with which a program acts for the user. `services` then holds those that both the key and the user may use. */
   key?: { id: string, mode: KeyMode }
+  /** The company demands a second factor, and the person has none yet: they may set one up, and nothing else. */
+  lacksSecondFactor?: true
   /** The session at the console through which the person acts. */
   sessionId?: string
 }

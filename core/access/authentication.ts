@@ -18,8 +18,13 @@ export type Authentication = {
    * allow the address.
    */
   authenticate: (header: string | undefined, address: string) => Promise<Actor>
-  /** Throws `forbidden`, with the same message for every reason. */
-  login: (email: string, password: string, address: string) => Promise<Session>
+  /**
+   * The account with this e-mail address and password, which is the first factor alone. Throws `forbidden`, with the same message for every
+   * reason.
+   */
+  checkPassword: (email: string, password: string, address: string) => Promise<Account>
+  /** Throws as `checkPassword`, and then `forbidden` for a user whose second factor needs a code, if there is none or a wrong one. */
+  login: (email: string, password: string, address: string, code?: string) => Promise<Session>
   /** Issues a new token with the same user, company, impersonator and login time. Throws as `authenticate`. */
   refresh: (header: string | undefined, address: string) => Promise<Session>
   /**
@@ -33,29 +38,37 @@ export type Authentication = {
 export type KeyCredential = { keyId: string, userId: number, mode: 'live' | 'test', services?: readonly string[], expiresAt?: Date }
 export type KeyLookup = { find: (digest: Buffer) => Promise<KeyCredential | undefined>, noteUse: (keyId: string) => void }
 
+/** Whether this is a code of the user's second factor; it is used up. */
+type CodeCheck = (account: Account, code: string, address: string) => Promise<boolean>
+
 type Options = {
   accounts: Accounts
   credentials: Credentials
   tokens: Tokens
   keys: KeyLookup
+  secondFactors: { verify: CodeCheck }
   bruteForceGuard?: BruteForceGuard | undefined
   now: () => Date
 }
 
 /**
  * Creates authentication by password (Basic), access token (Bearer) or API key (Bearer, or Basic with an empty password). Each request
- * reads the current account.
+ * reads the current account. For users with a second factor the password alone is refused: Basic has no place for a code.
  */
-export function createAuthentication ({ accounts, credentials, tokens, keys, bruteForceGuard, now }: Options): Authentication {
+export function createAuthentication ({ accounts, credentials, tokens, keys, secondFactors, bruteForceGuard, now }:
+  Options): Authentication
+{
   async function byPassword (email: string, password: string, address: string): Promise<Actor> {
     const account = await credentials.verify(email, password, address)
     if (account === undefined) throw new DispatchError('unauthorized', 'Invalid e-mail or password.')
-    return actorOf(admitted(account, address))
+    if (admitted(account, address).secondFactor) throw codeNeeded()
+    return personOf(account)
   }
 
   async function byToken (token: string, address: string): Promise<Actor> {
     const claims = await tokens.verify(token)
-    return actorOf(await accountOf(claims, address), claims.impersonator)
+    const { account, impersonator } = await accountsOf(claims, address)
+    return personOf(account, impersonator)
   }
 
   async function byKey (secret: string, address: string): Promise<Actor> {
@@ -79,10 +92,20 @@ export function createAuthentication ({ accounts, credentials, tokens, keys, bru
     return admitted(account, address)
   }
 
-  async function accountOf ({ impersonator, ...claims }: Claims, address: string): Promise<Account> {
+  async function accountsOf (claims: Claims, address: string): Promise<{ account: Account, impersonator?: Account }> {
     const account = await holderOf(claims, address)
     if (account.companyId !== claims.companyId) throw revoked()
-    if (impersonator !== undefined && !mayImpersonate(await holderOf(impersonator, address), account)) throw revoked()
+    if (claims.impersonator === undefined) return { account }
+    const impersonator = await holderOf(claims.impersonator, address)
+    if (!mayImpersonate(impersonator, account)) throw revoked()
+    return { account, impersonator }
+  }
+
+  async function checkPassword (email: string, password: string, address: string): Promise<Account> {
+    const account = await credentials.verify(email, password, address)
+    if (account === undefined || account.disabled || !isAddressAllowed(account.addresses, address)) {
+      throw new DispatchError('forbidden', 'Invalid credentials.')
+    }
     return account
   }
 
@@ -94,10 +117,12 @@ export function createAuthentication ({ accounts, credentials, tokens, keys, bru
         ? byKey(given.email, address)
         : byPassword(given.email, given.password, address)
     },
-    async login (email, password, address) {
-      const account = await credentials.verify(email, password, address)
-      if (account === undefined || account.disabled || !isAddressAllowed(account.addresses, address)) {
-        throw new DispatchError('forbidden', 'Invalid credentials.')
+    checkPassword,
+    async login (email, password, address, code) {
+      const account = await checkPassword(email, password, address)
+      if (account.secondFactor) {
+        if (code === undefined) throw codeNeeded()
+        if (!await secondFactors.verify(account, code, address)) throw wrongCode()
       }
       return sessionOf(account, await tokens.issue(account))
     },
@@ -107,7 +132,7 @@ export function createAuthentication ({ accounts, credentials, tokens, keys, bru
         throw new DispatchError('unauthorized', 'A refresh needs the header "Authorization: Bearer <access token>".')
       }
       const claims = await tokens.verifyForRefresh(given.token)
-      const account = await accountOf(claims, address)
+      const { account } = await accountsOf(claims, address)
       return sessionOf(account, await tokens.issue(account, claims))
     },
     async impersonate (actor, userId) {
@@ -131,6 +156,17 @@ export function createAuthentication ({ accounts, credentials, tokens, keys, bru
   }
 }
 
+/** The refusal of a password alone. */
+function codeNeeded (): DispatchError {
+  return new DispatchError('forbidden',
+    'This user has a second factor, so the password alone is refused: use an API key, or log in with POST /auth and send a code as "totp".')
+}
+
+/** The refusal of a code after a right password. */
+export function wrongCode (): DispatchError {
+  return new DispatchError('forbidden', 'The code of the second factor is wrong, or was used before.')
+}
+
 /** Throws for a disabled account, and for an address that the company's list does not allow. The message reveals nothing of the list. */
 function admitted (account: Account, address: string): Account {
   if (account.disabled) {
@@ -146,8 +182,18 @@ function revoked (): DispatchError {
   return new DispatchError('unauthorized', 'The token is no longer valid: log in again.')
 }
 
-function actorOf ({ userId, companyId, email, role, services }: Account, impersonator?: TokenSubject): Actor {
-  return { userId, companyId, email, role, services, ...impersonator && { impersonatorId: impersonator.userId } }
+function actorOf ({ userId, companyId, email, role, services }: Account): Actor {
+  return { userId, companyId, email, role, services }
+}
+
+/** A person, who may be somebody that acts as the user: it is their second factor that counts. */
+export function personOf (account: Account, impersonator?: Account): Actor {
+  const { secondFactor, secondFactorRequired } = impersonator ?? account
+  return {
+    ...actorOf(account),
+    ...impersonator && { impersonatorId: impersonator.userId },
+    ...secondFactorRequired && !secondFactor && { lacksSecondFactor: true }
+  }
 }
 
 /** A program has the services that both its key and its user have. A test key, which is stored in more places, has the role `member`. */

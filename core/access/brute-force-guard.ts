@@ -28,6 +28,8 @@ export type BruteForceGuard = {
   isExhausted: (userId: number, address: string) => boolean
   /** Counts an attempt before it is made, so that simultaneous attempts count too. Throws `rate_limited` if no attempt may be made. */
   begin: (attempt: LoginAttempt) => Promise<Admitted>
+  /** Counts a code of a second factor before it is checked. `right` is called when it was right. Throws `rate_limited`. */
+  beginCode: (userId: number, address: string) => Promise<{ right: () => Promise<unknown> }>
   /** Counts a key that does not exist. Throws `rate_limited`. */
   countUnknownKey: (address: string) => Promise<void>
 }
@@ -36,20 +38,22 @@ export type BruteForceGuard = {
  * Every wrong password is counted twice. Once for the client's IP address: this stops a single machine. Once for the e-mail address: all
  * unknown clients share this count, so many machines get no more attempts than one. A client from which the user has logged in before has
  * its own two counts for that account. So neither unknown clients nor wrong passwords for other accounts lock a user out of a client that
- * they have used before.
+ * they have used before. Codes of a second factor are few: a user has one count of wrong ones for all clients, known or not. Only who has
+ * the password can use it up.
  */
-export function createBruteForceGuard ({ addresses, accounts, known }: {
+export function createBruteForceGuard ({ addresses, accounts, codes, known }: {
   addresses: Counter
   accounts: Counter
+  codes: Counter
   known: KnownClients
 }): BruteForceGuard {
   /** Counts an attempt for the address and, unless that is refused, for the e-mail address. */
-  async function take (place: string, name: string, users: readonly number[]): Promise<Taken> {
+  async function take (place: string, name: string, users: readonly number[], counter = accounts): Promise<Taken> {
     const ofAddress = await addresses.take(place)
     if (ofAddress.exceeded) return { users, refused: refusal(ofAddress, fromAddress), giveBack: () => addresses.giveBack(place) }
-    const ofName = await accounts.take(name)
+    const ofName = await counter.take(name)
     const refused = ofName.exceeded ? refusal(ofName, 'for this account') : undefined
-    return { users, refused, giveBack: () => Promise.all([addresses.giveBack(place), accounts.giveBack(name)]) }
+    return { users, refused, giveBack: () => Promise.all([addresses.giveBack(place), counter.giveBack(name)]) }
   }
 
   return {
@@ -74,6 +78,11 @@ export function createBruteForceGuard ({ addresses, accounts, known }: {
           await Promise.all([...taken.map(({ giveBack }) => giveBack()), known.remember(userId, client)])
         }
       }
+    },
+    async beginCode (userId, address) {
+      const { refused, giveBack } = await take(clientKeyOf(address), String(userId), [userId], codes)
+      if (refused !== undefined) throw refused
+      return { right: giveBack }
     },
     async countUnknownKey (address) {
       const budget = await addresses.take(clientKeyOf(address))

@@ -6,6 +6,8 @@ import { NewPasswordAccount } from '../contract/accounts.ts'
 import { DispatchError, refusal } from '../contract/errors.ts'
 import type { Database } from '../store/db/database.ts'
 import { addOperator } from '../store/tenants/companies.ts'
+import { removeFactors } from '../store/tenants/second-factors.ts'
+import { findUserByEmail } from '../store/tenants/users.ts'
 import { platform } from './companies.ts'
 
 const check = compile(NewPasswordAccount)
@@ -27,6 +29,21 @@ export async function createOperator (
   const userId = await addOperator(database, { ...platform, user }, { author: null, at: now })
   if (userId === undefined) {
     throw new DispatchError('conflict', `The platform already has a user with the e-mail address ${user.email}.`)
+  }
+  return { userId }
+}
+
+/**
+ * Removes the second factor of an operator who has lost it. For the command line: there may be nobody left who could use the API. Throws
+ * `not_found`, and `conflict` for an operator who has none.
+ */
+export async function resetOperator (database: Database, given: string, now: Date): Promise<{ userId: number }> {
+  const email = normaliseEmail(given)
+  const user = await findUserByEmail(database, platform.companyId, email)
+  if (user === undefined) throw new DispatchError('not_found', `The platform has no user with the e-mail address ${email}.`)
+  const { company_id: companyId, user_id: userId } = user
+  if (!await removeFactors(database, { companyId, userId }, 'second_factor.reset', { author: null, at: now })) {
+    throw new DispatchError('conflict', `The user ${email} has no second factor: the password alone signs them in.`)
   }
   return { userId }
 }

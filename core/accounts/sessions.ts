@@ -1,30 +1,44 @@
-import { randomBytes } from 'node:crypto'
-import type { Accounts, Actor } from '../access/account.ts'
+import type { Account, Actor } from '../access/account.ts'
 import { digestOf } from '../access/api-key.ts'
-import type { Authentication } from '../access/authentication.ts'
+import { personOf } from '../access/authentication.ts'
 import { isAddressAllowed } from '../access/networks.ts'
+import { mayImpersonate } from '../access/permissions.ts'
+import type { Tokens } from '../access/tokens.ts'
+import { DispatchError } from '../contract/errors.ts'
 import type { SessionView } from '../contract/sessions.ts'
-import type { Database } from '../store/db/database.ts'
-import { deleteSession, insertSession, listSessions, type SessionLimits, type SessionRow, useSession } from '../store/tenants/sessions.ts'
+import { deleteSession, insertSession, listSessions, type SessionLimits, type SessionRow, setActing,
+  useSession } from '../store/tenants/sessions.ts'
+import { makeSecret, secretForm } from './secret.ts'
+import { createSignIns, type SessionClient, type SignInOptions, type SignIns } from './sign-ins.ts'
 import type { Requester } from './users.ts'
 
-/** Where a person signs in from. */
-export type SessionClient = { address: string, browser: string }
-
 /**
- * Sessions of people at the console. A session ends when its user ends it, changes their password, gets another role or is disabled, after
- * twelve hours, and after an hour without use. All times are those of the database.
+ * Sessions of people at the console. A session ends when its user ends it, changes their password or second factor, gets another role or is
+ * disabled, after twelve hours, and after an hour without use. All times are those of the database.
  */
-export type Sessions = {
-  /** Begins a session; its secret is known to the browser alone. Throws as {@link Authentication.login}. */
-  open: (email: string, password: string, client: SessionClient) => Promise<string>
+export type Sessions = SignIns & {
   /** The user of the session with this secret; undefined where the session has ended, or the address is not on the company's list. */
   actorOf: (secret: string, address: string) => Promise<Actor | undefined>
+  /** As `actorOf`, and as whom the person acts at the moment. */
+  visitorOf: (secret: string, address: string) => Promise<Visitor | undefined>
+  /**
+   * Has the person of a session act as the user of an impersonation, until its token expires. Throws `unauthorized` for a token that is
+   * none of this person, or of a session that has ended.
+   */
+  act: (own: Actor, token: string) => Promise<void>
+  /** Has the person act as themselves again. */
+  stopActing: (own: Actor) => Promise<void>
   /** The actor's sessions, the newest first. */
   list: (actor: Actor) => Promise<SessionView[]>
   /** Ends a session of the actor. False when the actor has no such session. */
   end: (by: Requester, sessionId: string) => Promise<boolean>
 }
+
+/**
+ * Who sits at a browser: `own` is who has signed in, `actor` as whom they act. `acting` is there where these are not the same; with `over`
+ * the person acts as somebody until that is taken back, but may not do so any more, and `actor` is `own`.
+ */
+export type Visitor = { own: Actor, actor: Actor, acting?: { until: Date, over: boolean } }
 
 /** In seconds: twelve hours, and one hour. */
 const limits: SessionLimits = { longest: 43_200, idle: 3_600 }
@@ -35,37 +49,56 @@ const most = 20
 /** How much of a browser's name is kept, in characters. */
 const longestName = 300
 
-/** 32 random bytes in base64url. */
-const secretForm = /^[\w-]{43}$/
-
-type Options = {
-  database: Database
-  accounts: Accounts
-  authentication: Pick<Authentication, 'login'>
+type Options = SignInOptions & {
+  tokens: Pick<Tokens, 'verify'>
   now: () => Date
   newId: () => string
 }
 
-export function createSessions ({ database, accounts, authentication, now, newId }: Options): Sessions {
+export function createSessions (options: Options): Sessions {
+  const { database, accounts, tokens, now, newId } = options
+
+  async function visitorOf (secret: string, address: string): Promise<Visitor | undefined> {
+    const session = secretForm.test(secret) ? await useSession(database, digestOf(secret), limits) : undefined
+    const account = session === undefined ? undefined : await accounts.byId(session.user_id)
+    if (session === undefined || account === undefined || account.disabled) return undefined
+    if (account.role !== session.role || account.passwordVersion !== session.password_version) return undefined
+    if (!isAddressAllowed(account.addresses, address)) return undefined
+    const { session_id: sessionId, acting } = session
+    const own = { ...personOf(account), sessionId }
+    if (acting === undefined) return { own, actor: own }
+    const user = acting.over ? undefined : await accounts.byId(acting.userId)
+    const holds = user?.disabled === false && user.passwordVersion === acting.passwordVersion && mayImpersonate(account, user) &&
+      isAddressAllowed(user.addresses, address)
+    const { until } = acting
+    return holds
+      ? { own, actor: personOf(user, account), acting: { until, over: false } }
+      : { own, actor: own, acting: { until, over: true } }
+  }
+
+  async function begin (account: Account, { address, browser }: SessionClient): Promise<string> {
+    const secret = makeSecret()
+    const client = { address, browser: browser.slice(0, longestName) }
+    await insertSession(database, { ...account, ...client, sessionId: newId(), digest: digestOf(secret) }, { ...limits, most })
+    return secret
+  }
+
   return {
-    async open (email, password, { address, browser }) {
-      const { userId } = await authentication.login(email, password, address)
-      const account = await accounts.byId(userId)
-      if (account === undefined) throw new TypeError('The user has just logged in.')
-      const secret = randomBytes(32).toString('base64url')
-      const client = { address, browser: browser.slice(0, longestName) }
-      await insertSession(database, { ...account, ...client, sessionId: newId(), digest: digestOf(secret) }, { ...limits, most })
-      return secret
+    ...createSignIns(options, begin),
+
+    actorOf: async (secret, address) => (await visitorOf(secret, address))?.own,
+    visitorOf,
+
+    async act (own, token) {
+      const { userId, passwordVersion, impersonator, expiresAt: until } = await tokens.verify(token)
+      const isOwn = impersonator?.userId === own.userId
+      if (!isOwn || !await setActing(database, own, own.sessionId ?? '', { userId, passwordVersion, until })) {
+        throw new DispatchError('unauthorized', 'The token belongs to another person, or the session has ended: sign in again.')
+      }
     },
 
-    async actorOf (secret, address) {
-      const session = secretForm.test(secret) ? await useSession(database, digestOf(secret), limits) : undefined
-      const account = session === undefined ? undefined : await accounts.byId(session.user_id)
-      if (session === undefined || account === undefined || account.disabled) return undefined
-      if (account.role !== session.role || account.passwordVersion !== session.password_version) return undefined
-      if (!isAddressAllowed(account.addresses, address)) return undefined
-      const { userId, companyId, email, role, services } = account
-      return { userId, companyId, email, role, services, sessionId: session.session_id }
+    async stopActing (own) {
+      await setActing(database, own, own.sessionId ?? '', null)
     },
 
     async list (actor) {

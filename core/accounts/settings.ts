@@ -31,7 +31,8 @@ export function createCompanySettings ({ database, guard, now }: Options): Compa
       name: company.name,
       addresses: company.addresses,
       notifyUrl: company.notify_url,
-      lowCredit: company.low_credit === null ? null : Number(company.low_credit)
+      lowCredit: company.low_credit === null ? null : Number(company.low_credit),
+      requireSecondFactor: company.second_factor_required
     }
   }
 

@@ -105,12 +105,13 @@ export function createUsers ({ database, credentials, now }: { database: Databas
   }
 }
 
-function requireGrantable ({ role }: Actor, given: Role): void {
+/** Throws `forbidden` for a role above the actor's. */
+export function requireGrantable ({ role }: Actor, given: Role): void {
   if (!rolesUpTo(role).includes(given)) throw new DispatchError('forbidden', `The role ${given} is above your own, which is ${role}.`)
 }
 
 /** Throws `forbidden` for services that the actor does not have. Operators may give any service. */
-function requireOwned (actor: Actor, services: readonly string[]): void {
+export function requireOwned (actor: Actor, services: readonly string[]): void {
   const foreign = services.filter((service) => !coversServices(actor, [service]))
   if (actor.role === 'operator' || foreign.length === 0) return
   throw new DispatchError('forbidden',
@@ -136,6 +137,7 @@ function viewOf (user: UserRow): UserView {
     role: user.role,
     services: user.services,
     disabled: user.disabled_at !== null,
+    secondFactor: user.second_factor_at !== null,
     createdAt: user.created_at.toISOString()
   }
 }

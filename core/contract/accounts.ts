@@ -8,12 +8,12 @@ const nullable = <S extends Parameters<typeof Type.Union>[0][number]>(schema: S,
   Type.Union([schema, Type.Null()], { description })
 
 /** The e-mail address of an account. Upper and lower case are the same. */
-const AccountEmail = Type.String({ format: 'email', maxLength: 254, examples: ['grace@example.com'] })
+export const AccountEmail = Type.String({ format: 'email', maxLength: 254, examples: ['grace@example.com'] })
 
 /** Length in characters. See access/password-rules.ts for the other rules. */
 export const passwordLength = { minLength: 10, maxLength: 200 } as const
 
-const NewPassword = Type.String({
+export const NewPassword = Type.String({
   title: 'Password',
   ...passwordLength,
   pattern: withoutControls,
@@ -23,13 +23,13 @@ const NewPassword = Type.String({
   examples: ['correct horse battery']
 })
 
-const RoleName = Type.Enum(['operator', 'admin', 'member'], {
+export const RoleName = Type.Enum(['operator', 'admin', 'member'], {
   title: 'Role',
   description: 'member: dispatches. admin: runs the company. operator: runs the platform. Nobody gives a role above their own.',
   examples: ['member']
 })
 
-const UsableServices = Type.Array(Type.Enum([...serviceNames, '*']), {
+export const UsableServices = Type.Array(Type.Enum([...serviceNames, '*']), {
   title: 'UsableServices',
   uniqueItems: true,
   maxItems: 20,
@@ -69,6 +69,7 @@ export const UserView = Type.Object({
   role: RoleName,
   services: Type.Array(Type.String()),
   disabled: Type.Boolean(),
+  secondFactor: Type.Boolean({ description: 'The password alone does not sign the user in.' }),
   createdAt: Timestamp
 }, { title: 'User' })
 export type UserView = Static<typeof UserView>
@@ -147,6 +148,9 @@ export const SettingsBody = Type.Object({
     nullable(Type.Integer({ minimum: 1, maximum: mostCredits }),
       'A callback is sent once when fewer credits than this are free; null: never.')
   ),
+  requireSecondFactor: Type.Optional(
+    Type.Boolean({ description: 'true: users without a second factor can only set one up. API keys go on.' })
+  ),
   force: Type.Optional(Type.Boolean({ description: 'true: also a list of addresses that shuts out the client of this very request.' }))
 }, { ...closed, title: 'SettingsChanges', minProperties: 1 })
 export type SettingsBody = Static<typeof SettingsBody>
@@ -156,7 +160,8 @@ export const SettingsView = Type.Object({
   name: Type.String(),
   addresses: Type.Array(Type.String(), { description: lists }),
   notifyUrl: Type.Union([Type.String(), Type.Null()]),
-  lowCredit: Type.Union([Type.Integer(), Type.Null()])
+  lowCredit: Type.Union([Type.Integer(), Type.Null()]),
+  requireSecondFactor: Type.Boolean()
 }, { title: 'Settings' })
 export type SettingsView = Static<typeof SettingsView>
 

@@ -14,7 +14,7 @@ export type Observations = {
   /** A dispatch has ended, or waits for a person or for the end of a doubt. `service`: the first of its chain. */
   dispatch: { service: string, status: string }
   /** One request of a provider to its vendor. `status`: the status of the answer, or `none`. */
-  vendorRequest: { provider: string, status: string, seconds: number }
+  vendorRequest: { provider: string, method: string, status: string, seconds: number }
   /** A document or a text was made of a template, or could not be. */
   rendering: { format: string, outcome: 'made' | 'failed', seconds: number }
   /** A callback was sent to its receiver. */

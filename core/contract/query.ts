@@ -65,6 +65,13 @@ export const ResolveBody = Type.Object({
   reason: Line(500, { description: 'how the outcome is known, on one line', examples: ['Seen in the account of the vendor.'] })
 }, { ...closed, title: 'Resolution' })
 
+/** The query for a page of holds. */
+export const HoldQuery = Type.Object({
+  uncertain: Type.Optional(Type.Boolean({ default: false, description: 'Only steps with an uncertain outcome.' })),
+  limit: PageLimit,
+  cursor: UuidCursor
+}, closed)
+
 /** Which dispatches that wait for a retry are released; without a filter, all of them. */
 export const ReleaseBody = Type.Object({
   providerName: Type.Optional(ProviderCode),

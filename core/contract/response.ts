@@ -408,6 +408,22 @@ export const QueueView = Type.Object({
 }, { title: 'Queue' })
 export type QueueView = Static<typeof QueueView>
 
+/** A step that holds credits of its company, or is in doubt. */
+export const HoldView = Type.Object({
+  stepId: Type.String({ format: 'uuid' }),
+  dispatchId: Type.String({ format: 'uuid' }),
+  companyId: Type.Integer(),
+  companyName: Type.String(),
+  service: Type.String(),
+  providerName: nullable(Type.String()),
+  status: Type.Enum(stepStatuses),
+  dispatchStatus: Type.Enum(dispatchStatuses),
+  held: Type.Integer({ minimum: 0, description: 'Credits.' }),
+  createdAt: Timestamp,
+  uncertainSince: nullable(Timestamp)
+}, { title: 'Hold' })
+export type HoldView = Static<typeof HoldView>
+
 /** How many dispatches were released. */
 export const ReleaseView = Type.Object({ released: Count }, { title: 'Released' })
 

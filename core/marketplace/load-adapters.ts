@@ -135,5 +135,5 @@ async function open ({ files, sandbox, log }: AdapterHost, version: RunnablePack
   }
   const folder = files.folderOf(integrity)
   const place = { folder, digest: integrity, version: version.version, publisher, entry: `${folder}/${entryName}`, verify }
-  return await (await sandbox()).open(place, definition)
+  return (await sandbox()).open(place, definition)
 }

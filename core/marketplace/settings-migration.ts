@@ -31,11 +31,11 @@ export async function migrateSettings (
   const { database, keyring, files, sandbox, log } = options
   const configurations = await listConfigurationsOf(database, to.code)
   const { open } = await sandbox()
-  const [older, planned] = [await open(placeOf(from, files), from.definition), await open(placeOf(to, files), to.definition)]
+  const [older, planned] = [open(placeOf(from, files), from.definition), open(placeOf(to, files), to.definition)]
   const left = configurations.filter((stored) => configurationFaults(keyring, stored.companyId, planned, stored).length > 0)
   if (left.length === 0 || planned.migrateSettings === undefined) return []
   await using staged = await files.stage(inspectPackage(to.bytes, { integrity: to.integrity }).files).catch(asNoRoom)
-  const newer = await open(placeOf(to, { folderOf: () => staged.folder }), to.definition)
+  const newer = open(placeOf(to, { folderOf: () => staged.folder }), to.definition)
   const migrated: MigratedSettings[] = []
   for (const stored of left) {
     const found = await migrateOne({ keyring, older, newer, now }, stored).catch((err: unknown) => {

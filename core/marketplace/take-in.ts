@@ -38,7 +38,7 @@ export async function takeIn (
   const { folder } = staged
   const place = { folder, digest: integrity, version, publisher, entry: join(folder, entryName) }
   const definition = await tried(found, opened, place)
-  const faults = await smoke(await opened.open(place, definition, { once: true }), folder)
+  const faults = await smoke(opened.open(place, definition, { once: true }), folder)
   if (faults.length > 0) throw refused('fails_fixtures', `It does not do what its fixtures show: ${faults.slice(0, 3).join(' ')}`)
   const digests = [...found.files].map(([path, content]) => [path, createHash('sha256').update(content).digest('hex')] as const)
   return { integrity, code, version, publisher, manifest, definition, files: Object.fromEntries(digests), bytes }
@@ -71,7 +71,7 @@ export function asRefusal (error: unknown, path: string): unknown {
 async function tried ({ manifest }: AdapterPackage, sandbox: Sandbox, place: Parameters<Sandbox['open']>[0]): Promise<string> {
   try {
     const definition = await sandbox.describe(place, loadLimit)
-    const provider = await sandbox.open(place, definition)
+    const provider = sandbox.open(place, definition)
     if (isDeepStrictEqual(JSON.parse(JSON.stringify(provider.manifest)), manifest.provider)) return definition
   } catch (error) {
     throw error instanceof ProviderLoadError ? refused('does_not_load', error.message) : error

@@ -7,6 +7,7 @@ import type { NewDocument } from '../store/dispatch/documents.ts'
 /**
  * A request for one or more services, as it came in. The client waits unless the mode says otherwise. `sandbox`: the vendors do it in their
  * test environments. `version`: of the API, the usual one unless given.
+ * `traceparent`: of the request's trace (W3C Trace Context), where it is traced.
  */
 export type DispatchCommand = {
   actor: Actor
@@ -16,6 +17,7 @@ export type DispatchCommand = {
   mode?: Mode
   sandbox?: true
   version?: Version
+  traceparent?: string
   idempotencyKey?: string
   file?: ReceivedFile
 }

@@ -25,7 +25,7 @@ export type PipelineJobs = {
 
 /** Tells companies, by callbacks, what becomes of their dispatches. */
 export type Outbox = {
-  /** To be called in the transaction that records the event; nothing happens where the dispatch has no address to call. */
+  /** To be called in the transaction that records the event; nothing happens where nobody is to be told. */
   enqueue: (queries: OwnerQueries, dispatch: DispatchRef, type: CallbackType) => Promise<void>
 }
 

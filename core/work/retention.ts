@@ -3,8 +3,8 @@ import pLimit from 'p-limit'
 import type { Log } from '../host/call/log.ts'
 import type { Database } from '../store/db/database.ts'
 import { draftEnding, type FileStore } from '../store/db/files.ts'
-import { forgetBodies, forgetClients, forgetIdempotencyKeys, forgetInbound, forgetRequests, listCompanyIds, listExpiredDocuments,
-  noteRemoved, recordedDocuments } from '../store/db/retention.ts'
+import { forgetBodies, forgetClients, forgetIdempotencyKeys, forgetInbound, forgetLoggedRequests, forgetRequests, listCompanyIds,
+  listExpiredDocuments, noteRemoved, recordedDocuments } from '../store/db/retention.ts'
 import { clientsKnownFor } from '../store/tenants/known-clients.ts'
 import type { Queue } from './queue/queue.ts'
 import { before } from './queue/time.ts'
@@ -25,6 +25,8 @@ export type RetentionOptions = {
 const day = 24 * 3600 * 1000
 /** Milliseconds that an idempotency key is kept after the final state of its dispatch. */
 const keysKeptFor = day
+/** Milliseconds that a request stays in the log. */
+const requestsLoggedFor = 7 * day
 /** Milliseconds after which no event of a dispatch is expected: signers have up to a year. */
 const waitedFor = 366 * day
 /** A file without a row is removed when its folder is this many days old. */
@@ -86,9 +88,11 @@ export function createRetention ({ database, queue, files, retentionDays, log, b
     const batches = {
       documents: await removeExpired(time),
       requests: await forgetRequests(database, { ...old, hopeless: before(old.before, waitedFor) }),
-      callbacks: await forgetBodies(database, old),
+      callbacks: await forgetBodies(database, { ...old, table: 'callbacks' }),
+      endpointCallbacks: await forgetBodies(database, { ...old, table: 'endpoint_callbacks' }),
       events: await forgetInbound(database, old),
       keys: await forgetIdempotencyKeys(database, { before: before(time, keysKeptFor), limit }),
+      logged: await forgetLoggedRequests(database, { before: before(time, requestsLoggedFor), limit }),
       clients: await forgetClients(database, { before: before(time, clientsKnownFor), limit })
     }
     const isDone = Object.values(batches).every((count) => count < limit)

@@ -1,7 +1,9 @@
 import type { Log } from '../host/call/log.ts'
 import { createInboundHandler } from './inbox/inbound.ts'
 import type { Inbox } from './inbox/inbox.ts'
-import { callbackLimits, type Callbacks } from './outbox/callbacks.ts'
+import type { Callbacks } from './outbox/callbacks.ts'
+import { callbackLimits } from './outbox/delivery.ts'
+import type { EndpointCallbacks } from './outbox/endpoint-callbacks.ts'
 import { startDispatchWorker } from './queue/dispatch-worker.ts'
 import { runEvery } from './queue/repeat.ts'
 import { createRetention, type RetentionOptions } from './retention.ts'
@@ -20,18 +22,22 @@ type Options =
   & Parameters<typeof createInboundHandler>[0]
   & RetentionOptions
   & Pick<Parameters<typeof startDispatchWorker>[0], 'dependencies' | 'pipeline' | 'atOnce'>
-  & { inbox: Inbox, callbacks: Callbacks, log: Log }
+  & { inbox: Inbox, callbacks: Callbacks, endpointCallbacks: EndpointCallbacks, log: Log }
 
 /** Starts the handlers of the queue and the tasks that repeat. */
 export async function startWorker (options: Options): Promise<Worker> {
-  const { queue, inbox, callbacks, log } = options
+  const { queue, inbox, callbacks, endpointCallbacks, log } = options
   const sweep = createPollSweep(options)
   await queue.work('webhook', createInboundHandler(options), { atOnce: 4 })
   await queue.work('poll', createPollHandler(options), { atOnce: 4 })
   // Fetched one by one: a receiver that does not answer would delay the callbacks fetched with it.
-  await queue.work('callback', callbacks.deliver, { atOnce: callbackLimits.atOnce, together: 1, ofGroup: callbackLimits.perCompany })
+  await queue.work('callback', (job) => (job.endpoints === true ? endpointCallbacks : callbacks).deliver(job), {
+    atOnce: callbackLimits.atOnce,
+    together: 1,
+    ofGroup: callbackLimits.perCompany
+  })
   await queue.work('sweep', async () => {
-    await Promise.all([sweep(), callbacks.sweep()])
+    await Promise.all([sweep(), callbacks.sweep(), endpointCallbacks.sweep()])
   }, { atOnce: 1 })
   await queue.schedule('sweep', '*/5 * * * *')
   await queue.work('retention', createRetention(options), { atOnce: 1 })

@@ -5,6 +5,7 @@ import { ConfigError } from './config-error.ts'
 import { parseNetworks, type TransportConfig, transportOf } from './config-transport.ts'
 import { dataDirectoryOf, root } from './paths.ts'
 import { storageOf } from './storage.ts'
+import { type TracesConfig, tracesOf } from './traces.ts'
 
 export { ConfigError } from './config-error.ts'
 
@@ -17,6 +18,8 @@ export type Config = TransportConfig & {
   databaseUrl?: string
   /** The URL of the server itself, where `databaseUrl` is a pooler of transactions. */
   databaseDirectUrl?: string
+  /** A replica for lists, counts and the audit log, and how many seconds it may be behind. */
+  databaseReplica?: { url: string, lag: number }
   /** How many connections the transactions of companies share; other work of the process has eleven more. */
   databasePool?: number
   providerDirectories: string[]
@@ -46,12 +49,16 @@ export type Config = TransportConfig & {
   webhookAuth: Record<string, string>
   /** How many days request data, vendors' events and callback bodies are kept. */
   retentionDays: number
+  /** Whether the requests of companies are logged for them. */
+  keepsRequestLog: boolean
   /** Whether the service has the console, at `/console`. */
   showsConsole: boolean
   /** Seconds for which a stopping process still answers requests, while `/readyz` says 503. */
   drainDelay: number
   /** Where this process shows its metrics, without credentials; undefined: nowhere. */
   metrics?: { host: string, port: number }
+  /** Where this process sends its traces; undefined: it makes none. */
+  traces?: TracesConfig
   /** Whether this process runs jobs of the queue. */
   runsWorker: boolean
   /** How many queued dispatches this process runs at once. */
@@ -91,9 +98,11 @@ export function readConfig (variables: NodeJS.ProcessEnv): Config {
     },
     webhookAuth: webhookAuthOf(env),
     retentionDays: retentionDaysOf(env['DISPATCH_RETENTION_DAYS'] ?? '90'),
+    keepsRequestLog: oneOf(env, 'DISPATCH_REQUEST_LOG', ['on', 'off'], 'on') === 'on',
     showsConsole: oneOf(env, 'DISPATCH_CONSOLE', ['on', 'off'], 'on') === 'on',
     drainDelay: drainDelayOf(env['DISPATCH_DRAIN_DELAY'] ?? '0'),
     ...metricsOf(env['DISPATCH_METRICS_PORT'], env['DISPATCH_METRICS_HOST'] ?? '127.0.0.1'),
+    ...tracesOf(env),
     runsWorker: oneOf(env, 'DISPATCH_WORKER', ['on', 'off'], 'on') === 'on',
     concurrency: concurrencyOf(env['DISPATCH_CONCURRENCY'] ?? '16'),
     logLevel: oneOf(env, 'DISPATCH_LOG_LEVEL', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'info')
@@ -107,9 +116,12 @@ function oneOf<Value extends string> (env: NodeJS.ProcessEnv, name: string, valu
   return known
 }
 
+/** In seconds. The grace periods in scripts/packaging are longer than it and the work that it precedes. */
+export const longestDrainDelay = 300
+
 function drainDelayOf (text: string): number {
-  if (!/^\d{1,3}$/.test(text) || Number(text) > 300) {
-    throw new ConfigError(`DISPATCH_DRAIN_DELAY is "${text}"; it must be a whole number of seconds up to 300.`)
+  if (!/^\d{1,3}$/.test(text) || Number(text) > longestDrainDelay) {
+    throw new ConfigError(`DISPATCH_DRAIN_DELAY is "${text}"; it must be a whole number of seconds up to ${longestDrainDelay}.`)
   }
   return Number(text)
 }
@@ -166,10 +178,17 @@ function limitOf (env: NodeJS.ProcessEnv, name: string, otherwise: string): numb
   return Number(text)
 }
 
-function databaseOf (env: NodeJS.ProcessEnv): Pick<Config, 'databaseUrl' | 'databaseDirectUrl' | 'databasePool'> {
+function databaseOf (env: NodeJS.ProcessEnv): Pick<Config, 'databaseUrl' | 'databaseDirectUrl' | 'databaseReplica' | 'databasePool'> {
   const [url, direct, pool] = [env['DATABASE_URL'], env['DATABASE_DIRECT_URL'], env['DISPATCH_DB_POOL']]
+  const [read, lag] = [env['DATABASE_READ_URL'], env['DATABASE_READ_LAG'] ?? '10']
   if (direct !== undefined && url === undefined) {
     throw new ConfigError('DATABASE_DIRECT_URL is the server behind the pooler of DATABASE_URL, which is not set.')
+  }
+  if (read !== undefined && url === undefined) {
+    throw new ConfigError('DATABASE_READ_URL is a replica of the server of DATABASE_URL, which is not set.')
+  }
+  if (!/^[1-9]\d{0,3}$/.test(lag)) {
+    throw new ConfigError(`DATABASE_READ_LAG is "${lag}"; it must be a whole number of seconds from 1 to 9999.`)
   }
   if (pool !== undefined && !/^[1-9]\d{0,2}$/.test(pool)) {
     throw new ConfigError(`DISPATCH_DB_POOL is "${pool}"; it must be a whole number from 1 to 999.`)
@@ -177,6 +196,7 @@ function databaseOf (env: NodeJS.ProcessEnv): Pick<Config, 'databaseUrl' | 'data
   return {
     ...(url === undefined ? {} : { databaseUrl: databaseUrlOf('DATABASE_URL', url) }),
     ...(direct === undefined ? {} : { databaseDirectUrl: databaseUrlOf('DATABASE_DIRECT_URL', direct) }),
+    ...(read === undefined ? {} : { databaseReplica: { url: databaseUrlOf('DATABASE_READ_URL', read), lag: Number(lag) } }),
     ...(pool === undefined ? {} : { databasePool: Number(pool) })
   }
 }

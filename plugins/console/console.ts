@@ -1,11 +1,14 @@
 import type { FastifyError, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Html } from '../html.ts'
 import { policies } from './browser/policies.ts'
+import { script } from './browser/script.ts'
 import { stylesheet } from './browser/stylesheet.ts'
 import { languageOf } from './language/language.ts'
 import { adapterPages } from './pages/adapter.ts'
 import { auditPage } from './pages/audit.ts'
 import { companiesPages } from './pages/companies.ts'
+import { companySetupPages } from './pages/company-setup.ts'
+import { companyUserPage } from './pages/company-user.ts'
 import { companyPages } from './pages/company.ts'
 import { connectPages } from './pages/connect.ts'
 import { developersPages } from './pages/developers.ts'
@@ -13,14 +16,25 @@ import { dispatchDocumentPages } from './pages/dispatch-document.ts'
 import { dispatchPages } from './pages/dispatch.ts'
 import { dispatchesRetryPages } from './pages/dispatches-retry.ts'
 import { dispatchesPage } from './pages/dispatches.ts'
+import { endpointPages } from './pages/endpoint.ts'
+import { endpointsPages } from './pages/endpoints.ts'
 import { errorPage, type Failure } from './pages/errors.ts'
+import { followPages } from './pages/follow.ts'
+import { holdsPage } from './pages/holds.ts'
 import { homePage } from './pages/home.ts'
+import { invitationsPages } from './pages/invitations.ts'
+import { linkPages } from './pages/link.ts'
 import { marketplacePage } from './pages/marketplace.ts'
 import { operationPage } from './pages/operation.ts'
+import { passkeyPages } from './pages/passkeys.ts'
 import { providerPages } from './pages/provider.ts'
 import { providersPage } from './pages/providers.ts'
+import { requestsPage } from './pages/requests.ts'
+import { secondFactorPages } from './pages/second-factor.ts'
 import { sendPages } from './pages/send.ts'
 import { sessionsPages } from './pages/sessions.ts'
+import { singleSignOnPages } from './pages/single-sign-on.ts'
+import { switchListPages } from './pages/switch-list.ts'
 import { switchPages } from './pages/switch.ts'
 import { templateDifferencePage } from './pages/template-difference.ts'
 import { templateEditorPages } from './pages/template-editor.ts'
@@ -28,9 +42,13 @@ import { templatePages } from './pages/template.ts'
 import { templatesPage } from './pages/templates.ts'
 import { tryPages } from './pages/try.ts'
 import { userPages } from './pages/user.ts'
+import { actRoutes } from './session/act.ts'
 import { failureOf, type SessionOptions } from './session/failure.ts'
+import { signInCodeRoutes } from './session/sign-in-code.ts'
+import { signInPasskeyRoutes } from './session/sign-in-passkey.ts'
 import { signInRoutes } from './session/sign-in.ts'
-import { knownVisit, requireSessions } from './session/visit.ts'
+import { signOnRoutes } from './session/sign-on.ts'
+import { knownVisit, nameIdentity, requireSessions } from './session/visit.ts'
 
 declare module 'fastify' {
   interface FastifyReply {
@@ -43,7 +61,7 @@ declare module 'fastify' {
 const longestForm = 64 * 1024
 
 /** The console: pages for people at `/console`, which can do what the API can, and nothing else. */
-export const consolePlugin: FastifyPluginAsync<SessionOptions> = async (app, { sessions }) => {
+export const consolePlugin: FastifyPluginAsync<SessionOptions> = async (app, { sessions, signingOn }) => {
   app.addHook('onRoute', (route) => {
     // People are known by their session, not by credentials.
     route.config = { ...route.config, public: true }
@@ -55,26 +73,34 @@ export const consolePlugin: FastifyPluginAsync<SessionOptions> = async (app, { s
     parsed(null, new URLSearchParams(String(body)))
   })
   app.decorateReply('page', function (page, policy = 'closed') {
-    return this.headers(headers).header('content-security-policy', policies[policy]).send(page.markup)
+    return this.headers(headers).header('content-security-policy', policies[policy]).send(nameIdentity(this.request, page.markup))
   })
   requireSessions(app, sessions)
   app.setErrorHandler<FastifyError>((error, request, reply) => show(failureOf(error, request), request, reply))
 
-  app.get(stylesheet.path.replace('/console', ''), { config: { withoutSession: true } },
-    (_request, reply) =>
-      reply.type('text/css; charset=utf-8').header('cache-control', 'public, max-age=31536000, immutable').send(stylesheet.bytes))
+  for (const [{ path, bytes }, type] of [[stylesheet, 'text/css'], [script, 'text/javascript']] as const) {
+    app.get(path.replace('/console', ''), { config: { withoutSession: true } }, (_request, reply) =>
+      reply.type(`${type}; charset=utf-8`).header('cache-control', 'public, max-age=31536000, immutable').send(bytes))
+  }
   await app.register(signInRoutes, { sessions })
+  await app.register(signOnRoutes, { sessions, signingOn })
+  await app.register(actRoutes, { sessions })
+  await app.register(linkPages)
+  await app.register(signInCodeRoutes, { sessions })
+  await app.register(signInPasskeyRoutes, { sessions })
   app.get('/*', (request, reply) => show({ status: 404, requestId: request.id }, request, reply))
   await app.register(homePage)
   await app.register(dispatchesPage)
   await app.register(dispatchesRetryPages)
   await app.register(dispatchPages)
+  await app.register(followPages)
   await app.register(dispatchDocumentPages)
   await app.register(providersPage)
   await app.register(providerPages)
   await app.register(connectPages)
   await app.register(tryPages)
   await app.register(switchPages)
+  await app.register(switchListPages)
   await app.register(sendPages)
   await app.register(templatesPage)
   await app.register(templatePages)
@@ -83,12 +109,22 @@ export const consolePlugin: FastifyPluginAsync<SessionOptions> = async (app, { s
   await app.register(marketplacePage)
   await app.register(adapterPages)
   await app.register(developersPages)
+  await app.register(endpointsPages)
+  await app.register(endpointPages)
+  await app.register(requestsPage)
   await app.register(companiesPages)
+  await app.register(companySetupPages)
   await app.register(operationPage)
+  await app.register(holdsPage)
   await app.register(companyPages)
   await app.register(userPages)
+  await app.register(invitationsPages)
+  await app.register(singleSignOnPages)
+  await app.register(companyUserPage)
   await app.register(auditPage)
   await app.register(sessionsPages)
+  await app.register(secondFactorPages)
+  await app.register(passkeyPages)
 }
 
 const headers = {

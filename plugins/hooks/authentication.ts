@@ -20,6 +20,8 @@ declare module 'fastify' {
     roles?: readonly Role[]
     /** It needs the password of a person: no program may ask for it. */
     person?: boolean
+    /** A person who lacks the second factor that their company demands may ask for it. */
+    enrolment?: boolean
   }
 }
 
@@ -65,10 +67,14 @@ export const authenticationPlugin = plugin<{ authentication: Authentication }>((
 
 /** Throws `forbidden` where the route is not for the actor. */
 function authorize (actor: Actor, request: FastifyRequest): void {
-  const { roles, person } = request.routeOptions.config
+  const { roles, person, enrolment } = request.routeOptions.config
   if (actor.key?.mode === 'test') requireTestable(request)
   if (roles !== undefined) requireRole(actor, ...roles)
   if (person === true) requirePerson(actor)
+  if (actor.lacksSecondFactor === true && enrolment !== true) {
+    throw new DispatchError('forbidden',
+      'The company demands a second factor, and this user has none: set one up at the console, or with POST /api/v1/my/second-factor.')
+  }
 }
 
 /** A test key must have no real effect. */

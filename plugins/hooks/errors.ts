@@ -13,6 +13,10 @@ declare module 'fastify' {
     /** The route validates: its error bodies have `result: "error"`, as its successes have "success" or "warning". */
     validates?: boolean
   }
+  interface FastifyRequest {
+    /** The word of the error that was answered. */
+    errorWord: ErrorWord | null
+  }
 }
 
 /**
@@ -20,6 +24,7 @@ declare module 'fastify' {
  * and the client does not see it.
  */
 export const errorsPlugin = plugin((app, _options, done) => {
+  app.decorateRequest('errorWord', null)
   app.setErrorHandler<FastifyError>((error, request, reply) => {
     const known = knownError(error) ?? frameworkError(error, request)
     if (known.word === 'internal_error' || known.word === 'document_damaged') request.log.error({ err: error }, 'request failed')
@@ -56,6 +61,7 @@ function isEvent ({ method, raw: { url = '' } }: FastifyRequest): boolean {
 }
 
 function send (error: DispatchError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  request.errorWord = error.word
   const body: ErrorBody = {
     error: error.word,
     message: error.message,

@@ -2,6 +2,7 @@ import { DispatchError } from '@dispatch/core'
 import plugin from 'fastify-plugin'
 import { type DestinationStream, type LogFn, type Logger, type LoggerOptions, pino } from 'pino'
 import { prettyFactory } from 'pino-pretty'
+import { traceFields } from './trace-context.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -83,7 +84,7 @@ const usual: RepeatLimit = { most: 10, within: 60_000 }
 /** Creates a logger of structured lines. An outage repeats the same warning many times: after the first ones they are only counted. */
 export function createLogger (level: string, destination: DestinationStream = standardOutput(), repeated = usual): Logger {
   const counts = new Map<string, number>()
-  const logger: Logger = pino({ ...options, level, hooks: { ...options.hooks, logMethod } }, destination)
+  const logger: Logger = pino({ ...options, mixin: traceFields, level, hooks: { ...options.hooks, logMethod } }, destination)
   return logger
 
   function logMethod (this: Logger, args: Parameters<LogFn>, write: LogFn, severity: number): void {

@@ -49,6 +49,12 @@ export function addGauges (registry: Registry, { get }: Pick<App, 'get'>): void 
   gauge('database_up', '1 while the database answers and takes changes.', [], async (set) => {
     set(await database.ping().then(() => 1, () => 0))
   })
+  const { readsReplica } = database
+  if (readsReplica !== undefined) {
+    gauge('replica_used', '1 while lists are read from the replica of the database.', [], (set) => {
+      set(readsReplica() ? 1 : 0)
+    })
+  }
   gauge('dispatches_open', 'Dispatches and steps of all companies that have not ended.', ['state'], async (set) => {
     const { dispatches: open } = await backlog() ?? {}
     if (open === undefined) return

@@ -1,5 +1,5 @@
 import { type CallbackType, callbackTypes, CompanyCallback, deliveryMarksOf, deliveryStatusesOf, DispatchCallback, eventServices, sinceOf,
-  toldStatuses } from '@dispatch/core'
+  TestCallback, testType, toldStatuses } from '@dispatch/core'
 import { addComponent, type Components, nameSchemas, type OpenApiObject } from './components.ts'
 
 /** What the service sends to the receivers of companies: the `webhooks` of the document, one for each type of callback. */
@@ -16,29 +16,35 @@ export function callbackOperations (components: Components): Record<string, Open
   const responses = Object.fromEntries(
     Object.entries(answers).map(([status, { name, description }]) => [status, addComponent(components, 'responses', name, { description })])
   )
-  return Object.fromEntries(callbackTypes.map((type) => [
+  const operation = (type: string, summary: string, requestBody: OpenApiObject): [string, OpenApiObject] => [
     type,
     {
       post: {
         operationId: `on${type.split(/[._]/).map(capital).join('')}`,
         tags: ['Callbacks'],
-        summary: `${summaries[type]}${sinceOf(type) === undefined ? '' : ` From version ${sinceOf(type) ?? ''} on.`}`,
+        summary,
         security: [],
         parameters,
-        requestBody: type === CompanyCallback.properties.type.const ? ofCompany : ofDispatch,
+        requestBody,
         responses
       }
     }
-  ]))
+  ]
+  return Object.fromEntries([
+    ...callbackTypes.map((type) =>
+      operation(type, `${summaries[type]}${sinceOf(type) === undefined ? '' : ` From version ${sinceOf(type) ?? ''} on.`}`,
+        type === CompanyCallback.properties.type.const ? ofCompany : ofDispatch)
+    ),
+    operation(testType, 'A test of an endpoint that an admin has asked for: sent once.', body('TestCallback', TestCallback))
+  ])
 }
 
 /** Standard Webhooks 1.0.0. */
 const headers = {
   'webhook-id': 'The id of the callback, the same in every attempt: it identifies a repeated callback.',
   'webhook-timestamp': 'When it was sent, in seconds since 1970.',
-  'webhook-signature':
-    '`v1,` and the HMAC-SHA256 of id, timestamp and body in base64, by the secret of `POST /api/v1/company/callback-secret`; for a ' +
-    'day after a rotation two, with a space between them.'
+  'webhook-signature': '`v1,` and the HMAC-SHA256 of id, timestamp and body in base64, by the secret of the endpoint, or of ' +
+    '`POST /api/v1/company/callback-secret`; for a day after a rotation two, with a space between them.'
 }
 
 /** What becomes of a callback by the answer of its receiver. */

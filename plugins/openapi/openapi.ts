@@ -75,6 +75,7 @@ const tags = {
   Credits: 'What dispatches cost.',
   Keys: 'The keys of programs.',
   Users: 'The people of a company.',
+  'Second factor': 'What people sign in with besides the password.',
   Company: 'The settings of a company, and the record of changes.',
   Platform: 'For operators: companies, and what waits.',
   Webhooks: 'Where vendors post their events.',

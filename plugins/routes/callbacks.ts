@@ -1,5 +1,5 @@
-import { type Callbacks, CallbackSecrets, type CallbackSigning, CallbackView, type Database, NewCallbackSecret, page,
-  PageQuery } from '@dispatch/core'
+import { type Callbacks, CallbackSecrets, type CallbackSigning, CallbackView, type Database, type EndpointCallbacks, NewCallbackSecret,
+  page, PageQuery } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 import { nextCursorOf } from './paging.ts'
@@ -7,9 +7,14 @@ import { largestId, resourceNotFound, uuidIn } from './path-parameters.ts'
 import { findVisibleDispatch } from './visible-dispatches.ts'
 
 /** What a company is told about its dispatches and itself, and the secret that proves it. */
-export const callbacksRoutes: FastifyPluginCallbackTypebox<{ database: Database, callbacks: Callbacks, signing: CallbackSigning }> = (
+export const callbacksRoutes: FastifyPluginCallbackTypebox<{
+  database: Database
+  callbacks: Callbacks
+  endpointCallbacks: EndpointCallbacks
+  signing: CallbackSigning
+}> = (
   app,
-  { database, callbacks, signing },
+  { database, callbacks, endpointCallbacks, signing },
   done
 ) => {
   async function pageOf (
@@ -61,7 +66,8 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<{ database: Database,
     }
   }, async (request) => {
     const { params } = request
-    const replayed = await callbacks.replay(auditAuthorOf(request), uuidIn(params.id, 'callback'))
+    const [author, id] = [auditAuthorOf(request), uuidIn(params.id, 'callback')]
+    const replayed = await callbacks.replay(author, id) ?? await endpointCallbacks.replay(author, id)
     if (replayed === undefined) throw resourceNotFound('callback', params.id)
     return replayed
   })

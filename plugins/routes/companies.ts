@@ -1,5 +1,5 @@
 import { BalanceView, type CompanyAccounts, CompanyChanges, CompanyView, CreditsBody, IdempotencyHeaders, NewCompanyBody, page, PageQuery,
-  requirePerson } from '@dispatch/core'
+  requirePerson, type Users, UserView } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 import { idempotencyKeyOf } from './dispatch-route.ts'
@@ -9,7 +9,11 @@ import { integerIn, largestId, resourceNotFound } from './path-parameters.ts'
 type Named = { Params: { id: string } }
 
 /** The companies of the platform, for its operators. */
-export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: CompanyAccounts }> = (app, { companies }, done) => {
+export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: CompanyAccounts, users: Users }> = (
+  app,
+  { companies, users },
+  done
+) => {
   app.get('/api/v1/companies', {
     config: { roles: ['operator'], errors: ['validation_error'] },
     schema: {
@@ -61,6 +65,37 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: CompanyA
     const { actor, params, body } = request
     if (body.addresses !== undefined) requirePerson(actor)
     return await companies.change(auditAuthorOf(request), idIn(params), body) ?? nothing(params)
+  })
+
+  app.get<Named & { Querystring: PageQuery }>('/api/v1/companies/:id/users', {
+    config: { roles: ['operator'], errors: ['validation_error', 'not_found'] },
+    schema: {
+      operationId: 'listCompanyUsers',
+      tags: ['Platform'],
+      summary: 'Lists the users of a company (operators).',
+      querystring: PageQuery,
+      response: { 200: page(UserView) }
+    }
+  }, async ({ actor, params, query: { limit = 25, cursor } }) => {
+    const { id: companyId } = await companies.find(idIn(params)) ?? nothing(params)
+    const after = cursor === undefined ? {} : { after: String(Math.min(Number(cursor), largestId)) }
+    const found = await users.list({ ...actor, companyId }, { limit, ...after })
+    return { data: found, nextCursor: nextCursorOf(found, limit, ({ id }) => id) }
+  })
+
+  app.get<{ Params: { id: string, userId: string } }>('/api/v1/companies/:id/users/:userId', {
+    config: { roles: ['operator'], errors: ['not_found'] },
+    schema: {
+      operationId: 'readCompanyUser',
+      tags: ['Platform'],
+      summary: 'Reads a user of a company (operators).',
+      response: { 200: UserView }
+    }
+  }, async ({ actor, params }) => {
+    const [companyId, userId] = [integerIn(params.id), integerIn(params.userId)]
+    const found = companyId === undefined || userId === undefined ? undefined : await users.find({ ...actor, companyId }, userId)
+    if (found === undefined) throw resourceNotFound('user', params.userId)
+    return found
   })
 
   app.post<Named & { Body: CreditsBody }>('/api/v1/companies/:id/credits', {

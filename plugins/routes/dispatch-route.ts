@@ -3,6 +3,7 @@ import { type Addresses, capital, type DispatchAnswer, type DispatchCommand, typ
 import type { FastifyReply, FastifyRequest, FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify'
 import { type Static, type TSchema, Type } from 'typebox'
 import { compileValidator } from '../hooks/body-parsing.ts'
+import { traceparent } from '../hooks/trace-context.ts'
 
 const validationErrors = ['template_not_found', 'expectation_failed', 'validation_failed', 'configuration_missing'] as const
 /** The error of a validation that timed out, because the company's own template waited too long for a worker thread. */
@@ -103,16 +104,21 @@ export function bySample (one: StoredTemplate, other: StoredTemplate): number {
 }
 
 /** The caller and the options of a dispatch. */
-export function callerOf (request: FastifyRequest): Pick<DispatchCommand, 'actor' | 'requestId' | 'mode' | 'sandbox' | 'version'> & {
-  mode: Mode
-} {
+export function callerOf (request: FastifyRequest):
+  & Pick<DispatchCommand, 'actor' | 'requestId' | 'mode' | 'sandbox' | 'version' | 'traceparent'>
+  & {
+    mode: Mode
+  }
+{
   const { async = false, sandbox = false } = request.query as Static<typeof WayQuery>
+  const parent = traceparent()
   return {
     actor: request.actor,
     requestId: request.id,
     mode: async ? 'asynchronous' : 'synchronous',
     ...(sandbox ? { sandbox } : {}),
-    version: request.apiVersion
+    version: request.apiVersion,
+    ...(parent === undefined ? {} : { traceparent: parent })
   }
 }
 

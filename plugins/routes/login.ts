@@ -9,12 +9,13 @@ export const authRoutes: FastifyPluginCallbackTypebox<{ authentication: Authenti
       operationId: 'login',
       tags: ['Authentication'],
       summary: 'Log in',
-      description: 'Exchanges e-mail address and password for an access token. Wrong credentials or a disabled account: 403.',
+      description: 'Exchanges e-mail address and password for an access token. Wrong credentials, a disabled account, or no code of the ' +
+        'second factor for a user who has one: 403.',
       body: Login,
       response: { 200: LoginResponse }
     }
   }, async ({ body, ip }, reply) => {
-    const data = await authentication.login(body.username, body.password, ip)
+    const data = await authentication.login(body.username, body.password, ip, body.totp)
     return reply.header('cache-control', 'no-store').send({ data })
   })
 

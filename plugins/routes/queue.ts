@@ -1,6 +1,8 @@
-import { type Database, QueueView, readBacklog, ReleaseBody, type ReleaseQueue, ReleaseView } from '@dispatch/core'
+import { type Database, HoldQuery, HoldView, listHolds, page, QueueView, readBacklog, ReleaseBody, type ReleaseQueue,
+  ReleaseView } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
+import { nextCursorOf } from './paging.ts'
 
 /** The state of the queue, for operators; and the release of waiting dispatches when a provider works again. */
 export const queueRoutes: FastifyPluginCallbackTypebox<{ database: Database, release: ReleaseQueue }> = (
@@ -17,6 +19,20 @@ export const queueRoutes: FastifyPluginCallbackTypebox<{ database: Database, rel
       response: { 200: QueueView }
     }
   }, () => readBacklog(database))
+
+  app.get('/api/v1/queue/holds', {
+    config: { roles: ['operator'], errors: ['validation_error'] },
+    schema: {
+      operationId: 'listHolds',
+      tags: ['Platform'],
+      summary: 'Lists the steps of all companies that hold credits or are in doubt, the oldest first (operators).',
+      querystring: HoldQuery,
+      response: { 200: page(HoldView) }
+    }
+  }, async ({ query: { uncertain = false, limit = 25, cursor } }) => {
+    const found = await listHolds(database, { uncertain, limit, ...cursor === undefined ? {} : { after: cursor } })
+    return { data: found, nextCursor: nextCursorOf(found, limit, ({ stepId }) => stepId) }
+  })
 
   app.post('/api/v1/queue/release', {
     config: { roles: ['admin', 'operator'], errors: ['validation_error'] },

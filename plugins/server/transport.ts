@@ -7,6 +7,13 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type TransportLimits, transportLimits } from './transport-limits.ts'
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The answer goes on for as long as its route says. */
+    lasting?: true
+  }
+}
+
 /** The pending answers of each connection, in the order of their requests. */
 const awaited = new WeakMap<Duplex, Set<ServerResponse>>()
 
@@ -35,8 +42,8 @@ export const transportPlugin = plugin<{ limits?: Limits }>((app, { limits = tran
         if (!socket.destroyed) begin(request, response)
       })}
   })
-  app.addHook('onSend', ({ socket }, reply, payload, next) => {
-    cutWhenSlow(socket, reply, payload, limits)
+  app.addHook('onSend', ({ socket, routeOptions: { config } }, reply, payload, next) => {
+    if (config.lasting !== true) cutWhenSlow(socket, reply, payload, limits)
     next(null, payload)
   })
   // An unknown expectation may be ignored (RFC 9110, 10.1.1).

@@ -17,6 +17,9 @@ export default defineProvider({
     folder: Type.Optional(Type.String({
       title: 'Folder',
       description: 'where files go below the company\'s folder, such as incoming/scans',
+      'x-texts': {
+        fr: { title: 'Dossier', description: 'où vont les fichiers dans le dossier de la société, par exemple arrivees/scans' }
+      },
       maxLength: 200,
       pattern: '^[A-Za-z0-9_][A-Za-z0-9_. -]*(/[A-Za-z0-9_][A-Za-z0-9_. -]*){0,4}$'
     }))

@@ -9,18 +9,23 @@ export const idOf = (reference: string): string => `sim-${reference}`
 
 export const referenceOf = (id: string): string => id.replace(/^sim-/, '')
 
-/** Records the request and its answer, for the look-up and for people. */
+/** Records the request and its answer, for the look-up and for people, unless its reference has one. Resolves to the recorded answer. */
 export async function record (
   sent: JsonObject,
   response: Accepted,
   { reference, requestSettings, sandbox, state, now }: Call
-): Promise<void> {
-  await state.put(keyOf(reference), { at: now().toISOString(), reference, sandbox, ...sent, requestSettings, response })
+): Promise<Accepted> {
+  const entry = { at: now().toISOString(), reference, sandbox, ...sent, requestSettings, response }
+  return accepted(await state.putIfAbsent(keyOf(reference), entry)) ?? response
 }
 
 /** The recorded answer for a reference, if the dispatch was accepted. */
 export async function recorded (reference: string, { state }: Call): Promise<Accepted | undefined> {
-  const response = at(await state.get(keyOf(reference)) ?? null, '/response')
+  return accepted(await state.get(keyOf(reference)) ?? null)
+}
+
+function accepted (entry: Json): Accepted | undefined {
+  const response = at(entry, '/response')
   return isAccepted(response) ? response : undefined
 }
 

@@ -2,11 +2,24 @@ import { Secret, Type } from '@dispatch/core/provider'
 
 const qualifiedCertificate = Type.Optional(Type.Boolean({
   title: 'Qualified certificate',
-  description: 'Advanced signatures need a qualified certificate (level 3), and not just an advanced one (level 2, unless set).'
+  description: 'Advanced signatures need a qualified certificate (level 3), and not just an advanced one (level 2, unless set).',
+  'x-texts': {
+    fr: {
+      title: 'Certificat qualifié',
+      description: 'Les signatures avancées demandent un certificat qualifié (niveau 3), et non seulement avancé (niveau 2, par défaut).'
+    }
+  }
 }))
 
 export const Settings = Type.Object({
-  apiKey: Secret({ title: 'API key', description: 'a key of the workspace; for a sandbox one of the test environment', pattern: '^\\S+$' }),
+  apiKey: Secret({
+    title: 'API key',
+    description: 'a key of the workspace; for a sandbox one of the test environment',
+    'x-texts': {
+      fr: { title: 'Clé d’API', description: 'une clé de l’espace de travail ; pour un bac à sable, une de l’environnement de test' }
+    },
+    pattern: '^\\S+$'
+  }),
   qualifiedCertificate
 })
 

@@ -29,11 +29,14 @@ if (unknown === undefined) {
   process.exitCode = 1
 }
 
-/** Full runs are one after the other, so that each has the machine for itself. Short runs measure nothing, and run together. */
+/**
+ * Full runs are one after the other, so that each has the machine for itself. Short runs measure nothing, wait for their programs more than
+ * they work, and run together.
+ */
 async function runAll (names: readonly string[]): Promise<void> {
   const rest = names.values()
   const failed: string[] = []
-  await Promise.all(Array.from({ length: smoke ? availableParallelism() : 1 }, async () => {
+  await Promise.all(Array.from({ length: smoke ? 2 * availableParallelism() : 1 }, async () => {
     for (const name of rest) {
       const fault = await run(name)
       if (fault !== undefined) failed.push(`${name} ${fault}`)

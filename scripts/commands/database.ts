@@ -4,6 +4,14 @@ import { join } from 'node:path'
 import type { Config } from '../../plugins/config/config.ts'
 
 /**
+ * Whether a new database first gets what the first start in development would give it, because it is not new afterwards. A server of
+ * DATABASE_URL never does: whoever runs a command without the service's NODE_ENV must not fill it with accounts that everybody knows.
+ */
+export function isDemo ({ environment, databaseUrl }: Config): boolean {
+  return environment === 'development' && databaseUrl === undefined
+}
+
+/**
  * Runs work with the service's database after its migrations, whether the service runs or not: the server of DATABASE_URL, or the embedded
  * one, which is started for that time if no service runs it. The data directory must be open.
  */

@@ -12,7 +12,7 @@ import { openKeyring } from '../../plugins/config/master-keys.ts'
 import { createLogger } from '../../plugins/hooks/logging.ts'
 import { openDataDirectory } from '../data-directory.ts'
 import type { Command } from './command.ts'
-import { withDatabase } from './database.ts'
+import { isDemo, withDatabase } from './database.ts'
 
 const options = {
   version: { type: 'string' },
@@ -133,7 +133,7 @@ async function withMarketplace<Result> (config: Config, work: (marketplace: Mark
 
 /** What is changed stands in the audit log of the platform, which the first start or the first operator makes. */
 async function requirePlatform (config: Config, database: Database): Promise<void> {
-  if (config.environment === 'development') await seedDemo(database, new Date())
+  if (isDemo(config)) await seedDemo(database, new Date())
   const { find } = createCompanyAccounts({ database, now: () => new Date() })
   if (await find(platform.companyId) === undefined) {
     throw new Error('The database is new: first make an operator with "npm run dispatch -- operator create --email <address>".')

@@ -1,6 +1,7 @@
-import { checkMasterKeys, type Database, migrate, mustKnow, release, schemaState } from '@dispatch/core'
+import { checkMasterKeys, type Database, makeIndexes, migrate, mustKnow, release, schemaState } from '@dispatch/core'
 import { readConfig } from '../../plugins/config/config.ts'
 import { openKeyring } from '../../plugins/config/master-keys.ts'
+import { createLogger } from '../../plugins/hooks/logging.ts'
 import { openDataDirectory } from '../data-directory.ts'
 import type { Command } from './command.ts'
 import { withConnection } from './database.ts'
@@ -16,7 +17,10 @@ export const migration: Command = {
     const prove = (database: Database) => checkMasterKeys(database, keyring)
     await withConnection(config, async (database) => {
       if (option === '--check') await check(database, prove)
-      else tell((await migrate(database, () => prove(database))).pending, 'were run')
+      else {
+        tell((await migrate(database, () => prove(database))).pending, 'were run')
+        if (!await makeIndexes(database, { log: createLogger(config.logLevel) })) console.log('Another process makes the indexes.')
+      }
     })
   }
 }

@@ -1,37 +1,46 @@
-import { createOperator, seedDemo } from '@dispatch/core'
+import { createOperator, resetOperator, seedDemo } from '@dispatch/core'
 import { parseArgs } from 'node:util'
-import { readConfig } from '../../plugins/config/config.ts'
+import { type Config, readConfig } from '../../plugins/config/config.ts'
 import type { Command } from './command.ts'
-import { withDatabase } from './database.ts'
+import { isDemo, withDatabase } from './database.ts'
 import { readPassword } from './password.ts'
 
 /**
- * Creates the first operator of an installation, or a further one. The password is not an argument, because every user of the machine can
- * read arguments.
+ * Creates the first operator of an installation, or a further one; or lets in one who has lost the second factor. The password is not an
+ * argument, because every user of the machine can read arguments.
  */
 export const operator: Command = {
   summary:
-    'operator create --email <address>   makes an operator of the platform; the password is asked for, or the first line of standard input',
+    'operator create --email <address>   makes an operator of the platform; the password is asked for, or read from standard input\n' +
+    '  operator reset --email <address>    removes the second factor of an operator who has lost it',
   async run (args, env) {
-    const email = emailIn(args)
+    const { action, email } = givenIn(args)
     const config = readConfig(env)
+    if (action === 'reset') return reset(config, email)
     const password = await readPassword(process.stdin, process.stderr)
     await withDatabase(config, async (database) => {
-      // In development, a new database first gets what the first start would give it, because it is not new afterwards.
-      if (config.environment === 'development') await seedDemo(database, new Date())
+      if (isDemo(config)) await seedDemo(database, new Date())
       const { userId } = await createOperator(database, { email, password }, new Date())
-      console.log(`The operator ${email} is there, as user ${userId} of the platform.`)
+      const place = config.databaseUrl === undefined ? `, in the embedded database below ${config.dataDirectory}` : ''
+      console.log(`The operator ${email} is there, as user ${userId} of the platform${place}.`)
     })
   }
 }
 
+async function reset (config: Config, email: string): Promise<void> {
+  await withDatabase(config, async (database) => {
+    const { userId } = await resetOperator(database, email, new Date())
+    console.log(`The password alone signs ${email} in again, user ${userId} of the platform.`)
+  })
+}
+
 /** Without "--", npm removes the name of the option and passes on only its value. */
-function emailIn (args: readonly string[]): string {
+function givenIn (args: readonly string[]): { action: 'create' | 'reset', email: string } {
   const { values, positionals: [action, email = values.email, ...rest] } = parseArgs({
     args: [...args],
     allowPositionals: true,
     options: { email: { type: 'string' } }
   })
-  if (action === 'create' && email !== undefined && rest.length === 0) return email
-  throw new Error('It is "operator create --email <address>", with the password on standard input.')
+  if ((action === 'create' || action === 'reset') && email !== undefined && rest.length === 0) return { action, email }
+  throw new Error('It is "operator create --email <address>", with the password on standard input, or "operator reset --email <address>".')
 }

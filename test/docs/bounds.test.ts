@@ -6,7 +6,7 @@ import { receiverLimit } from '../../core/host/http/callback.ts'
 import { reconcileScheduleOf, retryDelayOf } from '../../core/pipeline/run/retry-policy.ts'
 import { settleRetryDelays, settleRetryLimit } from '../../core/pipeline/run/settle.ts'
 import { requestLimits } from '../../core/store/db/connections.ts'
-import { callbackRetryDelays } from '../../core/work/outbox/callbacks.ts'
+import { callbackRetryDelays } from '../../core/work/outbox/delivery.ts'
 import { callbackOperations } from '../../plugins/openapi/callback-operations.ts'
 import { emptyComponents } from '../../plugins/openapi/components.ts'
 

@@ -40,7 +40,7 @@ await writeFile(keyFile, JSON.stringify(publicKey))
 async function install (killAt: number): Promise<{ steps: string[], signal: NodeJS.Signals | null }> {
   const program = fileURLToPath(new URL('support/installing.ts', import.meta.url))
   const child = spawn(process.execPath, [program, databaseUrl, data, catalog, keyFile, String(killAt)], {
-    env: { PATH: process.env['PATH'] },
+    env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
     stdio: ['ignore', 'pipe', 'inherit']
   })
   const [printed, [, signal]] = await Promise.all([text(child.stdout),

@@ -4,10 +4,10 @@ import t from 'tap'
 import { directory } from '../fixtures/providers/folders.ts'
 import { packed } from '../support/adapters.ts'
 import { has } from '../support/matching.ts'
-import { testDatabase } from '../support/postgres.ts'
+import { seededDatabase } from '../support/service.ts'
 import { type CommandResult, dataDirectory, runDispatch } from './support/process.ts'
 
-const { url: DATABASE_URL } = await testDatabase(t)
+const DATABASE_URL = await seededDatabase(t)
 const env = { DATABASE_URL, DISPATCH_DATA_DIR: dataDirectory(t) }
 const packages = await directory(t)
 

@@ -30,6 +30,13 @@ async function emptyDatabase (t: Test) {
   }
 }
 
+void t.test('a command without the NODE_ENV of the service does not fill its server with the demo', async (t) => {
+  const { database, env } = await emptyDatabase(t)
+  const said = await runDispatch(['operator', ...create], { input: `${password}\n`, env: { ...env, NODE_ENV: 'development' } })
+  t.equal(said.code, 0, said.stderr)
+  t.same((await database.owner.selectFrom('users').select('email').execute()).map((user) => user.email), [email])
+})
+
 void t.test('a production installation gets its platform and first operator, who opens it to companies', async (t) => {
   const { url, database, env } = await emptyDatabase(t)
   const said = await runDispatch(['operator', ...create], { input: `${password}\n`, env })

@@ -61,7 +61,7 @@ void t.test('a second instance on the same data, and a taken port', async (t) =>
   t.equal((await fetch(`${first.url()}/readyz`)).status, 204, 'the first is not disturbed')
   const { port } = new URL(first.url())
   await refuses(t, { dataDirectory: dataDirectory(t), env: { PORT: port } },
-    `Port ${port} of 127.0.0.1 is taken: stop the program that has it, or choose another one with PORT.`)
+    `Port ${port} of 127.0.0.1 is taken: stop the program that has it, or choose another one with PORT (metrics: DISPATCH_METRICS_PORT).`)
 })
 
 void t.test('a master key that is missing, broken or another one', async (t) => {

@@ -1,11 +1,13 @@
 import { noteCallback } from '@dispatch/core'
 import { sql } from 'kysely'
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
+import { Secret, TOTP } from 'otpauth'
 import t from 'tap'
 import { noteAudit } from '../../core/store/tenants/audit.ts'
 import { directory, provide, source } from '../fixtures/providers/folders.ts'
 import { letter } from '../plugins/support/templates.ts'
 import { packed } from '../support/adapters.ts'
+import { createAuthenticator } from '../support/authenticator.ts'
 import { has, lacks } from '../support/matching.ts'
 import { operationsOf } from '../support/openapi.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
@@ -19,6 +21,10 @@ const books = `connect: { authorizationUrl: 'https://books.test/authorize', toke
   hosts: ['books.test'], services`
 await provide(folder, 'books', { 'index.js': source('books').replace('services', books) })
 const { vendor, network } = await vendorOf(t)
+const issuer = 'https://login.acme.test'
+vendor.on('GET /.well-known/openid-configuration', {
+  json: { issuer, authorization_endpoint: `${issuer}/a`, token_endpoint: `${issuer}/t`, jwks_uri: `${issuer}/k` }
+})
 vendor.on('POST /token', { json: { access_token: 'canary-of-a-vendor' } })
 // What is queued waits: nobody works on it.
 const service = await startService(t, {
@@ -56,6 +62,62 @@ const consent = { hosts: ['api.acme.test'], services: ['invoicing'] }
 const byOperator = { by: operator, company: 1 }
 
 const { body: key } = await send('POST', '/api/v1/keys', { body: { name: 'Shop', mode: 'live' } }, admin)
+
+const setSignOn = (by: Login): Promise<Answer> =>
+  send('PUT', '/api/v1/company/single-sign-on', { body: { issuer, clientId: 'x', clientSecret: canary } }, by)
+const guest = user()
+const invite = (by: Login, email = `${randomUUID()}@audited.example.com`): Promise<Answer> =>
+  send('POST', '/api/v1/company/invitations', { body: { email, role: 'member', services: [] } }, by)
+const factor = '/api/v1/my/second-factor'
+/** Users with an app for codes; the first has not confirmed it. */
+const [beginner, regular, forgetful] = [user(), user(), user()]
+const secrets = new Map<Login, string>()
+for (const login of [beginner, regular, forgetful]) {
+  await send('POST', '/api/v1/users', { body: { ...login, role: 'member', services: [] } }, admin)
+  secrets.set(login, (await send('POST', factor, {}, login)).body.secret as string)
+}
+const confirm = (by: Login): Promise<Answer> =>
+  send('POST', `${factor}/confirm`, { body: { code: new TOTP({ secret: Secret.fromBase32(secrets.get(by) ?? '') }).generate() } }, by)
+await confirm(forgetful)
+const { body: { recoveryCodes: [totp] } } = await confirm(regular)
+const { body: { data: { token } } } = await send('POST', '/auth', { body: { username: regular.email, password: regular.password, totp } },
+  null)
+const asRegular = (verb: string, body: object): Promise<Answer> =>
+  send('POST', `${factor}/${verb}`, { body, headers: { authorization: `Bearer ${String(token)}` } }, null)
+
+const endpoint = { name: 'A', url: 'https://audited.test/' }
+/** An endpoint of its own for each change. */
+async function endpointId (): Promise<string> {
+  const id = randomUUIDv7()
+  await owner.insertInto('callback_endpoints').values({
+    endpoint_id: id,
+    company_id: companyId,
+    ...endpoint,
+    types: null,
+    enabled: true,
+    secrets: '[]',
+    created_at: new Date()
+  }).execute()
+  return id
+}
+
+/** Users with a passkey, the first one before they have it. */
+const [keyless, keyed] = [user(), user()]
+const passkeyOf = async (by: Login): Promise<Answer> => {
+  const { body } = await send('POST', '/api/v1/my/passkeys/options', {}, by)
+  const response = createAuthenticator('https://dispatch.example.com').create(body)
+  return send('POST', '/api/v1/my/passkeys', { body: { name: 'Laptop', response } }, by)
+}
+for (const login of [keyless, keyed]) {
+  await send('POST', '/api/v1/users', { body: { ...login, role: 'member', services: [] } }, admin)
+}
+const { body: { passkey, recoveryCodes: [code] } } = await passkeyOf(keyed)
+const { body: { data: session } } = await send('POST', '/auth', {
+  body: { username: keyed.email, password: keyed.password, totp: code }
+}, null)
+const asKeyed = (method: string, verb: string, body: object): Promise<Answer> =>
+  send(method, `/api/v1/my/passkeys/${String(passkey.id)}${verb}`, { body, headers: { authorization: `Bearer ${String(session.token)}` } },
+    null)
 
 /** Connects a configuration, as a person does. */
 async function connect (scope: string, by: Login): Promise<Answer> {
@@ -117,6 +179,36 @@ const changes: Record<string, Change> = {
   'POST /api/v1/company/callback-secret': {
     send: (by) => send('POST', '/api/v1/company/callback-secret', {}, by),
     action: 'callback-secret.rotated'
+  },
+  'POST /api/v1/company/callback-endpoints': {
+    send: (by) => send('POST', '/api/v1/company/callback-endpoints', { body: endpoint }, by),
+    action: 'callback-endpoint.created'
+  },
+  'PUT /api/v1/company/callback-endpoints/{id}': {
+    send: async (by) => send('PUT', `/api/v1/company/callback-endpoints/${await endpointId()}`, { body: { name: 'B' } }, by),
+    action: 'callback-endpoint.changed'
+  },
+  'DELETE /api/v1/company/callback-endpoints/{id}': {
+    send: async (by) => send('DELETE', `/api/v1/company/callback-endpoints/${await endpointId()}`, {}, by),
+    action: 'callback-endpoint.removed'
+  },
+  'POST /api/v1/company/callback-endpoints/{id}/secret': {
+    send: async (by) => send('POST', `/api/v1/company/callback-endpoints/${await endpointId()}/secret`, {}, by),
+    action: 'callback-endpoint.secret-rotated'
+  },
+  'POST /api/v1/company/callback-endpoints/{id}/test': {
+    send: async (by) => send('POST', `/api/v1/company/callback-endpoints/${await endpointId()}/test`, {}, by),
+    action: 'callback-endpoint.tested'
+  },
+  'POST /api/v1/company/callback-endpoints/{id}/resend': {
+    async send (by) {
+      const [id, dispatchId] = [await endpointId(), await dispatched({})]
+      await sql`insert into endpoint_callbacks (callback_id, company_id, endpoint_id, dispatch_id, type, sequence, receiver, body, state,
+        created_at) values (${randomUUIDv7()}, ${companyId}, ${id}, ${dispatchId}, 'dispatch.failed', 1, '', '{}', 'failed', now())`
+        .execute(owner)
+      return send('POST', `/api/v1/company/callback-endpoints/${id}/resend`, { body: { since: '2026-01-01T00:00:00.000Z' } }, by)
+    },
+    action: 'callback-endpoint.resent'
   },
   'PUT /api/v1/company': { send: (by) => send('PUT', '/api/v1/company', { body: { lowCredit: 1 } }, by), action: 'settings.changed' },
   'PUT /api/v1/company/defaults/{service}': {
@@ -212,6 +304,61 @@ const changes: Record<string, Change> = {
     },
     action: 'session.ended'
   },
+  'PUT /api/v1/company/single-sign-on': { send: (by) => setSignOn(by), action: 'single-sign-on.changed' },
+  'DELETE /api/v1/company/single-sign-on': {
+    async send (by) {
+      await setSignOn(by)
+      return send('DELETE', '/api/v1/company/single-sign-on', {}, by)
+    },
+    action: 'single-sign-on.removed'
+  },
+  'POST /api/v1/company/invitations': { send: (by) => invite(by), action: 'invitation.created' },
+  'POST /api/v1/company/invitations/{id}/renew': {
+    send: async (by) => send('POST', `/api/v1/company/invitations/${String((await invite(by)).body.id)}/renew`, {}, by),
+    action: 'invitation.renewed'
+  },
+  'DELETE /api/v1/company/invitations/{id}': {
+    send: async (by) => send('DELETE', `/api/v1/company/invitations/${String((await invite(by)).body.id)}`, {}, by),
+    action: 'invitation.withdrawn'
+  },
+  'POST /api/v1/users/{id}/password-link': {
+    send: async (by) => send('POST', `/api/v1/users/${await idOf(company.member)}/password-link`, {}, by),
+    action: 'password-link.created'
+  },
+  'POST /auth/links/use': {
+    by: guest,
+    async send ({ email, password }) {
+      const { body: { token } } = await invite(admin, email)
+      return send('POST', '/auth/links/use', { body: { token, password } }, null)
+    },
+    action: 'invitation.accepted'
+  },
+  'POST /api/v1/my/second-factor/confirm': {
+    by: beginner,
+    send: (by) => confirm(by),
+    action: 'second_factor.set'
+  },
+  'POST /api/v1/my/second-factor/recovery-codes': {
+    by: regular,
+    send: () => asRegular('recovery-codes', { password: regular.password }),
+    action: 'recovery_codes.replaced'
+  },
+  'DELETE /api/v1/users/{id}/second-factor': {
+    send: async (by) => send('DELETE', `/api/v1/users/${await idOf(forgetful)}/second-factor`, {}, by),
+    action: 'second_factor.reset'
+  },
+  'POST /api/v1/my/second-factor/remove': {
+    by: regular,
+    send: () => asRegular('remove', { password: regular.password }),
+    action: 'second_factor.removed'
+  },
+  'POST /api/v1/my/passkeys': { by: keyless, send: (by) => passkeyOf(by), action: 'passkey.added' },
+  'PUT /api/v1/my/passkeys/{id}': { by: keyed, send: () => asKeyed('PUT', '', { name: 'Phone' }), action: 'passkey.renamed' },
+  'POST /api/v1/my/passkeys/{id}/remove': {
+    by: keyed,
+    send: () => asKeyed('POST', '/remove', { password: keyed.password }),
+    action: 'passkey.removed'
+  },
   'POST /auth/impersonate': {
     by: operator,
     send: async (by) => send('POST', '/auth/impersonate', { body: { userId: await idOf(admin) } }, by),
@@ -264,6 +411,9 @@ const exceptions: Record<string, string> = {
   'POST /api/v1/templates/preview': 'Shows a document, and stores nothing.',
   'POST /api/v1/templates/{id}/preview': 'Shows a document, and stores nothing.',
   'POST /api/v1/marketplace/refresh': 'Reads what others publish; what they revoke has its own entries.',
+  'POST /auth/links/read': 'Tells what a link is for, and leaves nothing.',
+  'POST /api/v1/my/second-factor': 'Makes a secret that counts for nothing before a code confirms it.',
+  'POST /api/v1/my/passkeys/options': 'Makes a challenge that nobody else can answer.',
   'POST /auth': 'Reads the account, and leaves nothing.',
   'POST /api/webhooks/{service}/providers/{provider}/endpoint.json':
     'A vendor speaks: what it says stands in the timeline of the dispatch.',
@@ -290,9 +440,10 @@ const lastEntry = async (): Promise<string> =>
   (await owner.selectFrom('audit').select('audit_id').orderBy('audit_id', 'desc').limit(1).executeTakeFirst())?.audit_id ?? '0'
 
 /** What changes no row of the database: there is nothing that the entry could be without. */
-const rowless = ['user.impersonated', 'providers.reloaded', 'configuration.checked']
+const rowless = ['user.impersonated', 'providers.reloaded', 'configuration.checked', 'callback-endpoint.tested']
 /** What leaves no other row than its entry, because it takes one away. */
-const removing = ['asset.deleted', 'session.ended', 'adapter.removed', 'connection.removed']
+const removing = ['single-sign-on.removed', 'invitation.withdrawn', 'asset.deleted', 'session.ended', 'adapter.removed',
+  'connection.removed']
 
 /** The tables with rows that a transaction has written, but for the audit log. */
 async function writtenBy (transaction: string): Promise<string[]> {

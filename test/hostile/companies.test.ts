@@ -30,10 +30,13 @@ type Things = {
   spareId: number
   asset: string
   callbackId: string
+  endpointId: string
   key: string
   memberId: number
   keyId: string
   sessionId: string
+  passkeyId: string
+  invitationId: string
 }
 type Company = Awaited<ReturnType<typeof service.company>> & Things
 
@@ -67,12 +70,24 @@ async function founded (name: string, templateId: number): Promise<Company> {
     }, () => Promise.resolve())
   )
   await send('POST', '/api/v1/company/callback-secret', {}, company.admin)
+  await sql`insert into request_log (entry_id, company_id, user_id, request_id, method, route, path, status, milliseconds, address)
+    values (${randomUUIDv7()}, ${company.companyId}, 0, ${name}, 'GET', ${name}, ${name}, 200, 1, '')`.execute(owner)
+  const endpoint = await send('POST', '/api/v1/company/callback-endpoints', {
+    body: { name, url: `https://${name}.test/`, enabled: false }
+  }, company.admin)
   const { userId: memberId, id: keyId } = (await send('POST', '/api/v1/keys', { body: { name, mode: 'live' } }, company.member)).body
   await app.get('sessions').open(company.member.email, company.member.password, { address: '192.0.2.1', browser: name })
   const sessionId = (await send('GET', '/api/v1/my/sessions', {}, company.member)).body.data[0].id
+  const passkeyId = randomUUIDv7()
+  await sql`insert into passkeys (passkey_id, company_id, user_id, credential, public_key, counter, transports, name, created_at)
+    values (${passkeyId}, ${company.companyId}, ${memberId}, ${name}, '', 0, '{}', ${name}, now())`.execute(owner)
+  const guest = { email: `guest@${name}.example.com`, role: 'member', services: [] }
+  const { body: { id: invitationId } } = await send('POST', '/api/v1/company/invitations', { body: guest }, company.admin)
   return {
     ...company,
     sessionId,
+    passkeyId,
+    invitationId,
     memberId,
     keyId,
     dispatchId: body.dispatchId,
@@ -81,6 +96,7 @@ async function founded (name: string, templateId: number): Promise<Company> {
     spareId: spare.body.id,
     asset,
     callbackId,
+    endpointId: endpoint.body.id,
     key: 'first'
   }
 }
@@ -215,6 +231,12 @@ const matrix: Record<string, Row> = {
     request: ({ dispatchId }) => ({ path: `/api/v1/dispatches/${dispatchId}` }),
     foreign: 'not_found'
   },
+  'GET /api/v1/dispatches/changes': { roles: everyone, request: at('/api/v1/dispatches/changes?seconds=1') },
+  'GET /api/v1/dispatches/:id/changes': {
+    roles: everyone,
+    request: ({ dispatchId }) => ({ path: `/api/v1/dispatches/${dispatchId}/changes?seconds=1` }),
+    foreign: 'not_found'
+  },
   'GET /api/v1/dispatches/:id/events': {
     roles: everyone,
     request: ({ dispatchId }) => ({ path: `/api/v1/dispatches/${dispatchId}/events` }),
@@ -231,14 +253,62 @@ const matrix: Record<string, Row> = {
     ok: [200, 409],
     foreign: 'not_found'
   },
+  'GET /api/v1/company/requests': { roles: ['operator', 'admin'], request: at('/api/v1/company/requests') },
   'GET /api/v1/company/callbacks': { roles: ['operator', 'admin'], request: at('/api/v1/company/callbacks') },
   'GET /api/v1/company/callback-secret': { roles: ['admin'], request: at('/api/v1/company/callback-secret') },
   'POST /api/v1/company/callback-secret': { roles: ['admin'], request: at('/api/v1/company/callback-secret') },
+  'GET /api/v1/company/callback-endpoints': { roles: ['admin'], request: at('/api/v1/company/callback-endpoints') },
+  'POST /api/v1/company/callback-endpoints': {
+    roles: ['admin'],
+    request: () => ({ path: '/api/v1/company/callback-endpoints', sending: { body: { name: 'A', url: 'https://a.test/' } } }),
+    ok: [201, 409]
+  },
+  'GET /api/v1/company/callback-endpoints/:id': {
+    roles: ['admin'],
+    request: ({ endpointId }) => ({ path: `/api/v1/company/callback-endpoints/${endpointId}` }),
+    foreign: 'not_found'
+  },
+  'PUT /api/v1/company/callback-endpoints/:id': {
+    roles: ['admin'],
+    request: ({ endpointId }) => ({ path: `/api/v1/company/callback-endpoints/${endpointId}`, sending: { body: { name: 'A' } } }),
+    foreign: 'not_found'
+  },
+  'POST /api/v1/company/callback-endpoints/:id/secret': {
+    roles: ['admin'],
+    request: ({ endpointId }) => ({ path: `/api/v1/company/callback-endpoints/${endpointId}/secret` }),
+    foreign: 'not_found'
+  },
+  'POST /api/v1/company/callback-endpoints/:id/test': {
+    roles: ['admin'],
+    request: ({ endpointId }) => ({ path: `/api/v1/company/callback-endpoints/${endpointId}/test` }),
+    foreign: 'not_found'
+  },
+  'GET /api/v1/company/callback-endpoints/:id/callbacks': {
+    roles: ['admin'],
+    request: ({ endpointId }) => ({ path: `/api/v1/company/callback-endpoints/${endpointId}/callbacks` }),
+    foreign: 'not_found'
+  },
+  'POST /api/v1/company/callback-endpoints/:id/resend': {
+    roles: ['admin'],
+    request: ({ endpointId }) => ({
+      path: `/api/v1/company/callback-endpoints/${endpointId}/resend`,
+      sending: { body: { since: '2026-01-01T00:00:00.000Z' } }
+    }),
+    ok: [200, 409],
+    foreign: 'not_found'
+  },
+  'DELETE /api/v1/company/callback-endpoints/:id': {
+    roles: ['admin'],
+    request: ({ endpointId }) => ({ path: `/api/v1/company/callback-endpoints/${endpointId}` }),
+    ok: [204],
+    foreign: 'not_found'
+  },
   'GET /api/v1/documents/:id': {
     roles: everyone,
     request: ({ documentId }) => ({ path: `/api/v1/documents/${documentId}` }),
     foreign: 'not_found'
   },
+  'GET /api/v1/queue/holds': { roles: ['operator'], request: at('/api/v1/queue/holds') },
   'GET /api/v1/queue': { roles: ['operator'], request: at('/api/v1/queue') },
   'POST /api/v1/queue/release': { roles: ['operator', 'admin'], request: at('/api/v1/queue/release', {}) },
   'GET /api/v1/credits': { roles: everyone, request: at('/api/v1/credits') },
@@ -383,6 +453,51 @@ const matrix: Record<string, Row> = {
     request: at('/api/v1/my/password', { current: 'not it', password: 'a good password' }),
     ok: [403]
   },
+  'GET /api/v1/my/second-factor': { roles: everyone, request: at('/api/v1/my/second-factor') },
+  'POST /api/v1/my/second-factor': { roles: everyone, request: at('/api/v1/my/second-factor'), ok: [201] },
+  'POST /api/v1/my/second-factor/confirm': {
+    roles: everyone,
+    request: at('/api/v1/my/second-factor/confirm', { code: '000000' }),
+    ok: [403, 409]
+  },
+  'POST /api/v1/my/second-factor/recovery-codes': {
+    roles: everyone,
+    request: at('/api/v1/my/second-factor/recovery-codes', { password: 'not it' }),
+    ok: [403]
+  },
+  'POST /api/v1/my/second-factor/remove': {
+    roles: everyone,
+    request: at('/api/v1/my/second-factor/remove', { password: 'not it' }),
+    ok: [403]
+  },
+  'DELETE /api/v1/users/:id/second-factor': {
+    roles: ['operator', 'admin'],
+    request: ({ memberId }) => ({ path: `/api/v1/users/${String(memberId)}/second-factor` }),
+    ok: [409],
+    foreign: 'not_found'
+  },
+  'GET /api/v1/my/passkeys': { roles: everyone, request: at('/api/v1/my/passkeys') },
+  'POST /api/v1/my/passkeys/options': { roles: everyone, request: at('/api/v1/my/passkeys/options') },
+  'POST /api/v1/my/passkeys': {
+    roles: everyone,
+    request: at('/api/v1/my/passkeys', {
+      name: 'Laptop',
+      response: { id: '', rawId: '', type: 'public-key', response: { clientDataJSON: '', attestationObject: '' } }
+    }),
+    ok: [403]
+  },
+  'PUT /api/v1/my/passkeys/:id': {
+    roles: everyone,
+    request: ({ passkeyId }) => ({ path: `/api/v1/my/passkeys/${passkeyId}`, sending: { body: { name: 'Mine' } } }),
+    ok: [200, 404],
+    foreign: 'not_found'
+  },
+  'POST /api/v1/my/passkeys/:id/remove': {
+    roles: everyone,
+    request: ({ passkeyId }) => ({ path: `/api/v1/my/passkeys/${passkeyId}/remove`, sending: { body: { password: 'not it' } } }),
+    ok: [403],
+    foreign: 'forbidden'
+  },
   'GET /api/v1/company': { roles: ['operator', 'admin'], request: at('/api/v1/company') },
   'PUT /api/v1/company': { roles: ['operator', 'admin'], request: at('/api/v1/company', { lowCredit: 1 }) },
   'GET /api/v1/audit': { roles: ['operator', 'admin'], request: at('/api/v1/audit') },
@@ -396,6 +511,14 @@ const matrix: Record<string, Row> = {
   'PUT /api/v1/companies/:id': {
     roles: ['operator'],
     request: () => ({ path: `/api/v1/companies/${String(own.companyId)}`, sending: { body: { disabled: false } } })
+  },
+  'GET /api/v1/companies/:id/users': {
+    roles: ['operator'],
+    request: () => ({ path: `/api/v1/companies/${String(own.companyId)}/users` })
+  },
+  'GET /api/v1/companies/:id/users/:userId': {
+    roles: ['operator'],
+    request: () => ({ path: `/api/v1/companies/${String(own.companyId)}/users/${String(own.memberId)}` })
   },
   'POST /api/v1/companies/:id/credits': {
     roles: ['operator'],
@@ -421,6 +544,40 @@ const matrix: Record<string, Row> = {
     ok: [204, 404],
     foreign: 'not_found'
   },
+  'GET /api/v1/company/invitations': { roles: ['operator', 'admin'], request: at('/api/v1/company/invitations') },
+  'POST /api/v1/company/invitations': {
+    roles: ['operator', 'admin'],
+    request: () => ({
+      path: '/api/v1/company/invitations',
+      sending: { body: { email: `${randomUUID()}@own.example.com`, role: 'member', services: [] } }
+    }),
+    ok: [201]
+  },
+  'POST /api/v1/company/invitations/:id/renew': {
+    roles: ['operator', 'admin'],
+    request: ({ invitationId }) => ({ path: `/api/v1/company/invitations/${invitationId}/renew` }),
+    foreign: 'not_found'
+  },
+  'DELETE /api/v1/company/invitations/:id': {
+    roles: ['operator', 'admin'],
+    request: ({ invitationId }) => ({ path: `/api/v1/company/invitations/${invitationId}` }),
+    ok: [204, 404],
+    foreign: 'not_found'
+  },
+  'POST /api/v1/users/:id/password-link': {
+    roles: ['operator', 'admin'],
+    request: ({ memberId }) => ({ path: `/api/v1/users/${String(memberId)}/password-link` }),
+    ok: [201],
+    foreign: 'not_found'
+  },
+  'GET /api/v1/company/single-sign-on': { roles: ['operator', 'admin'], request: at('/api/v1/company/single-sign-on') },
+  'PUT /api/v1/company/single-sign-on': {
+    roles: ['operator', 'admin'],
+    request: at('/api/v1/company/single-sign-on', { issuer: 'x', clientId: 'x', clientSecret: 'x' }),
+    ok: [422]
+  },
+  'DELETE /api/v1/company/single-sign-on': { roles: ['operator', 'admin'], request: at('/api/v1/company/single-sign-on'), ok: [404] },
+  'GET /api/v1/my/single-sign-on': { roles: everyone, request: at('/api/v1/my/single-sign-on') },
   // Operators may act as anybody: whom admins may not, impersonation.test.ts says.
   'POST /auth/impersonate': { roles: ['operator', 'admin'], request: at('/auth/impersonate', { userId: own.memberId }) },
   'GET /healthz': { roles: everyone, request: at('/healthz') },
@@ -437,8 +594,9 @@ const matrix: Record<string, Row> = {
  * Every other route: nothing in them is a company's, or a signature stands in for the credentials. The console has its sessions: see
  * test/plugins/console.test.ts.
  */
-const open = ['POST /auth', 'GET /auth/refresh', 'GET /d/:token', 'GET /openapi.json', 'GET /livez', 'GET /readyz',
-  'GET /.well-known/security.txt', 'GET /api/connect/:code/callback', 'POST /api/webhooks/:service/providers/:provider/endpoint.json']
+const open = ['POST /auth', 'POST /auth/links/read', 'POST /auth/links/use', 'GET /auth/refresh', 'GET /d/:token', 'GET /openapi.json',
+  'GET /livez', 'GET /readyz', 'GET /.well-known/security.txt', 'GET /api/connect/:code/callback',
+  'POST /api/webhooks/:service/providers/:provider/endpoint.json']
 
 function fromTemplate (id: number): Record<string, unknown> {
   const request = invoiceRequest() as { template: object }

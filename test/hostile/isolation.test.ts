@@ -38,6 +38,14 @@ async function founded (name: string, templateId: number): Promise<number> {
     owner
   )
   await send('POST', '/api/v1/company/callback-secret', {}, admin)
+  const { body: endpoint } = await send('POST', '/api/v1/company/callback-endpoints', { body: { name, url: 'https://hooks.acme.test/' } },
+    admin)
+  const told = randomUUIDv7()
+  await sql`insert into endpoint_callbacks (callback_id, company_id, endpoint_id, dispatch_id, type, sequence, receiver, state, created_at)
+    values (${told}, ${companyId}, ${endpoint.id}, ${dispatchId}, 'dispatch.succeeded', 1, '', 'failed', now())`.execute(owner)
+  await sql`insert into endpoint_attempts (callback_id, number, company_id, at) values (${told}, 1, ${companyId}, now())`.execute(owner)
+  await sql`insert into request_log (entry_id, company_id, user_id, request_id, method, route, path, status, milliseconds, address)
+    values (${told}, ${companyId}, 0, ${name}, 'GET', '', '', 200, 1, '')`.execute(owner)
   await send('POST', '/api/v1/keys', { body: { name, mode: 'test' } }, admin)
   await send('POST', '/api/v1/assets', { body: { name: 'logo', image: point } }, admin)
   const ofConfigurations = sql`from configurations, users
@@ -46,6 +54,18 @@ async function founded (name: string, templateId: number): Promise<number> {
     select account, ${companyId}, '', '{}', now(), users.user_id, now() ${ofConfigurations}`.execute(owner)
   await sql`insert into connection_requests (account, company_id, user_id, state, client, sealed, expires_at)
     select account, ${companyId}, users.user_id, ${Buffer.from(name)}, '', '{}', now() ${ofConfigurations}`.execute(owner)
+  await send('POST', '/api/v1/company/invitations', { body: { email: 'guest@example.com', role: 'member', services: [] } }, admin)
+  await send('POST', '/api/v1/my/second-factor', {}, admin)
+  await sql`insert into passkeys (passkey_id, company_id, user_id, credential, public_key, counter, transports, name, created_at)
+    select gen_random_uuid(), ${companyId}, user_id, ${name}, '', 0, '{}', ${name}, now() from users where email = ${admin.email}`
+    .execute(owner)
+  await sql`insert into recovery_codes (user_id, company_id, digest) select user_id, ${companyId}, ${Buffer.from(name)} from users
+    where email = ${admin.email}`.execute(owner)
+  await sql`insert into single_sign_on (company_id, code, issuer, client_id, client_secret, creates_users, default_role, default_services,
+    links_by_email, required, updated_at) values (${companyId}, ${name}, '', '', '{}', false, 'member', '{}', false, false, now())`
+    .execute(owner)
+  await sql`insert into user_identities (company_id, user_id, issuer, subject, linked_at)
+    select ${companyId}, user_id, '', '', now() from users where email = ${admin.email}`.execute(owner)
   await app.get('sessions').open(admin.email, admin.password, { address: '192.0.2.1', browser: name })
   return companyId
 }
@@ -169,8 +189,8 @@ await t.test('without a company there is nothing', async (t) => {
 
 await t.test('what belongs to no company cannot be reached', async (t) => {
   t.same(unreachable, ['adapter_packages', 'adapters', 'catalogs', 'change_counter', 'changes', 'inbound', 'known_clients',
-    'kysely_migration', 'kysely_migration_lock', 'limits', 'provider_pins', 'provider_processes', 'provider_reloads', 'provider_trials',
-    'releases', 'signing_keys'])
+    'kysely_migration', 'kysely_migration_lock', 'limits', 'passkey_challenges', 'provider_pins', 'provider_processes', 'provider_reloads',
+    'provider_trials', 'releases', 'signing_keys', 'waiting_sign_ins'])
   await t.rejects(rowsAs(own, sql`select * from pg_shadow`), denied)
   for (const name of [...unreachable, 'pg_catalog.pg_authid']) {
     for (const statement of [sql`select * from ${sql.table(name)}`, sql`delete from ${sql.table(name)}`]) {

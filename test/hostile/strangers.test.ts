@@ -44,6 +44,7 @@ await t.test('strangers take turns, a few in all; neither companies nor probes w
       documentLinks: { sign: () => '', verify: () => undefined },
       authentication: {
         authenticate: () => Promise.resolve({ userId: 2, companyId: 2, email: admin.email, role: 'admin', services: ['*'] }),
+        checkPassword: () => Promise.reject(new Error('not asked')),
         login: async () => {
           begun++
           await gate.pass()

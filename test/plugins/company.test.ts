@@ -35,7 +35,14 @@ const tell = (queue: Pick<Queue, 'send'> = app.get('queue')): Promise<void> =>
 
 await t.test('a company is everything by default: reachable from everywhere, never warned', async (t) => {
   const { companyId, admin } = await service.company('by-default')
-  t.strictSame(await read(admin), { id: companyId, name: 'by-default', addresses: [], notifyUrl: null, lowCredit: null })
+  t.strictSame(await read(admin), {
+    id: companyId,
+    name: 'by-default',
+    addresses: [],
+    notifyUrl: null,
+    lowCredit: null,
+    requireSecondFactor: false
+  })
 })
 
 await t.test('addresses are stored as networks, each written in the one way', async (t) => {

@@ -23,6 +23,7 @@ void t.test('an empty environment is a development service in the checkout', (t)
     retentionDays: 90,
     runsWorker: true,
     concurrency: 16,
+    keepsRequestLog: true,
     showsConsole: true,
     drainDelay: 0,
     logLevel: 'info'
@@ -45,7 +46,7 @@ void t.test('a catalog is a directory or an address, and the keys that sign it',
 void t.test('an empty variable counts as absent', (t) => {
   const names = ['NODE_ENV', 'HOST', 'PORT', 'DATABASE_URL', 'DISPATCH_PUBLIC_URL', 'DISPATCH_DATA_DIR', 'DISPATCH_PROVIDERS_DIR',
     'DISPATCH_MASTER_KEY', 'DISPATCH_PRICES', 'DISPATCH_RETENTION_DAYS', 'DISPATCH_WORKER', 'DISPATCH_CONCURRENCY', 'DISPATCH_LOG_LEVEL',
-    'DISPATCH_METRICS_PORT']
+    'DISPATCH_METRICS_PORT', 'OTEL_EXPORTER_OTLP_ENDPOINT']
   t.same(readConfig(Object.fromEntries(names.map((name) => [name, '']))), readConfig({}))
   t.end()
 })
@@ -88,6 +89,8 @@ void t.test('every variable says what it says', (t) => {
     PORT: '8080',
     DATABASE_URL: 'postgresql://user@db:6432/dispatch',
     DATABASE_DIRECT_URL: 'postgresql://user@db/dispatch',
+    DATABASE_READ_URL: 'postgresql://user@replica/dispatch',
+    DATABASE_READ_LAG: '3',
     DISPATCH_DB_POOL: '20',
     DISPATCH_PUBLIC_URL: 'https://dispatch.example.com/base/',
     DISPATCH_DATA_DIR: 'elsewhere',
@@ -104,6 +107,7 @@ void t.test('every variable says what it says', (t) => {
     DISPATCH_RETENTION_DAYS: '7',
     DISPATCH_WORKER: 'off',
     DISPATCH_CONCURRENCY: '4',
+    DISPATCH_REQUEST_LOG: 'off',
     DISPATCH_CONSOLE: 'off',
     DISPATCH_DRAIN_DELAY: '15',
     DISPATCH_METRICS_PORT: '9464',
@@ -119,6 +123,7 @@ void t.test('every variable says what it says', (t) => {
     port: 8080,
     databaseUrl: 'postgresql://user@db:6432/dispatch',
     databaseDirectUrl: 'postgresql://user@db/dispatch',
+    databaseReplica: { url: 'postgresql://user@replica/dispatch', lag: 3 },
     databasePool: 20,
     publicUrl: 'https://dispatch.example.com/base',
     dataDirectory: resolve('elsewhere'),
@@ -138,6 +143,7 @@ void t.test('every variable says what it says', (t) => {
     retentionDays: 7,
     runsWorker: false,
     concurrency: 4,
+    keepsRequestLog: false,
     showsConsole: false,
     drainDelay: 15,
     metrics: { host: '0.0.0.0', port: 9464 },
@@ -174,9 +180,13 @@ for (const [name, values] of Object.entries({
     's3://documents?endpoint=s3.example.com',
     's3://documents?endpoint=ftp://s3.example.com'
   ],
+  OTEL_EXPORTER_OTLP_ENDPOINT: ['collector:4318', 'grpc://collector', 'http://'],
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: ['/v1/traces'],
   PORT: ['65536', '-1', '80a', '1e3', ' 80', '0x50'],
   DATABASE_URL: ['mysql://db/dispatch', 'postgres:db', 'db'],
   DATABASE_DIRECT_URL: ['postgres://db/dispatch'],
+  DATABASE_READ_URL: ['postgres://replica/dispatch'],
+  DATABASE_READ_LAG: ['0', '-1', '1.5', '10000'],
   DISPATCH_DB_POOL: ['0', '-1', '1000', '4.5', 'many'],
   DISPATCH_PUBLIC_URL: [
     'dispatch.example.com',
@@ -205,6 +215,33 @@ for (const [name, values] of Object.entries({
     t.end()
   })
 }
+
+void t.test('traces are sent where OpenTelemetry says, by its own variables', (t) => {
+  const collector = { OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example.com/otlp/' }
+  const tracesOf = (more: NodeJS.ProcessEnv) => readConfig({ ...collector, ...more }).traces
+  t.same(tracesOf({}), {
+    url: 'https://collector.example.com/otlp/v1/traces',
+    sampler: { name: 'parentbased_always_on', ratio: 1 }
+  })
+  t.same(
+    tracesOf({
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://other:4318/own',
+      OTEL_SERVICE_NAME: 'dispatch-eu',
+      OTEL_TRACES_SAMPLER: 'traceidratio',
+      OTEL_TRACES_SAMPLER_ARG: '0.05'
+    }),
+    { url: 'http://other:4318/own', serviceName: 'dispatch-eu', sampler: { name: 'traceidratio', ratio: 0.05 } }
+  )
+  t.equal(tracesOf({ OTEL_SDK_DISABLED: 'True' }), undefined)
+  t.equal(readConfig({ OTEL_SERVICE_NAME: 'dispatch' }).traces, undefined)
+  for (const [name, value] of [['OTEL_TRACES_SAMPLER', 'jaeger_remote'], ['OTEL_TRACES_SAMPLER_ARG', '2'], ['OTEL_TRACES_SAMPLER_ARG',
+    '1e-2'], ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc']] as const)
+  {
+    t.throws(() => tracesOf({ [name]: value }), { constructor: ConfigError, message: new RegExp(`^${name} is "${value}"; .*\\.$`) })
+  }
+  t.throws(() => readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: 'ada:secret' }), { message: /^(?!.*secret)/ })
+  t.end()
+})
 
 void t.test('production needs to know where links lead', (t) => {
   t.throws(() => readConfig({ NODE_ENV: 'production' }), { message: /^DISPATCH_PUBLIC_URL is not set/ })

@@ -100,6 +100,21 @@ async function inBrowser (executablePath: string): Promise<void> {
       }))
   }
 
+  await t.test('times are those of the reader\'s zone, with UTC in their title; without script they are UTC', async (t) => {
+    const { body: { createdAt } } = await send('GET', `/api/v1/dispatches/${String(doubtful.dispatchId)}`)
+    const at = Date.parse(createdAt as string)
+    const shownAs = (offset: number): string => new Date(at + offset).toISOString().slice(0, 16).replace('T', ' ')
+    for (const javaScriptEnabled of [true, false]) {
+      await visit(t, { javaScriptEnabled, locale: 'en', timezoneId: 'Asia/Kolkata' }, async (page) => {
+        await signIn(page)
+        await page.goto(`/console/dispatches/${String(doubtful.dispatchId)}`)
+        const time = page.locator('dd time').first()
+        t.equal(await time.textContent(), javaScriptEnabled ? `${shownAs(19_800_000)} GMT+5:30` : `${shownAs(0)} UTC`)
+        t.equal(await time.getAttribute('title'), javaScriptEnabled ? `${shownAs(0)} UTC` : null)
+      })
+    }
+  })
+
   await t.test('an admin copies a template, mends it, looks at it in a new tab and publishes it, without script', (t) =>
     visit(t, { javaScriptEnabled: false, locale: 'en' }, async (page) => {
       await signIn(page)

@@ -161,8 +161,63 @@ await t.test('all that failed of a filter is shown first, then retried; a form t
   contains(t, (await open('/dispatches/retry?invoiceNumber=none', cookie)).body, en.retryAllNone)
 })
 
+await t.test('a page that follows changes can be loaded again, too; one of what has ended is as it stays', async (t) => {
+  const { body: { dispatchId } } = await send('POST', '/api/invoicing', {
+    body: invoiceRequest({}, { invoicing: { reference: 'uncertain' } })
+  }, acme.admin)
+  const at = `/dispatches/${String(dispatchId)}`
+  contains(t, (await open(at, cookie)).body, `data-page="/console${at}"><span hidden>${en.follows}</span> <a href="/console${at}">`)
+  lacks(t, (await open(`/dispatches/${String(invoice.dispatchId)}`, cookie)).body, 'data-changes')
+  lacks(t, (await open(`/dispatches?cursor=${String(invoice.dispatchId)}`, cookie)).body, 'data-changes')
+  t.equal((await open(`${at}/changes`, theirs)).status, 404, 'not to another company')
+  t.equal((await open(`${at}/changes`, '')).status, 303)
+})
+
 if (browser === undefined) t.pass('there is no Chromium on this machine', { skip: true })
 else {
+  await t.test('the page of a dispatch and the list follow what changes, and leave alone what a reader does there', async (t) => {
+    const context = await browser.newContext({ baseURL: url, locale: 'en' })
+    const [page, list] = [await context.newPage(), await context.newPage()]
+    const faults: string[] = []
+    for (const one of [page, list]) {
+      one.on('console', (message) => faults.push(message.text()))
+      one.on('pageerror', (error) => faults.push(error.message))
+    }
+    const { body: { dispatchId } } = await send('POST', '/api/invoicing', {
+      body: invoiceRequest({}, { invoicing: { reference: 'uncertain' } })
+    }, acme.admin)
+    const at = `/console/dispatches/${String(dispatchId)}`
+    await signInAt(page, at, acme.admin)
+    await page.locator('[data-changes] span', { hasText: en.follows }).waitFor()
+    await page.locator('details summary').first().click()
+    await page.evaluate('window.untouched = document.querySelector("#timeline + ol li")')
+    await list.goto('/console/dispatches')
+    await list.locator('[data-changes] span', { hasText: en.follows }).waitFor()
+    await list.fill('#f-recipient', 'typed')
+    await send('POST', `/api/v1/dispatches/${String(dispatchId)}/resolve`, { body: { outcome: 'accepted', reason: 'Seen.' } }, acme.admin)
+    await page.locator('dd .badge', { hasText: en.status_succeeded }).waitFor()
+    t.equal(await page.locator('form[action$="/resolve"]').count(), 0, 'what can be done now')
+    t.equal(await page.locator('details[open]').count(), 1, 'what was opened is open')
+    t.equal(await page.evaluate('untouched.isConnected'), true)
+    await list.locator(`tr:has(a[href="${at}"]) .badge`, { hasText: en.status_succeeded }).waitFor()
+    t.equal(await list.inputValue('#f-recipient'), 'typed')
+    await page.locator('[data-changes]').waitFor({ state: 'detached' })
+    t.same(faults, [], 'no rule of the pages is broken')
+    await context.close()
+    await until('the streams of the pages are closed', async () => {
+      const all = await Promise.all(Array.from({ length: 6 }, async () => {
+        const gone = new AbortController()
+        const { status } = await fetch(`${url}/api/v1/dispatches/changes?seconds=1`, {
+          headers: { authorization: `Basic ${Buffer.from(`${acme.admin.email}:${acme.admin.password}`).toString('base64')}` },
+          signal: gone.signal
+        })
+        gone.abort()
+        return status
+      }))
+      return all.every((status) => status === 200)
+    })
+  })
+
   for (const [locale, colorScheme, width] of [['en', 'light', 1280], ['fr', 'dark', 360]] as const) {
     await t.test(`the pages of dispatches are accessible (${locale}, ${colorScheme}, ${String(width)} pixels wide)`, async (t) => {
       const context = await browser.newContext({ baseURL: url, locale, colorScheme, viewport: { width, height: 800 } })

@@ -2,7 +2,7 @@ import t from 'tap'
 import { languages } from '../../plugins/console/language/language.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
-import { admin, operator, startService } from '../support/service.ts'
+import { admin, invoiceRequest, operator, startService } from '../support/service.ts'
 import { isAccessible, launchChromium, signInAt } from './support/chromium.ts'
 import { openConsole } from './support/console.ts'
 
@@ -30,6 +30,42 @@ await t.test('an operator creates a company whose admin signs in; what is wrong 
   contains(t, body, en.companyCreated)
   for (const page of [body, (await open('/companies', cookie)).body]) lacks(t, page, '<img')
   t.equal((await open('', await signIn(fields))).status, 200)
+})
+
+await t.test('the first steps of a company tick themselves off, each with its form', async (t) => {
+  const { body: { id } } = await send('POST', '/api/v1/companies', {
+    body: {
+      name: 'Young',
+      credits: 0,
+      admin: {
+        email: 'ada@young.example.com',
+        password: fields.password
+      }
+    }
+  }, operator)
+  const at = `/companies/${String(id)}/setup`
+  const ticks = async (): Promise<boolean[]> =>
+    [...((await open(at, cookie)).body as string).matchAll(/<h2 id="(?:admin|credits|providers|test)">[^]*?class="badge (\w+)"/g)].map(
+      ([, tone]) => tone === 'good'
+    )
+  contains(t, (await open(`/companies/${String(id)}?created=1`, cookie)).body, `<a href="/console${at}">`)
+  t.same(await ticks(), [true, false, true, false])
+  const refused = await post(`${at}/credits`, { amount: 'many', reason: markup }, cookie)
+  t.equal(refused.status, 400)
+  contains(t, refused.body, 'value="many"')
+  lacks(t, refused.body, '<img')
+  t.equal((await post(`${at}/credits`, { amount: '20', reason: 'Order 4711' }, cookie)).headers.get('location'), `/console${at}`)
+  t.same(await ticks(), [true, true, true, false])
+  const admin = { email: 'ada@young.example.com', password: fields.password }
+  await send('PUT', '/api/v1/company/defaults/invoicing', { body: { providerName: 'simulator' } }, admin)
+  t.same(await ticks(), [true, true, true, false])
+  await send('PUT', '/api/v1/company/providers/simulator', { body: { settings: {} } }, admin)
+  t.same(await ticks(), [true, true, true, true])
+  const sent = await send('POST', '/api/invoicing', { body: invoiceRequest() }, admin)
+  t.equal(sent.status, 200, 'it can send')
+  for (const path of [at, `/companies/999999/setup`]) t.equal((await open(path, await signIn(admin))).status, 403, path)
+  t.equal((await post(`${at}/providers`, {}, cookie)).status, 303)
+  t.equal((await post(`${at}/credits`, { amount: '1', reason: 'x' }, await signIn(admin))).status, 403)
 })
 
 await t.test('credits change with a reason; a company is renamed, disabled and enabled', async (t) => {
@@ -68,6 +104,29 @@ await t.test('the page of the operation tells the queue, the processes and the p
   contains(t, body, en.providersFine)
 })
 
+await t.test('operators list what holds credits and what is in doubt over all companies, the oldest first, a page at a time', async (t) => {
+  const [one, two] = [await service.company('holder', { credits: 50 }), await service.company('doubter', { credits: 50 })]
+  const uncertain = async (login = one.admin): Promise<string> =>
+    (await send('POST', '/api/invoicing', { body: invoiceRequest({}, { invoicing: { reference: 'uncertain' } }) }, login)).body.dispatchId
+  const ids = [await uncertain(), await uncertain(two.admin), await uncertain()]
+  await send('POST', '/api/invoicing', { body: invoiceRequest() }, one.admin)
+  const { body } = await send('GET', '/api/v1/queue/holds?limit=2', {}, operator)
+  t.same(body.data.map(({ dispatchId }: { dispatchId: string }) => dispatchId), ids.slice(0, 2), 'what has ended holds nothing')
+  has(t, body.data[0], { companyId: one.companyId, companyName: 'holder', status: 'uncertain', dispatchStatus: 'uncertain' })
+  t.ok(body.data[0].held > 0)
+  const next = (await send('GET', `/api/v1/queue/holds?uncertain=true&cursor=${String(body.nextCursor)}`, {}, operator)).body
+  has(t, next, { data: [{ dispatchId: ids[2] }], nextCursor: null })
+  const page = (await open('/operation/holds?uncertain=true', cookie)).body as string
+  t.same([...page.matchAll(/<td><code>([\da-f-]{36})</g)].map(([, id]) => id), ids)
+  contains(t, page, `<a href="/console/companies/${String(two.companyId)}">doubter</a>`)
+  await send('POST', `/api/v1/dispatches/${ids[1]!}/resolve`, { body: { outcome: 'rejected', reason: 'Not there.' } }, two.admin)
+  lacks(t, (await open('/operation/holds', cookie)).body, ids[1]!)
+  t.equal((await post('/operation/release', {}, cookie)).headers.get('location'), '/console/operation?released=0')
+  contains(t, (await open('/operation?released=3', cookie)).body, en.releaseDone.replace('{n}', '3'))
+  t.equal((await open('/operation/holds', await signIn(one.admin))).status, 403)
+  t.equal((await post('/operation/release', {}, cookie, { 'sec-fetch-site': 'cross-site' })).status, 403)
+})
+
 await t.test('nobody else sees or changes companies, and forms come from the console', async (t) => {
   const id = String((await service.company('theirs')).companyId)
   const asAdmin = await signIn(admin)
@@ -92,7 +151,9 @@ else {
       await page.fill('#f-name', 'Refused')
       await page.click('form[action="/console/companies"] button')
       await isAccessible(t, page, 'a refused company')
-      for (const path of ['/console/companies', '/console/companies/1', '/console/operation']) {
+      for (const path of ['/console/companies', '/console/companies/1', '/console/companies/2/setup', '/console/operation',
+        '/console/operation/holds'])
+      {
         await page.goto(path)
         await isAccessible(t, page, path)
         t.ok(await page.evaluate<number>('document.documentElement.scrollWidth') <= width, `${path} fits`)

@@ -1,9 +1,11 @@
 import { isServiceName, services } from '@dispatch/core'
+import { sql } from 'kysely'
 import t from 'tap'
 import { policies } from '../../plugins/console/browser/policies.ts'
 import { dataForm, fits } from '../../plugins/console/form/simple.ts'
 import { languages } from '../../plugins/console/language/language.ts'
 import { serviceForms } from '../../plugins/console/pages/send-forms.ts'
+import { until } from '../core/work/support.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { startService } from '../support/service.ts'
 import { openConsole } from './support/console.ts'
@@ -196,6 +198,53 @@ await t.test('the command for a shell holds no credentials, and no text ends its
   contains(t, command, 'Authorization: Bearer YOUR_API_KEY')
   contains(t, command, 'it\'\\\'\'s $(id)')
   lacks(t, command, cookie.slice(cookie.indexOf('=') + 1))
+})
+
+await t.test('a chain has the fields of each of its services, and is one dispatch', async (t) => {
+  const form = (await open('/send?template=1&then1=email&then2=nothing', cookie)).body
+  const fields = formIn(form)
+  has(t, fields, { then: 'email', 'then.email.subject': 'Hello' })
+  lacks(t, form, 'name="provider"')
+  const wrong = await post('/send/validate', { ...fields, 'then.email.subject': '' }, cookie)
+  t.equal(wrong.status, 400)
+  contains(t, wrong.body, /name="then\.email\.subject"[^>]*aria-invalid="true"/)
+  const { status, headers } = await post('/send/dispatch', fields, cookie)
+  t.equal(status, 303)
+  const { body } = await send('GET', (headers.get('location') ?? '').replace('/console', '/api/v1'))
+  has(t, body, { status: 'succeeded', services: ['invoicing', 'email'] })
+  t.equal((await post('/send/validate', formIn((await open('/send?template=20&then1=email', cookie)).body), cookie)).status, 404,
+    'no chain')
+})
+
+await t.test('metadata and the address of callbacks go with the request; what is wrong stands beside them', async (t) => {
+  const more = { ':metadata': 'orderId = A-1001\nnote=a=b', ':callbackUrl': 'https://hooks.example.com/' }
+  const { headers } = await post('/send/dispatch', await letterForm(more), cookie)
+  const at = (headers.get('location') ?? '').replace('/console', '/api/v1')
+  await until('the dispatch has ended', async () => (await send('GET', at)).body.status === 'succeeded')
+  t.same((await send('GET', at)).body.metadata, { orderId: 'A-1001', note: 'a=b' })
+  await until('its callback', async () => (await send('GET', `${at}/callbacks`)).body.data.length > 0)
+  const wrong = await post('/send/validate', await letterForm({ ':metadata': `${markup}=1`, ':callbackUrl': 'nowhere' }), cookie)
+  t.equal(wrong.status, 400)
+  contains(t, wrong.body, /<details open>[^]*name=":callbackUrl"[^>]*aria-invalid="true"/)
+  lacks(t, wrong.body, '<img')
+})
+
+await t.test('the choice of templates and of companies goes beyond the first hundred', async (t) => {
+  const many = await service.company('many')
+  const { owner } = service.app.get('database')
+  const numbers = sql`generate_series(5001, 5101) as n`
+  await sql`insert into templates (template_id, company_id, name, version, updated_at)
+    select n, ${many.companyId}, 'Letter ' || n, 1, now() from ${numbers}`.execute(owner)
+  await sql`insert into template_versions (template_id, version, company_id, digest, source, schema, sample, created_at, published_at)
+    select n, 1, ${many.companyId}, digest, source, schema, sample, now(), now() from ${numbers},
+      (select digest, source, schema, sample from template_versions where template_id = 20 limit 1) as one`.execute(owner)
+  const as = await signIn(many.admin)
+  const first = (await open('/send', as)).body as string
+  const next = /href="\/console(\/send\?cursor=\d+)" rel="next"/.exec(first)?.[1] ?? ''
+  const second = (await open(next, as)).body as string
+  const names = [first, second].flatMap((page) => [...page.matchAll(/<option value="(\d+)">/g)].map(([, found]) => Number(found)))
+  t.same(names.filter((found) => found > 5000).length, 101)
+  lacks(t, second, 'rel="next"')
 })
 
 await t.test('only from the console, only with templates of one\'s own, and only services that one may use', async (t) => {

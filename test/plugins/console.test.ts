@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
+import { script } from '../../plugins/console/browser/script.ts'
 import { stylesheet } from '../../plugins/console/browser/stylesheet.ts'
 import { languages } from '../../plugins/console/language/language.ts'
 import { hasNoFault } from '../hostile/support.ts'
@@ -12,6 +13,9 @@ const clock = { now: new Date('2026-03-14T09:00:00Z') }
 const service = await startService(t, { replacements: { now: () => clock.now } })
 const { send } = service
 const { signIn, open, post } = openConsole(service)
+
+/** What every page has. */
+const ownScript = `<script type="module" src="${script.path}"></script>`
 
 async function dispatched (more: Record<string, unknown> = {}, login: Login = admin): Promise<string> {
   return (await send('POST', '/api/invoicing', { body: invoiceRequest({}, more) }, login)).body.dispatchId as string
@@ -215,7 +219,7 @@ await t.test('texts of tenants and vendors stand in a page as text', async (t) =
       await post('/providers/smtp', { host: text, allowedSenders: text, user: text }, cookie),
       await post(`/dispatches/${dispatchId}/retry`, { correction: text }, cookie)]
     for (const { body } of pages) {
-      lacks(t, body, /<script|<img|<svg\/|<b>|<!--|on(?:error|load)=alert\(1\)>(?!&)/, text)
+      lacks(t, body.replace(ownScript, ''), /<script|<img|<svg\/|<b>|<!--|on(?:error|load)=alert\(1\)>(?!&)/, text)
       lacks(t, body, 'href="javascript:')
     }
     contains(t, pages[0]!.body, text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
@@ -252,6 +256,15 @@ await t.test('a field that the API refuses says so in place, with what was writt
   contains(t, answer.body, languages.en.secretSet, 'the stored one is still set')
 })
 
+await t.test('the form of a provider is in the language of the reader, where its manifest has it', async (t) => {
+  const cookie = await signIn()
+  const [english, french] = [await open('/providers/smtp', cookie), await open('/providers/smtp', cookie, { 'accept-language': 'fr' })]
+  contains(t, english.body, '<label for="f-host">Mail server</label>')
+  contains(t, french.body, '<label for="f-host">Serveur de messagerie</label>')
+  contains(t, french.body, 'Le nom du serveur qui achemine vos e-mails')
+  contains(t, (await open('/providers/twilio', cookie, { 'accept-language': 'fr' })).body, '<label for="f-authToken">Auth token</label>')
+})
+
 await t.test('a check tells one of its three answers', async (t) => {
   const cookie = await signIn()
   await post('/providers/smtp', { host: 'smtp.example.com', allowedSenders: 'demo@example.com' }, cookie)
@@ -272,6 +285,39 @@ await t.test('a switch shows what will change before it does, and then changes i
   t.equal(await chosen(), undefined)
   contains(t, (await open('/services/email?to=twilio', cookie)).body, languages.en.switchUnready)
   t.equal((await open('/services/nothing', cookie)).status, 404)
+})
+
+await t.test('a list of providers with weights is shown before it holds; what the API refuses stays in the form', async (t) => {
+  const cookie = await signIn()
+  await post('/providers/smtp', { host: 'smtp.example.com', allowedSenders: 'demo@example.com' }, cookie)
+  const listed = async (): Promise<unknown> => (await send('GET', '/api/v1/my/config')).body.company.lists?.email
+  const list = {
+    'provider.0': 'simulator',
+    'place.0': '2',
+    'after.0.provider_error': 'true',
+    'provider.1': 'smtp',
+    'place.1': '1',
+    'weight.1': '80',
+    'provider.2': '',
+    'place.2': '3'
+  }
+  const preview = await post('/services/email/list', list, cookie)
+  t.equal(preview.status, 200)
+  contains(t, preview.body, /<th scope="row">1<\/th><td>[^]*?<\/td><td><strong>SMTP<\/strong><br><span class="quiet">weight 80 · /)
+  t.equal(await listed(), undefined)
+  const fields = [...(preview.body as string).matchAll(/type="hidden" name="([^"]+)" value="([^"]*)"/g)]
+    .map(([, name = '', value = '']): [string, string] => [name, value]).filter(([name]) => name.includes('.'))
+  t.equal((await post('/services/email/list/change', fields, cookie)).headers.get('location'), '/console/providers')
+  t.same(await listed(), [{ providerName: 'smtp', weight: 80 }, { providerName: 'simulator', after: ['provider_error'] }])
+  const form = (await open('/services/email', cookie)).body
+  contains(t, form, /name="weight\.0" type="number" value="80"/)
+  contains(t, form, /name="after\.1\.provider_error" value="true" checked/)
+  contains(t, (await open('/providers', cookie)).body, 'smtp → simulator')
+  const refused = await post('/services/email/list/change', { ...list, 'weight.1': '<b>' }, cookie)
+  t.equal(refused.status, 400)
+  contains(t, refused.body, /name="weight\.0" type="number" value="&lt;b&gt;"/)
+  contains(t, (await post('/services/email/list', {}, cookie)).body, languages.en.listEmpty)
+  await send('PUT', '/api/v1/company/defaults/email', { body: { providerName: 'simulator' } })
 })
 
 await t.test('a dispatch is retried with a correction, resolved and cancelled as by the API', async (t) => {
@@ -323,24 +369,31 @@ await t.test('a page is in the language of the reader', async (t) => {
   contains(t, (await open('/sign-in', headers.get('set-cookie')!.split(';', 1)[0]!)).body, '<html lang="fr">')
 })
 
-await t.test('pages allow no script and no frame, load nothing from elsewhere, and are small', async (t) => {
+await t.test('pages run the script of the console alone and allow no frame, load nothing from elsewhere, and are small', async (t) => {
   const cookie = await signIn()
   for (const path of ['/sign-in', '', '/dispatches', '/providers', '/providers/smtp', '/templates', '/templates/1', '/templates/new',
     '/send', '/send?template=1', '/sessions', '/nothing'])
   {
     const { headers, body } = await open(path, path === '/sign-in' ? '' : cookie)
     const policy = headers.get('content-security-policy') ?? ''
-    for (const part of ['default-src \'none\'', 'frame-ancestors \'none\'', 'require-trusted-types-for \'script\'']) {
+    for (const part of ['default-src \'none\'', 'script-src \'self\';', 'frame-ancestors \'none\'',
+      'require-trusted-types-for \'script\''])
+    {
       contains(t, policy, part)
     }
     lacks(t, policy, 'unsafe')
-    lacks(t, body, /<script|style="|\son\w+=/)
+    contains(t, body, ownScript)
+    lacks(t, body.replace(ownScript, ''), /<script|style="|\son\w+=/)
     t.equal(headers.get('cache-control'), 'no-store')
     t.ok(body.length < 100_000)
   }
   t.ok(gzipSync(stylesheet.bytes).length < 10_000)
-  const style = await open(stylesheet.path.replace('/console', ''), '')
-  t.same([style.status, style.headers.get('content-type')], [200, 'text/css; charset=utf-8'])
+  t.ok(gzipSync(script.bytes).length < 20_000)
+  for (const [{ path }, type] of [[stylesheet, 'text/css'], [script, 'text/javascript']] as const) {
+    const { status, headers } = await open(path.replace('/console', ''), '')
+    t.same([status, headers.get('content-type')], [200, `${type}; charset=utf-8`])
+    contains(t, headers.get('cache-control'), 'immutable')
+  }
 })
 
 await t.test('none of it was a fault of the service', (t) => {

@@ -1,4 +1,4 @@
-import { callbackTypes, errorTable, eventKinds } from '@dispatch/core'
+import { callbackTypes, errorTable, eventKinds, testType } from '@dispatch/core'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import fastify from 'fastify'
 import { type IncomingMessage, request } from 'node:http'
@@ -85,7 +85,7 @@ await t.test('the kinds of entries in a timeline are told', (t) => {
 })
 
 await t.test('every type of callback is among the webhooks, signed and without credentials', (t) => {
-  t.strictSame(Object.keys(document.webhooks), callbackTypes)
+  t.strictSame(Object.keys(document.webhooks), [...callbackTypes, testType])
   const named = Object.entries<any>(document.webhooks).map(([type, { post }]) => {
     has(t, post, { summary: /\w/, tags: ['Callbacks'], security: [] }, type)
     t.strictSame(post.parameters.map((parameter: unknown) => follow(parameter).name), [
@@ -142,7 +142,8 @@ await t.test('routes need credentials, by Basic, Bearer or a key, but for the op
   has(t, document.components.securitySchemes, { basic: { type: 'http', scheme: 'basic' }, bearer: { type: 'http', scheme: 'bearer' } })
   const open = operations.filter(({ operation }) => operation.security?.length === 0).map(({ method, path }) => `${method} ${path}`)
   t.strictSame(open.sort(), ['GET /.well-known/security.txt', 'GET /api/connect/{code}/callback', 'GET /auth/refresh', 'GET /d/{token}',
-    'GET /livez', 'GET /readyz', 'POST /api/webhooks/{service}/providers/{provider}/endpoint.json', 'POST /auth'])
+    'GET /livez', 'GET /readyz', 'POST /api/webhooks/{service}/providers/{provider}/endpoint.json', 'POST /auth', 'POST /auth/links/read',
+    'POST /auth/links/use'])
   t.end()
 })
 
@@ -238,14 +239,18 @@ await t.test('the answers fit their schemas', async (t) => {
       operations.find(({ path }) => path === '/api/invoicing')?.operation.requestBody.content['application/json']?.examples
     )[0].value
   })
+  const endpoint = await service.send('POST', '/api/v1/company/callback-endpoints', { body: { name: 'A', url: 'https://a.acme.test/' } },
+    admin)
   const paths: Record<string, string> = {
     '{id}': sent.body.dispatchId,
+    '/callback-endpoints/{id}': `/callback-endpoints/${String(endpoint.body.id)}`,
     '/templates/{id}': '/templates/1',
     '/users/{id}': '/users/2',
-    '/companies/{id}': '/companies/2'
+    '/companies/{id}': '/companies/2',
+    '{userId}': '2'
   }
   for (const found of operations.filter(({ method, path }) =>
-    method === 'GET' && !/\{token\}|\{name\}|\{code\}|documents|security|livez|readyz|refresh/.test(path)
+    method === 'GET' && !/\{token\}|\{name\}|\{code\}|documents|security|livez|readyz|refresh|changes/.test(path)
   )) {
     const path = Object.entries(paths).reverse().reduce((text, [from, to]) => text.replace(from, to), found.path)
     const isForOperators = /^\/api\/v1\/(queue|companies|providers\/processes)/.test(path)

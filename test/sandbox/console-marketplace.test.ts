@@ -40,7 +40,7 @@ await t.test('an operator installs with the consent that the page shows, and a c
   contains(t, list.body, /<a href="\/console\/marketplace\/acme"><strong>Sample acme<\/strong><\/a> <span class="badge calm">available/)
   const page = await open('/marketplace/acme', asOperator)
   contains(t, page.body, '<input type="hidden" name="host" value="api.acme.test">')
-  for (const { body } of [list, page]) lacks(t, body, /<img|<script/)
+  for (const { body } of [list, page]) lacks(t, body, /<img|<script>/)
   t.equal((await open('/marketplace/acme', asAdmin)).status, 404, 'what is not installed is not offered')
 
   t.equal((await submit('install')).headers.get('location'), '/console/marketplace/acme?done=install')
@@ -73,6 +73,12 @@ await t.test('it is offered to the companies that are ticked, disabled and enabl
   t.equal((await open('/marketplace/acme', asAdmin)).status, 404, 'another company does not see it')
   lacks(t, (await open('/marketplace', asAdmin)).body, 'Sample acme')
   contains(t, (await open('/marketplace/acme', asOperator)).body, `name="company" value="${companyId}" checked`)
+  const setup = `/companies/${String(companyId)}/setup`
+  contains(t, (await open(setup, asOperator)).body, /name="provider" value="acme" checked/)
+  for (const [ticked, offer] of [[{}, []], [{ provider: 'acme' }, [companyId]]] as const) {
+    t.equal((await post(`${setup}/providers`, { shown: 'acme', ...ticked }, asOperator)).status, 303)
+    t.same((await read()).offer, offer)
+  }
   await post('/marketplace/acme/offer', { to: 'all', company: String(companyId) }, asOperator)
   t.equal((await read()).offer, 'all')
   await submit('disable')

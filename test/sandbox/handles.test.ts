@@ -1,10 +1,12 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import t from 'tap'
 import { Type } from 'typebox'
 import { failureError, failureOf } from '../../core/host/call/failure.ts'
 import { createSecretHandles, refuseForeignHandles } from '../../core/host/sandbox/handles.ts'
+import { createRelay, type Ways } from '../../core/host/sandbox/relay.ts'
 import { Secret } from '../../core/host/settings/fields.ts'
 import { type SettingsSchema, settingsSchemaProblems } from '../../core/host/settings/settings-schema.ts'
-import { memoryState } from '../fixtures/providers/call.ts'
+import { memoryLog, memoryState } from '../fixtures/providers/call.ts'
 import { api, outpost } from './support.ts'
 
 const form = Type.Object({
@@ -197,7 +199,7 @@ await t.test('what an adapter says with a handle is redacted as the secret is', 
     outcome: 'rejected',
     error: { word: 'provider_error', code: 'x', message: 'not with [redacted]' }
   })
-  t.same(log.lines.filter(({ level }) => level === 'warn'), Array.from({ length: 2 }, () => ({
+  t.same(log.lines.filter(({ level, facts }) => level === 'warn' && 'token' in facts), Array.from({ length: 2 }, () => ({
     level: 'warn',
     facts: { token: '[redacted]', list: ['[redacted]'] },
     message: 'with [redacted]'
@@ -228,4 +230,15 @@ await t.test('what a refused call has made is taken back with the secrets of tha
   vendor.on('DELETE /x', { status: 204 })
   t.equal((await dispatch({ settings })).outcome, 'rejected')
   t.same(vendor.requests.map(({ headers }) => headers['authorization']), [`Bearer ${canary}`])
+})
+
+void t.test('what a process asks for is done in the asynchronous context in which its call began, as traces need it', async (t) => {
+  const context = new AsyncLocalStorage<string>()
+  const seen: unknown[] = []
+  const state = { ...memoryState(), get: () => Promise.resolve(seen.push(context.getStore())) }
+  const relay = createRelay(() => Promise.reject(new Error('It is not asked.')), { code: 'acme', log: memoryLog() })
+  const ways = { context: { state }, handles: createSecretHandles(form, {}), log: memoryLog() } as unknown as Ways
+  const [one, other] = ['one', 'other'].map((name) => context.run(name, () => relay.open(ways)))
+  for (const call of [one, other, one]) await relay.handlers['state']?.({ call, word: 'get', key: 'a' })
+  t.same(seen, ['one', 'other', 'one'])
 })

@@ -1,13 +1,15 @@
 import { fork, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { byFolder, byFunction, selfTimes } from '../../scripts/bench/support/cpu-profile.ts'
+import { keptStages, pictureOf } from '../../scripts/bench/support/picture.ts'
 import { transactionsOf } from '../../scripts/bench/support/statements.ts'
 import { takenOn } from '../../scripts/bench/support/table.ts'
 import { faultOf } from '../../scripts/bench/support/verdict.ts'
+import { contains, lacks } from '../support/matching.ts'
 
 const path = (name: string) => fileURLToPath(new URL(`../../scripts/bench/${name}`, import.meta.url))
 
@@ -23,6 +25,16 @@ void t.test('a benchmark fails that ends badly, prints no table, or lacks a figu
     t.equal(faultOf({ code: 0, output: table(cell) }), 'lacks a figure', cell)
   }
   t.equal(faultOf({ code: 0, output: table('\'select null\'') }), undefined, 'a word of a statement is none')
+  t.end()
+})
+
+void t.test('the picture of the floor shows the kept stages, and escapes their names', t => {
+  t.equal(readFileSync(path('floor.svg'), 'utf8'), pictureOf(keptStages()))
+  const drawn = pictureOf([{ stage: 'a <b> & c', commit: 'abc', waited: 50, queued: 25, waitedOfMany: 5 }])
+  lacks(t, drawn, '<b>')
+  contains(t, drawn, '>a &lt;b> &amp; c</text>')
+  contains(t, drawn, 'waited for, one company 50 %, queued, one company 25 %, waited for, 50 companies 5 %')
+  contains(t, drawn, '<rect class="waited" x="240" y="50" width="320.0"')
   t.end()
 })
 

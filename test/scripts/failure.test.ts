@@ -12,7 +12,7 @@ async function listening (port: number, host: string): Promise<unknown> {
 void t.test('an address that cannot be listened on is told with the variable that changes it', async (t) => {
   const { port } = await listening(0, '127.0.0.1') as AddressInfo
   t.equal(sentenceOf(await listening(port, '127.0.0.1')),
-    `Port ${port} of 127.0.0.1 is taken: stop the program that has it, or choose another one with PORT.`)
+    `Port ${port} of 127.0.0.1 is taken: stop the program that has it, or choose another one with PORT (metrics: DISPATCH_METRICS_PORT).`)
   // TEST-NET-1 (RFC 5737): nobody's address.
   t.equal(sentenceOf(await listening(0, '192.0.2.1')), '192.0.2.1 is not an address of this machine: choose another one with HOST.')
   const denied = Object.assign(new Error('listen EACCES'), { syscall: 'listen', code: 'EACCES', address: '127.0.0.1', port: 80 })

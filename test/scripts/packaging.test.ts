@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { parseAllDocuments } from 'yaml'
+import { longestDrainDelay } from '../../plugins/config/config.ts'
 import { freePort } from '../../scripts/free-port.ts'
 import { dataDirectory, isRoot, root, send, startProcess } from '../e2e/support/process.ts'
 import { testDatabase } from '../support/postgres.ts'
@@ -128,6 +129,24 @@ for (const file of ['compose.yaml', 'kubernetes/dispatch.yaml']) {
     t.end()
   })
 }
+
+/** Seconds that a process takes at most after its drain delay: for dispatches whose clients wait, and the recording of their outcomes. */
+const work = 180
+
+await t.test('every process is given the time of the longest drain delay and of its work', (t) => {
+  const told = {
+    'compose.yaml': /^ {2}stop_grace_period: (\d+)s$/gm,
+    'kubernetes/dispatch.yaml': /terminationGracePeriodSeconds: (\d+)$/gm,
+    'systemd/document-dispatch.service': /^TimeoutStopSec=(\d+)$/gm,
+    'systemd/document-dispatch-worker.service': /^TimeoutStopSec=(\d+)$/gm
+  }
+  for (const [file, pattern] of Object.entries(told)) {
+    const periods = [...textOf(file).matchAll(pattern)].map(([, seconds]) => Number(seconds))
+    t.ok(periods.length > 0, file)
+    for (const period of periods) t.equal(period, longestDrainDelay + work, file)
+  }
+  t.end()
+})
 
 await t.test('the manifests bind ports, volumes and labels that are there', (t) => {
   const documents = [...parseAllDocuments(textOf('kubernetes/dispatch.yaml'))].map((document) => (document as any).toJS())

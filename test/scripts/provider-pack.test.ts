@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
+import core from '../../core/package.json' with { type: 'json' }
 import { packProvider } from '../../scripts/provider/pack.ts'
 import { scaffoldProvider } from '../../scripts/provider/scaffold.ts'
 import { directory } from '../fixtures/providers/folders.ts'
@@ -52,15 +53,15 @@ await t.test('a provider in TypeScript becomes a package that an installation ac
   t.same([code, stderr], [0, ''])
   contains(t, stdout, /^\S+dispatch-provider-acme-1\.0\.0\.tgz: \d+ bytes, the kit passed \d{2,} cases\.\nsha512-\S{88}\n$/)
   const bytes = await readFile(join(out, 'dispatch-provider-acme-1.0.0.tgz'))
-  const { manifest, files } = inspectPackage(bytes, { integrity: /sha512-\S+/.exec(stdout)?.[0] ?? '', sdk: '1.0.1' })
+  const { manifest, files } = inspectPackage(bytes, { integrity: /sha512-\S+/.exec(stdout)?.[0] ?? '', sdk: core.version })
   t.same([...files.keys()], ['LICENSE', 'README.md', 'fixtures/send.accepted.json', 'index.js', 'manifest.json', 'package.json'])
   has(t, manifest, {
     package: 'dispatch-provider-acme',
     publisher: 'Acme Ltd',
-    sdk: '^1.0.1',
+    sdk: `^${core.version}`,
     licence: 'MIT',
     changelog: '# 1.0.0\n\nThe first one.\n',
-    conformance: { status: 'passed', kit: '1.0.1' },
+    conformance: { status: 'passed', kit: core.version },
     provider: { code: 'acme', version: '1.0.0', hosts: ['api.acme.example.com'], settings: { required: ['apiKey'] } }
   })
 })

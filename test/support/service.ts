@@ -57,6 +57,7 @@ export function testConfig (dataDirectory: string, changes: Partial<Config> = {}
     concurrency: 16,
     drainDelay: 0,
     showsConsole: true,
+    keepsRequestLog: false,
     retentionDays: 90,
     logLevel: 'debug',
     ...changes

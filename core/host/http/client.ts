@@ -88,7 +88,7 @@ async function perform<Result> (options: HttpOptions, method: Method, url: strin
     throw error instanceof RequestFailure ? providerErrorOf(error, progress, request) : error
   } finally {
     const status = facts.status === undefined ? 'none' : String(facts.status)
-    observe('vendorRequest', { provider: targets.provider, status, seconds: secondsSince(begun) })
+    observe('vendorRequest', { provider: targets.provider, method, status, seconds: secondsSince(begun) })
     log.debug({ ...facts, ms: Math.round(performance.now() - begun) }, 'vendor called')
   }
 }

@@ -9,15 +9,15 @@ import type { Launch } from './launch.ts'
 import { ownMemory, residentMemory } from './memory.ts'
 
 /**
- * What is started: an adapter in a version. `load` is what its process is asked first, and may take `loadLimit` milliseconds. `verify` runs
- * before each start, and rejects where the files are not what was installed.
+ * What is started: an adapter in a version. `load` is what its process is asked first, and may take `loadLimit` milliseconds. Before each
+ * start `verify` runs, and rejects where the files are not what was installed; then `launch` looks at them. Before, none need be there.
  */
 export type Adapter = {
   code: string
   digest: string
   folder: string
   entry: string
-  launch: Launch
+  launch: () => Promise<Launch>
   loadLimit?: number
   verify?: () => Promise<void>
 }
@@ -123,11 +123,14 @@ export function createPool ({
 
   async function start (key: string, adapter: Adapter): Promise<Member> {
     const { code, digest, folder, entry, launch, loadLimit = startLimit, verify } = adapter
-    await verify?.().catch((error: unknown) => {
+    const begin = async (): Promise<Child> => {
+      await verify?.()
+      return startChild({ launch: await launch(), folder, code, log })
+    }
+    const child = await begin().catch((error: unknown) => {
       members.delete(key)
       throw error
     })
-    const child = startChild({ launch, folder, code, log })
     const starting = members.get(key)
     void child.ended.then((why) => {
       // One that was ended on purpose may have a successor by now.

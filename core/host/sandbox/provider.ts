@@ -16,6 +16,7 @@ import { readMigrated, type SettingsMigration } from '../settings/migration.ts'
 import type { SettingsSchema } from '../settings/settings-schema.ts'
 import type { Child } from './child.ts'
 import { createSecretHandles } from './handles.ts'
+import type { Launch } from './launch.ts'
 import { findLauncher, type Layer } from './layers.ts'
 import { type Adapter, createPool, type Pool, type PoolOptions } from './pool.ts'
 import { type CallData, functionMark, type Given } from './protocol.ts'
@@ -34,7 +35,7 @@ export type Sandbox = {
    * A provider that is known by what it said of itself; its process is started when it is first called. `once`: each call has a process of
    * its own, which has ended with it. Throws a ProviderLoadError.
    */
-  open: (files: ProviderFiles, definition: string, options?: { once: true }) => Promise<InstalledProvider>
+  open: (files: ProviderFiles, definition: string, options?: { once: true }) => InstalledProvider
   /** What stands between the adapters and the machine, and what its processes do. */
   state: () => SandboxState
   close: () => Promise<void>
@@ -66,20 +67,20 @@ export async function createSandbox ({ cache, ...options }: SandboxOptions): Pro
 
   const ending: Pool = { ...pool, run: (adapter, _account, work) => pool.runOnce(adapter, work) }
 
-  async function adapterOf ({ folder, digest, entry, verify }: ProviderFiles): Promise<Adapter> {
-    const launch = await launcher.launch({ runtime, entry, folder })
+  function adapterOf ({ folder, digest, entry, verify }: ProviderFiles): Adapter {
+    const launch = (): Promise<Launch> => launcher.launch({ runtime, entry, folder })
     return { code: digest, digest, folder, entry, launch, ...(verify !== undefined && { verify }) }
   }
 
   async function describe (files: ProviderFiles, limit: number): Promise<string> {
-    const adapter = { ...await adapterOf(files), loadLimit: limit * 1000 }
+    const adapter = { ...adapterOf(files), loadLimit: limit * 1000 }
     const asked = pool.runOnce(adapter, (child) => withTimeLimit(limit * 1000, child.ask('describe', {})))
     const { definition } = await withTimeLimit(limit * 1000, asked,
       () => new ProviderLoadError(`It did not finish loading within ${limit} seconds.`)).catch(refuse)
     return definition
   }
 
-  async function open (files: ProviderFiles, told: string, { once }: { once?: true } = {}): Promise<InstalledProvider> {
+  function open (files: ProviderFiles, told: string, { once }: { once?: true } = {}): InstalledProvider {
     const { folder, digest, version, publisher } = files
     const definition = definitionOf(told)
     const fit = deriveManifest(definition, version)
@@ -90,7 +91,7 @@ export async function createSandbox ({ cache, ...options }: SandboxOptions): Pro
     const installed = { state: 'installed', folder, code, version, digest, publisher, manifest: fit.value } as const
     return Object.freeze({
       ...installed,
-      ...proxies(once === true ? ending : pool, { ...await adapterOf(files), code, settings: fit.value.settings }, definition)
+      ...proxies(once === true ? ending : pool, { ...adapterOf(files), code, settings: fit.value.settings }, definition)
     })
   }
 
@@ -98,7 +99,7 @@ export async function createSandbox ({ cache, ...options }: SandboxOptions): Pro
     async load (folder, digest, limit) {
       const { version, entry, publisher } = await readPackage(folder)
       const files = { folder, digest, version, publisher, entry: await makeEntry(cache, folder, entry) }
-      return await open(files, await describe(files, limit))
+      return open(files, await describe(files, limit))
     },
     describe,
     open,

@@ -1,4 +1,5 @@
 import { isRecord, type Json, type JsonObject } from '@dispatch/common'
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Context, TakeBack } from '../call/context.ts'
 import { failureError } from '../call/failure.ts'
 import type { Log } from '../call/log.ts'
@@ -29,7 +30,8 @@ export type Relay = {
   notes: Handlers
 }
 
-type OpenCall = Ways & { lines: number, asked: number }
+/** `within`: does what is asked in the asynchronous context in which the call began. */
+type OpenCall = Ways & { lines: number, asked: number, within: <Result>(work: () => Result) => Result }
 
 /** Things that one call may ask of the host: requests, keys of its state and the like. */
 const mostAsked = 10_000
@@ -78,7 +80,7 @@ export function createRelay (inside: Inside, { code, log }: { code: string, log:
   }
 
   function begin (ways: Ways): number {
-    open.set(++last, { ...ways, lines: 0, asked: 0 })
+    open.set(++last, { ...ways, lines: 0, asked: 0, within: AsyncLocalStorage.snapshot() })
     return last
   }
 
@@ -92,7 +94,7 @@ export function createRelay (inside: Inside, { code, log }: { code: string, log:
       try {
         const asked = handles.reveal(args)
         refuseForeignHandles(asked)
-        return handles.hide(await handler(asked))
+        return handles.hide(await ways.within(() => handler(asked)))
       } catch (error) {
         throw handles.hideError(error)
       }

@@ -1,4 +1,4 @@
-import { type TArray, type TString, type TStringOptions, Type } from 'typebox'
+import { type TArray, type TArrayOptions, type TString, type TStringOptions, Type } from 'typebox'
 
 /** An empty settings schema. */
 export const NoFields = Type.Object({})
@@ -21,11 +21,12 @@ export function Host (options: TStringOptions = {}): TString {
 }
 
 /** The setting `allowedSenders` of a service that e-mails: who may send through the configuration. */
-export function AllowedSenders (): TArray<TString> {
+export function AllowedSenders (options: TArrayOptions = {}): TArray<TString> {
   return Type.Array(Type.String({ pattern: '^[^\\s@]*@[^\\s@]+$', maxLength: 254 }), {
     title: 'Allowed senders',
     description: 'who e-mails may come from: whole addresses, or @example.com for everybody there',
     minItems: 1,
-    maxItems: 100
+    maxItems: 100,
+    ...options
   })
 }

@@ -4,6 +4,16 @@ import { AnyJson } from '../../contract/common.ts'
 import { ApiVersion, isSince, type Version } from '../../contract/versions.ts'
 import { errorMessageOf } from '../call/load-error.ts'
 
+/** The title and the description of a field in other languages than English, by their codes (ISO 639-1). */
+const Texts = Type.Record(
+  Type.String({ pattern: '^[a-z]{2}$' }),
+  Type.Object({
+    title: Type.String({ minLength: 1, maxLength: 100 }),
+    description: Type.Optional(Type.String({ minLength: 1, maxLength: 1000 }))
+  }, { additionalProperties: false }),
+  { additionalProperties: false }
+)
+
 /** A field of a settings schema; its further keywords are JSON Schema. */
 const Field = Type.Object({
   type: Type.Optional(AnyJson),
@@ -12,7 +22,8 @@ const Field = Type.Object({
   'x-secret': Type.Optional(Type.Literal(true)),
   'x-computed': Type.Optional(Type.Literal(true)),
   'x-destination': Type.Optional(Type.Literal(true)),
-  'x-since': Type.Optional(ApiVersion)
+  'x-since': Type.Optional(ApiVersion),
+  'x-texts': Type.Optional(Texts)
 })
 
 /**

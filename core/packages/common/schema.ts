@@ -26,7 +26,7 @@ const common: Options = {
   strictTypes: false,
   allowUnionTypes: true,
   validateFormats: true,
-  keywords: ['x-secret', 'x-computed', 'x-destination', 'x-since']
+  keywords: ['x-secret', 'x-computed', 'x-destination', 'x-since', 'x-texts']
 }
 
 const ajv = createAjv({ discriminator: true })

@@ -1,4 +1,5 @@
 import { DispatchError } from '../../contract/errors.ts'
+import { within } from '../../contract/spans.ts'
 import type { DispatchStatus } from '../../contract/states.ts'
 import type { CallContext } from '../../host/call/dispatch.ts'
 import { usualTimeLimit } from '../../host/call/invoke.ts'
@@ -39,13 +40,20 @@ export async function reconcile (
     if (run === undefined || step?.state.status !== 'uncertain') {
       return releaseLease(dependencies.database, { companyId, dispatchId }, lease.runId)
     }
-    const since = await secondsInDoubt(dependencies.database, { companyId, stepId })
-    const learnt = await learn(dependencies, run, step, since).catch((error: unknown): Learnt => {
-      dependencies.log.warn({ err: error, companyId, dispatchId }, 'an uncertain step could not be reconciled')
-      return {}
-    })
-    await conclude(dependencies, run, step, { learnt, doubted: since.doubted, from: taken.status })
+    const { traceparent } = run
+    const facts = { service: step.service, provider: step.by?.code ?? 'none', ...(traceparent === undefined ? {} : { traceparent }) }
+    await within('reconciliation', facts, () => reconcileStep(dependencies, run, step, taken.status))
   })
+}
+
+async function reconcileStep (dependencies: PipelineDependencies, run: Run, step: Step, from: DispatchStatus): Promise<void> {
+  const { companyId, dispatchId } = run
+  const since = await secondsInDoubt(dependencies.database, { companyId, stepId: step.stepId })
+  const learnt = await learn(dependencies, run, step, since).catch((error: unknown): Learnt => {
+    dependencies.log.warn({ err: error, companyId, dispatchId }, 'an uncertain step could not be reconciled')
+    return {}
+  })
+  await conclude(dependencies, run, step, { learnt, doubted: since.doubted, from })
 }
 
 /** Statuses of a dispatch that may have an uncertain step. A deferred step may be uncertain in each of them. */

@@ -38,6 +38,12 @@ export function resultOf (record: DispatchRecord): RunResult {
   }
 }
 
+/** Whether the service itself goes on with a dispatch, or waits for a vendor. */
+export function isUnderWay ({ status, steps }: DispatchView): boolean {
+  return status === 'queued' || status === 'running' || status === 'uncertain' ||
+    steps.some(({ deferredState }) => deferredState === 'waiting' || deferredState === 'running')
+}
+
 /** A recorded dispatch as clients of a version read it. */
 export function viewOf (record: DispatchRecord, documentUrl: DocumentUrl, version: Version): DispatchView {
   return {

@@ -6,6 +6,7 @@ import { openConfiguration, scopeOf } from '../../configuration/vault.ts'
 import type { DocumentHandle } from '../../contract/common.ts'
 import { DispatchError } from '../../contract/errors.ts'
 import { observe, secondsSince } from '../../contract/observations.ts'
+import { within } from '../../contract/spans.ts'
 import type { CallResources } from '../../host/call/call-resources.ts'
 import { type CallContext, callDispatch, type FailedCall, type Outcome } from '../../host/call/dispatch.ts'
 import { failedCall } from '../../host/call/invoke.ts'
@@ -50,9 +51,12 @@ export async function prepareCall (
     const onFault = (): void => {
       dependencies.breakers.fault(run.companyId, provider.code)
     }
-    const begun = performance.now()
-    const outcome = await runAs({ provider: provider.code, onFault }, () => callDispatch(provider, service, request, context))
-    observe('attempt', { service, provider: provider.code, outcome: outcome.outcome, seconds: secondsSince(begun) })
+    const outcome = await within('attempt', { service, provider: provider.code }, async () => {
+      const begun = performance.now()
+      const ended = await runAs({ provider: provider.code, onFault }, () => callDispatch(provider, service, request, context))
+      observe('attempt', { service, provider: provider.code, outcome: ended.outcome, seconds: secondsSince(begun) })
+      return ended
+    })
     dependencies.breakers.record(run.companyId, provider.code, outcome)
     if (outcome.outcome !== 'accepted') logRefusal(dependencies, run, provider.code, outcome)
     return outcome

@@ -1,5 +1,6 @@
 import { mayUse } from '../../access/permissions.ts'
 import { DispatchError } from '../../contract/errors.ts'
+import { within } from '../../contract/spans.ts'
 import { dispatchStatuses } from '../../contract/states.ts'
 import { acquireLease, holdStep, releaseLease } from '../../store/dispatch/runs.ts'
 import type { Settlement } from '../../store/dispatch/steps.ts'
@@ -8,7 +9,7 @@ import type { Step } from '../step.ts'
 import { handOnAfterEvent, handOnAgain } from './chain-document.ts'
 import { rehydrateRecord, type Run } from './run.ts'
 import { settle } from './settle.ts'
-import { runStep } from './steps.ts'
+import { runStep, spanOf } from './steps.ts'
 
 /**
  * Runs one step beside the path of its dispatch: a deferred step whose event has come, or the e-mail to recipients that an earlier call
@@ -26,7 +27,8 @@ export async function runDeferredAction (
       const run = await rehydrateRecord(dependencies, taken, lease.runId)
       const step = run?.deferred.find((one) => one.stepId === stepId)
       if (run === undefined || step === undefined || !['planned', 'unavailable'].includes(step.state.status)) return
-      await (step.rest === undefined ? actAfterEvent(dependencies, run, step) : sendToRemaining(dependencies, run, step))
+      await within('dispatch', spanOf(run, [step]), () =>
+        step.rest === undefined ? actAfterEvent(dependencies, run, step) : sendToRemaining(dependencies, run, step))
     } finally {
       await releaseLease(dependencies.database, { companyId, dispatchId }, lease.runId)
     }

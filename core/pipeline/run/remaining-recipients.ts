@@ -26,7 +26,7 @@ export function followUpsOf (
     if (left.tryAfter !== undefined) await addJobs(queries, dependencies.jobs.deferred(run, left, left.tryAfter))
   }
   const isOver = settlement.outcome !== 'uncertain' && left?.tryAfter === undefined
-  const tell = step.rest !== undefined && isOver && run.callbackUrl !== undefined
+  const tell = step.rest !== undefined && isOver
     ? [tellRest(dependencies, run, step.rest.answer, settlement)]
     : []
   return [...left === undefined ? [] : [goesOn], ...tell, ...tellDeferred(dependencies, run, step, settlement)]

@@ -19,6 +19,8 @@ export type Run = {
   /** Who began it. Their configuration is used, even when somebody else lets it go on. */
   actor: Extract<EventActor, { kind: 'user' }>
   metadata: Readonly<Record<string, string>>
+  /** Of the trace of the request that asked for it (W3C Trace Context). */
+  traceparent?: string
   /** The number of the document, if the data has one. */
   documentNumber?: string
   callbackUrl?: string
@@ -49,7 +51,7 @@ export type PlannedDispatch = Omit<NewDispatch, 'steps'> & { test: boolean, step
 /** What a command is recorded as before anything of it is done. */
 export function plannedDispatch (
   { request: { services, metadata, callbackUrl }, facts, test, steps, deferred }: DispatchPlan,
-  { actor, requestId, version, file }: DispatchCommand,
+  { actor, requestId, version, traceparent, file }: DispatchCommand,
   { dispatchId, ...idempotency }: Pick<NewDispatch, 'dispatchId' | 'idempotency'>
 ): PlannedDispatch {
   const given = file === undefined ? {} : { content: { document: storedDocumentOfNew(file.document) } }
@@ -59,6 +61,7 @@ export function plannedDispatch (
     actor: userActorOf(actor),
     requestId,
     ...(version === undefined ? {} : { apiVersion: version }),
+    ...(traceparent === undefined ? {} : { traceparent }),
     services,
     metadata,
     ...facts,
@@ -72,7 +75,7 @@ export function plannedDispatch (
 
 /** The run of a dispatch that has just been recorded, for a client that waits. */
 export function beginRun (
-  { dispatchId, companyId, actor, metadata, test, callbackUrl, documentNumber, steps, attempt }: PlannedDispatch,
+  { dispatchId, companyId, actor, metadata, traceparent, test, callbackUrl, documentNumber, steps, attempt }: PlannedDispatch,
   { runId, createdAt }: Pick<Run, 'runId' | 'createdAt'>
 ): Run {
   return {
@@ -81,6 +84,7 @@ export function beginRun (
     companyId,
     actor,
     metadata,
+    ...(traceparent === undefined ? {} : { traceparent }),
     test,
     ...(callbackUrl === undefined ? {} : { callbackUrl }),
     ...(documentNumber === undefined ? {} : { documentNumber }),
@@ -129,6 +133,7 @@ export async function rehydrateWhatIsKept (dependencies: PipelineDependencies, r
     companyId: record.company_id,
     actor: { kind: 'user', userId: record.user_id, ...(record.impersonator_id === null ? {} : { impersonatorId: record.impersonator_id }) },
     metadata: record.metadata,
+    ...traceOf(record),
     ...(record.callback_url === null ? {} : { callbackUrl: record.callback_url }),
     test: record.test,
     detached: record.detached,
@@ -137,6 +142,11 @@ export async function rehydrateWhatIsKept (dependencies: PipelineDependencies, r
     steps: all.filter((step) => step.deferredOn === undefined),
     deferred: [...all.filter((step) => step.deferredOn !== undefined), ...record.steps.flatMap((row, index) => restIn(row, all[index]))]
   }
+}
+
+/** Its trace stands with the first step. */
+function traceOf ({ steps: [first] }: DispatchRecord): Pick<Run, 'traceparent'> {
+  return first === undefined || first.traceparent === null ? {} : { traceparent: first.traceparent }
 }
 
 /** A recorded step with its provider as it is installed now, and its template. The first step's template stands in the dispatch's row. */

@@ -144,14 +144,16 @@ export function endEffectsOf (
   run: Run,
   status: DispatchStatus,
   after: readonly TransactionHook[]
-): Pick<SettlementFollowUp, 'also' | 'tell'> {
+): Pick<SettlementFollowUp, 'also' | 'tell' | 'addressed'> {
   const waits = run.deferred.some(({ deferredOn }) => deferredOn !== undefined)
   const skips: TransactionHook[] = waits && (status === 'failed' || status === 'partial')
     ? [(queries) => skipWithoutAcceptedSource(queries, run, dependencies.database.now)]
     : []
   return {
     ...inOneTransaction([...after, ...skips]),
-    ...(run.callbackUrl === undefined || status === 'running' ? {} : { tell: enqueueEndCallback(dependencies, run, status) })
+    ...(status === 'running'
+      ? {}
+      : { tell: enqueueEndCallback(dependencies, run, status), addressed: run.callbackUrl !== undefined })
   }
 }
 

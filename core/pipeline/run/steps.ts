@@ -1,4 +1,5 @@
 import { DispatchError } from '../../contract/errors.ts'
+import { type Spans, within } from '../../contract/spans.ts'
 import type { Outcome } from '../../host/call/dispatch.ts'
 import { services } from '../../services/index.ts'
 import { isLinked } from '../../services/link.ts'
@@ -16,7 +17,16 @@ import { advance, type PlannedDispatch, type Run, takeAttempted } from './run.ts
 import { settle, type Settled, settlementOf, settlementOfFailure } from './settle.ts'
 
 /** Runs the remaining steps of a recorded dispatch in their order, up to the first that is not accepted. */
-export async function runSteps (dependencies: PipelineDependencies, run: Run): Promise<RunResult> {
+export function runSteps (dependencies: PipelineDependencies, run: Run): Promise<RunResult> {
+  return within('dispatch', spanOf(run, run.steps), () => runInOrder(dependencies, run))
+}
+
+/** The facts of the span in which steps of a run are done. */
+export function spanOf ({ traceparent }: Run, steps: readonly Step[]): Spans['dispatch'] {
+  return { services: steps.map(({ service }) => service).join('/'), ...(traceparent === undefined ? {} : { traceparent }) }
+}
+
+async function runInOrder (dependencies: PipelineDependencies, run: Run): Promise<RunResult> {
   const { dispatchId, companyId, test, metadata, createdAt } = run
   let end: Settled = { status: 'running', finishedAt: null }
   for (const step of run.steps) {
@@ -36,7 +46,11 @@ export async function runSteps (dependencies: PipelineDependencies, run: Run): P
  * The one way to run a step: prepare it, call its provider if it has one, record the outcome. Of a list, the next provider is called where
  * the one before has surely done nothing.
  */
-export async function runStep (dependencies: PipelineDependencies, run: Run, planned: Step, hand: HandOn): Promise<Settled> {
+export function runStep (dependencies: PipelineDependencies, run: Run, planned: Step, hand: HandOn): Promise<Settled> {
+  return within('step', { service: planned.service }, () => runWithOne(dependencies, run, planned, hand))
+}
+
+async function runWithOne (dependencies: PipelineDependencies, run: Run, planned: Step, hand: HandOn): Promise<Settled> {
   const step = await fromFirst(dependencies, run, planned)
   const ready = await makeReady(dependencies, run, step, hand)
   const settlement = 'failed' in ready ? ready.failed : ready.call === undefined ? doneHere : settlementOf(await ready.call())
@@ -50,7 +64,7 @@ export async function runStep (dependencies: PipelineDependencies, run: Run, pla
   const state = { ...ready.step.state, generation: ready.step.state.generation + (settlement.outcome === 'rejected' ? 1 : 0) }
   const following = await withCandidate(dependencies, run, { ...ready.step, state: { ...state, status: 'planned', error: null } }, next)
   advance(run, following)
-  return runStep(dependencies, run, following, hand)
+  return runWithOne(dependencies, run, following, hand)
 }
 
 /** Records the outcome of a step. One that cannot be recorded is kept. */

@@ -86,6 +86,7 @@ type NewStepRow = {
   data: JsonObject | undefined
   deferred_on: string | undefined
   providers: readonly StepCandidate[] | undefined
+  traceparent: string | undefined
 }
 
 type NewAttemptRows = RunKey & {
@@ -115,6 +116,7 @@ type StepSettlement = RunKey & {
   look_last: number | undefined
   next: StepCandidate | undefined
   jobs: readonly PreparedJobs[]
+  untold: boolean
 }
 
 type LeaseRequest = RunKey & {

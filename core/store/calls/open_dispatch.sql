@@ -40,9 +40,9 @@ begin
     perform calls.add_documents(opened.company_id, opened.dispatch_id, opened.documents, moment);
   end if;
   insert into steps (step_id, company_id, dispatch_id, position, service, provider_code, provider_version, chosen_by, configured_by,
-    sandbox, fields, request_settings, price, held, status, document_id, template_id, template_version, data, deferred_on, providers)
+    sandbox, fields, request_settings, price, held, status, document_id, template_id, template_version, data, deferred_on, providers, traceparent)
   select step_id, opened.company_id, opened.dispatch_id, position, service, provider_code, provider_version, chosen_by, configured_by,
-    sandbox, fields, request_settings, price, held, status, document_id, template_id, template_version, data, deferred_on, providers
+    sandbox, fields, request_settings, price, held, status, document_id, template_id, template_version, data, deferred_on, providers, traceparent
   from jsonb_populate_recordset(null::steps, opened.steps);
   insert into events (company_id, dispatch_id, step_id, kind, actor, facts, at)
   select opened.company_id, opened.dispatch_id, step_id, kind, actor, facts, moment

@@ -2,7 +2,7 @@
 -- else the run ends. Without it the step is beside the path of its dispatch, which stays what it is. With "next" the run goes on with the
 -- step, which waits for that provider then. A step in doubt has no other providers any more. Answers whether no client waits for
 -- the end any more. Answers null, and changes nothing, where the run has not the dispatch, or the step is in none of the states
--- "from_states".
+-- "from_states". With "untold" nobody has told endpoints of the end: where no client waits and the company has some, it fails with DC428.
 create function calls.settle_step(given jsonb, moment timestamptz) returns boolean language plpgsql as $$
 declare
   settled record;
@@ -12,7 +12,8 @@ declare
 begin
   select * into settled from jsonb_to_record(given) as settled (company_id integer, dispatch_id uuid, step_id uuid, run_id uuid,
     from_states text[], outcome text, response jsonb, error jsonb, kind text, actor jsonb, facts jsonb, status text, detached boolean,
-    try_after double precision, look_after double precision, look_last double precision, next jsonb, jobs jsonb);
+    try_after double precision, look_after double precision, look_last double precision, next jsonb, jobs jsonb,
+    untold boolean);
   perform calls.become(settled.company_id, moment);
 
   select detached or settled.detached into now_detached from dispatches
@@ -25,6 +26,11 @@ begin
   where step_id = settled.step_id and company_id = settled.company_id and status = any (settled.from_states) for update;
   if not found then
     return null;
+  end if;
+
+  if settled.untold and now_detached and exists (select from callback_endpoints
+    where company_id = settled.company_id and enabled and removed_at is null) then
+    raise exception using errcode = 'DC428', message = 'The endpoints of the company are to be told of the end.';
   end if;
 
   if settled.try_after is not null then

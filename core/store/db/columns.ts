@@ -99,7 +99,8 @@ export const columns = {
     'tries',
     'rest_of',
     'cancel_run',
-    'providers'
+    'providers',
+    'traceparent'
   ],
   events: ['event_id', 'company_id', 'dispatch_id', 'step_id', 'kind', 'actor', 'facts', 'at'],
   inbound: [
@@ -135,6 +136,49 @@ export const columns = {
     'created_at'
   ],
   callback_attempts: ['callback_id', 'number', 'company_id', 'at', 'outcome', 'status', 'milliseconds', 'reason'],
+  callback_endpoints: [
+    'endpoint_id',
+    'company_id',
+    'name',
+    'url',
+    'types',
+    'enabled',
+    'secrets',
+    'failing_since',
+    'created_at',
+    'removed_at'
+  ],
+  endpoint_callbacks: [
+    'callback_id',
+    'company_id',
+    'endpoint_id',
+    'dispatch_id',
+    'type',
+    'sequence',
+    'receiver',
+    'body',
+    'state',
+    'attempts',
+    'tries',
+    'next_at',
+    'created_at'
+  ],
+  endpoint_attempts: ['callback_id', 'number', 'company_id', 'at', 'outcome', 'status', 'milliseconds', 'reason'],
+  request_log: [
+    'entry_id',
+    'company_id',
+    'user_id',
+    'impersonator_id',
+    'key_id',
+    'request_id',
+    'method',
+    'route',
+    'path',
+    'status',
+    'error',
+    'milliseconds',
+    'address'
+  ],
   callback_secrets: ['secret_id', 'company_id', 'user_id', 'impersonator_id', 'sealed', 'created_at', 'expires_at'],
   ledger: ['entry_id', 'company_id', 'kind', 'amount', 'balance', 'dispatch_id', 'step_id', 'reason', 'idempotency_key', 'at'],
   audit: [

@@ -1,18 +1,22 @@
-import { createFairSemaphore } from '@dispatch/common'
-import { Kysely, PostgresDialect, PostgresDriver, type RawBuilder, sql, type Transaction } from 'kysely'
+import { Kysely, PostgresDialect, type RawBuilder, sql, type Transaction } from 'kysely'
 import pg from 'pg'
 import { type AdvisoryLock, createAdvisoryLock } from './advisory-lock.ts'
-import { type Connections, limitsWithin, openConnections, requestLimits, type TimeLimits } from './connections.ts'
+import { type CompanyQueries, companyTransactions } from './company-transactions.ts'
+import { type Connections, connectionSettings, ignoreRepeatedError, LastingClient, openConnections, requestLimits,
+  type TimeLimits } from './connections.ts'
 import { createGroupCommit } from './group-commit.ts'
+import { followReplica, type ReplicaOptions } from './replica.ts'
 import type { Tables } from './schema.ts'
 import type { SqlTimestamp } from './sql-timestamp.ts'
-import { DatabaseUnavailable } from './unavailable.ts'
+import { connectionError, DatabaseUnavailable } from './unavailable.ts'
 
-/** Queries inside one company's transaction: row-level security bounds what they see. */
-export type CompanyQueries = Transaction<Tables>
+export type { CompanyQueries } from './company-transactions.ts'
 
 /** Queries inside a transaction of the owner. */
 export type OwnerQueries = Transaction<Tables>
+
+/** How many connections a pool has, how many of them are idle, and how much work waits for one. */
+type ConnectionCounts = { open: number, idle: number, waiting: number }
 
 export type Database = {
   /**
@@ -43,10 +47,22 @@ export type Database = {
   callFunction: <T>(companyId: number, columns: RawBuilder<T>) => Promise<T | undefined>
   /** Like `company`, but read-only: all queries see the same state of the database. */
   snapshot: <T>(companyId: number, work: (queries: CompanyQueries) => Promise<T>) => Promise<T>
+  /**
+   * Like `snapshot`, of a replica where there is one that is not too far behind: for lists and counts, whose readers do not miss the last
+   * seconds. What is decided by what it reads must not be read so.
+   */
+  reading: <T>(companyId: number, work: (queries: CompanyQueries) => Promise<T>) => Promise<T>
+  /** Whether `reading` reads from a replica; undefined where there is none. */
+  readsReplica?: () => boolean
+  /**
+   * Runs work on a connection of its own to the server itself, without limits of time. Where its process is killed, the server ends the
+   * statement within seconds, if its system lets it.
+   */
+  session: <T>(work: (client: pg.Client) => Promise<T>) => Promise<T>
   /** For changes that only one process may make at a time, such as migrations. It waits up to 2 minutes for the others. */
   withAdvisoryLock: AdvisoryLock
-  /** How many connections each pool has, how many of them are idle, and how much work waits for one. */
-  connectionCounts: () => Record<'companies' | 'commits' | 'owner' | 'vital', { open: number, idle: number, waiting: number }>
+  /** Of each pool. */
+  connectionCounts: () => Record<'companies' | 'commits' | 'owner' | 'vital', ConnectionCounts> & { replica?: ConnectionCounts }
   /** Rejects with `DatabaseUnavailable` when the database does not answer within 2 seconds, or takes no changes. */
   ping: () => Promise<void>
   close: () => Promise<void>
@@ -54,11 +70,12 @@ export type Database = {
 
 /**
  * `connections`: how many all companies share; other pools have ten more. `directUrl`: the server itself, where the address of the database
- * is a pooler of transactions. `time` replaces the clock of the database in tests.
+ * is a pooler of transactions. `replica`: where `reading` reads. `time` replaces the clock of the database in tests.
  */
 export type DatabaseOptions = {
   connections?: number | undefined
   directUrl?: string | undefined
+  replica?: ReplicaOptions | undefined
   limits?: TimeLimits
   onError: (error: Error) => void
   time?: (() => Date) | undefined
@@ -91,7 +108,7 @@ const withoutDisk = <T>(columns: RawBuilder<T>): RawBuilder<T> =>
 /** Opens the pools of a process. A connection is made when it is needed. When one is lost, `onError` is called, and it is replaced. */
 export function openDatabase (
   config: pg.PoolConfig,
-  { connections = 9, directUrl, limits = requestLimits, onError, time }: DatabaseOptions
+  { connections = 9, directUrl, replica, limits = requestLimits, onError, time }: DatabaseOptions
 ): Database {
   const through = directUrl === undefined ? 'server' : 'pooler'
   const direct = directUrl === undefined ? config : { ...config, connectionString: directUrl }
@@ -102,37 +119,19 @@ export function openDatabase (
   const [owner, vital, flusher] = [owners, vitals, commits].map(({ lent: pool }) =>
     new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   ) as [Kysely<Tables>, Kysely<Tables>, Kysely<Tables>]
-  const ofCompanies = new Kysely<Tables>({ dialect: unbegun(companies) })
-  const shares = createFairSemaphore({
-    waiting: Infinity,
-    timeLimit: limits.connect,
-    perOwner: Math.ceil(connections / 2),
-    full: () => new DatabaseUnavailable('busy')
-  })
+  const ofCompanies = companyTransactions(companies, { connections, limits, through, time })
   const flushed = createGroupCommit(async () => {
     await flush.execute(flusher).catch((cause: unknown) => {
       // What was committed is known to others; whether a crash would lose it is not.
       throw new DatabaseUnavailable(cause instanceof DatabaseUnavailable ? cause.reason : 'away', { cause, doubtful: true })
     })
   })
-  // What a session has by itself, a transaction through a pooler sets for itself.
-  const bounds = through === 'server'
-    ? ''
-    : Object.entries(limitsWithin(limits)).map(([name, milliseconds]) => `; set local ${name} = ${milliseconds}`).join('')
   /** Of one statement only the wait for locks can be bounded in itself. */
   const bounded = <T>(columns: RawBuilder<T>): RawBuilder<T> =>
     through === 'server' ? columns : sql<T>`set_config('lock_timeout', ${String(limits.lock)}, true) as bounded, ${columns}`
   /** Calls that are under way. */
   let calls = 0
-  const beginningWith = (begin: string): Database['company'] => (companyId, work) =>
-    shares.run(companyId, () =>
-      ofCompanies.transaction().execute(async (transaction) => {
-        // Several commands in one message take no parameters, so the number stands in the text.
-        if (!Number.isSafeInteger(companyId)) throw new TypeError('The id of a company is a whole number.')
-        await sql.raw(`${begin}; set local role dispatch_company; set local app.company = '${companyId}'; set local app.moment = ` +
-          `'${time === undefined ? 'now' : time().toISOString()}'${bounds}`).execute(transaction)
-        return work(transaction)
-      }))
+  const read = replica && openReplica(replica, { vital, snapshot: ofCompanies.snapshot }, { connections, limits, through, onError, time })
   const moment = (): SqlTimestamp => time === undefined ? sql<Date>`now()` : sql<Date>`${time()}::timestamptz`
   return {
     get now () {
@@ -157,32 +156,78 @@ export function openDatabase (
       const alone = ++calls === 1
       const call = alone ? withDisk(bounded(columns)) : withoutDisk(bounded(columns))
       try {
-        const { rows: [row] } = await shares.run(companyId, () => call.execute(ofCompanies))
+        const { rows: [row] } = await ofCompanies.share(companyId, () => call.execute(ofCompanies.queries))
         if (!alone) await flushed()
         return row
       } finally {
         calls--
       }
     },
-    company: beginningWith('begin'),
-    snapshot: beginningWith('begin isolation level repeatable read read only'),
+    company: ofCompanies.company,
+    snapshot: ofCompanies.snapshot,
+    reading: read?.reading ?? ofCompanies.snapshot,
+    ...(read === undefined ? {} : { readsReplica: read.used }),
+    session: (work) => withSession(direct, work),
     withAdvisoryLock: createAdvisoryLock(direct),
     connectionCounts: () => ({
       companies: countsOf(companies),
       commits: countsOf(commits),
       owner: countsOf(owners),
-      vital: countsOf(vitals)
+      vital: countsOf(vitals),
+      ...(read === undefined ? {} : { replica: countsOf(read.pool) })
     }),
     ping: async () => {
       await takesChanges.execute(vital)
     },
     close: async () => {
-      await Promise.all([owner, vital, flusher, ofCompanies].map((queries) => queries.destroy()))
+      await read?.close()
+      await Promise.all([owner, vital, flusher, ofCompanies.queries].map((queries) => queries.destroy()))
     }
   }
 }
 
-function countsOf ({ pool }: Connections): { open: number, idle: number, waiting: number } {
+const unlimited: TimeLimits = { connect: 5_000, lock: 0, statement: 0, idle: 0, answer: 0 }
+
+async function withSession<T> (config: pg.ClientConfig, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new LastingClient({ application_name: 'document-dispatch session', ...connectionSettings(unlimited), ...config })
+  await client.connect().catch((error: unknown) => {
+    throw connectionError(error)
+  })
+  try {
+    // Not every system can tell that a client is gone.
+    await client.query('set client_connection_check_interval = \'10s\'').catch(() => undefined)
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
+type OpeningOptions = Parameters<typeof companyTransactions>[1] & Pick<DatabaseOptions, 'onError'>
+
+/** Reads go through a pool of their own; looks have another one, so that stuck reads do not hide how far behind the replica is. */
+function openReplica (
+  replica: ReplicaOptions,
+  primary: Parameters<typeof followReplica>[1]['primary'],
+  { onError, ...options }: OpeningOptions
+) {
+  const config = { connectionString: replica.url }
+  const { connections: most, limits, through } = options
+  const pool = openConnections(config, { name: 'replica', most, limits, through, onError })
+  const looks = openConnections(config, { name: 'replica look', most: 1, limits: vitalLimits, through, onError: ignoreRepeatedError })
+  const queries = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: looks.lent }) })
+  const ofCompanies = companyTransactions(pool, options)
+  const followed = followReplica(replica, { primary, replica: { queries, snapshot: ofCompanies.snapshot } })
+  return {
+    ...followed,
+    pool,
+    async close () {
+      await followed.close()
+      await Promise.all([queries.destroy(), ofCompanies.queries.destroy()])
+    }
+  }
+}
+
+function countsOf ({ pool }: Connections): ConnectionCounts {
   return { open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }
 }
 
@@ -190,11 +235,4 @@ function countsOf ({ pool }: Connections): { open: number, idle: number, waiting
 export async function asOwner (queries: CompanyQueries): Promise<OwnerQueries> {
   await sql`set local role none`.execute(queries)
   return queries
-}
-
-/** A dialect that sends no BEGIN of its own: the first statement of a transaction begins it, which saves a message. */
-function unbegun ({ lent: pool }: Connections): PostgresDialect {
-  const dialect = new PostgresDialect({ pool })
-  dialect.createDriver = () => Object.assign(new PostgresDriver({ pool }), { beginTransaction: () => Promise.resolve() })
-  return dialect
 }

@@ -26,6 +26,13 @@ import * as connections from '../migrations/031-connections.ts'
 import * as search from '../migrations/034-search.ts'
 import * as versions from '../migrations/035-versions.ts'
 import * as releases from '../migrations/036-releases.ts'
+import * as secondFactors from '../migrations/037-second-factors.ts'
+import * as passkeys from '../migrations/038-passkeys.ts'
+import * as people from '../migrations/039-people.ts'
+import * as singleSignOn from '../migrations/040-single-sign-on.ts'
+import * as endpoints from '../migrations/042-endpoints.ts'
+import * as requests from '../migrations/043-requests.ts'
+import * as traces from '../migrations/044-traces.ts'
 import { createDatabaseFunctions } from './database-functions.ts'
 import type { Database } from './database.ts'
 import { canWorkOn, noteRelease, readSchemaState, release, type SchemaState } from './releases.ts'
@@ -60,7 +67,14 @@ const migrations = {
   '031-connections': connections,
   '034-search': search,
   '035-versions': versions,
-  '036-releases': releases
+  '036-releases': releases,
+  '037-second-factors': secondFactors,
+  '038-passkeys': passkeys,
+  '039-people': people,
+  '040-single-sign-on': singleSignOn,
+  '042-endpoints': endpoints,
+  '043-requests': requests,
+  '044-traces': traces
 }
 
 /** PostgreSQL 15, the oldest version with `nulls not distinct`, which the schema uses. */
@@ -99,7 +113,7 @@ export async function migrate (database: Database, prove: () => Promise<void> = 
     mustKnow(state)
     await prove()
     await onServer(async (queries) => {
-      if (state.unknown.length === 0) await migrateToLatest(queries)
+      if (state.unknown.length === 0) await migrateToLatest(queries, state.pending)
       await noteRelease({ owner: queries }, state)
       await createDatabaseFunctions({ owner: queries })
     })
@@ -107,10 +121,21 @@ export async function migrate (database: Database, prove: () => Promise<void> = 
   })
 }
 
-async function migrateToLatest (owner: Database['owner']): Promise<void> {
-  const { error } = await new Migrator({ db: owner, provider: { getMigrations: () => Promise.resolve(migrations) } }).migrateToLatest()
-  if (error === undefined) return
-  throw new Error('The database schema could not be brought up to date: ' +
+/**
+ * An empty database gets all in one transaction. One that is in use gets each migration in its own: locks of several on different tables,
+ * held together, would deadlock with those who work.
+ */
+async function migrateToLatest (owner: Database['owner'], pending: readonly string[]): Promise<void> {
+  const migrator = new Migrator({ db: owner, provider: { getMigrations: () => Promise.resolve(migrations) } })
+  const isEmpty = pending.length === known.known.length
+  for (const name of isEmpty ? pending.slice(-1) : pending) {
+    const { error } = await migrator.migrateTo(name)
+    if (error !== undefined) throw failed(error)
+  }
+}
+
+function failed (error: unknown): Error {
+  return new Error('The database schema could not be brought up to date: ' +
     `${error instanceof Error ? error.message.replace(/\.$/, '') : 'for no known reason'}${isMissingRight(error) ? rightsNeeded : '.'}`, {
     cause: error
   })

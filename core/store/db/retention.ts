@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
+import { firstIdOf } from '../tenants/request-log.ts'
 import type { Database } from './database.ts'
 
 /** One batch of what may be deleted: rows older than `before`, at most `limit` of them. */
@@ -52,10 +53,15 @@ export async function forgetRequests (
 }
 
 /** Deletes the bodies of callbacks that are not sent any more. Answers how many. */
-export async function forgetBodies (database: Database, { before, limit }: RetentionBatch): Promise<number> {
+export async function forgetBodies (
+  database: Database,
+  { before, limit, table }: RetentionBatch & { table: 'callbacks' | 'endpoint_callbacks' }
+): Promise<number> {
   return counted(database, sql`
-    update callbacks set body = null where callback_id in (
-      select callback_id from callbacks where body is not null and created_at < ${before} and state <> 'pending' limit ${limit} for
+    update ${sql.table(table)} set body = null where callback_id in (
+      select callback_id from ${
+    sql.table(table)
+  } where body is not null and created_at < ${before} and state <> 'pending' limit ${limit} for
         update skip locked)`)
 }
 
@@ -74,6 +80,12 @@ export async function forgetIdempotencyKeys (database: Database, { before, limit
       where idempotency_keys.created_at < ${before} and finished_at < ${before} and status <> 'uncertain' limit ${limit} for
         update of idempotency_keys skip locked
     ) as over where idempotency_keys.company_id = over.company_id and idempotency_keys.key = over.key`)
+}
+
+/** Deletes requests from the log by their age; answers how many. */
+export async function forgetLoggedRequests (database: Database, { before, limit }: RetentionBatch): Promise<number> {
+  return counted(database, sql`
+    delete from request_log where ctid = any (array(select ctid from request_log where entry_id < ${firstIdOf(before)} limit ${limit}))`)
 }
 
 /** Forgets from where users logged in before then; answers how many such clients there were. */

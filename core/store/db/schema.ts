@@ -16,6 +16,9 @@ import type { StoredSecrets } from '../../host/settings/settings.ts'
 /** The tokens of a connection. */
 export type SealedTokens = { access: Envelope, refresh?: Envelope }
 
+/** A secret of an endpoint. Times are ISO 8601; `expiresAt` null: the current one. */
+export type EndpointSecret = { id: string, sealed: Envelope, createdAt: string, expiresAt: string | null }
+
 /** What a request for a connection keeps to itself: its PKCE verifier, and the vendor's code once it has come. */
 export type SealedRequest = { verifier: Envelope, code?: Envelope }
 
@@ -29,6 +32,7 @@ export type Tables = {
     created_at: Date
     addresses: Generated<string[]>
     notify_url: string | null
+    second_factor_required: Generated<boolean>
   }
   users: {
     user_id: Generated<number>
@@ -41,6 +45,7 @@ export type Tables = {
     password_set_at: Date
     disabled_at: Date | null
     created_at: Date
+    second_factor_at: Date | null
   }
   choices: {
     company_id: number
@@ -190,6 +195,7 @@ export type Tables = {
     rest_of: string | null
     cancel_run: string | null
     providers: Plain<readonly StepCandidate[]> | null
+    traceparent: string | null
   }
   attempts: {
     step_id: string
@@ -252,6 +258,58 @@ export type Tables = {
     status: number | null
     milliseconds: number | null
     reason: string | null
+  }
+  callback_endpoints: {
+    endpoint_id: string
+    company_id: number
+    name: string
+    url: string
+    types: CallbackType[] | null
+    enabled: boolean
+    secrets: Plain<readonly EndpointSecret[]>
+    failing_since: Date | null
+    created_at: Date
+    removed_at: Date | null
+  }
+  endpoint_callbacks: {
+    callback_id: string
+    company_id: number
+    endpoint_id: string
+    dispatch_id: string | null
+    type: CallbackType
+    sequence: number
+    receiver: string
+    body: string | null
+    state: CallbackState
+    attempts: Generated<number>
+    tries: Generated<number>
+    next_at: Date | null
+    created_at: Date
+  }
+  endpoint_attempts: {
+    callback_id: string
+    number: number
+    company_id: number
+    at: Date
+    outcome: AttemptOutcome | null
+    status: number | null
+    milliseconds: number | null
+    reason: string | null
+  }
+  request_log: {
+    entry_id: string
+    company_id: number
+    user_id: number
+    impersonator_id: number | null
+    key_id: string | null
+    request_id: string
+    method: string
+    route: string
+    path: string
+    status: number
+    error: string | null
+    milliseconds: number
+    address: string
   }
   callback_secrets: {
     secret_id: string
@@ -325,7 +383,61 @@ export type Tables = {
     browser: string
     created_at: Date
     used_at: Date
+    acting_user_id: Generated<number | null>
+    acting_password_version: Generated<number | null>
+    acting_until: Generated<Date | null>
   }
+  single_sign_on: {
+    company_id: number
+    code: string
+    issuer: string
+    client_id: string
+    client_secret: Plain<Envelope>
+    creates_users: boolean
+    default_role: 'member' | 'admin'
+    default_services: string[]
+    links_by_email: boolean
+    required: boolean
+    way_in: number | null
+    updated_at: Date
+  }
+  user_identities: { company_id: number, user_id: number, issuer: string, subject: string, linked_at: Date }
+  one_time_links: {
+    link_id: string
+    company_id: number
+    purpose: 'invitation' | 'password'
+    digest: Buffer
+    email: string | null
+    role: Role | null
+    services: string[] | null
+    user_id: number | null
+    password_version: number | null
+    made_by: number
+    made_at: Date
+    expires_at: Date
+  }
+  authenticators: {
+    user_id: number
+    company_id: number
+    sealed: Plain<Envelope>
+    confirmed_at: Date | null
+    last_step: Generated<string>
+  }
+  recovery_codes: { user_id: number, company_id: number, digest: Buffer }
+  passkeys: {
+    passkey_id: string
+    company_id: number
+    user_id: number
+    credential: string
+    public_key: Buffer
+    counter: string
+    transports: string[]
+    name: string
+    created_at: Date
+    used_at: Date | null
+  }
+  passkey_challenges: { digest: Buffer, use: 'registration' | 'sign-in', user_id: number | null, expires_at: Date }
+  waiting_sign_ins: { digest: Buffer, user_id: number, password_version: number, expires_at: Date }
   limits: { key: string, points: number, expire: string | null }
   known_clients: { user_id: number, client: string, last_at: Date }
   provider_pins: { code: string, package_name: string, author: string | null, folder: string, at: Date }

@@ -7,11 +7,14 @@ import type { Database, OwnerQueries } from './database.ts'
 const columns = [
   { table: 'signing_keys', row: 'key_id', column: 'sealed' },
   { table: 'callback_secrets', row: 'secret_id', column: 'sealed' },
+  { table: 'callback_endpoints', row: 'endpoint_id', column: 'secrets' },
   { table: 'inbound', row: 'inbound_id', column: 'parked' },
   { table: 'configurations', row: 'account', column: 'secrets' },
   { table: 'configurations', row: 'account', column: 'secrets_before' },
   { table: 'connections', row: 'account', column: 'tokens' },
-  { table: 'connection_requests', row: 'account', column: 'sealed' }
+  { table: 'connection_requests', row: 'account', column: 'sealed' },
+  { table: 'authenticators', row: 'user_id', column: 'sealed' },
+  { table: 'single_sign_on', row: 'company_id', column: 'client_secret' }
 ] as const satisfies readonly Column[]
 
 type Column = { table: string, row: string, column: string }

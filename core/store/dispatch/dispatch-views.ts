@@ -1,4 +1,5 @@
 import { type Selectable, sql } from 'kysely'
+import type { CallbackType } from '../../contract/callbacks.ts'
 import { columns } from '../db/columns.ts'
 import type { CompanyQueries, Database } from '../db/database.ts'
 import type { Tables } from '../db/schema.ts'
@@ -26,6 +27,27 @@ export async function readDispatch (queries: CompanyQueries, companyId: number, 
   return row === undefined ? undefined : (await withSteps(queries, companyId, [row]))[0]
 }
 
+/** A dispatch at an event that is told, and the enabled endpoints that are told of it. */
+export type ToldDispatch = { record: DispatchRecord, endpointIds: readonly string[] }
+
+/** The dispatch of an event of this type; undefined where nobody is to be told: neither an address of its own nor an endpoint. */
+export async function readToldDispatch (
+  queries: CompanyQueries,
+  companyId: number,
+  dispatchId: string,
+  type: CallbackType
+): Promise<ToldDispatch | undefined> {
+  // One statement, so that companies without endpoints pay nothing for those of others.
+  const found = await queries.selectFrom('dispatches').select(columns.dispatches)
+    .select(sql<string[]>`array(select endpoint_id from callback_endpoints as endpoint where endpoint.company_id = ${companyId}
+      and enabled and removed_at is null and (types is null or ${type} = any (types)))`.as('endpointIds'))
+    .where('company_id', '=', companyId).where('dispatch_id', '=', dispatchId).executeTakeFirst()
+  if (found === undefined || (found.callback_url === null && found.endpointIds.length === 0)) return undefined
+  const { endpointIds, ...row } = found
+  const [record] = await withSteps(queries, companyId, [row])
+  return record && { record, endpointIds }
+}
+
 /** A page of the company's dispatches, the newest first. Ids grow with time, so the last id of a page is its cursor. */
 export async function listDispatches (
   database: Database,
@@ -33,7 +55,7 @@ export async function listDispatches (
   filter: DispatchFilter,
   page: DispatchPage
 ): Promise<DispatchRecord[]> {
-  return database.snapshot(companyId,
+  return database.reading(companyId,
     async (queries) => withSteps(queries, companyId, await searchDispatches(queries, companyId, filter, page)))
 }
 

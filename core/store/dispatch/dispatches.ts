@@ -5,6 +5,7 @@ import type { ChosenBy, ConfiguredBy } from '../../contract/states.ts'
 import type { Version } from '../../contract/versions.ts'
 import { callFunction } from '../db/database-functions.ts'
 import type { CompanyQueries, Database } from '../db/database.ts'
+import { hasCode } from '../db/own-codes.ts'
 import type { EventActor, StepCandidate } from '../db/schema.ts'
 import { documentRow, type NewDocument } from './documents.ts'
 import type { DispatchStart } from './lease.ts'
@@ -18,6 +19,8 @@ export type NewDispatch = {
   requestId: string
   /** The version of the API that asked for it; without one, the usual version. */
   apiVersion?: Version
+  /** Of the request's trace (W3C Trace Context), where it is traced. */
+  traceparent?: string
   /** The services of the path, in their order. */
   services: readonly string[]
   metadata: Readonly<Record<string, string>>
@@ -85,7 +88,7 @@ function startOf (beginning: DispatchStart) {
 
 /** The rows of a dispatch. The template of its first step stands in the row of the dispatch. */
 function dispatchRows ({ dispatchId, companyId, actor, document, idempotency, attempt, ...dispatch }: NewDispatch) {
-  const { price, steps } = stepRows(dispatch.steps, document)
+  const { price, steps } = stepRows(dispatch, document)
   const content = dispatch.steps[0]?.template
   const facts = { price, ...(content === undefined ? {} : { template: { id: content.template.id, version: content.template.version } }) }
   return {
@@ -122,7 +125,7 @@ function beginningEvent ({ stepId, provider }: Required<NewDispatch>['attempt'])
 }
 
 /** The rows of steps, and what is held for them at once, in credits. */
-function stepRows (steps: readonly NewStep[], document: NewDocument | undefined) {
+function stepRows ({ steps, traceparent }: Pick<NewDispatch, 'steps' | 'traceparent'>, document: NewDocument | undefined) {
   const rows = steps.map((step, position) => {
     const content = position === 0 ? undefined : step.template
     return {
@@ -143,7 +146,8 @@ function stepRows (steps: readonly NewStep[], document: NewDocument | undefined)
       template_version: content?.template.version,
       data: content?.data,
       deferred_on: step.deferredOn,
-      providers: step.by?.list
+      providers: step.by?.list,
+      traceparent: position === 0 ? traceparent : undefined
     }
   })
   return { steps: rows, price: rows.reduce((sum, { held }) => sum + held, 0) }
@@ -168,11 +172,6 @@ export async function withCreditCheck<T> (
   } catch (error) {
     throw hasCode(error, 'DC402') ? await shortOf(database, asked.company_id, asked.price) : error
   }
-}
-
-/** Whether the database refused by one of our own codes. DC402: fewer credits are free than are to be held. DC409: the key is bound. */
-function hasCode (error: unknown, code: 'DC402' | 'DC409'): boolean {
-  return error instanceof Error && 'code' in error && error.code === code
 }
 
 function shortOf (database: Database, companyId: number, price: number): Promise<DispatchError> {

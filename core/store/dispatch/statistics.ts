@@ -12,7 +12,7 @@ export async function countDispatches (
   companyId: number,
   { from, to, test }: { from: Date, to: Date, test?: true }
 ): Promise<StatusCount[]> {
-  return database.snapshot(companyId, async (queries) => {
+  return database.reading(companyId, async (queries) => {
     const { rows } = await sql<StatusCount>`select service, status, count(*)::integer as count
       from dispatches cross join unnest(services) as service
       where company_id = ${companyId} and dispatch_id >= ${

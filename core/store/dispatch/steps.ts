@@ -6,6 +6,7 @@ import type { ConfiguredBy, DispatchStatus, EventKind, StepStatus } from '../../
 import { callFunction, callFunctionWithin } from '../db/database-functions.ts'
 import { asOwner, type Database } from '../db/database.ts'
 import type { PreparedJobs } from '../db/jobs.ts'
+import { hasCode } from '../db/own-codes.ts'
 import type { EventActor, StepCandidate, StepError } from '../db/schema.ts'
 import { documentRow, type NewDocument } from './documents.ts'
 import type { ReconcileSchedule, TransactionHook } from './lease.ts'
@@ -69,7 +70,7 @@ export type Settlement =
  * the step is deferred, and the dispatch keeps its status. `next`: the provider that is tried now; the run continues, and the price stays
  * held. `tryAfter`: seconds until the step is tried again by itself; its price stays
  * held until then. `look`: when it is looked at again. `detached`: no client waits for the end any more. `jobs` are added and `also` runs
- * in the same transaction; so does `tell`, where no client waits.
+ * in the same transaction; so does `tell`, where no client waits and the dispatch is `addressed` or its company has endpoints.
  */
 export type SettlementFollowUp = {
   status?: DispatchStatus
@@ -80,6 +81,7 @@ export type SettlementFollowUp = {
   jobs?: readonly PreparedJobs[]
   also?: TransactionHook
   tell?: TransactionHook
+  addressed?: boolean
 }
 
 /** The states in which the outcome of a step is still open. */
@@ -97,12 +99,18 @@ export async function settleStep (
   settlement: Settlement,
   following: SettlementFollowUp
 ): Promise<Date> {
-  const { also, tell } = following
+  const { also, tell, addressed = false } = following
   const given = settledRow(step, settlement, following)
-  if (also === undefined && tell === undefined) {
-    const { answer, at } = await callFunction(database, 'settle_step', given)
-    isDetached(answer, step)
-    return at
+  if (also === undefined && (tell === undefined || !addressed)) {
+    const settled = await callFunction(database, 'settle_step', { ...given, untold: tell !== undefined }).catch((error: unknown) => {
+      // Nothing is recorded: the company has endpoints, which are told in the same transaction.
+      if (hasCode(error, 'DC428')) return undefined
+      throw error
+    })
+    if (settled !== undefined) {
+      isDetached(settled.answer, step)
+      return settled.at
+    }
   }
   return database.company(step.companyId, async (queries) => {
     const { answer, at } = await callFunctionWithin(queries, 'settle_step', given, database.now)
@@ -156,7 +164,8 @@ function settledRow (
     look_after: look?.after,
     look_last: look?.last,
     next,
-    jobs
+    jobs,
+    untold: false
   }
 }
 

@@ -27,7 +27,7 @@ export function createAccounts (database: Database, freshness: Freshness): Accou
 async function findAccounts ({ owner }: Database, column: 'email' | 'user_id', value: string | number): Promise<Account[]> {
   const rows = await owner.selectFrom('users').innerJoin('companies', 'companies.company_id', 'users.company_id')
     .select(['user_id', 'users.company_id', 'email', 'role', 'services', 'password_hash', 'password_version', 'users.disabled_at',
-      'companies.disabled_at as company_disabled_at', 'addresses'])
+      'companies.disabled_at as company_disabled_at', 'addresses', 'second_factor_at', 'second_factor_required'])
     .where(`users.${column}`, '=', value).orderBy('password_set_at', 'desc').orderBy('user_id', 'desc').execute()
   return rows.map((row) => ({
     userId: row.user_id,
@@ -38,7 +38,9 @@ async function findAccounts ({ owner }: Database, column: 'email' | 'user_id', v
     passwordHash: row.password_hash,
     passwordVersion: row.password_version,
     disabled: row.disabled_at !== null || row.company_disabled_at !== null,
-    addresses: row.addresses
+    addresses: row.addresses,
+    secondFactor: row.second_factor_at !== null,
+    secondFactorRequired: row.second_factor_required
   }))
 }
 

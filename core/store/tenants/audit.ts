@@ -61,7 +61,7 @@ export async function listAudit (
 ): Promise<AuditRow[]> {
   const { action, userId, object, from, to } = filter
   const [kind, ...id] = object?.split('/') ?? []
-  return database.snapshot(companyId, (queries) =>
+  return database.reading(companyId, (queries) =>
     queries.selectFrom('audit').select(columns.audit)
       .select(sql<boolean>`exists (select from users where users.company_id = ${companyId}
       and users.user_id = coalesce(audit.impersonator_id, audit.user_id))`.as('from_within'))

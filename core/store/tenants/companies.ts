@@ -166,7 +166,12 @@ export async function missingCompanies ({ owner }: Database, ids: readonly numbe
 }
 
 /** What a company decides of itself; what is absent stays. */
-export type SettingsChange = { addresses?: readonly string[], notifyUrl?: string | null, lowCredit?: number | null }
+export type SettingsChange = {
+  addresses?: readonly string[]
+  notifyUrl?: string | null
+  lowCredit?: number | null
+  requireSecondFactor?: boolean
+}
 
 /** In one statement, so that no dispatch waits for more than it. */
 export async function updateSettings (
@@ -175,12 +180,16 @@ export async function updateSettings (
   change: SettingsChange,
   signature: AuditStamp
 ): Promise<void> {
-  const { addresses, notifyUrl, lowCredit } = change
+  const { addresses, notifyUrl, lowCredit, requireSecondFactor } = change
   const audit = auditRow({
     companyId,
     action: 'settings.changed',
     object: { kind: 'company', id: String(companyId) },
-    facts: { fields: Object.keys(change), ...(addresses === undefined ? {} : { addresses }) },
+    facts: {
+      fields: Object.keys(change),
+      ...(addresses === undefined ? {} : { addresses }),
+      ...(requireSecondFactor === undefined ? {} : { requireSecondFactor })
+    },
     ...signature
   })
   await sql`
@@ -188,7 +197,8 @@ export async function updateSettings (
       update credits set low_credit = ${lowCredit ?? null} where company_id = ${companyId} and ${lowCredit !== undefined}
     ), company as (
       update companies set addresses = coalesce(${addresses === undefined ? null : [...addresses]}::text[], addresses), notify_url = case
-        when ${notifyUrl !== undefined} then ${notifyUrl ?? null} else notify_url end
+        when ${notifyUrl !== undefined} then ${notifyUrl ?? null} else notify_url end,
+        second_factor_required = coalesce(${requireSecondFactor ?? null}::boolean, second_factor_required)
       where company_id = ${companyId}
     )
     insert into audit (${sql.join(Object.keys(audit).map((column) => sql.ref(column)))}) values (${sql.join(Object.values(audit))})`
@@ -197,7 +207,8 @@ export async function updateSettings (
 
 function withCredits (queries: Database['owner'] | OwnerQueries) {
   return queries.selectFrom('companies').innerJoin('credits', 'credits.company_id', 'companies.company_id')
-    .select(['companies.company_id', 'name', 'disabled_at', 'created_at', 'addresses', 'notify_url', 'balance', 'held', 'low_credit'])
+    .select(['companies.company_id', 'name', 'disabled_at', 'created_at', 'addresses', 'notify_url', 'second_factor_required', 'balance',
+      'held', 'low_credit'])
 }
 
 function note (queries: OwnerQueries, companyId: number, action: string, facts: JsonObject, signature: AuditStamp): Promise<void> {

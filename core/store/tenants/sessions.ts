@@ -6,9 +6,6 @@ import { addSeconds, type SqlTimestamp } from '../db/sql-timestamp.ts'
 import { type AuditStamp, noteAudit } from './audit.ts'
 import type { UserRef } from './users.ts'
 
-/** A session in a list. */
-export type SessionRow = Omit<Selectable<Tables['sessions']>, 'digest'>
-
 /** How long a session lasts: since the sign-in, and since the last use. In seconds. */
 export type SessionLimits = { longest: number, idle: number }
 
@@ -21,6 +18,9 @@ export type NewSession = Pick<Account, 'companyId' | 'userId' | 'role' | 'passwo
 }
 
 const listed = ['session_id', 'company_id', 'user_id', 'role', 'password_version', 'address', 'browser', 'created_at', 'used_at'] as const
+
+/** A session in a list. */
+export type SessionRow = Pick<Selectable<Tables['sessions']>, typeof listed[number]>
 
 /** By how many seconds the recorded last use may be late. */
 const lag = 60
@@ -48,13 +48,37 @@ export async function insertSession (database: Database, session: NewSession, li
   })
 }
 
+/** As whom the person of a session acts. `over`: their time is over. */
+export type Acting = { userId: number, passwordVersion: number, until: Date }
+export type UsedSession = SessionRow & { acting?: Acting & { over: boolean } }
+
 /** The session with this digest that has not expired, read as the owner, because its company is not known yet. Its use is noted. */
-export async function useSession (database: Database, digest: Buffer, limits: SessionLimits): Promise<SessionRow | undefined> {
+export async function useSession (database: Database, digest: Buffer, limits: SessionLimits): Promise<UsedSession | undefined> {
   const { owner, now } = database
-  const row = await owner.selectFrom('sessions').select([...listed, sql<boolean>`used_at < ${addSeconds(now, -lag)}`.as('noted_long_ago')])
+  const row = await owner.selectFrom('sessions').select([...listed, 'acting_user_id', 'acting_password_version', 'acting_until',
+    sql<boolean>`used_at < ${addSeconds(now, -lag)}`.as('noted_long_ago'), sql<boolean>`acting_until <= ${now}`.as('over')])
     .where('digest', '=', digest).where(lasting(now, limits)).executeTakeFirst()
   if (row?.noted_long_ago === true) await owner.updateTable('sessions').set({ used_at: now }).where('digest', '=', digest).execute()
-  return row
+  if (row === undefined) return undefined
+  const { acting_user_id: userId, acting_password_version: passwordVersion, acting_until: until, over } = row
+  return userId === null || passwordVersion === null || until === null ? row : { ...row, acting: { userId, passwordVersion, until, over } }
+}
+
+/** Notes as whom the person of a session acts; null: as themselves again. False where there is no such session. */
+export async function setActing (
+  database: Database,
+  { companyId, userId }: UserRef,
+  sessionId: string,
+  acting: Acting | null
+): Promise<boolean> {
+  return database.company(companyId, async (queries) => {
+    const { numUpdatedRows } = await queries.updateTable('sessions').set({
+      acting_user_id: acting?.userId ?? null,
+      acting_password_version: acting?.passwordVersion ?? null,
+      acting_until: acting?.until ?? null
+    }).where('company_id', '=', companyId).where('user_id', '=', userId).where('session_id', '=', sessionId).executeTakeFirstOrThrow()
+    return numUpdatedRows > 0n
+  })
 }
 
 /** The sessions of a user that have not expired, the newest first. */

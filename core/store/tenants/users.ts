@@ -7,7 +7,7 @@ import type { NewUser } from './accounts.ts'
 import { type AuditStamp, noteAudit } from './audit.ts'
 
 /** The columns of its users that a company may read. */
-const readable = ['user_id', 'company_id', 'email', 'role', 'services', 'disabled_at', 'created_at'] as const
+const readable = ['user_id', 'company_id', 'email', 'role', 'services', 'disabled_at', 'created_at', 'second_factor_at'] as const
 export type UserRow = Pick<Selectable<Tables['users']>, typeof readable[number]>
 
 /** A change of a user. Absent fields stay as they are. */
@@ -33,6 +33,13 @@ export async function findUser (database: Database, { companyId, userId }: UserR
       queries.selectFrom('users').select(readable).where('company_id', '=', companyId).where('user_id', '=', userId).executeTakeFirst())
 }
 
+/** The user of a company with this e-mail address. */
+export async function findUserByEmail (database: Database, companyId: number, email: string): Promise<UserRow | undefined> {
+  return database.company(companyId,
+    (queries) =>
+      queries.selectFrom('users').select(readable).where('company_id', '=', companyId).where('email', '=', email).executeTakeFirst())
+}
+
 /** Adds a user. Undefined where a user of the company has the e-mail address. */
 export async function addUser (database: Database, companyId: number, user: NewUser, signature: AuditStamp): Promise<UserRow | undefined> {
   return unlessTaken(database.company(companyId, (queries) => insertUser(queries, companyId, user, signature)))
@@ -45,17 +52,27 @@ export async function insertUser (
   { passwordHash, ...user }: NewUser,
   signature: AuditStamp
 ): Promise<UserRow> {
-  const row = await queries.insertInto('users').values({
+  const row = await userRow(queries, companyId, { ...user, passwordHash }, signature.at)
+  await note(queries, row, 'user.created', user, signature)
+  return row
+}
+
+/** Adds a user, in a transaction of the caller, who notes it. */
+export async function userRow (
+  queries: CompanyQueries | OwnerQueries,
+  companyId: number,
+  { passwordHash, ...user }: NewUser,
+  at: Date
+): Promise<UserRow> {
+  return queries.insertInto('users').values({
     ...user,
     company_id: companyId,
     services: [...user.services],
     password_hash: passwordHash,
-    password_set_at: signature.at,
-    created_at: signature.at
+    password_set_at: at,
+    created_at: at
   })
     .returning(readable).executeTakeFirstOrThrow()
-  await note(queries, row, 'user.created', user, signature)
-  return row
 }
 
 /** Decides on the change of a user, or throws to refuse it. `others`: the roles of all other enabled users of the company. */
@@ -93,10 +110,21 @@ export async function updatePassword (
   signature: AuditStamp
 ): Promise<void> {
   await database.company(companyId, async (queries) => {
-    const user = await queries.selectFrom('users').select(readable).where('company_id', '=', companyId).where('user_id', '=', userId)
-      .executeTakeFirstOrThrow()
-    await note(queries, await update(queries, user, { passwordHash }, signature.at), 'password.changed', {}, signature)
+    const row = await setPassword(queries, { companyId, userId }, passwordHash, signature.at)
+    await note(queries, row, 'password.changed', {}, signature)
   })
+}
+
+/** Sets a password, in a transaction of the caller, who notes it. */
+export async function setPassword (
+  queries: CompanyQueries,
+  { companyId, userId }: UserRef,
+  passwordHash: string,
+  at: Date
+): Promise<UserRow> {
+  const user = await queries.selectFrom('users').select(readable).where('company_id', '=', companyId).where('user_id', '=', userId)
+    .executeTakeFirstOrThrow()
+  return update(queries, user, { passwordHash }, at)
 }
 
 async function update (

@@ -2,7 +2,7 @@ import type { JsonObject } from '@dispatch/common'
 import { type Selectable, sql, type Transaction } from 'kysely'
 import type { AttemptOutcome, CallbackState, CallbackType } from '../../contract/callbacks.ts'
 import { columns, columnsOf } from '../db/columns.ts'
-import type { Database } from '../db/database.ts'
+import type { CompanyQueries, Database } from '../db/database.ts'
 import type { Tables } from '../db/schema.ts'
 import { addSeconds, type SqlTimestamp } from '../db/sql-timestamp.ts'
 import { type AuditStamp, noteAudit } from '../tenants/audit.ts'
@@ -61,6 +61,14 @@ export function callbackRow ({ companyId, dispatchId, type, url, data, now, due,
   }
 }
 
+/** The tables of callbacks and of the attempts at them. Their columns have the same names. */
+export type CallbackTables =
+  | { callbacks: 'callbacks', attempts: 'callback_attempts' }
+  | { callbacks: 'endpoint_callbacks', attempts: 'endpoint_attempts' }
+
+/** Callbacks to the addresses of dispatches, and to the company's own for warnings. */
+const ofDispatches: CallbackTables = { callbacks: 'callbacks', attempts: 'callback_attempts' }
+
 /** A callback that this process sends now; `tries` includes this one. */
 export type ClaimedCallback = {
   callbackId: string
@@ -70,6 +78,8 @@ export type ClaimedCallback = {
   body: string
   number: number
   tries: number
+  /** Of the request that asked for the dispatch, where it was traced. */
+  traceparent: string | null
 }
 
 /**
@@ -103,17 +113,23 @@ export async function claimCallback (
       ), attempt as (
         insert into callback_attempts (callback_id, number, company_id, at) select callback_id, attempts, company_id, ${now} from claimed
       )
-      select callback_id as "callbackId", company_id as "companyId", dispatch_id as "dispatchId", url, body, attempts as number, tries
+      select callback_id as "callbackId", company_id as "companyId", dispatch_id as "dispatchId", url, body, attempts as number, tries,
+        (select traceparent from steps where steps.dispatch_id = claimed.dispatch_id and position = 0) as traceparent
         from claimed`.execute(queries)
     return claimed
   })
 }
 
 /** Whether the company has callbacks that are due within so many seconds. */
-export async function hasDueCallbacks (database: Database, companyId: number, seconds: number): Promise<boolean> {
+export async function hasDueCallbacks (
+  database: Database,
+  companyId: number,
+  seconds: number,
+  { callbacks }: CallbackTables = ofDispatches
+): Promise<boolean> {
   return database.company(companyId, async (queries) => {
-    const due = await queries.selectFrom('callbacks').select('callback_id').where('company_id', '=', companyId).where('state', '=',
-      'pending').where('next_at', '<=', addSeconds(database.now, seconds)).limit(1).executeTakeFirst()
+    const { rows: [due] } = await sql`select from ${sql.table(callbacks)} where company_id = ${companyId} and state = 'pending'
+      and next_at <= ${addSeconds(database.now, seconds)} limit 1`.execute(queries)
     return due !== undefined
   })
 }
@@ -123,35 +139,41 @@ export type AttemptEnd =
   & { outcome: AttemptOutcome, status?: number, reason?: string, milliseconds: number }
   & ({ state: 'pending', after: number } | { state: Exclude<CallbackState, 'pending'> })
 
+/** An attempt at a callback. */
+export type AttemptRef = { companyId: number, callbackId: string, number: number }
+
 /** Records the outcome of an attempt. Where a newer attempt has begun, the callback keeps its state. */
-export async function settleCallback (
-  database: Database,
-  { companyId, callbackId, number }: Pick<ClaimedCallback, 'companyId' | 'callbackId' | 'number'>,
-  end: AttemptEnd
+export async function settleCallback (database: Database, attempt: AttemptRef, end: AttemptEnd): Promise<void> {
+  await database.company(attempt.companyId, (queries) => recordAttempt(queries, ofDispatches, attempt, { ...end, now: database.now }))
+}
+
+/** The same as {@link settleCallback}, in a transaction. */
+export async function recordAttempt (
+  queries: CompanyQueries,
+  { callbacks, attempts }: CallbackTables,
+  { companyId, callbackId, number }: AttemptRef,
+  { now, ...end }: AttemptEnd & { now: SqlTimestamp }
 ): Promise<void> {
-  await database.company(companyId, async (queries) => {
-    await queries.updateTable('callback_attempts').set({
-      outcome: end.outcome,
-      status: end.status ?? null,
-      reason: end.reason ?? null,
-      milliseconds: end.milliseconds
-    })
-      .where('company_id', '=', companyId).where('callback_id', '=', callbackId).where('number', '=', number).execute()
-    const newest = queries.updateTable('callbacks').set({
-      state: end.state,
-      next_at: end.state === 'pending' ? addSeconds(database.now, end.after) : null
-    })
-      .where('company_id', '=', companyId).where('callback_id', '=', callbackId)
-    // A delivery counts, even where it is known late.
-    await (end.outcome === 'delivered' ? newest : newest.where('attempts', '=', number).where('state', '=', 'pending')).execute()
-  })
+  await sql`update ${sql.table(attempts)} set outcome = ${end.outcome}, status = ${end.status ?? null}, reason = ${end.reason ?? null},
+    milliseconds = ${end.milliseconds} where company_id = ${companyId} and callback_id = ${callbackId} and number = ${number}`.execute(
+    queries
+  )
+  const nextAt = end.state === 'pending' ? addSeconds(now, end.after) : sql<Date | null>`null::timestamptz`
+  // A delivery counts, even where it is known late.
+  const newest = end.outcome === 'delivered' ? sql`` : sql` and attempts = ${number} and state = 'pending'`
+  await sql`update ${sql.table(callbacks)} set state = ${end.state}, next_at = ${nextAt}
+    where company_id = ${companyId} and callback_id = ${callbackId}${newest}`.execute(queries)
 }
 
 /** Companies with callbacks that have been due for so many seconds: their jobs may have been lost. */
-export async function listCompaniesDue ({ owner, now }: Database, seconds: number): Promise<number[]> {
-  const rows = await owner.selectFrom('callbacks').select('company_id').distinct().where('state', '=', 'pending').where('next_at', '<',
-    addSeconds(now, -seconds)).execute()
-  return rows.map((row) => row.company_id)
+export async function listCompaniesDue (
+  { owner, now }: Database,
+  seconds: number,
+  { callbacks }: CallbackTables = ofDispatches
+): Promise<number[]> {
+  const { rows } = await sql<{ companyId: number }>`select distinct company_id as "companyId" from ${sql.table(callbacks)}
+    where state = 'pending' and next_at < ${addSeconds(now, -seconds)}`.execute(owner)
+  return rows.map(({ companyId }) => companyId)
 }
 
 export type CallbackRow = Selectable<Tables['callbacks']>
@@ -185,27 +207,33 @@ export async function replayCallback (
   { seconds, ...signature }: AuditStamp & { seconds: number }
 ): Promise<CallbackRecord | 'under way' | 'forgotten' | undefined> {
   return database.company(companyId, async (queries) => {
-    const row = await queries.selectFrom('callbacks').select(columns.callbacks).where('company_id', '=', companyId).where('callback_id',
-      '=', callbackId)
-      .forUpdate().executeTakeFirst()
-    if (row === undefined) return undefined
-    if (row.body === null) return 'forgotten'
-    const busy = await queries.selectFrom('callback_attempts').select('number').where('company_id', '=', companyId).where('callback_id',
-      '=', callbackId)
-      .where('outcome', 'is', null).where('at', '>', addSeconds(database.now, -seconds)).limit(1).executeTakeFirst()
-    if (busy !== undefined) return 'under way'
-    const replayed = await queries.updateTable('callbacks').set({ state: 'pending', tries: 0, next_at: database.now }).where('company_id',
-      '=', companyId).where('callback_id', '=', callbackId)
-      .returning(columns.callbacks).executeTakeFirstOrThrow()
-    await noteAudit(queries, {
-      companyId,
-      action: 'callback.replayed',
-      object: { kind: 'callback', id: callbackId },
-      facts: { type: row.type },
-      ...signature
-    })
-    return (await withAttempts(queries, companyId, [replayed]))[0]
+    const made = await makeDue(queries, ofDispatches, { companyId, callbackId }, { seconds, now: database.now, ...signature })
+    if (made !== 'due') return made
+    const row = await queries.selectFrom('callbacks').select(columns.callbacks).where('company_id', '=', companyId)
+      .where('callback_id', '=', callbackId).executeTakeFirstOrThrow()
+    return (await withAttempts(queries, companyId, [row]))[0]
   })
+}
+
+/** Makes a callback due at once in a transaction, as {@link replayCallback}. */
+export async function makeDue (
+  queries: CompanyQueries,
+  { callbacks, attempts }: CallbackTables,
+  { companyId, callbackId }: Omit<AttemptRef, 'number'>,
+  { seconds, now, ...signature }: AuditStamp & { seconds: number, now: SqlTimestamp }
+): Promise<'due' | 'under way' | 'forgotten' | undefined> {
+  const one = sql`company_id = ${companyId} and callback_id = ${callbackId}`
+  const { rows: [row] } = await sql<{ type: CallbackType, forgotten: boolean }>`
+    select type, body is null as forgotten from ${sql.table(callbacks)} where ${one} for update`.execute(queries)
+  if (row === undefined) return undefined
+  if (row.forgotten) return 'forgotten'
+  const { rows: busy } = await sql`select from ${sql.table(attempts)} where ${one} and outcome is null
+    and at > ${addSeconds(now, -seconds)} limit 1`.execute(queries)
+  if (busy.length > 0) return 'under way'
+  await sql`update ${sql.table(callbacks)} set state = 'pending', tries = 0, next_at = ${now} where ${one}`.execute(queries)
+  const object = { kind: 'callback', id: callbackId }
+  await noteAudit(queries, { companyId, action: 'callback.replayed', object, facts: { type: row.type }, ...signature })
+  return 'due'
 }
 
 async function withAttempts (queries: Transaction<Tables>, companyId: number, rows: readonly CallbackRow[]): Promise<CallbackRecord[]> {

@@ -1,7 +1,8 @@
 import type { JsonObject } from '@dispatch/common'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Database } from '../db/database.ts'
 import { callbackRow } from './callbacks.ts'
+import { type EndpointEvent, insertFor } from './endpoint-callbacks.ts'
 
 /** Companies whose free credits fell below their threshold, and that were not warned yet. */
 export async function listDueCreditWarnings ({ owner }: Database, limit: number): Promise<number[]> {
@@ -10,47 +11,51 @@ export async function listDueCreditWarnings ({ owner }: Database, limit: number)
   return rows.map((row) => row.company_id)
 }
 
+/** The ids of what was recorded for a warning. */
+export type RecordedWarning = { callbackId: string | null, endpointCallbackIds: string[] }
+
 /**
- * Records the callback that warns a company of low credits, where a warning is due and the company wants it. The same statement records
- * that it was warned, so that no dispatch waits for several messages. Answers the id of the callback. `now` and `newId` are for the
- * callback.
+ * Records the callbacks that warn a company of low credits, where a warning is due: to its address for warnings, and to its endpoints that
+ * want it. The same statement records that it was warned, so that no dispatch waits for several messages. `now` and `newId` are for the
+ * callbacks.
  */
 export async function recordCreditWarning (
   { owner, now: due }: Database,
   companyId: number,
   { now, newId }: { now: Date, newId: () => string }
-): Promise<string | undefined> {
+): Promise<RecordedWarning> {
+  const nothing: RecordedWarning = { callbackId: null, endpointCallbackIds: [] }
   const company = await owner.selectFrom('companies').innerJoin('credits', 'credits.company_id', 'companies.company_id')
-    .select(['notify_url', 'balance', 'held', 'low_credit', 'warnings']).where('companies.company_id', '=', companyId).where('warning', '=',
-      'due').executeTakeFirst()
-  if (company === undefined) return undefined
+    .select(['notify_url', 'balance', 'held', 'low_credit', 'warnings'])
+    .select(sql<string[]>`array(select endpoint_id from callback_endpoints as endpoint where endpoint.company_id = ${companyId}
+      and enabled and removed_at is null and (types is null or ${type} = any (types)))`.as('endpointIds'))
+    .where('companies.company_id', '=', companyId).where('warning', '=', 'due').executeTakeFirst()
+  if (company === undefined) return nothing
   const sequence = company.warnings + 1
-  const told = sql`update credits set warning = 'told', warnings = ${sequence} where company_id = ${companyId} and warning = 'due'
-    and warnings = ${company.warnings}`
-  if (company.notify_url === null) {
-    await told.execute(owner)
-    return undefined
-  }
   const data: JsonObject = {
     companyId,
     balance: Number(company.balance),
     held: Number(company.held),
     lowCredit: Number(company.low_credit)
   }
-  const row = callbackRow({
-    companyId,
-    dispatchId: null,
-    type: 'company.credits_low',
-    sequence,
-    url: company.notify_url,
-    data,
-    now,
-    due,
-    newId
-  })
-  const { rows: [callback] } = await sql<{ callbackId: string }>`
-    with told as (${told} returning 1)
-    insert into callbacks (${sql.join(Object.keys(row).map((column) => sql.ref(column)))}) select ${sql.join(Object.values(row))} from told
-      returning callback_id as "callbackId"`.execute(owner)
-  return callback?.callbackId
+  const event: EndpointEvent = { companyId, dispatchId: null, type, data, now, due, newId }
+  const told = sql`exists (select from told)`
+  const { rows: [recorded = nothing] } = await sql<RecordedWarning>`
+    with told as (
+      update credits set warning = 'told', warnings = ${sequence} where company_id = ${companyId} and warning = 'due'
+        and warnings = ${company.warnings} returning 1
+    ), to_address as (${
+    company.notify_url === null
+      ? sql`select null::uuid as "callbackId" where false`
+      : insertRow(callbackRow({ ...event, sequence, url: company.notify_url }), told)
+  }), to_endpoints as (${insertFor(company.endpointIds, { ...event, sequence: sql<number>`${sequence}::integer` }, told)})
+    select (select "callbackId" from to_address), array(select "callbackId" from to_endpoints) as "endpointCallbackIds"`.execute(owner)
+  return recorded
+}
+
+const type = 'company.credits_low'
+
+function insertRow (row: ReturnType<typeof callbackRow>, condition: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`insert into callbacks (${sql.join(Object.keys(row).map((column) => sql.ref(column)))})
+    select ${sql.join(Object.values(row))} where ${condition} returning callback_id as "callbackId"`
 }

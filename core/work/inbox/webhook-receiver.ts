@@ -2,6 +2,7 @@ import { isUuid, type JsonObject } from '@dispatch/common'
 import type { Envelope, Keyring } from '../../access/keyring.ts'
 import { type EventService, isEventService } from '../../contract/delivery.ts'
 import { observe } from '../../contract/observations.ts'
+import { within } from '../../contract/spans.ts'
 import type { Log } from '../../host/call/log.ts'
 import type { Host } from '../../host/host.ts'
 import type { InstalledProvider } from '../../host/load/load.ts'
@@ -68,21 +69,23 @@ export function createWebhookReceiver ({ host, webhookVerifier, inbox, keyring, 
     else refuse(posted, 'too_many_waiting')
   }
 
-  return {
-    async receive (posted) {
-      const { service, delivery } = posted
-      const provider = host.find(posted.provider)
-      const webhook = isEventService(service) ? provider?.manifest.webhooks?.[service] : undefined
-      if (provider === undefined || webhook === undefined || !isEventService(service)) refuse(posted, 'unknown_address')
-      else if (delivery === undefined) refuse(posted, 'unreadable')
-      else {
-        await keep(posted, { provider, service, account: posted.account, delivery, receivedAt: now() }, webhook)
-          .catch((error: unknown) =>
-            log.error({ err: error, service, provider: provider.code }, 'an event could be kept neither in the database nor on the disk')
-          )
-      }
-      return webhook?.acknowledge ?? nothing
+  async function receive (posted: PostedWebhook): Promise<string | JsonObject> {
+    const { service, delivery } = posted
+    const provider = host.find(posted.provider)
+    const webhook = isEventService(service) ? provider?.manifest.webhooks?.[service] : undefined
+    if (provider === undefined || webhook === undefined || !isEventService(service)) refuse(posted, 'unknown_address')
+    else if (delivery === undefined) refuse(posted, 'unreadable')
+    else {
+      await keep(posted, { provider, service, account: posted.account, delivery, receivedAt: now() }, webhook)
+        .catch((error: unknown) =>
+          log.error({ err: error, service, provider: provider.code }, 'an event could be kept neither in the database nor on the disk')
+        )
     }
+    return webhook?.acknowledge ?? nothing
+  }
+
+  return {
+    receive: (posted) => within('webhook', {}, () => receive(posted))
   }
 }
 

@@ -1,10 +1,11 @@
-import { createHmac, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import type { Keyring } from '../../access/keyring.ts'
 import type { CallbackSecrets, NewCallbackSecret } from '../../contract/callbacks.ts'
 import type { Database } from '../../store/db/database.ts'
 import type { AuditAuthor } from '../../store/tenants/audit.ts'
 import { addFirstCallbackSecret, type CallbackSecretRow, type NewCallbackSecretRow, readCallbackSecrets,
   rotateCallbackSecret } from '../../store/tenants/callback-secrets.ts'
+import { overlap, secretLength, secretText, signedHeaders } from './signatures.ts'
 
 /** The secrets that a company's callbacks are signed with. */
 export type CallbackSigning = {
@@ -18,13 +19,6 @@ export type CallbackSigning = {
   /** Makes a new secret, which is shown only here. The one before stays valid for a day. */
   rotate: (author: AuditAuthor) => Promise<NewCallbackSecret>
 }
-
-/** Milliseconds for which a replaced secret still signs. */
-const overlap = 24 * 3600 * 1000
-/** Bytes; Standard Webhooks asks for 24 to 64. */
-const secretLength = 32
-/** The most signatures of one message, the newest first. */
-const mostSignatures = 5
 
 type Options = { database: Database, keyring: Keyring, now: () => Date, newId: () => string }
 
@@ -46,12 +40,8 @@ export function createCallbackSigning ({ database, keyring, now, newId }: Option
 
   return {
     async sign (companyId, { id, body }) {
-      const timestamp = String(Math.floor(now().getTime() / 1000))
-      const secrets = (await valid(companyId)).slice(0, mostSignatures)
-      const signatures = secrets.map(({ secret_id: secretId, sealed }) =>
-        signature(keyring.open(sealed, contextOf(companyId, secretId)), `${id}.${timestamp}.${body}`)
-      )
-      return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') }
+      const keys = (await valid(companyId)).map(({ secret_id: secretId, sealed }) => keyring.open(sealed, contextOf(companyId, secretId)))
+      return signedHeaders(keys, { id, body, now: now() })
     },
 
     async list (companyId) {
@@ -71,16 +61,12 @@ export function createCallbackSigning ({ database, keyring, now, newId }: Option
       const { key, stored } = make(companyId, { userId, ...(impersonatorId === undefined ? {} : { impersonatorId }) })
       const replaced = await rotateCallbackSecret(database, companyId, stored, { author, at: time, previousUntil })
       return {
-        secret: `whsec_${key.toString('base64')}`,
+        secret: secretText(key),
         createdAt: time.toISOString(),
         previousUntil: replaced ? previousUntil.toISOString() : null
       }
     }
   }
-}
-
-function signature (key: Uint8Array, text: string): string {
-  return `v1,${createHmac('sha256', key).update(text).digest('base64')}`
 }
 
 function contextOf (companyId: number, secretId: string): string {

@@ -1,7 +1,7 @@
 import type { Database } from '../../store/db/database.ts'
 import { listDueCreditWarnings, recordCreditWarning } from '../../store/vendor/credit-warnings.ts'
 import type { Queue } from '../queue/queue.ts'
-import { callbackJob } from './callbacks.ts'
+import { callbackJob } from './delivery.ts'
 
 /** The most companies that one sweep warns. */
 const most = 100
@@ -11,8 +11,11 @@ type Options = { database: Database, queue: Pick<Queue, 'send'>, now: () => Date
 /** Warns companies whose credits have become low, once each time, in whichever process comes first. */
 export async function sendCreditWarnings ({ database, queue, now, newId }: Options): Promise<void> {
   for (const companyId of await listDueCreditWarnings(database, most)) {
-    const callbackId = await recordCreditWarning(database, companyId, { now: now(), newId })
-    // If this job is lost, the sweep of callbacks finds the warning and queues it again.
-    if (callbackId !== undefined) await queue.send('callback', [callbackJob(companyId, callbackId)])
+    const { callbackId, endpointCallbackIds } = await recordCreditWarning(database, companyId, { now: now(), newId })
+    // If a job is lost, the sweep of callbacks finds the warning and queues it again.
+    await queue.send('callback', [
+      ...(callbackId === null ? [] : [callbackJob(companyId, callbackId)]),
+      ...endpointCallbackIds.map((id) => callbackJob(companyId, id, 'endpoints'))
+    ])
   }
 }

@@ -1,14 +1,16 @@
-import { sinceOf } from '../../contract/callbacks.ts'
+import { type CallbackType, sinceOf } from '../../contract/callbacks.ts'
 import { isSince, usualVersion } from '../../contract/versions.ts'
 import type { Outbox } from '../../pipeline/dependencies.ts'
 import { type DocumentUrl, viewOf } from '../../pipeline/respond/result.ts'
-import type { Database } from '../../store/db/database.ts'
-import { readDispatch } from '../../store/dispatch/dispatch-views.ts'
+import type { Database, OwnerQueries } from '../../store/db/database.ts'
+import { readToldDispatch, type ToldDispatch } from '../../store/dispatch/dispatch-views.ts'
 import { noteCallback } from '../../store/vendor/callbacks.ts'
+import { noteEndpointCallbacks } from '../../store/vendor/endpoint-callbacks.ts'
 import type { Queue } from '../queue/queue.ts'
 import { enqueueCallback } from './callbacks.ts'
+import { callbackJob } from './delivery.ts'
 
-/** Records callbacks, each with the dispatch as it is at the event. */
+/** Records callbacks, each with the dispatch as it is at the event: to the address of the dispatch, and to the company's endpoints. */
 export function createOutbox ({ database, queue, documentUrl, newId, now }: {
   database: Database
   queue: Queue
@@ -17,21 +19,23 @@ export function createOutbox ({ database, queue, documentUrl, newId, now }: {
   now: () => Date
 }): Outbox {
   const enqueue = enqueueCallback(queue)
+
+  async function tell (queries: OwnerQueries, type: CallbackType, { record, endpointIds }: ToldDispatch): Promise<void> {
+    const { company_id: companyId, dispatch_id: dispatchId, callback_url: url } = record
+    const version = record.api_version ?? usualVersion
+    if (!isSince(sinceOf(type), version)) return
+    const data = viewOf(record, documentUrl, version)
+    const event = { companyId, dispatchId, type, data, now: now(), due: database.now, newId }
+    if (url !== null) await noteCallback(queries, { ...event, url }, enqueue)
+    if (endpointIds.length === 0) return
+    const callbackIds = await noteEndpointCallbacks(queries, endpointIds, event)
+    await queue.send('callback', callbackIds.map((callbackId) => callbackJob(companyId, callbackId, 'endpoints')), queries)
+  }
+
   return {
     async enqueue (queries, { companyId, dispatchId }, type) {
-      const record = await readDispatch(queries, companyId, dispatchId)
-      const version = record?.api_version ?? usualVersion
-      if (record?.callback_url == null || !isSince(sinceOf(type), version)) return
-      await noteCallback(queries, {
-        companyId,
-        dispatchId,
-        type,
-        url: record.callback_url,
-        data: viewOf(record, documentUrl, version),
-        now: now(),
-        due: database.now,
-        newId
-      }, enqueue)
+      const told = await readToldDispatch(queries, companyId, dispatchId, type)
+      if (told !== undefined) await tell(queries, type, told)
     }
   }
 }

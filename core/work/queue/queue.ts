@@ -20,8 +20,8 @@ export type JobPayloads = {
   deferred: { companyId: number, dispatchId: string, stepId: string }
   /** Finds steps whose status is to be asked, and events and callbacks whose jobs were lost. */
   sweep: Record<string, never>
-  /** Delivers one of the company's callbacks that are due. */
-  callback: { companyId: number }
+  /** Delivers one of the company's callbacks that are due: to the address of a dispatch, or to an endpoint. */
+  callback: { companyId: number, endpoints?: boolean }
   /** Deletes what has been kept for long enough. */
   retention: Record<string, never>
 }

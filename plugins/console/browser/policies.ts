@@ -1,7 +1,9 @@
-/** Nothing comes from another host, no script runs, and no page is framed. */
+/** Nothing comes from another host, no text becomes markup or script, and no page is framed. */
 const closed = [
   'default-src \'none\'',
   'style-src \'self\'',
+  'script-src \'self\'',
+  'connect-src \'self\'',
   'img-src data:',
   'form-action \'self\'',
   'base-uri \'none\'',

@@ -13,6 +13,8 @@ export type FieldSchema = {
   maxLength?: number
   default?: Json
   'x-secret'?: true
+  /** The title and the description in other languages. */
+  'x-texts'?: Readonly<Record<string, { title?: string, description?: string }>>
   /** A list of flat objects that stands in the form line by line. */
   'x-rows'?: true
 }

@@ -31,7 +31,7 @@ export function fieldsOf (
       const own = problems.filter((problem) => problem.path === path || problem.path.startsWith(`${path}/`))
       const field = {
         name: `${place.name}${name}`,
-        label: schema.title ?? name,
+        label: textsOf(words, schema).title ?? name,
         help: helpOf(words, schema),
         ...isRequired(name) ? {} : { note: words.optional },
         wrong: own.map(({ message }) => message)
@@ -41,9 +41,15 @@ export function fieldsOf (
   }`
 }
 
+/** What a schema says of itself, in the language of the reader where it has one. */
+function textsOf ({ code }: Words, { title, description, 'x-texts': texts = {} }: FieldSchema): { title?: string, description?: string } {
+  return { ...title === undefined ? {} : { title }, ...description === undefined ? {} : { description }, ...texts[code] }
+}
+
 function helpOf (words: Words, schema: FieldSchema): string | undefined {
   const form = { texts: words.onePerLine, json: words.asJson }[kindOf(schema) as 'texts' | 'json'] as string | undefined
-  const description = schema.description === undefined ? undefined : sentence(schema.description)
+  const { description: told } = textsOf(words, schema)
+  const description = told === undefined ? undefined : sentence(told)
   return form === undefined ? description : `${description ?? ''} ${form}`.trim()
 }
 

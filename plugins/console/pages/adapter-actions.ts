@@ -1,10 +1,13 @@
 import { type Html, html } from '../../html.ts'
 import { radioField } from '../form/fields.ts'
 import { fill, type Words } from '../language/language.ts'
-import type { AdapterDetail, CompanyView } from '../session/api.ts'
+import { type AdapterDetail, type CompanyView, withQuery } from '../session/api.ts'
 
 type Version = AdapterDetail['versions'][number]
-type Shown = { companies: readonly CompanyView[], /** The version that a person has chosen from the list. */ version: string | undefined }
+/** A page of the companies. */
+export type Companies = { data: CompanyView[], nextCursor: string | null }
+
+type Shown = { companies: Companies, /** The version that a person has chosen from the list. */ version: string | undefined }
 
 /** What an operator can do with an adapter. */
 export function actionSections (words: Words, adapter: AdapterDetail, { companies, version }: Shown): Html {
@@ -70,7 +73,7 @@ function rollbackSection (words: Words, code: string, { now, previous }: { now: 
 <div class="actions"><button class="second">${fill(words.rollback, { version: previous })}</button></div></form></section>`
 }
 
-function offerSection (words: Words, { code, offer = 'all' }: AdapterDetail, companies: readonly CompanyView[]): Html {
+function offerSection (words: Words, { code, offer = 'all' }: AdapterDetail, { data: companies, nextCursor }: Companies): Html {
   const chosen = offer === 'all' ? [] : offer
   // What is offered to a company that does not stand in the list stays offered to it.
   const others = chosen.filter((id) => !companies.some((company) => company.id === id))
@@ -85,7 +88,11 @@ function offerSection (words: Words, { code, offer = 'all' }: AdapterDetail, com
       }><label for="company-${String(id)}">${name} <span class="quiet">${String(id)}</span></label></div>`
     )
   }${others.map((id) => html`<input type="hidden" name="company" value="${String(id)}">`)}</fieldset>
-<div class="actions"><button class="second">${words.save}</button></div></form></section>`
+<div class="actions"><button class="second">${words.save}</button></div></form>${
+    nextCursor === null
+      ? html``
+      : html`<hr><p><a href="${withQuery(`/console/marketplace/${code}`, { companies: nextCursor })}" rel="next">${words.offerMore}</a></p>`
+  }</section>`
 }
 
 function enabledSection (words: Words, code: string, isEnabled: boolean): Html {

@@ -2,9 +2,9 @@ import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { settingsFields } from '../form/settings.ts'
 import { fill, wordFor, type Words } from '../language/language.ts'
-import { type AdapterDetail, ApiRefused, type CompanyView, type Refusal } from '../session/api.ts'
+import { type AdapterDetail, ApiRefused, type Refusal, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
-import { actionSections } from './adapter-actions.ts'
+import { actionSections, type Companies } from './adapter-actions.ts'
 import { badge, notice, page, sentences, table, time } from './layout.ts'
 
 type Named = { Params: { code: string } }
@@ -25,11 +25,12 @@ const actions = {
 export const adapterPages: FastifyPluginCallback = (app, _options, done) => {
   app.get<Named & { Querystring: Readonly<Record<string, unknown>> }>('/marketplace/:code', async (request, reply) => {
     const visit = visitOf(request)
-    const { done: word, version } = request.query
+    const { done: word, version, companies } = request.query
     const said = Object.entries(actions).find(([name]) => name === word)?.[1].said
     return reply.page(await view(visit, request.params.code, {
       said: said === undefined ? html`` : notice('good', html`<p>${visit.words[said]}</p>`),
-      version: typeof version === 'string' ? version : undefined
+      version: typeof version === 'string' ? version : undefined,
+      after: typeof companies === 'string' ? companies : ''
     }))
   })
 
@@ -63,13 +64,16 @@ function refused (visit: Visit, refusal: Refusal, { code, version }: { code: str
   return view(visit, code, { said, version })
 }
 
-async function view (visit: Visit, code: string, { said, version }: { said: Html, version: string | undefined }): Promise<Html> {
+/** `after`: the company after which the list of those begins to which it can be offered. */
+type Shown = { said: Html, version: string | undefined, after?: string }
+
+async function view (visit: Visit, code: string, { said, version, after = '' }: Shown): Promise<Html> {
   const { words, api, actor: { role } } = visit
   const path = `/api/v1/marketplace/${encodeURIComponent(code)}`
   const isOperator = role === 'operator'
   const [adapter, companies] = await Promise.all([
     api.read<AdapterDetail>(path),
-    isOperator ? api.read<{ data: CompanyView[] }>('/api/v1/companies?limit=100').then(({ data }) => data) : []
+    isOperator ? api.read<Companies>(withQuery('/api/v1/companies', { limit: '100', cursor: after })) : { data: [], nextCursor: null }
   ])
   const main = html`${said}${about(words, adapter, role)}${isOperator ? actionSections(words, adapter, { companies, version }) : html``}${
     versions(words, adapter, isOperator)

@@ -1,13 +1,13 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { textField } from '../form/fields.ts'
+import { type Query, readFilter } from '../form/filter.ts'
 import { fill, type Words } from '../language/language.ts'
 import { type AuditView, withQuery } from '../session/api.ts'
 import { visitOf } from '../session/visit.ts'
 import { type Columns, mostRows, sendCsv } from './export.ts'
 import { notice, page, sentences, table, time } from './layout.ts'
 
-type Query = Readonly<Record<string, unknown>>
 type Filter = Readonly<Record<typeof fields[number], string>>
 
 const fields = ['companyId', 'object', 'userId', 'action', 'from', 'to', 'cursor'] as const
@@ -28,7 +28,7 @@ export const auditPage: FastifyPluginCallback = (app, _options, done) => {
   app.get<{ Querystring: Query }>('/audit', async (request, reply) => {
     const visit = visitOf(request)
     const { words, api, actor: { role } } = visit
-    const filter = filterOf(request.query)
+    const filter = readFilter(request.query, fields)
     const answer = await api.send<{ data: AuditView[], nextCursor: string | null }>('GET',
       withQuery('/api/v1/audit', { ...filter, limit: '50' }))
     const main = html`<section aria-label="${words.filter}">${form(words, filter, role === 'operator')}</section>
@@ -40,17 +40,14 @@ ${
     return reply.code(answer.ok ? 200 : answer.status).page(page(visit, { title: words.audit, section: 'company', main }))
   })
 
-  app.get<{ Querystring: Query }>('/audit.csv',
-    async (request, reply) =>
-      sendCsv<AuditView>(visitOf(request), reply, { name: 'audit', path: '/api/v1/audit', filter: filterOf(request.query), columns }))
+  app.get<{ Querystring: Query }>('/audit.csv', async (request, reply) =>
+    sendCsv<AuditView>(visitOf(request), reply, {
+      name: 'audit',
+      path: '/api/v1/audit',
+      filter: readFilter(request.query, fields),
+      columns
+    }))
   done()
-}
-
-function filterOf (query: Query): Filter {
-  return Object.fromEntries(fields.map((name) => {
-    const value = query[name]
-    return [name, typeof value === 'string' ? value.trim() : '']
-  })) as Filter
 }
 
 function form (words: Words, filter: Filter, ofAnyCompany: boolean): Html {

@@ -4,11 +4,15 @@ import type { CallbackView } from '../session/api.ts'
 import type { Visit } from '../session/visit.ts'
 import { badge, time } from './layout.ts'
 
-/** Callbacks with their attempts. An admin sends one again by a form to its id below `path`. */
-export function callbackList ({ words, actor }: Visit, callbacks: readonly CallbackView[], path: string): Html {
+/**
+ * Callbacks with their attempts. An admin sends one again by a form to its id below `path`. `linked`: each leads to its dispatch.
+ */
+export function callbackList ({ words, actor }: Visit, callbacks: readonly CallbackView[], path: string, linked?: 'linked'): Html {
   return html`<ul class="list">${
-    callbacks.map(({ id, type, receiver, state, attempts, createdAt }) =>
-      html`<li><span>${type}</span> <span class="quiet">${receiver}</span> ${badge(words, 'state', state)} <details><summary>${
+    callbacks.map(({ id, dispatchId, type, receiver, state, attempts, createdAt }) =>
+      html`<li><span>${
+        linked === undefined || dispatchId === undefined ? type : html`<a href="/console/dispatches/${dispatchId}">${type}</a>`
+      }</span> <span class="quiet">${receiver}</span> ${badge(words, 'state', state)} <details><summary>${
         fill(words.attempts, { n: attempts.length })
       }</summary><ol>${
         attempts.map((attempt) =>

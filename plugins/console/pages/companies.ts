@@ -1,12 +1,13 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { onceField, onceIn, textField } from '../form/fields.ts'
-import { fill, type Words } from '../language/language.ts'
-import { ApiRefused, type CompanyView, type ErrorBody, withQuery } from '../session/api.ts'
+import { fill, wordFor, type Words } from '../language/language.ts'
+import { ApiRefused, type CompanyView, type ErrorBody, type UserView, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { notice, page, sentences, table, time } from './layout.ts'
 
 type Named = { Params: { id: string } }
+type Page<Item> = { data: Item[], nextCursor: string | null }
 type Typed = { body: URLSearchParams, error: ErrorBody }
 
 /** The companies of the platform, for operators: to create, to credit, to disable. */
@@ -30,8 +31,12 @@ export const companiesPages: FastifyPluginCallback = (app, _options, done) => {
   app.get<Named & { Querystring: Readonly<Record<string, unknown>> }>('/companies/:id', async (request, reply) => {
     const { params: { id }, query } = request
     const { words } = visitOf(request)
-    const said = query['created'] === undefined ? query['saved'] === undefined ? undefined : words.companySaved : words.companyCreated
-    return reply.page(await view(visitOf(request), id, { said: said === undefined ? html`` : notice('good', html`<p>${said}</p>`) }))
+    const created = html`<p>${words.companyCreated}</p><p><a href="/console/companies/${id}/setup">${words.setup}</a></p>`
+    const said = query['created'] !== undefined ? created : query['saved'] !== undefined ? html`<p>${words.companySaved}</p>` : undefined
+    return reply.page(await view(visitOf(request), id, {
+      said: said === undefined ? html`` : notice('good', said),
+      cursor: typeof query['cursor'] === 'string' ? query['cursor'] : ''
+    }))
   })
 
   const changes = {
@@ -97,7 +102,11 @@ function wrongOf (typed: Typed | undefined, path: string): string[] {
   return (typed?.error.details ?? []).filter((detail) => detail.path === path).map(({ message }) => message)
 }
 
-async function view (visit: Visit, id: string, { said, typed }: { said: Html, typed?: Typed }): Promise<Html> {
+async function view (
+  visit: Visit,
+  id: string,
+  { said, typed, cursor = '' }: { said: Html, typed?: Typed, cursor?: string }
+): Promise<Html> {
   const { words, api } = visit
   const company = await api.read<CompanyView>(`/api/v1/companies/${encodeURIComponent(id)}`)
   const main = html`${said}<section aria-labelledby="about"><h2 id="about">${words.summary}${
@@ -109,10 +118,27 @@ async function view (visit: Visit, id: string, { said, typed }: { said: Html, ty
   }</dd>
 <dt>${words.addresses}</dt><dd>${company.addresses.length === 0 ? words.addressesAll : company.addresses.join(', ')}</dd>
 <dt>${words.created}</dt><dd>${time(company.createdAt)}</dd></dl><hr>
-<p><a href="${withQuery('/console/audit', { companyId: String(company.id) })}">${words.audit}</a></p></section>${
-    sections(words, company, typed)
-  }`
+<p><a href="/console/companies/${String(company.id)}/setup">${words.setup}</a> · <a href="${
+    withQuery('/console/audit', { companyId: String(company.id) })
+  }">${words.audit}</a></p></section>${
+    users(words, company,
+      await api.read<Page<UserView>>(withQuery(`/api/v1/companies/${encodeURIComponent(id)}/users`, { limit: '50', cursor })))
+  }${sections(words, company, typed)}`
   return page({ ...visit, path: `/console/companies/${String(company.id)}` }, { title: company.name, section: 'companies', main })
+}
+
+function users (words: Words, { id }: CompanyView, { data, nextCursor }: Page<UserView>): Html {
+  const at = `/console/companies/${String(id)}`
+  const rows = data.map((user) =>
+    html`<tr><th scope="row"><a href="${at}/users/${String(user.id)}">${user.email}</a>${
+      user.disabled ? html` <span class="badge warn">${words.disabled}</span>` : html``
+    }</th><td>${wordFor(words, 'role', user.role)}</td><td>${time(user.createdAt)}</td></tr>\n`
+  )
+  return html`<section aria-labelledby="users"><h2 id="users">${words.users}</h2>${
+    table(words.users, [words.email, words.role, words.created], rows)
+  }${
+    nextCursor === null ? html`` : html`<hr><p><a href="${withQuery(at, { cursor: nextCursor })}" rel="next">${words.more}</a></p>`
+  }</section>`
 }
 
 function sections (words: Words, { id, name, disabled }: CompanyView, typed: Typed | undefined): Html {

@@ -49,6 +49,7 @@ function settingsIn (body: URLSearchParams): object {
     addresses: textOf('addresses').split(/\s+/).filter((address) => address !== ''),
     notifyUrl: textOf('notifyUrl') === '' ? null : textOf('notifyUrl'),
     lowCredit: lowCredit === '' ? null : /^\d{1,15}$/.test(lowCredit) ? Number(lowCredit) : lowCredit,
+    requireSecondFactor: body.get('requireSecondFactor') === 'true',
     force: body.get('force') === 'true'
   }
 }
@@ -63,19 +64,23 @@ async function view (visit: Visit, { said = html``, user, settings, cursor = '' 
     nextCursor === null
       ? html``
       : html`<hr><p><a href="${withQuery('/console/company', { cursor: nextCursor })}" rel="next">${words.more}</a></p>`
-  }</section>${newUser(visit, user)}${settingsSection(words, stored, settings)}
+  }<hr><p><a href="/console/company/invitations">${words.invitationNew}</a></p></section>${newUser(visit, user)}${
+    settingsSection(words, stored, settings)
+  }
+<section aria-labelledby="sign-on"><h2 id="sign-on">${words.signOn}</h2><p>${words.signOnAbout}</p>
+<p><a href="/console/company/single-sign-on">${words.signOnSettings}</a></p></section>
 <section aria-labelledby="audit"><h2 id="audit">${words.audit}</h2><p>${words.auditIntro}</p>
 <p><a href="/console/audit">${words.auditShow}</a></p></section>`
   return page({ ...visit, path: '/console/company' }, { title: stored.name, section: 'company', main })
 }
 
 function userTable (words: Words, users: readonly UserView[]): Html {
-  const rows = users.map(({ id, email, role, services, disabled, createdAt }) =>
+  const rows = users.map(({ id, email, role, services, disabled, secondFactor, createdAt }) =>
     html`<tr><th scope="row"><a href="/console/company/users/${String(id)}">${email}</a>${
       disabled ? html` <span class="badge warn">${words.disabled}</span>` : html``
-    }</th><td>${wordFor(words, 'role', role)}</td><td>${services.includes('*') ? words.allServices : services.join(', ')}</td><td>${
-      time(createdAt)
-    }</td></tr>\n`
+    }${secondFactor ? html` <span class="badge good">${words.factor}</span>` : html``}</th><td>${wordFor(words, 'role', role)}</td><td>${
+      services.includes('*') ? words.allServices : services.join(', ')
+    }</td><td>${time(createdAt)}</td></tr>\n`
   )
   return table(words.users, [words.email, words.role, words.services, words.created], rows)
 }
@@ -97,7 +102,11 @@ ${
 <div class="actions"><button>${words.userCreate}</button></div></form></section>`
 }
 
-function settingsSection (words: Words, { addresses, notifyUrl, lowCredit }: SettingsView, typed: Typed | undefined): Html {
+function settingsSection (
+  words: Words,
+  { addresses, notifyUrl, lowCredit, requireSecondFactor }: SettingsView,
+  typed: Typed | undefined
+): Html {
   const valueOf = (name: string, stored: string): string => typed?.body.get(name) ?? stored
   return html`<section aria-labelledby="settings"><h2 id="settings">${words.settings}</h2>${said(words, typed)}
 <form method="post" action="/console/company" novalidate>
@@ -128,6 +137,13 @@ ${
       type: 'url',
       value: valueOf('notifyUrl', notifyUrl ?? ''),
       wrong: wrongOf(typed, '/notifyUrl')
+    })
+  }${
+    checkField({
+      name: 'requireSecondFactor',
+      label: words.factorRequire,
+      help: words.factorRequireHelp,
+      checked: typed === undefined ? requireSecondFactor : typed.body.get('requireSecondFactor') === 'true'
     })
   }<div class="actions"><button>${words.save}</button></div></form></section>`
 }

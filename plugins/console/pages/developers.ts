@@ -81,11 +81,11 @@ async function view (visit: Visit, { said = html``, typed, query = {} }: Shown):
     role === 'admin' ? api.read<CallbackSecrets>('/api/v1/company/callback-secret') : { secrets: [] },
     role === 'member' ? none : api.read<List<CallbackView>>(withQuery('/api/v1/company/callbacks', { limit: '50', cursor: callbackCursor }))
   ])
-  const main = html`${said}${links(words)}
+  const main = html`${said}${links(words)}${role === 'member' ? html`` : requestsSection(words)}
 <section aria-labelledby="keys"><h2 id="keys">${words.keys}</h2><p>${words.keysIntro}</p>${keyTable(visit, keys.data, users.data)}${
     more(words, 'keys', keys.nextCursor)
   }</section>${keyCursor === '' ? keyForm(visit, keys.data[0]?.id ?? '', users.data, typed) : html``}${
-    role === 'admin' ? secretSection(words, secrets) : html``
+    role === 'admin' ? html`${endpointsSection(words)}${secretSection(words, secrets)}` : html``
   }${
     role === 'member' ?
       html`` :
@@ -110,6 +110,16 @@ function links (words: Words): Html {
 <li><a href="/openapi.json">${words.apiDocument}</a></li></ul><p>${words.apiDocumentIntro}</p>
 <pre>npx openapi-typescript openapi.json -o schema.ts
 npx @hey-api/openapi-ts -i openapi.json -o client</pre></section>`
+}
+
+function requestsSection (words: Words): Html {
+  return html`<section aria-labelledby="requests"><h2 id="requests">${words.requests}</h2><p>${words.requestsIntro}</p>
+<p><a class="button second" href="/console/developers/requests">${words.requestsSee}</a></p></section>`
+}
+
+function endpointsSection (words: Words): Html {
+  return html`<section aria-labelledby="endpoints"><h2 id="endpoints">${words.endpoints}</h2><p>${words.endpointsIntro}</p>
+<p><a class="button second" href="/console/developers/endpoints">${words.endpointsManage}</a></p></section>`
 }
 
 function secretSection (words: Words, secrets: CallbackSecrets['secrets']): Html {

@@ -2,10 +2,11 @@ import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { linesField, radioField, textField } from '../form/fields.ts'
 import { fill, wordFor, type Words } from '../language/language.ts'
-import { type ApiAnswer, type CallbackView, type DispatchView, type EventView, type Refusal } from '../session/api.ts'
+import { type ApiAnswer, type CallbackView, type DispatchView, type EventView, isUnderWay, type Refusal } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { callbackList } from './callbacks.ts'
 import { documentSections, shownOf } from './dispatch-document.ts'
+import { following } from './follow.ts'
 import { badge, notice, page, requestNumber, sentences, time } from './layout.ts'
 
 type Named = { Params: { id: string } }
@@ -80,7 +81,9 @@ async function show (visit: Visit, id: string, reply: FastifyReply, refused?: Ht
   ])
   const at = `/console/dispatches/${encodeURIComponent(id)}`
   const documents = shownOf(dispatch)
-  const main = html`${refused === undefined ? html`` : notice('bad', refused)}
+  const main = html`${refused === undefined ? html`` : notice('bad', refused)}${
+    isUnderWay(dispatch) ? following(words, { changes: `${at}/changes`, page: at }) : html``
+  }
 <section aria-labelledby="facts"><h2 id="facts">${words.summary}</h2>${factsOf(words, dispatch)}</section>
 ${dispatch.steps.map((step, index) => stepSection(words, step, index))}
 ${actions(visit, dispatch)}
@@ -106,7 +109,7 @@ function factsOf (words: Words, dispatch: DispatchView): Html {
   const metadata = Object.entries(dispatch.metadata).map(([name, value]) => html`<code>${name}</code> ${value}<br>`)
   return facts([
     [words.status,
-      html`${badge(words, 'status', dispatch.status)}${
+      html`<span role="status">${badge(words, 'status', dispatch.status)}</span>${
         dispatch.test === true ? html` <span class="badge">${words.testData}</span>` : html``
       }`],
     [words.recipient, dispatch.recipient],

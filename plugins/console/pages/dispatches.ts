@@ -1,13 +1,14 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { choiceField, textField } from '../form/fields.ts'
+import { type Query, readFilter, textOf } from '../form/filter.ts'
 import { fill, wordFor, type Words } from '../language/language.ts'
 import { type DispatchView, withQuery } from '../session/api.ts'
 import { visitOf } from '../session/visit.ts'
 import { type Columns, mostRows, sendCsv } from './export.ts'
+import { following } from './follow.ts'
 import { badge, notice, page, sentences, table, time } from './layout.ts'
 
-type Query = Readonly<Record<string, unknown>>
 export type Filter = Readonly<Record<typeof fields[number], string>>
 
 /** What the list is filtered by, as the API calls it. All of it stands in the address of the page. */
@@ -44,7 +45,11 @@ export const dispatchesPage: FastifyPluginCallback = (app, _options, done) => {
     const answer = await api.send<{ data: DispatchView[], nextCursor: string | null }>('GET', withQuery('/api/v1/dispatches', filter))
     const found = answer.ok ? list(words, answer.body, filter) : notice('bad', sentences(words, answer.error))
     const main = html`<section aria-label="${words.filter}">${form(words, filter, id)}</section>
-<section aria-label="${words.dispatches}">${found}</section>`
+${
+      filter.cursor === ''
+        ? following(words, { changes: '/console/dispatches/changes', page: withQuery('/console/dispatches', filter) })
+        : html``
+    }<section aria-label="${words.dispatches}">${found}</section>`
     return reply.code(answer.ok ? 200 : answer.status).page(page(visit, { title: words.dispatches, section: 'dispatches', main }))
   })
 
@@ -58,17 +63,13 @@ export const dispatchesPage: FastifyPluginCallback = (app, _options, done) => {
   done()
 }
 
-function textOf (value: unknown): string {
-  return typeof value === 'string' ? value.trim() : ''
-}
-
 function isId (text: string): boolean {
   return /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text)
 }
 
 /** The filter in the address of a page. */
 export function filterOf (query: Query): Filter {
-  return Object.fromEntries(fields.map((name) => [name, textOf(query[name])])) as Filter
+  return readFilter(query, fields)
 }
 
 function form (words: Words, filter: Filter, id: string): Html {

@@ -4,13 +4,15 @@ import type { ErrorBody } from '../session/api.ts'
 import type { Visit } from '../session/visit.ts'
 import { document, page, requestNumber, sentences } from './layout.ts'
 
-export type Failure = { status: number, error?: ErrorBody, foreign?: true, retryAfter?: number, requestId: string }
+export type Failure = { status: number, error?: ErrorBody, foreign?: true, otherIdentity?: true, retryAfter?: number, requestId: string }
 
 /** What stands in place of a page that cannot be shown. */
-export function errorPage (words: Words, visit: Visit | null, { status, error, foreign, requestId }: Failure): Html {
+export function errorPage (words: Words, visit: Visit | null, { status, error, foreign, otherIdentity, requestId }: Failure): Html {
   const main = html`${
     foreign === true
       ? html`<p>${words.foreignForm}</p>`
+      : otherIdentity === true
+      ? html`<p>${words.otherIdentity}</p>`
       : status === 404
       ? html`<p>${words.notFoundText}</p>`
       : error === undefined

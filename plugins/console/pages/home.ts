@@ -78,7 +78,7 @@ function linkTo ({ dispatchId, services, documentNumber, recipient }: DispatchVi
 function firstSteps (words: Words, { config, keys, any }: Facts): Html {
   const steps = [
     { words: words.stepChoose, href: '/console/providers', done: Object.keys(config.company.choices).length > 0 },
-    { words: words.stepSend, href: '/docs', done: any.length > 0 },
+    { words: words.stepSend, href: '/console/send', done: any.length > 0 },
     { words: words.stepKey, href: '/console/developers', done: keys.length > 0 }
   ]
   if (steps.every(({ done }) => done)) return html``

@@ -1,4 +1,5 @@
 import { type Html, html } from '../../html.ts'
+import { script } from '../browser/script.ts'
 import { stylesheet } from '../browser/stylesheet.ts'
 import { fill, wordFor, type Words } from '../language/language.ts'
 import type { Visit } from '../session/visit.ts'
@@ -23,10 +24,10 @@ export type Content = {
 
 /** A page for a person who has signed in. */
 export function page (visit: Visit, { title, section, main }: Content): Html {
-  const { words, actor: { email, role } } = visit
+  const { words, actor: { email, role, lacksSecondFactor } } = visit
   const entry = (name: NonNullable<Content['section']>, path: string): Html =>
     html`<a href="${path}"${name === section ? currentEntry : none}>${words[name]}</a>`
-  const header = html`<nav aria-label="${words.menu}">
+  const menu = html`<nav aria-label="${words.menu}">
 ${entry('home', '/console')}${entry('dispatches', '/console/dispatches')}${entry('send', '/console/send')}${
     entry('templates', '/console/templates')
   }${entry('providers', '/console/providers')}${role === 'member' ? none : entry('marketplace', '/console/marketplace')}${
@@ -34,19 +35,31 @@ ${entry('home', '/console')}${entry('dispatches', '/console/dispatches')}${entry
   }${role === 'admin' ? entry('company', '/console/company') : none}${
     role === 'operator' ? html`${entry('companies', '/console/companies')}${entry('operation', '/console/operation')}` : none
   }<a href="/docs">${words.documentation}</a>
-</nav>
+</nav>`
+  const header = html`${lacksSecondFactor === true ? none : menu}
 <div class="account"><a href="/console/sessions" title="${words.sessions}"${section === 'sessions' ? currentEntry : none}>${email}</a>
 <form method="post" action="/console/sign-out"><button class="plain">${words.signOut}</button></form></div>`
-  return document(words, { title, header, main, path: visit.path })
+  return document(words, { title, header, banner: banner(visit), main, path: visit.path })
+}
+
+/** Who acts as whom, with the button that ends it. */
+function banner ({ words, actor, acting }: Visit): Html {
+  if (acting === undefined) return none
+  return html`<div class="acting"><div class="bar"><p>${fill(words.actingAs, { own: acting.own.email, user: actor.email })} ${
+    time(acting.until.toISOString())
+  }</p><form method="post" action="/console/act/end"><button class="second">${words.actingEnd}</button></form></div></div>`
 }
 
 const none = html``
 const currentEntry = html` aria-current="page"`
 
 /** A page of the console, for anybody. */
-export function document (words: Words, { title, header = none, main, path }: {
+export function document (words: Words, { title, header = none, banner = none, head = none, main, path }: {
   title: string
   header?: Html
+  banner?: Html
+  /** More of the head. */
+  head?: Html | undefined
   main: Html
   /** Where a change of the language leads back to. */
   path: string
@@ -58,11 +71,12 @@ export function document (words: Words, { title, header = none, main, path }: {
 <meta name="viewport" content="width=device-width">
 <title>${title} · ${words.product}</title>
 <link rel="stylesheet" href="${stylesheet.path}">
-<link rel="icon" href="data:,">
+<link rel="icon" href="data:,">${head}
+<script type="module" src="${script.path}"></script>
 </head>
 <body>
 <a class="skip" href="#main">${words.skip}</a>
-<header><div class="bar"><a class="brand" href="/console">${words.product}</a>${header}</div></header>
+<header><div class="bar"><a class="brand" href="/console">${words.product}</a>${header}</div>${banner}</header>
 <main id="main" tabindex="-1">
 <h1>${title}</h1>
 ${main}

@@ -1,13 +1,19 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { fill, type Words } from '../language/language.ts'
-import type { ProcessView, ProviderView, QueueView } from '../session/api.ts'
+import { ApiRefused, type ProcessView, type ProviderView, type QueueView } from '../session/api.ts'
 import { visitOf } from '../session/visit.ts'
-import { page, table } from './layout.ts'
+import { notice, page, table } from './layout.ts'
 
 /** How the service does, for operators: the queue, its processes, and the providers that fail. */
 export const operationPage: FastifyPluginCallback = (app, _options, done) => {
-  app.get('/operation', async (request, reply) => {
+  app.post('/operation/release', async (request, reply) => {
+    const released = await visitOf(request).api.send<{ released: number }>('POST', '/api/v1/queue/release', {})
+    if (!released.ok) throw new ApiRefused(released)
+    return reply.redirect(`/console/operation?released=${String(released.body.released)}`, 303)
+  })
+
+  app.get<{ Querystring: { released?: unknown } }>('/operation', async (request, reply) => {
     const visit = visitOf(request)
     const { words, api } = visit
     const [queue, { data: processes }, { data: providers }] = await Promise.all([
@@ -15,10 +21,17 @@ export const operationPage: FastifyPluginCallback = (app, _options, done) => {
       api.read<{ data: ProcessView[] }>('/api/v1/providers/processes'),
       api.read<{ data: ProviderView[] }>('/api/v1/providers')
     ])
-    const main = html`${queueSection(words, queue)}${processSection(words, processes)}${failingSection(words, providers)}`
+    const main = html`${releasedSaid(words, request.query.released)}${queueSection(words, queue)}${processSection(words, processes)}${
+      failingSection(words, providers)
+    }`
     return reply.page(page(visit, { title: words.operation, section: 'operation', main }))
   })
   done()
+}
+
+function releasedSaid (words: Words, released: unknown): Html {
+  const count = typeof released === 'string' && /^\d{1,9}$/.test(released) ? released : undefined
+  return count === undefined ? html`` : notice('good', html`<p>${fill(words.releaseDone, { n: count })}</p>`)
 }
 
 function queueSection (words: Words, { dispatches: { queued, running, uncertain, triedAgain, oldest }, jobs }: QueueView): Html {
@@ -36,7 +49,10 @@ function queueSection (words: Words, { dispatches: { queued, running, uncertain,
   )
   const head = [words.job, words.jobReady, words.jobActive, words.jobLater, words.queueAgain, words.queueOldest]
   return html`<section aria-labelledby="queue"><h2 id="queue">${words.queue}</h2>
-<dl>${facts.map(([title, value]) => html`<dt>${title}</dt><dd>${value}</dd>`)}</dl>${
+<dl>${facts.map(([title, value]) => html`<dt>${title}</dt><dd>${value}</dd>`)}</dl>
+<p><a href="/console/operation/holds">${words.holdsAll}</a> · <a href="/console/operation/holds?uncertain=true">${words.holdsUncertain}</a></p>
+<form method="post" action="/console/operation/release"><p>${words.releaseIntro}</p>
+<div class="actions"><button class="second">${words.release}</button></div></form>${
     rows.length === 0 ? html`` : html`<h3>${words.jobs}</h3>${table(words.jobs, head, rows)}`
   }</section>`
 }

@@ -4,7 +4,7 @@ import { readSettings } from '../form/settings.ts'
 import { type DataForm, dataForm, fits } from '../form/simple.ts'
 import { type ProviderView, type TemplateDetail, withQuery } from '../session/api.ts'
 import type { Visit } from '../session/visit.ts'
-import { beginningOf, serviceForms } from './send-forms.ts'
+import { beginningOf, followingForms, followingOf, serviceForms } from './send-forms.ts'
 import { pretty } from './template.ts'
 
 /** What stands in the form. */
@@ -13,6 +13,11 @@ export type Draft = {
   service: string
   /** The fields of the service's object in the request. */
   fields: JsonObject
+  /** What follows in a chain: each service with the fields of its object. */
+  following: readonly Following[]
+  /** Lines of `name=value`. */
+  metadata: string
+  callbackUrl: string
   /** The template's data: an object, or the text that should be one. */
   data: JsonObject | string
   /** The form of the data; undefined: they stand as JSON. */
@@ -25,15 +30,24 @@ export type Draft = {
   providers: readonly string[]
 }
 
-type Begun = { template: string, service: string }
+export type Following = { service: string, fields: JsonObject }
+
+type Begun = { template: string, service: string, then?: readonly string[] }
 
 /** The form of a template as it begins: with the sample. Throws `ApiRefused`. */
-export async function beginDraft (visit: Visit, { template: id, service: asked }: Begun): Promise<Draft> {
+export async function beginDraft (visit: Visit, { template: id, service: asked, then = [] }: Begun): Promise<Draft> {
   const { template, service, providers } = await readParts(visit, { template: id, service: asked })
   const { sample, documentType } = template
   const form = formFor(template, sample)
   const fields = beginningOf(service, documentType)
-  return { template, service, providers, fields, data: sample, form, asked: 'form', provider: '', sandbox: false }
+  const following = known(then).map((name) => ({ service: name, fields: followingOf(name) }))
+  const nothing = { metadata: '', callbackUrl: '', provider: '', sandbox: false }
+  return { template, service, providers, fields, following, data: sample, form, asked: 'form', ...nothing }
+}
+
+/** The services that can follow in a chain, each of them once. */
+function known (names: readonly string[]): string[] {
+  return [...new Set(names)].filter((name) => Object.hasOwn(followingForms, name))
 }
 
 /** The form as it was sent. Throws `ApiRefused`. */
@@ -42,13 +56,19 @@ export async function readDraft (visit: Visit, body: URLSearchParams): Promise<D
   const parts = await readParts(visit, { template: textOf(':template'), service: textOf('of') })
   const { template, service } = parts
   const sent = dataForm(template.schema, template.sample)
-  const data = textOf(':as') === 'form' && sent !== undefined
+  const data = textOf(':written') === 'form' && sent !== undefined
     ? { ...objectIn(textOf(':rest')), ...readSettings(sent.form, body, 'data.') }
     : objectIn(textOf('json')) ?? textOf('json')
-  const asked = (body.get(':show') ?? textOf(':as')) === 'form' ? 'form' : 'json'
+  const asked = (body.get(':show') ?? textOf(':written')) === 'form' ? 'form' : 'json'
   return {
     ...parts,
     fields: readSettings(serviceForms[service] ?? {}, body, 'request.'),
+    following: known(body.getAll('then')).map((name) => ({
+      service: name,
+      fields: readSettings(followingForms[name] ?? {}, body, `then.${name}.`)
+    })),
+    metadata: textOf(':metadata'),
+    callbackUrl: textOf(':callbackUrl').trim(),
     data,
     form: asked === 'form' && typeof data === 'object' ? formFor(template, data) : undefined,
     asked,
@@ -90,17 +110,32 @@ export function restOf ({ form: { properties = {} } }: DataForm, data: JsonObjec
 }
 
 /** The address of the API for a draft, without and with its query. */
-export function addressOf ({ service, sandbox }: Draft, action: '' | '/validate' = ''): string {
-  return withQuery(`/api/${encodeURIComponent(service)}${action}`, { sandbox: sandbox ? 'true' : undefined })
+export function addressOf ({ service, following, sandbox, callbackUrl }: Draft, action: '' | '/validate' = ''): string {
+  const path = [service, ...following.map((next) => next.service)].map(encodeURIComponent).join('/')
+  // A callback tells of what nobody waits for.
+  const async = callbackUrl !== '' && action === '' ? 'true' : undefined
+  return withQuery(`/api/${path}${action}`, { sandbox: sandbox ? 'true' : undefined, async })
 }
 
 /** The body of the request. */
-export function requestOf ({ template: { id }, service, fields, data, provider }: Draft): JsonObject {
+export function requestOf ({ template: { id }, service, fields, following, data, provider, metadata, callbackUrl }: Draft): JsonObject {
   return {
     template: { id, data },
     ...Object.keys(fields).length === 0 ? {} : { [service]: fields },
-    ...provider === '' ? {} : { providerName: provider }
+    ...Object.fromEntries(following.map((next) => [next.service, next.fields])),
+    ...metadata.trim() === '' ? {} : { metadata: pairsIn(metadata) },
+    ...callbackUrl === '' ? {} : { callbackUrl },
+    ...provider === '' || following.length > 0 ? {} : { providerName: provider }
   }
+}
+
+/** The pairs in lines of `name=value`. */
+function pairsIn (text: string): JsonObject {
+  const lines = text.split('\n').map((line) => line.trim()).filter((line) => line !== '')
+  return Object.fromEntries(lines.map((line) => {
+    const [name = '', ...value] = line.split('=')
+    return [name.trim(), value.join('=').trim()]
+  }))
 }
 
 /** A command that sends the same, for a shell. The key is the reader's to fill in. */

@@ -51,6 +51,19 @@ export const serviceForms: Readonly<Record<string, SettingsForm>> = {
   file: { properties: { filename: text } }
 }
 
+/** What may follow in a chain, and needs besides: it sends a text of its own, and the document of the first one. */
+export const followingForms: Readonly<Record<string, SettingsForm>> = {
+  ...serviceForms,
+  sms: { required: ['phoneNumber', 'message'], properties: { ...serviceForms['sms']?.properties, message: text } },
+  email: { required: ['from', 'to', 'subject', 'body'], properties: { ...serviceForms['email']?.properties, body: longText } }
+}
+
+/** The fields with which the form of a service begins that follows in a chain. */
+export function followingOf (service: string): JsonObject {
+  const { template: _template, [service]: own, ...lifted } = sampleOf(service)
+  return isObject(own) ? own : lifted
+}
+
 /** The fields with which the form of a service begins. */
 export function beginningOf (service: string, documentType: string | undefined): JsonObject {
   const { template: _template, [service]: own, ...lifted } = sampleOf(service)

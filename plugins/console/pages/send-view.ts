@@ -1,21 +1,21 @@
 import type { Json } from '@dispatch/common'
 import { type Html, html } from '../../html.ts'
-import { checkField, choiceField, onceField } from '../form/fields.ts'
+import { checkField, choiceField, linesField, onceField, textField } from '../form/fields.ts'
 import { fieldsOf, type Filled } from '../form/settings.ts'
 import { longTextField } from '../form/text.ts'
 import { fill, type Words } from '../language/language.ts'
-import type { TemplateView } from '../session/api.ts'
+import { type TemplateView, withQuery } from '../session/api.ts'
 import type { Visit } from '../session/visit.ts'
 import { page } from './layout.ts'
 import { curlOf, type Draft, restOf, shownOf } from './send-draft.ts'
-import { serviceForms } from './send-forms.ts'
+import { followingForms, serviceForms } from './send-forms.ts'
 import { pretty } from './template.ts'
 
 /** What a page says of a form besides what stands in it. `once`: the number of the request, where a repeat must stay the same. */
 export type Shown = { said?: Html, problems?: Filled['problems'], once?: string | undefined, origin?: string }
 
 /** The choice of a template, and of the service. */
-export function choicePage (visit: Visit, templates: readonly TemplateView[]): Html {
+export function choicePage (visit: Visit, templates: readonly TemplateView[], nextCursor: string | null): Html {
   const { words } = visit
   const main = html`<section aria-labelledby="choose"><h2 id="choose">${words.sendChoose}</h2>${
     templates.length === 0 ? html`<p>${words.sendNone}</p>` : html`<form method="get" action="/console/send">${
@@ -34,7 +34,21 @@ export function choicePage (visit: Visit, templates: readonly TemplateView[]): H
         none: words.sendOwnService,
         options: Object.keys(serviceForms).map((value) => ({ value, label: value }))
       })
+    }${
+      [1, 2].map((n) =>
+        choiceField({
+          name: `then${n}`,
+          label: words.sendThen,
+          note: words.optional,
+          none: words.none,
+          options: Object.keys(followingForms).map((value) => ({ value, label: value }))
+        })
+      )
     }<div class="actions"><button>${words.sendOpen}</button></div></form>`
+  }${
+    nextCursor === null
+      ? html``
+      : html`<hr><p><a href="${withQuery('/console/send', { cursor: nextCursor })}" rel="next">${words.sendMore}</a></p>`
   }</section>`
   return page(visit, { title: words.send, section: 'send', main })
 }
@@ -45,8 +59,10 @@ export function draftPage (visit: Visit, draft: Draft, { said = html``, problems
   const { template: { id, name }, service } = draft
   const main = html`<p><a href="/console/send">${words.sendChoose}</a></p>${said}
 <form method="post" action="/console/send" novalidate><button hidden formaction="/console/send/validate">${words.validate}</button>
-<input type="hidden" name=":template" value="${String(id)}"><input type="hidden" name="of" value="${service}">${onceField(once)}
-${aboutSection(words, draft, problems)}${dataSection(words, draft, problems)}
+<input type="hidden" name=":template" value="${String(id)}"><input type="hidden" name="of" value="${service}">${onceField(once)}${
+    draft.following.map((next) => html`<input type="hidden" name="then" value="${next.service}">`)
+  }
+${aboutSection(words, draft, problems)}${followingSections(words, draft, problems)}${dataSection(words, draft, problems)}
 <section aria-labelledby="preview"><h2 id="preview">${words.preview}</h2><div class="actions">
 <button class="second" formaction="/console/send/validate">${words.validate}</button>
 <button class="second" formaction="/console/send/preview" formtarget="document">${words.sendPreview}</button>
@@ -61,7 +77,9 @@ ${aboutSection(words, draft, problems)}${dataSection(words, draft, problems)}
   })
 }
 
-function aboutSection (words: Words, { service, fields, provider, providers, sandbox }: Draft, problems: Filled['problems']): Html {
+function aboutSection (words: Words, draft: Draft, problems: Filled['problems']): Html {
+  const { service, fields, provider, sandbox } = draft
+  const providers = draft.following.length === 0 ? draft.providers : []
   return html`<section aria-labelledby="about"><h2 id="about">${words.sendAbout}: ${service}</h2>${
     fieldsOf(words, serviceForms[service] ?? {}, { values: fields, problems }, { name: 'request.', path: `/${service}` })
   }${
@@ -74,8 +92,36 @@ function aboutSection (words: Words, { service, fields, provider, providers, san
         options: providers.map((value) => ({ value, label: value })),
         wrong: problems.filter(({ path }) => path === '/providerName').map(({ message }) => message)
       })
-    }${checkField({ name: ':sandbox', label: words.useSandbox, checked: sandbox })}`
-  }</section>`
+    }`
+  }${checkField({ name: ':sandbox', label: words.useSandbox, checked: sandbox })}${moreFields(words, draft, problems)}</section>`
+}
+
+function moreFields (words: Words, { metadata, callbackUrl }: Draft, problems: Filled['problems']): Html {
+  const wrongAt = (path: string): string[] =>
+    problems.filter((one) => one.path === path || one.path.startsWith(`${path}/`)).map(({ message }) => message)
+  const wrong = { metadata: wrongAt('/metadata'), callbackUrl: wrongAt('/callbackUrl') }
+  const isOpen = metadata !== '' || callbackUrl !== '' || wrong.metadata.length + wrong.callbackUrl.length > 0
+  return html`<details${isOpen ? html` open` : html``}><summary>${words.sendMoreFields}</summary>${
+    linesField({ name: ':metadata', label: words.metadata, help: words.sendMetadata, value: metadata, wrong: wrong.metadata })
+  }${
+    textField({
+      name: ':callbackUrl',
+      label: words.sendCallbackUrl,
+      help: words.sendCallbackUrlHelp,
+      type: 'url',
+      value: callbackUrl,
+      wrong: wrong.callbackUrl
+    })
+  }</details>`
+}
+
+/** The services that follow in a chain, each with its fields. */
+function followingSections (words: Words, { following }: Draft, problems: Filled['problems']): Html[] {
+  return following.map(({ service, fields }) =>
+    html`<section aria-labelledby="then-${service}"><h2 id="then-${service}">${words.sendThen}: ${service}</h2>${
+      fieldsOf(words, followingForms[service] ?? {}, { values: fields, problems }, { name: `then.${service}.`, path: `/${service}` })
+    }</section>`
+  )
 }
 
 const data = '/template/data'
@@ -88,7 +134,7 @@ function dataSection (words: Words, draft: Draft, problems: Filled['problems']):
 
 function asForm (words: Words, { form, data: values }: Draft, problems: Filled['problems']): Html {
   if (form === undefined || typeof values === 'string') return html``
-  return html`<input type="hidden" name=":as" value="form"><input type="hidden" name=":rest" value="${
+  return html`<input type="hidden" name=":written" value="form"><input type="hidden" name=":rest" value="${
     JSON.stringify(restOf(form, values))
   }">${fieldsOf(words, form.form, { values: shownOf(form, values), problems }, { name: 'data.', path: data })}${
     form.leftOut.length === 0 ? html`` : html`<p class="quiet">${fill(words.sendLeftOut, { names: form.leftOut.join(', ') })}</p>`
@@ -99,7 +145,7 @@ function asForm (words: Words, { form, data: values }: Draft, problems: Filled['
 function asJson (words: Words, { data: value, asked }: Draft, problems: Filled['problems']): Html {
   const own = problems.filter(({ path }) => path === data || path.startsWith(`${data}/`))
   const text: Json = typeof value === 'string' ? value : pretty(value)
-  return html`<input type="hidden" name=":as" value="json">${
+  return html`<input type="hidden" name=":written" value="json">${
     longTextField(words, {
       name: 'json',
       label: words.sendJson,

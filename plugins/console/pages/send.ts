@@ -2,7 +2,7 @@ import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastif
 import { html } from '../../html.ts'
 import { onceIn } from '../form/fields.ts'
 import { fill, type Words } from '../language/language.ts'
-import { ApiRefused, type Refusal, type TemplateView, type ValidationResponse } from '../session/api.ts'
+import { ApiRefused, type Refusal, type TemplateView, type ValidationResponse, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { notice, sentences } from './layout.ts'
 import { sendNoPreview, sendPreview } from './preview.ts'
@@ -20,9 +20,11 @@ export const sendPages: FastifyPluginCallback = (app, _options, done) => {
     const visit = visitOf(request)
     const textOf = (name: string): string => typeof request.query[name] === 'string' ? request.query[name] : ''
     const chosen = { template: textOf('template'), service: textOf('service') }
-    if (chosen.template !== '') return show(request, reply, await beginDraft(visit, chosen))
-    const { data } = await visit.api.read<{ data: TemplateView[] }>('/api/v1/templates?status=published&limit=100')
-    return reply.page(choicePage(visit, data))
+    const then = [textOf('then1'), textOf('then2')]
+    if (chosen.template !== '') return show(request, reply, await beginDraft(visit, { ...chosen, then }))
+    const path = withQuery('/api/v1/templates', { status: 'published', limit: '100', cursor: textOf('cursor') })
+    const { data, nextCursor } = await visit.api.read<{ data: TemplateView[], nextCursor: string | null }>(path)
+    return reply.page(choicePage(visit, data, nextCursor))
   })
 
   // Lines that come and go, and the data as JSON or as a form.

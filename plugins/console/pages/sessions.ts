@@ -4,6 +4,7 @@ import { fill } from '../language/language.ts'
 import { ApiRefused, type SessionView } from '../session/api.ts'
 import { visitOf } from '../session/visit.ts'
 import { page, table, time } from './layout.ts'
+import { ownSingleSignOn } from './single-sign-on.ts'
 
 /** Where the reader is signed in. */
 export const sessionsPages: FastifyPluginCallback = (app, _options, done) => {
@@ -28,7 +29,8 @@ export const sessionsPages: FastifyPluginCallback = (app, _options, done) => {
       title: words.sessions,
       section: 'sessions',
       main: html`<p>${words.sessionsIntro}</p>
-${table(words.sessions, [sessionBrowser, sessionAddress, sessionBegan, sessionUsed, status], rows)}`
+<p><a href="/console/second-factor">${words.factor}</a></p>
+${table(words.sessions, [sessionBrowser, sessionAddress, sessionBegan, sessionUsed, status], rows)}${await ownSingleSignOn(visit)}`
     }))
   })
 

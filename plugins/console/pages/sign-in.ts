@@ -1,9 +1,17 @@
 import { type Html, html } from '../../html.ts'
 import type { Words } from '../language/language.ts'
+import { withQuery } from '../session/api.ts'
 import { document, notice } from './layout.ts'
+import { passkeyForm } from './passkey-form.ts'
 
 /** The form to sign in with; after a refusal it says why, and has the e-mail address filled in. */
-export function signInPage (words: Words, { next, email = '', refused }: { next: string, email?: string, refused?: string }): Html {
+export function signInPage (words: Words, { next, email = '', refused, passkeys }: {
+  next: string
+  email?: string
+  refused?: string
+  /** Undefined: there are none. `wrong`: the one that was used was refused. */
+  passkeys?: { wrong: boolean } | undefined
+}): Html {
   const why = refused === 'rate_limited' ? words.tooManyAttempts : words.wrongCredentials
   const main = html`<p>${words.signInIntro}</p>
 ${refused === undefined ? html`` : notice('bad', html`<p id="refused">${why}</p>`)}
@@ -14,7 +22,14 @@ ${refused === undefined ? html`` : notice('bad', html`<p id="refused">${why}</p>
 <div class="field"><label for="password">${words.password}</label>
 <input id="password" name="password" type="password" autocomplete="current-password" required maxlength="512"${described(refused)}></div>
 <div class="actions"><button>${words.signIn}</button></div>
-</form>`
+</form>${
+    passkeys === undefined ? html`` : passkeyForm(words, {
+      action: '/console/sign-in/passkey',
+      label: words.passkeyAlone,
+      before: html`<input type="hidden" name="next" value="${next}">`,
+      ...passkeys
+    })
+  }<hr><p><a href="${withQuery('/console/sign-on', { next })}">${words.signOn}</a></p>`
   return document(words, { title: words.signIn, main: html`<div class="narrow">${main}</div>`, path: '/console/sign-in' })
 }
 

@@ -2,9 +2,11 @@ import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { radioField } from '../form/fields.ts'
 import { fill, type Words } from '../language/language.ts'
-import { ApiRefused, type MyConfig, type ProviderView } from '../session/api.ts'
-import { type Visit, visitOf } from '../session/visit.ts'
+import { ApiRefused, type ProviderView } from '../session/api.ts'
+import { visitOf } from '../session/visit.ts'
 import { notice, page, table } from './layout.ts'
+import { environmentOf, type Known, nameOf, readKnown, stateOf } from './switch-known.ts'
+import { listSection } from './switch-list.ts'
 
 type Named = { Params: { service: string } }
 
@@ -13,7 +15,7 @@ export const switchPages: FastifyPluginCallback = (app, _options, done) => {
   app.get<Named & { Querystring: { to?: unknown } }>('/services/:service', async (request, reply) => {
     const visit = visitOf(request)
     const { params: { service }, query: { to } } = request
-    const known = await read(visit, service)
+    const known = await readKnown(visit, service)
     const { words } = visit
     const main = typeof to === 'string' ? preview(words, known, to) : choice(words, known)
     return reply.page(page(visit, { title: fill(words.switchTitle, { service }), section: 'providers', main }))
@@ -29,27 +31,13 @@ export const switchPages: FastifyPluginCallback = (app, _options, done) => {
   done()
 }
 
-type Known = { service: string, config: MyConfig, providers: ProviderView[], now: string | undefined, available: readonly string[] }
-
-async function read ({ api, actor: { role } }: Visit, service: string): Promise<Known> {
-  const [{ data: providers }, config] = await Promise.all([
-    api.read<{ data: ProviderView[] }>('/api/v1/providers'),
-    api.read<MyConfig>('/api/v1/my/config')
-  ])
-  const known = Object.entries(config.services).find(([name]) => name === service)?.[1]
-  if (known === undefined || role !== 'admin') {
-    const [status, error] = known === undefined ? [404, 'not_found'] as const : [403, 'forbidden'] as const
-    throw new ApiRefused({ ok: false, status, error: { error, message: 'Only an admin of the company can change this.', requestId: '' } })
-  }
-  return { service, config, providers, now: config.company.choices[service], available: known.available }
-}
-
-function choice (words: Words, { service, providers, now = '', available }: Known): Html {
+function choice (words: Words, known: Known): Html {
+  const { service, providers, now = '', available } = known
   const options = [...available.map((value) => ({ value, label: nameOf(providers, value) })), { value: '', label: words.none }]
   return html`<section><form action="/console/services/${service}">
 ${radioField({ name: 'to', label: words.switchChoose, value: now, options })}
 <div class="actions"><button>${words.switchLook}</button> <a href="/console/providers">${words.cancelBack}</a></div>
-</form></section>`
+</form></section>${listSection(words, known)}`
 }
 
 function preview (words: Words, known: Known, to: string): Html {
@@ -76,29 +64,10 @@ ${needsSettings ? notice('warn', html`<p>${words.switchUnready}</p>`) : html``}
 <div class="actions"><button>${words.switchDo}</button> <a href="/console/services/${service}">${words.cancelBack}</a></div></form></section>`
 }
 
-function nameOf (providers: readonly ProviderView[], code: string): string {
-  return providers.find((provider) => provider.code === code)?.name ?? code
-}
-
 function nameOrNone (words: Words, providers: readonly ProviderView[], code: string | undefined): string {
   return code === undefined || code === '' ? words.none : nameOf(providers, code)
 }
 
 function hostsOf (providers: readonly ProviderView[], code: string | undefined): string {
   return providers.find((provider) => provider.code === code)?.hosts?.join(', ') ?? ''
-}
-
-function storedOf ({ company }: MyConfig, code: string | undefined): MyConfig['company']['providers'][number] | undefined {
-  return company.providers.find((configuration) => configuration.code === code)
-}
-
-function environmentOf (words: Words, config: MyConfig, code: string | undefined): string {
-  const stored = storedOf(config, code)
-  return stored === undefined ? '' : stored.sandbox ? words.sandbox : words.environmentReal
-}
-
-function stateOf (words: Words, config: MyConfig, code: string | undefined): string {
-  if (code === undefined || code === '') return ''
-  const stored = storedOf(config, code)
-  return stored === undefined ? words.notConfigured : stored.valid ? words.ready : words.needsAttention
 }

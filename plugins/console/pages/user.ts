@@ -1,10 +1,12 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { radioField, textField } from '../form/fields.ts'
-import { wordFor, type Words } from '../language/language.ts'
-import { ApiRefused, type UserView } from '../session/api.ts'
+import { fill, wordFor, type Words } from '../language/language.ts'
+import { ApiRefused, type PasswordLinkView, type UserView } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
+import { actSection } from './act.ts'
 import { notice, page, sentences, time } from './layout.ts'
+import { linkPage } from './made-link.ts'
 
 type Posted = { Params: { id: string }, Body: URLSearchParams }
 type Role = Visit['actor']['role']
@@ -25,6 +27,13 @@ export const userPages: FastifyPluginCallback = (app, _options, done) => {
     }),
     disabled: (body: URLSearchParams) => ({ disabled: body.get('disabled') === 'true' })
   }
+  app.post<Posted>('/company/users/:id/second-factor', async (request, reply) => {
+    const [visit, { params: { id } }] = [visitOf(request), request]
+    const reset = await visit.api.send('DELETE', `/api/v1/users/${encodeURIComponent(id)}/second-factor`)
+    if (!reset.ok && reset.status !== 409) throw new ApiRefused(reset)
+    return reply.redirect('/console/company?saved=1', 303)
+  })
+
   for (const [name, bodyOf] of Object.entries(changes)) {
     app.post<Posted>(`/company/users/:id/${name}`, async (request, reply) => {
       const { params: { id }, body } = request
@@ -36,6 +45,19 @@ export const userPages: FastifyPluginCallback = (app, _options, done) => {
       return reply.code(changed.status).page(await view(visit, id, said))
     })
   }
+
+  app.post<Posted>('/company/users/:id/password-link', async (request, reply) => {
+    const [visit, { id }] = [visitOf(request), request.params]
+    const user = await visit.api.read<UserView>(`/api/v1/users/${encodeURIComponent(id)}`)
+    const made = await visit.api.send<PasswordLinkView>('POST', `/api/v1/users/${encodeURIComponent(id)}/password-link`)
+    if (made.ok) {
+      const { passwordLink, passwordLinkMade } = visit.words
+      const back = html`<a href="/console/company/users/${id}">${user.email}</a>`
+      return reply.page(linkPage(visit, made.body, { title: passwordLink, intro: fill(passwordLinkMade, { email: user.email }), back }))
+    }
+    const said = notice('bad', html`<p>${visit.words.companyUnchanged}</p>${sentences(visit.words, made.error)}`)
+    return reply.code(made.status).page(await view(visit, id, said))
+  })
   done()
 }
 
@@ -73,6 +95,14 @@ export function servicesIn (body: URLSearchParams): string[] {
   return body.get('allServices') === 'true' ? ['*'] : body.getAll('service')
 }
 
+/** For a user who has lost the second factor. */
+function factorSection (words: Words, at: string): Html {
+  return html`<section aria-labelledby="factor"><h2 id="factor">${words.factor}</h2><p>${words.factorResetIntro}</p>
+<form method="post" action="${at}/second-factor"><div class="actions"><button class="danger">${words.factorReset}</button></div></form>
+</section>
+`
+}
+
 async function view (visit: Visit, id: string, said: Html): Promise<Html> {
   const { words, api, actor } = visit
   const user = await api.read<UserView>(`/api/v1/users/${encodeURIComponent(id)}`)
@@ -91,6 +121,10 @@ async function view (visit: Visit, id: string, said: Html): Promise<Html> {
       isSelf ? textField({ name: 'current', label: words.passwordNow, type: 'password', autocomplete: 'current-password' }) : html``
     }${textField({ name: 'password', label: words.passwordNew, type: 'password', autocomplete: 'new-password', help: words.passwordHelp })}
 <div class="actions"><button class="second">${words.passwordSet}</button></div></form></section>
+${
+      isSelf ? html`` : html`<section aria-labelledby="link"><h2 id="link">${words.passwordLink}</h2><p>${words.passwordLinkIntro}</p>
+<form method="post" action="${at}/password-link"><div class="actions"><button class="second">${words.passwordLinkMake}</button></div></form></section>`
+    }${user.secondFactor && !isSelf ? factorSection(words, at) : html``}${actSection(visit, user)}
 <section aria-labelledby="disable"><h2 id="disable">${user.disabled ? words.userEnable : words.userDisable}</h2>
 <p>${user.disabled ? words.userEnableIntro : words.userDisableIntro}</p>
 <form method="post" action="${at}/disabled"><input type="hidden" name="disabled" value="${user.disabled ? 'false' : 'true'}">

@@ -1,11 +1,17 @@
 import type { Actor, ErrorBody } from '@dispatch/core'
 import type { FastifyRequest, LightMyRequestResponse } from 'fastify'
+import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { releasePermit } from '../../hooks/admission-control.ts'
 import { injectAs } from '../../hooks/principal.ts'
 
+export { callbackTypes, isUnderWay, statusClasses } from '@dispatch/core'
 export type { AdapterDetail, AdapterView, AuditView, CallbackSecrets, CallbackView, CatalogView, CheckView, CompanyView, ConfigurationView,
-  ConnectView, CreditsView, DispatchView, DryRunView, ErrorBody, EventView, KeyView, MyConfig, NewCallbackSecret, NewKeyView, ProcessView,
-  ProviderView, QueueView, SessionView, SettingsView, StatisticsView, TemplateAnswer, TemplateDetail, TemplateView, UserView,
-  ValidationResponse, VersionView } from '@dispatch/core'
+  ConnectView, CreditsView, DispatchView, DryRunView, EndpointTest, EndpointView, ErrorBody, EventView, HoldView, InvitationView,
+  InvitationWithLink, KeyView, LinkView, ListedProvider, MyConfig, MySingleSignOnView, NewAuthenticatorView, NewCallbackSecret,
+  NewEndpointView, NewKeyView, PasswordLinkView, ProcessView, ProviderView, QueueView, RecoveryCodesView, RequestView, Resent,
+  SecondFactorView, SessionView, SettingsView, SingleSignOnView, StatisticsView, TemplateAnswer, TemplateDetail, TemplateView, UserView,
+  ValidationResponse, VersionView, NewPasskeyView, PasskeyView } from '@dispatch/core'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
@@ -34,29 +40,47 @@ export type Api = {
   send: <Body>(method: Method, path: string, body?: object, key?: string) => Promise<ApiAnswer<Body>>
   /** For what answers with a file: read, or made from a body. */
   file: (path: string, body?: object) => Promise<ApiAnswer<ApiFile>>
+  /** A stream of events, until `gone` is aborted. Throws {@link ApiRefused}. */
+  stream: (path: string, gone: AbortSignal) => Promise<Readable>
+}
+
+/** The API for one request of a browser of whom nobody knows who they are: its public operations. */
+export function openApi (request: FastifyRequest): Api {
+  releasePermit(request)
+  return apiFor(request, null)
 }
 
 /** The API for one request of a browser: with its client's address, and inside the process. */
-export function apiFor ({ server, ip: remoteAddress, id }: FastifyRequest, actor: Actor): Api {
-  const ask = (method: Method, url: string, payload?: object, key?: string): Promise<LightMyRequestResponse> =>
-    injectAs(server, actor, {
+export function apiFor ({ server, ip: remoteAddress, id }: FastifyRequest, actor: Actor | null): Api {
+  type More = { payload?: object | undefined, key?: string | undefined, gone?: AbortSignal }
+  const ask = async (method: Method, url: string, { payload, key, gone }: More = {}): Promise<LightMyRequestResponse> => {
+    const request = {
       method,
       url,
       remoteAddress,
       headers: { 'x-request-id': id, ...key === undefined ? {} : { 'idempotency-key': key } },
-      ...payload === undefined ? {} : { payload }
-    })
+      ...payload === undefined ? {} : { payload },
+      ...gone === undefined ? {} : { payloadAsStream: true as const }
+    }
+    return actor === null ? await server.inject(request) : await injectAs(server, actor, request, gone)
+  }
   const refusalOf = ({ statusCode, json }: LightMyRequestResponse): Refusal => ({ ok: false, status: statusCode, error: json<ErrorBody>() })
 
   async function send<Body> (method: Method, url: string, payload?: object, key?: string): Promise<ApiAnswer<Body>> {
-    const answer = await ask(method, url, payload, key)
+    const answer = await ask(method, url, { payload, key })
     if (answer.statusCode >= 400) return refusalOf(answer)
     return { ok: true, body: (answer.body === '' ? undefined : answer.json()) as Body }
   }
   return {
     send,
+    async stream (url, gone) {
+      const answer = await ask('GET', url, { gone })
+      if (answer.statusCode < 400) return answer.stream()
+      const error = JSON.parse(await text(answer.stream())) as ErrorBody
+      throw new ApiRefused({ ok: false, status: answer.statusCode, error })
+    },
     async file (path, body) {
-      const answer = await ask(body === undefined ? 'GET' : 'POST', path, body)
+      const answer = await ask(body === undefined ? 'GET' : 'POST', path, { payload: body })
       if (answer.statusCode >= 400) return refusalOf(answer)
       return { ok: true, body: { bytes: answer.rawPayload, contentType: String(answer.headers['content-type']) } }
     },

@@ -1,14 +1,15 @@
-import { DatabaseUnavailable, DispatchError, type Sessions } from '@dispatch/core'
+import { DatabaseUnavailable, DispatchError, type Sessions, type SigningOn } from '@dispatch/core'
 import type { FastifyError, FastifyRequest } from 'fastify'
 import type { Failure } from '../pages/errors.ts'
 import { ApiRefused } from './api.ts'
-import { ForeignForm } from './visit.ts'
+import { ForeignForm, OtherIdentity } from './visit.ts'
 
-export type SessionOptions = { sessions: Sessions }
+export type SessionOptions = { sessions: Sessions, signingOn: SigningOn }
 
 /** What a page says of an error; one that is nobody's mistake is logged. */
 export function failureOf (error: FastifyError, { id: requestId, log }: FastifyRequest): Failure {
   if (error instanceof ForeignForm) return { status: 403, foreign: true, requestId }
+  if (error instanceof OtherIdentity) return { status: 409, otherIdentity: true, requestId }
   if (error instanceof ApiRefused) return { status: error.refusal.status, error: error.refusal.error, requestId }
   if (error instanceof DispatchError) {
     const { status, word, message, retryAfter } = error

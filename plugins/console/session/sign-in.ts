@@ -2,6 +2,7 @@ import { DispatchError, type Sessions } from '@dispatch/core'
 import type { FastifyPluginCallback } from 'fastify'
 import { languageOf } from '../language/language.ts'
 import { signInPage } from '../pages/sign-in.ts'
+import { apiFor } from './api.ts'
 import { readCookie, setCookie } from './cookies.ts'
 import { visitOf } from './visit.ts'
 
@@ -10,29 +11,35 @@ type Form = { Body: URLSearchParams }
 /** Signing in and out, and the language, which a reader chooses before that. */
 export const signInRoutes: FastifyPluginCallback<{ sessions: Sessions }> = (app, { sessions }, done) => {
   const open = { withoutSession: true }
+  const passkeys = sessions.offersPasskeys ? { wrong: false } : undefined
 
   app.get<{ Querystring: { next?: unknown } }>('/sign-in', { config: open }, async (request, reply) => {
     const actor = await sessions.actorOf(readCookie(request, 'session') ?? '', request.ip)
     if (actor !== undefined) return reply.redirect(ownPath(request.query.next), 303)
-    return reply.page(signInPage(languageOf(request), { next: ownPath(request.query.next) }))
+    return reply.page(signInPage(languageOf(request), { next: ownPath(request.query.next), passkeys }))
   })
 
   app.post<Form>('/sign-in', { config: { ...open, limit: 'auth' } }, async (request, reply) => {
     const { body, ip: address, headers } = request
     const [email, password, next] = [body.get('email') ?? '', body.get('password') ?? '', ownPath(body.get('next'))]
     try {
-      setCookie(reply, 'session', await sessions.open(email, password, { address, browser: headers['user-agent'] ?? '' }))
+      const signedIn = await sessions.open(email, password, { address, browser: headers['user-agent'] ?? '' })
+      if ('waiting' in signedIn) {
+        setCookie(reply, 'waiting', signedIn.waiting, fiveMinutes)
+        return await reply.redirect(`/console/sign-in/code?next=${encodeURIComponent(next)}`, 303)
+      }
+      setCookie(reply, 'session', signedIn.session)
     } catch (error) {
       if (!(error instanceof DispatchError) || !refusals.has(error.word)) throw error
       if (error.retryAfter !== undefined) reply.header('retry-after', error.retryAfter)
-      return reply.code(error.status).page(signInPage(languageOf(request), { next, email, refused: error.word }))
+      return reply.code(error.status).page(signInPage(languageOf(request), { next, email, refused: error.word, passkeys }))
     }
     return reply.redirect(next, 303)
   })
 
-  app.post('/sign-out', async (request, reply) => {
-    const { actor, api } = visitOf(request)
-    await api.send('DELETE', `/api/v1/my/sessions/${actor.sessionId ?? ''}`)
+  app.post('/sign-out', { config: { enrolment: true } }, async (request, reply) => {
+    const { actor, acting: { own } = { own: actor } } = visitOf(request)
+    await apiFor(request, own).send('DELETE', `/api/v1/my/sessions/${own.sessionId ?? ''}`)
     setCookie(reply, 'session', '', 0)
     return reply.redirect('/console/sign-in', 303)
   })
@@ -45,12 +52,13 @@ export const signInRoutes: FastifyPluginCallback<{ sessions: Sessions }> = (app,
 }
 
 /** The refusals that the form itself shows. */
-const refusals: ReadonlySet<string> = new Set(['forbidden', 'rate_limited'])
+export const refusals: ReadonlySet<string> = new Set(['forbidden', 'rate_limited'])
 
 /** In seconds. */
+export const fiveMinutes = 300
 const year = 31_536_000
 
 /** A path of the console to go on with; any other address leads to its first page. */
-function ownPath (path: unknown): string {
+export function ownPath (path: unknown): string {
   return typeof path === 'string' && /^\/console(?:[/?][\w/.?=&%+:[\]-]*)?$/.test(path) && !/\/\/|\.\./.test(path) ? path : '/console'
 }

@@ -6,7 +6,15 @@ import { type Api, apiFor } from './api.ts'
 import { readCookie } from './cookies.ts'
 
 /** What a page knows of its reader. */
-export type Visit = { actor: Actor, api: Api, words: Words, /** The path of the page with its query. */ path: string }
+export type Visit = {
+  actor: Actor
+  api: Api
+  words: Words
+  /** The path of the page with its query. */
+  path: string
+  /** Who has signed in, and until when they act as `actor`; absent where they are the same. */
+  acting?: { own: Actor, until: Date }
+}
 
 const visiting = Symbol('visit')
 
@@ -34,7 +42,8 @@ export function knownVisit (request: FastifyRequest): Visit | null {
 
 /**
  * Pages need a session, but those with `withoutSession`: without one a page that shows leads to the sign-in and back. The session is looked
- * up while the request holds the permit of an anonymous client; what the page asks the API for then takes the permits of its company.
+ * up while the request holds the permit of an anonymous client; what the page asks the API for then takes the permits of its company. A
+ * person who lacks the second factor that the company demands is led to set one up.
  */
 export function requireSessions (app: FastifyInstance, sessions: Sessions): void {
   app.decorateRequest(visiting, null)
@@ -43,11 +52,47 @@ export function requireSessions (app: FastifyInstance, sessions: Sessions): void
   })
   app.addHook('preHandler', async (request, reply) => {
     if (request.routeOptions.config.withoutSession === true) return
-    const actor = await sessions.actorOf(readCookie(request, 'session') ?? '', request.ip)
-    if (actor === undefined) return toSignIn(request, reply)
+    const visitor = await sessions.visitorOf(readCookie(request, 'session') ?? '', request.ip)
+    if (visitor === undefined) return toSignIn(request, reply)
+    if (visitor.actor.lacksSecondFactor === true && request.routeOptions.config.enrolment !== true) {
+      return reply.redirect('/console/second-factor', 303)
+    }
     releasePermit(request)
-    request[visiting] = { actor, api: apiFor(request, actor), words: languageOf(request), path: request.url }
+    const { own, actor, acting } = visitor
+    const visit = { actor, api: apiFor(request, actor), words: languageOf(request), path: request.url }
+    request[visiting] = { ...visit, ...acting?.over === false && { acting: { own, until: acting.until } } }
+    if (acting?.over === true) await sessions.stopActing(own)
+    if (acting?.over === true || !isMadeFor(request)) throw new OtherIdentity()
   })
+}
+
+/** A page or a form for somebody as whom the reader does not act any more. */
+export class OtherIdentity extends Error {
+  override name = 'OtherIdentity'
+}
+
+/** The name of the hidden field that says as whom the sender of a form acts. */
+const identity = ':as'
+
+const asWhom = (visit: Visit | null): string => visit?.acting === undefined ? '' : String(visit.actor.userId)
+
+/**
+ * Has every form of a page name the user as whom the reader acts. What was filled in for one is not sent for another, where the
+ * impersonation has begun or ended meanwhile in another tab.
+ */
+export function nameIdentity (request: FastifyRequest, markup: string): string {
+  const name = asWhom(request[visiting])
+  return name === ''
+    ? markup
+    : markup.replaceAll(/<form method="post"[^>]*>/g, `$&<input type="hidden" name="${identity}" value="${name}">`)
+}
+
+function isMadeFor (request: FastifyRequest): boolean {
+  const { body } = request
+  if (!(body instanceof URLSearchParams)) return true
+  const named = body.get(identity) ?? ''
+  body.delete(identity)
+  return named === asWhom(request[visiting])
 }
 
 /** A form that no page of the console has sent. */

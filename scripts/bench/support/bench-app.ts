@@ -54,7 +54,10 @@ export async function openBenchApp ({ databaseUrl, folder, documents, vendor, co
     DATABASE_URL: databaseUrl,
     DISPATCH_PROVIDERS_DIR: providerDirectories
   })
-  const app = await createApp(config, { databaseUrl, log, ...(documents === 'unrendered' ? { renderer: unrendered } : {}) })
+  const traces = config.traces === undefined
+    ? {}
+    : { traces: (await import('../../../plugins/traces/traces.ts')).openTraces(config.traces, { log }) }
+  const app = await createApp(config, { databaseUrl, log, ...traces, ...(documents === 'unrendered' ? { renderer: unrendered } : {}) })
   await prepareDatabase(app)
   const password = 'bench-password'
   const passwordHash = await hashPassword(password)

@@ -34,38 +34,51 @@ const settled: pg.QueryConfig = {
   update by_hand.credits set held = held - 1, balance = balance - 1 where company_id = $2`
 }
 
-/** `dispatches`: two transactions each, `queued`: one. */
-export type ByHand = { dispatches: Rate, queued: Rate, close: () => Promise<void> }
+/** The transactions of a dispatch of a company, each of them one prepared statement, one message. */
+export type Transactions = Record<'begin' | 'queue', (id: string, company: number) => Promise<unknown>> & {
+  settle: (id: string, company: number, response: unknown) => Promise<unknown>
+  close: () => Promise<void>
+}
 
 /**
  * The least that a dispatch can write and lose nothing, without anything of ours: its row, its attempt and the hold of its price; then its
- * result, the entry in the ledger and the price. Each transaction is one prepared statement, one message.
+ * result, the entry in the ledger and the price.
  */
-export async function openByHand ({ databaseUrl, companies, seconds }: {
-  databaseUrl: string
-  companies: number
-  seconds: number
-}): Promise<ByHand> {
+export async function openTransactions (databaseUrl: string, companies: number): Promise<Transactions> {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: connections })
   // The server ends before the last connection has closed.
   pool.on('error', () => undefined)
   await pool.query(tables)
   await pool.query('insert into by_hand.credits (company_id, balance) select id, 1000000000 from generate_series(1, $1) as id', [companies])
-  let nth = 0
-  const next = (): { id: string, company: number, request: string } => {
-    const id = randomUUIDv7()
-    return { id, company: 1 + nth++ % companies, request: JSON.stringify(smsRequest(id)) }
+  const record = (statement: pg.QueryConfig) => (id: string, company: number): Promise<unknown> =>
+    pool.query({ ...statement, values: [id, company, JSON.stringify(smsRequest(id))] })
+  return {
+    begin: record(begun),
+    queue: record(queued),
+    settle: (id, company, response) => pool.query({ ...settled, values: [id, company, JSON.stringify(response)] }),
+    close: () => pool.end()
   }
+}
+
+/** `dispatches`: two transactions each, `queued`: one. */
+export type ByHand = { dispatches: Rate, queued: Rate, close: () => Promise<void> }
+
+/** How often per second these transactions can be made. */
+export async function openByHand ({ databaseUrl, companies, seconds }: {
+  databaseUrl: string
+  companies: number
+  seconds: number
+}): Promise<ByHand> {
+  const { begin, settle, queue, close } = await openTransactions(databaseUrl, companies)
+  let nth = 0
+  const next = (): [id: string, company: number] => [randomUUIDv7(), 1 + nth++ % companies]
   return {
     dispatches: rateOf(seconds, async () => {
-      const { id, company, request } = next()
-      await pool.query({ ...begun, values: [id, company, request] })
-      await pool.query({ ...settled, values: [id, company, JSON.stringify({ id, status: 'accepted' })] })
+      const [id, company] = next()
+      await begin(id, company)
+      await settle(id, company, { id, status: 'accepted' })
     }),
-    queued: rateOf(seconds, async () => {
-      const { id, company, request } = next()
-      await pool.query({ ...queued, values: [id, company, request] })
-    }),
-    close: () => pool.end()
+    queued: rateOf(seconds, () => queue(...next())),
+    close
   }
 }

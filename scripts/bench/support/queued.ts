@@ -81,7 +81,24 @@ type Drain = Workers & { amount: number, places: number }
 export async function drain (bench: QueueBench, { amount, places, ...workers }: Drain): Promise<number> {
   await tell(bench.vendor, { atOnce: places })
   await queue(bench.company, amount)
-  const receipts = await withWorkers(bench, workers, () => receiptsOnceThere(bench.vendor, amount))
+  return rateOf(await withWorkers(bench, workers, () => receiptsOnceThere(bench.vendor, amount)))
+}
+
+/** The same by pg-boss alone, with the two transactions by hand. */
+export async function drainByHand ({ databaseUrl, vendor }: QueueBench, amount: number): Promise<number> {
+  await tell(vendor, { atOnce: many })
+  const boss = await startChild('boss.ts', [databaseUrl, vendor.ready.url])
+  try {
+    boss.process.send(amount)
+    return rateOf(await receiptsOnceThere(vendor, amount))
+  } finally {
+    await boss.stop()
+  }
+}
+
+/** Messages per second between the first 30 and the last 10 percent. */
+function rateOf (receipts: readonly Receipt[]): number {
+  const amount = receipts.length
   const times = receipts.map(({ answered }) => answered).sort((a, b) => a - b)
   const [from, to] = [Math.floor(amount * 0.3), Math.floor(amount * 0.9)]
   return (to - from) / ((times[to] ?? NaN) - (times[from] ?? NaN)) * 1000

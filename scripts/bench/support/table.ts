@@ -16,7 +16,8 @@ export function takenOn (folder: string, date: Date): string {
   return `commit ${commitOf(folder)}, Node ${process.versions.node}, ${date.toISOString().slice(0, 10)}`
 }
 
-function commitOf (folder: string): string {
+/** The commit of the working tree in the folder, with "+ changes" where files differ from it. */
+export function commitOf (folder: string): string {
   const commit = git(folder, 'rev-parse', '--short=10', 'HEAD')
   if (commit === undefined) return 'unknown'
   return git(folder, 'status', '--porcelain') === '' ? commit : `${commit} + changes`

@@ -30,7 +30,7 @@ function counter (quota: number) {
 }
 
 function setUp () {
-  const [addresses, accounts] = [counter(5), counter(12)]
+  const [addresses, accounts, codes] = [counter(5), counter(12), counter(3)]
   const remembered = new Set<string>()
   const known: KnownClients = {
     amongKnown: (users, client) => Promise.resolve(users.filter((userId) => remembered.has(`${userId} ${client}`))),
@@ -40,7 +40,7 @@ function setUp () {
     }
   }
   const checks = { count: 0 }
-  const bruteForceGuard: BruteForceGuard = createBruteForceGuard({ addresses, accounts, known })
+  const bruteForceGuard: BruteForceGuard = createBruteForceGuard({ addresses, accounts, codes, known })
   const users = createAccounts(accountWith(), accountWith({ userId: 8, email: 'bob@example.com' }))
   const { verify } = createCredentials({
     accounts: users,
@@ -139,7 +139,7 @@ await t.test('who is known at an address is not locked out by guesses there at t
 })
 
 await t.test('who has an account has no more guesses at another of the same address than a stranger, and keeps their own', async (t) => {
-  const [addresses, accounts] = [counter(5), counter(12)]
+  const [addresses, accounts, codes] = [counter(5), counter(12), counter(3)]
   const remembered = new Set<string>()
   const tried = new Map<string, number>()
   const { verify } = createCredentials({
@@ -147,6 +147,7 @@ await t.test('who has an account has no more guesses at another of the same addr
     bruteForceGuard: createBruteForceGuard({
       addresses,
       accounts,
+      codes,
       known: {
         amongKnown: (users, client) => Promise.resolve(users.filter((userId) => remembered.has(`${userId} ${client}`))),
         remember: (userId, client) => {

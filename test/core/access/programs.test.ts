@@ -93,6 +93,7 @@ await t.test('keys that do not exist count as wrong passwords do', async (t) => 
       throw noPassword
     },
     begin: () => Promise.reject(noPassword),
+    beginCode: () => Promise.reject(noPassword),
     countUnknownKey: (address: string) => {
       asked.push(address)
       return Promise.resolve()

@@ -1,4 +1,4 @@
-import { createOperator, migrate, openDatabase } from '@dispatch/core'
+import { createOperator, DispatchError, migrate, openDatabase, resetOperator } from '@dispatch/core'
 import t from 'tap'
 import { has } from '../../support/matching.ts'
 import { testDatabase } from '../../support/postgres.ts'
@@ -49,4 +49,23 @@ await t.test('an e-mail address that somebody has is refused', async (t) => {
     word: 'conflict',
     message: 'The platform already has a user with the e-mail address ada@example.com.'
   })
+})
+
+await t.test('who has lost the second factor is let in again, which is in the audit log', async (t) => {
+  await t.rejects(resetOperator(database, 'nobody@example.com', now), DispatchError)
+  await t.rejects(resetOperator(database, 'ada@example.com', now), DispatchError)
+  const ofUser = database.owner.updateTable('users').set({ second_factor_at: now }).where('email', '=', 'ada@example.com')
+  const { user_id: userId } = await ofUser.returning('user_id').executeTakeFirstOrThrow()
+  const sealed = JSON.stringify({ v: 1, kid: '', wrappedKey: '', sealed: '' })
+  await database.owner.insertInto('authenticators').values({ user_id: userId, company_id: 1, sealed, confirmed_at: now }).execute()
+  t.same(await resetOperator(database, 'ADA@example.com', now), { userId })
+  has(t, await database.owner.selectFrom('users').select(['second_factor_at', 'password_version']).where('user_id', '=', userId)
+    .executeTakeFirst(), { second_factor_at: null, password_version: 2 })
+  t.same(await database.owner.selectFrom('authenticators').select('user_id').execute(), [])
+  has(t, await database.owner.selectFrom('audit').select(['action', 'user_id', 'object_id']).orderBy('audit_id', 'desc').executeTakeFirst(),
+    {
+      action: 'second_factor.reset',
+      user_id: null,
+      object_id: String(userId)
+    })
 })

@@ -34,18 +34,21 @@ const dependencies = {
 } as unknown as PipelineDependencies
 
 const accepted = { outcome: 'accepted', response: { id: '1', status: 'created' } } as const
-const followUp = (of: { step?: typeof letter, from?: DispatchStatus, doubted?: number }): SettlementFollowUp => {
+/** What follows, and whether somebody is told of it. */
+const shown = ({ tell, ...following }: SettlementFollowUp): object => ({ ...following, told: tell !== undefined })
+const followUp = (of: { step?: typeof letter, from?: DispatchStatus, doubted?: number }): object => {
   const { step = letter, from = 'uncertain', doubted = 60 } = of
-  return reconciliationFollowUpOf(dependencies, run, step, { settlement: accepted, doubted, from })
+  return shown(reconciliationFollowUpOf(dependencies, run, step, { settlement: accepted, doubted, from }))
 }
 
 void t.test('a chain goes on where its later steps still hold their price, for a day', (t) => {
-  const goesOn = { detached: true, status: 'queued', jobs: [{ dispatch: 0 }] }
+  const goesOn = { detached: true, status: 'queued', jobs: [{ dispatch: 0 }], told: false }
+  const ends = (status: DispatchStatus): object => ({ detached: true, status, addressed: false, told: true })
   for (const from of ['running', 'uncertain', 'queued'] as const) t.same(followUp({ from }), goesOn, from)
   t.same(followUp({ doubted: day }), goesOn, 'the last second')
-  t.same(followUp({ doubted: day + 1 }), { detached: true, status: 'partial' }, 'too late')
-  for (const from of ['partial', 'failed', 'cancelled'] as const) t.same(followUp({ from }), { detached: true, status: 'partial' }, from)
-  t.same(followUp({ step: message }), { detached: true, status: 'succeeded' }, 'nothing is left')
+  t.same(followUp({ doubted: day + 1 }), ends('partial'), 'too late')
+  for (const from of ['partial', 'failed', 'cancelled'] as const) t.same(followUp({ from }), ends('partial'), from)
+  t.same(followUp({ step: message }), ends('succeeded'), 'nothing is left')
   t.end()
 })
 
@@ -53,12 +56,13 @@ void t.test('what was surely not sent is sent again after the delay of the polic
   const refused = { outcome: 'unavailable', error: { word: 'provider_unavailable', message: 'Gone.' } } as const
   const step = { ...letter, stepId: run.runId.replace(/.{4}$/, '0000') }
   const of = { settlement: refused, doubted: 60, from: 'uncertain' } as const
-  t.same(reconciliationFollowUpOf(dependencies, run, step, { ...of, again: true }), {
+  t.same(shown(reconciliationFollowUpOf(dependencies, run, step, { ...of, again: true })), {
     detached: true,
     tryAfter: 1.6,
     status: 'queued',
-    jobs: [{ dispatch: 1.6 }]
+    jobs: [{ dispatch: 1.6 }],
+    told: false
   })
-  t.same(reconciliationFollowUpOf(dependencies, run, step, of), { detached: true, status: 'failed' })
+  t.same(shown(reconciliationFollowUpOf(dependencies, run, step, of)), { detached: true, status: 'failed', addressed: false, told: true })
   t.end()
 })

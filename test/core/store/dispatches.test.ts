@@ -238,7 +238,8 @@ await t.test('whoever no longer waits is told of the end once, in whichever orde
     await settleStep(database, { companyId, dispatchId, stepId, runId, actor: { kind: 'provider', code: 'simulator' } }, accepted, {
       status: 'succeeded',
       detached: known,
-      tell
+      tell,
+      addressed: true
     })
     if (!before) await detach()
     return told

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
+import { concurrentIndexes } from '../../../core/store/db/concurrent-indexes.ts'
 
 const folder = new URL('../../../core/store/migrations/', import.meta.url)
 
@@ -8,7 +9,7 @@ const first = '036'
 
 /** Tables that may have millions of rows. */
 const big = ['dispatches', 'dispatch_metadata', 'steps', 'attempts', 'events', 'documents', 'callbacks', 'callback_attempts', 'inbound',
-  'idempotency_keys', 'ledger', 'audit']
+  'idempotency_keys', 'ledger', 'audit', 'endpoint_callbacks', 'endpoint_attempts', 'request_log']
 
 const onBig = `(?:only )?(?:${big.join('|')})\\b`
 
@@ -22,11 +23,30 @@ const rules: [forbidden: RegExp, instead: string][] = [
     'an older process inserts rows without it: give it a default'],
   [/\bset not null\b/i, 'it reads the whole table under a lock: add a check `not valid`, and validate it in the next migration'],
   [/\badd (?:constraint|check|foreign key|unique|primary key)\b(?![^;]*\bnot valid\b)/i, 'it reads the whole table: `not valid` first'],
-  [new RegExp(`\\bcreate (?:unique )?index \\w+ on ${onBig}`, 'i'), 'nobody writes while it is made: only `concurrently` will do'],
+  [new RegExp(`\\bcreate (?:unique )?index \\w+ on ${onBig}`, 'i'),
+    'nobody writes while it is made: name it in core/store/db/concurrent-indexes.ts'],
+  [/\bindex concurrently\b/i, 'a migration is a transaction: name it in core/store/db/concurrent-indexes.ts'],
   [/\block table\b|\bvacuum full\b|\bcluster\b/i, 'everybody waits']
 ]
 
-const faultsOf = (text: string): string[] => rules.filter(([forbidden]) => forbidden.test(text)).map(([, instead]) => instead)
+await t.test('an index that is made beside the work is of a big table, named after it, and not unique', (t) => {
+  const names = concurrentIndexes.map(({ name }) => name)
+  t.equal(new Set(names).size, names.length)
+  for (const { name, on } of concurrentIndexes) {
+    const [, table = ''] = /^(\w+) \(.+$/.exec(on) ?? []
+    t.ok(big.includes(table), `${name}: a small table gets its index by a migration`)
+    t.ok(name.startsWith(`${table}_`), name)
+  }
+  t.end()
+})
+
+/** A table that the migration makes itself has no rows yet: its indexes are left out. */
+function withoutNew (text: string): string {
+  const made = [...text.matchAll(/\bcreate table (\w+)/gi)].map(([, table = '']) => table)
+  return made.length === 0 ? text : text.replace(new RegExp(`\\bcreate (?:unique )?index \\w+ on (?:${made.join('|')})\\b`, 'gi'), '')
+}
+
+const faultsOf = (text: string): string[] => rules.filter(([forbidden]) => forbidden.test(withoutNew(text))).map(([, instead]) => instead)
 
 for (const file of readdirSync(folder).filter((name) => name >= first)) {
   await t.test(`${file} may run while others work`, (t) => {
@@ -46,11 +66,13 @@ await t.test('what blocks or breaks others is found', (t) => {
     'alter table steps alter column price set not null',
     'alter table steps add constraint positive check (price > 0)',
     'create index steps_price on steps (price)',
+    'create index concurrently steps_price on steps (price)',
     'lock table steps'
   ]
   for (const text of wrong) t.equal(faultsOf(text).length, 1, text)
   const right = [
     'create table notes (note_id uuid primary key, note text not null); create index notes_note on notes (note)',
+    'create table ledger (entry_id uuid primary key); create index ledger_entry on ledger (entry_id)',
     'alter table steps add column note text',
     'alter table steps add column note text not null default \'\'',
     'alter table steps add column tries integer not null default 1',

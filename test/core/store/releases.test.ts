@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { readdirSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { type Database, openDatabase } from '../../../core/store/db/database.ts'
 import { createFreshness } from '../../../core/store/db/freshness.ts'
@@ -27,7 +28,7 @@ await t.test('an empty database has all migrations to run, and afterwards none',
   const database = await begin(t)
   const { pending, unknown } = await schemaState(database)
   t.equal(pending.at(0), '001-foundation')
-  t.equal(pending.at(-1), '036-releases')
+  t.equal(pending.length, readdirSync(new URL('../../../core/store/migrations/', import.meta.url)).length)
   t.same(unknown, [])
   t.same((await migrate(database)).pending, pending)
   t.same((await schemaState(database)).pending, [])

@@ -41,6 +41,7 @@ await service.send('PUT', '/api/v1/my/providers/vendor', { body: { settings: { k
   password: 'operator-password'
 })
 await service.send('POST', '/api/v1/company/callback-secret')
+await service.send('POST', '/api/v1/company/callback-endpoints', { body: { name: 'A', url: 'https://a.acme.test/' } })
 await sql`insert into inbound (inbound_id, service, provider_code, parked, body, received_at, state)
   select gen_random_uuid(), 'esign', 'nobody',
     ${JSON.stringify(old.seal('{}', 'webhook headers'))}::jsonb, '', now(), 'held' from generate_series(1, 250)`.execute(owner)
@@ -51,12 +52,12 @@ const names = async ({ kid }: Keyring): Promise<boolean> => JSON.stringify(await
 await t.test('every secret of the service is under the master key', async (t) => {
   const found = await countSecretsByMasterKey(app.get('database'))
   t.same([...found.keys()], [old.kid])
-  t.equal(found.get(old.kid), 2 + 2 + 2 + 1 + 250, 'two keys, two settings of two owners, a callback secret, events that wait')
+  t.equal(found.get(old.kid), 2 + 2 + 2 + 2 + 250, 'two keys, two settings of two owners, two secrets of callbacks, events that wait')
 })
 
 await t.test('a service with another master key does not start, and says in one sentence what is wrong and what to do', async (t) => {
   const sentence =
-    `The database holds 257 secrets under the master key ${old.kid}, but DISPATCH_MASTER_KEY is ${next.kid}: start with the key ` +
+    `The database holds 258 secrets under the master key ${old.kid}, but DISPATCH_MASTER_KEY is ${next.kid}: start with the key ` +
     `that sealed them or, to replace it, give that one as DISPATCH_MASTER_KEY_PREVIOUS and run \`npm run dispatch -- keys rotate\`.`
   await t.rejects(start(base64(after)), { name: 'SealError', message: sentence })
   await t.rejects(checkMasterKeys(app.get('database'), next), { message: sentence })

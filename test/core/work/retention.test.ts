@@ -7,6 +7,7 @@ import { createLocalFiles, type FileStore } from '../../../core/store/db/files.t
 import { findIdempotencyKey } from '../../../core/store/dispatch/dispatch-views.ts'
 import { openDispatch } from '../../../core/store/dispatch/dispatches.ts'
 import { beginAttempt, settleStep } from '../../../core/store/dispatch/steps.ts'
+import { idAt, insertRequests } from '../../../core/store/tenants/request-log.ts'
 import { createRetention } from '../../../core/work/retention.ts'
 import { memoryLog } from '../../fixtures/providers/call.ts'
 import { directory } from '../../fixtures/providers/folders.ts'
@@ -147,6 +148,42 @@ await t.test('what was asked for is forgotten after ninety days; ledger, timelin
     word: 'conflict',
     message: 'The callback was sent so long ago that its body is no longer kept; read the dispatch with GET /api/v1/dispatches/{id}.'
   })
+})
+
+await t.test('a request leaves the log after seven days, the body of a callback to an endpoint after ninety', async (t) => {
+  const { companyId } = await company()
+  const endpointId = randomUUIDv7()
+  await insertRequests(database, [{
+    entry_id: idAt(clock.time),
+    company_id: companyId,
+    user_id: 1,
+    impersonator_id: null,
+    key_id: null,
+    request_id: 'old',
+    method: 'GET',
+    route: '/',
+    path: '/',
+    status: 200,
+    error: null,
+    milliseconds: 1,
+    address: ''
+  }])
+  await sql`insert into callback_endpoints (endpoint_id, company_id, name, url, enabled, secrets, created_at)
+    values (${endpointId}, ${companyId}, '', '', true, '[]', ${now()})`.execute(database.owner)
+  await sql`insert into endpoint_callbacks (callback_id, company_id, endpoint_id, type, sequence, receiver, body, state, created_at)
+    values (${endpointId}, ${companyId}, ${endpointId}, 'company.credits_low', 1, '', '{}', 'delivered', ${now()})`.execute(database.owner)
+  const logged = () => database.owner.selectFrom('request_log').select('request_id').where('company_id', '=', companyId).execute()
+  const bodies = () => database.owner.selectFrom('endpoint_callbacks').select('body').where('company_id', '=', companyId).execute()
+  clock.time += 7 * day - 1
+  await retain()
+  t.strictSame(await logged(), [{ request_id: 'old' }])
+  clock.time += 2
+  await retain()
+  t.strictSame(await logged(), [])
+  t.strictSame(await bodies(), [{ body: '{}' }])
+  clock.time += 83 * day
+  await retain()
+  t.strictSame(await bodies(), [{ body: null }])
 })
 
 await t.test('a deferred step that waits for its event keeps what it needs, a year longer', async (t) => {

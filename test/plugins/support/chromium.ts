@@ -11,9 +11,11 @@ const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/goog
 export const chromiumPath = places.find((place) => existsSync(place))
 
 /** Starts Chromium for a test file, where the machine has one. */
-export async function launchChromium (t: Test): Promise<Browser | undefined> {
+export async function launchChromium (t: Test, args: readonly string[] = []): Promise<Browser | undefined> {
   // As root, Chromium starts without its sandbox only. It loads the pages of the test, and nothing else.
-  const browser = chromiumPath === undefined ? undefined : await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox'] })
+  const browser = chromiumPath === undefined
+    ? undefined
+    : await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox', ...args] })
   t.teardown(() => browser?.close())
   return browser
 }

@@ -9,6 +9,7 @@ export function settingsCases ({ installed: { manifest }, fixtures }: Pick<Provi
   const untitled = Object.entries({ settings: form, requestSettings }).flatMap(([where, { properties }]) =>
     Object.entries(properties).filter(([, field]) => field.title === undefined).map(([name]) => `${where}: "${name}" has no title.`)
   )
+  const untranslated = [form, requestSettings].flatMap(translationFaults)
   const samples = [...fixtures.sends, ...fixtures.events].map(({ fixture }) => fixture.settings)
   const refusedWithout = (name: string): boolean => samples.every((settings) => checkSettings(form, without(settings, name)).length > 0)
   const refusedEmpty = (name: string): boolean => samples.every((settings) => checkSettings(form, { ...settings, [name]: '' }).length > 0)
@@ -20,10 +21,24 @@ export function settingsCases ({ installed: { manifest }, fixtures }: Pick<Provi
       refusedEmpty(name) ? [] : [`They are taken with "${name}" empty: declare it as Secret(), which refuses that.`])
   )
   return [
-    judged('titles', 'the settings are a form', untitled),
+    judged('titles', 'the settings are a form', [...untitled, ...untranslated]),
     ...required.length > 0 ? required : [skipped('required', 'settings without a required field', 'No field is required.')],
     ...secrets.length > 0 ? secrets : [skipped('secret', 'settings with an empty secret', 'There is no secret.')]
   ]
+}
+
+type Form = ProviderUnderTest['installed']['manifest']['settings']
+
+/** A form in another language is one in which no text of that language is missing. */
+function translationFaults ({ properties }: Form): string[] {
+  const fields = Object.entries(properties)
+  const languages = new Set(fields.flatMap(([, { 'x-texts': texts = {} }]) => Object.keys(texts)))
+  return [...languages].flatMap((language) =>
+    fields.flatMap(([name, { title, description, 'x-texts': texts = {} }]) => [
+      ...title !== undefined && texts[language]?.title === undefined ? [`"${name}" has no title in "${language}".`] : [],
+      ...description !== undefined && texts[language]?.description === undefined ? [`"${name}" has no description in "${language}".`] : []
+    ])
+  )
 }
 
 function without (settings: JsonObject, name: string): JsonObject {

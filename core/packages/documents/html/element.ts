@@ -42,38 +42,57 @@ export function htmlElement (tag: Tag, attributes: HtmlAttributes, children: Ite
 const empty: ReadonlySet<Tag> = new Set<Tag>(['br', 'img', 'meta'])
 
 /** Writes a tree piece by piece. Only here text becomes HTML. */
-export function* serialize (node: Node): Generator<string> {
+export function serialize (node: Node, add: (piece: string) => void): void {
   if (typeof node === 'string') {
-    yield escape(node)
+    add(escape(node))
     return
   }
   const { tag, attributes, children } = node
-  yield `<${tag}${Object.entries(attributes).map(attribute).join('')}>`
+  add(`<${tag}${attributesOf(attributes)}>`)
   if (empty.has(tag)) return
-  for (const child of children) yield* tag === 'style' && typeof child === 'string' ? raw(child) : serialize(child)
-  yield `</${tag}>`
-  if (endsLine.has(tag)) yield '\n'
+  for (const child of children) {
+    if (tag === 'style' && typeof child === 'string') add(raw(child))
+    else serialize(child, add)
+  }
+  add(endsLine.has(tag) ? `</${tag}>\n` : `</${tag}>`)
 }
 
 /** A style sheet is not text: nothing in it is escaped, and no markup may end it. */
-function raw (sheet: string): [string] {
-  return [sheet.replaceAll('<', '')]
+function raw (sheet: string): string {
+  return sheet.replaceAll('<', '')
 }
 
 /** A line break after these is invisible, and makes the source readable. */
 const endsLine: ReadonlySet<Tag> = new Set<Tag>(['body', 'head', 'meta', 'table', 'td', 'th', 'title', 'tr'])
 
-function attribute ([name, value]: [string, string | number | Css]): string {
-  return ` ${name}="${escape(typeof value === 'object' ? inline(value) : String(value))}"`
+function attributesOf (attributes: HtmlAttributes): string {
+  let written = ''
+  for (const name in attributes) {
+    const value = attributes[name] ?? ''
+    written += ` ${name}="${typeof value === 'object' ? inline(value) : escape(String(value))}"`
+  }
+  return written
 }
 
+/** The rows of a table share the looks of their cells. */
+const writtenCss = new WeakMap<Css, string>()
+
 function inline (css: Css): string {
-  return Object.entries(css).map(([property, value]) => `${property}:${typeof value === 'number' && value !== 0 ? `${value}px` : value}`)
-    .join(';')
+  const known = writtenCss.get(css)
+  if (known !== undefined) return known
+  const written = escape(
+    Object.entries(css).map(([property, value]) => `${property}:${typeof value === 'number' && value !== 0 ? `${value}px` : value}`)
+      .join(';')
+  )
+  writtenCss.set(css, written)
+  return written
 }
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', '\'': '&#39;' }
 
+const special = /[&<>"']/
+
 function escape (text: string): string {
-  return readable(text).replace(/[&<>"']/g, (character) => entities[character] ?? character)
+  const shown = readable(text)
+  return special.test(shown) ? shown.replace(/[&<>"']/g, (character) => entities[character] ?? character) : shown
 }

@@ -1,7 +1,7 @@
 import { sideOf } from '../compile/direction.ts'
 import { formatCell } from '../compile/format.ts'
 import type { Align } from '../model/blocks.ts'
-import type { Cell, KeyValuesBlock, ResolvedTotal, TableBlock, TableSection, TextRun } from '../model/document.ts'
+import type { KeyValuesBlock, ResolvedTotal, TableBlock, TableSection, TextRun } from '../model/document.ts'
 import { type HtmlContext, typeface } from './context.ts'
 import { hair } from './dark.ts'
 import { type Css, type Element, htmlElement, type Node, type Tag } from './element.ts'
@@ -50,19 +50,25 @@ function headerRow (block: TableBlock, setting: HtmlContext): Element {
 }
 
 function* sectionRows (section: TableSection, block: TableBlock, setting: HtmlContext): Generator<Element> {
-  const type = typeface(setting)
-  if (section.heading.length > 0) yield headingRow(section.heading, block, setting)
-  for (const row of section.rows) {
-    yield htmlElement('tr', {}, row.map((cell, index) => {
-      const look = {
-        ...type,
-        ...valueLook(cell, block.columns[index]?.align ?? 'start', setting),
+  const attributes = block.columns.map(({ align }, index) => {
+    const [words, value] = [false, true].map((isValue) => ({
+      ...spanOf(block),
+      style: {
+        ...typeface(setting),
+        ...valueLook(isValue, align, setting),
         'vertical-align': 'top',
         'border-bottom': hairline,
         ...padding(index, setting)
       }
-      return cellOf('td', spanOf(block), inline(formatCell(cell, setting.locale), setting), look)
     }))
+    return { words, value }
+  })
+  if (section.heading.length > 0) yield headingRow(section.heading, block, setting)
+  for (const row of section.rows) {
+    yield htmlElement('tr', {}, row.map((cell, index) =>
+      htmlElement('td', attributes[index]?.[cell.type === 'text' ? 'words' : 'value'] ?? {},
+        inline(formatCell(cell, setting.locale), setting))
+    ))
   }
   for (const total of section.totals) yield totalRow(total, block, setting)
 }
@@ -90,7 +96,7 @@ function totalRow ({ label, cell, strong }: ResolvedTotal, { columns }: TableBlo
     }),
     cellOf('td', {}, inline(formatCell(cell, setting.locale), setting), {
       ...look,
-      ...valueLook(cell, columns.at(-1)?.align ?? 'end', setting),
+      ...valueLook(cell.type !== 'text', columns.at(-1)?.align ?? 'end', setting),
       ...padding(1, setting)
     })
   ])
@@ -126,6 +132,6 @@ function padding (column: number, { direction }: HtmlContext): Css {
 }
 
 /** A number or a date never breaks. */
-function valueLook (cell: Cell, align: Align, { direction }: HtmlContext): Css {
-  return { 'text-align': sideOf(align, direction), ...(cell.type === 'text' ? {} : { 'white-space': 'nowrap' }) }
+function valueLook (isValue: boolean, align: Align, { direction }: HtmlContext): Css {
+  return { 'text-align': sideOf(align, direction), ...(isValue ? { 'white-space': 'nowrap' } : {}) }
 }

@@ -14,12 +14,15 @@ export function element (name: string, attributes: XmlAttributes = {}, ...childr
     const value = attributes[key]
     if (value !== undefined) tag += ` ${key}="${typeof value === 'number' ? value : escape(value)}"`
   }
-  return (children.length === 0 ? `${tag}/>` : `${tag}>${children.join('')}</${name}>`) as Xml
+  return (children.length === 0 ? `${tag}/>` : `${tag}>${all(...children)}</${name}>`) as Xml
 }
 
 /** Pieces one after the other. */
 export function all (...pieces: readonly Xml[]): Xml {
-  return pieces.join('') as Xml
+  let whole = ''
+  // Adding is faster than joining: V8 copies the pieces once, when the whole is read.
+  for (const piece of pieces) whole += piece
+  return whole as Xml
 }
 
 export const none = '' as Xml

@@ -1,10 +1,11 @@
 import { crc32, deflateRawSync } from 'node:zlib'
+import { memoizeLru } from '../compile/memoize.ts'
 
 /** The content of an archive by path. Text is written as UTF-8 and compressed; bytes (of pictures) are stored uncompressed. */
 export type ZipEntries = Readonly<Record<string, string | Uint8Array>>
 
-/** A text with fewer bytes than this is not worth compressing. */
-const short = 1_000
+/** A text with fewer bytes than this is not worth compressing, and one with fewer characters may come again. */
+const [short, common] = [1_000, 10_000]
 
 /**
  * A ZIP archive of the parts in their order. All entries have the same time, so that the same parts give the same bytes. It is written here
@@ -23,6 +24,21 @@ export function zip (parts: ZipEntries): Uint8Array<ArrayBuffer> {
   return concatenated([...pieces, ...directory, end(entries.length, lengthOf(directory), at)])
 }
 
+/** The content of an entry as it stands in the archive. */
+type Packed = { content: Uint8Array, method: keyof typeof methods, size: number, checksum: number }
+
+function stored (bytes: Uint8Array): Packed {
+  return { content: bytes, method: 'stored', size: bytes.length, checksum: crc32(bytes) }
+}
+
+function packed (text: string): Packed {
+  const bytes = Buffer.from(text)
+  return bytes.length < short ? stored(bytes) : { ...stored(bytes), content: deflateRawSync(bytes), method: 'deflated' }
+}
+
+/** Most parts are short and the same in all documents of a template; compressing a short one takes longer than all else about it. */
+const known = memoizeLru(100, packed)
+
 type Entry = { name: Buffer, content: Uint8Array, facts: Buffer }
 
 const methods = { stored: 0, deflated: 8 } as const
@@ -33,17 +49,16 @@ const day = 1 << 5 | 1
 
 /** `facts` are the same before the content and in the directory (APPNOTE, 4.3.7 and 4.3.12). */
 function entryOf (path: string, part: string | Uint8Array): Entry {
-  const bytes = typeof part === 'string' ? Buffer.from(part) : part
-  const isStored = bytes === part || bytes.length < short
-  const [name, content] = [Buffer.from(path), isStored ? bytes : deflateRawSync(bytes)]
+  const { content, method, size, checksum } = typeof part !== 'string' ? stored(part) : part.length < common ? known(part) : packed(part)
+  const name = Buffer.from(path)
   const facts = Buffer.alloc(26)
   facts.writeUInt16LE(version, 0)
   facts.writeUInt16LE(utf8, 2)
-  facts.writeUInt16LE(isStored ? methods.stored : methods.deflated, 4)
+  facts.writeUInt16LE(methods[method], 4)
   facts.writeUInt16LE(day, 8)
-  facts.writeUInt32LE(crc32(bytes), 10)
+  facts.writeUInt32LE(checksum, 10)
   facts.writeUInt32LE(content.length, 14)
-  facts.writeUInt32LE(bytes.length, 18)
+  facts.writeUInt32LE(size, 18)
   facts.writeUInt16LE(name.length, 22)
   return { name, content, facts }
 }

@@ -6,7 +6,7 @@ import { canvas, darkStyles, paper } from '../html/dark.ts'
 import { type Element, htmlElement, type Node, serialize } from '../html/element.ts'
 import { createPictures, type InlinePart } from '../html/pictures.ts'
 import type { ResolvedBlock, ResolvedDocument } from '../model/document.ts'
-import { joinBounded } from './output.ts'
+import { boundedText } from './output.ts'
 import { renderAlternative } from './text.ts'
 
 export type { InlinePart } from '../html/pictures.ts'
@@ -25,8 +25,10 @@ const edge = 32
 export function renderHtml (document: ResolvedDocument): HtmlMessage {
   const pictures = createPictures()
   const { style, locale } = document
-  const tree = page(document, { style, locale, direction: directionOf(locale), pictures })
-  return { html: `<!doctype html>\n${joinBounded(serialize(tree))}`, text: renderAlternative(document), inline: pictures.all() }
+  const html = boundedText()
+  html.add('<!doctype html>\n')
+  serialize(page(document, { style, locale, direction: directionOf(locale), pictures }), html.add)
+  return { html: html.whole(), text: renderAlternative(document), inline: pictures.all() }
 }
 
 function page (document: ResolvedDocument, setting: HtmlContext): Element {

@@ -1,6 +1,6 @@
 import { sideOf } from '../compile/direction.ts'
 import type { Align } from '../model/blocks.ts'
-import { lengthOf, wordsOf, wrap } from './wrap.ts'
+import { lengthOf, linesOf, wordsOf, wrap } from './wrap.ts'
 
 /** Spaces between two columns. */
 export const columnGapSpaces = 2
@@ -15,9 +15,9 @@ export function columnWidths (rows: readonly Row[], width: number): number[] | u
   const count = rows[0]?.length ?? 0
   const columns = Array.from({ length: count }, (_, index) => rows.map((row) => row[index] ?? ''))
   const free = width - columnGapSpaces * (count - 1)
-  const wanted = columns.map((texts) => longest(texts.flatMap((text) => text.split('\n'))))
+  const wanted = columns.map((texts) => longest(texts.flatMap(linesOf)))
   if (sum(wanted) <= free) return wanted
-  const least = columns.map((texts) => longest(texts.flatMap((text) => text.split('\n').flatMap(wordsOf))))
+  const least = columns.map((texts) => longest(texts.flatMap((text) => linesOf(text).flatMap(wordsOf))))
   return sum(least) > free ? undefined : shared(free - sum(least), wanted, least)
 }
 

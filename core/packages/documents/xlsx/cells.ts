@@ -19,6 +19,10 @@ const formulaLike = /^[=+\-@\t\r]/
 
 /** Text with a style. It is always stored as text, whatever its first character is. */
 export function textCell (given: RichText, look: CellStyle, styles: Styles): Pick<PlacedCell, 'style' | 'value' | 'link'> {
+  const [only, ...others] = given
+  if (only !== undefined && others.length === 0 && isPlain(only)) {
+    return { style: styles.of(look), value: { text: element('is', {}, plainText(only.text)) } }
+  }
   const { words, link } = cellLinkOf(given)
   const [first = { text: '' }] = words
   const isWhole = words.every(({ bold, italic }) => bold === first.bold && italic === first.italic)
@@ -33,6 +37,11 @@ export function textCell (given: RichText, look: CellStyle, styles: Styles): Pic
     ? [plainText(content)]
     : words.map((piece) => element('r', {}, styles.run({ ...own, ...emphasisOf(piece) }), plainText(piece.text)))
   return { style: styles.of(own), value: { text: element('is', {}, ...pieces) }, ...(link === undefined ? {} : { link }) }
+}
+
+/** Whether a text needs no style of its own, as most texts of a table. */
+function isPlain ({ text, bold, italic, link }: RichTextRun): boolean {
+  return bold === undefined && italic === undefined && link === undefined && !formulaLike.test(text)
 }
 
 function emphasisOf ({ bold = false, italic = false }: RichTextRun): FontLook {

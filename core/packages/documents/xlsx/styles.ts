@@ -38,6 +38,8 @@ export function createStyles ({ font, text }: ResolvedStyle): Styles {
     looks: numbered(lookElement({}, { font: 0, border: 0, format: 0 }))
   }
   const known = new Map<string, number>()
+  // The cells of a column share the object of their style.
+  const seen = new WeakMap<CellStyle, number>()
   const add = (look: CellStyle): number =>
     tables.looks.number(lookElement(look, {
       font: tables.fonts.number(fontOf(look)),
@@ -46,9 +48,12 @@ export function createStyles ({ font, text }: ResolvedStyle): Styles {
     }))
   return {
     of (look) {
+      const again = seen.get(look)
+      if (again !== undefined) return again
       const key = JSON.stringify(look)
       const number = known.get(key) ?? add(look)
       known.set(key, number)
+      seen.set(look, number)
       return number
     },
     run: (look) => element('rPr', {}, ...fontProperties(look, text), element('rFont', { val: fonts[font] })),

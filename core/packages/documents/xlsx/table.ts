@@ -46,45 +46,47 @@ export function* bodyRows ({ columns, sections, totals }: TableBlock, first: num
 }
 
 /** The result of a cell; `height` is in points. */
-type Content = Pick<PlacedCell, 'style' | 'value' | 'link'> & { height?: number }
+type Content = { cell: Pick<PlacedCell, 'style' | 'value' | 'link'>, height?: number }
 
 /** A row of the results of its cells. A cell that becomes several continues in the rows below. */
 function rowsOf (cells: readonly Cell[], contentsOf: (cell: Cell, column: number) => Content[]): CellLine[] {
   const contents = cells.map(contentsOf)
   const count = contents.reduce((most, { length }) => Math.max(most, length), 1)
-  return Array.from({ length: count }, (_, index) => {
-    const line = { cells: [] as PlacedCell[], height: usualHeight }
-    for (const [column, parts] of contents.entries()) {
-      const portion = parts[index]
-      if (portion === undefined) continue
-      const { height = usualHeight, ...content } = portion
-      line.cells.push({ column, ...content })
-      line.height = Math.max(line.height, height)
-    }
-    return line
+  return Array.from({ length: count }, (_, index) => lineOf(contents.map((parts) => parts[index])))
+}
+
+function lineOf (contents: readonly (Content | undefined)[]): CellLine {
+  const cells: PlacedCell[] = []
+  let height = usualHeight
+  contents.forEach((content, column) => {
+    if (content === undefined) return
+    cells.push({ ...content.cell, column })
+    if (content.height !== undefined && content.height > height) height = content.height
   })
+  return { cells, height }
 }
 
 /** Makes the cells of a column. The styles of its numbers are created once. */
 function cellMaker ({ align }: ResolvedColumn, column: number, setting: SheetContext): (cell: Cell) => Content[] {
   const numberStyles = new Map<string, number>()
   const look: CellStyle = { align: sideOf(align, setting.direction), bottom: hairline }
+  const wrapped: CellStyle = { ...look, wrap: true }
   return (cell) => {
     const number = typed(cell, setting.locale)
-    if (number === undefined) return textCells(cell, column, { ...look, wrap: true }, setting)
+    if (number === undefined) return textCells(cell, column, wrapped, setting)
     const style = numberStyles.get(number.format) ?? setting.styles.of({ ...look, format: number.format })
     numberStyles.set(number.format, style)
-    return [{ style, value: { number: number.number } }]
+    return [{ cell: { style, value: { number: number.number } } }]
   }
 }
 
 /** Text breaks in its column, if its style says so. */
 function textCells (cell: Cell, column: number, look: CellStyle, { locale, styles, columns }: SheetContext): Content[] {
-  if (cell.type === 'empty') return [{ style: styles.of(look) }]
+  if (cell.type === 'empty') return [{ cell: { style: styles.of(look) } }]
   const { size = sheetSize, wrap = false, bold = false } = look
   return portions(richTextOf(formatCell(cell, locale), locale)).map((words) => {
     const rows = wrap ? rowsIn(words, (columns[column] ?? 1) * sheetSize / size / (bold ? boldness : 1)) : 1
-    return { ...textCell(words, look, styles), height: rows * lineHeight(size) }
+    return { cell: textCell(words, look, styles), height: rows * lineHeight(size) }
   })
 }
 
@@ -144,8 +146,10 @@ function totalLines (
     const number = typed(part, setting.locale)
     if (number === undefined) return textCells(part, value - 1 + index, own, setting)
     return [{
-      style: setting.styles.of({ ...own, format: number.format }),
-      value: { number: number.number, ...(formula === undefined ? {} : { formula }) },
+      cell: {
+        style: setting.styles.of({ ...own, format: number.format }),
+        value: { number: number.number, ...(formula === undefined ? {} : { formula }) }
+      },
       height: lineHeight(own.size ?? sheetSize)
     }]
   })

@@ -59,11 +59,17 @@ export function digitsWide (text: string): number {
 /** The approximate number of lines of a text in a column of a width (digits). */
 export function rowsIn (words: RichText, width: number): number {
   const room = Math.max(1, width)
+  if (certainlyFits(words, room) && !words.some(({ text }) => text.includes('\n'))) return 1
   return richTextLines(words).reduce((sum, line) => sum + Math.max(1, Math.ceil(wordsWide(line, room) / room)), 0)
+}
+
+/** No character is wider than two digits. */
+function certainlyFits (line: RichText, width: number): boolean {
+  return line.reduce((sum, { text }) => sum + text.length, 0) * 2 < width
 }
 
 /** The width of a text on one line. A text that certainly fits is not measured. */
 function wordsWide (line: RichText, width: number): number {
-  if (line.reduce((sum, { text }) => sum + text.length, 0) * 2 < width) return 0
+  if (certainlyFits(line, width)) return 0
   return line.reduce((sum, { text, bold }) => sum + digitsWide(text) * (bold === true ? boldness : 1), 0)
 }

@@ -34,7 +34,7 @@ function moneyDecimals (decimals: number, least: number, digits = least): number
 const mostDigits = 15
 
 function numbered (value: string, formatFor: (decimals: number) => string, divisor?: number): Typed | undefined {
-  if (value.replace(/^-?0*\.?0*/, '').replace('.', '').length > mostDigits) return undefined
+  if (value.length > mostDigits && value.replace(/^-?0*\.?0*/, '').replace('.', '').length > mostDigits) return undefined
   const point = value.indexOf('.')
   return {
     number: divisor === undefined ? value : exactly(new Exact(value).div(divisor)),
@@ -45,7 +45,6 @@ function numbered (value: string, formatFor: (decimals: number) => string, divis
 /** A decimal without exponent and without trailing zeros. */
 export function exactly (value: Decimal | Exact): string {
   const text = String(value)
-  if (/^-?\d+$/.test(text)) return text
   const fixed = text.includes('e') ? new Exact(text).toFixed() : text
   return fixed.includes('.') ? fixed.replace(/\.?0+$/, '') : fixed
 }

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { randomUUIDv7 } from 'node:crypto'
 import t from 'tap'
 import type { DatabaseFunctions } from '../../../../core/store/calls/functions.ts'
@@ -24,6 +25,7 @@ const given = (key: Key, more: Partial<Given>): Given => ({
   look_last: undefined,
   next: undefined,
   jobs: [],
+  untold: false,
   ...more
 })
 const settle = (key: Key, more: Partial<Given>): Promise<boolean | null> => call('settle_step', given(key, more))
@@ -248,4 +250,23 @@ await t.test('of several who settle a step one does', async (t) => {
     settle(key, failed('rejected'))])
   t.equal(all.filter((answer) => answer !== null).length, 1)
   t.equal((await events(key)).filter(({ kind }) => kind === 'answered').length, 1)
+})
+
+await t.test('an end that nobody waits for is not recorded untold where the company has an endpoint that is enabled', async (t) => {
+  const endpoint = async ({ company_id: companyId }: Key, enabled: boolean): Promise<void> => {
+    await sql`insert into callback_endpoints (endpoint_id, company_id, name, url, enabled, secrets, created_at)
+      values (gen_random_uuid(), ${companyId}, '', '', ${enabled}, '[]', now())`.execute(database.owner)
+  }
+  const detached = { status: 'succeeded', detached: true } as const
+  const quiet = await calling()
+  await endpoint(quiet, false)
+  t.equal(await settle(quiet, { ...detached, untold: true }), true, 'one that is disabled is told nothing')
+  const answered = await calling()
+  await endpoint(answered, true)
+  t.equal(await settle(answered, { status: 'succeeded', untold: true }), false, 'its client has the answer')
+  const key = await calling()
+  await endpoint(key, true)
+  await t.rejects(settle(key, { ...detached, untold: true }), { code: 'DC428' })
+  has(t, await steps(key), [{ status: 'calling' }])
+  t.equal(await settle(key, detached), true, 'who tells them records it')
 })

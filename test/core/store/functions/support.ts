@@ -64,6 +64,7 @@ export function opening ({ companyId, userId }: Company, { steps = [{}], ...more
     template_version: undefined,
     data: undefined,
     deferred_on: undefined,
+    traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
     providers: undefined,
     ...step
   }))

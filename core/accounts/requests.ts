@@ -1,0 +1,34 @@
+import type { RequestView } from '../contract/requests.ts'
+import type { Database } from '../store/db/database.ts'
+import { listRequests, type RequestFilter, type RequestRow, timeOf } from '../store/tenants/request-log.ts'
+
+/** A page of the requests of a company, the newest first. */
+export async function readRequestLog (
+  database: Database,
+  companyId: number,
+  filter: RequestFilter,
+  page: { limit: number, after?: string }
+): Promise<RequestView[]> {
+  return (await listRequests(database, companyId, filter, page)).map(viewOf)
+}
+
+function viewOf (row: RequestRow): RequestView {
+  return {
+    id: row.entry_id,
+    at: timeOf(row.entry_id).toISOString(),
+    requestId: row.request_id,
+    method: row.method,
+    route: row.route,
+    path: row.path,
+    status: row.status,
+    ...(row.error === null ? {} : { error: row.error }),
+    milliseconds: Math.round(row.milliseconds * 10) / 10,
+    author: {
+      userId: row.user_id,
+      ...(row.impersonator_id === null ? {} : { impersonatorId: row.impersonator_id }),
+      ...(row.key_id === null ? {} : { keyId: row.key_id })
+    },
+    // Companies do not see the addresses of the platform's operators.
+    ...(row.impersonator_id === null ? { address: row.address } : {})
+  }
+}

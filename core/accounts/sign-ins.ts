@@ -1,0 +1,119 @@
+import type { Account, Accounts } from '../access/account.ts'
+import { digestOf } from '../access/api-key.ts'
+import { type Authentication, wrongCode } from '../access/authentication.ts'
+import { isAddressAllowed } from '../access/networks.ts'
+import { DispatchError } from '../contract/errors.ts'
+import type { Database } from '../store/db/database.ts'
+import { deleteWaiting, findWaiting, insertWaiting } from '../store/tenants/waiting-sign-ins.ts'
+import type { PasskeyQuestion, Passkeys } from './passkeys.ts'
+import type { SecondFactors } from './second-factors.ts'
+import { makeSecret, secretForm } from './secret.ts'
+import type { SingleSignOn } from './single-sign-on.ts'
+
+/** Where a person signs in from. */
+export type SessionClient = { address: string, browser: string }
+
+/** The secret of a session that has begun, or of a sign-in that waits for the second factor: known to the browser alone. */
+export type SignedIn = { session: string } | { waiting: string }
+
+/** How a session begins: with the password and, for a user with a second factor, a code or a passkey; with a passkey alone. */
+export type SignIns = {
+  /**
+   * Begins a session or, for a user with a second factor, a wait of five minutes. Throws as {@link Authentication.checkPassword}, and
+   * `forbidden` too where the company has its people sign in by its own provider.
+   */
+  open: (email: string, password: string, client: SessionClient) => Promise<SignedIn>
+  /** Begins a session of a user whom the company's own provider has let in: that decides about a second factor. */
+  openFor: (userId: number, client: SessionClient) => Promise<string>
+  /** What the sign-in that waits under this secret may be ended with; undefined where none waits. */
+  waitingFor: (waiting: string) => Promise<{ passkey: boolean } | undefined>
+  /** People can sign in with a passkey alone. */
+  offersPasskeys: boolean
+  /** A question for the passkey of a sign-in that waits, or of anybody. Undefined where there is nothing to ask for. */
+  ask: (waiting?: string) => Promise<PasskeyQuestion | undefined>
+  /** Begins a session with a passkey alone. Undefined for a wrong answer, or a user who may not sign in from here. */
+  openByPasskey: (answer: string, challenge: string, client: SessionClient) => Promise<string | undefined>
+  /** As `complete`, with the answer of a passkey. Throws `forbidden` for a wrong one. */
+  completeByPasskey: (waiting: string, answer: string, client: SessionClient) => Promise<string | undefined>
+  /**
+   * Begins the session of a sign-in that waits. Undefined where none waits any more. Throws `forbidden` for a wrong code, and
+   * `rate_limited` after too many.
+   */
+  complete: (waiting: string, code: string, client: SessionClient) => Promise<string | undefined>
+}
+
+export type SignInOptions = {
+  database: Database
+  accounts: Accounts
+  authentication: Pick<Authentication, 'checkPassword'>
+  secondFactors: Pick<SecondFactors, 'verify'>
+  singleSignOn: Pick<SingleSignOn, 'refusesPassword'>
+  passkeys: Pick<Passkeys, 'offered' | 'list' | 'ask' | 'answered'>
+}
+
+/** `begin` makes a session of an account; it answers its secret. */
+export function createSignIns (
+  { database, accounts, authentication, secondFactors, singleSignOn, passkeys }: SignInOptions,
+  begin: (account: Account, client: SessionClient) => Promise<string>
+): SignIns {
+  /** The account of a sign-in that waits, if the password is still the one that was right. */
+  async function waitingAccount (waiting: string): Promise<Account | undefined> {
+    const found = secretForm.test(waiting) ? await findWaiting(database, digestOf(waiting)) : undefined
+    const account = found && await accounts.byId(found.userId)
+    return account?.disabled === false && account.passwordVersion === found?.passwordVersion ? account : undefined
+  }
+
+  /** Ends the wait of a sign-in whose second factor is right. */
+  async function end (
+    waiting: string,
+    client: SessionClient,
+    isRight: (account: Account) => Promise<boolean>
+  ): Promise<string | undefined> {
+    const account = await waitingAccount(waiting)
+    if (account === undefined || !isAddressAllowed(account.addresses, client.address)) return undefined
+    if (!await isRight(account)) throw wrongCode()
+    return await deleteWaiting(database, digestOf(waiting)) ? begin(account, client) : undefined
+  }
+
+  return {
+    async open (email, password, client) {
+      const account = await authentication.checkPassword(email, password, client.address)
+      if (await singleSignOn.refusesPassword(account)) throw new DispatchError('forbidden', 'Invalid credentials.')
+      if (!account.secondFactor) return { session: await begin(account, client) }
+      const waiting = makeSecret()
+      await insertWaiting(database, digestOf(waiting), account)
+      return { waiting }
+    },
+
+    async openFor (userId, client) {
+      const account = await accounts.byId(userId)
+      if (account === undefined) throw new TypeError('The provider has just let this user in.')
+      return await begin(account, client)
+    },
+
+    async waitingFor (waiting) {
+      const account = await waitingAccount(waiting)
+      return account && { passkey: passkeys.offered && (await passkeys.list(account)).length > 0 }
+    },
+
+    offersPasskeys: passkeys.offered,
+
+    async ask (waiting) {
+      if (waiting === undefined) return passkeys.ask()
+      const account = await waitingAccount(waiting)
+      return account && passkeys.ask(account)
+    },
+
+    async openByPasskey (answer, challenge, client) {
+      const userId = await passkeys.answered(answer, { challenge })
+      const account = userId === undefined ? undefined : await accounts.byId(userId)
+      if (account?.disabled !== false || !isAddressAllowed(account.addresses, client.address)) return undefined
+      return await singleSignOn.refusesPassword(account) ? undefined : begin(account, client)
+    },
+
+    complete: (waiting, code, client) => end(waiting, client, (account) => secondFactors.verify(account, code, client.address)),
+
+    completeByPasskey: (waiting, answer, client) =>
+      end(waiting, client, async (account) => await passkeys.answered(answer, { user: account }) !== undefined)
+  }
+}

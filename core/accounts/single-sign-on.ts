@@ -1,0 +1,144 @@
+import { randomInt } from 'node:crypto'
+import type { Account, Accounts, Actor } from '../access/account.ts'
+import type { Keyring } from '../access/keyring.ts'
+import { DispatchError, refusal } from '../contract/errors.ts'
+import type { MySingleSignOnView, SingleSignOnBody, SingleSignOnView } from '../contract/single-sign-on.ts'
+import { type OpenId, OpenIdFailure } from '../host/http/openid.ts'
+import type { Database } from '../store/db/database.ts'
+import { countIdentities, deleteSingleSignOn, isKnown, readSingleSignOn, type SingleSignOnRow,
+  storeSingleSignOn } from '../store/tenants/single-sign-on.ts'
+import { type Requester, requireGrantable, requireOwned } from './users.ts'
+
+/** What the admins of a company decide about single sign-on. */
+export type SingleSignOn = {
+  read: (actor: Actor) => Promise<SingleSignOnView>
+  /** What the actor may know as a user. */
+  readOwn: (actor: Actor) => Promise<MySingleSignOnView>
+  /**
+   * Throws `validation_failed` for an issuer that cannot be used, a missing secret, or a way in that is no enabled admin of the company;
+   * `forbidden` for services that the actor does not have (all of them, where users are known by their e-mail address); `conflict` where
+   * it is required before anybody has signed in by it.
+   */
+  change: (by: Requester, body: SingleSignOnBody) => Promise<SingleSignOnView>
+  /** False where the company has none. */
+  remove: (by: Requester) => Promise<boolean>
+  /** Whether the console refuses the user's password, because the company requires single sign-on. */
+  refusesPassword: (account: Pick<Account, 'companyId' | 'userId'>) => Promise<boolean>
+}
+
+type Options = {
+  database: Database
+  accounts: Accounts
+  keyring: Pick<Keyring, 'seal'>
+  openId: Pick<OpenId, 'probe'>
+  publicUrl: string
+  /** Providers without TLS too, for development. */
+  plainHttp: boolean
+  now: () => Date
+}
+
+/** What the secret of a company's client is sealed for. */
+export const secretContext = (companyId: number): string => `${companyId}|single-sign-on`
+
+/** Where a provider sends the browser back to. */
+export const redirectUriOf = (publicUrl: string): string => `${publicUrl}/console/sign-on/callback`
+
+export function createSingleSignOn ({ database, accounts, keyring, openId, publicUrl, plainHttp, now }: Options): SingleSignOn {
+  const view = async (row: SingleSignOnRow | undefined): Promise<SingleSignOnView> => ({
+    redirectUri: redirectUriOf(publicUrl),
+    current: row === undefined ? null : await currentOf(row)
+  })
+
+  const currentOf = async (row: SingleSignOnRow): Promise<NonNullable<SingleSignOnView['current']>> => ({
+    issuer: row.issuer,
+    clientId: row.client_id,
+    createsUsers: row.creates_users,
+    defaultRole: row.default_role,
+    defaultServices: row.default_services as NonNullable<SingleSignOnView['current']>['defaultServices'],
+    linksByEmail: row.links_by_email,
+    required: row.required,
+    wayIn: row.way_in,
+    code: row.code,
+    signInUrl: `${publicUrl}/console/sign-on?company=${row.code}`,
+    linked: await countIdentities(database, row.company_id, row.issuer)
+  })
+
+  async function requireWayIn (companyId: number, userId: number): Promise<void> {
+    const account = await accounts.byId(userId)
+    if (account?.companyId === companyId && !account.disabled && account.role !== 'member') return
+    throw invalid('/wayIn', 'not_an_admin', 'It must be an enabled admin of the company, who can still sign in when the provider is away.')
+  }
+
+  async function requireIssuer (issuer: string): Promise<void> {
+    const url = URL.parse(issuer)
+    const isPlain = url?.protocol === 'http:' && plainHttp
+    if (url === null || (url.protocol !== 'https:' && !isPlain) || url.username !== '' || url.search !== '' || url.hash !== '') {
+      throw invalid('/issuer', 'not_an_issuer', 'It must be an https:// address without user name, query and fragment.')
+    }
+    await openId.probe(issuer).catch((error: unknown) => {
+      throw error instanceof OpenIdFailure ? invalid('/issuer', 'not_usable', error.message) : error
+    })
+  }
+
+  return {
+    read: async ({ companyId }) => view(await readSingleSignOn(database, companyId)),
+
+    async readOwn ({ companyId, userId }) {
+      const row = await readSingleSignOn(database, companyId)
+      return { available: row !== undefined, linked: row !== undefined && await isKnown(database, { companyId, userId }, row.issuer) }
+    },
+
+    async change ({ actor, author }, body) {
+      const { issuer, clientId, clientSecret, createsUsers = false, defaultRole = 'member', defaultServices = [] } = body
+      const { linksByEmail = false, required = false, wayIn = actor.userId } = body
+      const { companyId } = actor
+      requireGrantable(actor, defaultRole)
+      requireOwned(actor, linksByEmail ? ['*'] : defaultServices)
+      const known = await readSingleSignOn(database, companyId)
+      const isSame = known?.issuer === issuer && known.client_id === clientId
+      if (clientSecret === undefined && !isSame) throw invalid('/clientSecret', 'required', 'Another issuer or client needs its secret.')
+      await requireIssuer(issuer)
+      if (required) {
+        await requireWayIn(companyId, wayIn)
+        if (await countIdentities(database, companyId, issuer) === 0) {
+          throw new DispatchError('conflict', 'Single sign-on can be required once somebody of the company has signed in by this issuer.')
+        }
+      }
+      const secret = clientSecret === undefined ? known?.client_secret : keyring.seal(clientSecret, secretContext(companyId))
+      if (secret === undefined) throw new TypeError('There is a secret, or it is refused above.')
+      return await view(
+        await storeSingleSignOn(database, companyId, {
+          code: newCode(),
+          issuer,
+          client_id: clientId,
+          client_secret: secret,
+          creates_users: createsUsers,
+          default_role: defaultRole,
+          default_services: defaultServices,
+          links_by_email: linksByEmail,
+          required,
+          way_in: required ? wayIn : null
+        }, Object.keys(body), { author, at: now() })
+      )
+    },
+
+    remove: ({ actor, author }) => deleteSingleSignOn(database, actor.companyId, { author, at: now() }),
+
+    async refusesPassword ({ companyId, userId }) {
+      const row = await readSingleSignOn(database, companyId)
+      return row?.required === true && row.way_in !== userId
+    }
+  }
+}
+
+function invalid (path: string, code: string, message: string): DispatchError {
+  return refusal('validation_failed', [{ path, code, message }])
+}
+
+/** Without letters and digits that look alike. */
+const alphabet = 'abcdefghjkmnpqrstuvwxyz23456789'
+
+/** 12 characters, 59 bits: nobody finds the code of a company by trying. */
+function newCode (): string {
+  return Array.from({ length: 12 }, () => alphabet[randomInt(alphabet.length)]).join('')
+}

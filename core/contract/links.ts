@@ -1,0 +1,57 @@
+import { type Static, Type } from 'typebox'
+import { AccountEmail, NewPassword, RoleName, UsableServices } from './accounts.ts'
+import { Timestamp, Uuid } from './common.ts'
+
+const closed = { additionalProperties: false } as const
+
+/** The body of an invitation. */
+export const InvitationBody = Type.Object({ email: AccountEmail, role: RoleName, services: UsableServices }, {
+  ...closed,
+  title: 'NewInvitation'
+})
+export type InvitationBody = Static<typeof InvitationBody>
+
+const invitation = {
+  id: Uuid,
+  email: Type.String(),
+  role: RoleName,
+  services: Type.Array(Type.String()),
+  invitedBy: Type.Integer({ description: 'The user who has invited, or renewed the invitation last.' }),
+  createdAt: Timestamp,
+  expiresAt: Timestamp,
+  expired: Type.Boolean({ description: 'The link is dead; renew the invitation for another one.' })
+}
+
+export const InvitationView = Type.Object(invitation, { title: 'Invitation' })
+export type InvitationView = Static<typeof InvitationView>
+
+const link = {
+  token: Type.String({ description: 'The secret of the link. It is shown only this once.' }),
+  url: Type.Union([Type.String(), Type.Null()], { description: 'The page of the console that takes it; null: the console is off.' })
+}
+
+/** An invitation with its link, as only who has made it sees it. */
+export const InvitationWithLink = Type.Object({ ...invitation, ...link }, { title: 'InvitationWithLink' })
+export type InvitationWithLink = Static<typeof InvitationWithLink>
+
+/** A link with which a user chooses another password. */
+export const PasswordLinkView = Type.Object({ ...link, expiresAt: Timestamp }, { title: 'PasswordLink' })
+export type PasswordLinkView = Static<typeof PasswordLinkView>
+
+const Token = Type.String({ maxLength: 100, description: 'The secret of the link.' })
+
+/** The body with which the holder of a link asks what it is for. */
+export const LinkBody = Type.Object({ token: Token }, { ...closed, title: 'LinkToken' })
+
+/** What a link is for, as its holder sees it. */
+export const LinkView = Type.Object({
+  purpose: Type.Enum(['invitation', 'password'], { description: 'invitation: it makes a user. password: it sets another password.' }),
+  company: Type.String(),
+  email: Type.String(),
+  expiresAt: Timestamp
+}, { title: 'Link' })
+export type LinkView = Static<typeof LinkView>
+
+/** The body with which the holder of a link chooses a password. */
+export const LinkUseBody = Type.Object({ token: Token, password: NewPassword }, { ...closed, title: 'LinkUse' })
+export type LinkUseBody = Static<typeof LinkUseBody>

@@ -1,0 +1,63 @@
+import { type Static, Type } from 'typebox'
+import { UsableServices } from './accounts.ts'
+import { Line } from './common.ts'
+
+const Issuer = Type.String({
+  minLength: 1,
+  maxLength: 500,
+  description: 'The address under which the OpenID provider publishes its configuration; https.',
+  examples: ['https://login.example.com']
+})
+const facts = {
+  issuer: Issuer,
+  clientId: Line(300, { description: 'As whom the provider knows this service.', examples: ['document-dispatch'] }),
+  createsUsers: Type.Boolean({ description: 'Whom the provider knows and nobody here does becomes a user at the first sign-in.' }),
+  defaultRole: Type.Enum(['member', 'admin'], { description: 'The role of users who are made at their first sign-in.' }),
+  defaultServices: UsableServices,
+  linksByEmail: Type.Boolean({
+    description:
+      'A user who is no operator is known by an e-mail address that the provider has verified, at the first sign-in; else users ' +
+      'link themselves, signed in with their password.'
+  }),
+  required: Type.Boolean({ description: 'At the console passwords and passkeys are refused, but for those of "wayIn".' })
+}
+
+/** The body with which an admin sets single sign-on. What may be left out is then as its default says. */
+export const SingleSignOnBody = Type.Object({
+  issuer: facts.issuer,
+  clientId: facts.clientId,
+  clientSecret: Type.Optional(
+    Line(1000, { description: 'The secret of the client; it may be left out where one is set for the same issuer and client.' })
+  ),
+  createsUsers: Type.Optional(facts.createsUsers),
+  defaultRole: Type.Optional(Type.Enum(['member', 'admin'], { description: 'By default member.' })),
+  defaultServices: Type.Optional(UsableServices),
+  linksByEmail: Type.Optional(facts.linksByEmail),
+  required: Type.Optional(facts.required),
+  wayIn: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'The admin whose password stays good; by default yourself.' })
+  )
+}, { additionalProperties: false, title: 'SingleSignOnChanges' })
+export type SingleSignOnBody = Static<typeof SingleSignOnBody>
+
+/** What is set. The secret is not shown. */
+const Current = Type.Object({
+  ...facts,
+  wayIn: Type.Union([Type.Integer(), Type.Null()]),
+  code: Type.String({ description: 'What a person enters at the sign-in to reach the provider.' }),
+  signInUrl: Type.String({ description: 'The address at which a person signs in without entering the code.' }),
+  linked: Type.Integer({ description: 'How many users have signed in by this issuer.' })
+}, { title: 'SingleSignOnSettings' })
+
+export const SingleSignOnView = Type.Object({
+  redirectUri: Type.String({ description: 'The redirect address to register at the provider.' }),
+  current: Type.Union([Current, Type.Null()], { description: 'null: the company has none.' })
+}, { title: 'SingleSignOn' })
+export type SingleSignOnView = Static<typeof SingleSignOnView>
+
+/** What a user may know of the single sign-on of their company. */
+export const MySingleSignOnView = Type.Object({
+  available: Type.Boolean({ description: 'The company has single sign-on.' }),
+  linked: Type.Boolean({ description: 'Its provider knows this user.' })
+}, { title: 'MySingleSignOn' })
+export type MySingleSignOnView = Static<typeof MySingleSignOnView>

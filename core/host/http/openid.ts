@@ -1,0 +1,134 @@
+import { withDeadline } from '@dispatch/common'
+import * as openid from 'openid-client'
+import { RequestFailure } from '../call/request-outcome.ts'
+import type { Network } from './network.ts'
+import { readReply } from './reply.ts'
+import type { TransportRequest } from './transport.ts'
+
+/** A client that an OpenID provider has registered. */
+export type OpenIdClient = { issuer: string, clientId: string, clientSecret: string }
+
+/** What binds an answer to its request: the state and the nonce are in it, the verifier is known to the service alone (PKCE, S256). */
+export type OpenIdChecks = { state: string, nonce: string, verifier: string }
+
+/** A person as their provider knows them; `email` only where the provider tells it. */
+export type OpenIdPerson = { subject: string, email?: string, emailVerified: boolean | undefined }
+
+/** OpenID Connect with an authorization code, over connections that the guard permits. Each method throws an {@link OpenIdFailure}. */
+export type OpenId = {
+  /** Reads the configuration that the issuer publishes. */
+  probe: (issuer: string) => Promise<void>
+  /** The address at the provider to which a browser goes, and what must be known when it comes back. */
+  begin: (client: OpenIdClient, redirectUri: string) => Promise<{ url: string, checks: OpenIdChecks }>
+  /** Exchanges the code for the ID token, whose signature, issuer, audience, times and nonce are checked. `answer` is the query. */
+  finish: (client: OpenIdClient, redirectUri: string, answer: URLSearchParams, checks: OpenIdChecks) => Promise<OpenIdPerson>
+}
+
+/** The provider was not reached, or what it answers is not right. */
+export class OpenIdFailure extends Error {
+  override name = 'OpenIdFailure'
+}
+
+/** The time limit in milliseconds for one answer of a provider. */
+const answerWithin = 10_000
+
+/** OpenID Connect Core, 2. */
+const subjectForm = /^[\x20-\x7e]{1,255}$/
+
+/** `plainHttp`: providers without TLS too, for development. */
+export function createOpenId ({ transport, plainHttp }: Pick<Network, 'transport'> & { plainHttp: boolean }): OpenId {
+  /** openid-client's `fetch`: no redirect is followed, an answer has a limited size. */
+  const fetch: openid.CustomFetch = (address, { method, headers, body }) => {
+    const url = new URL(address)
+    return withDeadline(answerWithin, async (signal) => {
+      const content = body instanceof URLSearchParams ? { body: Buffer.from(body.toString()) } : {}
+      const request = { method: method as TransportRequest['method'], url, headers, signal, answerWithin, ...content }
+      const reply = await transport.send(request)
+      const text = await readReply(url.host, reply, 'text')
+      const contentType = reply.headers['content-type']
+      return new Response(typeof text === 'string' && text !== '' ? text : null, {
+        status: reply.status,
+        headers: typeof contentType === 'string' ? { 'content-type': contentType } : {}
+      })
+    }, new OpenIdFailure(`"${url.host}" did not answer within ${answerWithin / 1000} seconds.`))
+  }
+
+  async function discover ({ issuer, clientId, clientSecret }: OpenIdClient): Promise<openid.Configuration> {
+    const found = await openid.discovery(new URL(issuer), clientId, undefined, openid.None(), {
+      [openid.customFetch]: fetch,
+      // eslint-disable-next-line @typescript-eslint/no-deprecated -- development only
+      ...plainHttp && { execute: [openid.allowInsecureRequests] }
+    })
+    const metadata = found.serverMetadata()
+    const page = URL.parse(metadata.authorization_endpoint ?? '')
+    if (page?.protocol !== 'https:' && !(plainHttp && page?.protocol === 'http:')) {
+      throw new OpenIdFailure('its page to sign in at has no https:// address.')
+    }
+    // Without a list a provider takes Basic alone (OpenID Connect Discovery, 3).
+    const isBasic = metadata.token_endpoint_auth_methods_supported?.includes('client_secret_basic') ?? true
+    const signIn = isBasic ? openid.ClientSecretBasic(clientSecret) : openid.ClientSecretPost(clientSecret)
+    const configuration = new openid.Configuration(metadata, clientId, undefined, signIn)
+    configuration[openid.customFetch] = fetch
+    // eslint-disable-next-line @typescript-eslint/no-deprecated -- development only
+    if (plainHttp) openid.allowInsecureRequests(configuration)
+    openid.enableNonRepudiationChecks(configuration)
+    return configuration
+  }
+
+  return {
+    probe: (issuer) =>
+      orFailure(issuer, async () => {
+        await discover({ issuer, clientId: 'none', clientSecret: 'none' })
+      }),
+
+    begin: (client, redirectUri) =>
+      orFailure(client.issuer, async () => {
+        const checks = { state: openid.randomState(), nonce: openid.randomNonce(), verifier: openid.randomPKCECodeVerifier() }
+        const url = openid.buildAuthorizationUrl(await discover(client), {
+          redirect_uri: redirectUri,
+          scope: 'openid email',
+          state: checks.state,
+          nonce: checks.nonce,
+          code_challenge: await openid.calculatePKCECodeChallenge(checks.verifier),
+          code_challenge_method: 'S256'
+        })
+        return { url: url.href, checks }
+      }),
+
+    finish: (client, redirectUri, answer, { state, nonce, verifier }) =>
+      orFailure(client.issuer, async () => {
+        const configuration = await discover(client)
+        const tokens = await openid.authorizationCodeGrant(configuration, new URL(`${redirectUri}?${String(answer)}`), {
+          expectedState: state,
+          expectedNonce: nonce,
+          pkceCodeVerifier: verifier,
+          idTokenExpected: true
+        })
+        const claims = tokens.claims()
+        const { sub: subject = '' } = claims ?? {}
+        if (!subjectForm.test(subject)) throw new TypeError('The ID token has no subject of 1 to 255 ASCII characters.')
+        // A provider may tell the address only at its endpoint for that (OpenID Connect Core, 5.4).
+        const { email, email_verified: emailVerified } = claims?.['email'] === undefined && configuration.serverMetadata().userinfo_endpoint
+          ? await openid.fetchUserInfo(configuration, tokens.access_token, subject)
+          : claims ?? {}
+        const told = typeof email === 'string' ? { email } : {}
+        return { subject, ...told, emailVerified: typeof emailVerified === 'boolean' ? emailVerified : undefined }
+      })
+  }
+}
+
+async function orFailure<Result> (issuer: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (cause) {
+    throw new OpenIdFailure(`The issuer "${issuer}" cannot be used: ${reasonOf(cause)}`, { cause })
+  }
+}
+
+/** openid-client wraps what its `fetch` throws. */
+function reasonOf (cause: unknown): string {
+  if (cause instanceof RequestFailure || cause instanceof OpenIdFailure) return cause.message
+  return cause instanceof Error && cause.cause !== undefined
+    ? reasonOf(cause.cause)
+    : 'its answer is not that of an OpenID provider for this client.'
+}

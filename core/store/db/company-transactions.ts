@@ -1,0 +1,59 @@
+import { createFairSemaphore } from '@dispatch/common'
+import { Kysely, PostgresDialect, PostgresDriver, sql, type Transaction } from 'kysely'
+import { type Connections, limitsWithin, type TimeLimits } from './connections.ts'
+import type { Tables } from './schema.ts'
+import { DatabaseUnavailable } from './unavailable.ts'
+
+/** Queries inside one company's transaction: row-level security bounds what they see. */
+export type CompanyQueries = Transaction<Tables>
+
+type Run = <T>(companyId: number, work: (queries: CompanyQueries) => Promise<T>) => Promise<T>
+
+/** The transactions of companies on one server. */
+export type CompanyTransactions = {
+  queries: Kysely<Tables>
+  /** Runs work when the company has a connection free: at most half of all are one company's. */
+  share: <T>(companyId: number, work: () => Promise<T>) => Promise<T>
+  company: Run
+  /** Read-only: all queries see the same state of the database. */
+  snapshot: Run
+}
+
+/** `connections`: how many there are; `time` replaces the clock of the database. */
+type Options = { connections: number, limits: TimeLimits, through: 'server' | 'pooler', time?: (() => Date) | undefined }
+
+export function companyTransactions (pool: Connections, { connections, limits, through, time }: Options): CompanyTransactions {
+  const queries = new Kysely<Tables>({ dialect: unbegun(pool) })
+  const shares = createFairSemaphore({
+    waiting: Infinity,
+    timeLimit: limits.connect,
+    perOwner: Math.ceil(connections / 2),
+    full: () => new DatabaseUnavailable('busy')
+  })
+  // What a session has by itself, a transaction through a pooler sets for itself.
+  const bounds = through === 'server'
+    ? ''
+    : Object.entries(limitsWithin(limits)).map(([name, milliseconds]) => `; set local ${name} = ${milliseconds}`).join('')
+  const beginningWith = (begin: string): Run => (companyId, work) =>
+    shares.run(companyId, () =>
+      queries.transaction().execute(async (transaction) => {
+        // Several commands in one message take no parameters, so the number stands in the text.
+        if (!Number.isSafeInteger(companyId)) throw new TypeError('The id of a company is a whole number.')
+        await sql.raw(`${begin}; set local role dispatch_company; set local app.company = '${companyId}'; set local app.moment = ` +
+          `'${time === undefined ? 'now' : time().toISOString()}'${bounds}`).execute(transaction)
+        return work(transaction)
+      }))
+  return {
+    queries,
+    share: (companyId, work) => shares.run(companyId, work),
+    company: beginningWith('begin'),
+    snapshot: beginningWith('begin isolation level repeatable read read only')
+  }
+}
+
+/** A dialect that sends no BEGIN of its own: the first statement of a transaction begins it, which saves a message. */
+function unbegun ({ lent: pool }: Connections): PostgresDialect {
+  const dialect = new PostgresDialect({ pool })
+  dialect.createDriver = () => Object.assign(new PostgresDriver({ pool }), { beginTransaction: () => Promise.resolve() })
+  return dialect
+}

@@ -1,0 +1,90 @@
+import { sql } from 'kysely'
+import type pg from 'pg'
+import type { Log } from '../../host/call/log.ts'
+import type { Database } from './database.ts'
+
+/** An index on a table that may have millions of rows. `on`: the table, and what of it. It is not unique: nothing may rely on it. */
+export type ConcurrentIndex = { name: string, on: string }
+
+/**
+ * Indexes that are made while everybody works, after the migrations: `create index concurrently` cannot be part of a transaction, and
+ * takes as long as the table is big. Until then statements are slower, and right. One that is not wanted any more is dropped by a
+ * migration, in the release that takes it from here.
+ */
+export const concurrentIndexes: readonly ConcurrentIndex[] = [
+  { name: 'audit_action', on: 'audit (company_id, action, audit_id desc)' }
+]
+
+type Making = { log: Log, signal?: AbortSignal, indexes?: readonly ConcurrentIndex[] }
+
+/**
+ * Makes the indexes that are missing, one after the other, without limits of time; what a killed process left of one is made again. Answers
+ * false where another process makes them. Aborting cancels the statement.
+ */
+export async function makeIndexes (database: Database, { log, signal, indexes = concurrentIndexes }: Making): Promise<boolean> {
+  if ((await Promise.all(indexes.map((index) => stateOf(database, index)))).every((state) => state === 'valid')) return true
+  return await database.session(async (client) => {
+    const { rows: [mine] } = await client.query<{ taken: boolean, pid: number }>(
+      'select pg_try_advisory_lock(hashtextextended(\'document-dispatch indexes\', 0)) as taken, pg_backend_pid() as pid'
+    )
+    if (mine?.taken !== true) return false
+    const cancel = (): void => {
+      void sql`select pg_cancel_backend(${mine.pid})`.execute(database.vital).catch(() => undefined)
+    }
+    signal?.addEventListener('abort', cancel)
+    try {
+      for (const index of indexes) {
+        signal?.throwIfAborted()
+        await make(database, client, index, log)
+      }
+      return true
+    } finally {
+      signal?.removeEventListener('abort', cancel)
+    }
+  })
+}
+
+async function make (database: Database, client: pg.Client, index: ConcurrentIndex, log: Log): Promise<void> {
+  const state = await stateOf(database, index)
+  if (state === 'valid') return
+  const begun = performance.now()
+  // Who made it held the lock that this process has now, and so is gone.
+  if (state === 'invalid') await client.query(`drop index concurrently if exists ${index.name}`)
+  await client.query(`create index concurrently ${index.name} on ${index.on}`)
+  const [again, seconds] = [state === 'invalid', Math.round((performance.now() - begun) / 1000)]
+  // On an empty database there is nothing to tell.
+  log[again || seconds > 0 ? 'info' : 'debug']({ index: index.name, again, seconds }, 'an index was made')
+}
+
+async function stateOf ({ owner }: Database, { name }: ConcurrentIndex): Promise<'missing' | 'invalid' | 'valid'> {
+  const { rows: [found] } = await sql<{ valid: boolean }>`
+    select indisvalid as valid from pg_index where indexrelid = to_regclass(${name})`.execute(owner)
+  if (found === undefined) return 'missing'
+  return found.valid ? 'valid' : 'invalid'
+}
+
+/** Milliseconds until it is tried again, where another process makes them, or where it failed. */
+const triedEvery = 60_000
+
+/** Sees to it that all indexes are there in the end. Closing it cancels the one that is being made. */
+export function followIndexes (database: Database, log: Log): { close: () => Promise<void> } {
+  const end = new AbortController()
+  let timer: NodeJS.Timeout | undefined
+  let making = Promise.resolve()
+  const begin = (): void => {
+    making = makeIndexes(database, { log, signal: end.signal }).catch((err: unknown) => {
+      if (!end.signal.aborted) log.warn({ err }, 'an index could not be made; it is tried again')
+      return false
+    }).then((made) => {
+      if (!made && !end.signal.aborted) timer = setTimeout(begin, triedEvery).unref()
+    })
+  }
+  begin()
+  return {
+    async close () {
+      end.abort()
+      clearTimeout(timer)
+      await making
+    }
+  }
+}

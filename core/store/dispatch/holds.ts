@@ -1,0 +1,52 @@
+import { sql } from 'kysely'
+import type { HoldView } from '../../contract/response.ts'
+import type { DispatchStatus, StepStatus } from '../../contract/states.ts'
+import type { Database } from '../db/database.ts'
+
+type HoldRow = {
+  step_id: string
+  dispatch_id: string
+  company_id: number
+  company: string
+  service: string
+  provider_code: string | null
+  status: StepStatus
+  dispatch_status: DispatchStatus
+  held: number
+  created_at: Date
+  uncertain_at: Date | null
+}
+
+const inDoubt = sql`select step_id from steps where status = 'uncertain'`
+
+// Of steps that hold credits there is no index; these conditions have one each, and no step of an ended dispatch is read.
+const holding = sql`${inDoubt} union
+  select step_id from steps join dispatches using (dispatch_id)
+    where (dispatches.status = 'queued' or (dispatches.status = 'running' and run_id is not null)) and held > 0 union
+  select step_id from credits join steps using (company_id)
+    where credits.held > 0 and deferred_on is not null and status in ('waiting', 'planned', 'calling', 'unavailable') and steps.held > 0`
+
+/** A page of the steps of all companies that hold credits or are in doubt, or of the latter alone, the oldest first. */
+export async function listHolds (
+  { owner }: Database,
+  { uncertain, limit, after }: { uncertain: boolean, limit: number, after?: string }
+): Promise<HoldView[]> {
+  const beyond = after === undefined ? sql`` : sql`and steps.step_id > ${after}`
+  const { rows } = await sql<HoldRow>`select steps.step_id, steps.dispatch_id, steps.company_id, companies.name as company, steps.service,
+      steps.provider_code, steps.status, dispatches.status as dispatch_status, steps.held, dispatches.created_at, steps.uncertain_at
+    from steps join dispatches using (dispatch_id) join companies on companies.company_id = steps.company_id
+    where steps.step_id in (${uncertain ? inDoubt : holding}) ${beyond} order by steps.step_id limit ${limit}`.execute(owner)
+  return rows.map((row) => ({
+    stepId: row.step_id,
+    dispatchId: row.dispatch_id,
+    companyId: row.company_id,
+    companyName: row.company,
+    service: row.service,
+    providerName: row.provider_code,
+    status: row.status,
+    dispatchStatus: row.dispatch_status,
+    held: row.held,
+    createdAt: row.created_at.toISOString(),
+    uncertainSince: row.uncertain_at?.toISOString() ?? null
+  }))
+}

@@ -1,0 +1,208 @@
+import { type Selectable, sql } from 'kysely'
+import type { Role } from '../../access/account.ts'
+import type { CompanyQueries, Database } from '../db/database.ts'
+import type { Tables } from '../db/schema.ts'
+import { addSeconds } from '../db/sql-timestamp.ts'
+import { type AuditAuthor, type AuditStamp, noteAudit } from './audit.ts'
+import { setPassword, unlessTaken, type UserRef, userRow } from './users.ts'
+
+type Row = Selectable<Tables['one_time_links']>
+
+/** An invitation in a list. */
+export type InvitationRow = Pick<Row, 'link_id' | 'made_by' | 'made_at' | 'expires_at'> & {
+  email: string
+  role: Role
+  services: string[]
+  expired: boolean
+}
+
+/** A link that has not expired, and the name of its company. */
+export type LinkRow =
+  & Pick<Row, 'link_id' | 'company_id' | 'made_by' | 'expires_at'>
+  & { company: string }
+  & (
+    | { purpose: 'invitation', email: string, role: Role, services: string[] }
+    | { purpose: 'password', user_id: number, password_version: number }
+  )
+
+/** A link before it is stored. `lifetime` is in seconds. */
+export type NewLink = { linkId: string, digest: Buffer, madeBy: number, lifetime: number }
+
+const listed = ['link_id', 'email', 'role', 'services', 'made_by', 'made_at', 'expires_at'] as const
+
+const invitations = (database: Database, queries: CompanyQueries, companyId: number) =>
+  queries.selectFrom('one_time_links').select([...listed, sql<boolean>`expires_at <= ${database.now}`.as('expired')])
+    .where('company_id', '=', companyId).where('purpose', '=', 'invitation').$narrowType<InvitationRow>()
+
+/** The invitations of a company to one of the roles, the newest first. */
+export async function listInvitations (database: Database, companyId: number, roles: readonly Role[]): Promise<InvitationRow[]> {
+  return database.company(companyId,
+    (queries) => invitations(database, queries, companyId).where('role', 'in', roles).orderBy('link_id', 'desc').execute())
+}
+
+/** After so many seconds without a renewal an expired invitation is forgotten: 30 days. */
+const forgottenAfter = 2_592_000
+
+/**
+ * Adds an invitation. `taken` where the company has a user of this e-mail address, `invited` where it has invited it, `full` where it has
+ * `most` invitations.
+ */
+export async function insertInvitation (
+  database: Database,
+  companyId: number,
+  { email, role, services, most, ...link }: NewLink & { email: string, role: Role, services: readonly string[], most: number },
+  signature: AuditStamp
+): Promise<InvitationRow | 'taken' | 'invited' | 'full'> {
+  return database.company(companyId, async (queries) => {
+    await queries.selectFrom('companies').select('company_id').where('company_id', '=', companyId).forNoKeyUpdate().execute()
+    await queries.deleteFrom('one_time_links').where('company_id', '=', companyId).where('purpose', '=', 'invitation')
+      .where(sql<boolean>`expires_at < ${addSeconds(database.now, -forgottenAfter)}`).execute()
+    const known = await queries.selectFrom('users').select('user_id').where('company_id', '=', companyId).where('email', '=', email)
+      .executeTakeFirst()
+    if (known !== undefined) return 'taken'
+    const open = await invitations(database, queries, companyId).execute()
+    if (open.some((invitation) => invitation.email === email)) return 'invited'
+    if (open.length >= most) return 'full'
+    const row = { email, role, services: [...services] }
+    await queries.insertInto('one_time_links').values({ ...rowOf(database, companyId, link), purpose: 'invitation', ...row }).execute()
+    await note(queries, companyId, 'invitation.created', link.linkId, row, signature)
+    return await invitations(database, queries, companyId).where('link_id', '=', link.linkId).executeTakeFirstOrThrow()
+  })
+}
+
+/** Gives an invitation another link; the one before is dead. Undefined where there is no such invitation. */
+export async function renewInvitation (
+  database: Database,
+  companyId: number,
+  { linkId, digest, madeBy, lifetime }: NewLink,
+  /** Throws to refuse it. */
+  check: (row: InvitationRow) => void,
+  signature: AuditStamp
+): Promise<InvitationRow | undefined> {
+  return database.company(companyId, async (queries) => {
+    const found = await invitations(database, queries, companyId).where('link_id', '=', linkId).forUpdate().executeTakeFirst()
+    if (found === undefined) return undefined
+    check(found)
+    await queries.updateTable('one_time_links').set({
+      digest,
+      made_by: madeBy,
+      made_at: database.now,
+      expires_at: addSeconds(database.now, lifetime)
+    }).where('company_id', '=', companyId).where('link_id', '=', linkId).execute()
+    await note(queries, companyId, 'invitation.renewed', linkId, { email: found.email }, signature)
+    return await invitations(database, queries, companyId).where('link_id', '=', linkId).executeTakeFirstOrThrow()
+  })
+}
+
+/** Takes an invitation to one of the roles back. False where there is none. */
+export async function deleteInvitation (
+  database: Database,
+  companyId: number,
+  { linkId, roles }: { linkId: string, roles: readonly Role[] },
+  signature: AuditStamp
+): Promise<boolean> {
+  return database.company(companyId, async (queries) => {
+    const row = await queries.deleteFrom('one_time_links').where('company_id', '=', companyId).where('purpose', '=', 'invitation')
+      .where('link_id', '=', linkId).where('role', 'in', roles).returning('email').executeTakeFirst()
+    if (row === undefined) return false
+    await note(queries, companyId, 'invitation.withdrawn', linkId, { email: row.email }, signature)
+    return true
+  })
+}
+
+/** Makes the link with which a user chooses another password, in the place of an earlier one. Answers when it expires. */
+export async function insertPasswordLink (
+  database: Database,
+  { companyId, userId, passwordVersion }: UserRef & { passwordVersion: number },
+  link: NewLink,
+  signature: AuditStamp
+): Promise<Date> {
+  return database.company(companyId, async (queries) => {
+    await queries.selectFrom('users').select('user_id').where('company_id', '=', companyId).where('user_id', '=', userId).forNoKeyUpdate()
+      .execute()
+    await queries.deleteFrom('one_time_links').where('company_id', '=', companyId).where('purpose', '=', 'password')
+      .where('user_id', '=', userId).execute()
+    const row = { purpose: 'password', user_id: userId, password_version: passwordVersion } as const
+    const { expires_at: expiresAt } = await queries.insertInto('one_time_links').values({ ...rowOf(database, companyId, link), ...row })
+      .returning('expires_at').executeTakeFirstOrThrow()
+    const object = { kind: 'user', id: String(userId) }
+    await noteAudit(queries, { companyId, action: 'password-link.created', object, ...signature })
+    return expiresAt
+  })
+}
+
+/** The link with this digest that has not expired, read as the owner, because its company is not known yet. */
+export async function findLink ({ owner, now }: Database, digest: Buffer): Promise<LinkRow | undefined> {
+  return owner.selectFrom('one_time_links').innerJoin('companies', 'companies.company_id', 'one_time_links.company_id')
+    .select(['link_id', 'one_time_links.company_id', 'purpose', 'email', 'role', 'services', 'user_id', 'password_version', 'made_by',
+      'expires_at', 'companies.name as company'])
+    .where('digest', '=', digest).where(sql<boolean>`expires_at > ${now}`).$narrowType<LinkRow>().executeTakeFirst()
+}
+
+/** Who uses a link, and from where: the author of what it does is its user. */
+export type LinkUse = { digest: Buffer, passwordHash: string, from: Pick<AuditAuthor, 'address' | 'requestId'>, at: Date }
+
+/** Makes the user whom an invitation names. False where the link has ended meanwhile, or the company has got such a user. */
+export async function acceptInvitation (
+  database: Database,
+  { company_id: companyId, link_id: linkId, email, role, services, made_by: invitedBy }: Extract<LinkRow, { purpose: 'invitation' }>,
+  { digest, passwordHash, from, at }: LinkUse
+): Promise<boolean> {
+  const made = await unlessTaken(database.company(companyId, async (queries) => {
+    if (!await take(database, queries, { companyId, linkId, digest })) return false
+    const { user_id: userId } = await userRow(queries, companyId, { email, role, services, passwordHash }, at)
+    const [author, object] = [{ userId, companyId, ...from }, { kind: 'user', id: String(userId) }]
+    const facts = { email, role, services, invitedBy }
+    await noteAudit(queries, { companyId, action: 'invitation.accepted', object, facts, author, at })
+    return true
+  }))
+  return made === true
+}
+
+/** Sets the password that a user has chosen by a link. False where the link has ended meanwhile. */
+export async function usePasswordLink (
+  database: Database,
+  { company_id: companyId, link_id: linkId, user_id: userId }: Extract<LinkRow, { purpose: 'password' }>,
+  { digest, passwordHash, from, at }: LinkUse
+): Promise<boolean> {
+  return database.company(companyId, async (queries) => {
+    if (!await take(database, queries, { companyId, linkId, digest })) return false
+    await setPassword(queries, { companyId, userId }, passwordHash, at)
+    const [author, object] = [{ userId, companyId, ...from }, { kind: 'user', id: String(userId) }]
+    await noteAudit(queries, { companyId, action: 'password.reset', object, author, at })
+    return true
+  })
+}
+
+/** Ends a link. False where it has ended before. */
+async function take (
+  { now }: Database,
+  queries: CompanyQueries,
+  { companyId, linkId, digest }: { companyId: number, linkId: string, digest: Buffer }
+): Promise<boolean> {
+  const { numDeletedRows } = await queries.deleteFrom('one_time_links').where('company_id', '=', companyId).where('link_id', '=', linkId)
+    .where('digest', '=', digest).where(sql<boolean>`expires_at > ${now}`).executeTakeFirstOrThrow()
+  return numDeletedRows > 0n
+}
+
+function rowOf (database: Database, companyId: number, { linkId, digest, madeBy, lifetime }: NewLink) {
+  return {
+    link_id: linkId,
+    company_id: companyId,
+    digest,
+    made_by: madeBy,
+    made_at: database.now,
+    expires_at: addSeconds(database.now, lifetime)
+  }
+}
+
+function note (
+  queries: CompanyQueries,
+  companyId: number,
+  action: string,
+  linkId: string,
+  facts: { email: string | null, role?: Role, services?: string[] },
+  signature: AuditStamp
+): Promise<void> {
+  return noteAudit(queries, { companyId, action, object: { kind: 'invitation', id: linkId }, facts, ...signature })
+}

@@ -1,0 +1,153 @@
+import type { Envelope } from '../../access/keyring.ts'
+import type { CompanyQueries, Database } from '../db/database.ts'
+import { type AuditStamp, noteAudit } from './audit.ts'
+import type { UserRef } from './users.ts'
+
+/** The app of a user that makes codes; `confirmed` when one of its codes has proved it. */
+export type AuthenticatorRow = { sealed: Envelope, confirmed: boolean }
+
+/** What a user has: the time of the first factor, whether there is an app, how many passkeys, and how many recovery codes are left. */
+export type FactorState = { since: Date | null, app: boolean, passkeys: number, recoveryCodes: number }
+
+/** A change of a user's second factor: all sessions end, but for the one through which it is made. */
+export type FactorChange = UserRef & { keptSession?: string | undefined }
+
+export async function readFactors (database: Database, { companyId, userId }: UserRef): Promise<FactorState> {
+  return database.snapshot(companyId, async (queries) => {
+    const user = await queries.selectFrom('users').select('second_factor_at').where('company_id', '=', companyId)
+      .where('user_id', '=', userId).executeTakeFirstOrThrow()
+    const app = await queries.selectFrom('authenticators').select('user_id').where('company_id', '=', companyId)
+      .where('user_id', '=', userId).where('confirmed_at', 'is not', null).executeTakeFirst()
+    const { passkeys } = await queries.selectFrom('passkeys').select(({ fn }) => fn.countAll<string>().as('passkeys'))
+      .where('company_id', '=', companyId).where('user_id', '=', userId).executeTakeFirstOrThrow()
+    const { left } = await queries.selectFrom('recovery_codes').select(({ fn }) => fn.countAll<string>().as('left'))
+      .where('company_id', '=', companyId).where('user_id', '=', userId).executeTakeFirstOrThrow()
+    return { since: user.second_factor_at, app: app !== undefined, passkeys: Number(passkeys), recoveryCodes: Number(left) }
+  })
+}
+
+export async function readAuthenticator (database: Database, { companyId, userId }: UserRef): Promise<AuthenticatorRow | undefined> {
+  const row = await database.company(companyId,
+    (queries) =>
+      queries.selectFrom('authenticators').select(['sealed', 'confirmed_at']).where('company_id', '=', companyId)
+        .where('user_id', '=', userId).executeTakeFirst())
+  return row && { sealed: row.sealed, confirmed: row.confirmed_at !== null }
+}
+
+/** Stores an app that is not confirmed yet, in place of an earlier one of its kind. False where the user has a confirmed one. */
+export async function storeAuthenticator (database: Database, { companyId, userId }: UserRef, sealed: Envelope): Promise<boolean> {
+  const row = { user_id: userId, company_id: companyId, sealed: JSON.stringify(sealed) }
+  const { numInsertedOrUpdatedRows } = await database.company(companyId,
+    (queries) =>
+      queries.insertInto('authenticators').values(row).onConflict((conflict) =>
+        conflict.column('user_id').doUpdateSet({ sealed: row.sealed }).where('authenticators.confirmed_at', 'is', null)
+      ).executeTakeFirstOrThrow())
+  return numInsertedOrUpdatedRows === 1n
+}
+
+/** Confirms the app with this secret by a code of this step. False where it has been confirmed or replaced since it was read. */
+export async function confirmAuthenticator (
+  database: Database,
+  change: FactorChange,
+  { sealed, step, digests }: { sealed: Envelope, step: number, digests: readonly Buffer[] },
+  signature: AuditStamp
+): Promise<boolean> {
+  const { companyId, userId } = change
+  return database.company(companyId, async (queries) => {
+    const { numUpdatedRows } = await queries.updateTable('authenticators').set({ confirmed_at: signature.at, last_step: String(step) })
+      .where('company_id', '=', companyId).where('user_id', '=', userId).where('confirmed_at', 'is', null)
+      .where('sealed', '=', sealed).executeTakeFirstOrThrow()
+    if (numUpdatedRows === 0n) return false
+    await writeCodes(queries, change, digests)
+    await endSessions(queries, change, signature.at)
+    await note(queries, change, 'second_factor.set', signature)
+    return true
+  })
+}
+
+/** Accepts a code of the confirmed app once: in one statement, so that no two processes accept it. */
+export async function useStep (database: Database, { companyId, userId }: UserRef, step: number): Promise<boolean> {
+  const { numUpdatedRows } = await database.company(companyId,
+    (queries) =>
+      queries.updateTable('authenticators').set({ last_step: String(step) }).where('company_id', '=', companyId)
+        .where('user_id', '=', userId).where('confirmed_at', 'is not', null).where('last_step', '<', String(step))
+        .executeTakeFirstOrThrow())
+  return numUpdatedRows === 1n
+}
+
+/** Uses up a recovery code. False where the user has no such code. */
+export async function useRecoveryCode (database: Database, { companyId, userId }: UserRef, digest: Buffer): Promise<boolean> {
+  const { numDeletedRows } = await database.company(companyId,
+    (queries) =>
+      queries.deleteFrom('recovery_codes').where('company_id', '=', companyId).where('user_id', '=', userId)
+        .where('digest', '=', digest).executeTakeFirstOrThrow())
+  return numDeletedRows === 1n
+}
+
+/** Replaces the recovery codes of a user who has a second factor. False for any other. */
+export async function replaceRecoveryCodes (
+  database: Database,
+  ref: UserRef,
+  digests: readonly Buffer[],
+  signature: AuditStamp
+): Promise<boolean> {
+  const { companyId, userId } = ref
+  return database.company(companyId, async (queries) => {
+    const user = await queries.selectFrom('users').select('user_id').where('company_id', '=', companyId).where('user_id', '=', userId)
+      .where('second_factor_at', 'is not', null).forNoKeyUpdate().executeTakeFirst()
+    if (user === undefined) return false
+    await writeCodes(queries, ref, digests)
+    await note(queries, ref, 'recovery_codes.replaced', signature)
+    return true
+  })
+}
+
+/** Removes all that is the second factor of a user. False where there is none. */
+export async function removeFactors (
+  database: Database,
+  change: FactorChange,
+  action: 'second_factor.removed' | 'second_factor.reset',
+  signature: AuditStamp
+): Promise<boolean> {
+  const { companyId, userId } = change
+  return database.company(companyId, async (queries) => {
+    if (!await endSessions(queries, change, null)) return false
+    for (const table of ['authenticators', 'passkeys', 'recovery_codes'] as const) {
+      await queries.deleteFrom(table).where('company_id', '=', companyId).where('user_id', '=', userId).execute()
+    }
+    await note(queries, change, action, signature)
+    return true
+  })
+}
+
+/** Replaces the recovery codes of a user. */
+export async function writeCodes (queries: CompanyQueries, { companyId, userId }: UserRef, digests: readonly Buffer[]): Promise<void> {
+  await queries.deleteFrom('recovery_codes').where('company_id', '=', companyId).where('user_id', '=', userId).execute()
+  await queries.insertInto('recovery_codes').values(digests.map((digest) => ({ user_id: userId, company_id: companyId, digest }))).execute()
+}
+
+/**
+ * Records since when the user has a second factor (null: none any more) and voids sessions and tokens, but the kept session. False where
+ * there was none to remove.
+ */
+export async function endSessions (
+  queries: CompanyQueries,
+  { companyId, userId, keptSession }: FactorChange,
+  since: Date | null
+): Promise<boolean> {
+  const changed = await queries.updateTable('users').set((user) => ({
+    second_factor_at: since === null ? null : user.fn.coalesce('second_factor_at', user.val(since)),
+    password_version: user('password_version', '+', 1)
+  })).where('company_id', '=', companyId).where('user_id', '=', userId)
+    .$if(since === null, (query) => query.where('second_factor_at', 'is not', null)).returning('password_version').executeTakeFirst()
+  if (changed === undefined) return false
+  const ofUser = queries.updateTable('sessions').set(changed).where('company_id', '=', companyId).where('user_id', '=', userId)
+  if (keptSession !== undefined) await ofUser.where('session_id', '=', keptSession).execute()
+  await queries.deleteFrom('sessions').where('company_id', '=', companyId).where('user_id', '=', userId)
+    .where('password_version', '<', changed.password_version).execute()
+  return true
+}
+
+function note (queries: CompanyQueries, { companyId, userId }: UserRef, action: string, signature: AuditStamp): Promise<void> {
+  return noteAudit(queries, { companyId, action, object: { kind: 'user', id: String(userId) }, ...signature })
+}

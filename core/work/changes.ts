@@ -1,0 +1,81 @@
+import type { Log } from '../host/call/log.ts'
+import type { Database } from '../store/db/database.ts'
+import { readMarks, readStatuses, type StatusRow } from '../store/dispatch/marks.ts'
+
+/**
+ * Tells who waits that something has changed, whichever process has changed it. All who wait in a process share two queries every second;
+ * nobody holds a connection meanwhile. Each function that follows calls back with the present state first, and returns the function that
+ * ends it.
+ */
+export type Changes = {
+  /** Follows the status of a dispatch, its timeline and its callbacks. */
+  ofDispatch: (dispatchId: string, changed: () => void) => () => void
+  /** Follows the statuses of the company's newest dispatches: told are those that are new or have another status. */
+  ofCompany: (companyId: number, changed: (statuses: readonly StatusRow[]) => void) => () => void
+}
+
+/** `pause`: milliseconds between two looks. */
+type Options = { database: Database, log: Log, pause?: number }
+
+export function createChanges ({ database, log, pause = 1000 }: Options): Changes {
+  const failed = (error: unknown): void => log.warn({ err: error }, 'changes cannot be read; the next look follows')
+  const dispatches = createLooks((ids: readonly string[]) => readMarks(database, ids), { pause, failed })
+  const companies = createLooks(async (ids: readonly number[]) => Map.groupBy(await readStatuses(database, ids), (row) => row.company_id), {
+    pause,
+    failed
+  })
+  return {
+    ofDispatch (dispatchId, changed) {
+      let seen: string | undefined
+      return dispatches(dispatchId, (mark) => {
+        if (mark === seen) return
+        seen = mark
+        changed()
+      })
+    },
+    ofCompany (companyId, changed) {
+      let seen = new Map<string, string>()
+      return companies(companyId, (rows) => {
+        const other = rows.filter((row) => seen.get(row.dispatch_id) !== row.status)
+        seen = new Map(rows.map((row) => [row.dispatch_id, row.status]))
+        if (other.length > 0) changed(other)
+      })
+    }
+  }
+}
+
+/** Reads the states of all keys that are waited for, again and again while there are any. */
+function createLooks<Key, State> (
+  read: (keys: readonly Key[]) => Promise<ReadonlyMap<Key, State>>,
+  { pause, failed }: { pause: number, failed: (error: unknown) => void }
+): (key: Key, tell: (state: State) => void) => () => void {
+  const waiting = new Map<symbol, { key: Key, tell: (state: State) => void }>()
+  let timer: NodeJS.Timeout | undefined
+  let looking = false
+
+  async function look (): Promise<void> {
+    clearTimeout(timer)
+    looking = true
+    try {
+      const states = await read([...new Set([...waiting.values()].map(({ key }) => key))])
+      for (const { key, tell } of [...waiting.values()]) {
+        const state = states.get(key)
+        if (state !== undefined) tell(state)
+      }
+    } catch (error) {
+      failed(error)
+    }
+    looking = false
+    if (waiting.size > 0) timer = setTimeout(() => void look(), pause).unref()
+  }
+
+  return (key, tell) => {
+    const waiter = Symbol('waiter')
+    waiting.set(waiter, { key, tell })
+    if (!looking) void look()
+    return () => {
+      waiting.delete(waiter)
+      if (waiting.size === 0) clearTimeout(timer)
+    }
+  }
+}

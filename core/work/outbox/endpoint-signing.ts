@@ -1,0 +1,45 @@
+import { randomBytes } from 'node:crypto'
+import type { Keyring } from '../../access/keyring.ts'
+import type { EndpointSecret } from '../../store/db/schema.ts'
+import { mostSignatures, overlap, secretLength, secretText, signedHeaders } from './signatures.ts'
+
+/** An endpoint whose secrets sign. */
+type Signing = { companyId: number, endpointId: string, secrets: readonly EndpointSecret[] }
+
+/** The secrets of endpoints. */
+export type EndpointSigning = {
+  /** The headers of Standard Webhooks 1.0.0 for one attempt: signed with each secret that is valid, the newest first. */
+  sign: (endpoint: Signing, message: { id: string, body: string }) => Record<string, string>
+  /** A new secret: as it is stored, and as it is shown once. */
+  make: (endpoint: Omit<Signing, 'secrets'>) => { stored: EndpointSecret, shown: string }
+  /** The secrets with a new one before them: the one before stays valid for a day, and those whose day is over are gone. */
+  rotate: (present: readonly EndpointSecret[], fresh: EndpointSecret) => EndpointSecret[]
+}
+
+type Options = { keyring: Keyring, now: () => Date, newId: () => string }
+
+export function createEndpointSigning ({ keyring, now, newId }: Options): EndpointSigning {
+  const isValid = ({ expiresAt }: EndpointSecret): boolean => expiresAt === null || new Date(expiresAt) > now()
+  return {
+    sign ({ companyId, endpointId, secrets }, message) {
+      const keys = secrets.filter(isValid).map(({ id, sealed }) => keyring.open(sealed, contextOf({ companyId, endpointId }, id)))
+      return signedHeaders(keys, { ...message, now: now() })
+    },
+
+    make (endpoint) {
+      const [key, id] = [randomBytes(secretLength), newId()]
+      const sealed = keyring.seal(key, contextOf(endpoint, id))
+      return { stored: { id, sealed, createdAt: now().toISOString(), expiresAt: null }, shown: secretText(key) }
+    },
+
+    rotate (present, fresh) {
+      const until = new Date(now().getTime() + overlap).toISOString()
+      const others = present.filter(isValid).map((secret) => ({ ...secret, expiresAt: secret.expiresAt ?? until }))
+      return [fresh, ...others].slice(0, mostSignatures)
+    }
+  }
+}
+
+function contextOf ({ companyId, endpointId }: Omit<Signing, 'secrets'>, secretId: string): string {
+  return `callback endpoint secret|${companyId}|${endpointId}|${secretId}`
+}

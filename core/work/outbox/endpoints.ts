@@ -1,0 +1,117 @@
+import type { EndpointChanges, EndpointTest, EndpointView, NewEndpointBody, NewEndpointView } from '../../contract/callback-endpoints.ts'
+import { testType } from '../../contract/callback-endpoints.ts'
+import type { NewCallbackSecret } from '../../contract/callbacks.ts'
+import { DispatchError, refusal } from '../../contract/errors.ts'
+import { postToTenant } from '../../host/http/callback.ts'
+import type { Guard } from '../../host/http/guard.ts'
+import type { Network } from '../../host/http/network.ts'
+import { addressProblems } from '../../host/http/public-address.ts'
+import type { Database } from '../../store/db/database.ts'
+import type { AuditAuthor } from '../../store/tenants/audit.ts'
+import { changeEndpoint, type EndpointRow, findEndpoint, insertEndpoint, listEndpoints, noteEndpointTest, removeEndpoint,
+  rotateEndpointSecret } from '../../store/tenants/callback-endpoints.ts'
+import { toldOf } from './delivery.ts'
+import type { EndpointSigning } from './endpoint-signing.ts'
+
+/** The most endpoints of a company. */
+export const mostEndpoints = 10
+
+/** The endpoints of companies. What is undefined is not there. Throws `validation_failed` for an address that is not public. */
+export type CallbackEndpoints = {
+  list: (companyId: number) => Promise<EndpointView[]>
+  find: (companyId: number, endpointId: string) => Promise<EndpointView | undefined>
+  /** Throws `conflict` where the company has {@link mostEndpoints} already. */
+  create: (author: AuditAuthor, endpoint: NewEndpointBody) => Promise<NewEndpointView>
+  change: (author: AuditAuthor, endpointId: string, changes: EndpointChanges) => Promise<EndpointView | undefined>
+  /** Answers whether there was one. */
+  remove: (author: AuditAuthor, endpointId: string) => Promise<boolean>
+  /** Makes a new secret, which is shown only here. The one before stays valid for a day. */
+  rotate: (author: AuditAuthor, endpointId: string) => Promise<NewCallbackSecret | undefined>
+  /** Sends a test event now, enabled or not, and answers what came of it. It is not tried again, and not recorded as a callback. */
+  test: (author: AuditAuthor, endpointId: string) => Promise<EndpointTest | undefined>
+}
+
+type Options = {
+  database: Database
+  network: Pick<Network, 'transport'>
+  guard: Pick<Guard, 'check'>
+  signing: EndpointSigning
+  now: () => Date
+  newId: () => string
+}
+
+export function createCallbackEndpoints ({ database, network, guard, signing, now, newId }: Options): CallbackEndpoints {
+  function checkAddress (url: string | undefined): void {
+    const problems = addressProblems(guard, url, { path: '/url', what: 'Callbacks' })
+    if (problems.length > 0) throw refusal('validation_failed', problems)
+  }
+
+  return {
+    list: async (companyId) => (await listEndpoints(database, companyId)).map((row) => viewOf(row, now())),
+
+    async find (companyId, endpointId) {
+      const row = await findEndpoint(database, companyId, endpointId)
+      return row && viewOf(row, now())
+    },
+
+    async create (author, { types = null, enabled = true, ...endpoint }) {
+      checkAddress(endpoint.url)
+      const [{ companyId }, endpointId] = [author, newId()]
+      const { stored, shown } = signing.make({ companyId, endpointId })
+      const row = await insertEndpoint(database, companyId, { ...endpoint, types, enabled, endpointId, secret: stored }, {
+        author,
+        at: now(),
+        most: mostEndpoints
+      })
+      if (row === undefined) {
+        throw new DispatchError('conflict', `The company has ${mostEndpoints} endpoints, which is the most: remove one of them first.`)
+      }
+      return { ...viewOf(row, now()), secret: shown }
+    },
+
+    async change (author, endpointId, changes) {
+      checkAddress(changes.url)
+      const row = await changeEndpoint(database, { companyId: author.companyId, endpointId }, changes, { author, at: now() })
+      return row && viewOf(row, now())
+    },
+
+    remove: (author, endpointId) => removeEndpoint(database, { companyId: author.companyId, endpointId }, { author, at: now() }),
+
+    async rotate (author, endpointId) {
+      const { companyId } = author
+      const { stored, shown } = signing.make({ companyId, endpointId })
+      const rotated = await rotateEndpointSecret(database, { companyId, endpointId }, (present) => signing.rotate(present, stored), {
+        author,
+        at: now()
+      })
+      return rotated && { secret: shown, createdAt: stored.createdAt, previousUntil: rotated.secrets[1]?.expiresAt ?? null }
+    },
+
+    async test (author, endpointId) {
+      const { companyId } = author
+      const row = await findEndpoint(database, companyId, endpointId)
+      if (row === undefined) return undefined
+      await noteEndpointTest(database, row, { author, at: now() })
+      const data = { endpointId, name: row.name }
+      const message = { id: newId(), body: JSON.stringify({ type: testType, timestamp: now().toISOString(), sequence: 1, data }) }
+      const headers = signing.sign({ companyId, endpointId, secrets: row.secrets }, message)
+      const begun = performance.now()
+      const posted = await postToTenant(network.transport, { url: row.url, body: message.body, headers })
+      return toldOf(posted, Math.round(performance.now() - begun))
+    }
+  }
+}
+
+function viewOf (row: EndpointRow, now: Date): EndpointView {
+  return {
+    id: row.endpoint_id,
+    name: row.name,
+    url: row.url,
+    types: row.types,
+    enabled: row.enabled,
+    failingSince: row.failing_since?.toISOString() ?? null,
+    createdAt: row.created_at.toISOString(),
+    secrets: row.secrets.filter(({ expiresAt }) => expiresAt === null || new Date(expiresAt) > now)
+      .map(({ createdAt, expiresAt }) => ({ createdAt, expiresAt }))
+  }
+}

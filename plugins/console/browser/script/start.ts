@@ -1,0 +1,10 @@
+import { followChanges } from './follow.ts'
+import { offerPasskeys } from './passkeys.ts'
+import { showTimes } from './times.ts'
+
+/** What the script does once a page is there. */
+export function start (): void {
+  showTimes(document)
+  followChanges()
+  offerPasskeys()
+}

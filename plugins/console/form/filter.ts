@@ -1,0 +1,12 @@
+/** The query of a page. */
+export type Query = Readonly<Record<string, unknown>>
+
+/** The fields of a list's filter. */
+export function readFilter<Name extends string> (query: Query, names: readonly Name[]): Readonly<Record<Name, string>> {
+  return Object.fromEntries(names.map((name) => [name, textOf(query[name])])) as Record<Name, string>
+}
+
+/** A value of a query, trimmed; '' where it has none, or several of its name. */
+export function textOf (value: unknown): string {
+  return typeof value === 'string' ? value.trim() : ''
+}

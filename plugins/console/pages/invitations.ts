@@ -1,0 +1,94 @@
+import type { FastifyPluginCallback } from 'fastify'
+import { type Html, html } from '../../html.ts'
+import { textField } from '../form/fields.ts'
+import { fill, wordFor, type Words } from '../language/language.ts'
+import { ApiRefused, type InvitationView, type InvitationWithLink } from '../session/api.ts'
+import { type Visit, visitOf } from '../session/visit.ts'
+import { errorOf, said, type Typed, wrongOf } from './company.ts'
+import { notice, page, table, time } from './layout.ts'
+import { linkPage } from './made-link.ts'
+import { roleAndServices, userIn } from './user.ts'
+
+const at = '/console/company/invitations'
+
+type Named = { Params: { id: string }, Body: URLSearchParams }
+
+/** Invitations to the reader's company, for those who run it. */
+export const invitationsPages: FastifyPluginCallback = (app, _options, done) => {
+  app.get<{ Querystring: Readonly<Record<string, unknown>> }>('/company/invitations', async (request, reply) => {
+    const visit = visitOf(request)
+    const { invitationWithdrawn } = visit.words
+    const told = request.query['withdrawn'] === undefined ? html`` : notice('good', html`<p>${invitationWithdrawn}</p>`)
+    return reply.page(await view(visit, { told }))
+  })
+
+  app.post<{ Body: URLSearchParams }>('/company/invitations', async (request, reply) => {
+    const [visit, { body }] = [visitOf(request), request]
+    const made = await visit.api.send<InvitationWithLink>('POST', '/api/v1/company/invitations', userIn(body))
+    if (made.ok) return reply.page(linkPage(visit, made.body, invited(visit.words, made.body)))
+    return reply.code(made.status).page(await view(visit, { typed: { body, error: errorOf(made) } }))
+  })
+
+  app.post<Named>('/company/invitations/:id/renew', async (request, reply) => {
+    const [visit, { params: { id }, body }] = [visitOf(request), request]
+    // A link is shown once: a form that is sent again must not end the one that its first sending has made.
+    const known = (await invitations(visit)).find((invitation) => invitation.id === id)
+    if (known !== undefined && known.createdAt !== body.get('made')) {
+      return reply.code(409).page(await view(visit, { told: notice('warn', html`<p>${visit.words.invitationRenewedAlready}</p>`) }))
+    }
+    const made = await visit.api.send<InvitationWithLink>('POST', `/api/v1/company/invitations/${encodeURIComponent(id)}/renew`)
+    if (made.ok) return reply.page(linkPage(visit, made.body, invited(visit.words, made.body)))
+    throw new ApiRefused(made)
+  })
+
+  app.post<Named>('/company/invitations/:id/withdraw', async (request, reply) => {
+    const { api } = visitOf(request)
+    const withdrawn = await api.send('DELETE', `/api/v1/company/invitations/${encodeURIComponent(request.params.id)}`)
+    if (!withdrawn.ok) throw new ApiRefused(withdrawn)
+    return reply.redirect(`${at}?withdrawn=1`, 303)
+  })
+  done()
+}
+
+const invited = (words: Words, { email }: InvitationView): { title: string, intro: string, back: Html } => ({
+  title: words.invitation,
+  intro: fill(words.invitationMade, { email }),
+  back: html`<a href="${at}">${words.invitations}</a>`
+})
+
+const invitations = async ({ api }: Visit): Promise<InvitationView[]> =>
+  (await api.read<{ data: InvitationView[] }>('/api/v1/company/invitations')).data
+
+async function view (visit: Visit, { told = html``, typed }: { told?: Html, typed?: Typed }): Promise<Html> {
+  const { words, actor: { role } } = visit
+  const open = await invitations(visit)
+  const main = html`<p><a href="/console/company">${words.users}</a></p>${told}
+<section aria-labelledby="new"><h2 id="new">${words.invitationNew}</h2>${said(words, typed)}<p>${words.invitationIntro}</p>
+<form method="post" action="${at}" novalidate>
+${textField({ name: 'email', label: words.email, type: 'email', value: typed?.body.get('email') ?? '', wrong: wrongOf(typed, '/email') })}
+${roleAndServices(words, role, typed === undefined ? { role: 'member', services: ['*'] } : userIn(typed.body))}
+<div class="actions"><button>${words.invitationMake}</button></div></form></section>
+<section aria-labelledby="open"><h2 id="open">${words.invitationsOpen}</h2>${
+    open.length === 0 ? html`<p>${words.invitationsNone}</p>` : list(words, open)
+  }</section>`
+  return page({ ...visit, path: at }, { title: words.invitations, section: 'company', main })
+}
+
+function list (words: Words, open: readonly InvitationView[]): Html {
+  const form = ({ id, email, createdAt }: InvitationView, name: 'renew' | 'withdraw'): Html => {
+    const [label, full] = name === 'renew'
+      ? [words.invitationRenew, words.invitationRenewFull]
+      : [words.invitationWithdraw, words.invitationWithdrawFull]
+    return html`<form method="post" action="${at}/${id}/${name}"><input type="hidden" name="made" value="${createdAt}">
+<button class="second" aria-label="${fill(full, { email })}">${label}</button></form>`
+  }
+  const rows = open.map((invitation) =>
+    html`<tr><th scope="row">${invitation.email}</th><td>${wordFor(words, 'role', invitation.role)}</td><td>${
+      invitation.services.includes('*') ? words.allServices : invitation.services.join(', ')
+    }</td><td>${time(invitation.expiresAt)}${
+      invitation.expired ? html` <span class="badge warn">${words.invitationExpired}</span>` : html``
+    }</td><td>${form(invitation, 'renew')}</td><td>${form(invitation, 'withdraw')}</td></tr>\n`
+  )
+  const { email, role, services, linkUntil, invitationRenew, invitationWithdraw } = words
+  return table(words.invitationsOpen, [email, role, services, linkUntil, invitationRenew, invitationWithdraw], rows)
+}

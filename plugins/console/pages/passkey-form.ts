@@ -1,0 +1,14 @@
+import { type Html, html } from '../../html.ts'
+import type { Words } from '../language/language.ts'
+
+/** A form that a passkey answers. The script shows it: without one, a browser has no way to a passkey. `before` the button stand fields. */
+export function passkeyForm (words: Words, { action, label, before = html``, wrong = false }: {
+  action: string
+  label: string
+  before?: Html
+  wrong?: boolean
+}): Html {
+  return html`<form method="post" action="${action}" class="stack" data-passkey="${action}/options" hidden>
+<input type="hidden" name="answer"><p class="notice bad" role="alert"${wrong ? html`` : html` hidden`}>${words.passkeyFailed}</p>${before}
+<div class="actions"><button class="second">${label}</button></div></form>`
+}

@@ -1,0 +1,50 @@
+import type { FastifyPluginCallback } from 'fastify'
+import { ApiRefused, type NewPasskeyView } from '../session/api.ts'
+import { visitOf } from '../session/visit.ts'
+import { proofIn, refusedProof, statusOf } from './proof.ts'
+import { codesPage, view } from './second-factor.ts'
+
+type Posted = { Params: { id: string }, Body: URLSearchParams }
+
+const api = '/api/v1/my/passkeys'
+
+/** The passkeys of the reader: added by the script of the page, named and removed by forms. */
+export const passkeyPages: FastifyPluginCallback = (app, _options, done) => {
+  const config = { enrolment: true }
+
+  app.post('/second-factor/passkeys/options', { config }, async (request, reply) => {
+    const begun = await visitOf(request).api.send<object>('POST', `${api}/options`)
+    return begun.ok ? reply.send(begun.body) : reply.code(begun.status).send(begun.error)
+  })
+
+  app.post<Posted>('/second-factor/passkeys', { config }, async (request, reply) => {
+    const [visit, { body }] = [visitOf(request), request]
+    const added = await visit.api.send<NewPasskeyView>('POST', api, { name: (body.get('name') ?? '').trim(), response: answerIn(body) })
+    if (!added.ok) return reply.code(statusOf(added)).page(await view(visit, { wrongPasskey: true }))
+    return added.body.recoveryCodes.length === 0 ? reply.redirect('/console/second-factor', 303) : reply.page(codesPage(visit, added.body))
+  })
+
+  app.post<Posted>('/second-factor/passkeys/:id/name', { config }, async (request, reply) => {
+    const { params: { id }, body } = request
+    const named = await visitOf(request).api.send('PUT', `${api}/${encodeURIComponent(id)}`, { name: (body.get('name') ?? '').trim() })
+    if (!named.ok) throw new ApiRefused(named)
+    return reply.redirect('/console/second-factor', 303)
+  })
+
+  app.post<Posted>('/second-factor/passkeys/:id/remove', { config }, async (request, reply) => {
+    const [visit, { params: { id }, body }] = [visitOf(request), request]
+    const removed = await visit.api.send('POST', `${api}/${encodeURIComponent(id)}/remove`, proofIn(body))
+    if (removed.ok) return reply.redirect('/console/second-factor', 303)
+    return reply.code(statusOf(removed)).page(await view(visit, { said: refusedProof(visit.words, removed) }))
+  })
+  done()
+}
+
+/** What the script of the page has put into its form; the API says what is missing where there was no script. */
+function answerIn (body: URLSearchParams): unknown {
+  try {
+    return JSON.parse(body.get('answer') ?? '')
+  } catch {
+    return null
+  }
+}

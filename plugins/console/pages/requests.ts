@@ -1,0 +1,73 @@
+import type { FastifyPluginCallback } from 'fastify'
+import { type Html, html } from '../../html.ts'
+import { choiceField, textField } from '../form/fields.ts'
+import { type Query, readFilter } from '../form/filter.ts'
+import { fill, type Words } from '../language/language.ts'
+import { type RequestView, statusClasses, withQuery } from '../session/api.ts'
+import { visitOf } from '../session/visit.ts'
+import { notice, page, sentences, table, time } from './layout.ts'
+
+type Filter = Readonly<Record<typeof fields[number], string>>
+
+const at = '/console/developers/requests'
+const fields = ['requestId', 'status', 'route', 'keyId', 'from', 'to', 'cursor'] as const
+
+/** The requests of the company in the last days, for those who run it. */
+export const requestsPage: FastifyPluginCallback = (app, _options, done) => {
+  app.get<{ Querystring: Query }>('/developers/requests', async (request, reply) => {
+    const visit = visitOf(request)
+    const { words, api } = visit
+    const filter = readFilter(request.query, fields)
+    const answer = await api.send<{ data: RequestView[], nextCursor: string | null }>('GET',
+      withQuery('/api/v1/company/requests', { ...filter, limit: '50' }))
+    const found = answer.ok ? list(words, answer.body.data, answer.body.nextCursor, filter) : notice('bad', sentences(words, answer.error))
+    const main = html`<p><a href="/console/developers">${words.developersBack}</a></p>
+<section aria-label="${words.filter}"><p>${words.requestsIntro}</p>${form(words, filter)}</section>
+<section aria-label="${words.requests}">${found}</section>`
+    return reply.code(answer.ok ? 200 : answer.status).page(page(visit, { title: words.requests, section: 'developers', main }))
+  })
+  done()
+}
+
+function form (words: Words, filter: Filter): Html {
+  const options = statusClasses.map((value) => ({ value, label: value }))
+  return html`<form action="${at}" class="filters">
+${textField({ name: 'requestId', label: words.requestId, value: filter.requestId })}
+${choiceField({ name: 'status', label: words.status, value: filter.status, none: words.any, options })}
+${textField({ name: 'route', label: words.requestRoute, value: filter.route })}
+${textField({ name: 'keyId', label: words.requestKey, value: filter.keyId })}
+${textField({ name: 'from', label: words.from, value: filter.from, type: 'date' })}
+${textField({ name: 'to', label: words.before, value: filter.to, type: 'date' })}
+<div class="actions"><button>${words.show}</button><a href="${at}">${words.showAll}</a></div></form>`
+}
+
+function list (words: Words, requests: readonly RequestView[], next: string | null, filter: Filter): Html {
+  if (requests.length === 0) return html`<p>${words.requestsNone}</p>`
+  const rows = requests.map((request) =>
+    html`<tr><td>${time(request.at)}</td><th scope="row">${request.method} <a href="${
+      withQuery(at, { route: request.route })
+    }">${request.route}</a><div class="quiet">${request.path === request.route ? '' : request.path}</div></th><td>${
+      statusOf(request)
+    }<div class="quiet">${request.error ?? ''}</div></td><td class="count">${String(request.milliseconds)} ms</td><td>${
+      authorOf(words, request)
+    }</td><td><a href="${withQuery(at, { requestId: request.requestId })}"><code>${request.requestId}</code></a></td></tr>\n`
+  )
+  const more = next === null
+    ? html``
+    : html`<hr><p><a href="${withQuery(at, { ...filter, cursor: next })}" rel="next">${words.older}</a></p>`
+  const head = [words.auditAt, words.requestRoute, words.status, words.requestDuration, words.auditAuthor, words.requestId]
+  return html`${table(words.requests, head, rows)}${more}`
+}
+
+function statusOf ({ status }: RequestView): Html {
+  const tone = status < 400 ? 'good' : status < 500 ? 'warn' : 'bad'
+  return html`<span class="badge ${tone}">${String(status)}</span>`
+}
+
+function authorOf (words: Words, { author: { userId, impersonatorId, keyId }, address = '' }: RequestView): Html {
+  const impersonator = impersonatorId === undefined
+    ? html``
+    : html` <span class="badge warn">${fill(words.auditImpersonator, { id: impersonatorId })}</span>`
+  const key = keyId === undefined ? html`` : html` <a class="badge calm" href="${withQuery(at, { keyId })}">${words.auditKey}</a>`
+  return html`${fill(words.userOfNumber, { id: userId })}${impersonator}${key}<div class="quiet">${address}</div>`
+}

@@ -1,0 +1,114 @@
+import type { FastifyPluginCallback } from 'fastify'
+import { type Html, html } from '../../html.ts'
+import { textField } from '../form/fields.ts'
+import { fill, type Words } from '../language/language.ts'
+import { ApiRefused, type NewAuthenticatorView, type PasskeyView, type RecoveryCodesView, type SecondFactorView } from '../session/api.ts'
+import { type Visit, visitOf } from '../session/visit.ts'
+import { notice, page, time } from './layout.ts'
+import { passkeySection } from './passkey-section.ts'
+import { proofForm, proofIn, refusedProof, statusOf } from './proof.ts'
+import { qrCode } from './qr-code.ts'
+
+type Form = { Body: URLSearchParams }
+
+const at = '/console/second-factor'
+const api = '/api/v1/my/second-factor'
+
+/** How the reader signs in besides the password: an app that makes codes, passkeys, and recovery codes. */
+export const secondFactorPages: FastifyPluginCallback = (app, _options, done) => {
+  const config = { enrolment: true }
+
+  app.get('/second-factor', { config }, async (request, reply) => reply.page(await view(visitOf(request))))
+
+  app.post('/second-factor/app', { config }, async (request, reply) => {
+    const visit = visitOf(request)
+    const begun = await visit.api.send<NewAuthenticatorView>('POST', api)
+    if (!begun.ok && begun.status === 409) return reply.redirect(at, 303)
+    if (!begun.ok) throw new ApiRefused(begun)
+    return reply.page(newApp(visit, begun.body))
+  })
+
+  app.post<Form>('/second-factor/confirm', { config }, async (request, reply) => {
+    const visit = visitOf(request)
+    const confirmed = await visit.api.send<RecoveryCodesView>('POST', `${api}/confirm`, { code: request.body.get('code') ?? '' })
+    if (confirmed.ok) return reply.page(codesPage(visit, confirmed.body))
+    if (confirmed.status === 409) return reply.redirect(at, 303)
+    return reply.code(statusOf(confirmed)).page(confirmPage(visit, notice('bad', html`<p>${visit.words.codeWrong}</p>`)))
+  })
+
+  app.post<Form>('/second-factor/recovery-codes', { config }, async (request, reply) => {
+    const visit = visitOf(request)
+    const renewed = await visit.api.send<RecoveryCodesView>('POST', `${api}/recovery-codes`, proofIn(request.body))
+    if (renewed.ok) return reply.page(codesPage(visit, renewed.body))
+    return reply.code(statusOf(renewed)).page(await view(visit, { said: refusedProof(visit.words, renewed) }))
+  })
+
+  app.post<Form>('/second-factor/remove', { config }, async (request, reply) => {
+    const visit = visitOf(request)
+    const removed = await visit.api.send('POST', `${api}/remove`, proofIn(request.body))
+    if (removed.ok) return reply.redirect(at, 303)
+    return reply.code(statusOf(removed)).page(await view(visit, { said: refusedProof(visit.words, removed) }))
+  })
+  done()
+}
+
+/** The page of what there is; `wrongPasskey`: a new passkey was refused. */
+export async function view (visit: Visit, { said = html``, wrongPasskey = false } = {}): Promise<Html> {
+  const { words, actor } = visit
+  const [state, { data }] = [await visit.api.read<SecondFactorView>(api),
+    await visit.api.read<{ data: PasskeyView[] }>('/api/v1/my/passkeys')]
+  const demanded = actor.lacksSecondFactor === true && !state.enabled ? notice('warn', html`<p>${words.factorDemanded}</p>`) : html``
+  return sheet(visit,
+    html`${said}${demanded}${appSection(words, state)}${state.passkeys === null ? html`` : passkeySection(words, data, wrongPasskey)}${
+      state.enabled ? enabledSections(words, state) : html``
+    }`)
+}
+
+function appSection (words: Words, { app }: SecondFactorView): Html {
+  return html`<section aria-labelledby="app"><h2 id="app">${words.factorApp}</h2>${
+    app
+      ? html`<p><span class="badge good">${words.factorOn}</span></p><p>${words.factorOnIntro}</p>`
+      : html`<p>${words.factorIntro}</p>
+<form method="post" action="${at}/app"><div class="actions"><button>${words.factorBegin}</button></div></form>`
+  }</section>`
+}
+
+function enabledSections (words: Words, { since, recoveryCodes }: SecondFactorView): Html {
+  const renew = { label: words.recoveryRenew, intro: words.recoveryRenewIntro, tone: 'second' } as const
+  const remove = { label: words.factorRemove, intro: words.factorRemoveIntro, tone: 'danger' } as const
+  return html`<section aria-labelledby="codes"><h2 id="codes">${words.recoveryCodes}</h2>
+<p>${fill(words.recoveryLeft, { left: recoveryCodes })}</p>${
+    proofForm(words, { action: `${at}/recovery-codes`, id: 'codes', ...renew })
+  }</section><section aria-labelledby="remove"><h2 id="remove">${words.factorEnd}</h2>${
+    since === null ? html`` : html`<p>${words.factorSince}: ${time(since)}</p>`
+  }${proofForm(words, { action: `${at}/remove`, id: 'factor', ...remove })}</section>`
+}
+
+/** The page that shows the secret of a new app, once. */
+function newApp (visit: Visit, { secret, uri }: NewAuthenticatorView): Html {
+  const { words } = visit
+  return confirmPage(visit, html`<p>${words.factorScan}</p>${qrCode(uri, words.factorQr)}<p>${words.factorType}</p>
+<p><code>${secret.replaceAll(/(.{4})(?=.)/g, '$1 ')}</code></p>`)
+}
+
+/** The form for the first code of a new app. */
+function confirmPage (visit: Visit, before: Html): Html {
+  const { words } = visit
+  return sheet(visit, html`<section>${before}<form method="post" action="${at}/confirm" class="stack">
+${
+    textField({ name: 'code', label: words.codeOfApp, autocomplete: 'one-time-code', required: true })
+  }<div class="actions"><button>${words.factorConfirm}</button><a href="${at}">${words.factorAgain}</a></div></form></section>`)
+}
+
+/** The page that shows recovery codes, once. */
+export function codesPage (visit: Visit, { recoveryCodes }: RecoveryCodesView): Html {
+  const { words } = visit
+  return sheet(visit, html`${notice('good', html`<p>${words.recoveryMade}</p>`)}<section aria-labelledby="codes">
+<h2 id="codes">${words.recoveryCodes}</h2><p>${words.recoveryIntro}</p><ul class="codes">${
+    recoveryCodes.map((code) => html`<li><code>${code}</code></li>`)
+  }</ul></section><p><a class="button" href="/console">${words.recoveryKept}</a></p>`)
+}
+
+function sheet (visit: Visit, main: Html): Html {
+  return page({ ...visit, path: at }, { title: visit.words.factor, section: 'sessions', main })
+}

@@ -1,0 +1,35 @@
+import { type Html, html } from '../../html.ts'
+import { textField } from '../form/fields.ts'
+import { fill, wordFor, type Words } from '../language/language.ts'
+import { document, notice } from './layout.ts'
+
+const narrow = (words: Words, title: string, main: Html, head?: Html): Html =>
+  document(words, { title, main: html`<div class="narrow">${main}</div>`, path: '/console/sign-on', head })
+
+/** Where a person enters the code of their company. */
+export function signOnPage (words: Words, { company, next, refused }: { company: string, next: string, refused?: string }): Html {
+  const main = html`<p>${words.signOnIntro}</p>${refused === undefined ? html`` : notice('bad', html`<p>${refused}</p>`)}
+<form method="post" action="/console/sign-on" class="stack"><input type="hidden" name="next" value="${next}">
+${textField({ name: 'company', label: words.signOnCode, value: company, required: true })}
+<div class="actions"><button>${words.signOnGo}</button></div></form><hr><p><a href="/console/sign-in">${words.signOnPassword}</a></p>`
+  return narrow(words, words.signOn, main)
+}
+
+/** A page that leads to the provider at once. */
+export function leavingPage (words: Words, url: string): Html {
+  const main = html`<p><a href="${url}">${fill(words.signOnLeaving, { host: new URL(url).host })}</a></p>`
+  return narrow(words, words.signOn, main, onwards(url))
+}
+
+/** A page that leads on at once, after the provider has let a person in. */
+export function returnedPage (words: Words, next: string): Html {
+  return narrow(words, words.signOn, html`<p><a href="${next}">${words.signOnOnwards}</a></p>`, onwards(next))
+}
+
+/** Why a person whom a provider has sent back is not signed in. */
+export function signOnRefused (words: Words, why: string): Html {
+  const main = html`<p>${wordFor(words, 'signOnRefused', why)}</p><p><a href="/console/sign-in">${words.signIn}</a></p>`
+  return narrow(words, words.signOnRefusedTitle, main)
+}
+
+const onwards = (url: string): Html => html`<meta http-equiv="refresh" content="0; url=${url}">`

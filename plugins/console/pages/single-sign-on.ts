@@ -1,0 +1,114 @@
+import type { FastifyPluginCallback } from 'fastify'
+import { type Html, html } from '../../html.ts'
+import { checkField, radioField, textField } from '../form/fields.ts'
+import { wordFor, type Words } from '../language/language.ts'
+import { ApiRefused, type MySingleSignOnView, type SingleSignOnView } from '../session/api.ts'
+import { type Visit, visitOf } from '../session/visit.ts'
+import { errorOf, said, type Typed, wrongOf } from './company.ts'
+import { notice, page } from './layout.ts'
+import { servicesField, servicesIn } from './user.ts'
+
+const at = '/console/company/single-sign-on'
+const api = '/api/v1/company/single-sign-on'
+
+type Current = NonNullable<SingleSignOnView['current']>
+
+/** The company's own OpenID provider, for those who run the company. */
+export const singleSignOnPages: FastifyPluginCallback = (app, _options, done) => {
+  app.get<{ Querystring: Readonly<Record<string, unknown>> }>('/company/single-sign-on', async (request, reply) => {
+    const visit = visitOf(request)
+    const told = request.query['saved'] === undefined ? html`` : notice('good', html`<p>${visit.words.signOnSaved}</p>`)
+    return reply.page(await view(visit, { told }))
+  })
+
+  app.post<{ Body: URLSearchParams }>('/company/single-sign-on', async (request, reply) => {
+    const [visit, { body }] = [visitOf(request), request]
+    const saved = await visit.api.send('PUT', api, settingsIn(body))
+    if (saved.ok) return reply.redirect(`${at}?saved=1`, 303)
+    return reply.code(saved.status).page(await view(visit, { typed: { body, error: errorOf(saved) } }))
+  })
+
+  app.post('/company/single-sign-on/remove', async (request, reply) => {
+    const removed = await visitOf(request).api.send('DELETE', api)
+    if (!removed.ok) throw new ApiRefused(removed)
+    return reply.redirect(`${at}?saved=1`, 303)
+  })
+  done()
+}
+
+/** What a reader may do about it for themselves. */
+export async function ownSingleSignOn ({ api: own, words, acting }: Visit): Promise<Html> {
+  const { available, linked } = await own.read<MySingleSignOnView>('/api/v1/my/single-sign-on')
+  if (!available) return html``
+  const form = html`<p>${words.signOnLinkIntro}</p>
+<form method="post" action="/console/sign-on/link"><div class="actions"><button class="second">${words.signOnLink}</button></div></form>`
+  return html`<section aria-labelledby="sign-on"><h2 id="sign-on">${words.signOn}</h2>${
+    linked || acting !== undefined ? html`<p>${linked ? words.signOnLinked : words.signOnLinkIntro}</p>` : form
+  }</section>`
+}
+
+function settingsIn (body: URLSearchParams): object {
+  const textOf = (name: string): string => (body.get(name) ?? '').trim()
+  const isSet = (name: string): boolean => body.get(name) === 'true'
+  const clientSecret = textOf('clientSecret')
+  return {
+    issuer: textOf('issuer'),
+    clientId: textOf('clientId'),
+    ...clientSecret === '' ? {} : { clientSecret },
+    createsUsers: isSet('createsUsers'),
+    defaultRole: textOf('defaultRole'),
+    defaultServices: servicesIn(body),
+    linksByEmail: isSet('linksByEmail'),
+    required: isSet('required')
+  }
+}
+
+async function view (visit: Visit, { told = html``, typed }: { told?: Html, typed?: Typed }): Promise<Html> {
+  const { words } = visit
+  const { redirectUri, current } = await visit.api.read<SingleSignOnView>(api)
+  const main = html`<p><a href="/console/company">${words.company}</a></p>${told}<section aria-labelledby="about">
+<h2 id="about">${words.summary}</h2><p>${words.signOnAbout}</p><dl><dt>${words.signOnRedirect}</dt><dd><code>${redirectUri}</code></dd>${
+    current === null ? html`` : html`<dt>${words.signOnCode}</dt><dd><code>${current.code}</code></dd>
+<dt>${words.signOnAddress}</dt><dd><code>${current.signInUrl}</code></dd><dt>${words.signOnLinkedUsers}</dt><dd>${
+      String(current.linked)
+    }</dd>`
+  }</dl></section><section aria-labelledby="settings"><h2 id="settings">${words.settings}</h2>${said(words, typed)}${
+    form(words, current, typed)
+  }</section>${current === null ? html`` : removal(words)}`
+  return page({ ...visit, path: at }, { title: words.signOn, section: 'company', main })
+}
+
+function form (words: Words, current: Current | null, typed: Typed | undefined): Html {
+  const valueOf = (name: 'issuer' | 'clientId' | 'defaultRole', none: string): string => typed?.body.get(name) ?? current?.[name] ?? none
+  const check = (name: 'createsUsers' | 'linksByEmail' | 'required', label: string, help: string): Html => {
+    const checked = typed === undefined ? current?.[name] === true : typed.body.get(name) === 'true'
+    return checkField({ name, label, help, checked, wrong: wrongOf(typed, `/${name}`) })
+  }
+  const text = (name: 'issuer' | 'clientId', label: string, more: { type?: string, help?: string } = {}): Html =>
+    textField({ name, label, value: valueOf(name, ''), wrong: wrongOf(typed, `/${name}`), ...more })
+  return html`<form method="post" action="${at}" novalidate>
+${text('issuer', words.signOnIssuer, { type: 'url', help: words.signOnIssuerHelp })}${text('clientId', words.signOnClientId)}${
+    textField({
+      name: 'clientSecret',
+      label: words.signOnClientSecret,
+      type: 'password',
+      ...current === null ? {} : { note: words.signOnSecretSet },
+      wrong: wrongOf(typed, '/clientSecret')
+    })
+  }${check('createsUsers', words.signOnCreates, words.signOnCreatesHelp)}${
+    radioField({
+      name: 'defaultRole',
+      label: words.signOnRole,
+      value: valueOf('defaultRole', 'member'),
+      options: ['member', 'admin'].map((value) => ({ value, label: wordFor(words, 'role', value) }))
+    })
+  }${servicesField(words, typed === undefined ? current?.defaultServices ?? [] : servicesIn(typed.body))}${
+    check('linksByEmail', words.signOnByEmail, words.signOnByEmailHelp)
+  }${check('required', words.signOnRequired, words.signOnRequiredHelp)}
+<div class="actions"><button>${words.save}</button></div></form>`
+}
+
+function removal (words: Words): Html {
+  return html`<section aria-labelledby="remove"><h2 id="remove">${words.signOnRemove}</h2><p>${words.signOnRemoveIntro}</p>
+<form method="post" action="${at}/remove"><div class="actions"><button class="danger">${words.signOnRemove}</button></div></form></section>`
+}

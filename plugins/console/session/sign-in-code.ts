@@ -1,0 +1,38 @@
+import { DispatchError, type Sessions } from '@dispatch/core'
+import type { FastifyPluginCallback } from 'fastify'
+import { languageOf } from '../language/language.ts'
+import { signInCodePage } from '../pages/sign-in-code.ts'
+import { readCookie, setCookie } from './cookies.ts'
+import { ownPath, refusals } from './sign-in.ts'
+
+type Form = { Body: URLSearchParams, Querystring: { next?: unknown } }
+
+/** The second page of a sign-in, after a right password: it asks for a code. The cookie of the wait is good for nothing else. */
+export const signInCodeRoutes: FastifyPluginCallback<{ sessions: Sessions }> = (app, { sessions }, done) => {
+  app.get<Form>('/sign-in/code', { config: { withoutSession: true } }, async (request, reply) => {
+    const next = ownPath(request.query.next)
+    const waiting = await sessions.waitingFor(readCookie(request, 'waiting') ?? '')
+    if (waiting === undefined) return reply.redirect('/console/sign-in', 303)
+    return reply.page(signInCodePage(languageOf(request), { next, ...waiting.passkey ? { passkeys: { wrong: false } } : {} }))
+  })
+
+  app.post<Form>('/sign-in/code', { config: { withoutSession: true, limit: 'auth' } }, async (request, reply) => {
+    const { body, ip: address, headers } = request
+    const [code, next] = [body.get('code') ?? '', ownPath(body.get('next'))]
+    try {
+      const client = { address, browser: headers['user-agent'] ?? '' }
+      const session = await sessions.complete(readCookie(request, 'waiting') ?? '', code, client)
+      setCookie(reply, 'waiting', '', 0)
+      if (session === undefined) return await reply.redirect('/console/sign-in', 303)
+      setCookie(reply, 'session', session)
+      return await reply.redirect(next, 303)
+    } catch (error) {
+      if (!(error instanceof DispatchError) || !refusals.has(error.word)) throw error
+      if (error.retryAfter !== undefined) reply.header('retry-after', error.retryAfter)
+      const waiting = await sessions.waitingFor(readCookie(request, 'waiting') ?? '')
+      const offered = waiting?.passkey === true ? { passkeys: { wrong: false } } : {}
+      return reply.code(error.status).page(signInCodePage(languageOf(request), { next, refused: error.word, ...offered }))
+    }
+  })
+  done()
+}

@@ -1,0 +1,35 @@
+import type { Actor, AnsweredRequest, RequestLog } from '@dispatch/core'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import plugin from 'fastify-plugin'
+import { knownActor } from './authentication.ts'
+import { injectedFor } from './principal.ts'
+
+/** The longest path that is kept, in characters. */
+const longest = 300
+
+/**
+ * Notes every answered request of a company. Never what is secret: bodies, queries and headers are left out, and so is a path with a token.
+ * What the console reads for its pages is no request of the company.
+ */
+export const requestLogPlugin = plugin<{ requestLog: RequestLog, now: () => Date }>((app, { requestLog, now }, done) => {
+  app.addHook('onResponse', (request, reply, next) => {
+    const actor = knownActor(request)
+    if (actor !== null && !isOfPage(request)) requestLog.add(answered(actor, request, reply, now()))
+    next()
+  })
+  done()
+}, { name: 'request-log', fastify: '5.x' })
+
+function isOfPage ({ method, raw }: FastifyRequest): boolean {
+  return method === 'GET' && injectedFor(raw) !== undefined
+}
+
+function answered (
+  { userId, companyId, impersonatorId, key }: Actor,
+  { id: requestId, method, ip: address, url, routeOptions: { url: route = 'none' }, errorWord: error }: FastifyRequest,
+  { statusCode: status, elapsedTime: milliseconds }: FastifyReply,
+  at: Date
+): AnsweredRequest {
+  const path = route.includes(':token') ? route : (url.split('?', 1)[0] ?? '').slice(0, longest)
+  return { companyId, userId, impersonatorId, keyId: key?.id, requestId, method, route, path, status, error, milliseconds, address, at }
+}

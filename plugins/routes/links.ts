@@ -1,0 +1,111 @@
+import { InvitationBody, InvitationView, InvitationWithLink, LinkBody, type Links, LinkUseBody, LinkView, Nothing, page,
+  PasswordLinkView } from '@dispatch/core'
+import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import { auditAuthorOf } from './audit-author.ts'
+import { integerIn, resourceNotFound, uuidIn } from './path-parameters.ts'
+
+type Named = { Params: { id: string } }
+
+/** Invitations, links for another password, and what the holder of such a link does. What holds a secret must not be cached. */
+export const linksRoutes: FastifyPluginCallbackTypebox<{ links: Links }> = (app, { links }, done) => {
+  const ofAdmins = { person: true, roles: ['admin', 'operator'] } as const
+
+  app.get('/api/v1/company/invitations', {
+    config: { roles: ['admin', 'operator'], errors: [] },
+    schema: {
+      operationId: 'listInvitations',
+      tags: ['Users'],
+      summary: 'Lists the invitations of the company that nobody has accepted, the newest first (admins).',
+      response: { 200: page(InvitationView) }
+    }
+  }, async ({ actor }) => ({ data: await links.list(actor), nextCursor: null }))
+
+  app.post('/api/v1/company/invitations', {
+    config: { ...ofAdmins, errors: ['conflict'] },
+    schema: {
+      operationId: 'createInvitation',
+      tags: ['Users'],
+      summary: 'Invites a person, and shows the link once (admins).',
+      description: 'Who has the link chooses a password and is a user. It is good for seven days and for one use.',
+      body: InvitationBody,
+      response: { 201: InvitationWithLink }
+    }
+  }, async (request, reply) => {
+    const invitation = await links.invite({ actor: request.actor, author: auditAuthorOf(request) }, request.body)
+    return reply.code(201).header('cache-control', 'no-store').send(invitation)
+  })
+
+  app.post<Named>('/api/v1/company/invitations/:id/renew', {
+    config: { ...ofAdmins, errors: ['not_found'] },
+    schema: {
+      operationId: 'renewInvitation',
+      tags: ['Users'],
+      summary: 'Gives an invitation another link, and shows it once; the one before is dead (admins).',
+      response: { 200: InvitationWithLink }
+    }
+  }, async (request, reply) => {
+    const { actor, params: { id } } = request
+    const invitation = await links.renew({ actor, author: auditAuthorOf(request) }, uuidIn(id, 'invitation'))
+    if (invitation === undefined) throw resourceNotFound('invitation', id)
+    return reply.header('cache-control', 'no-store').send(invitation)
+  })
+
+  app.delete<Named>('/api/v1/company/invitations/:id', {
+    config: { ...ofAdmins, errors: ['not_found'] },
+    schema: {
+      operationId: 'withdrawInvitation',
+      tags: ['Users'],
+      summary: 'Withdraws an invitation: its link is dead (admins).',
+      response: { 204: Nothing }
+    }
+  }, async (request, reply) => {
+    const { actor, params: { id } } = request
+    if (!await links.withdraw({ actor, author: auditAuthorOf(request) }, uuidIn(id, 'invitation'))) throw resourceNotFound('invitation', id)
+    return reply.code(204).send(null)
+  })
+
+  app.post<Named>('/api/v1/users/:id/password-link', {
+    config: { ...ofAdmins, errors: ['not_found', 'conflict'] },
+    schema: {
+      operationId: 'createPasswordLink',
+      tags: ['Users'],
+      summary: 'Makes a link with which a user of the company chooses another password, and shows it once (admins).',
+      description: 'It is good for 24 hours and for one use, which ends all sessions of the user. An earlier link of the user is dead.',
+      response: { 201: PasswordLinkView }
+    }
+  }, async (request, reply) => {
+    const { actor, params: { id } } = request
+    const userId = integerIn(id)
+    const link = userId === undefined ? undefined : await links.resetPassword({ actor, author: auditAuthorOf(request) }, userId)
+    if (link === undefined) throw resourceNotFound('user', id)
+    return reply.code(201).header('cache-control', 'no-store').send(link)
+  })
+
+  app.post('/auth/links/read', {
+    config: { public: true, limit: 'auth', errors: ['not_found', 'forbidden', 'rate_limited'] },
+    schema: {
+      operationId: 'readLink',
+      tags: ['Authentication'],
+      summary: 'Tells what a one-time link is for',
+      description: 'A link that never was, has been used or has expired: the same 404.',
+      body: LinkBody,
+      response: { 200: LinkView }
+    }
+  }, async ({ body: { token } }, reply) => reply.header('cache-control', 'no-store').send(await links.read(token)))
+
+  app.post('/auth/links/use', {
+    config: { public: true, limit: 'auth', errors: ['not_found', 'forbidden', 'validation_failed', 'rate_limited'] },
+    schema: {
+      operationId: 'useLink',
+      tags: ['Authentication'],
+      summary: 'Choose a password by a one-time link',
+      description: 'Makes the invited user, or sets another password of a user and ends all their sessions. The link has ended then.',
+      body: LinkUseBody,
+      response: { 204: Nothing }
+    }
+  }, async ({ body, ip, id }, reply) => {
+    await links.use(body, { address: ip, requestId: id })
+    return reply.code(204).header('cache-control', 'no-store').send(null)
+  })
+  done()
+}

@@ -1,0 +1,26 @@
+import { type Database, page, readRequestLog, RequestQuery, RequestView } from '@dispatch/core'
+import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import { nextCursorOf } from './paging.ts'
+
+/** The requests of a company in the last days. */
+export const requestsRoutes: FastifyPluginCallbackTypebox<{ database: Database }> = (app, { database }, done) => {
+  app.get('/api/v1/company/requests', {
+    config: { roles: ['admin', 'operator'], errors: ['validation_error'] },
+    schema: {
+      operationId: 'listRequests',
+      tags: ['Company'],
+      summary: 'Lists the requests of the company in the last 7 days, the newest first, without bodies, queries and headers (admins).',
+      description: 'A request is in the list about a second after its answer.',
+      querystring: RequestQuery,
+      response: { 200: page(RequestView) }
+    }
+  }, async ({ actor, query: { limit = 25, cursor, from, to, ...filter } }) => {
+    const times = { ...(from === undefined ? {} : { from: new Date(from) }), ...(to === undefined ? {} : { to: new Date(to) }) }
+    const found = await readRequestLog(database, actor.companyId, { ...filter, ...times }, {
+      limit,
+      ...(cursor === undefined ? {} : { after: cursor })
+    })
+    return { data: found, nextCursor: nextCursorOf(found, limit, ({ id }) => id) }
+  })
+  done()
+}

@@ -1,0 +1,27 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t from 'tap'
+import { startCollector } from '../plugins/support/collector.ts'
+import { dataDirectory, send, startReady } from './support/process.ts'
+
+await t.test('the last traces of a process reach their collector, and one that is silent does not hold it up', async (t) => {
+  const collector = await startCollector(t)
+  const silent = createServer(() => undefined).listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  t.teardown(() => {
+    silent.close()
+    silent.closeAllConnections()
+  })
+  const { port } = silent.address() as AddressInfo
+  for (const url of [collector.url, `http://127.0.0.1:${port}`]) {
+    const service = await startReady(t, { dataDirectory: dataDirectory(t), env: { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: url } })
+    await send(service.url(), 'POST', '/api/sms', { sms: { phoneNumber: '+33612345678', message: 'Hello.' } })
+    const begun = performance.now()
+    process.kill(service.pid, 'SIGTERM')
+    t.equal(await service.ended, 0)
+    t.ok(performance.now() - begun < 10_000, 'it ends in time')
+  }
+  const names = collector.spans.map(({ name }) => name)
+  for (const name of ['POST /api/sms', 'dispatch sms', 'step sms', 'call simulator']) t.ok(names.includes(name), name)
+})

@@ -1,0 +1,204 @@
+import { callbackLimits, sendCreditWarnings } from '@dispatch/core'
+import { randomUUIDv7 } from 'node:crypto'
+import { Webhook } from 'standardwebhooks'
+import t from 'tap'
+import { createVendor, vendorNetwork } from '../../core/packages/conformance/vendor/vendor.ts'
+import { until } from '../core/work/support.ts'
+import { has } from '../support/matching.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
+import { type Answer, invoiceRequest, startService } from '../support/service.ts'
+
+const receiver = await createVendor()
+const service = await startService(t, { replacements: { renderer: quickRenderer, network: vendorNetwork(receiver) } })
+t.teardown(receiver.close)
+const { send, app } = service
+const { owner } = app.get('database')
+const path = '/api/v1/company/callback-endpoints'
+
+const make = async (body: object): Promise<any> => (await send('POST', path, { body })).body
+const change = (id: string, body: object): Promise<Answer> => send('PUT', `${path}/${id}`, { body })
+const callbacksOf = async (id: string, query = ''): Promise<any[]> => (await send('GET', `${path}/${id}/callbacks${query}`)).body.data
+/** An asynchronous dispatch, whose end is told. */
+const dispatched = async (more: Record<string, unknown> = {}): Promise<string> =>
+  (await send('POST', '/api/invoicing?async=true', { body: invoiceRequest({}, more) })).body.dispatchId as string
+const received = (host: string) => receiver.requests.filter((request) => request.host === host)
+const answering = (answers: Record<string, number>): void => {
+  receiver.answer(({ host }) => ({ status: answers[host] ?? 200 }))
+}
+const clear = async (): Promise<void> => {
+  for (const { id } of (await send('GET', path)).body.data) await send('DELETE', `${path}/${id}`)
+  receiver.requests.length = 0
+}
+t.afterEach(clear)
+
+await t.test('an endpoint is created with a secret that is shown once, listed, changed and removed', async (t) => {
+  const created = await send('POST', path, { body: { name: 'Accounting', url: 'https://a.acme.test/hook', types: ['dispatch.succeeded'] } })
+  t.equal(created.status, 201)
+  t.equal(created.headers.get('cache-control'), 'no-store')
+  has(t, created.body, {
+    name: 'Accounting',
+    url: 'https://a.acme.test/hook',
+    types: ['dispatch.succeeded'],
+    enabled: true,
+    failingSince: null,
+    secret: /^whsec_[A-Za-z0-9+/]{43}=$/,
+    secrets: [{ expiresAt: null }]
+  })
+  const { id, secret } = created.body
+  const { body: listed } = await send('GET', path)
+  t.strictSame(listed.data.map((one: any) => one.id), [id])
+  t.notOk(JSON.stringify([listed, service.log]).includes(secret.slice(6)), 'and never again')
+  has(t, await change(id, { types: null, name: 'Books' }), { status: 200, body: { types: null, name: 'Books', enabled: true } })
+  t.equal((await send('DELETE', `${path}/${id}`)).status, 204)
+  const gone = [['GET', ''], ['PUT', ''], ['DELETE', ''], ['POST', '/secret'], ['POST', '/test'], ['GET', '/callbacks']] as const
+  for (const [method, end] of gone) {
+    const { status } = await send(method, `${path}/${id}${end}`, method === 'PUT' ? { body: { name: 'x' } } : {})
+    t.equal(status, 404, `${method} ${end}`)
+  }
+  const [{ secrets }] = await owner.selectFrom('callback_endpoints').select('secrets').where('endpoint_id', '=', id).execute() as [any]
+  t.strictSame(secrets, [])
+})
+
+await t.test('what cannot be called, or wants what there is not, is refused; so is one endpoint too many', async (t) => {
+  for (const url of ['http://a.acme.test/', 'https://10.0.0.1/', 'https://user:word@a.acme.test/', 'https://[fd00::1]/']) {
+    const { status } = await send('POST', path, { body: { name: 'A', url } })
+    t.ok(status === 400 || status === 422, `${url}: ${String(status)}`)
+  }
+  t.equal((await send('POST', path, { body: { name: 'A', url: 'https://a.acme.test/', types: ['dispatch.begun'] } })).status, 400)
+  const { id } = await make({ name: 'A', url: 'https://a.acme.test/' })
+  t.equal((await change(id, { url: 'https://192.168.0.1/' })).status, 422)
+  t.equal((await change(id, {})).status, 400)
+  const others = await Promise.all(
+    Array.from({ length: 11 }, (_, index) => send('POST', path, { body: { name: `N${String(index)}`, url: 'https://a.acme.test/' } }))
+  )
+  t.equal(others.filter(({ status }) => status === 201).length, 9)
+  has(t, others.find(({ status }) => status !== 201), { status: 409, body: { error: 'conflict', message: /10 endpoints/ } })
+})
+
+await t.test('each endpoint that wants an event gets it under its own id; one that fails keeps nobody waiting', async (t) => {
+  answering({ 'broken.acme.test': 500 })
+  const good = await make({ name: 'Good', url: 'https://good.acme.test/' })
+  const broken = await make({ name: 'Broken', url: 'https://broken.acme.test/' })
+  const picky = await make({ name: 'Picky', url: 'https://picky.acme.test/', types: ['dispatch.failed'] })
+  const off = await make({ name: 'Off', url: 'https://off.acme.test/', enabled: false })
+  const dispatchId = await dispatched({ callbackUrl: 'https://own.acme.test/' })
+  await until('it is told', () => received('good.acme.test').length === 1 && received('own.acme.test').length === 1)
+  await until('the broken one was asked', async () => (await callbacksOf(broken.id))[0]?.attempts[0]?.outcome === 'failed')
+  const [request] = received('good.acme.test')
+  has(t, new Webhook(good.secret).verify(request!.body.toString(), request!.headers), {
+    type: 'dispatch.succeeded',
+    sequence: 1,
+    data: { dispatchId, status: 'succeeded' }
+  })
+  t.throws(() => new Webhook(broken.secret).verify(request!.body.toString(), request!.headers), 'by its own secret alone')
+  const [own] = received('own.acme.test')
+  t.strictSame(JSON.parse(own!.body.toString()).data, JSON.parse(request!.body.toString()).data, 'what the dispatch\'s own address gets')
+  has(t, await callbacksOf(good.id), [{
+    id: request!.headers['webhook-id'],
+    dispatchId,
+    type: 'dispatch.succeeded',
+    sequence: 1,
+    receiver: 'good.acme.test',
+    state: 'delivered',
+    attempts: [{ number: 1, outcome: 'delivered', status: 200 }]
+  }])
+  t.not(request!.headers['webhook-id'], own!.headers['webhook-id'])
+  for (const { id } of [picky, off]) t.strictSame(await callbacksOf(id), [])
+  has(t, (await send('GET', `${path}/${broken.id as string}`)).body, { failingSince: String })
+
+  const again = await dispatched()
+  await until('the good one is told at once', () => received('good.acme.test').length === 2)
+  has(t, (await callbacksOf(good.id, `?dispatchId=${again}`)).length, 1)
+  answering({})
+  await until('the broken one has both', async () => (await callbacksOf(broken.id)).every(({ state }) => state === 'delivered'), 30)
+  const ids = received('broken.acme.test').map(({ headers }) => headers['webhook-id'])
+  t.equal(new Set(ids).size, 2, 'a repeat has the same id')
+  has(t, (await send('GET', `${path}/${broken.id as string}`)).body, { failingSince: null })
+})
+
+await t.test('endpoints that fail and do not answer get one request at a time, while another one gets all of its own', async (t) => {
+  const held = Promise.withResolvers<{ status: number }>()
+  receiver.answer(({ host }) => host.startsWith('mute') ? held.promise : { status: 200 })
+  const muted = () => receiver.requests.filter(({ host }) => host.startsWith('mute'))
+  const made: any[] = []
+  for (const name of ['mute-1', 'mute-2', 'mute-3', 'mute-4', 'mute-5', 'quick']) {
+    made.push(await make({ name, url: `https://${name}.acme.test/` }))
+  }
+  await owner.updateTable('callback_endpoints').set({ failing_since: new Date() }).where('name', 'like', 'mute%').execute()
+  for (let index = 0; index < 4; index++) await dispatched()
+  await until('the quick one has all', () => received('quick.acme.test').length === 4)
+  await until('as many as may are under way', () => muted().length === callbackLimits.perCompany / 2)
+  t.equal(new Set(muted().map(({ host }) => host)).size, muted().length, 'one of each')
+  held.resolve({ status: 200 })
+  await until('they are all delivered', async () => {
+    const states = await Promise.all(made.map(({ id }) => callbacksOf(id)))
+    return states.flat().length === 24 && states.flat().every(({ state }) => state === 'delivered')
+  }, 20)
+  t.equal(muted().length, 20, 'each once')
+})
+
+await t.test('a synchronous dispatch tells nobody, and a company without endpoints records nothing', async (t) => {
+  const { id } = await make({ name: 'A', url: 'https://a.acme.test/' })
+  t.equal((await send('POST', '/api/invoicing', { body: invoiceRequest() })).status, 200)
+  t.strictSame(await callbacksOf(id), [])
+  await clear()
+  const before = await owner.selectFrom('endpoint_callbacks').select('callback_id').execute()
+  const dispatchId = await dispatched()
+  await until('it has ended', async () => (await send('GET', `/api/v1/dispatches/${dispatchId}`)).body.status === 'succeeded')
+  t.equal((await owner.selectFrom('endpoint_callbacks').select('callback_id').execute()).length, before.length)
+})
+
+await t.test('a new secret signs beside the one before for a day', async (t) => {
+  answering({})
+  const { id, secret } = await make({ name: 'A', url: 'https://a.acme.test/' })
+  const { status, body: fresh } = await send('POST', `${path}/${id}/secret`)
+  has(t, { status, body: fresh }, { status: 200, body: { secret: /^whsec_/, previousUntil: String } })
+  has(t, (await send('GET', `${path}/${id}`)).body.secrets, [{ expiresAt: null }, { expiresAt: fresh.previousUntil }])
+  has(t, await send('POST', `${path}/${id}/test`), { status: 200, body: { outcome: 'delivered', status: 200, milliseconds: Number } })
+  const [request] = received('a.acme.test')
+  t.equal(String(request!.headers['webhook-signature']).split(' ').length, 2)
+  for (const each of [secret, fresh.secret]) {
+    const event = new Webhook(each).verify(request!.body.toString(), request!.headers)
+    has(t, event, { type: 'endpoint.test', data: { endpointId: id, name: 'A' } })
+  }
+  answering({ 'a.acme.test': 503 })
+  has(t, (await send('POST', `${path}/${id}/test`)).body, { outcome: 'failed', status: 503, reason: 'It answered 503 instead of 200.' })
+  t.strictSame(await callbacksOf(id), [], 'a test is no callback')
+})
+
+await t.test('what waits for a disabled endpoint is stopped; all that failed since a time is sent again', async (t) => {
+  answering({ 'a.acme.test': 500 })
+  const { id } = await make({ name: 'A', url: 'https://a.acme.test/' })
+  const dispatchId = await dispatched()
+  await until('it has failed once', async () => (await callbacksOf(id))[0]?.attempts[0]?.outcome === 'failed')
+  await change(id, { enabled: false })
+  has(t, await callbacksOf(id, '?state=stopped'), [{ dispatchId, state: 'stopped', nextAttemptAt: null }])
+  const [{ id: callbackId, createdAt }] = await callbacksOf(id) as [any]
+  const resend = (since: string): Promise<Answer> => send('POST', `${path}/${id}/resend`, { body: { since } })
+  has(t, await resend(createdAt), { status: 409, body: { message: /disabled/ } })
+  has(t, await send('POST', `/api/v1/callbacks/${callbackId as string}/replay`), { status: 409 })
+  await change(id, { enabled: true, url: 'https://b.acme.test/' })
+  has(t, await resend(new Date(new Date(createdAt).getTime() + 1).toISOString()), { status: 200, body: { queued: 0, more: false } })
+  has(t, await resend(createdAt), { status: 200, body: { queued: 1, more: false } })
+  await until('it is delivered', async () => (await callbacksOf(id))[0]?.state === 'delivered')
+  t.strictSame(received('b.acme.test').map(({ headers }) => headers['webhook-id']), [callbackId], 'at the new address, under its id')
+  has(t, await callbacksOf(id), [{ receiver: 'b.acme.test' }])
+  has(t, await send('POST', `/api/v1/callbacks/${callbackId as string}/replay`), {
+    status: 200,
+    body: { id: callbackId, state: 'pending' }
+  })
+  await until('and once more', () => received('b.acme.test').length === 2)
+  t.equal((await send('POST', `${path}/${randomUUIDv7()}/resend`, { body: { since: createdAt } })).status, 404)
+})
+
+await t.test('an endpoint is warned of low credits, like the address for warnings', async (t) => {
+  const { companyId, admin } = await service.company('poor')
+  await send('PUT', '/api/v1/company', { body: { lowCredit: 1_000_000 } }, admin)
+  const { body: { id } } = await send('POST', path, { body: { name: 'A', url: 'https://poor.acme.test/', types: ['company.credits_low'] } },
+    admin)
+  const [queue, now, newId] = [app.get('queue'), app.get('now'), app.get('newId')]
+  await sendCreditWarnings({ database: app.get('database'), queue, now, newId })
+  await until('it is warned', () => received('poor.acme.test').length === 1, 30)
+  has(t, JSON.parse(received('poor.acme.test')[0]!.body.toString()), { type: 'company.credits_low', sequence: 1, data: { companyId } })
+  has(t, (await send('GET', `${path}/${String(id)}/callbacks`, {}, admin)).body.data, [{ type: 'company.credits_low' }])
+})

@@ -1,0 +1,130 @@
+import t from 'tap'
+import { createVendor, vendorNetwork } from '../../core/packages/conformance/vendor/vendor.ts'
+import { languages } from '../../plugins/console/language/language.ts'
+import { until } from '../core/work/support.ts'
+import { contains, has, lacks } from '../support/matching.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
+import { type Answer, invoiceRequest, startService } from '../support/service.ts'
+import { isAccessible, launchChromium, signInAt } from './support/chromium.ts'
+import { openConsole } from './support/console.ts'
+
+const { en } = languages
+const receiver = await createVendor()
+t.teardown(receiver.close)
+receiver.answer(({ host }) => ({ status: host === 'gone.acme.test' ? 410 : 200 }))
+const service = await startService(t, {
+  config: { keepsRequestLog: true },
+  replacements: { renderer: quickRenderer, network: vendorNetwork(receiver) }
+})
+const { send } = service
+const { open, post, signIn } = openConsole(service)
+const browser = await launchChromium(t)
+const acme = await service.company('acme')
+const [cookie, asMember, theirs] = [await signIn(acme.admin), await signIn(acme.member),
+  await signIn((await service.company('other')).admin)]
+const at = '/developers/endpoints'
+const secretPattern = /whsec_[\w+/]+=*/
+const form = { name: 'Accounting', url: 'https://a.acme.test/hook', allTypes: 'true', enabled: 'true' }
+
+const endpoints = async (): Promise<any[]> => (await send('GET', '/api/v1/company/callback-endpoints', {}, acme.admin)).body.data
+const make = async (fields: object = {}): Promise<Answer> =>
+  post(at, { newest: (await endpoints()).at(-1)?.id ?? '', ...form, ...fields }, cookie)
+
+await t.test('an endpoint is made and its secret shown once; a form that is sent again makes no other', async (t) => {
+  contains(t, (await open('/developers', cookie)).body, `/console${at}`)
+  lacks(t, (await open('/developers', asMember)).body, `/console${at}`)
+  contains(t, (await open(at, cookie)).body, en.endpointsNone)
+  const fields = { newest: '', ...form }
+  const made = await post(at, fields, cookie)
+  t.equal(made.status, 200)
+  const secret = secretPattern.exec(made.body)?.[0] ?? ''
+  const again = await post(at, fields, cookie)
+  t.equal(again.status, 409)
+  contains(t, again.body, 'already made the endpoint “Accounting”')
+  const [{ id }, ...others] = await endpoints() as [any]
+  t.same(others, [])
+  const { body } = await open(`${at}/${id as string}`, cookie)
+  contains(t, body, 'value="https://a.acme.test/hook"')
+  for (const shown of [again.body, body, service.log.join('\n')]) lacks(t, shown, secret)
+})
+
+await t.test('what the API refuses is said at its field; nobody else reaches an endpoint', async (t) => {
+  const refused = await make({ name: '"><b>', url: 'https://10.0.0.1/' })
+  t.equal(refused.status, 422)
+  contains(t, refused.body, /id="f-url"[^>]*value="https:\/\/10\.0\.0\.1\/"[^>]*aria-invalid="true"/)
+  contains(t, refused.body, 'value="&quot;&gt;&lt;b&gt;"')
+  t.equal((await make({ name: 'B', allTypes: '' })).status, 400, 'none of the types')
+  const [{ id }] = await endpoints() as [any]
+  for (const end of ['', '/secret', '/test', '/resend', '/remove']) {
+    t.equal((await post(`${at}/${id as string}${end}`, form, theirs)).status, 404, end)
+    t.equal((await post(`${at}/${id as string}${end}`, form, asMember)).status, 403, end)
+    t.equal((await post(`${at}/${id as string}${end}`, form, cookie, { 'sec-fetch-site': 'cross-site' })).status, 403, end)
+  }
+  t.equal((await endpoints()).length, 1)
+})
+
+await t.test('it is changed, tested, and given another secret', async (t) => {
+  const [{ id }] = await endpoints() as [any]
+  const own = `${at}/${id as string}`
+  const chosen: [string, string][] = [['name', 'Books'], ['url', 'https://b.acme.test/'], ['type', 'dispatch.failed'], ['type',
+    'dispatch.succeeded'], ['enabled', 'true']]
+  t.equal((await post(own, chosen, cookie)).headers.get('location'), `/console${own}?saved=1`)
+  has(t, await endpoints(), [{ name: 'Books', url: 'https://b.acme.test/', types: ['dispatch.failed', 'dispatch.succeeded'] }])
+  const { body } = await open(`${own}?saved=1`, cookie)
+  contains(t, body, en.endpointSaved)
+  contains(t, body, 'value="dispatch.failed" checked')
+  contains(t, (await post(`${own}/test`, {}, cookie)).body, 'answer 200 after')
+  const newest = /name="newest" value="([^"]*)"/.exec(body)?.[1] ?? ''
+  const made = await post(`${own}/secret`, { newest }, cookie)
+  contains(t, made.body, en.callbackSecretUntil)
+  contains(t, made.body, secretPattern)
+  const again = await post(`${own}/secret`, { newest }, cookie)
+  t.equal(again.status, 409)
+  lacks(t, again.body, secretPattern)
+  t.equal((await endpoints())[0].secrets.length, 2)
+})
+
+await t.test('what was sent is listed with its attempts; one is sent again, and all that failed', async (t) => {
+  await make({ name: 'Gone', url: 'https://gone.acme.test/' })
+  const { id } = (await endpoints()).at(-1)
+  const own = `${at}/${id as string}`
+  const callbacks = async (): Promise<any[]> =>
+    (await send('GET', `/api/v1/company/callback-endpoints/${id as string}/callbacks`, {}, acme.admin)).body.data
+  await send('POST', '/api/invoicing?async=true', { body: invoiceRequest() }, acme.admin)
+  await until('it is stopped', async () => (await callbacks())[0]?.state === 'stopped', 20)
+  const { body } = await open(`${own}?state=stopped`, cookie)
+  for (const part of ['dispatch.succeeded', 'It answered 410 instead of 200.', en.endpointFailing]) contains(t, body, part)
+  contains(t, (await open(`${own}?state=failed`, cookie)).body, en.endpointCallbacksNone)
+  const [{ id: callbackId, dispatchId }] = await callbacks() as [any]
+  contains(t, body, `/console/dispatches/${dispatchId as string}`)
+  t.equal((await post(`${own}/callbacks/${callbackId as string}`, {}, cookie)).headers.get('location'), `/console${own}?sent=1`)
+  await until('it is stopped again', async () => (await callbacks())[0]?.attempts[1]?.outcome === 'stopped', 20)
+  const resent = await post(`${own}/resend`, { since: new Date().toISOString().slice(0, 10) }, cookie)
+  t.equal(resent.headers.get('location'), `/console${own}?queued=1`)
+  contains(t, (await open(`${own}?queued=1`, cookie)).body, 'again: 1.')
+  t.equal((await post(`${own}/resend`, { since: 'yesterday' }, cookie)).status, 400)
+  t.equal((await post(`${own}/remove`, {}, cookie)).headers.get('location'), `/console${at}?removed=1`)
+  t.equal((await open(own, cookie)).status, 404)
+})
+
+if (browser === undefined) t.pass('there is no Chromium on this machine', { skip: true })
+else {
+  for (const [locale, colorScheme, width] of [['en', 'light', 1280], ['fr', 'dark', 360]] as const) {
+    await t.test(`the pages of endpoints are accessible (${locale}, ${colorScheme}, ${String(width)} pixels wide)`, async (t) => {
+      const context = await browser.newContext({ baseURL: service.url, locale, colorScheme, viewport: { width, height: 800 } })
+      const page = await context.newPage()
+      await signInAt(page, `/console${at}`, acme.admin)
+      const look = async (name: string): Promise<void> => {
+        await page.evaluate('for (const details of document.querySelectorAll("main details")) details.open = true')
+        await isAccessible(t, page, name)
+        t.ok(await page.evaluate<number>('document.documentElement.scrollWidth') <= width, `${name} fits`)
+      }
+      await look('the list')
+      await page.click('tbody a')
+      await look('one of them')
+      await page.goto('/console/developers/requests')
+      await look('the requests')
+      await context.close()
+    })
+  }
+}

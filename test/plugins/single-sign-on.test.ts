@@ -1,0 +1,274 @@
+import t, { type Test } from 'tap'
+import { languages } from '../../plugins/console/language/language.ts'
+import { dump, hasNoFault, isError } from '../hostile/support.ts'
+import { contains, has, lacks, matches } from '../support/matching.ts'
+import { type Answer, type Login, startService } from '../support/service.ts'
+import { isAccessible, launchChromium, signInAt } from './support/chromium.ts'
+import { openConsole } from './support/console.ts'
+import { startFront } from './support/front.ts'
+import { type Person, startOpenIdProvider, startPublisher } from './support/openid-provider.ts'
+
+const { en } = languages
+const clock = { now: new Date() }
+const front = await startFront(t)
+const service = await startService(t, { config: { publicUrl: front.url }, replacements: { now: () => clock.now } })
+front.leadTo(service.url)
+const browser = await launchChromium(t)
+const { app, send } = service
+const { open, post, signIn } = openConsole(service)
+const provider = await startOpenIdProvider(t, `${front.url}/console/sign-on/callback`)
+const { issuer, client } = provider
+const path = '/api/v1/company/single-sign-on'
+let companies = 0
+
+/** A company with single sign-on, and the code of it. */
+async function founded (changes: object = {}) {
+  const company = await service.company(`sso${String(++companies)}`)
+  const set = (more: object = {}): Promise<Answer> =>
+    send('PUT', path, { body: { issuer, ...client, createsUsers: true, defaultServices: ['sms'], ...changes, ...more } }, company.admin)
+  const { body: { current: { code } } } = await set()
+  const { data } = (await send('GET', '/api/v1/users', {}, company.operator)).body
+  const idOf = ({ email }: Pick<Login, 'email'>): number => data.find((user: Login) => user.email === email).id
+  return { ...company, code: String(code), set, idOf }
+}
+
+type Left = { url: string, cookie: string }
+
+/** What the browser gets before it goes to the provider. */
+function leftWith ({ headers, body }: Answer): Left {
+  const [, url = ''] = /<a href="(http:[^"]+)"/.exec(String(body)) ?? []
+  return { url: url.replaceAll('&amp;', '&'), cookie: headers.get('set-cookie')?.split(';', 1)[0] ?? '' }
+}
+const leave = async (code: string): Promise<Left> => leftWith(await post('/sign-on', { company: code, next: '/console/providers' }))
+const comeBack = (answer: URL, cookie: string): Promise<Answer> => open(`/sign-on/callback${answer.search}`, cookie)
+
+/** Signs a person in by the provider. */
+async function signOn (code: string, person: Person): Promise<Answer> {
+  provider.person = person
+  const { url, cookie } = await leave(code)
+  return comeBack(await provider.visit(url), cookie)
+}
+const sessionOf = ({ headers }: Answer): string =>
+  headers.getSetCookie().find((line) => line.startsWith('__Host-console='))?.split(';', 1)[0] ?? ''
+const usersOf = async (by: Login): Promise<{ id: number, email: string, role: string, services: string[] }[]> =>
+  (await send('GET', '/api/v1/users', {}, by)).body.data
+
+function isRefused (t: Test, answer: Answer, why: keyof typeof en, name: string): void {
+  t.equal(answer.status, 403, name)
+  contains(t, answer.body, en[why], name)
+  t.equal(sessionOf(answer), '', `${name}: there is no session`)
+}
+
+await t.test('whom the provider lets in becomes a user with the rights that the admin has set, and comes back as the same', async (t) => {
+  const { admin, code } = await founded()
+  const person = { sub: 'grace', email: 'Grace@Example.com' }
+  const { url, cookie } = await leave(code)
+  has(t, Object.fromEntries(new URL(url).searchParams), {
+    response_type: 'code',
+    client_id: client.clientId,
+    redirect_uri: `${front.url}/console/sign-on/callback`,
+    code_challenge_method: 'S256'
+  })
+  matches(t, [...new URL(url).searchParams.keys()].sort(), ['client_id', 'code_challenge', 'code_challenge_method', 'nonce', 'redirect_uri',
+    'response_type', 'scope', 'state'])
+  provider.person = person
+  const first = await comeBack(await provider.visit(url), cookie)
+  t.equal(first.status, 200)
+  contains(t, first.body, '<meta http-equiv="refresh" content="0; url=/console/providers">')
+  contains(t, (await open('', sessionOf(first))).body, 'grace@example.com')
+  const again = await signOn(code, { ...person, email: 'other@example.com' })
+  contains(t, (await open('', sessionOf(again))).body, 'grace@example.com', 'the subject tells who it is, not the address')
+  const users = (await usersOf(admin)).filter(({ email }) => email === 'grace@example.com')
+  has(t, users, [{ role: 'member', services: ['sms'] }])
+  has(t, (await send('GET', '/api/v1/audit?action=user.created', {}, admin)).body.data, [{
+    object: { kind: 'user', id: String(users[0]?.id) },
+    author: { userId: users[0]?.id },
+    facts: { email: 'grace@example.com', issuer }
+  }])
+  isRefused(t, await signOn(code, { sub: 'no-address' }), 'signOnRefused_unknown', 'without an address')
+  isRefused(t, await signOn(code, { sub: 'nul', email: 'a\u0000@example.com' }), 'signOnRefused_unknown', 'what is no address')
+  isRefused(t, await signOn(code, { sub: 'false', email: 'false@example.com', email_verified: false }), 'signOnRefused_unknown',
+    'unverified')
+})
+
+await t.test('a user who is there is not taken over by the e-mail address, but links their account, or an admin allows it', async (t) => {
+  const { admin, member, code, set, operator } = await founded()
+  const person = { sub: 'member', email: member.email, email_verified: true }
+  isRefused(t, await signOn(code, person), 'signOnRefused_taken', 'a user has the address')
+  const cookie = await signIn(member)
+  contains(t, (await open('/sessions', cookie)).body, 'action="/console/sign-on/link"')
+  const left = leftWith(await post('/sign-on/link', {}, cookie))
+  t.equal((await comeBack(await provider.visit(left.url), left.cookie)).status, 200)
+  contains(t, (await open('/sessions', cookie)).body, en.signOnLinked)
+  contains(t, (await open('', sessionOf(await signOn(code, person)))).body, member.email)
+  has(t, (await send('GET', '/api/v1/audit?action=identity.linked', {}, admin)).body.data, [{ facts: { by: 'password', issuer } }])
+  const other = leftWith(await post('/sign-on/link', {}, await signIn(admin)))
+  isRefused(t, await comeBack(await provider.visit(other.url), other.cookie), 'signOnRefused_linked', 'an identity belongs to one user')
+
+  const byEmail = { sub: 'admin', email: admin.email }
+  await set({ linksByEmail: true })
+  isRefused(t, await signOn(code, byEmail), 'signOnRefused_taken', 'the address is not verified')
+  contains(t, (await open('', sessionOf(await signOn(code, { ...byEmail, email_verified: true })))).body, admin.email)
+  isRefused(t, await signOn(code, { sub: 'o', email: operator.email, email_verified: true }), 'signOnRefused_taken', 'never an operator')
+})
+
+await t.test('an answer counts in the browser that has begun, once, within ten minutes, and for what is set', async (t) => {
+  const { code, set } = await founded()
+  provider.person = { sub: 'ada', email: 'ada@example.com' }
+  const [one, two] = [await leave(code), await leave(code)]
+  const answer = await provider.visit(one.url)
+  isRefused(t, await comeBack(answer, ''), 'signOnRefused_expired', 'another browser')
+  isRefused(t, await comeBack(answer, two.cookie), 'signOnRefused_issuer', 'the state of another sign-in')
+  isRefused(t, await comeBack(answer, one.cookie.replace('=', '=x')), 'signOnRefused_expired', 'an altered cookie')
+  for (const name of ['state', 'iss', 'code']) {
+    const forged = new URL(answer)
+    forged.searchParams.set(name, 'x'.repeat(43))
+    isRefused(t, await comeBack(forged, one.cookie), 'signOnRefused_issuer', `another ${name}`)
+  }
+  t.equal((await comeBack(answer, one.cookie)).status, 200)
+  isRefused(t, await comeBack(answer, one.cookie), 'signOnRefused_issuer', 'the provider takes a code once')
+  isRefused(t, await comeBack(new URL('?error=access_denied', issuer), two.cookie), 'signOnRefused_issuer', 'the provider refuses')
+  const late = await leave(code)
+  const came = await provider.visit(late.url)
+  clock.now = new Date(clock.now.getTime() + 600_000)
+  isRefused(t, await comeBack(came, late.cookie), 'signOnRefused_expired', 'too late')
+  clock.now = new Date(clock.now.getTime() - 600_000)
+  const removed = await leave(code)
+  const back = await provider.visit(removed.url)
+  await set({ clientId: 'another', clientSecret: 'another' })
+  isRefused(t, await comeBack(back, removed.cookie), 'signOnRefused_expired', 'another client is set')
+})
+
+await t.test('who is disabled, or has no user, is not let in; and no other company\'s user is meant', async (t) => {
+  const [one, two] = [await founded(), await founded({ createsUsers: false })]
+  const person = { sub: 'bob', email: 'bob@example.com', email_verified: true }
+  t.equal((await signOn(one.code, person)).status, 200)
+  isRefused(t, await signOn(two.code, person), 'signOnRefused_unknown', 'the subject of another company')
+  const [bob] = (await usersOf(one.admin)).filter(({ email }) => email === person.email)
+  await send('PUT', `/api/v1/users/${String(bob?.id)}`, { body: { disabled: true } }, one.admin)
+  isRefused(t, await signOn(one.code, person), 'signOnRefused_refused', 'disabled')
+  await send('PUT', `/api/v1/users/${String(bob?.id)}`, { body: { disabled: false } }, one.admin)
+  await send('PUT', '/api/v1/company', { body: { addresses: ['198.51.100.0/24'], force: true } }, one.admin)
+  isRefused(t, await signOn(one.code, person), 'signOnRefused_refused', 'from an address that is not on the list')
+})
+
+await t.test('where it is required the console refuses passwords, but for the way in; programs go on', async (t) => {
+  const { admin, member, code, set, idOf } = await founded()
+  isError(t, await set({ required: true }), 'conflict', 'nobody has signed in by it')
+  t.equal((await signOn(code, { sub: 'one', email: 'one@example.com' })).status, 200)
+  isError(t, await set({ required: true, wayIn: idOf(member) }), 'validation_failed', 'the way in is an admin')
+  has(t, (await set({ required: true })).body.current, { required: true, wayIn: idOf(admin) })
+  const refused = await post('/sign-in', { ...member })
+  t.equal(refused.status, 403)
+  const wrong = await post('/sign-in', { ...member, password: 'wrong' })
+  t.equal(refused.body, wrong.body, 'it does not tell whether the password was right')
+  t.equal((await open('', await signIn(admin))).status, 200, 'the way in')
+  t.equal((await send('GET', '/healthz', {}, member)).status, 200, 'at the API the password is good')
+  await set({ required: false })
+  t.equal((await open('', await signIn(member))).status, 200)
+})
+
+await t.test('a code of nobody is answered as one whose provider is away, and nobody learns of a company by its name', async (t) => {
+  const { code, set, companyId } = await founded()
+  matches(t, code, /^[a-z2-9]{12}$/)
+  await app.get('database').owner.updateTable('single_sign_on').set({ issuer: 'http://127.0.0.1:9' }).where('code', '=', code).execute()
+  const texts = await Promise.all([code, 'abcdefghjkmn', 'sso1', ''].map(async (company) => {
+    const { status, body } = await post('/sign-on', { company })
+    return [status, String(body).replace(`value="${company}"`, '')]
+  }))
+  for (const text of texts) t.same(text, texts[0])
+  await set()
+  t.not((await leave(code)).url, '')
+  await app.get('database').owner.updateTable('companies').set({ disabled_at: clock.now }).where('company_id', '=', companyId).execute()
+  t.equal((await leave(code)).url, '', 'the company is disabled')
+})
+
+await t.test('settings that cannot work, or give more than the admin has, are refused; the secret goes to no other issuer', async (t) => {
+  const { admin, set, operator } = await founded()
+  for (const wrong of ['https://user@login.example.com', 'ftp://127.0.0.1', 'x', `${issuer}?a`, `${issuer}/elsewhere`,
+    'http://127.0.0.1:9'])
+  {
+    has(t, await set({ issuer: wrong }), { status: 422, body: { details: [{ path: '/issuer' }] } }, wrong)
+  }
+  const evil = await startPublisher(t,
+    (own) => ({ issuer: own, authorization_endpoint: 'javascript:alert(1)', token_endpoint: `${own}/t` }))
+  has(t, await set({ issuer: evil }), { status: 422, body: { details: [{ path: '/issuer', message: /no https:\/\/ address/ }] } })
+  const redirecting = await startPublisher(t, () => undefined)
+  has(t, await set({ issuer: redirecting }), { status: 422, body: { details: [{ path: '/issuer' }] } }, 'no redirect is followed')
+  has(t, await set({ issuer: 'https://10.0.0.1' }), { status: 422, body: { details: [{ path: '/issuer', message: /may not be called/ }] } })
+  const [one, two] = [await startOpenIdProvider(t, front.url), { issuer, clientId: 'other' }]
+  for (const more of [{ issuer: one.issuer }, two]) {
+    has(t, await set({ ...more, clientSecret: undefined }), { status: 422, body: { details: [{ path: '/clientSecret' }] } })
+  }
+  t.equal((await set({ clientSecret: undefined })).status, 200, 'the same client keeps its secret')
+  const limited = { email: 'limited@sso.example.com', password: 'correct horse battery' }
+  await send('POST', '/api/v1/users', { body: { ...limited, role: 'admin', services: ['sms'] } }, admin)
+  const as = (body: object): Promise<Answer> => send('PUT', path, { body: { issuer, ...client, ...body } }, limited)
+  isError(t, await as({ defaultServices: ['email'] }), 'forbidden')
+  isError(t, await as({ defaultServices: ['sms'], linksByEmail: true }), 'forbidden', 'who is known by an address may have more')
+  t.equal((await as({ defaultServices: ['sms'] })).status, 200)
+  isError(t, await as({ defaultRole: 'operator' }), 'validation_error')
+  t.equal((await send('DELETE', path, {}, operator)).status, 204)
+  isError(t, await send('DELETE', path, {}, admin), 'not_found')
+  has(t, (await send('GET', path, {}, admin)).body, { current: null })
+})
+
+await t.test('who acts as a user does not link an account of their own with them', async (t) => {
+  const { admin, member, idOf } = await founded()
+  const cookie = await signIn(admin)
+  const id = String(idOf(member))
+  await post(`/act/${id}`, {}, cookie)
+  t.equal((await post('/sign-on/link', { ':as': id }, cookie)).status, 409)
+})
+
+await t.test('the page of the settings shows no secret, and says what was wrong at its field', async (t) => {
+  const { admin, member, code } = await founded()
+  const cookie = await signIn(admin)
+  const { body } = await open('/company/single-sign-on', cookie)
+  for (const part of [code, `${front.url}/console/sign-on/callback`, `value="${issuer}"`]) contains(t, body, part)
+  lacks(t, body, client.clientSecret)
+  const form = { issuer: 'x', ...client, defaultRole: 'member', service: 'sms' }
+  const refused = await post('/company/single-sign-on', form, cookie)
+  lacks(t, refused.body, client.clientSecret)
+  t.equal(refused.status, 422)
+  contains(t, refused.body, /id="f-issuer"[^>]*value="x"[^>]*aria-invalid="true"/)
+  t.equal((await post('/company/single-sign-on', { ...form, issuer }, cookie)).status, 303)
+  t.equal((await open('/company/single-sign-on', await signIn(member))).status, 403)
+  t.equal((await post('/company/single-sign-on/remove', {}, cookie)).status, 303)
+})
+
+if (browser === undefined) t.pass('there is no Chromium on this machine', { skip: true })
+else {
+  for (const [locale, colorScheme, width, javaScriptEnabled] of [['en', 'light', 1280, false], ['fr', 'dark', 360, true]] as const) {
+    await t.test(`a person signs in by the provider, from another site and back (${locale}, ${String(width)} pixels wide)`, async (t) => {
+      const { admin, code } = await founded()
+      const context = await browser.newContext({ baseURL: front.url, locale, colorScheme, viewport: { width, height: 800 } })
+      const plain = await browser.newContext({ baseURL: front.url, locale, javaScriptEnabled, viewport: { width, height: 800 } })
+      const [page, guest] = [await context.newPage(), await plain.newPage()]
+      const fits = async (name: string): Promise<void> => {
+        await isAccessible(t, page, name)
+        t.ok(await page.evaluate<number>('document.documentElement.scrollWidth') <= width, `${name} fits`)
+      }
+      await page.goto(`/console/sign-on?company=${code}`)
+      await fits('the code')
+      await signInAt(page, '/console/company/single-sign-on', admin)
+      await fits('the settings')
+      await page.goto('/console/sessions')
+      await fits('the sessions')
+      provider.person = { sub: locale, email: `${locale}@example.com` }
+      await guest.goto('/console/sign-in')
+      await guest.click('main a[href^="/console/sign-on"]')
+      await guest.fill('#f-company', code)
+      await guest.click('main button')
+      await guest.waitForURL(`${front.url}/console`)
+      t.equal(await guest.innerText('.account a'), `${locale}@example.com`)
+      await Promise.all([context.close(), plain.close()])
+    })
+  }
+}
+
+await t.test('the secret of the client is nowhere but at the provider, and nothing failed', async (t) => {
+  const rows = Object.values(await dump(app)).flat().join('\n')
+  for (const text of [rows, service.log.join('\n')]) lacks(t, text, client.clientSecret)
+  hasNoFault(t, service)
+})
