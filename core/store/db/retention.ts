@@ -34,18 +34,20 @@ export async function listCompanyIds ({ owner }: Database): Promise<number[]> {
 /**
  * Deletes the requests: the data of dispatches that are not queued or running, and the fields, settings and made content of their steps.
  * Timeline, ledger and metadata stay. A dispatch with a step that may still be done keeps everything, unless it is older than `hopeless`.
- * Answers how many dispatches it changed.
+ * Answers how many dispatches it changed. The steps of each are looked up (`lateral`): planned as a set, they would all be read.
  */
 export async function forgetRequests (
-  database: Database,
+  database: Pick<Database, 'owner'>,
   { before, hopeless, limit }: RetentionBatch & { hopeless: Date }
 ): Promise<number> {
   return counted(database, sql`
     with old as (
-      select dispatch_id from dispatches where data is not null and created_at < ${before} and status not in ('queued', 'running')
-        and (created_at < ${hopeless} or not exists (select from steps where steps.dispatch_id = dispatches.dispatch_id
-          and (status = 'waiting' or next_look_at is not null or next_try_at is not null)))
-      order by created_at limit ${limit} for update skip locked
+      select dispatch_id from dispatches left join lateral (
+        select true as open from steps where steps.dispatch_id = dispatches.dispatch_id
+          and (status = 'waiting' or next_look_at is not null or next_try_at is not null) limit 1
+      ) as unfinished on true
+      where data is not null and created_at < ${before} and status not in ('queued', 'running') and (created_at < ${hopeless} or open is null)
+      order by created_at limit ${limit} for update of dispatches skip locked
     ), step as (
       update steps set fields = '{}', request_settings = '{}', made = null, data = null from old where steps.dispatch_id = old.dispatch_id
     )
@@ -95,7 +97,7 @@ export async function forgetClients (database: Database, { before, limit }: Rete
       for update skip locked)`)
 }
 
-async function counted ({ owner }: Database, statement: RawBuilder<unknown>): Promise<number> {
+async function counted ({ owner }: Pick<Database, 'owner'>, statement: RawBuilder<unknown>): Promise<number> {
   const { numAffectedRows } = await statement.execute(owner)
   return Number(numAffectedRows)
 }

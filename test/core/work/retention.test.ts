@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { createLocalFiles, type FileStore } from '../../../core/store/db/files.ts'
+import { forgetRequests } from '../../../core/store/db/retention.ts'
 import { findIdempotencyKey } from '../../../core/store/dispatch/dispatch-views.ts'
 import { openDispatch } from '../../../core/store/dispatch/dispatches.ts'
 import { beginAttempt, settleStep } from '../../../core/store/dispatch/steps.ts'
@@ -267,6 +268,30 @@ await t.test('everything goes in bounded batches, job after job until nothing is
   t.notOk(all.some(lies))
   const { rows } = await sql`select from dispatches where company_id = ${owner.companyId} and data is not null`.execute(database.owner)
   t.equal(rows.length, 0)
+})
+
+await t.test('what a batch forgets is found by its own steps, however many others there are', async (t) => {
+  const { dispatchId } = await kept(await company())
+  const others = 5_000
+  await sql`with other as (
+      insert into dispatches (dispatch_id, company_id, user_id, status, services, data, metadata, request_id, created_at)
+      select gen_random_uuid(), company_id, user_id, status, services, data, metadata, request_id, created_at
+      from dispatches, generate_series(1, ${others}::integer) where dispatch_id = ${dispatchId} returning *
+    ) insert into steps (step_id, company_id, dispatch_id, position, service, sandbox, fields, request_settings, price, held, status)
+      select gen_random_uuid(), company_id, dispatch_id, 0, 'sms', false, '{"a":1}', '{}', 0, 0, 'accepted' from other`.execute(
+    database.owner
+  )
+  await sql`analyze dispatches, steps`.execute(database.owner)
+  clock.time += 91 * day
+  await database.owner.transaction().execute(async (queries) => {
+    const read = async (): Promise<number | undefined> =>
+      (await sql<{ rows: number }>`
+        select seq_tup_read::integer as rows from pg_stat_xact_user_tables where relname = 'steps'`.execute(queries)).rows[0]?.rows
+    const before = await read()
+    t.equal(await forgetRequests({ owner: queries }, { before: now(), hopeless: new Date(0), limit: 10 }), 10)
+    t.equal(await read(), before, 'the table of steps was not read from its beginning')
+  })
+  await retain()
 })
 
 await t.test('a file that cannot be removed does not keep the others, and its document is not said to be removed', async (t) => {
