@@ -6,7 +6,7 @@ import type pg from 'pg'
 import { clusterOwner, dataOf } from './cluster.ts'
 import { StartError, systemErrorText } from './error.ts'
 import { passwordFile } from './os-account.ts'
-import { isPostmaster, readPostmaster } from './postmaster.ts'
+import { readPostmaster, signalServer } from './postmaster.ts'
 
 /** Part of the socket's file name; no network port is opened. */
 export const socketPort = 5432
@@ -60,6 +60,8 @@ export function readPasswordFile (dir: string): string | undefined {
  * @throws StartError when the file cannot be read or written.
  */
 export function ensurePassword (dir: string): void {
+  // Asked first: a database that a rival start creates meanwhile gets this password, and is not to be opened.
+  const isOld = existsSync(dataOf(dir))
   try {
     if (readPasswordFile(dir) !== undefined) return
     if (!createOnce(join(dir, passwordFile), `${randomBytes(32).toString('hex')}\n`)) return
@@ -70,13 +72,13 @@ export function ensurePassword (dir: string): void {
       { cause }
     )
   }
-  if (existsSync(dataOf(dir))) reopen(dir)
+  if (isOld) reopen(dir)
 }
 
 function reopen (dir: string): void {
   replace(accessOf(dir), open)
   const running = readPostmaster(dataOf(dir))
-  if (running !== undefined && isPostmaster(running.pid, dataOf(dir))) process.kill(running.pid, 'SIGHUP')
+  if (running !== undefined) signalServer(running.pid, dataOf(dir), 'SIGHUP')
 }
 
 /**

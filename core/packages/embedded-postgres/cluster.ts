@@ -84,9 +84,11 @@ function complaintOf (error: unknown): string {
   return /(?:error|FATAL): +(.*)/.exec(stderr)?.[1] ?? systemErrorText(error)
 }
 
+/** The initdb of a killed service may still write: then the folder is not empty when it is removed, and it is tried again. */
 function removeUnfinished (dir: string): void {
+  const options = { recursive: true, force: true, maxRetries: 10, retryDelay: 20 }
   for (const name of readdirSync(dir)) {
     const pid = unfinished.exec(name)?.[1]
-    if (pid !== undefined && !processExists(Number(pid))) rmSync(join(dir, name), { recursive: true, force: true })
+    if (pid !== undefined && !processExists(Number(pid))) rmSync(join(dir, name), options)
   }
 }

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { chownSync, lchownSync, lstatSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type Binaries, copyBinaries } from './binaries.ts'
 import { StartError } from './error.ts'
+import { giveTo, type Owner } from './vanishing.ts'
 
 /** The account that runs PostgreSQL, and how a command is started under it. */
 export type OsAccount = {
@@ -12,11 +12,14 @@ export type OsAccount = {
   /** Options for `spawn`: empty when the account is the service's own. */
   ids: { uid?: number, gid?: number }
   /** The owner of the database's files, as the service sees it. */
-  owner: { uid: number, gid: number }
+  owner: Owner
 }
 
 /** A file in the database's folder that stays with the service's account. */
 export const passwordFile = 'password'
+
+/** The password, and the file that becomes it: two names of one file for a moment. */
+const isPassword = (name: string): boolean => name === passwordFile || name.startsWith(`${passwordFile}.`)
 
 /** "nobody" on Linux and the overflow id of user namespaces: it owns nothing else and needs no entry in /etc/passwd. */
 const nobody = { uid: 65534, gid: 65534 }
@@ -33,7 +36,7 @@ export function chooseOsAccount (binaries: Binaries, folders: [string, ...string
   const own = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
   if (own.uid !== 0) return { binaries, prefix: [], ids: {}, owner: own }
   const account = rootAccount(binaries, folders)
-  for (const folder of folders) giveTo(account.owner, folder)
+  for (const folder of folders) giveTo(account.owner, folder, isPassword)
   return account
 }
 
@@ -43,15 +46,16 @@ export function commandOf ({ prefix: [first, ...rest], binaries }: OsAccount, pr
   return first === undefined ? [path, args] : [first, [...rest, path, ...args]]
 }
 
+/** Changes no owner: a rival start may already use the folders. */
 function rootAccount (binaries: Binaries, folders: [string, ...string[]]): OsAccount {
   const dropped = { prefix: [], ids: nobody, owner: nobody }
-  for (const folder of folders) chownSync(folder, nobody.uid, nobody.gid)
-  const writable = folders.every(folder => nobodyMay('-w', folder))
-  if (writable && mayRun(binaries)) return { binaries, ...dropped }
+  // A folder in another one is reached once that one is given to the account.
+  const reachable = folders.map(folder => dirname(folder)).every(parent => folders.includes(parent) || nobodyMayEnterOrRun(parent))
+  if (reachable && mayRun(binaries)) return { binaries, ...dropped }
   if (spawnSync('unshare', [...unshare.slice(1), 'true']).status === 0) {
     return { binaries, prefix: unshare, ids: {}, owner: { uid: 0, gid: 0 } }
   }
-  if (writable) return { binaries: readableCopy(binaries, folders[0]), ...dropped }
+  if (reachable) return { binaries: readableCopy(binaries, folders[0]), ...dropped }
   throw new StartError(`PostgreSQL does not run as root, and user ${nobody.uid} cannot reach ${folders[0]}: ` +
     'choose a data directory whose parents it may enter (DISPATCH_DATA_DIR), or start the service as another user')
 }
@@ -62,19 +66,9 @@ function readableCopy (binaries: Binaries, dir: string): Binaries {
   return copy
 }
 
-const mayRun = (binaries: Binaries) => nobodyMay('-x', join(binaries.home, 'bin/postgres'))
+const mayRun = (binaries: Binaries) => nobodyMayEnterOrRun(join(binaries.home, 'bin/postgres'))
 
 /** The kernel is asked, because access lists and mounts count besides the mode bits. */
-function nobodyMay (access: '-w' | '-x', path: string): boolean {
-  return spawnSync('/bin/sh', ['-c', 'test "$0" "$1"', access, path], { ...nobody, cwd: '/' }).status === 0
-}
-
-/** Gives all files but the password to the account. The password stays with the service. */
-function giveTo (owner: OsAccount['owner'], folder: string): void {
-  chownSync(folder, owner.uid, owner.gid)
-  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
-    const path = join(folder, name)
-    if (name === passwordFile) continue
-    if (lstatSync(path).uid !== owner.uid) lchownSync(path, owner.uid, owner.gid)
-  }
+function nobodyMayEnterOrRun (path: string): boolean {
+  return spawnSync('/bin/sh', ['-c', 'test -x "$0"', path], { ...nobody, cwd: '/' }).status === 0
 }

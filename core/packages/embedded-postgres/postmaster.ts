@@ -3,6 +3,7 @@ import { closeSync, existsSync, ftruncateSync, openSync, readFileSync, writeSync
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { systemErrorText } from './error.ts'
+import { unlessGone } from './vanishing.ts'
 
 /** The lines of `postmaster.pid` (src/include/utils/pidfile.h); the status comes last. */
 export type Postmaster = { pid: number, socketDir: string, port: number, status: string }
@@ -40,8 +41,8 @@ export function processExists (pid: number): boolean {
  * file is read and written through one descriptor: if a rival start replaces the file meanwhile, its new file is not changed.
  */
 export function takeOverPidFile (data: string): void {
-  if (!existsSync(pidFile(data))) return
-  const file = openSync(pidFile(data), 'r+')
+  const file = unlessGone(() => openSync(pidFile(data), 'r+'))
+  if (file === undefined) return
   try {
     const [pid, ...rest] = readFileSync(file, 'utf8').split('\n')
     if (!pid || !processExists(Number(pid)) || isPostmaster(Number(pid), data)) return
@@ -52,9 +53,14 @@ export function takeOverPidFile (data: string): void {
   }
 }
 
+/** Sends a signal to the server of this data directory, if it runs. */
+export function signalServer (pid: number, data: string, signal: NodeJS.Signals): void {
+  if (isPostmaster(pid, data)) unlessGone(() => process.kill(pid, signal))
+}
+
 /** A fast shutdown: connections are closed and open transactions are rolled back. It resolves when the process has ended. */
 export async function stopServer (pid: number, data: string): Promise<void> {
-  if (isPostmaster(pid, data)) process.kill(pid, 'SIGINT')
+  signalServer(pid, data, 'SIGINT')
   while (isPostmaster(pid, data)) await sleep(10)
 }
 
@@ -64,11 +70,4 @@ function commandLine (pid: number): string {
 }
 
 /** The content of the file, empty if it has disappeared meanwhile. */
-function readText (path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    if (['ENOENT', 'ESRCH'].includes(systemErrorText(error))) return ''
-    throw error
-  }
-}
+const readText = (path: string): string => unlessGone(() => readFileSync(path, 'utf8')) ?? ''

@@ -55,7 +55,7 @@ export async function launchServer (
   }
   const complaint = complaintOf(child, readFileSync(log, 'utf8'))
   // PostgreSQL's own protection against a second server on the same data.
-  if (/lock file .* already exists|shared memory block/.test(complaint)) return undefined
+  if (/lock file .* (?:already exists|is empty)|shared memory block/.test(complaint)) return undefined
   throw new StartError(`PostgreSQL did not start in ${dir}: ${complaint}`)
 }
 

@@ -15,6 +15,7 @@ import { locateBinaries } from '../binaries.ts'
 import { findEmbedded, startEmbedded, StartError } from '../embedded.ts'
 import { chooseOsAccount } from '../os-account.ts'
 import { isPostmaster, readPostmaster, stopServer } from '../postmaster.ts'
+import { giveTo } from '../vanishing.ts'
 
 const isRoot = process.getuid?.() === 0
 const nobody = { uid: 65534, gid: 65534 }
@@ -25,6 +26,19 @@ const Report = Type.Object({
   adopted: Type.Optional(Type.Boolean()),
   refused: Type.Optional(Type.String())
 })
+
+/** What another start does in the folder: initdb makes many files, and removes some. */
+const comingAndGoing = `
+  const { mkdirSync, rmSync, writeFileSync } = require('node:fs')
+  const folder = process.argv[1] + '/initdb-1-abcdef'
+  for (let round = 0; ; round++) {
+    for (let index = 0; index < 20; index++) {
+      mkdirSync(folder + '/base/' + index, { recursive: true })
+      writeFileSync(folder + '/base/' + index + '/PG_VERSION', '18')
+    }
+    if (round % 10 === 0) process.stdout.write('.')
+    rmSync(folder, { recursive: true })
+  }`
 
 /** A database folder that other accounts may reach. At the end of the test, a server that still runs on it is stopped. */
 function folder (t: Test, parent = mkdtempSync(join(tmpdir(), 'dispatch-embedded-'))): string {
@@ -293,6 +307,25 @@ void t.test('as root', { skip: isRoot ? false : 'needs root' }, async t => {
     await embedded.stop()
   })
 
+  await t.test('a folder is given away with all that is in it but the password, while files come and go in it', async t => {
+    const dir = folder(t)
+    mkdirSync(join(dir, 'data/base'), { recursive: true })
+    for (const name of ['data/base/1', 'password', 'password.123']) writeFileSync(join(dir, name), '')
+    const rival = spawn(process.execPath, ['--eval', comingAndGoing, dir], { stdio: ['ignore', 'pipe', 'inherit'] })
+    t.teardown(() => rival.kill('SIGKILL'))
+    let rounds = 0
+    for await (const signs of rival.stdout) {
+      for (let time = 0; time < 5; time++) giveTo(nobody, dir, name => name.startsWith('password'))
+      rounds += String(signs).length
+      if (rounds >= 10) break
+    }
+    const owners = ['data/base/1', 'password', 'password.123'].map(name => statSync(join(dir, name)).uid)
+    t.same(owners, [nobody.uid, 0, 0])
+    t.doesNotThrow(() => {
+      giveTo({ uid: 0, gid: 0 }, '/proc/self/fd')
+    }, 'the folder names the file that is open while it is read')
+  })
+
   await t.test('a data directory in a closed home works, and goes on working once the home is opened', async t => {
     const dir = folder(t)
     chmodSync(dirname(dir), 0o700)
@@ -326,6 +359,7 @@ void t.test('as root', { skip: isRoot ? false : 'needs root' }, async t => {
     withoutUnshare(t)
     await t.rejects(startEmbedded({ dir }), refusal(/user 65534 cannot reach .*: choose a data directory/))
     t.notOk(existsSync(join(dir, 'data')))
+    t.equal(statSync(dir).uid, 0, 'to see who can reach it takes it from nobody who uses it')
   })
 
   await t.test('another user starts it too', { skip: mayNobodyRunThis() ? false : 'needs a checkout that others can read' }, t => {
