@@ -57,6 +57,8 @@ const homes: Record<string, RegExp> = {
   pg: /^core\/(store|packages\/embedded-postgres)\//,
   'rate-limiter-flexible': /^core\/store\/tenants\/rate-limiter\.ts$/,
   esbuild: /^(core\/host\/sandbox\/runtime|scripts\/provider\/(kit-)?bundle)\.ts$/,
+  '@codemirror': /^plugins\/console\/browser\/script\/editor\//,
+  '@lezer': /^plugins\/console\/browser\/script\/editor\//,
   undici: /^core\/host\/http\/transport\.ts$/,
   nodemailer: /^core\/host\/smtp\/mailer\.ts$/,
   jose: /^core\/(access|host|packages\/marketplace)\//,

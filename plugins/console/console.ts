@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import type { Html } from '../html.ts'
+import { editorScript } from './browser/editor.ts'
 import { policies } from './browser/policies.ts'
 import { script } from './browser/script.ts'
 import { stylesheet } from './browser/stylesheet.ts'
@@ -79,9 +80,14 @@ export const consolePlugin: FastifyPluginAsync<SessionOptions> = async (app, { s
   app.setErrorHandler<FastifyError>((error, request, reply) => show(failureOf(error, request), request, reply))
 
   for (const [{ path, bytes }, type] of [[stylesheet, 'text/css'], [script, 'text/javascript']] as const) {
-    app.get(path.replace('/console', ''), { config: { withoutSession: true } }, (_request, reply) =>
-      reply.type(`${type}; charset=utf-8`).header('cache-control', 'public, max-age=31536000, immutable').send(bytes))
+    app.get(path.replace('/console', ''), { config: { withoutSession: true } }, (_request, reply) => sendForEver(reply, bytes, type))
   }
+  app.get('/editor/:name', { config: { withoutSession: true } }, async (request, reply) => {
+    const { path, bytes } = await editorScript()
+    return path === request.url
+      ? sendForEver(reply, bytes, 'text/javascript')
+      : show({ status: 404, requestId: request.id }, request, reply)
+  })
   await app.register(signInRoutes, { sessions })
   await app.register(signOnRoutes, { sessions, signingOn })
   await app.register(actRoutes, { sessions })
@@ -132,6 +138,11 @@ const headers = {
   'cross-origin-opener-policy': 'same-origin',
   'referrer-policy': 'same-origin',
   'cache-control': 'no-store'
+}
+
+/** Answers with a file whose address changes when it does. */
+function sendForEver (reply: FastifyReply, bytes: Buffer, type: string): FastifyReply {
+  return reply.type(`${type}; charset=utf-8`).header('cache-control', 'public, max-age=31536000, immutable').send(bytes)
 }
 
 function show (failure: Failure, request: FastifyRequest, reply: FastifyReply): FastifyReply {

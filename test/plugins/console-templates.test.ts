@@ -79,7 +79,7 @@ await t.test('what cannot be saved stays as it was written, with each fault besi
   contains(t, unreadable.body, 'kept')
   contains(t, unreadable.body, 'Line 1, column 10:')
   const misplaced = (await post(`${at}/edit/check`, texts({ sample: '{\n  "name": "Ada",\n}' }), cookie)).body
-  contains(t, misplaced, /<li>Line 3, column 1: <span lang="en">[^<]+<\/span> <code>}<\/code>/)
+  contains(t, misplaced, /<li data-line="3" data-column="1">Line 3, column 1: <span lang="en">[^<]+<\/span> <code>}<\/code>/)
   t.same([...unreadable.body.matchAll(/id="f-(\w+)-wrong"/g)].map(([, name]) => name), ['schema'])
   t.equal(await newest(), 1)
 })

@@ -101,6 +101,9 @@ await t.test('from the files of the image alone API, worker and commands run, wi
   t.equal(spawnSync(process.execPath, ['-e', health], { env: { PORT: env.PORT } }).status, 0)
   t.equal(spawnSync(process.execPath, ['-e', health], { env: { PORT: '1' } }).status, 1)
   t.equal((await send(url, 'GET', '/api/v1/companies')).status, 403, 'plain HTTP that came through no proxy')
+  const proxied = { 'x-forwarded-proto': 'https', 'x-forwarded-for': '203.0.113.9' }
+  const { status } = await fetch(`${url}/console/editor/of-another-release.js`, { headers: proxied })
+  t.equal(status, 404, 'the editor of the console can be built: else it is 500')
   while (!worker.log().some(({ msg }) => msg === 'working')) await pause(50)
   for (const { pid, ended } of [api, worker]) {
     process.kill(pid, 'SIGTERM')

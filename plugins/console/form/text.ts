@@ -25,7 +25,7 @@ export function longTextField (words: Words, { name, label, help, value, syntax,
   // A line break at the beginning is not part of the value (HTML, 13.1.2.5).
   return html`<div class="field"><label for="f-${name}">${label}</label><p class="help" id="f-${name}-help">${help}</p>${
     own.length === 0 ? html`` : html`<ul class="wrong" id="f-${name}-wrong">${own.map((problem) => said(words, problem, value))}</ul>`
-  }<textarea id="f-${name}" name="${name}" spellcheck="false" wrap="off" aria-describedby="${described}"${
+  }<textarea id="f-${name}" name="${name}" spellcheck="false" wrap="off" data-syntax="${syntax}" aria-describedby="${described}"${
     own.length === 0 ? html`` : html` aria-invalid="true"`
   }>
 ${value}</textarea></div>`
@@ -43,5 +43,7 @@ function said (words: Words, { path, message, line, column = 1 }: PlacedProblem,
   const sentence = html`<span lang="en">${message}</span>`
   if (line === undefined) return html`<li>${path.lastIndexOf('/') > 0 ? html`<code>${path}</code> ` : html``}${sentence}</li>`
   const excerpt = (value.split('\n')[line - 1] ?? '').trim().slice(0, longestExcerpt)
-  return html`<li>${fill(words.textPlace, { line, column })} ${sentence} <code>${excerpt}</code></li>`
+  return html`<li data-line="${String(line)}" data-column="${String(column)}">${
+    fill(words.textPlace, { line, column })
+  } ${sentence} <code>${excerpt}</code></li>`
 }

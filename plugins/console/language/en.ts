@@ -360,6 +360,8 @@ export const en = {
   templateSaved: 'The version is saved as a draft.',
   templateEdit: 'Edit {name}',
   templateEditIntro: 'What you save becomes a draft. Dispatches use it once it is published.',
+  templateKeys:
+    'In a text, the key Tab leads on. Ctrl and ] indent a line, Ctrl and [ undo that, F8 leads to the next problem, Ctrl and F search.',
   templateRefused: 'Nothing was saved. What you wrote is below, with what is wrong beside it.',
   templateRight: 'The service finds nothing wrong.',
   templateWarnings: 'The version is saved as a draft. The service has remarks beside the texts below.',

@@ -367,6 +367,7 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   templateSaved: 'La version est enregistrée comme brouillon.',
   templateEdit: 'Modifier {name}',
   templateEditIntro: 'Ce que vous enregistrez devient un brouillon. Les envois l’utilisent une fois publié.',
+  templateKeys: 'Dans un texte, Tab mène à la suite. Ctrl et ] décalent une ligne, Ctrl et [ la ramènent, F8 mène au prochain problème.',
   templateRefused: 'Rien n’a été enregistré. Ce que vous avez écrit est ci-dessous, avec les erreurs à côté.',
   templateRight: 'Le service ne trouve aucune erreur.',
   templateWarnings: 'La version est enregistrée comme brouillon. Le service fait des remarques à côté des textes ci-dessous.',

@@ -1,5 +1,6 @@
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import { type Html, html } from '../../html.ts'
+import { editorScript } from '../browser/editor.ts'
 import { choiceField } from '../form/fields.ts'
 import { objectIn } from '../form/json.ts'
 import { longTextField, type PlacedProblem, problemsOf } from '../form/text.ts'
@@ -23,13 +24,13 @@ export const templateEditorPages: FastifyPluginCallback = (app, _options, done) 
     const visit = forAdmins(visitOf(request))
     const { from } = request.query
     const copied = typeof from === 'string' ? await readWritten(visit, from, '') : beginning
-    return reply.page(view(visit, { ...copied, id: undefined, base: '' }))
+    return show(reply, visit, { ...copied, id: undefined, base: '' })
   })
 
   app.get<{ Params: { id: string }, Querystring: Query }>('/templates/:id/edit', async (request, reply) => {
     const visit = forAdmins(visitOf(request))
     const { version } = request.query
-    return reply.page(view(visit, await readWritten(visit, request.params.id, typeof version === 'string' ? version : '')))
+    return show(reply, visit, await readWritten(visit, request.params.id, typeof version === 'string' ? version : ''))
   })
 
   for (const at of ['/templates/new', '/templates/:id/edit']) {
@@ -43,7 +44,7 @@ export const templateEditorPages: FastifyPluginCallback = (app, _options, done) 
       const written = writtenIn(request.params.id, request.body)
       const made = await preview(visit, written)
       if (!made.ok) return refused(reply, visit, written, made)
-      return reply.page(view(visit, written, { said: notice('good', html`<p>${visit.words.templateRight}</p>`) }))
+      return show(reply, visit, written, { said: notice('good', html`<p>${visit.words.templateRight}</p>`) })
     })
 
     app.post<Posted>(`${at}/preview`, { bodyLimit }, async (request, reply) => {
@@ -121,25 +122,38 @@ async function save (visit: Visit, written: Written, reply: FastifyReply): Promi
     return reply.redirect(withQuery(`/console/templates/${String(id)}`, { version: String(version), saved: '1' }), 303)
   }
   const said = notice('warn', html`<p>${visit.words.templateWarnings}</p>`)
-  return reply.page(view(visit, { ...textsOf(saved.body), id: String(id) }, { said, problems: warnings }))
+  return show(reply, visit, { ...textsOf(saved.body), id: String(id) }, { said, problems: warnings })
 }
 
 /** The form again, with everything that was written in it. */
-function refused (reply: FastifyReply, visit: Visit, written: Written, refusal: Refusal): FastifyReply {
+function refused (reply: FastifyReply, visit: Visit, written: Written, refusal: Refusal): Promise<FastifyReply> {
   const { status, error } = refusal
   if (status === 401 || status === 403) throw new ApiRefused(refusal)
   const { details: problems = [], message } = error
   const beside = ['source', 'schema', 'sample'].flatMap((name) => problemsOf(problems, name))
   const elsewhere = problems.filter((problem) => !beside.includes(problem))
   const told = beside.length === 0 || elsewhere.length > 0 ? sentences(visit.words, { message, details: elsewhere }) : html``
-  return reply.code(status).page(
-    view(visit, written, { said: notice('bad', html`<p>${visit.words.templateRefused}</p>${told}`), problems })
-  )
+  const said = notice('bad', html`<p>${visit.words.templateRefused}</p>${told}`)
+  return show(reply.code(status), visit, written, { said, problems })
 }
 
 type Shown = { said?: Html, problems?: readonly PlacedProblem[] }
 
-function view (visit: Visit, written: Written, { said = html``, problems = [] }: Shown = {}): Html {
+async function show (reply: FastifyReply, visit: Visit, written: Written, shown: Shown = {}): Promise<FastifyReply> {
+  return reply.page(view(visit, written, { ...shown, editor: await editorOf(reply) }))
+}
+
+/** The address of the editor's script. Without one the text areas stay as they are. */
+async function editorOf ({ log }: FastifyReply): Promise<string | undefined> {
+  try {
+    return (await editorScript()).path
+  } catch (error) {
+    log.error({ err: error }, 'the editor of the console cannot be built')
+    return undefined
+  }
+}
+
+function view (visit: Visit, written: Written, { said = html``, problems = [], editor }: Shown & { editor: string | undefined }): Html {
   const { words } = visit
   const { id, name, base } = written
   const template = `/console/templates/${encodeURIComponent(id ?? 'new')}`
@@ -147,7 +161,10 @@ function view (visit: Visit, written: Written, { said = html``, problems = [] }:
   const main = html`<p><a href="${id === undefined ? '/console/templates' : template}">${
     id === undefined ? words.templateBack : words.templateTo
   }</a></p>${said}<section class="wide" aria-labelledby="texts"><h2 id="texts">${words.templateParts}</h2><p>${words.templateEditIntro}</p>
-<form method="post" action="${at}"><input type="hidden" name="base" value="${base}"><input type="hidden" name="name" value="${name}">
+${editor === undefined ? html`` : html`<p class="quiet" id="keys" hidden>${words.templateKeys}</p>`}
+<form method="post" action="${at}"${
+    editor === undefined ? html`` : html` data-editor="${editor}"`
+  }><input type="hidden" name="base" value="${base}"><input type="hidden" name="name" value="${name}">
 ${fields(words, written, problems)}<div class="actions"><button>${id === undefined ? words.templateCreate : words.templateSave}</button>
 <button class="second" formaction="${at}/check">${words.templateCheck}</button></div><hr>
 ${

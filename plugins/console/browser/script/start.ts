@@ -1,3 +1,4 @@
+import { openEditor } from './editor.ts'
 import { followChanges } from './follow.ts'
 import { offerPasskeys } from './passkeys.ts'
 import { showTimes } from './times.ts'
@@ -7,4 +8,5 @@ export function start (): void {
   showTimes(document)
   followChanges()
   offerPasskeys()
+  openEditor()
 }

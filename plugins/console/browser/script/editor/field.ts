@@ -1,0 +1,95 @@
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
+import { json } from '@codemirror/lang-json'
+import { yaml } from '@codemirror/lang-yaml'
+import { bracketMatching, indentOnInput } from '@codemirror/language'
+import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint'
+import { searchKeymap } from '@codemirror/search'
+import { EditorState, type Text } from '@codemirror/state'
+import { EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers } from '@codemirror/view'
+import { phrases } from '../../../language/phrases.ts'
+import { look } from './look.ts'
+
+/** What is wrong in a text, and where: lines and columns count from 1. */
+export type Fault = { message: string, line: number, column: number }
+
+const languages = { yaml, json }
+
+/**
+ * Puts an editor in the place of a text area, which stays the field of its form and has the same text at every moment. It stands in a
+ * shadow root, where its styles are adopted: in the document they would be elements that the policy of the page refuses. The key Tab
+ * leaves it.
+ */
+export function openField (area: HTMLTextAreaElement): void {
+  const host = document.createElement('div')
+  host.className = 'code'
+  const root = host.attachShadow({ mode: 'open' })
+  const { syntax } = area.dataset
+  const view = new EditorView({
+    root,
+    parent: root,
+    state: EditorState.create({
+      doc: area.value,
+      extensions: [
+        lineNumbers(),
+        lintGutter(),
+        history(),
+        indentOnInput(),
+        bracketMatching(),
+        highlightActiveLine(),
+        highlightActiveLineGutter(),
+        keymap.of([...lintKeymap, ...searchKeymap, ...historyKeymap, ...defaultKeymap]),
+        languages[syntax === 'json' ? 'json' : 'yaml'](),
+        look,
+        typing,
+        EditorState.phrases.of(document.documentElement.lang === 'fr' ? phrases.fr : {}),
+        EditorView.contentAttributes.of(namesOf(area)),
+        EditorView.updateListener.of(({ docChanged, state }) => {
+          if (docChanged) area.value = state.doc.toString()
+        })
+      ]
+    })
+  })
+  area.before(host)
+  area.hidden = true
+  area.labels[0]?.addEventListener('click', () => view.focus())
+  showFaults(view, faultsBeside(area))
+}
+
+/**
+ * Types over a selection. Chromium would do so in the document, give the text the style of what it replaces, and report that the policy of
+ * the page refuses it.
+ */
+const typing = EditorView.domEventHandlers({
+  beforeinput ({ inputType, data, isComposing }, view) {
+    const { state } = view
+    if (inputType !== 'insertText' || data === null || isComposing || state.selection.main.empty) return false
+    view.dispatch(state.update(state.replaceSelection(data), { userEvent: 'input.type', scrollIntoView: true }))
+    return true
+  }
+})
+
+/** What names and describes an editor: elements outside of a shadow root cannot be referred to from within. */
+function namesOf (area: HTMLTextAreaElement): Record<string, string> {
+  const ids = [...(area.getAttribute('aria-describedby') ?? '').split(' '), 'keys']
+  const told = ids.map((id) => document.getElementById(id)?.textContent ?? '')
+  return { 'aria-label': area.labels[0]?.textContent ?? area.name, 'aria-description': told.join(' ').trim(), 'tabindex': '0' }
+}
+
+/** The faults in the list above a text area. */
+function faultsBeside (area: HTMLTextAreaElement): Fault[] {
+  return [...area.parentElement?.querySelectorAll<HTMLElement>('.wrong [data-line]') ?? []].map(({ dataset, textContent }) => ({
+    message: textContent,
+    line: Number(dataset['line']),
+    column: Number(dataset['column'])
+  }))
+}
+
+function showFaults (view: EditorView, faults: readonly Fault[]): void {
+  view.dispatch(setDiagnostics(view.state, faults.map((fault) => diagnosticOf(view.state.doc, fault))))
+}
+
+/** A fault is marked from its place to the end of its line, or the last character where it is at the end. */
+function diagnosticOf (doc: Text, { message, line, column }: Fault): Diagnostic {
+  const { from: first, to } = doc.line(Math.min(Math.max(line, 1), doc.lines))
+  return { from: Math.min(first + column - 1, Math.max(first, to - 1)), to, severity: 'error', message }
+}

@@ -1,0 +1,119 @@
+import { gzipSync } from 'node:zlib'
+import type { Browser, Page } from 'playwright-core'
+import t, { type Test } from 'tap'
+import { editorScript } from '../../plugins/console/browser/editor.ts'
+import { languages } from '../../plugins/console/language/language.ts'
+import { contains, lacks } from '../support/matching.ts'
+import { admin, startService } from '../support/service.ts'
+import { isAccessible, launchChromium, signInAt } from './support/chromium.ts'
+import { openConsole } from './support/console.ts'
+import { letter, letterYaml } from './support/templates.ts'
+
+const { en } = languages
+const service = await startService(t)
+const { url, send } = service
+const { open, signIn } = openConsole(service)
+const browser = await launchChromium(t)
+const { body: { id } } = await send('POST', '/api/v1/templates', { body: letter({ name: 'Own' }) })
+const at = `/console/templates/${String(id)}/edit`
+const editor = await editorScript()
+
+await t.test('the editor is one script of at most 200 KB, which no other page loads', async (t) => {
+  t.ok(gzipSync(editor.bytes).length < 200_000)
+  const { status, headers } = await open(editor.path.replace('/console', ''), '')
+  t.same([status, headers.get('content-type')], [200, 'text/javascript; charset=utf-8'])
+  contains(t, headers.get('cache-control'), 'immutable')
+  t.equal((await open('/editor/000000000000.js', '')).status, 404, 'that of another release')
+  const cookie = await signIn(admin)
+  contains(t, (await open(at.replace('/console', ''), cookie)).body, `data-editor="${editor.path}"`)
+  for (const path of ['', '/templates', `/templates/${String(id)}`, '/send?template=1']) {
+    lacks(t, (await open(path, cookie)).body, 'data-editor')
+  }
+  lacks(t, editor.bytes.toString(), /\beval\(|new Function|innerHTML/)
+})
+
+if (browser === undefined) t.pass('there is no Chromium on this machine', { skip: true })
+else await inBrowser(browser)
+
+async function inBrowser (browser: Browser): Promise<void> {
+  type Options = { locale?: string, colorScheme?: 'light' | 'dark', viewport?: { width: number, height: number } }
+
+  /** Works with the page of the editor, in which no rule of the console may be broken meanwhile. */
+  async function visit (t: Test, options: Options, work: (page: Page) => Promise<void>): Promise<void> {
+    const context = await browser.newContext({ baseURL: url, locale: 'en', ...options })
+    const page = await context.newPage()
+    const faults: string[] = []
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type()) && !message.text().startsWith('Failed to load resource')) {
+        faults.push(message.text())
+      }
+    })
+    page.on('pageerror', (error) => faults.push(error.message))
+    await signInAt(page, at, admin)
+    await page.waitForSelector('.code .cm-content')
+    await work(page)
+    await context.close()
+    t.same(faults, [], 'no rule of the pages is broken')
+  }
+  const source = (page: Page) => page.getByRole('textbox', { name: en.templateSource })
+
+  await t.test('what is written in the editor is what the form sends, and its problems are marked at their places', (t) =>
+    visit(t, {}, async (page) => {
+      t.equal(await page.inputValue('#f-source'), letterYaml('Own'), 'as it was stored')
+      await source(page).click()
+      await page.keyboard.press('Control+End')
+      await page.keyboard.type('nonsense: 1')
+      t.equal(await page.inputValue('#f-source'), `${letterYaml('Own')}nonsense: 1`)
+      await page.getByRole('button', { name: en.templateCheck }).click()
+      await page.waitForSelector('#f-source-wrong')
+      t.equal(await page.inputValue('#f-source'), `${letterYaml('Own')}nonsense: 1`, 'it stays as it was written')
+      const line = letterYaml('Own').split('\n').length
+      t.equal(await page.getAttribute('#f-source-wrong li', 'data-line'), String(line))
+      await page.waitForSelector('.code .cm-lint-marker-error')
+      t.equal(await page.locator('.code .cm-lintRange-error').textContent(), 'nonsense: 1')
+      await page.locator('.code .cm-lint-marker-error').hover()
+      await page.waitForSelector('.code .cm-tooltip-lint')
+      await source(page).click()
+      await page.keyboard.press('Control+z')
+      await page.keyboard.press('Control+End')
+      await page.keyboard.press('Shift+Home')
+      await page.keyboard.type('# By hand')
+      await page.getByRole('button', { name: en.templateSave }).click()
+      await page.waitForURL('**/templates/*?version=2&saved=1')
+      t.equal((await send('GET', `/api/v1/templates/${String(id)}?version=2`)).body.source, `${letterYaml('Own')}# By hand`)
+    }))
+
+  await t.test('the keyboard comes into the editor and out of it, and the label leads to it', (t) =>
+    visit(t, {}, async (page) => {
+      const focused = (): Promise<string | null> =>
+        page.evaluate('document.activeElement.shadowRoot?.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent')
+      await page.locator('label[for=f-source]').click()
+      t.equal(await focused(), en.templateSource)
+      await page.keyboard.press('Tab')
+      t.equal(await focused(), en.templateSchema)
+      await page.keyboard.press('Tab')
+      await page.keyboard.press('Tab')
+      t.equal(await focused(), en.templateSave)
+      await page.keyboard.press('Shift+Tab')
+      t.equal(await focused(), en.templateSample)
+      t.equal(await page.locator('#keys').isVisible(), true, 'what the keys do is said')
+    }))
+
+  for (const [locale, colorScheme, width] of [['en', 'light', 1280], ['fr', 'dark', 360]] as const) {
+    await t.test(`it is accessible (${locale}, ${colorScheme}, ${String(width)} pixels wide)`, (t) =>
+      visit(t, { locale, colorScheme, viewport: { width, height: 900 } }, async (page) => {
+        await isAccessible(t, page, 'as it opens')
+        await page.getByRole('textbox', { name: languages[locale].templateSource }).click()
+        await page.keyboard.press('Control+End')
+        await page.keyboard.press('Enter')
+        await page.keyboard.type('nonsense: 1')
+        await page.getByRole('button', { name: languages[locale].templateCheck }).click()
+        await page.waitForSelector('.code .cm-lint-marker-error')
+        await page.getByRole('textbox', { name: languages[locale].templateSource }).click()
+        await page.keyboard.press('Control+f')
+        await page.waitForSelector('.code .cm-search')
+        await isAccessible(t, page, 'with a problem and a search')
+        t.ok(await page.evaluate<number>('document.documentElement.scrollWidth') <= width, 'it fits')
+      }))
+  }
+}
