@@ -617,6 +617,7 @@ async function beginWork (get: App['get']): Promise<Worker> {
     callbacks: get('callbacks'),
     endpointCallbacks: get('endpointCallbacks'),
     files: get('files'),
-    retentionDays: get('config').retentionDays
+    retentionDays: get('config').retentionDays,
+    forgetMonths: get('config').forgetMonths
   })
 }

@@ -5,19 +5,21 @@ import type { Database } from '../store/db/database.ts'
 import { draftEnding, type FileStore } from '../store/db/files.ts'
 import { forgetBodies, forgetClients, forgetIdempotencyKeys, forgetInbound, forgetLoggedRequests, forgetRequests, listCompanyIds,
   listExpiredDocuments, noteRemoved, recordedDocuments } from '../store/db/retention.ts'
+import { forgetDispatches } from '../store/dispatch/forgetting.ts'
 import { clientsKnownFor } from '../store/tenants/known-clients.ts'
 import type { Queue } from './queue/queue.ts'
 import { before } from './queue/time.ts'
 
 /**
- * `retentionDays`: how long the data of requests, events of vendors and bodies of callbacks are kept. `batch`: how many rows of a kind one
- * job takes.
+ * `retentionDays`: how long the data of requests, events of vendors and bodies of callbacks are kept. `forgetMonths`: how many whole months
+ * dispatches are kept; always unless given. `batch`: how many rows of a kind one job takes.
  */
 export type RetentionOptions = {
   database: Database
   queue: Pick<Queue, 'send'>
   files: Pick<FileStore, 'remove' | 'list'>
   retentionDays: number
+  forgetMonths?: number | undefined
   log: Log
   batch?: number
 }
@@ -35,7 +37,9 @@ const lookedInto = [2, 3, 4]
 const removals = 8
 
 /** Deletes what has been kept for long enough, in batches. After a full batch another job goes on. */
-export function createRetention ({ database, queue, files, retentionDays, log, batch: limit = 1_000 }: RetentionOptions): () => Promise<
+export function createRetention ({ database, queue, files, retentionDays, forgetMonths, log, batch: limit = 1_000 }:
+  RetentionOptions
+): () => Promise<
   void
 > {
   const removing = pLimit(removals)
@@ -92,6 +96,7 @@ export function createRetention ({ database, queue, files, retentionDays, log, b
       endpointCallbacks: await forgetBodies(database, { ...old, table: 'endpoint_callbacks' }),
       events: await forgetInbound(database, old),
       keys: await forgetIdempotencyKeys(database, { before: before(time, keysKeptFor), limit }),
+      dispatches: forgetMonths === undefined ? 0 : await forgetDispatches(database, forgottenBy(time, { months: forgetMonths, limit })),
       logged: await forgetLoggedRequests(database, { before: before(time, requestsLoggedFor), limit }),
       clients: await forgetClients(database, { before: before(time, clientsKnownFor), limit })
     }
@@ -101,6 +106,12 @@ export function createRetention ({ database, queue, files, retentionDays, log, b
     const abandoned = isDone ? await removeAbandoned(time) : 0
     log.info({ ...batches, abandoned }, 'expired data was deleted')
   }
+}
+
+/** Dispatches of the months that ended so many whole months ago, by UTC. */
+function forgottenBy (time: Date, { months, limit }: { months: number, limit: number }) {
+  const end = new Date(Date.UTC(time.getUTCFullYear(), time.getUTCMonth() - months, 1))
+  return { before: end, hopeless: before(end, waitedFor), limit }
 }
 
 function isDocument (key: string): boolean {

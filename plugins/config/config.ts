@@ -49,6 +49,8 @@ export type Config = TransportConfig & {
   webhookAuth: Record<string, string>
   /** How many days request data, vendors' events and callback bodies are kept. */
   retentionDays: number
+  /** For how many whole months dispatches are kept; undefined: for ever. */
+  forgetMonths?: number
   /** Whether the requests of companies are logged for them. */
   keepsRequestLog: boolean
   /** Whether the service has the console, at `/console`. */
@@ -97,7 +99,7 @@ export function readConfig (variables: NodeJS.ProcessEnv): Config {
       validation: limitOf(env, 'DISPATCH_VALIDATION_LIMIT', '0')
     },
     webhookAuth: webhookAuthOf(env),
-    retentionDays: retentionDaysOf(env['DISPATCH_RETENTION_DAYS'] ?? '90'),
+    ...keptFor(env['DISPATCH_RETENTION_DAYS'] ?? '90', env['DISPATCH_FORGET_MONTHS']),
     keepsRequestLog: oneOf(env, 'DISPATCH_REQUEST_LOG', ['on', 'off'], 'on') === 'on',
     showsConsole: oneOf(env, 'DISPATCH_CONSOLE', ['on', 'off'], 'on') === 'on',
     drainDelay: drainDelayOf(env['DISPATCH_DRAIN_DELAY'] ?? '0'),
@@ -144,6 +146,22 @@ function retentionDaysOf (text: string): number {
 }
 
 const shortestRetention = 7
+
+/**
+ * Dispatches are kept for three months at least: for 60 days vendors are asked what became of them. And they are kept longer than the data
+ * of their requests.
+ */
+function keptFor (retention: string, months: string | undefined): Pick<Config, 'retentionDays' | 'forgetMonths'> {
+  const retentionDays = retentionDaysOf(retention)
+  if (months === undefined) return { retentionDays }
+  const forgetMonths = Number(months)
+  const least = Math.max(3, Math.ceil(retentionDays / 28))
+  if (!/^\d{1,4}$/.test(months) || forgetMonths < least) {
+    throw new ConfigError(`DISPATCH_FORGET_MONTHS is "${months}"; it must be a whole number of months from ${least} on` +
+      `${least > 3 ? `, because DISPATCH_RETENTION_DAYS is ${retentionDays}` : ''}.`)
+  }
+  return { retentionDays, forgetMonths }
+}
 
 type MasterKeys = Pick<Config, 'masterKey' | 'masterKeyFile' | 'previousMasterKey' | 'previousMasterKeyFile'>
 

@@ -44,6 +44,8 @@ async function founded (name: string, templateId: number): Promise<number> {
   await sql`insert into endpoint_callbacks (callback_id, company_id, endpoint_id, dispatch_id, type, sequence, receiver, state, created_at)
     values (${told}, ${companyId}, ${endpoint.id}, ${dispatchId}, 'dispatch.succeeded', 1, '', 'failed', now())`.execute(owner)
   await sql`insert into endpoint_attempts (callback_id, number, company_id, at) values (${told}, 1, ${companyId}, now())`.execute(owner)
+  await sql`insert into dispatch_counts (company_id, hour, service, status, test, count)
+    values (${companyId}, now(), 'sms', 'failed', false, 1)`.execute(owner)
   await sql`insert into request_log (entry_id, company_id, user_id, request_id, method, route, path, status, milliseconds, address)
     values (${told}, ${companyId}, 0, ${name}, 'GET', '', '', 200, 1, '')`.execute(owner)
   await send('POST', '/api/v1/keys', { body: { name, mode: 'test' } }, admin)

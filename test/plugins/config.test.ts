@@ -45,9 +45,19 @@ void t.test('a catalog is a directory or an address, and the keys that sign it',
 
 void t.test('an empty variable counts as absent', (t) => {
   const names = ['NODE_ENV', 'HOST', 'PORT', 'DATABASE_URL', 'DISPATCH_PUBLIC_URL', 'DISPATCH_DATA_DIR', 'DISPATCH_PROVIDERS_DIR',
-    'DISPATCH_MASTER_KEY', 'DISPATCH_PRICES', 'DISPATCH_RETENTION_DAYS', 'DISPATCH_WORKER', 'DISPATCH_CONCURRENCY', 'DISPATCH_LOG_LEVEL',
-    'DISPATCH_METRICS_PORT', 'OTEL_EXPORTER_OTLP_ENDPOINT']
+    'DISPATCH_MASTER_KEY', 'DISPATCH_PRICES', 'DISPATCH_RETENTION_DAYS', 'DISPATCH_FORGET_MONTHS', 'DISPATCH_WORKER',
+    'DISPATCH_CONCURRENCY', 'DISPATCH_LOG_LEVEL', 'DISPATCH_METRICS_PORT', 'OTEL_EXPORTER_OTLP_ENDPOINT']
   t.same(readConfig(Object.fromEntries(names.map((name) => [name, '']))), readConfig({}))
+  t.end()
+})
+
+void t.test('dispatches are kept longer than the data of their requests', (t) => {
+  const kept = (days: string, months: string) => readConfig({ DISPATCH_RETENTION_DAYS: days, DISPATCH_FORGET_MONTHS: months }).forgetMonths
+  t.equal(kept('112', '4'), 4)
+  t.throws(() => kept('113', '4'), {
+    constructor: ConfigError,
+    message: 'DISPATCH_FORGET_MONTHS is "4"; it must be a whole number of months from 5 on, because DISPATCH_RETENTION_DAYS is 113.'
+  })
   t.end()
 })
 
@@ -105,6 +115,7 @@ void t.test('every variable says what it says', (t) => {
     DISPATCH_SECURITY_CONTACT: 'security@example.com',
     DISPATCH_PRICES: ' invoicing = 2,',
     DISPATCH_RETENTION_DAYS: '7',
+    DISPATCH_FORGET_MONTHS: '3',
     DISPATCH_WORKER: 'off',
     DISPATCH_CONCURRENCY: '4',
     DISPATCH_REQUEST_LOG: 'off',
@@ -141,6 +152,7 @@ void t.test('every variable says what it says', (t) => {
     limits: { auth: 0, dispatch: 500, validation: 20 },
     webhookAuth: {},
     retentionDays: 7,
+    forgetMonths: 3,
     runsWorker: false,
     concurrency: 4,
     keepsRequestLog: false,
@@ -203,6 +215,7 @@ for (const [name, values] of Object.entries({
   DISPATCH_WORKER: ['yes', 'true'],
   DISPATCH_CONCURRENCY: ['0', '-1', '1000', '4.5', 'many'],
   DISPATCH_RETENTION_DAYS: ['6', '0', '-90', '90.5', '90 days', '100000', '1e3'],
+  DISPATCH_FORGET_MONTHS: ['2', '0', '-12', '12.5', '1 year', '10000', '1e2'],
   DISPATCH_CONSOLE: ['yes', 'OFF'],
   DISPATCH_DRAIN_DELAY: ['-1', '1.5', '301', '15s'],
   DISPATCH_METRICS_PORT: ['65536', '-1', '9464/metrics'],

@@ -33,6 +33,7 @@ import * as singleSignOn from '../migrations/040-single-sign-on.ts'
 import * as endpoints from '../migrations/042-endpoints.ts'
 import * as requests from '../migrations/043-requests.ts'
 import * as traces from '../migrations/044-traces.ts'
+import * as forgetting from '../migrations/046-forgetting.ts'
 import { createDatabaseFunctions } from './database-functions.ts'
 import type { Database } from './database.ts'
 import { canWorkOn, noteRelease, readSchemaState, release, type SchemaState } from './releases.ts'
@@ -74,7 +75,8 @@ const migrations = {
   '040-single-sign-on': singleSignOn,
   '042-endpoints': endpoints,
   '043-requests': requests,
-  '044-traces': traces
+  '044-traces': traces,
+  '046-forgetting': forgetting
 }
 
 /** PostgreSQL 15, the oldest version with `nulls not distinct`, which the schema uses. */

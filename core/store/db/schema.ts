@@ -142,6 +142,8 @@ export type Tables = {
     callback_sequence: Generated<number>
     test: Generated<boolean>
   }
+  /** Those that were forgotten, by the hour in which they were created. */
+  dispatch_counts: { company_id: number, hour: Date, service: string, status: DispatchStatus, test: boolean, count: number }
   dispatch_metadata: { company_id: number, pair: Buffer, dispatch_id: string }
   documents: {
     document_id: string

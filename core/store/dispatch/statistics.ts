@@ -6,20 +6,24 @@ import { firstIdAt, skew } from './dispatch-search.ts'
 /** How many dispatches there are of a service and a status; one of several services counts for each of them. */
 export type StatusCount = { service: string, status: DispatchStatus, count: number }
 
-/** Counts the company's dispatches that were created from one time on and before another, by service and status. */
+/**
+ * Counts the company's dispatches that were created from one time on and before another, by service and status. Those that were forgotten
+ * count for the hour in which they were created.
+ */
 export async function countDispatches (
   database: Database,
   companyId: number,
   { from, to, test }: { from: Date, to: Date, test?: true }
 ): Promise<StatusCount[]> {
   return database.reading(companyId, async (queries) => {
-    const { rows } = await sql<StatusCount>`select service, status, count(*)::integer as count
-      from dispatches cross join unnest(services) as service
-      where company_id = ${companyId} and dispatch_id >= ${
-      firstIdAt(from.getTime() - skew)
-    } and created_at >= ${from} and created_at < ${to}
-        and (${test === true} = false or test)
-      group by service, status order by service, status`.execute(queries)
+    const { rows } = await sql<StatusCount>`select service, status, sum(count)::integer as count from (
+        select service, status, count(*) from dispatches cross join unnest(services) as service
+        where company_id = ${companyId} and dispatch_id >= ${firstIdAt(from.getTime() - skew)} and created_at >= ${from}
+          and created_at < ${to} and (${test === true} = false or test)
+        group by service, status
+        union all select service, status, count from dispatch_counts
+        where company_id = ${companyId} and hour >= ${from} and hour < ${to} and (${test === true} = false or test)
+      ) as counted group by service, status order by service, status`.execute(queries)
     return rows
   })
 }

@@ -81,7 +81,9 @@ async function kept (
 }
 
 /** Runs the job, and those that it asks for, until nothing is left; answers how many there were. */
-async function retain (batch = 1000, over: Pick<FileStore, 'remove' | 'list'> = files): Promise<number> {
+async function retain (options: { batch?: number, files?: Pick<FileStore, 'remove' | 'list'>, forgetMonths?: number } = {}): Promise<
+  number
+> {
   let runs = 0
   let waiting: readonly unknown[] = [{}]
   const queue = {
@@ -93,7 +95,7 @@ async function retain (batch = 1000, over: Pick<FileStore, 'remove' | 'list'> = 
   while (waiting.length > 0) {
     waiting = []
     runs++
-    await createRetention({ database, queue, files: over, retentionDays: 90, log: memoryLog(), batch })()
+    await createRetention({ database, queue, files, retentionDays: 90, log: memoryLog(), batch: 1_000, ...options })()
   }
   return runs
 }
@@ -264,7 +266,7 @@ await t.test('everything goes in bounded batches, job after job until nothing is
   const all = []
   for (let index = 0; index < 7; index++) all.push(await kept(owner))
   clock.time += 91 * day
-  t.equal(await retain(3), 3)
+  t.equal(await retain({ batch: 3 }), 3)
   t.notOk(all.some(lies))
   const { rows } = await sql`select from dispatches where company_id = ${owner.companyId} and data is not null`.execute(database.owner)
   t.equal(rows.length, 0)
@@ -294,12 +296,30 @@ await t.test('what a batch forgets is found by its own steps, however many other
   await retain()
 })
 
+await t.test('dispatches are forgotten after so many whole months, if the operator says so, once their documents are gone', async (t) => {
+  const owner = await company()
+  clock.time = Date.UTC(new Date(clock.time).getUTCFullYear() + 1, 0, 31, 23, 59)
+  const { dispatchId } = await kept(owner)
+  const stored = async (): Promise<number> =>
+    (await database.owner.selectFrom('dispatches').where('dispatch_id', '=', dispatchId).select('dispatch_id').execute()).length
+  clock.time = Date.UTC(new Date(clock.time).getUTCFullYear(), 4, 1) - 1
+  await retain({ forgetMonths: 3 })
+  t.equal(await stored(), 1)
+  clock.time += 1
+  await retain()
+  t.equal(await stored(), 1, 'nobody has said so')
+  await retain({ forgetMonths: 3 })
+  t.equal(await stored(), 0)
+})
+
 await t.test('a file that cannot be removed does not keep the others, and its document is not said to be removed', async (t) => {
   const owner = await company()
   const [first, second] = [await kept(owner), await kept(owner)]
   clock.time += 31 * day
   t.equal(
-    await retain(1000, { ...files, remove: (key) => key === first.storageKey ? Promise.reject(new Error('disk')) : files.remove(key) }),
+    await retain({
+      files: { ...files, remove: (key) => key === first.storageKey ? Promise.reject(new Error('disk')) : files.remove(key) }
+    }),
     1
   )
   has(t, [(await documentOf(first)).removed_at, (await documentOf(second)).removed_at], [null, Date])
