@@ -164,6 +164,8 @@ export async function createServer (app: App, logger: FastifyBaseLogger): Promis
     // Requests on open connections are still answered while the server closes: see draining.ts.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
+    // A busy machine starts slowly, and nothing here waits for what may never come.
+    pluginTimeout: 0,
     routerOptions: { querystringParser: parseQuery },
     frameworkErrors: answerUnroutable(createConnectionClassifier(app.get('config'))),
     clientErrorHandler: answerUnreadable
