@@ -65,7 +65,8 @@ async function founded (name: string, templateId: number): Promise<Company> {
       url: `https://${name}.test/`,
       data: { name },
       now: new Date(),
-      due: app.get('database').now,
+      // Nothing sends it meanwhile.
+      due: sql<Date>`now() + interval '1 day'`,
       newId: randomUUIDv7
     }, () => Promise.resolve())
   )

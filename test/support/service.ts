@@ -119,11 +119,13 @@ export async function startService (
   const url = await server.listen({ host: '127.0.0.1', port: 0 })
   const errors = createErrors()
   t.teardown(async () => {
-    const { payload } = await server.inject({ url: '/openapi.json', headers: { 'x-forwarded-proto': 'https' } })
+    const undocumented = await errors.undocumented(async () =>
+      JSON.parse((await server.inject({ url: '/openapi.json', headers: { 'x-forwarded-proto': 'https' } })).payload)
+    )
     await server.close()
     await app.close()
     rmSync(folder, { recursive: true })
-    errors.requireDocumented(JSON.parse(payload))
+    if (undocumented.length > 0) throw new Error(`The OpenAPI document does not name these errors: ${undocumented.join('; ')}`)
   })
   return {
     url,

@@ -1,7 +1,8 @@
-import { runConformance } from '@dispatch/conformance'
+import { type Case, runConformance } from '@dispatch/conformance'
 import { runConformanceInChild } from '@dispatch/conformance/command'
 import t from 'tap'
 import { directory } from '../../../../test/fixtures/providers/folders.ts'
+import type { Animal } from '../../../../test/fixtures/zoo/animals.ts'
 import { breed, healthy } from '../../../../test/fixtures/zoo/breed.ts'
 import { stuckAnimals } from '../../../../test/fixtures/zoo/stuck-animals.ts'
 
@@ -9,11 +10,12 @@ import { stuckAnimals } from '../../../../test/fixtures/zoo/stuck-animals.ts'
 t.jobs = stuckAnimals.length
 
 /** What the kit finds. It has more time (milliseconds) where the machine is too busy to load a provider whose loading is not the matter. */
-async function findings (folder: string, { caught, why }: typeof stuckAnimals[number], stuckAfter = 3_000) {
+async function findings (folder: string, animal: Animal, stuckAfter = 3_000): Promise<{ cases: readonly Case[], told: string }> {
+  const { caught, why } = animal
   const { cases } = await runConformanceInChild(folder, { only: [caught], stuckAfter })
   const told = cases.map(({ name, why = '' }) => `${name}\n${why}`).join('\n')
   const isBusy = !why.test(told) && told.includes('does not finish loading') && stuckAfter < 60_000
-  return isBusy ? findings(folder, { caught, why }, 4 * stuckAfter) : { cases, told }
+  return isBusy ? findings(folder, animal, 4 * stuckAfter) : { cases, told }
 }
 
 for (const animal of stuckAnimals) {
