@@ -33,7 +33,6 @@ import * as singleSignOn from '../migrations/040-single-sign-on.ts'
 import * as endpoints from '../migrations/042-endpoints.ts'
 import * as requests from '../migrations/043-requests.ts'
 import * as traces from '../migrations/044-traces.ts'
-import * as impliedKeys from '../migrations/045-implied-keys.ts'
 import * as forgetting from '../migrations/046-forgetting.ts'
 import { createDatabaseFunctions } from './database-functions.ts'
 import type { Database } from './database.ts'
@@ -77,7 +76,6 @@ const migrations = {
   '042-endpoints': endpoints,
   '043-requests': requests,
   '044-traces': traces,
-  '045-implied-keys': impliedKeys,
   '046-forgetting': forgetting
 }
 

@@ -2,7 +2,9 @@ import { type Kysely, sql } from 'kysely'
 
 /**
  * Dispatches can be forgotten: what outlives them does not refer to their rows, and how many there were is counted by the hour. The ledger
- * keeps the ids. Of the other references that go, the table that refers has no index for them, so that each deletion would read all of it.
+ * keeps the ids. Of the other references to them that go, the table that refers has no index, so that each deletion would read all of it.
+ * The references of their rows to the company go because those to the dispatch imply them: to prove them took an eighth of the database's
+ * time for a dispatch, and made all dispatches of a company share locks on its row.
  */
 export async function up (db: Kysely<unknown>): Promise<void> {
   for (const part of [references, timelines, counts]) await sql.raw(part).execute(db)
@@ -13,8 +15,9 @@ export async function up (db: Kysely<unknown>): Promise<void> {
 const references = `
 alter table dispatches alter column dispatch_id drop default;
 alter table steps alter column step_id drop default;
-alter table steps drop constraint steps_document_id_fkey;
-alter table events drop constraint events_step_id_fkey;
+alter table steps drop constraint steps_company_id_fkey, drop constraint steps_document_id_fkey;
+alter table attempts drop constraint attempts_company_id_fkey;
+alter table events drop constraint events_company_id_fkey, drop constraint events_step_id_fkey;
 alter table idempotency_keys drop constraint idempotency_keys_dispatch_id_fkey;
 alter table endpoint_callbacks drop constraint endpoint_callbacks_dispatch_id_fkey;
 alter table ledger drop constraint ledger_dispatch_id_fkey, drop constraint ledger_step_id_fkey;`
