@@ -99,9 +99,50 @@ async function inBrowser (browser: Browser): Promise<void> {
       t.equal(await page.locator('#keys').isVisible(), true, 'what the keys do is said')
     }))
 
+  await t.test('the document stands beside its texts while they are written, in every format; what is wrong is marked meanwhile', (t) =>
+    visit(t, {}, async (page) => {
+      const state = page.locator('.live [role=status]')
+      const shows = (text: string): Promise<void> => page.locator('.live iframe:not(.waiting)').contentFrame().getByText(text).waitFor()
+      await page.locator('.live[data-title] [data-state=ready]').waitFor()
+      const requests: string[] = []
+      page.on('request', (request) => {
+        if (request.method() === 'POST') requests.push(request.url())
+      })
+      const length = await page.evaluate<number>('history.length')
+      await page.selectOption('#f-format', 'HTML')
+      await shows('Dear Ada')
+      await page.getByRole('textbox', { name: en.templateSample }).getByText('Ada').dblclick()
+      await page.keyboard.type('Grace')
+      await shows('Dear Grace')
+      t.equal(requests.length, 2, 'one preview for what was typed at a stretch')
+      await page.keyboard.type('{')
+      await page.keyboard.press('Control+End')
+      await page.keyboard.type('!')
+      await page.locator('.live [data-state=refused]').waitFor()
+      t.equal(await state.textContent(), en.liveRefused)
+      contains(t, await page.textContent('#f-sample-wrong'), /^Line \d+, column \d+: /)
+      await page.waitForSelector('.code .cm-lint-marker-error')
+      await shows('Dear Grace')
+      await page.keyboard.press('Backspace')
+      await page.locator('.live [data-state=ready]').waitFor()
+      t.equal(await page.locator('#f-sample-wrong').count(), 0)
+      await page.selectOption('#f-format', 'TEXT')
+      await shows('Dear Grace')
+      await page.selectOption('#f-format', 'DOCX')
+      contains(t, await page.locator('.live [download]').textContent(), /^preview\.docx \(\d+(\.\d)? kB\)$/)
+      const [saved] = await Promise.all([page.waitForEvent('download'), page.locator('.live [download]').click()])
+      t.equal(saved.suggestedFilename(), 'preview.docx')
+      await page.selectOption('#f-format', 'PDF')
+      const [answer] = await Promise.all([page.waitForResponse('**/live'), page.locator('.live iframe:not(.waiting)').waitFor()])
+      t.equal(answer.headers()['content-type'], 'application/pdf')
+      t.equal(await page.evaluate('history.length'), length, 'the way back leads to the page before')
+      t.equal(new URL(page.url()).pathname, at)
+    }))
+
   for (const [locale, colorScheme, width] of [['en', 'light', 1280], ['fr', 'dark', 360]] as const) {
     await t.test(`it is accessible (${locale}, ${colorScheme}, ${String(width)} pixels wide)`, (t) =>
       visit(t, { locale, colorScheme, viewport: { width, height: 900 } }, async (page) => {
+        await page.locator('.live iframe:not(.waiting)').waitFor()
         await isAccessible(t, page, 'as it opens')
         await page.getByRole('textbox', { name: languages[locale].templateSource }).click()
         await page.keyboard.press('Control+End')

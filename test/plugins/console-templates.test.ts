@@ -92,6 +92,25 @@ await t.test('a check and a preview store nothing', async (t) => {
   t.equal(await newest(), 1)
 })
 
+await t.test('a preview while one writes is the document, or else what is wrong in each text', async (t) => {
+  const made = await post(`${at}/edit/live`, texts({ format: 'TEXT' }), cookie)
+  t.same([made.status, made.headers.get('content-type')], [200, 'text/plain; charset=utf-8'])
+  contains(t, made.headers.get('content-security-policy'), /^sandbox;/)
+  contains(t, made.body, 'Hello Ada')
+  const source = `${letterYaml('Own')}nonsense: "${markup}"\n`
+  const { status, headers, body } = await post('/templates/new/live', texts({ source, sample: '{\n' }), cookie)
+  t.same([status, headers.get('content-type'), headers.get('x-content-type-options')], [400, 'text/plain; charset=utf-8', 'nosniff'])
+  t.equal(headers.get('content-security-policy'), 'default-src \'none\'; frame-ancestors \'self\'')
+  const unreadable = JSON.parse(body)
+  t.same([unreadable.said, unreadable.again, unreadable.faults.sample.length], [en.liveRefused, false, 1])
+  has(t, unreadable.faults.sample[0], { line: 2, column: 1, place: 'Line 2, column 1:' })
+  const misplaced = JSON.parse((await post(`${at}/edit/live`, texts({ source }), cookie)).body)
+  has(t, misplaced.faults.source, [{ line: 5, column: 1, place: 'Line 5, column 1:', message: 'Unknown field "nonsense".' }])
+  t.same([misplaced.faults.schema, misplaced.faults.sample], [[], []])
+  contains(t, JSON.parse((await post(`${at}/edit/live`, texts({ format: 'ODT' }), cookie)).body).said, 'format')
+  t.equal(await newest(), 1)
+})
+
 await t.test('a version is saved as a draft, compared with the one before, and published', async (t) => {
   const edited = (await open(`${at}/edit`, cookie)).body
   contains(t, edited, letterYaml('Own').replaceAll('"', '&quot;'))
@@ -152,8 +171,8 @@ await t.test('a member reads and previews; only an admin writes, and only from t
   lacks(t, body, `action="/console${at}`)
   lacks(t, body, `${at}/edit`)
   for (const path of [`${at}/edit`, '/templates/new']) t.equal((await open(path, memberCookie)).status, 403, path)
-  const writing = [`${at}/edit`, `${at}/edit/check`, `${at}/edit/preview`, `${at}/publish`, `${at}/remove`, '/templates/new',
-    '/templates/new/check', '/templates/new/preview']
+  const writing = [`${at}/edit`, `${at}/edit/check`, `${at}/edit/preview`, `${at}/edit/live`, `${at}/publish`, `${at}/remove`,
+    '/templates/new', '/templates/new/check', '/templates/new/preview', '/templates/new/live']
   for (const path of writing) {
     t.equal((await post(path, texts({ version: '1' }), memberCookie)).status, 403, path)
     t.equal((await post(path, texts({ version: '1' }), cookie, { 'sec-fetch-site': 'cross-site' })).status, 403, path)

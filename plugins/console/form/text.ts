@@ -15,12 +15,23 @@ export type LongText = {
   problems: readonly PlacedProblem[]
 }
 
-/** A long text with what is wrong in it, line by line. */
-export function longTextField (words: Words, { name, label, help, value, syntax, problems }: LongText): Html {
+/** What is wrong in a long text. What is no JSON has one fault only, and the engine knows its place. */
+export function faultsOf ({ name, value, syntax, problems }: Pick<LongText, 'name' | 'value' | 'syntax' | 'problems'>): PlacedProblem[] {
   const fault = syntax === 'json' ? faultIn(value) : undefined
   const found = problemsOf(problems, name)
-  // What is no JSON has one fault only, and the engine knows its place.
-  const own = found.length === 0 || fault === undefined ? found : [{ path: `/${name}`, ...fault }]
+  return found.length === 0 || fault === undefined ? found : [{ path: `/${name}`, ...fault }]
+}
+
+/** Where a problem is, in words: its line and column, or its pointer. */
+export function placeOf (words: Words, { path, line, column = 1 }: PlacedProblem): string {
+  if (line !== undefined) return fill(words.textPlace, { line, column })
+  return path.lastIndexOf('/') > 0 ? path : ''
+}
+
+/** A long text with what is wrong in it, line by line. */
+export function longTextField (words: Words, text: LongText): Html {
+  const { name, label, help, value, syntax } = text
+  const own = faultsOf(text)
   const described = `f-${name}-help${own.length === 0 ? '' : ` f-${name}-wrong`}`
   // A line break at the beginning is not part of the value (HTML, 13.1.2.5).
   return html`<div class="field"><label for="f-${name}">${label}</label><p class="help" id="f-${name}-help">${help}</p>${
@@ -39,11 +50,11 @@ export function problemsOf (problems: readonly PlacedProblem[], name: string): P
 /** The longest part of a line that is shown with its problem, in characters. */
 const longestExcerpt = 120
 
-function said (words: Words, { path, message, line, column = 1 }: PlacedProblem, value: string): Html {
+function said (words: Words, problem: PlacedProblem, value: string): Html {
+  const { message, line, column = 1 } = problem
+  const place = placeOf(words, problem)
   const sentence = html`<span lang="en">${message}</span>`
-  if (line === undefined) return html`<li>${path.lastIndexOf('/') > 0 ? html`<code>${path}</code> ` : html``}${sentence}</li>`
+  if (line === undefined) return html`<li>${place === '' ? html`` : html`<code>${place}</code> `}${sentence}</li>`
   const excerpt = (value.split('\n')[line - 1] ?? '').trim().slice(0, longestExcerpt)
-  return html`<li data-line="${String(line)}" data-column="${String(column)}">${
-    fill(words.textPlace, { line, column })
-  } ${sentence} <code>${excerpt}</code></li>`
+  return html`<li data-line="${String(line)}" data-column="${String(column)}">${place} ${sentence} <code>${excerpt}</code></li>`
 }

@@ -372,6 +372,11 @@ export const en = {
   templateCreate: 'Save as a new template',
   templateCheck: 'Check',
   previewOpen: 'Preview in a new tab',
+  liveWorking: 'The preview is being made …',
+  liveReady: 'The preview shows what is written.',
+  liveRefused: 'The texts have problems, which are marked. The preview is the last one that could be made.',
+  liveBusy: 'The service has much to do: the preview is tried again in a moment.',
+  liveLost: 'The service did not answer. The next change is tried again; if you were signed out, save your texts elsewhere first.',
   previewFormat: 'Format of the preview',
   textPlace: 'Line {line}, column {column}:',
 

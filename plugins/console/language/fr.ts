@@ -378,6 +378,11 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   templateCreate: 'Enregistrer comme nouveau modèle',
   templateCheck: 'Vérifier',
   previewOpen: 'Aperçu dans un nouvel onglet',
+  liveWorking: 'L’aperçu est en préparation…',
+  liveReady: 'L’aperçu montre ce qui est écrit.',
+  liveRefused: 'Les textes ont des problèmes, qui sont marqués. L’aperçu est le dernier qui a pu être fait.',
+  liveBusy: 'Le service est très occupé : l’aperçu sera retenté dans un instant.',
+  liveLost: 'Le service n’a pas répondu. La prochaine modification sera retentée ; si votre session est finie, copiez d’abord vos textes.',
   previewFormat: 'Format de l’aperçu',
   textPlace: 'Ligne {line}, colonne {column} :',
 

@@ -15,12 +15,16 @@ const extensions: Readonly<Record<string, string>> = { DOCX: 'docx', XLSX: 'xlsx
 export const savedFormats = Object.keys(extensions)
 
 /** Answers with a preview, for a frame of the console or a window of its own. */
-export function sendPreview (reply: FastifyReply, { bytes, contentType }: ApiFile): FastifyReply {
+export function sendPreview (reply: FastifyReply, file: ApiFile): FastifyReply {
+  return send(reply, file.contentType === 'application/pdf' ? viewed : sandboxed, file)
+}
+
+function send (reply: FastifyReply, policy: string, { bytes, contentType }: ApiFile): FastifyReply {
   const extension = Object.values(extensions).find((name) => contentType.includes(officeNames[name] ?? '/'))
   return reply.headers({
     'content-type': contentType,
     'content-disposition': extension === undefined ? 'inline' : `attachment; filename="preview.${extension}"`,
-    'content-security-policy': contentType === 'application/pdf' ? viewed : sandboxed,
+    'content-security-policy': policy,
     'x-content-type-options': 'nosniff',
     'x-frame-options': 'SAMEORIGIN',
     'referrer-policy': 'same-origin',
@@ -34,6 +38,14 @@ const officeNames: Readonly<Record<string, string>> = { docx: 'wordprocessingml'
 /** Answers a frame whose preview cannot be made, with the API's sentences. */
 export function sendNoPreview (reply: FastifyReply, status: number, lines: readonly string[]): FastifyReply {
   return sendPreview(reply.code(status), { bytes: Buffer.from(lines.join('\n')), contentType: 'text/plain; charset=utf-8' })
+}
+
+/** Answers a script of a page of this origin, which reads the answer out of a frame. */
+export function sendToScript (reply: FastifyReply, status: number, answer: object): FastifyReply {
+  return send(reply.code(status), 'default-src \'none\'; frame-ancestors \'self\'', {
+    bytes: Buffer.from(JSON.stringify(answer)),
+    contentType: 'text/plain; charset=utf-8'
+  })
 }
 
 /** A frame with a preview. Its page needs the policy `framing`. */

@@ -3,13 +3,13 @@ import { type Html, html } from '../../html.ts'
 import { editorScript } from '../browser/editor.ts'
 import { choiceField } from '../form/fields.ts'
 import { objectIn } from '../form/json.ts'
-import { longTextField, type PlacedProblem, problemsOf } from '../form/text.ts'
+import { faultsOf, longTextField, type PlacedProblem, placeOf, problemsOf } from '../form/text.ts'
 import { fill, type Words } from '../language/language.ts'
 import { type ApiAnswer, type ApiFile, ApiRefused, type Refusal, type TemplateAnswer, type TemplateDetail,
   withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { notice, page, sentences } from './layout.ts'
-import { sendPreview } from './preview.ts'
+import { sendPreview, sendToScript } from './preview.ts'
 import { pretty } from './template.ts'
 
 type Query = { from?: unknown, version?: unknown }
@@ -53,6 +53,14 @@ export const templateEditorPages: FastifyPluginCallback = (app, _options, done) 
       const made = await preview(visit, written)
       return made.ok ? sendPreview(reply, made.body) : refused(reply, visit, written, made)
     })
+
+    // For the script, which makes previews while somebody writes.
+    app.post<Posted>(`${at}/live`, { bodyLimit }, async (request, reply) => {
+      const visit = forAdmins(visitOf(request))
+      const written = writtenIn(request.params.id, request.body)
+      const made = await preview(visit, written)
+      return made.ok ? sendPreview(reply, made.body) : sendToScript(reply, made.status, refusalFor(visit.words, written, made))
+    })
   }
   done()
 }
@@ -68,6 +76,8 @@ const beginning: Written = {
   sample: pretty({ name: 'Ada' }),
   format: ''
 }
+
+const syntaxes = { source: 'yaml', schema: 'json', sample: 'json' } as const
 
 const formats = ['PDF', 'DOCX', 'XLSX', 'HTML', 'TEXT']
 
@@ -130,17 +140,36 @@ function refused (reply: FastifyReply, visit: Visit, written: Written, refusal: 
   const { status, error } = refusal
   if (status === 401 || status === 403) throw new ApiRefused(refusal)
   const { details: problems = [], message } = error
-  const beside = ['source', 'schema', 'sample'].flatMap((name) => problemsOf(problems, name))
+  const beside = Object.keys(syntaxes).flatMap((name) => problemsOf(problems, name))
   const elsewhere = problems.filter((problem) => !beside.includes(problem))
   const told = beside.length === 0 || elsewhere.length > 0 ? sentences(visit.words, { message, details: elsewhere }) : html``
   const said = notice('bad', html`<p>${visit.words.templateRefused}</p>${told}`)
   return show(reply.code(status), visit, written, { said, problems })
 }
 
+/** What a refusal says to the script: of each text its faults, and a sentence. */
+function refusalFor (words: Words, written: Written, { status, error: { details = [], message } }: Refusal): object {
+  const again = status === 429 || status === 503
+  const faults = Object.entries(syntaxes).map(([name, syntax]) =>
+    [
+      name,
+      faultsOf({ name, value: written[name as keyof typeof syntaxes], syntax, problems: details }).map((problem) => ({
+        message: problem.message,
+        place: placeOf(words, problem),
+        line: problem.line,
+        column: problem.column
+      }))
+    ] as const
+  )
+  const isBeside = faults.some(([, found]) => found.length > 0)
+  const said = again ? words.liveBusy : isBeside ? words.liveRefused : [message, ...details.map((problem) => problem.message)].join(' ')
+  return { said, again, faults: Object.fromEntries(faults) }
+}
+
 type Shown = { said?: Html, problems?: readonly PlacedProblem[] }
 
 async function show (reply: FastifyReply, visit: Visit, written: Written, shown: Shown = {}): Promise<FastifyReply> {
-  return reply.page(view(visit, written, { ...shown, editor: await editorOf(reply) }))
+  return reply.page(view(visit, written, { ...shown, editor: await editorOf(reply) }), 'framing')
 }
 
 /** The address of the editor's script. Without one the text areas stay as they are. */
@@ -163,22 +192,29 @@ function view (visit: Visit, written: Written, { said = html``, problems = [], e
   }</a></p>${said}<section class="wide" aria-labelledby="texts"><h2 id="texts">${words.templateParts}</h2><p>${words.templateEditIntro}</p>
 ${editor === undefined ? html`` : html`<p class="quiet" id="keys" hidden>${words.templateKeys}</p>`}
 <form method="post" action="${at}"${
-    editor === undefined ? html`` : html` data-editor="${editor}"`
+    editor === undefined ? html`` : html` data-editor="${editor}" data-live="${at}/live"`
   }><input type="hidden" name="base" value="${base}"><input type="hidden" name="name" value="${name}">
-${fields(words, written, problems)}<div class="actions"><button>${id === undefined ? words.templateCreate : words.templateSave}</button>
-<button class="second" formaction="${at}/check">${words.templateCheck}</button></div><hr>
-${
-    choiceField({
-      name: 'format',
-      label: words.previewFormat,
-      value: written.format,
-      none: words.previewUsual,
-      options: formats.map((format) => ({ value: format, label: format }))
-    })
-  }<div class="actions"><button class="second" formaction="${at}/preview" formtarget="_blank">${words.previewOpen}</button></div>
+<div class="workbench"><div>${fields(words, written, problems)}<div class="actions"><button>${
+    id === undefined ? words.templateCreate : words.templateSave
+  }</button>
+<button class="second" formaction="${at}/check">${words.templateCheck}</button></div></div>${previewPart(words, written, at)}</div>
 </form></section>`
   const title = id === undefined ? words.templateNew : fill(words.templateEdit, { name })
   return page({ ...visit, path: at }, { title, section: 'templates', main })
+}
+
+function previewPart (words: Words, { name, format }: Written, at: string): Html {
+  const title = fill(words.previewOf, { name: name === '' ? words.templateNew : name })
+  return html`<div class="live" data-title="${title}"><hr>${
+    choiceField({
+      name: 'format',
+      label: words.previewFormat,
+      value: format,
+      none: words.previewUsual,
+      options: formats.map((value) => ({ value, label: value }))
+    })
+  }<div class="actions"><button class="second" formaction="${at}/preview" formtarget="_blank">${words.previewOpen}</button></div>
+<p class="help" role="status" data-working="${words.liveWorking}" data-ready="${words.liveReady}" data-lost="${words.liveLost}"></p></div>`
 }
 
 function fields (words: Words, { source, schema, sample }: Written, problems: readonly PlacedProblem[]): Html {
@@ -188,7 +224,7 @@ function fields (words: Words, { source, schema, sample }: Written, problems: re
       label: words.templateSource,
       help: words.templateSourceHelp,
       value: source,
-      syntax: 'yaml',
+      syntax: syntaxes.source,
       problems
     })
   }${
@@ -197,7 +233,7 @@ function fields (words: Words, { source, schema, sample }: Written, problems: re
       label: words.templateSchema,
       help: words.templateSchemaHelp,
       value: schema,
-      syntax: 'json',
+      syntax: syntaxes.schema,
       problems
     })
   }${
@@ -206,7 +242,7 @@ function fields (words: Words, { source, schema, sample }: Written, problems: re
       label: words.templateSample,
       help: words.templateSampleHelp,
       value: sample,
-      syntax: 'json',
+      syntax: syntaxes.sample,
       problems
     })
   }`

@@ -9,8 +9,11 @@ import { EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lin
 import { phrases } from '../../../language/phrases.ts'
 import { look } from './look.ts'
 
-/** What is wrong in a text, and where: lines and columns count from 1. */
-export type Fault = { message: string, line: number, column: number }
+/** What is wrong in a text. Lines and columns count from 1; `place` is what is said of the place. */
+export type Fault = { message: string, place: string, line?: number, column?: number }
+
+/** An editor: `name` is that of its field. */
+export type Field = { name: string, show: (faults: readonly Fault[]) => void }
 
 const languages = { yaml, json }
 
@@ -19,7 +22,7 @@ const languages = { yaml, json }
  * shadow root, where its styles are adopted: in the document they would be elements that the policy of the page refuses. The key Tab
  * leaves it.
  */
-export function openField (area: HTMLTextAreaElement): void {
+export function openField (area: HTMLTextAreaElement, changed: () => void): Field {
   const host = document.createElement('div')
   host.className = 'code'
   const root = host.attachShadow({ mode: 'open' })
@@ -44,7 +47,9 @@ export function openField (area: HTMLTextAreaElement): void {
         EditorState.phrases.of(document.documentElement.lang === 'fr' ? phrases.fr : {}),
         EditorView.contentAttributes.of(namesOf(area)),
         EditorView.updateListener.of(({ docChanged, state }) => {
-          if (docChanged) area.value = state.doc.toString()
+          if (!docChanged) return
+          area.value = state.doc.toString()
+          changed()
         })
       ]
     })
@@ -52,7 +57,15 @@ export function openField (area: HTMLTextAreaElement): void {
   area.before(host)
   area.hidden = true
   area.labels[0]?.addEventListener('click', () => view.focus())
-  showFaults(view, faultsBeside(area))
+  mark(view, faultsBeside(area))
+  return {
+    name: area.name,
+    show (faults) {
+      document.getElementById(`${area.id}-wrong`)?.remove()
+      if (faults.length > 0) host.before(listOf(`${area.id}-wrong`, faults))
+      mark(view, faults)
+    }
+  }
 }
 
 /**
@@ -79,17 +92,34 @@ function namesOf (area: HTMLTextAreaElement): Record<string, string> {
 function faultsBeside (area: HTMLTextAreaElement): Fault[] {
   return [...area.parentElement?.querySelectorAll<HTMLElement>('.wrong [data-line]') ?? []].map(({ dataset, textContent }) => ({
     message: textContent,
+    place: '',
     line: Number(dataset['line']),
     column: Number(dataset['column'])
   }))
 }
 
-function showFaults (view: EditorView, faults: readonly Fault[]): void {
-  view.dispatch(setDiagnostics(view.state, faults.map((fault) => diagnosticOf(view.state.doc, fault))))
+/** The faults as the page lists them. */
+function listOf (id: string, faults: readonly Fault[]): HTMLElement {
+  const list = document.createElement('ul')
+  list.className = 'wrong'
+  list.id = id
+  list.append(...faults.map(({ message, place }) => {
+    const [item, sentence] = [document.createElement('li'), document.createElement('span')]
+    sentence.lang = 'en'
+    sentence.textContent = message
+    item.append(`${place} `, sentence)
+    return item
+  }))
+  return list
+}
+
+function mark (view: EditorView, faults: readonly Fault[]): void {
+  view.dispatch(setDiagnostics(view.state, faults.flatMap((fault) => diagnosticOf(view.state.doc, fault) ?? [])))
 }
 
 /** A fault is marked from its place to the end of its line, or the last character where it is at the end. */
-function diagnosticOf (doc: Text, { message, line, column }: Fault): Diagnostic {
+function diagnosticOf (doc: Text, { message, line, column = 1 }: Fault): Diagnostic | undefined {
+  if (line === undefined) return undefined
   const { from: first, to } = doc.line(Math.min(Math.max(line, 1), doc.lines))
   return { from: Math.min(first + column - 1, Math.max(first, to - 1)), to, severity: 'error', message }
 }
