@@ -17,7 +17,7 @@ import { type Accounts, type Adapters, type Addresses, type ApiKeys, type Assets
   type LeaseTimes, leaseTimes, linkOf, type Links, type Log, type Marketplace, measureSkew, migrate, type Network, noRequestLog,
   openAdapters, openDatabase, openEventSpool, type OpenId, openOutcomeSpool, openQueue, type Outbox, type OutcomeSpool, type PassedTrials,
   type Passkeys, type Pipeline, type PipelineDependencies, type PipelineJobs, type ProviderAdministration, type ProviderSync, type Queue,
-  readLinkKey, reasonsOf, type Receive, receiveFile, recordCrash, type ReleaseQueue, relyingPartyOf, type RepeatingTask, type ReplicaChange,
+  readLinkKey, type Receive, receiveFile, recordCrash, type ReleaseQueue, relyingPartyOf, type RepeatingTask, type ReplicaChange,
   type RequestLog, runEvery, type SandboxState, type SecondFactors, type Sessions, type SigningKeys, type SigningOn, type SingleSignOn,
   startOutcomeDrain, startProviderSync, startWorker, type State, type TemplateEditor, type Templates, type TimeLimits, type Tokens,
   type Users, waitForDatabase, type WebhookReceiver, type WebhookVerifier, withoutProvider, type Worker } from '@dispatch/core'
@@ -27,7 +27,7 @@ import { isIP } from 'node:net'
 import { join } from 'node:path'
 import { container, instanceCachingFactory } from 'tsyringe'
 import { readCatalogPlaces } from './config/catalogs.ts'
-import { type Config, ConfigError } from './config/config.ts'
+import type { Config } from './config/config.ts'
 import { openKeyring } from './config/master-keys.ts'
 import { type AdmissionLimits, admissionLimits } from './hooks/admission-control.ts'
 import type { RateLimiters } from './hooks/rate-limits.ts'
@@ -495,7 +495,7 @@ export async function createApp (
     })
     opened.defer(database.close)
     const now = replacements.now ?? (() => new Date())
-    await waitForDatabase(database, { log, signal }).catch(unusable)
+    await waitForDatabase(database, { log, signal })
     const keyring = await openKeyring(config)
     const { unknown, newest } = await migrate(database, () => checkMasterKeys(database, keyring))
     if (unknown.length > 0) log.info({ newest, unknown }, 'the database is of a newer version; this process works beside it')
@@ -579,10 +579,6 @@ function followCatalogs (get: App['get']): RepeatingTask {
 function tellOfReplica (log: Log, change: ReplicaChange): void {
   if (change.used) log.info({}, 'lists are read from the replica')
   else log.warn({ reason: change.why }, 'lists are read from the primary: the replica cannot be used')
-}
-
-function unusable (cause: unknown): never {
-  throw new ConfigError(`The database of DATABASE_URL cannot be used: ${reasonsOf(cause)}.`, { cause })
 }
 
 /** Starts the background work: queued and uncertain dispatches, vendors' events, status queries, callbacks, retention. */

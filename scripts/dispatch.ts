@@ -1,6 +1,5 @@
 /** The commands of operators: `npm run dispatch -- <command> …`. A failure is one sentence on standard error and exit code 1. */
 import type { Command } from './commands/command.ts'
-import { sentenceOf } from './failure.ts'
 import { assertNode } from './node-version.mjs'
 
 assertNode()
@@ -11,6 +10,7 @@ const { migration } = await import('./commands/migrate.ts')
 const { operator } = await import('./commands/operator.ts')
 const { providers } = await import('./commands/providers.ts')
 const { tokens } = await import('./commands/tokens.ts')
+const { sentenceOf } = await import('./failure.ts')
 
 const commands: Readonly<Record<string, Command>> = { operator, migrate: migration, keys, providers, marketplace, tokens }
 

@@ -34,6 +34,7 @@ export async function withConnection<Result> (config: Config, work: (database: D
     }
   })
   opened.defer(database.close)
+  await database.reach()
   return await work(database)
 }
 

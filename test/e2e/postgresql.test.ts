@@ -4,6 +4,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import t, { type Test } from 'tap'
+import { createAuthority } from '../../core/packages/conformance/vendor/certificates.ts'
 import { startEmbedded } from '../../core/packages/embedded-postgres/embedded.ts'
 import { has } from '../support/matching.ts'
 import { invoiceRequest, shippedProviders } from '../support/service.ts'
@@ -101,15 +102,34 @@ void t.test('another PostgreSQL', { skip: installed === undefined ? 'this machin
     has(t, await send(service.url(), 'POST', '/api/invoicing', invoiceRequest()), { status: 200 })
   })
 
+  await t.test('over TLS, with the authority that its address names', async (t) => {
+    const env = await database(server, 'secured')
+    const [authority, folder] = [await createAuthority(), t.testdir()]
+    const { cert, key } = await authority.issue('localhost')
+    await server.run(`alter system set ssl_cert_file = '${server.keep('server.crt', cert)}'`)
+    await server.run(`alter system set ssl_key_file = '${server.keep('server.key', key)}'`)
+    await server.run('alter system set ssl = on')
+    await server.run('select pg_reload_conf()')
+    writeFileSync(join(folder, 'ca.pem'), authority.ca)
+    const DATABASE_URL = `${env.DATABASE_URL}?sslmode=verify-full&sslrootcert=${join(folder, 'ca.pem')}`
+    const service = await startReady(t, { dataDirectory: dataDirectory(t), env: { ...env, DATABASE_URL } })
+    has(t, await send(service.url(), 'POST', '/api/invoicing', invoiceRequest()), { status: 200 })
+    await server.run(`do $$ begin
+      assert (select bool_and(ssl) from pg_stat_ssl join pg_stat_activity using (pid) where usename = 'secured'), 'not encrypted';
+    end $$`)
+  })
+
   await t.test('a database that refuses the service is one sentence', async (t) => {
     const refusal = async (url: string): Promise<string> =>
       (await refusalOf(t, { dataDirectory: dataDirectory(t), env: { DATABASE_URL: url } })).stderr
     await database(server, 'refusing')
+    const address = new URL(server.url('refusing', 'geheim', 'refusing')).host
     t.equal(await refusal(server.url('refusing', 'wrong', 'refusing')),
-      'Document Dispatch could not start: The database of DATABASE_URL cannot be used: password authentication failed for user ' +
-        '"refusing".\n')
+      `Document Dispatch could not start: The database cannot be used: ${address} refuses the password of the user "refusing": correct ` +
+        'it in DATABASE_URL, URL-encoded, or set it on the server with \\password in psql.\n')
     t.equal(await refusal(server.url('refusing', 'geheim', 'absent')),
-      'Document Dispatch could not start: The database of DATABASE_URL cannot be used: database "absent" does not exist.\n')
+      `Document Dispatch could not start: The database cannot be used: ${address} has no database "absent": make it with ` +
+        '`createdb --owner refusing absent`, or name another one in DATABASE_URL.\n')
     // No older server is at hand: this one is made to lie about its version.
     await server.run(
       'create function public.current_setting(text) returns text language sql as $$ select case $1 when \'server_version_num\' then ' +

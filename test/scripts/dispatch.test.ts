@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import t from 'tap'
+import { freePort } from '../../scripts/free-port.ts'
 import { type CommandResult, dataDirectory, runDispatch } from '../e2e/support/process.ts'
 import { has } from '../support/matching.ts'
+import { testDatabase } from '../support/postgres.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { seededDatabase, startService } from '../support/service.ts'
 
@@ -50,4 +52,22 @@ await t.test('it works on the embedded database too', async (t) => {
     stdout: /^0 rows were rewrapped; all 0 secrets are/,
     stderr: ''
   })
+})
+
+await t.test('a command says at once why the database cannot be used, and what helps', async (t) => {
+  const { url } = await testDatabase(t)
+  const nobody = `postgres://dispatch@127.0.0.1:${await freePort()}/dispatch`
+  const listening =
+    /^The database cannot be used: nothing listens at 127\.0\.0\.1:\d+: start the server, or correct host and port in (\w+)\.\n$/
+  for (
+    const [args, env, variable] of [
+      [['migrate', '--check'], { DATABASE_URL: nobody }, 'DATABASE_URL'],
+      [['migrate', '--check'], { DATABASE_URL: url, DATABASE_DIRECT_URL: nobody }, 'DATABASE_DIRECT_URL'],
+      [['tokens', 'rotate'], { DATABASE_URL: nobody }, 'DATABASE_URL']
+    ] as const
+  ) {
+    const said = await run(args, { DISPATCH_DATA_DIR: join(t.testdir(), 'data'), ...env })
+    has(t, said, { code: 1, stdout: '', stderr: listening })
+    t.equal(listening.exec(said.stderr)?.[1], variable)
+  }
 })

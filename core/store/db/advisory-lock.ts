@@ -1,6 +1,6 @@
-import type pg from 'pg'
-import { connectionSettings, LastingClient } from './connections.ts'
-import { connectionError, statementError } from './unavailable.ts'
+import type { Destination } from './connection-failure.ts'
+import { connectAlone, connectionSettings } from './connections.ts'
+import { statementError } from './unavailable.ts'
 
 /** Runs work while no other process runs such work on this database. It must not be called inside such work. */
 export type AdvisoryLock = <T>(work: () => Promise<T>) => Promise<T>
@@ -16,16 +16,9 @@ const limits = { connect: 5_000, lock: othersWork, statement: othersWork, idle: 
  * Uses an advisory lock of the database, on a connection of its own, for migrations, the start of the queue, shared templates and the first
  * companies. These change the same tables in different orders, so two at once could deadlock.
  */
-export function createAdvisoryLock (config: pg.ClientConfig): AdvisoryLock {
+export function createAdvisoryLock (to: Destination): AdvisoryLock {
   return async (work) => {
-    const client = new LastingClient({
-      application_name: 'document-dispatch alone',
-      ...connectionSettings(limits, `-c idle_session_timeout=${stall}`),
-      ...config
-    })
-    await client.connect().catch((error: unknown) => {
-      throw connectionError(error)
-    })
+    const client = await connectAlone(to, 'alone', connectionSettings(limits, `-c idle_session_timeout=${stall}`))
     try {
       await client.query('select pg_advisory_lock(hashtextextended(\'document-dispatch\', 0))').catch((error: unknown) => {
         throw statementError(error)

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import pg from 'pg'
+import type { Destination } from './connection-failure.ts'
 import { connectionError, DatabaseUnavailable, statementError } from './unavailable.ts'
 
 /**
@@ -60,11 +61,11 @@ type Options = { name: string, most: number, limits: TimeLimits, through?: 'serv
  * the pool is closed.
  */
 export function openConnections (
-  config: pg.PoolConfig,
+  to: Destination,
   { name, most, limits, through = 'server', onError }: Options
 ): Connections {
   const settings = through === 'server' ? connectionSettings(limits) : pooledSettings(limits)
-  const pool = new pg.Pool({ application_name: `document-dispatch ${name}`, ...settings, ...config, max: most })
+  const pool = new pg.Pool({ application_name: `document-dispatch ${name}`, ...settings, ...to.config, Client: LastingClient, max: most })
   const health = createHealth()
   pool.on('error', ignoreRepeatedError).on('connect', (client) => {
     // Without a listener, the loss of a connection in use would end the process.
@@ -81,8 +82,9 @@ export function openConnections (
       options: pool.options,
       async connect () {
         for (;;) {
-          const client = await pool.connect().catch((error: unknown) => {
-            throw connectionError(error)
+          // An address that cannot be read is thrown at once.
+          const client = await Promise.try(() => pool.connect()).catch((error: unknown) => {
+            throw connectionError(error, to)
           })
           const release = client.release.bind(client)
           client.release = (error) => release(error ?? health.failureOf(client))
@@ -149,11 +151,41 @@ export function ignoreRepeatedError (): void {
   // It was reported before.
 }
 
-/** A connection for libraries that do not listen to its errors: its loss fails their queries, and does not end the process. */
+type Opened = ((error: Error) => void) | ((error: null, client: pg.Client) => void)
+
+/**
+ * A connection for libraries that do not listen to its errors: its loss fails their queries, and does not end the process. One that could
+ * not be opened is closed: a server waits for a minute for a password that never comes.
+ */
 export class LastingClient extends pg.Client {
   constructor (config?: string | pg.ClientConfig) {
     super(config)
     this.on('error', ignoreRepeatedError)
+  }
+
+  override connect (): Promise<this>
+  override connect (callback: Opened): void
+  override connect (callback?: Opened): unknown {
+    const opened = super.connect().then(() => this, (error: unknown) => {
+      void this.end()
+      throw error
+    })
+    if (callback === undefined) return opened
+    const tell = callback as (error: unknown, client?: pg.Client) => void
+    return opened.then((client) => {
+      tell(null, client)
+    }, tell)
+  }
+}
+
+/** One connection beside the pools, with settings of its own. `name`: as the server shows it. */
+export async function connectAlone (to: Destination, name: string, settings: pg.ClientConfig): Promise<pg.Client> {
+  try {
+    const client = new LastingClient({ application_name: `document-dispatch ${name}`, ...settings, ...to.config })
+    await client.connect()
+    return client
+  } catch (error) {
+    throw connectionError(error, to)
   }
 }
 

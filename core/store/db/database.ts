@@ -2,13 +2,14 @@ import { Kysely, PostgresDialect, type RawBuilder, sql, type Transaction } from 
 import pg from 'pg'
 import { type AdvisoryLock, createAdvisoryLock } from './advisory-lock.ts'
 import { type CompanyQueries, companyTransactions } from './company-transactions.ts'
-import { type Connections, connectionSettings, ignoreRepeatedError, LastingClient, openConnections, requestLimits,
+import type { Destination } from './connection-failure.ts'
+import { connectAlone, type Connections, connectionSettings, ignoreRepeatedError, openConnections, requestLimits,
   type TimeLimits } from './connections.ts'
 import { createGroupCommit } from './group-commit.ts'
 import { followReplica, type ReplicaOptions } from './replica.ts'
 import type { Tables } from './schema.ts'
 import type { SqlTimestamp } from './sql-timestamp.ts'
-import { connectionError, DatabaseUnavailable } from './unavailable.ts'
+import { DatabaseUnavailable } from './unavailable.ts'
 
 export type { CompanyQueries } from './company-transactions.ts'
 
@@ -65,6 +66,8 @@ export type Database = {
   connectionCounts: () => Record<'companies' | 'commits' | 'owner' | 'vital', ConnectionCounts> & { replica?: ConnectionCounts }
   /** Rejects with `DatabaseUnavailable` when the database does not answer within 2 seconds, or takes no changes. */
   ping: () => Promise<void>
+  /** The same, of the pooler and of the server behind it too: what a start and a command need. */
+  reach: () => Promise<void>
   close: () => Promise<void>
 }
 
@@ -111,11 +114,14 @@ export function openDatabase (
   { connections = 9, directUrl, replica, limits = requestLimits, onError, time }: DatabaseOptions
 ): Database {
   const through = directUrl === undefined ? 'server' : 'pooler'
-  const direct = directUrl === undefined ? config : { ...config, connectionString: directUrl }
-  const companies = openConnections(config, { name: 'companies', most: connections, limits, through, onError })
-  const commits = openConnections(config, { name: 'commits', most: commitsConnections, limits, through, onError })
-  const owners = openConnections(config, { name: 'owner', most: ownersConnections, limits: ownersLimits(limits), through, onError })
-  const vitals = openConnections(config, { name: 'vital', most: vitalConnections, limits: vitalLimits, through, onError })
+  const database = { setting: 'DATABASE_URL', config }
+  const direct = directUrl === undefined
+    ? database
+    : { setting: 'DATABASE_DIRECT_URL', config: { ...config, connectionString: directUrl } }
+  const companies = openConnections(database, { name: 'companies', most: connections, limits, through, onError })
+  const commits = openConnections(database, { name: 'commits', most: commitsConnections, limits, through, onError })
+  const owners = openConnections(database, { name: 'owner', most: ownersConnections, limits: ownersLimits(limits), through, onError })
+  const vitals = openConnections(database, { name: 'vital', most: vitalConnections, limits: vitalLimits, through, onError })
   const [owner, vital, flusher] = [owners, vitals, commits].map(({ lent: pool }) =>
     new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   ) as [Kysely<Tables>, Kysely<Tables>, Kysely<Tables>]
@@ -179,6 +185,10 @@ export function openDatabase (
     ping: async () => {
       await takesChanges.execute(vital)
     },
+    reach: async () => {
+      await takesChanges.execute(vital)
+      if (directUrl !== undefined) await withSession(direct, () => Promise.resolve())
+    },
     close: async () => {
       await read?.close()
       await Promise.all([owner, vital, flusher, ofCompanies.queries].map((queries) => queries.destroy()))
@@ -188,11 +198,8 @@ export function openDatabase (
 
 const unlimited: TimeLimits = { connect: 5_000, lock: 0, statement: 0, idle: 0, answer: 0 }
 
-async function withSession<T> (config: pg.ClientConfig, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new LastingClient({ application_name: 'document-dispatch session', ...connectionSettings(unlimited), ...config })
-  await client.connect().catch((error: unknown) => {
-    throw connectionError(error)
-  })
+async function withSession<T> (to: Destination, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = await connectAlone(to, 'session', connectionSettings(unlimited))
   try {
     // Not every system can tell that a client is gone.
     await client.query('set client_connection_check_interval = \'10s\'').catch(() => undefined)
@@ -210,10 +217,10 @@ function openReplica (
   primary: Parameters<typeof followReplica>[1]['primary'],
   { onError, ...options }: OpeningOptions
 ) {
-  const config = { connectionString: replica.url }
+  const server = { setting: 'DATABASE_READ_URL', config: { connectionString: replica.url } }
   const { connections: most, limits, through } = options
-  const pool = openConnections(config, { name: 'replica', most, limits, through, onError })
-  const looks = openConnections(config, { name: 'replica look', most: 1, limits: vitalLimits, through, onError: ignoreRepeatedError })
+  const pool = openConnections(server, { name: 'replica', most, limits, through, onError })
+  const looks = openConnections(server, { name: 'replica look', most: 1, limits: vitalLimits, through, onError: ignoreRepeatedError })
   const queries = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: looks.lent }) })
   const ofCompanies = companyTransactions(pool, options)
   const followed = followReplica(replica, { primary, replica: { queries, snapshot: ofCompanies.snapshot } })

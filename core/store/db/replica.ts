@@ -3,6 +3,7 @@ import pg from 'pg'
 import type { CompanyTransactions } from './company-transactions.ts'
 import type { Tables } from './schema.ts'
 import { DatabaseUnavailable } from './unavailable.ts'
+import { whyUnusable } from './wait-for-database.ts'
 
 /**
  * A replica of the database. `lag`: how many seconds it may be behind. `onChange` is called when it begins to be read, and with the reason
@@ -72,7 +73,7 @@ export function followReplica ({ lag, onChange }: ReplicaOptions, { primary, rep
 
   const lookNow = (): void => {
     looking ??= look().catch((error: unknown) => {
-      become(error instanceof DatabaseUnavailable && error.cause instanceof Error ? error.cause.message : String(error))
+      become(whyUnusable(error))
     }).finally(() => {
       looking = undefined
     })

@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { type Destination, explainFailure } from './connection-failure.ts'
 
 /** Why the database does not work: it cannot be reached (`away`), it is read-only, or a lock or a statement took too long (`busy`). */
 export type Unavailability = 'away' | 'read-only' | 'busy'
@@ -19,12 +20,15 @@ export class DatabaseUnavailable extends Error {
   readonly doubtful: boolean
   /** The SQLSTATE, or the code of the connection's error. */
   readonly code: string
+  /** Why a connection could not be opened, and what helps. For operators: it names the server and its user. */
+  readonly why?: string
 
-  constructor (reason: Unavailability, { cause, doubtful = false }: { cause?: unknown, doubtful?: boolean } = {}) {
+  constructor (reason: Unavailability, { cause, doubtful = false, why }: { cause?: unknown, doubtful?: boolean, why?: string } = {}) {
     super(sentences[reason], { cause })
     this.reason = reason
     this.doubtful = doubtful
     this.code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+    if (why !== undefined) this.why = why
   }
 }
 
@@ -58,6 +62,6 @@ export function statementError (error: unknown): unknown {
 }
 
 /** Translates the error of a connection that could not be opened: no statement was sent. */
-export function connectionError (cause: unknown): DatabaseUnavailable {
-  return new DatabaseUnavailable('away', { cause })
+export function connectionError (cause: unknown, to: Destination): DatabaseUnavailable {
+  return new DatabaseUnavailable('away', { cause, why: explainFailure(cause, to) })
 }

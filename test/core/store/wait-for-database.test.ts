@@ -1,9 +1,11 @@
 import pg from 'pg'
 import t from 'tap'
 import type { Log } from '../../../core/host/call/log.ts'
-import { connectionError, DatabaseUnavailable, statementError } from '../../../core/store/db/unavailable.ts'
+import { connectionError as failedConnection, DatabaseUnavailable, statementError } from '../../../core/store/db/unavailable.ts'
 import { isPassingOutage, waitForDatabase } from '../../../core/store/db/wait-for-database.ts'
 
+const connectionError = (cause: unknown): DatabaseUnavailable =>
+  failedConnection(cause, { setting: 'DATABASE_URL', config: { host: 'db.example.com' } })
 const ofTheServer = (code: string): pg.DatabaseError => Object.assign(new pg.DatabaseError('refused', 7, 'error'), { code })
 const ofTheSystem = (code: string): Error => Object.assign(new Error(`connect ${code}`), { code, syscall: 'connect' })
 
@@ -12,11 +14,11 @@ async function waited (...errors: Error[]): Promise<{ end: unknown, told: unknow
   const told: unknown[] = []
   const log: Log = { debug: () => undefined, info: () => undefined, error: () => undefined, warn: (facts) => told.push(facts) }
   const left = [...errors]
-  const ping = (): Promise<void> => {
+  const reach = (): Promise<void> => {
     const error = left.shift()
     return error === undefined ? Promise.resolve() : Promise.reject(error)
   }
-  const end = await waitForDatabase({ ping }, { log }).then(() => 'works', (error: unknown) => error)
+  const end = await waitForDatabase({ reach }, { log }).then(() => 'works', (error: unknown) => error)
   return { end, told }
 }
 
@@ -31,15 +33,16 @@ await t.test('what passes by waiting is waited for, and told once in ten seconds
     busy
   ]) {
     const { end, told } = await waited(error)
-    t.strictSame({ end, told }, { end: 'works', told: [{ reason: (error.cause as Error).message }] }, error.code)
+    t.strictSame({ end, told }, { end: 'works', told: [{ reason: error.why ?? (error.cause as Error).message }] }, error.code)
   }
   t.equal((await waited(busy, busy)).told.length, 1)
 })
 
-await t.test('what does not pass ends the wait with its cause', async (t) => {
+await t.test('what does not pass ends the wait', async (t) => {
   for (const cause of [ofTheServer('28P01'), ofTheServer('3D000'), ofTheSystem('EACCES')]) {
-    const { end, told } = await waited(connectionError(cause))
-    t.equal(end, cause)
+    const error = connectionError(cause)
+    const { end, told } = await waited(error)
+    t.equal(end, error)
     t.strictSame(told, [])
   }
   const fault = new TypeError('a fault of our own')

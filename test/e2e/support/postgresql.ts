@@ -20,6 +20,8 @@ export type Postgresql = {
   url: (user: string, password: string, database: string) => string
   /** Runs SQL as the administrator. */
   run: (sql: string, database?: string) => Promise<void>
+  /** Writes a file that only the server can read; its path. */
+  keep: (name: string, text: string) => string
   stop: () => Promise<void>
   start: () => Promise<void>
 }
@@ -60,5 +62,11 @@ export async function startPostgresql (t: Test, bin: string): Promise<Postgresql
     rmSync(folder, { recursive: true })
   })
   await start()
-  return { url, run, start, stop }
+  function keep (name: string, text: string): string {
+    const file = join(folder, name)
+    writeFileSync(file, text, { mode: 0o600 })
+    if (nobody.uid !== undefined) chownSync(file, nobody.uid, nobody.gid)
+    return file
+  }
+  return { url, run, keep, start, stop }
 }
