@@ -2,8 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import pg from 'pg'
 import type { CompanyTransactions } from './company-transactions.ts'
 import type { Tables } from './schema.ts'
-import { DatabaseUnavailable } from './unavailable.ts'
-import { whyUnusable } from './wait-for-database.ts'
+import { DatabaseUnavailable, whyUnusable } from './unavailable.ts'
 
 /**
  * A replica of the database. `lag`: how many seconds it may be behind. `onChange` is called when it begins to be read, and with the reason

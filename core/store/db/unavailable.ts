@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { type Destination, explainFailure } from './connection-failure.ts'
+import { type Destination, explainFailure, messageOf } from './connection-failure.ts'
 
 /** Why the database does not work: it cannot be reached (`away`), it is read-only, or a lock or a statement took too long (`busy`). */
 export type Unavailability = 'away' | 'read-only' | 'busy'
@@ -64,4 +64,9 @@ export function statementError (error: unknown): unknown {
 /** Translates the error of a connection that could not be opened: no statement was sent. */
 export function connectionError (cause: unknown, to: Destination): DatabaseUnavailable {
   return new DatabaseUnavailable('away', { cause, why: explainFailure(cause, to) })
+}
+
+/** Why the database cannot be used, and what helps: one sentence for an operator. */
+export function whyUnusable (error: unknown): string {
+  return error instanceof DatabaseUnavailable ? error.why ?? messageOf(error.cause ?? error) : messageOf(error)
 }

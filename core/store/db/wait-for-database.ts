@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import type { Log } from '../../host/call/log.ts'
-import { failurePasses, messageOf } from './connection-failure.ts'
+import { failurePasses } from './connection-failure.ts'
 import type { Database } from './database.ts'
-import { DatabaseUnavailable } from './unavailable.ts'
+import { DatabaseUnavailable, whyUnusable } from './unavailable.ts'
 
 /** Milliseconds between two tries, and between two lines of the log. */
 const [triedEvery, toldEvery] = [500, 10_000]
@@ -47,9 +47,4 @@ export function isPassingOutage (error: unknown): boolean {
 
 function isPassing (error: unknown): boolean {
   return error instanceof DatabaseUnavailable && (error.reason !== 'away' || failurePasses(error.cause))
-}
-
-/** Why the database cannot be used, and what helps: one sentence for an operator. */
-export function whyUnusable (error: unknown): string {
-  return error instanceof DatabaseUnavailable ? error.why ?? messageOf(error.cause ?? error) : messageOf(error)
 }

@@ -1,0 +1,120 @@
+import type { Accounts, Adapters, Addresses, ApiKeys, Assets, Authentication, Breakers, BruteForceGuard, CallbackEndpoints, Callbacks,
+  CallbackSigning, CatalogPlace, Catalogs, Changes, CompanyAccounts, CompanySettings, Configurations, ConfigurationService, Connecting,
+  CredentialCheck, Credentials, Database, DocumentLinks, DocumentSpool, DocumentUrl, Downloads, EndpointCallbacks, EndpointSigning,
+  EventSpool, FetchJson, FileStore, Freshness, Host, Impersonation, Inbox, KeyAdministration, Keyring, Leases, LeaseTimes, Links, Log,
+  Marketplace, Network, OpenId, Outbox, OutcomeSpool, PassedTrials, Passkeys, Pipeline, PipelineDependencies, PipelineJobs,
+  ProviderAdministration, ProviderSync, Queue, Receive, ReleaseQueue, RequestLog, SandboxState, SecondFactors, Sessions, SigningKeys,
+  SigningOn, SingleSignOn, State, TemplateEditor, Templates, Tokens, Users, WebhookReceiver, WebhookVerifier } from '@dispatch/core'
+import type { Renderer, TemplateWorkers } from '@dispatch/documents'
+import type { Config } from '../config/config.ts'
+import type { AdmissionLimits } from '../hooks/admission-control.ts'
+import type { RateLimiters } from '../hooks/rate-limits.ts'
+import type { SimulatedVendor } from '../routes/simulated-vendor.ts'
+import type { TransportLimits } from '../server/transport-limits.ts'
+import type { Traces } from '../traces/traces.ts'
+
+/** Every dependency of the service, by its name in the container. */
+export type AppDependencies = {
+  config: Config
+  now: () => Date
+  newId: () => string
+  log: Log
+  /** Undefined where nothing is traced. */
+  traces: Traces | undefined
+  keyring: Keyring
+  signingKeys: SigningKeys
+  linkKey: Uint8Array
+  database: Database
+  /** How far this machine's clock is from the database's, in seconds, measured at the start. */
+  clockSkew: number
+  freshness: Freshness
+  accounts: Accounts
+  credentials: Credentials
+  tokens: Tokens
+  authentication: Authentication
+  impersonation: Impersonation
+  users: Users
+  companies: CompanyAccounts
+  companySettings: CompanySettings
+  apiKeys: ApiKeys
+  keyAdministration: KeyAdministration
+  sessions: Sessions
+  openId: OpenId
+  singleSignOn: SingleSignOn
+  signingOn: SigningOn
+  links: Links
+  secondFactors: SecondFactors
+  passkeys: Passkeys
+  /** Undefined where authentication has no rate limit. */
+  bruteForceGuard: BruteForceGuard | undefined
+  rateLimiters: RateLimiters
+  /** Aborted when load balancers are to send nothing more. */
+  leaving: AbortController
+  configurations: Configurations
+  configurationService: ConfigurationService
+  credentialCheck: CredentialCheck
+  connecting: Connecting
+  templates: Templates
+  templateEditor: TemplateEditor
+  assets: Assets
+  files: FileStore
+  receive: Receive
+  documentLinks: DocumentLinks
+  downloads: Downloads
+  documentUrl: DocumentUrl
+  addresses: Addresses
+  adapters: Adapters
+  catalogPlaces: readonly CatalogPlace[]
+  catalogs: Catalogs
+  marketplace: Marketplace
+  /** What the processes of the providers do; null: all run in this one. */
+  sandboxState: () => SandboxState | null
+  host: Host
+  /** The folders of providers that need no trial. */
+  passedTrials: PassedTrials
+  providerSync: ProviderSync
+  /** The providers that companies may choose. In production the simulator is not one of them: only test keys reach it. */
+  selectableProviders: Host
+  providerAdministration: ProviderAdministration
+  breakers: Breakers
+  network: Network
+  documentSpool: DocumentSpool
+  renderer: Renderer
+  transportLimits: TransportLimits
+  admissionLimits: AdmissionLimits
+  templateWorkers: TemplateWorkers
+  /** How long a client waits for a synchronous dispatch, in seconds. */
+  synchronousLimit: number
+  leases: Leases
+  /** Results of provider calls that could not be written to the database. */
+  outcomeSpool: OutcomeSpool
+  leaseTimes: LeaseTimes
+  jobs: PipelineJobs
+  releaseQueue: ReleaseQueue
+  outbox: Outbox
+  pipelineDependencies: PipelineDependencies
+  pipeline: Pipeline
+  queue: Queue
+  changes: Changes
+  /** The requests of companies, which they can read. */
+  requestLog: RequestLog
+  callbackSigning: CallbackSigning
+  callbacks: Callbacks
+  endpointSigning: EndpointSigning
+  callbackEndpoints: CallbackEndpoints
+  endpointCallbacks: EndpointCallbacks
+  fetchJson: FetchJson
+  /** In development only. */
+  simulatedVendor: SimulatedVendor
+  simulatorState: (companyId: number) => State
+  webhookVerifier: WebhookVerifier
+  eventSpool: EventSpool
+  inbox: Inbox
+  webhookReceiver: WebhookReceiver
+}
+
+/** The service with all its dependencies. `close` waits for the running dispatches, then closes everything that was opened. */
+export type App = { get: <Name extends keyof AppDependencies>(name: Name) => AppDependencies[Name], close: () => Promise<void> }
+
+/** How dependencies are created from others, when they are first requested. */
+export type Factories = { [Name in keyof AppDependencies]?: (get: App['get']) => AppDependencies[Name] }

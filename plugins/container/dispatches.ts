@@ -1,0 +1,121 @@
+import { createCallbackEndpoints, createCallbacks, createCallbackSigning, createEndpointCallbacks, createEndpointSigning, createJobs,
+  createLeases, createOutbox, createPipeline, createReleaseQueue, createStatusChangeHandler, createStatusQuery, demo, leaseTimes,
+  startWorker, type Worker } from '@dispatch/core'
+import type { Config } from '../config/config.ts'
+import type { App, Factories } from './dependencies.ts'
+
+/** Creates the way of a dispatch, its callbacks, and the work beside requests. */
+export const dispatches: Factories = {
+  synchronousLimit: () => 120,
+  addresses: (get) => ({
+    document: get('documentUrl'),
+    status: (dispatchId) => `${get('config').publicUrl}/api/v1/dispatches/${dispatchId}`
+  }),
+  callbackSigning: (get) =>
+    createCallbackSigning({ database: get('database'), keyring: get('keyring'), now: get('now'), newId: get('newId') }),
+  callbacks: (get) =>
+    createCallbacks({
+      database: get('database'),
+      queue: get('queue'),
+      network: get('network'),
+      signing: get('callbackSigning'),
+      log: get('log'),
+      now: get('now')
+    }),
+  endpointSigning: (get) => createEndpointSigning({ keyring: get('keyring'), now: get('now'), newId: get('newId') }),
+  callbackEndpoints: (get) =>
+    createCallbackEndpoints({
+      database: get('database'),
+      network: get('network'),
+      guard: get('network').guard,
+      signing: get('endpointSigning'),
+      now: get('now'),
+      newId: get('newId')
+    }),
+  endpointCallbacks: (get) =>
+    createEndpointCallbacks({
+      database: get('database'),
+      queue: get('queue'),
+      network: get('network'),
+      signing: get('endpointSigning'),
+      log: get('log'),
+      now: get('now')
+    }),
+  leaseTimes: () => leaseTimes,
+  leases: (get) =>
+    createLeases({ database: get('database'), newId: get('newId'), now: get('now'), log: get('log'), times: get('leaseTimes') }),
+  outbox: (get) =>
+    createOutbox({ database: get('database'), queue: get('queue'), documentUrl: get('documentUrl'), newId: get('newId'), now: get('now') }),
+  jobs: (get) => createJobs({ queue: get('queue'), now: get('now') }),
+  releaseQueue: (get) => createReleaseQueue({ database: get('database'), queue: get('queue'), breakers: get('breakers'), now: get('now') }),
+  pipelineDependencies: (get) => ({
+    database: get('database'),
+    configurations: get('configurations'),
+    templates: get('templates'),
+    files: get('files'),
+    host: get('host'),
+    breakers: get('breakers'),
+    network: get('network'),
+    spool: get('documentSpool'),
+    ...diskOf(get('config')),
+    renderer: get('renderer'),
+    templateWorkers: get('templateWorkers'),
+    documentUrl: get('documentUrl'),
+    keyring: get('keyring'),
+    log: get('log'),
+    leases: get('leases'),
+    outcomes: get('outcomeSpool'),
+    jobs: get('jobs'),
+    accounts: get('accounts'),
+    outbox: get('outbox'),
+    now: get('now'),
+    newId: get('newId')
+  }),
+  pipeline: (get) =>
+    createPipeline(get('pipelineDependencies'), {
+      prices: get('config').prices,
+      synchronousLimit: get('synchronousLimit'),
+      publicUrl: get('config').publicUrl,
+      standIn: demo.provider,
+      offered: get('selectableProviders')
+    })
+}
+
+const diskOf = ({ diskRoot }: Config): { diskRoot?: string } => diskRoot === undefined ? {} : { diskRoot }
+
+/** Starts the background work: queued and uncertain dispatches, vendors' events, status queries, callbacks, retention. */
+export async function beginWork (get: App['get']): Promise<Worker> {
+  const shared = {
+    database: get('database'),
+    host: get('host'),
+    keyring: get('keyring'),
+    log: get('log'),
+    now: get('now'),
+    queue: get('queue')
+  }
+  const statusQuery = createStatusQuery({
+    ...shared,
+    freshness: get('freshness'),
+    configurations: get('configurations'),
+    network: get('network'),
+    spool: get('documentSpool')
+  })
+  const following = {
+    statusQuery,
+    onStatusChange: createStatusChangeHandler({ database: get('database'), jobs: get('jobs'), outbox: get('outbox') })
+  }
+  return startWorker({
+    ...shared,
+    ...following,
+    dependencies: get('pipelineDependencies'),
+    pipeline: get('pipeline'),
+    atOnce: get('config').concurrency,
+    webhookVerifier: get('webhookVerifier'),
+    inbox: get('inbox'),
+    callbacks: get('callbacks'),
+    endpointCallbacks: get('endpointCallbacks'),
+    files: get('files'),
+    retentionDays: get('config').retentionDays,
+    forgetMonths: get('config').forgetMonths
+  })
+}

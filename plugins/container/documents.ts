@@ -1,0 +1,31 @@
+import { createAssets, createDocumentLinks, createDocumentSpool, createDownloads, createLocalFiles, createS3Files, createTemplateEditor,
+  createTemplates, linkOf, receiveFile } from '@dispatch/core'
+import { createRenderer, createTemplateWorkers } from '@dispatch/documents'
+import { join } from 'node:path'
+import type { Factories } from './dependencies.ts'
+
+/** Creates templates, documents and their files. */
+export const documents: Factories = {
+  renderer: () => createRenderer(),
+  templateWorkers: () => createTemplateWorkers(),
+  templates: (get) => createTemplates(get('database'), get('freshness')),
+  assets: (get) => createAssets({ database: get('database'), workers: get('templateWorkers'), now: get('now') }),
+  templateEditor: (get) =>
+    createTemplateEditor({
+      database: get('database'),
+      templates: get('templates'),
+      templateWorkers: get('templateWorkers'),
+      now: get('now')
+    }),
+  files: (get) => {
+    const { dataDirectory, storage: bucket } = get('config')
+    return bucket === undefined
+      ? createLocalFiles(join(dataDirectory, 'files'))
+      : createS3Files({ bucket, folder: join(dataDirectory, 'spool'), log: get('log') })
+  },
+  documentSpool: (get) => createDocumentSpool({ folder: join(get('config').dataDirectory, 'spool'), newId: get('newId') }),
+  receive: (get) => (companyId, file) => receiveFile({ files: get('files'), newId: get('newId'), now: get('now') }, companyId, file),
+  documentLinks: (get) => createDocumentLinks({ key: get('linkKey'), now: get('now') }),
+  downloads: (get) => createDownloads({ database: get('database'), files: get('files'), links: get('documentLinks'), now: get('now') }),
+  documentUrl: (get) => ({ id, expiresAt }) => linkOf(get('config').publicUrl, get('documentLinks').sign(id, expiresAt))
+}

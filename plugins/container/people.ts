@@ -1,0 +1,119 @@
+import { type BruteForceGuard, createAccounts, createApiKeys, createAuthentication, createBruteForceGuard, createCompanyAccounts,
+  createCompanySettings, createCredentials, createImpersonation, createKeyAdministration, createKnownClients, createLinks, createOpenId,
+  createPasskeys, createRateLimiter, createSecondFactors, createSessions, createSigningOn, createSingleSignOn, createTokens, createUsers,
+  relyingPartyOf } from '@dispatch/core'
+import type { RateLimiters } from '../hooks/rate-limits.ts'
+import type { App, Factories } from './dependencies.ts'
+
+/** Creates who signs in, and what they may: accounts, sessions, companies. */
+export const people: Factories = {
+  accounts: (get) => createAccounts(get('database'), get('freshness')),
+  credentials: (get) => createCredentials({ accounts: get('accounts'), bruteForceGuard: get('bruteForceGuard'), now: get('now') }),
+  tokens: (get) => createTokens({ keys: get('signingKeys'), now: get('now') }),
+  users: (get) => createUsers({ database: get('database'), credentials: get('credentials'), now: get('now') }),
+  keyAdministration: (get) =>
+    createKeyAdministration({ database: get('database'), accounts: get('accounts'), now: get('now'), newId: get('newId') }),
+  sessions: (get) =>
+    createSessions({
+      database: get('database'),
+      accounts: get('accounts'),
+      authentication: get('authentication'),
+      tokens: get('tokens'),
+      secondFactors: get('secondFactors'),
+      singleSignOn: get('singleSignOn'),
+      passkeys: get('passkeys'),
+      now: get('now'),
+      newId: get('newId')
+    }),
+  openId: (get) => createOpenId({ transport: get('network').transport, plainHttp: get('config').environment === 'development' }),
+  singleSignOn: (get) =>
+    createSingleSignOn({
+      database: get('database'),
+      accounts: get('accounts'),
+      keyring: get('keyring'),
+      openId: get('openId'),
+      publicUrl: get('config').publicUrl,
+      plainHttp: get('config').environment === 'development',
+      now: get('now')
+    }),
+  signingOn: (get) =>
+    createSigningOn({
+      database: get('database'),
+      accounts: get('accounts'),
+      keyring: get('keyring'),
+      openId: get('openId'),
+      publicUrl: get('config').publicUrl,
+      log: get('log'),
+      now: get('now')
+    }),
+  links: (get) =>
+    createLinks({
+      database: get('database'),
+      accounts: get('accounts'),
+      page: get('config').showsConsole ? `${get('config').publicUrl}/console/link` : undefined,
+      now: get('now'),
+      newId: get('newId')
+    }),
+  passkeys: (get) =>
+    createPasskeys({
+      database: get('database'),
+      secondFactors: get('secondFactors'),
+      party: relyingPartyOf(get('config').publicUrl),
+      now: get('now'),
+      newId: get('newId')
+    }),
+  secondFactors: (get) =>
+    createSecondFactors({
+      database: get('database'),
+      accounts: get('accounts'),
+      credentials: get('credentials'),
+      keyring: get('keyring'),
+      party: relyingPartyOf(get('config').publicUrl),
+      bruteForceGuard: get('bruteForceGuard'),
+      now: get('now')
+    }),
+  companies: (get) => createCompanyAccounts({ database: get('database'), now: get('now') }),
+  companySettings: (get) => createCompanySettings({ database: get('database'), guard: get('network').guard, now: get('now') }),
+  authentication: (get) =>
+    createAuthentication({
+      accounts: get('accounts'),
+      credentials: get('credentials'),
+      tokens: get('tokens'),
+      keys: get('apiKeys'),
+      secondFactors: get('secondFactors'),
+      bruteForceGuard: get('bruteForceGuard'),
+      now: get('now')
+    }),
+  impersonation: (get) => createImpersonation({ authentication: get('authentication'), database: get('database'), now: get('now') }),
+  apiKeys: (get) =>
+    createApiKeys(get('database'), get('freshness'), {
+      now: get('now'),
+      onError: (err) => get('log').warn({ err }, 'the last use of an API key could not be recorded')
+    }),
+  bruteForceGuard: (get) => bruteForceGuardOf(get),
+  rateLimiters: (get) => limitersOf(get)
+}
+
+/** In seconds. */
+const minute = 60
+
+/** A rate limiter for each limit that is not off. */
+function limitersOf (get: App['get']): RateLimiters {
+  const limits = Object.entries(get('config').limits).filter(([, quota]) => quota > 0)
+  return Object.fromEntries(limits.map(([name, quota]) => [name, createRateLimiter(get('database'), { name, quota, window: minute })]))
+}
+
+/**
+ * Per minute, an address may try as many wrong passwords as it may request tokens; per 15 minutes, an account takes five times as many, and
+ * a user as many wrong codes of a second factor.
+ */
+function bruteForceGuardOf (get: App['get']): BruteForceGuard | undefined {
+  const { config: { limits: { auth } }, database, now } = { config: get('config'), database: get('database'), now: get('now') }
+  if (auth === 0) return undefined
+  return createBruteForceGuard({
+    addresses: createRateLimiter(database, { name: 'failures', quota: auth, window: minute }),
+    accounts: createRateLimiter(database, { name: 'account', quota: 5 * auth, window: 15 * minute }),
+    codes: createRateLimiter(database, { name: 'codes', quota: auth, window: 15 * minute }),
+    known: createKnownClients(database, now)
+  })
+}

@@ -1,0 +1,103 @@
+import { createBreakers, createCatalogs, createConfigurations, createConfigurationService, createConnecting, createCredentialCheck,
+  createFetchJson, createInbox, createKeySources, createMarketplace, createNetwork, createProviderAdministration, createProviderState,
+  createWebhookReceiver, createWebhookVerifier, demo, type InstalledProvider, withoutProvider } from '@dispatch/core'
+import { isIP } from 'node:net'
+import type { Config } from '../config/config.ts'
+import { createSimulatedVendor } from '../routes/simulated-vendor.ts'
+import type { Factories } from './dependencies.ts'
+
+/** Creates providers, their configurations, and what vendors send. */
+export const providers: Factories = {
+  configurations: (get) => createConfigurations(get('database'), get('freshness')),
+  configurationService: (get) =>
+    createConfigurationService({
+      configurations: get('configurations'),
+      host: get('selectableProviders'),
+      keyring: get('keyring'),
+      guard: get('network').guard,
+      publicUrl: get('config').publicUrl,
+      disk: get('config').diskRoot !== undefined,
+      now: get('now')
+    }),
+  credentialCheck: (get) =>
+    createCredentialCheck({
+      configurations: get('configurations'),
+      host: get('selectableProviders'),
+      keyring: get('keyring'),
+      network: get('network'),
+      database: get('database'),
+      log: get('log'),
+      now: get('now'),
+      newId: get('newId')
+    }),
+  connecting: (get) =>
+    createConnecting({
+      configurations: get('configurations'),
+      host: get('selectableProviders'),
+      keyring: get('keyring'),
+      network: get('network'),
+      database: get('database'),
+      publicUrl: get('config').publicUrl,
+      now: get('now')
+    }),
+  selectableProviders: (get) => get('config').environment === 'production' ? withoutProvider(get('host'), demo.provider) : get('host'),
+  network: (get) =>
+    createNetwork({
+      allow: get('config').allowedNetworks,
+      loopback: get('config').environment === 'development' ? 'allowed' : 'refused',
+      mailName: mailNameOf(get('config')),
+      now: get('now')
+    }),
+  catalogs: (get) =>
+    createCatalogs({ database: get('database'), places: get('catalogPlaces'), transport: get('network').transport, now: get('now') }),
+  marketplace: (get) =>
+    createMarketplace({
+      database: get('database'),
+      keyring: get('keyring'),
+      log: get('log'),
+      ...get('adapters'),
+      follow: get('providerSync').reload,
+      catalogs: get('catalogs'),
+      smoke: smokeFaults
+    }),
+  providerAdministration: (get) => createProviderAdministration({ sync: get('providerSync'), database: get('database'), now: get('now') }),
+  breakers: (get) => createBreakers({ now: get('now') }),
+  fetchJson: (get) => createFetchJson(get('network')),
+  simulatedVendor: (get) => createSimulatedVendor({ endpointAuth: get('config').webhookAuth, now: get('now') }),
+  simulatorState: (get) => (companyId) => createProviderState(get('database'), companyId, demo.provider),
+  webhookVerifier: (get) =>
+    createWebhookVerifier({
+      database: get('database'),
+      freshness: get('freshness'),
+      keyring: get('keyring'),
+      keys: createKeySources({
+        fetchJson: get('fetchJson'),
+        now: get('now'),
+        onError: (err, url) => get('log').warn({ err, url }, 'the public keys of a vendor could not be fetched')
+      }),
+      ...get('config').environment === 'development' ? get('simulatedVendor').endpoints : { endpointAuth: get('config').webhookAuth }
+    }),
+  inbox: (get) => createInbox({ database: get('database'), queue: get('queue'), spool: get('eventSpool'), log: get('log') }),
+  webhookReceiver: (get) =>
+    createWebhookReceiver({
+      host: get('host'),
+      webhookVerifier: get('webhookVerifier'),
+      inbox: get('inbox'),
+      keyring: get('keyring'),
+      log: get('log'),
+      now: get('now'),
+      newId: get('newId')
+    })
+}
+
+/** Loads the kit when a package is taken in. */
+async function smokeFaults (provider: InstalledProvider, folder: string): Promise<string[]> {
+  const kit = await import('@dispatch/conformance/smoke')
+  return await kit.smokeFaults(provider, folder)
+}
+
+/** The name in EHLO: an IP address is written in brackets (RFC 5321, 4.1.3). */
+function mailNameOf ({ mailName, publicUrl }: Config): string {
+  const host = new URL(publicUrl).hostname
+  return mailName ?? (isIP(host) === 4 ? `[${host}]` : host.replace(/^\[/, '[IPv6:'))
+}
