@@ -22,6 +22,7 @@ export const longTier: Readonly<Record<string, string>> = {
   'test/docs/packages.test.ts': 'each example is run as a program',
   'test/docs/providers.test.ts': 'the guide is followed, each command a program',
   'test/plugins/chains-all.test.ts': 'all chains of services are run',
+  'test/plugins/console-code.test.ts': 'each example is run as a program',
   'test/plugins/deferred-documents.test.ts': 'signed documents are fetched again and again',
   'test/plugins/storage.test.ts': 'five servers make a bucket',
   'test/plugins/replica.test.ts': 'a replica follows its server, falls behind and goes away',

@@ -21,6 +21,7 @@ export const TemplateQuery = Type.Object({
   service: Type.Optional(Type.String({ maxLength: 50 })),
   documentType: Type.Optional(Type.String({ maxLength: 50 })),
   name: Type.Optional(Type.String({ maxLength: 100, description: 'Exactly.' })),
+  q: Type.Optional(Type.String({ maxLength: 100, description: 'Words of its name.' })),
   status: Type.Optional(Type.Enum(templateStatuses)),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 25 })),
   cursor: Type.Optional(Type.String({ pattern: '^[0-9]{1,18}$', description: 'the nextCursor of the page before' }))

@@ -9,7 +9,7 @@ const longest = 300
 
 /**
  * Notes every answered request of a company. Never what is secret: bodies, queries and headers are left out, and so is a path with a token.
- * What the console reads for its pages is no request of the company.
+ * What the console reads for its pages is no request of the company, nor what it has checked or shown while somebody types.
  */
 export const requestLogPlugin = plugin<{ requestLog: RequestLog, now: () => Date }>((app, { requestLog, now }, done) => {
   app.addHook('onResponse', (request, reply, next) => {
@@ -20,8 +20,8 @@ export const requestLogPlugin = plugin<{ requestLog: RequestLog, now: () => Date
   done()
 }, { name: 'request-log', fastify: '5.x' })
 
-function isOfPage ({ method, raw }: FastifyRequest): boolean {
-  return method === 'GET' && injectedFor(raw) !== undefined
+function isOfPage ({ method, raw, routeOptions: { url = '' } }: FastifyRequest): boolean {
+  return (method === 'GET' || /\/(?:validate|preview)$/.test(url)) && injectedFor(raw) !== undefined
 }
 
 function answered (

@@ -156,6 +156,28 @@ await t.test('the data can be JSON instead, and come back to the form where they
   contains(t, unreadable.body, 'id="f-json-wrong"')
 })
 
+await t.test('while somebody types, the page says what the service would, and sends nothing', async (t) => {
+  const check = async (changes: Fields): Promise<string> => {
+    const { status, body } = await post('/send/check', await letterForm(changes), cookie)
+    t.equal(status, 200)
+    lacks(t, body, 'role="alert"')
+    return body
+  }
+  const shown = (page: string): string | undefined => /<iframe[^>]* data-shows="(\w+)"/.exec(page)?.[1]
+  const told = (page: string): string => /<div class="told" role="status">([^]*?)<p class="quiet">/.exec(page)?.[1] ?? ''
+  const [right, wrong] = [await check({}), await check({ 'data.name': '', 'data.copies': markup, ':once': 'the-same' })]
+  contains(t, told(right), en.sendValid)
+  contains(t, told(wrong), en.sendNotYet)
+  contains(t, told(wrong), '/template/data/copies')
+  lacks(t, wrong, '<img')
+  contains(t, wrong, /name="data\.name"[^>]*aria-invalid="true"/)
+  t.equal(formIn(wrong)[':once'], 'the-same', 'a request in doubt stays the same')
+  t.equal(shown(wrong), undefined, 'what is wrong has no document')
+  t.equal(shown(right), shown(await check({ ':metadata': 'a=b' })), 'another recipient, the same document')
+  t.not(shown(right), shown(await check({ 'data.name': 'Grace' })))
+  t.same(await dispatches(), [])
+})
+
 await t.test('the document is shown in the frame of the page', async (t) => {
   contains(t, (await open(`/send?template=${String(id)}`, cookie)).body, '<iframe name="document"')
   const made = await post('/send/preview', await letterForm(), cookie)
@@ -195,9 +217,18 @@ await t.test('the command for a shell holds no credentials, and no text ends its
   const { body } = await post('/send', await letterForm({ 'data.name': 'it\'s $(id)' }), cookie)
   const command = curlIn(body)
   contains(t, command, `curl '${service.url}/api/file'`)
-  contains(t, command, 'Authorization: Bearer YOUR_API_KEY')
+  contains(t, command, '"Authorization: Bearer $DISPATCH_API_KEY"')
   contains(t, command, 'it\'\\\'\'s $(id)')
   lacks(t, command, cookie.slice(cookie.indexOf('=') + 1))
+})
+
+await t.test('a long request is a file that the code reads', async (t) => {
+  const name = 'Ada '.repeat(2000).trim()
+  const fields = await letterForm({ 'data.name': name })
+  contains(t, curlIn((await post('/send', fields, cookie)).body), '-d @request.json')
+  const file = await post('/send/request', fields, cookie)
+  t.equal(file.headers.get('content-disposition'), 'attachment; filename="request.json"')
+  t.same(JSON.parse(file.body as string), { template: { id, data: { ...sample, name } } })
 })
 
 await t.test('a chain has the fields of each of its services, and is one dispatch', async (t) => {
@@ -245,6 +276,12 @@ await t.test('the choice of templates and of companies goes beyond the first hun
   const names = [first, second].flatMap((page) => [...page.matchAll(/<option value="(\d+)">/g)].map(([, found]) => Number(found)))
   t.same(names.filter((found) => found > 5000).length, 101)
   lacks(t, second, 'rel="next"')
+  const found = (await open('/send?q=letter+50', as)).body as string
+  t.same([...found.matchAll(/<option value="\d+">Letter (\d+)/g)].map(([, name]) => name?.slice(0, 2)),
+    Array.from({ length: 99 }, () => '50'))
+  contains(t, found, /<input id="f-q"[^>]* value="letter 50"/)
+  contains(t, (await open('/send?q=nowhere', as)).body, en.sendNotFound)
+  lacks(t, (await open(`/send?q=${encodeURIComponent(markup)}`, as)).body, '<img')
 })
 
 await t.test('only from the console, only with templates of one\'s own, and only services that one may use', async (t) => {
@@ -252,7 +289,7 @@ await t.test('only from the console, only with templates of one\'s own, and only
   const others = await service.company('texting', { services: ['sms'] })
   const other = await signIn(others.member)
   t.equal((await open(`/send?template=${String(id)}`, other)).status, 404)
-  for (const path of ['/send', '/send/validate', '/send/preview', '/send/dispatch']) {
+  for (const path of ['/send', '/send/validate', '/send/check', '/send/request', '/send/preview', '/send/dispatch']) {
     t.equal((await post(path, fields, cookie, { 'sec-fetch-site': 'cross-site' })).status, 403, path)
     t.equal((await post(path, fields, other)).status, 404, path)
   }

@@ -80,6 +80,10 @@ await t.test('a request without valid credentials is no company\'s, and what a p
   await open('/developers', cookie, by('page-1'))
   await post('/developers/secret', { newest: '' }, cookie, { ...by('page-2'), 'sec-fetch-site': 'same-origin' })
   has(t, await entryOf('page-2'), { method: 'POST', route: '/api/v1/company/callback-secret' })
+  for (const action of ['check', 'preview']) {
+    const form = { ':template': '20', ':written': 'json', json: '{}' }
+    await post(`/send/${action}`, form, cookie, { ...by('page-1'), 'sec-fetch-site': 'same-origin' })
+  }
   const { body } = await open('/developers/requests?requestId=page-2', cookie)
   contains(t, body, '/api/v1/company/callback-secret')
   lacks(t, (await open('/developers/requests?status=5xx', cookie)).body, '/api/v1/company/callback-secret')

@@ -58,6 +58,15 @@ await t.test('templates are filtered by service and document type', async (t) =>
   t.strictSame(ids(await get('/api/v1/templates?service=postal')), [30, 31])
 })
 
+await t.test('templates are found by words of their names, whatever their case', async (t) => {
+  const named = async (q: string): Promise<unknown[]> =>
+    (await get(`/api/v1/templates?${new URLSearchParams({ q }).toString()}`)).body.data.map(({ name }: { name: string }) => name)
+  t.strictSame(await named('  NOTE cred '), ['Credit note'])
+  t.strictSame(await named('credit nothing'), [])
+  t.strictSame(await named('%'), [], 'no pattern')
+  t.equal((await named(' ')).length, 13)
+})
+
 await t.test('the pages of the list hold every template once', async (t) => {
   const first = await get('/api/v1/templates?limit=2')
   t.strictSame(ids(first), [1, 2])

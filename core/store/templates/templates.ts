@@ -9,8 +9,8 @@ import { latestVersionNumber, readableTemplateOf, recordOf, selectManagedVersion
 export type { SharedTemplate } from './shared-templates.ts'
 export type { StoredTemplate, TemplateRecord } from './template-rows.ts'
 
-/** A filter of templates. `status`: whether dispatches can use them. */
-export type TemplateFilter = { service?: string, documentType?: string, name?: string, status?: 'published' | 'draft' }
+/** A filter of templates. `q`: words that their names have. `status`: whether dispatches can use them. */
+export type TemplateFilter = { service?: string, documentType?: string, name?: string, q?: string, status?: 'published' | 'draft' }
 
 export type Templates = {
   /** The version in use of a template that the company may use, as of the last freshness check. */
@@ -113,11 +113,13 @@ export async function listTemplateVersions (
 /** The version of a template that lists show. */
 const isShown = sql<boolean>`template_versions.version = coalesce(templates.version, ${latestVersionNumber})`
 
-function conditions ({ service, documentType, name, status }: TemplateFilter) {
+function conditions ({ service, documentType, name, q = '', status }: TemplateFilter) {
+  const words = q.split(/\s+/).filter((word) => word !== '')
   return [
     ...service === undefined ? [] : [sql<boolean>`source->>'service' = ${service}`],
     ...documentType === undefined ? [] : [sql<boolean>`source->>'documentType' = ${documentType}`],
     ...name === undefined ? [] : [sql<boolean>`name = ${name}`],
+    ...words.map((word) => sql<boolean>`position(lower(${word}) in lower(name)) > 0`),
     ...status === undefined
       ? []
       : [status === 'published' ? sql<boolean>`templates.version is not null` : sql<boolean>`templates.version is null`]

@@ -5,7 +5,6 @@ import { type DataForm, dataForm, fits } from '../form/simple.ts'
 import { type ProviderView, type TemplateDetail, withQuery } from '../session/api.ts'
 import type { Visit } from '../session/visit.ts'
 import { beginningOf, followingForms, followingOf, serviceForms } from './send-forms.ts'
-import { pretty } from './template.ts'
 
 /** What stands in the form. */
 export type Draft = {
@@ -136,15 +135,4 @@ function pairsIn (text: string): JsonObject {
     const [name = '', ...value] = line.split('=')
     return [name.trim(), value.join('=').trim()]
   }))
-}
-
-/** A command that sends the same, for a shell. The key is the reader's to fill in. */
-export function curlOf (draft: Draft, origin: string): string {
-  const quoted = (text: string): string => `'${text.replaceAll('\'', '\'\\\'\'')}'`
-  return [
-    `curl ${quoted(origin + addressOf(draft))}`,
-    `-H ${quoted('Authorization: Bearer YOUR_API_KEY')}`,
-    `-H ${quoted('Content-Type: application/json')}`,
-    `-d ${quoted(pretty(requestOf(draft)))}`
-  ].join(' \\\n  ')
 }

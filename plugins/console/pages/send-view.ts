@@ -1,4 +1,5 @@
 import type { Json } from '@dispatch/common'
+import { hash } from 'node:crypto'
 import { type Html, html } from '../../html.ts'
 import { checkField, choiceField, linesField, onceField, textField } from '../form/fields.ts'
 import { fieldsOf, type Filled } from '../form/settings.ts'
@@ -7,74 +8,123 @@ import { fill, type Words } from '../language/language.ts'
 import { type TemplateView, withQuery } from '../session/api.ts'
 import type { Visit } from '../session/visit.ts'
 import { page } from './layout.ts'
-import { curlOf, type Draft, restOf, shownOf } from './send-draft.ts'
+import { type ApiRequest, curlOf, pythonOf, readsFile, typescriptOf } from './send-code.ts'
+import { addressOf, type Draft, requestOf, restOf, shownOf } from './send-draft.ts'
 import { followingForms, serviceForms } from './send-forms.ts'
 import { pretty } from './template.ts'
 
-/** What a page says of a form besides what stands in it. `once`: the number of the request, where a repeat must stay the same. */
-export type Shown = { said?: Html, problems?: Filled['problems'], once?: string | undefined, origin?: string }
+/**
+ * What a page says of a form besides what stands in it. `told` stands beside the buttons, and is read out when it changes. `accepted`:
+ * `problems` are remarks only. `once`: the number of the request, where a repeat must stay the same.
+ */
+export type Shown = {
+  said?: Html
+  told?: Html
+  problems?: Filled['problems']
+  accepted?: boolean
+  once?: string | undefined
+  origin?: string
+}
+
+/** Templates to choose from. `q`: words of their names that were searched for. */
+export type Choice = { templates: readonly TemplateView[], nextCursor: string | null, q: string }
 
 /** The choice of a template, and of the service. */
-export function choicePage (visit: Visit, templates: readonly TemplateView[], nextCursor: string | null): Html {
+export function choicePage (visit: Visit, { templates, nextCursor, q }: Choice): Html {
   const { words } = visit
   const main = html`<section aria-labelledby="choose"><h2 id="choose">${words.sendChoose}</h2>${
-    templates.length === 0 ? html`<p>${words.sendNone}</p>` : html`<form method="get" action="/console/send">${
-      choiceField({
-        name: 'template',
-        label: words.sendTemplate,
-        options: templates.map(({ id, name, service, documentType }) => ({
-          value: String(id),
-          label: `${name} (${service}${documentType === undefined ? '' : `, ${documentType}`})`
-        }))
-      })
-    }${
-      choiceField({
-        name: 'service',
-        label: words.service,
-        none: words.sendOwnService,
-        options: Object.keys(serviceForms).map((value) => ({ value, label: value }))
-      })
-    }${
-      [1, 2].map((n) =>
+    q === '' && nextCursor === null && templates.length < manyTemplates ? html`` : searchForm(words, q)
+  }${
+    templates.length === 0 ?
+      html`<p>${q === '' ? words.sendNone : words.sendNotFound}</p>` :
+      html`<form method="get" action="/console/send">${
         choiceField({
-          name: `then${n}`,
-          label: words.sendThen,
-          note: words.optional,
-          none: words.none,
-          options: Object.keys(followingForms).map((value) => ({ value, label: value }))
+          name: 'template',
+          label: words.sendTemplate,
+          options: templates.map(({ id, name, service, documentType }) => ({
+            value: String(id),
+            label: `${name} (${service}${documentType === undefined ? '' : `, ${documentType}`})`
+          }))
         })
-      )
-    }<div class="actions"><button>${words.sendOpen}</button></div></form>`
+      }${
+        choiceField({
+          name: 'service',
+          label: words.service,
+          none: words.sendOwnService,
+          options: Object.keys(serviceForms).map((value) => ({ value, label: value }))
+        })
+      }${
+        [1, 2].map((n) =>
+          choiceField({
+            name: `then${n}`,
+            label: words.sendThen,
+            note: words.optional,
+            none: words.none,
+            options: Object.keys(followingForms).map((value) => ({ value, label: value }))
+          })
+        )
+      }<div class="actions"><button>${words.sendOpen}</button></div></form>`
   }${
     nextCursor === null
       ? html``
-      : html`<hr><p><a href="${withQuery('/console/send', { cursor: nextCursor })}" rel="next">${words.sendMore}</a></p>`
+      : html`<hr><p><a href="${withQuery('/console/send', { q, cursor: nextCursor })}" rel="next">${words.sendMore}</a></p>`
   }</section>`
   return page(visit, { title: words.send, section: 'send', main })
 }
 
+/** Fewer templates are found by their eye. */
+const manyTemplates = 10
+
+function searchForm (words: Words, q: string): Html {
+  return html`<form class="filters" method="get" action="/console/send" role="search">${
+    textField({ name: 'q', label: words.sendSearch, type: 'search', value: q })
+  }<div class="actions"><button class="second">${words.sendSearchDo}</button></div></form><hr>`
+}
+
 /** The form of a request. */
-export function draftPage (visit: Visit, draft: Draft, { said = html``, problems = [], once, origin = '' }: Shown): Html {
+export function draftPage (visit: Visit, draft: Draft, shown: Shown): Html {
   const { words } = visit
+  const { said = html``, told = html``, problems = [], once, origin = '' } = shown
   const { template: { id, name }, service } = draft
   const main = html`<p><a href="/console/send">${words.sendChoose}</a></p>${said}
-<form method="post" action="/console/send" novalidate><button hidden formaction="/console/send/validate">${words.validate}</button>
+<form method="post" action="/console/send" class="split" data-asks="/console/send/check" novalidate><div>
+<button hidden formaction="/console/send/validate">${words.validate}</button>
 <input type="hidden" name=":template" value="${String(id)}"><input type="hidden" name="of" value="${service}">${onceField(once)}${
     draft.following.map((next) => html`<input type="hidden" name="then" value="${next.service}">`)
   }
-${aboutSection(words, draft, problems)}${followingSections(words, draft, problems)}${dataSection(words, draft, problems)}
+${aboutSection(words, draft, problems)}${followingSections(words, draft, problems)}${dataSection(words, draft, problems)}</div>
 <section aria-labelledby="preview"><h2 id="preview">${words.preview}</h2><div class="actions">
 <button class="second" formaction="/console/send/validate">${words.validate}</button>
 <button class="second" formaction="/console/send/preview" formtarget="document">${words.sendPreview}</button>
-<button formaction="/console/send/dispatch">${words.sendDo}</button></div><p class="quiet">${words.sendPreviewIntro}</p>
-<iframe name="document" title="${fill(words.previewOf, { name })}"></iframe></section></form>
-<section aria-labelledby="curl"><h2 id="curl">${words.sendCurl}</h2><p>${words.sendCurlIntro}</p>
-<pre>${curlOf(draft, origin)}</pre></section>`
+<button formaction="/console/send/dispatch">${words.sendDo}</button></div><div class="told" role="status">${told}</div>
+<p class="quiet">${words.sendPreviewIntro}</p>
+<iframe name="document" title="${fill(words.previewOf, { name })}"${shows(draft, shown)}></iframe></section>
+${codeSection(words, { url: origin + addressOf(draft), body: requestOf(draft) })}</form>`
   return page({ ...visit, path: `/console/send?template=${String(id)}&service=${service}` }, {
     title: fill(words.sendTitle, { name }),
     section: 'send',
     main
   })
+}
+
+/** What the preview of a draft shows, by name. Where the data are wrong there is none. */
+function shows ({ template: { id }, data: values }: Draft, { problems = [], accepted = false }: Shown): Html {
+  if (typeof values === 'string' || !accepted && problems.some(({ path }) => path.startsWith(data))) return html``
+  return html` data-shows="${hash('sha256', JSON.stringify([id, values])).slice(0, 12)}"`
+}
+
+/** The same request as code, each with the reader's own key. */
+function codeSection (words: Words, request: ApiRequest): Html {
+  const kinds = [['curl', curlOf(request)], ['TypeScript', typescriptOf(request)], ['Python', pythonOf(request)]] as const
+  return html`<section aria-labelledby="code"><h2 id="code">${words.sendCode}</h2><p>${words.sendCodeIntro}</p>${
+    kinds.map(([title, code], index) =>
+      html`<details${index === 0 ? html` open` : html``}><summary>${title}</summary><pre>${code}</pre></details>`
+    )
+  }${
+    readsFile(request)
+      ? html`<p>${words.sendCodeFile}</p><div class="actions"><button class="second" formaction="/console/send/request">${words.sendCodeSave}</button></div>`
+      : html``
+  }</section>`
 }
 
 function aboutSection (words: Words, draft: Draft, problems: Filled['problems']): Html {

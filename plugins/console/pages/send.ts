@@ -1,13 +1,15 @@
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
-import { html } from '../../html.ts'
+import { type Html, html } from '../../html.ts'
 import { onceIn } from '../form/fields.ts'
 import { fill, type Words } from '../language/language.ts'
 import { ApiRefused, type Refusal, type TemplateView, type ValidationResponse, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { notice, sentences } from './layout.ts'
 import { sendNoPreview, sendPreview } from './preview.ts'
+import { requestFile } from './send-code.ts'
 import { addressOf, beginDraft, type Draft, readDraft, requestOf } from './send-draft.ts'
 import { choicePage, draftPage, type Shown } from './send-view.ts'
+import { pretty } from './template.ts'
 
 type Posted = { Body: URLSearchParams }
 
@@ -22,9 +24,10 @@ export const sendPages: FastifyPluginCallback = (app, _options, done) => {
     const chosen = { template: textOf('template'), service: textOf('service') }
     const then = [textOf('then1'), textOf('then2')]
     if (chosen.template !== '') return show(request, reply, await beginDraft(visit, { ...chosen, then }))
-    const path = withQuery('/api/v1/templates', { status: 'published', limit: '100', cursor: textOf('cursor') })
+    const q = textOf('q').slice(0, 100)
+    const path = withQuery('/api/v1/templates', { status: 'published', limit: '100', q, cursor: textOf('cursor') })
     const { data, nextCursor } = await visit.api.read<{ data: TemplateView[], nextCursor: string | null }>(path)
-    return reply.page(choicePage(visit, data, nextCursor))
+    return reply.page(choicePage(visit, { templates: data, nextCursor, q }))
   })
 
   // Lines that come and go, and the data as JSON or as a form.
@@ -35,6 +38,30 @@ export const sendPages: FastifyPluginCallback = (app, _options, done) => {
     const draft = await readDraft(visit, request.body)
     const found = await visit.api.send<ValidationResponse>('POST', addressOf(draft, '/validate'), requestOf(draft))
     return found.ok ? show(request, reply, draft, validated(visit.words, found.body)) : refused(request, reply, draft, found)
+  })
+
+  // What the script asks while somebody types: the answer stands beside the fields and the buttons.
+  app.post<Posted>('/send/check', { bodyLimit }, async (request, reply) => {
+    const visit = visitOf(request)
+    const draft = await readDraft(visit, request.body)
+    const found = await visit.api.send<ValidationResponse>('POST', addressOf(draft, '/validate'), requestOf(draft))
+    const once = onceIn(request.body)
+    if (found.ok) {
+      const { body } = found
+      return show(request, reply, draft, { told: plannedBy(visit.words, body), problems: body.warnings, accepted: true, once })
+    }
+    if (found.status === 429 || found.status >= 500) throw new ApiRefused(found)
+    return show(request, reply, draft, { told: notYet(visit.words, found), problems: found.error.details ?? [], once })
+  })
+
+  app.post<Posted>('/send/request', { bodyLimit }, async (request, reply) => {
+    const draft = await readDraft(visitOf(request), request.body)
+    return reply.headers({
+      'content-type': 'application/json; charset=utf-8',
+      'content-disposition': `attachment; filename="${requestFile}"`,
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-store'
+    }).send(pretty(requestOf(draft)))
   })
 
   app.post<Posted>('/send/preview', { bodyLimit }, async (request, reply) => {
@@ -71,10 +98,24 @@ function refused (request: FastifyRequest<Posted>, reply: FastifyReply, draft: D
   return show(request, reply.code(status), draft, { said, problems: error.details ?? [], once })
 }
 
-function validated (words: Words, { warnings, plan }: ValidationResponse): Shown {
+function validated (words: Words, found: ValidationResponse): Shown {
+  return { said: notice(found.warnings.length === 0 ? 'good' : 'warn', plannedBy(words, found)), problems: found.warnings, accepted: true }
+}
+
+/** That the service would accept a request, by whom, for how much, and what it remarks. */
+function plannedBy (words: Words, { warnings, plan }: ValidationResponse): Html {
   const steps = plan.map(({ service, providerName, credits }) =>
     html`<p>${fill(words.sendPlan, { service, provider: providerName ?? words.noProvider, credits })}</p>`
   )
   const remarks = warnings.length === 0 ? html`` : html`<ul lang="en">${warnings.map(({ message }) => html`<li>${message}</li>`)}</ul>`
-  return { said: notice(warnings.length === 0 ? 'good' : 'warn', html`<p>${words.sendValid}</p>${steps}${remarks}`), problems: warnings }
+  return html`<p>${words.sendValid}</p>${steps}${remarks}`
+}
+
+/** The most sentences that are read out while somebody types. All of them stand beside their fields. */
+const mostTold = 5
+
+/** What the service would refuse, each with its place in the request. */
+function notYet (words: Words, { error: { message, details = [] } }: Refusal): Html {
+  const told = details.slice(0, mostTold).map((one) => html`<li><code>${one.path}</code> <span lang="en">${one.message}</span></li>`)
+  return html`<p>${words.sendNotYet}</p>${told.length === 0 ? html`<p lang="en">${message}</p>` : html`<ul>${told}</ul>`}`
 }

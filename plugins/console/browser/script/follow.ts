@@ -52,8 +52,8 @@ export async function refresh (address: string): Promise<void> {
   renew(old, main)
 }
 
-/** A page as a document, in which no script runs. Undefined where another page answers, such as the sign-in. */
-export function readPage (address: string): Promise<Document | undefined> {
+/** A page as a document, in which no script runs; a form is sent there. Undefined where another page answers, such as the sign-in. */
+export function readPage (address: string, form?: URLSearchParams): Promise<Document | undefined> {
   return new Promise((resolve) => {
     const request = new XMLHttpRequest()
     request.responseType = 'document'
@@ -61,7 +61,7 @@ export function readPage (address: string): Promise<Document | undefined> {
       const isIt = request.status === 200 && request.responseURL === new URL(address, location.href).href
       resolve(isIt ? request.responseXML ?? undefined : undefined)
     })
-    request.open('GET', address)
-    request.send()
+    request.open(form === undefined ? 'GET' : 'POST', address)
+    request.send(form ?? null)
   })
 }

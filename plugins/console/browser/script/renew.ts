@@ -5,36 +5,55 @@
 export function renew (old: Element, fresh: Element): void {
   if (old.isEqualNode(fresh) || old.hasAttribute('data-changes')) return
   renewAttributes(old, fresh)
+  const wanted = [...fresh.childNodes]
+  const names = new Set(wanted.map(nameOf))
+  const isGone = (node: ChildNode): boolean => nameOf(node) === null || !names.has(nameOf(node))
   let at: ChildNode | null = old.firstChild
-  for (const child of [...fresh.childNodes]) {
-    const known: ChildNode | null = sameChild(old, at, child)
+  for (const child of wanted) {
+    const known = sameChild(at, child)
     if (known === null) {
       old.insertBefore(document.adoptNode(child), at)
       continue
     }
+    // What stands before it and is gone is taken away, so that it need not move: a field that moves loses the focus.
+    while (at !== null && at !== known && isGone(at)) at = removed(at)
     if (known !== at) old.insertBefore(known, at)
     if (known instanceof Element && child instanceof Element) renew(known, child)
     else if (known.nodeValue !== child.nodeValue) known.nodeValue = child.nodeValue
     at = known.nextSibling
   }
-  while (at !== null) {
-    const next: ChildNode | null = at.nextSibling
-    at.remove()
-    at = next
-  }
+  while (at !== null) at = removed(at)
 }
 
-/** The child to be made like a newer one: the one with its name, else the next one where that is of the same kind and has no name. */
-export function sameChild (old: Element, at: ChildNode | null, child: ChildNode): ChildNode | null {
-  const nameOf = (node: ChildNode | null): string | null =>
-    node instanceof Element ? node.getAttribute('aria-labelledby') ?? node.getAttribute('data-page') : null
+/** Takes a child away, and answers the next one. */
+export function removed (node: ChildNode): ChildNode | null {
+  const next = node.nextSibling
+  node.remove()
+  return next
+}
+
+/** The child to be made like a newer one, from a place on: the one with its name, else the next one if it is of its kind without a name. */
+export function sameChild (at: ChildNode | null, child: ChildNode): ChildNode | null {
   const name = nameOf(child)
-  if (name !== null) return [...old.childNodes].find((node) => nameOf(node) === name) ?? null
-  return at !== null && at.nodeName === child.nodeName && nameOf(at) === null ? at : null
+  if (name === null) return at !== null && at.nodeName === child.nodeName && nameOf(at) === null ? at : null
+  let found = at
+  while (found !== null && (found.nodeName !== child.nodeName || nameOf(found) !== name)) found = found.nextSibling
+  return found
 }
 
-/** What a reader has opened stays open. */
+/** The name of a part of the page: its own, or that of the first field in it. Frames have names of their own. */
+export function nameOf (node: ChildNode): string | null {
+  if (!(node instanceof Element)) return null
+  const named = '[name]:not(iframe)'
+  const field = node.matches(named) ? node : node.querySelector(named)
+  return node.getAttribute('aria-labelledby') ?? node.getAttribute('data-page') ?? field?.getAttribute('name') ?? null
+}
+
+/** What a reader has opened stays open, and a frame keeps its name. */
 export function renewAttributes (old: Element, fresh: Element): void {
-  for (const { name } of [...old.attributes]) if (name !== 'open' && !fresh.hasAttribute(name)) old.removeAttribute(name)
-  for (const { name, value } of [...fresh.attributes]) if (old.getAttribute(name) !== value) old.setAttribute(name, value)
+  const [kept, named] = [['open', 'name', 'formtarget'], ['name', 'formtarget']]
+  for (const { name } of [...old.attributes]) if (!kept.includes(name) && !fresh.hasAttribute(name)) old.removeAttribute(name)
+  for (const { name, value } of [...fresh.attributes]) {
+    if (!named.includes(name) && old.getAttribute(name) !== value) old.setAttribute(name, value)
+  }
 }

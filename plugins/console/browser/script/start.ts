@@ -1,3 +1,4 @@
+import { askWhileTyping } from './ask.ts'
 import { openEditor } from './editor.ts'
 import { followChanges } from './follow.ts'
 import { offerPasskeys } from './passkeys.ts'
@@ -7,6 +8,7 @@ import { showTimes } from './times.ts'
 export function start (): void {
   showTimes(document)
   followChanges()
+  askWhileTyping()
   offerPasskeys()
   openEditor()
 }

@@ -1,0 +1,53 @@
+import { readPage } from './follow.ts'
+import { renew } from './renew.ts'
+import { showTimes } from './times.ts'
+
+/**
+ * Keeps a page up to date with a form that is being filled in. After a pause in typing, the address in `data-asks` is sent the form and
+ * answers with the page again; what differs is shown, and nothing that was typed is touched. The last answer counts. A frame with
+ * `data-shows` has the document of the form: where the name of what it shows is another one, the button for that frame is pressed.
+ */
+export function askWhileTyping (): void {
+  const pause = 700
+  for (const form of document.querySelectorAll<HTMLFormElement>('form[data-asks]')) {
+    let [asked, frames, shown, timer] = [0, 0, '', 0]
+
+    const showDocument = (): void => {
+      const frame = form.querySelector<HTMLIFrameElement>('iframe[data-shows]')
+      const button = form.querySelector<HTMLButtonElement>('button[formtarget]')
+      const name = frame?.dataset['shows'] ?? shown
+      if (frame === null || button === null || name === shown) return
+      shown = name
+      // A frame of its own leaves no entry in the history, and the old document stays until the new one is there.
+      const next = frame.cloneNode() as HTMLIFrameElement
+      next.name = button.formTarget = `document-${String(++frames)}`
+      next.hidden = true
+      frame.before(next)
+      next.addEventListener('load', () => {
+        next.hidden = false
+        frame.remove()
+      })
+      form.requestSubmit(button)
+    }
+    const ask = async (mine: number): Promise<void> => {
+      const entries = [...new FormData(form)].map(([name, value]) => [name, typeof value === 'string' ? value : ''])
+      const fresh = await readPage(form.dataset['asks'] ?? '', new URLSearchParams(entries))
+      const [old, main] = [document.querySelector('main'), fresh?.querySelector('main')]
+      if (mine !== asked || old === null || main === null || main === undefined) return
+      showTimes(main)
+      renew(old, main)
+      showDocument()
+    }
+    form.addEventListener('input', () => {
+      clearTimeout(timer)
+      const mine = ++asked
+      timer = setTimeout(() => void ask(mine), pause)
+    })
+    form.addEventListener('submit', ({ submitter }) => {
+      if (submitter?.hasAttribute('formtarget') === true) return
+      clearTimeout(timer)
+      asked++
+    })
+    showDocument()
+  }
+}

@@ -1,0 +1,103 @@
+import type { Page } from 'playwright-core'
+import t, { type Test } from 'tap'
+import { languages } from '../../plugins/console/language/language.ts'
+import { contains, lacks } from '../support/matching.ts'
+import { admin, startService } from '../support/service.ts'
+import { isAccessible, launchChromium, signInAt } from './support/chromium.ts'
+
+const { en } = languages
+const browser = await launchChromium(t)
+if (browser === undefined) t.pass('there is no Chromium on this machine', { skip: true })
+else await whileTyping()
+
+async function whileTyping (): Promise<void> {
+  const { url, send } = await startService(t)
+  const { body: { sample } } = await send('GET', '/api/v1/templates/20')
+
+  /** The form of a text message, whose preview is a text, in a page of its own. */
+  async function typed (t: Test, work: (page: Page) => Promise<void>): Promise<void> {
+    const context = await browser!.newContext({ baseURL: url, locale: 'en', viewport: { width: 1280, height: 800 } })
+    const [page, faults]: [Page, string[]] = [await context.newPage(), []]
+    page.on('console', (message) => faults.push(message.text()))
+    page.on('pageerror', (error) => faults.push(error.message))
+    await signInAt(page, '/console/send?template=20', admin)
+    await work(page)
+    await context.close()
+    t.same(faults.filter((fault) => !fault.startsWith('Failed to load resource')), [])
+    t.same((await send('GET', '/api/v1/dispatches')).body.data, [], 'nothing is sent')
+  }
+  const field = '[id="f-data.sender"]'
+  const phone = '[id="f-request.phoneNumber"]'
+  const told = '.told[role=status]'
+  const document = (page: Page): Promise<string | null> => page.frameLocator('iframe:not([hidden])').locator('body').textContent()
+
+  await t.test('what is wrong stands beside its field after a pause; the focus and what was typed stay', (t) =>
+    typed(t, async (page) => {
+      await page.locator(told, { hasNotText: /./ }).waitFor({ state: 'attached' })
+      await page.fill(phone, 'nowhere')
+      await page.locator(`${phone}[aria-invalid]`).waitFor()
+      t.equal(await page.inputValue(phone), 'nowhere')
+      await page.fill(phone, '+33612345678')
+      await page.fill(field, '')
+      await page.locator(`${field}[aria-invalid]`).waitFor()
+      t.equal(await page.locator(`${phone}[aria-invalid]`).count(), 0)
+      t.equal(await page.evaluate('document.activeElement.id'), 'f-data.sender')
+      t.equal(await page.locator('main [role=alert]').count(), 0, 'nobody is interrupted')
+      contains(t, await page.textContent(told) ?? '', en.sendNotYet)
+      await isAccessible(t, page, 'a form with what is wrong')
+      await page.keyboard.type('Grace')
+      await page.locator(`${field}:not([aria-invalid])`).waitFor()
+      t.equal(await page.inputValue(field), 'Grace')
+      t.equal(await page.evaluate('document.activeElement.selectionStart'), 5, 'the caret stays')
+      contains(t, await page.locator('pre').first().textContent() ?? '', 'Grace', 'the code follows')
+    }))
+
+  await t.test('the document beside the form follows, and stays while the data are wrong; the way back does not lead through it', (t) =>
+    typed(t, async (page) => {
+      const before = await page.evaluate('history.length')
+      await page.frameLocator('iframe:not([hidden])').locator('body', { hasText: sample.sender as string }).waitFor()
+      await page.fill(field, '')
+      await page.locator(`${field}[aria-invalid]`).waitFor()
+      contains(t, await document(page) ?? '', sample.sender as string)
+      await page.fill(field, 'Grace Hopper')
+      await page.frameLocator('iframe:not([hidden])').locator('body', { hasText: 'Grace Hopper' }).waitFor()
+      t.equal(await page.locator('iframe').count(), 1)
+      t.equal(await page.evaluate('history.length'), before)
+      await page.getByRole('button', { name: en.sendPreview }).click()
+      t.equal(page.context().pages().length, 1, 'the button for it still works')
+      t.equal(await page.evaluate('document.activeElement.textContent'), en.sendPreview)
+    }))
+
+  await t.test('the last answer counts', (t) =>
+    typed(t, async (page) => {
+      const held: (() => Promise<void>)[] = []
+      await page.route('**/console/send/check', async (route) => {
+        if (held.length > 0) return route.continue()
+        const answer = await route.fetch()
+        held.push(() => route.fulfill({ response: answer }))
+      })
+      const answers: string[] = []
+      page.on('requestfinished', (request) => {
+        if (request.url().endsWith('/send/check')) answers.push(request.postData() ?? '')
+      })
+      await page.fill(field, '')
+      while (held.length === 0) await page.waitForTimeout(50)
+      await page.fill(field, 'Grace')
+      await page.locator(told, { hasText: en.sendValid }).waitFor()
+      await held[0]?.()
+      while (answers.length < 2) await page.waitForTimeout(50)
+      // The script is told of an answer before this is.
+      t.equal(await page.locator(`${field}[aria-invalid]`).count(), 0)
+      contains(t, await page.textContent(told) ?? '', en.sendValid)
+    }))
+
+  await t.test('a form that cannot be checked stays as it is', (t) =>
+    typed(t, async (page) => {
+      await page.route('**/console/send/check',
+        (route) => route.fulfill({ status: 503, contentType: 'text/html', body: '<main>Away</main>' }))
+      const [answer] = await Promise.all([page.waitForResponse('**/console/send/check'), page.fill(field, 'Grace')])
+      await answer.finished()
+      t.equal(await page.inputValue(field), 'Grace')
+      lacks(t, await page.textContent('main') ?? '', 'Away')
+    }))
+}
