@@ -31,6 +31,7 @@ import { documentsRoutes } from './routes/documents.ts'
 import { healthRoutes } from './routes/health.ts'
 import { impersonationRoutes } from './routes/impersonation.ts'
 import { keysRoutes } from './routes/keys.ts'
+import { linkMailRoutes } from './routes/link-mail.ts'
 import { linksRoutes } from './routes/links.ts'
 import { authRoutes } from './routes/login.ts'
 import { marketplaceRoutes } from './routes/marketplace.ts'
@@ -79,6 +80,7 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get }) => {
   await server.register(sessionsRoutes, { sessions: get('sessions') })
   await server.register(singleSignOnRoutes, { singleSignOn: get('singleSignOn') })
   await server.register(linksRoutes, { links: get('links') })
+  await server.register(linkMailRoutes, { linkMail: get('linkMail') })
   await server.register(secondFactorRoutes, { secondFactors: get('secondFactors') })
   await server.register(passkeysRoutes, { passkeys: get('passkeys') })
   await server.register(keysRoutes, { keys: get('keyAdministration') })

@@ -130,6 +130,7 @@ export async function createApp (
       get('leases').close()
     })
     opened.defer(() => get('pipeline').drain())
+    opened.defer(() => get('links').drain())
     const queue = await openQueue({ databaseUrl: config.databaseDirectUrl ?? databaseUrl, database, log })
     opened.defer(queue.close)
     put('queue', queue)

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
 import type { Account, Accounts, Actor } from '../access/account.ts'
 import type { Keyring } from '../access/keyring.ts'
+import { unusableHash } from '../access/passwords.ts'
 import { DispatchError, refusal } from '../contract/errors.ts'
 import type { MySingleSignOnView, SingleSignOnBody, SingleSignOnView } from '../contract/single-sign-on.ts'
 import { type OpenId, OpenIdFailure } from '../host/http/openid.ts'
@@ -24,6 +25,8 @@ export type SingleSignOn = {
   remove: (by: Requester) => Promise<boolean>
   /** Whether the console refuses the user's password, because the company requires single sign-on. */
   refusesPassword: (account: Pick<Account, 'companyId' | 'userId'>) => Promise<boolean>
+  /** Where a user signs in whose password the console refuses, or who has none; undefined for anybody else. */
+  insteadOfPassword: (account: Pick<Account, 'companyId' | 'userId' | 'passwordHash'>) => Promise<string | undefined>
 }
 
 type Options = {
@@ -43,6 +46,8 @@ export const secretContext = (companyId: number): string => `${companyId}|single
 /** Where a provider sends the browser back to. */
 export const redirectUriOf = (publicUrl: string): string => `${publicUrl}/console/sign-on/callback`
 
+const signInUrlOf = (publicUrl: string, code: string): string => `${publicUrl}/console/sign-on?company=${code}`
+
 export function createSingleSignOn ({ database, accounts, keyring, openId, publicUrl, plainHttp, now }: Options): SingleSignOn {
   const view = async (row: SingleSignOnRow | undefined): Promise<SingleSignOnView> => ({
     redirectUri: redirectUriOf(publicUrl),
@@ -59,7 +64,7 @@ export function createSingleSignOn ({ database, accounts, keyring, openId, publi
     required: row.required,
     wayIn: row.way_in,
     code: row.code,
-    signInUrl: `${publicUrl}/console/sign-on?company=${row.code}`,
+    signInUrl: signInUrlOf(publicUrl, row.code),
     linked: await countIdentities(database, row.company_id, row.issuer)
   })
 
@@ -127,6 +132,12 @@ export function createSingleSignOn ({ database, accounts, keyring, openId, publi
     async refusesPassword ({ companyId, userId }) {
       const row = await readSingleSignOn(database, companyId)
       return row?.required === true && row.way_in !== userId
+    },
+
+    async insteadOfPassword ({ companyId, userId, passwordHash }) {
+      const row = await readSingleSignOn(database, companyId)
+      const without = row?.required === true ? row.way_in !== userId : passwordHash === unusableHash
+      return row !== undefined && without ? signInUrlOf(publicUrl, row.code) : undefined
     }
   }
 }

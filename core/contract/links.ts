@@ -19,15 +19,22 @@ const invitation = {
   invitedBy: Type.Integer({ description: 'The user who has invited, or renewed the invitation last.' }),
   createdAt: Timestamp,
   expiresAt: Timestamp,
-  expired: Type.Boolean({ description: 'The link is dead; renew the invitation for another one.' })
+  expired: Type.Boolean({ description: 'The link is dead; renew the invitation for another one.' }),
+  mail: Type.Union([Type.Enum(['sending', 'sent', 'failed']), Type.Null()], {
+    description: 'What became of the mail with the link; null: there is none, or it is not known. sent: a mail server has taken it.'
+  })
 }
 
 export const InvitationView = Type.Object(invitation, { title: 'Invitation' })
 export type InvitationView = Static<typeof InvitationView>
 
 const link = {
-  token: Type.String({ description: 'The secret of the link. It is shown only this once.' }),
-  url: Type.Union([Type.String(), Type.Null()], { description: 'The page of the console that takes it; null: the console is off.' })
+  token: Type.Union([Type.String(), Type.Null()], {
+    description: 'The secret of the link. It is shown only this once; null: it is mailed.'
+  }),
+  url: Type.Union([Type.String(), Type.Null()], {
+    description: 'The page of the console that takes it; null: it is mailed, or the console is off.'
+  })
 }
 
 /** An invitation with its link, as only who has made it sees it. */

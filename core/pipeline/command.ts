@@ -19,6 +19,8 @@ export type DispatchCommand = {
   version?: Version
   traceparent?: string
   idempotencyKey?: string
+  /** The id that the dispatch gets, where the service itself asks for it; any new one unless given. */
+  dispatchId?: string
   file?: ReceivedFile
 }
 

@@ -1,6 +1,7 @@
 import type { Renderer, TemplateWorkers } from '@dispatch/documents'
 import type { Accounts } from '../access/account.ts'
 import type { Keyring } from '../access/keyring.ts'
+import type { MailedSecrets } from '../access/mailed-secrets.ts'
 import type { CallbackType } from '../contract/callbacks.ts'
 import type { Breakers } from '../host/call/breaker.ts'
 import type { Log } from '../host/call/log.ts'
@@ -44,6 +45,7 @@ export type PipelineDependencies = {
   renderer: Renderer
   templateWorkers: TemplateWorkers
   documentUrl: DocumentUrl
+  mailedSecrets: MailedSecrets
   leases: Leases
   outcomes: OutcomeSpool
   jobs: PipelineJobs

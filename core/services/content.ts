@@ -17,11 +17,15 @@ export type InlinePicture = DocumentHandle & { contentId: string }
 
 export type ContentKind = keyof Content
 
-/** What a service needs besides its fields. `data`: the template's data (empty without one). `link`: the link to the chain's document. */
+/**
+ * What a service needs besides its fields. `data`: the template's data (empty without one). `link`: the link to the chain's document.
+ * `secret`: what stands in the content and nowhere else; what the provider logs and answers hides it.
+ */
 export type StepContent<Kind extends ContentKind = ContentKind> = {
   data: JsonObject
   metadata: Readonly<Record<string, string>>
   link?: string
+  secret?: string
 } & Content[Kind]
 
 /** Where a signer (1 is the first) signs: in points from the top left of the page (1 is the first). */

@@ -21,9 +21,11 @@ import { endpointPages } from './pages/endpoint.ts'
 import { endpointsPages } from './pages/endpoints.ts'
 import { errorPage, type Failure } from './pages/errors.ts'
 import { followPages } from './pages/follow.ts'
+import { forgottenPages } from './pages/forgotten.ts'
 import { holdsPage } from './pages/holds.ts'
 import { homePage } from './pages/home.ts'
 import { invitationsPages } from './pages/invitations.ts'
+import { linkMailPages } from './pages/link-mail.ts'
 import { linkPages } from './pages/link.ts'
 import { marketplacePage } from './pages/marketplace.ts'
 import { operationPage } from './pages/operation.ts'
@@ -92,6 +94,7 @@ export const consolePlugin: FastifyPluginAsync<SessionOptions> = async (app, { s
   await app.register(signOnRoutes, { sessions, signingOn })
   await app.register(actRoutes, { sessions })
   await app.register(linkPages)
+  await app.register(forgottenPages)
   await app.register(signInCodeRoutes, { sessions })
   await app.register(signInPasskeyRoutes, { sessions })
   app.get('/*', (request, reply) => show({ status: 404, requestId: request.id }, request, reply))
@@ -120,6 +123,7 @@ export const consolePlugin: FastifyPluginAsync<SessionOptions> = async (app, { s
   await app.register(requestsPage)
   await app.register(companiesPages)
   await app.register(companySetupPages)
+  await app.register(linkMailPages)
   await app.register(operationPage)
   await app.register(holdsPage)
   await app.register(companyPages)

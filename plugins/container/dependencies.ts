@@ -1,10 +1,11 @@
 import type { Accounts, Adapters, Addresses, ApiKeys, Assets, Authentication, Breakers, BruteForceGuard, CallbackEndpoints, Callbacks,
   CallbackSigning, CatalogPlace, Catalogs, Changes, CompanyAccounts, CompanySettings, Configurations, ConfigurationService, Connecting,
   CredentialCheck, Credentials, Database, DocumentLinks, DocumentSpool, DocumentUrl, Downloads, EndpointCallbacks, EndpointSigning,
-  EventSpool, FetchJson, FileStore, Freshness, Host, Impersonation, Inbox, KeyAdministration, Keyring, Leases, LeaseTimes, Links, Log,
-  Marketplace, Network, OpenId, Outbox, OutcomeSpool, PassedTrials, Passkeys, Pipeline, PipelineDependencies, PipelineJobs,
-  ProviderAdministration, ProviderSync, Queue, Receive, ReleaseQueue, RequestLog, SandboxState, SecondFactors, Sessions, SigningKeys,
-  SigningOn, SingleSignOn, State, TemplateEditor, Templates, Tokens, Users, WebhookReceiver, WebhookVerifier } from '@dispatch/core'
+  EventSpool, FetchJson, FileStore, Freshness, Host, Impersonation, Inbox, KeyAdministration, Keyring, Leases, LeaseTimes, LinkMail, Links,
+  Log, MailedSecrets, Marketplace, Network, OpenId, Outbox, OutcomeSpool, PassedTrials, Passkeys, Pipeline, PipelineDependencies,
+  PipelineJobs, ProviderAdministration, ProviderSync, Queue, Receive, ReleaseQueue, RequestLog, SandboxState, SecondFactors, Sessions,
+  SigningKeys, SigningOn, SingleSignOn, State, TemplateEditor, Templates, Tokens, Users, WebhookReceiver,
+  WebhookVerifier } from '@dispatch/core'
 import type { Renderer, TemplateWorkers } from '@dispatch/documents'
 import type { Config } from '../config/config.ts'
 import type { AdmissionLimits } from '../hooks/admission-control.ts'
@@ -43,6 +44,8 @@ export type AppDependencies = {
   singleSignOn: SingleSignOn
   signingOn: SigningOn
   links: Links
+  linkMail: LinkMail
+  mailedSecrets: MailedSecrets
   secondFactors: SecondFactors
   passkeys: Passkeys
   /** Undefined where authentication has no rate limit. */

@@ -61,6 +61,7 @@ export const dispatches: Factories = {
     renderer: get('renderer'),
     templateWorkers: get('templateWorkers'),
     documentUrl: get('documentUrl'),
+    mailedSecrets: get('mailedSecrets'),
     keyring: get('keyring'),
     log: get('log'),
     leases: get('leases'),

@@ -1,7 +1,7 @@
 import { type BruteForceGuard, createAccounts, createApiKeys, createAuthentication, createBruteForceGuard, createCompanyAccounts,
-  createCompanySettings, createCredentials, createImpersonation, createKeyAdministration, createKnownClients, createLinks, createOpenId,
-  createPasskeys, createRateLimiter, createSecondFactors, createSessions, createSigningOn, createSingleSignOn, createTokens, createUsers,
-  relyingPartyOf } from '@dispatch/core'
+  createCompanySettings, createCredentials, createImpersonation, createKeyAdministration, createKnownClients, createLinkMail, createLinks,
+  createMailedSecrets, createOpenId, createPasskeys, createRateLimiter, createSecondFactors, createSessions, createSigningOn,
+  createSingleSignOn, createTokens, createUsers, relyingPartyOf } from '@dispatch/core'
 import type { RateLimiters } from '../hooks/rate-limits.ts'
 import type { App, Factories } from './dependencies.ts'
 
@@ -51,6 +51,24 @@ export const people: Factories = {
       database: get('database'),
       accounts: get('accounts'),
       page: get('config').showsConsole ? `${get('config').publicUrl}/console/link` : undefined,
+      linkMail: get('linkMail'),
+      singleSignOn: get('singleSignOn'),
+      limiter: createRateLimiter(get('database'), { name: 'forgotten', quota: 3, window: 60 * minute }),
+      log: get('log'),
+      now: get('now'),
+      newId: get('newId')
+    }),
+  mailedSecrets: (get) => createMailedSecrets(get('linkKey')),
+  linkMail: (get) =>
+    createLinkMail({
+      database: get('database'),
+      accounts: get('accounts'),
+      secrets: get('mailedSecrets'),
+      validate: (command) => get('pipeline').validate(command),
+      dispatch: (command) => get('pipeline').dispatch(command),
+      limiter: createRateLimiter(get('database'), { name: 'link-mail', quota: 200, window: 24 * 60 * minute }),
+      publicUrl: get('config').publicUrl,
+      showsConsole: get('config').showsConsole,
       now: get('now'),
       newId: get('newId')
     }),

@@ -1,10 +1,15 @@
-import { InvitationBody, InvitationView, InvitationWithLink, LinkBody, type Links, LinkUseBody, LinkView, Nothing, page,
-  PasswordLinkView } from '@dispatch/core'
+import { ForgottenBody, ForgottenView, InvitationBody, InvitationView, InvitationWithLink, LinkBody, LinkQuery, type Links, LinkUseBody,
+  LinkView, Nothing, page, PasswordLinkView } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import type { Static } from 'typebox'
 import { auditAuthorOf } from './audit-author.ts'
 import { integerIn, resourceNotFound, uuidIn } from './path-parameters.ts'
 
 type Named = { Params: { id: string } }
+type LinkQuery = Static<typeof LinkQuery>
+
+/** What can keep a mail from being dispatched. */
+const mailing = ['rate_limited', 'expectation_failed', 'validation_failed', 'configuration_missing', 'insufficient_credits'] as const
 
 /** Invitations, links for another password, and what the holder of such a link does. What holds a secret must not be cached. */
 export const linksRoutes: FastifyPluginCallbackTypebox<{ links: Links }> = (app, { links }, done) => {
@@ -21,31 +26,33 @@ export const linksRoutes: FastifyPluginCallbackTypebox<{ links: Links }> = (app,
   }, async ({ actor }) => ({ data: await links.list(actor), nextCursor: null }))
 
   app.post('/api/v1/company/invitations', {
-    config: { ...ofAdmins, errors: ['conflict'] },
+    config: { ...ofAdmins, errors: ['conflict', ...mailing] },
     schema: {
       operationId: 'createInvitation',
       tags: ['Users'],
-      summary: 'Invites a person, and shows the link once (admins).',
+      summary: 'Invites a person, and shows the link once or mails it (admins).',
       description: 'Who has the link chooses a password and is a user. It is good for seven days and for one use.',
+      querystring: LinkQuery,
       body: InvitationBody,
       response: { 201: InvitationWithLink }
     }
   }, async (request, reply) => {
-    const invitation = await links.invite({ actor: request.actor, author: auditAuthorOf(request) }, request.body)
+    const invitation = await links.invite({ actor: request.actor, author: auditAuthorOf(request) }, request.body, request.query)
     return reply.code(201).header('cache-control', 'no-store').send(invitation)
   })
 
-  app.post<Named>('/api/v1/company/invitations/:id/renew', {
-    config: { ...ofAdmins, errors: ['not_found'] },
+  app.post<Named & { Querystring: LinkQuery }>('/api/v1/company/invitations/:id/renew', {
+    config: { ...ofAdmins, errors: ['not_found', 'conflict', ...mailing] },
     schema: {
       operationId: 'renewInvitation',
       tags: ['Users'],
-      summary: 'Gives an invitation another link, and shows it once; the one before is dead (admins).',
+      summary: 'Gives an invitation another link, and shows it once or mails it; the one before is dead (admins).',
+      querystring: LinkQuery,
       response: { 200: InvitationWithLink }
     }
   }, async (request, reply) => {
-    const { actor, params: { id } } = request
-    const invitation = await links.renew({ actor, author: auditAuthorOf(request) }, uuidIn(id, 'invitation'))
+    const { actor, params: { id }, query } = request
+    const invitation = await links.renew({ actor, author: auditAuthorOf(request) }, uuidIn(id, 'invitation'), query)
     if (invitation === undefined) throw resourceNotFound('invitation', id)
     return reply.header('cache-control', 'no-store').send(invitation)
   })
@@ -64,21 +71,48 @@ export const linksRoutes: FastifyPluginCallbackTypebox<{ links: Links }> = (app,
     return reply.code(204).send(null)
   })
 
-  app.post<Named>('/api/v1/users/:id/password-link', {
-    config: { ...ofAdmins, errors: ['not_found', 'conflict'] },
+  app.post<Named & { Querystring: LinkQuery }>('/api/v1/users/:id/password-link', {
+    config: { ...ofAdmins, errors: ['not_found', 'conflict', ...mailing] },
     schema: {
       operationId: 'createPasswordLink',
       tags: ['Users'],
-      summary: 'Makes a link with which a user of the company chooses another password, and shows it once (admins).',
+      summary: 'Makes a link with which a user of the company chooses another password, and shows it once or mails it (admins).',
+      querystring: LinkQuery,
       description: 'It is good for 24 hours and for one use, which ends all sessions of the user. An earlier link of the user is dead.',
       response: { 201: PasswordLinkView }
     }
   }, async (request, reply) => {
-    const { actor, params: { id } } = request
+    const { actor, params: { id }, query } = request
     const userId = integerIn(id)
-    const link = userId === undefined ? undefined : await links.resetPassword({ actor, author: auditAuthorOf(request) }, userId)
+    const link = userId === undefined ? undefined : await links.resetPassword({ actor, author: auditAuthorOf(request) }, userId, query)
     if (link === undefined) throw resourceNotFound('user', id)
     return reply.code(201).header('cache-control', 'no-store').send(link)
+  })
+
+  app.get('/auth/password-links', {
+    config: { public: true, errors: [] },
+    schema: {
+      operationId: 'readPasswordLinks',
+      tags: ['Authentication'],
+      summary: 'Tells whether a link can be mailed to who has forgotten the password',
+      response: { 200: ForgottenView }
+    }
+  }, async () => ({ offered: await links.offersForgotten() }))
+
+  app.post('/auth/password-links', {
+    config: { public: true, limit: 'auth', errors: ['conflict', 'rate_limited'] },
+    schema: {
+      operationId: 'requestPasswordLink',
+      tags: ['Authentication'],
+      summary: 'Ask for a link to another password by e-mail',
+      description: 'The answer is the same whether there is a user with the address or not. The link is good for an hour and one use; a ' +
+        'user gets three an hour, an operator none. Who signs in by their company is told so instead.',
+      body: ForgottenBody,
+      response: { 202: Nothing }
+    }
+  }, async ({ body, ip, id }, reply) => {
+    await links.forgotten(body, { address: ip, requestId: id })
+    return reply.code(202).send(null)
   })
 
   app.post('/auth/links/read', {

@@ -65,6 +65,11 @@ const { body: key } = await send('POST', '/api/v1/keys', { body: { name: 'Shop',
 
 const setSignOn = (by: Login): Promise<Answer> =>
   send('PUT', '/api/v1/company/single-sign-on', { body: { issuer, clientId: 'x', clientSecret: canary } }, by)
+async function setLinkMail (by: Login): Promise<Answer> {
+  const settings = { allowedSenders: ['@acme.test'] }
+  await send('PUT', '/api/v1/company/providers/simulator', { body: { settings } }, admin)
+  return send('PUT', '/api/v1/link-mail', { body: { providerName: 'simulator', from: 'hello@acme.test' } }, by)
+}
 const guest = user()
 const invite = (by: Login, email = `${randomUUID()}@audited.example.com`): Promise<Answer> =>
   send('POST', '/api/v1/company/invitations', { body: { email, role: 'member', services: [] } }, by)
@@ -325,6 +330,15 @@ const changes: Record<string, Change> = {
     send: async (by) => send('POST', `/api/v1/users/${await idOf(company.member)}/password-link`, {}, by),
     action: 'password-link.created'
   },
+  'PUT /api/v1/link-mail': { by: company.operator, send: (by) => setLinkMail(by), action: 'link-mail.changed' },
+  'DELETE /api/v1/link-mail': {
+    by: company.operator,
+    async send (by) {
+      await setLinkMail(by)
+      return send('DELETE', '/api/v1/link-mail', {}, by)
+    },
+    action: 'link-mail.removed'
+  },
   'POST /auth/links/use': {
     by: guest,
     async send ({ email, password }) {
@@ -411,6 +425,7 @@ const exceptions: Record<string, string> = {
   'POST /api/v1/templates/preview': 'Shows a document, and stores nothing.',
   'POST /api/v1/templates/{id}/preview': 'Shows a document, and stores nothing.',
   'POST /api/v1/marketplace/refresh': 'Reads what others publish; what they revoke has its own entries.',
+  'POST /auth/password-links': 'Whoever asks is nobody yet; a link that is mailed has an entry of its own (link-mail.test.ts).',
   'POST /auth/links/read': 'Tells what a link is for, and leaves nothing.',
   'POST /api/v1/my/second-factor': 'Makes a secret that counts for nothing before a code confirms it.',
   'POST /api/v1/my/passkeys/options': 'Makes a challenge that nobody else can answer.',
@@ -442,8 +457,8 @@ const lastEntry = async (): Promise<string> =>
 /** What changes no row of the database: there is nothing that the entry could be without. */
 const rowless = ['user.impersonated', 'providers.reloaded', 'configuration.checked', 'callback-endpoint.tested']
 /** What leaves no other row than its entry, because it takes one away. */
-const removing = ['single-sign-on.removed', 'invitation.withdrawn', 'asset.deleted', 'session.ended', 'adapter.removed',
-  'connection.removed']
+const removing = ['single-sign-on.removed', 'link-mail.removed', 'invitation.withdrawn', 'asset.deleted', 'session.ended',
+  'adapter.removed', 'connection.removed']
 
 /** The tables with rows that a transaction has written, but for the audit log. */
 async function writtenBy (transaction: string): Promise<string[]> {

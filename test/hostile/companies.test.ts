@@ -571,6 +571,13 @@ const matrix: Record<string, Row> = {
     ok: [201],
     foreign: 'not_found'
   },
+  'GET /api/v1/link-mail': { roles: ['operator', 'admin'], request: at('/api/v1/link-mail') },
+  'PUT /api/v1/link-mail': {
+    roles: ['operator'],
+    request: at('/api/v1/link-mail', { providerName: 'smtp', from: 'x@acme.test' }),
+    ok: [422]
+  },
+  'DELETE /api/v1/link-mail': { roles: ['operator'], request: at('/api/v1/link-mail'), ok: [404] },
   'GET /api/v1/company/single-sign-on': { roles: ['operator', 'admin'], request: at('/api/v1/company/single-sign-on') },
   'PUT /api/v1/company/single-sign-on': {
     roles: ['operator', 'admin'],
@@ -595,9 +602,9 @@ const matrix: Record<string, Row> = {
  * Every other route: nothing in them is a company's, or a signature stands in for the credentials. The console has its sessions: see
  * test/plugins/console.test.ts.
  */
-const open = ['POST /auth', 'POST /auth/links/read', 'POST /auth/links/use', 'GET /auth/refresh', 'GET /d/:token', 'GET /openapi.json',
-  'GET /livez', 'GET /readyz', 'GET /.well-known/security.txt', 'GET /api/connect/:code/callback',
-  'POST /api/webhooks/:service/providers/:provider/endpoint.json']
+const open = ['POST /auth', 'POST /auth/links/read', 'POST /auth/links/use', 'GET /auth/password-links', 'POST /auth/password-links',
+  'GET /auth/refresh', 'GET /d/:token', 'GET /openapi.json', 'GET /livez', 'GET /readyz', 'GET /.well-known/security.txt',
+  'GET /api/connect/:code/callback', 'POST /api/webhooks/:service/providers/:provider/endpoint.json']
 
 function fromTemplate (id: number): Record<string, unknown> {
   const request = invoiceRequest() as { template: object }

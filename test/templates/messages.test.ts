@@ -10,6 +10,7 @@ import { shipped, without } from './shipped.ts'
 const least: Record<string, Record<string, unknown>> = {
   'email-invoice': { number: '1', date: '2026-03-14', seller: { name: 'Northwind' }, customer: { name: 'Ada' }, total: 3 },
   'email-reminder': { number: '1', dueDate: '2026-03-14', seller: { name: 'Northwind' }, customer: { name: 'Ada' }, amountDue: 3 },
+  'email-account': { purpose: 'password', company: 'Northwind', email: 'ada@example.com', url: 'https://dispatch.example.com/' },
   'email-signature': { document: { title: 'Contract' }, sender: { name: 'Northwind' }, signer: { name: 'Ada' } },
   'sms-notice': { sender: 'Northwind', message: 'closed today.' },
   'sms-reminder': { sender: 'Northwind', number: '1', amount: 3, dueDate: '2026-03-14' },

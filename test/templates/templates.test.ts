@@ -36,6 +36,7 @@ void t.test('the shared templates are these, by number', (t) => {
     [10, 'email-invoice', 'email', undefined, undefined],
     [11, 'email-reminder', 'email', undefined, undefined],
     [12, 'email-signature', 'email', undefined, undefined],
+    [13, 'email-account', 'email', undefined, undefined],
     [20, 'sms-notice', 'sms', undefined, undefined],
     [21, 'sms-reminder', 'sms', undefined, undefined],
     [22, 'sms-signature', 'sms', undefined, undefined],

@@ -17,10 +17,10 @@ import { createRedactor, redactLog, type Redactor } from './redact.ts'
 import { type CallProgress, createProgress } from './request-outcome.ts'
 import { runAs } from './stray-errors.ts'
 
-/** What the caller provides. The provider gets copies, and a log that hides the secrets of `settings`. */
+/** What the caller provides. The provider gets copies, and a log that hides the secrets of `settings`, and those of the request. */
 export type CallContext =
   & Omit<Context<JsonObject, JsonObject>, 'http' | 'smtp' | 'files' | 'checkpoint' | 'checkpointed' | 'onRefusal' | 'wait'>
-  & { resources: CallResources }
+  & { resources: CallResources, secrets?: readonly string[] }
 
 /** `limit` is in milliseconds. The shorter one of `limit` and the provider's own time limit applies. `signal` aborts the call. */
 export type CallLimits = { limit?: number, signal?: AbortSignal }
@@ -96,7 +96,10 @@ export async function invokeFunction (
     return failedCall('provider_error', `${misplaced.message} Nothing was sent.`, { code: misplaced.code, ours: true })
   }
 
-  const redact = createRedactor(Object.values(splitSecrets(manifest.settings, context.settings).secrets))
+  const redact = createRedactor([
+    ...Object.values(splitSecrets(manifest.settings, context.settings).secrets),
+    ...context.secrets ?? []
+  ])
   const log = redactLog(context.log, redact)
   const progress = createProgress({ passed })
   const time = Math.min(limit, timeLimit * 1000)

@@ -35,7 +35,8 @@ export async function prepareCall (
 ): Promise<() => Promise<Outcome>> {
   const { service, fields, by: { provider } } = step
   if (!needsProvider(service)) throw new TypeError(`The service "${service}" has no provider.`)
-  const context = await contextOf(dependencies, run, step)
+  const { secret } = made
+  const context = { ...await contextOf(dependencies, run, step), ...(secret === undefined ? {} : { secrets: [secret] }) }
   const request = services[service].request(fields, made)
   const gate = dependencies.breakers.admit(run.companyId, provider.code)
   if (!gate.pass) {

@@ -1,14 +1,16 @@
 import type { JsonObject } from '@dispatch/common'
 import { type FileFormat, fileFormats, type Format, type PaperSize, type Rendered } from '@dispatch/documents'
 import { hash } from 'node:crypto'
+import { secretMark } from '../../access/mailed-secrets.ts'
 import { refusal } from '../../contract/errors.ts'
 import { type Observations, observe, secondsSince } from '../../contract/observations.ts'
 import { capabilitiesOf } from '../../host/manifest/capabilities.ts'
 import type { Content, ContentKind, InlinePicture, StepContent } from '../../services/content.ts'
-import { attaches } from '../../services/email.ts'
+import { attaches, type EmailFields } from '../../services/email.ts'
 import { cleanFilename } from '../../services/filename.ts'
 import { formatOf, services } from '../../services/index.ts'
 import { isLinked } from '../../services/link.ts'
+import { recipientsOf } from '../../services/recipients.ts'
 import type { NewDocument } from '../../store/dispatch/documents.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import type { Step } from '../step.ts'
@@ -28,7 +30,7 @@ export type ChainDocument = { document: StoredDocument, signatures: Content['doc
 /** Gets the document that a step takes over, when it is needed. */
 export type HandOn = () => Promise<ChainDocument | undefined>
 
-type ContentDependencies = Pick<PipelineDependencies, 'renderer' | 'files' | 'documentUrl' | 'newId' | 'now'>
+type ContentDependencies = Pick<PipelineDependencies, 'renderer' | 'files' | 'documentUrl' | 'mailedSecrets' | 'newId' | 'now'>
 
 /**
  * Renders the template of a step, or takes what was rendered before. Throws a RenderError when the data do not fit the template, and
@@ -41,7 +43,8 @@ export async function prepareContent (dependencies: ContentDependencies, run: Ru
     data: step.template?.data ?? {},
     metadata: run.metadata,
     ...await linkFor(dependencies, step, hand),
-    ...content.content
+    ...content.content,
+    ...withSecret(dependencies, run, step, content.content as Partial<Content['message']>)
   }
   const problems = service.checkContent?.(step.fields, made, capabilitiesOf(step.by?.provider, step.service)) ?? []
   if (problems.length > 0) throw refusal('validation_failed', problems)
@@ -53,6 +56,21 @@ export async function prepareContent (dependencies: ContentDependencies, run: Ru
 async function linkFor ({ documentUrl }: ContentDependencies, { fields }: Step, hand: HandOn): Promise<{ link?: string }> {
   const chain = isLinked(fields) ? await hand() : undefined
   return chain === undefined ? {} : { link: documentUrl(chain.document) }
+}
+
+/**
+ * The secret of a one-time link, in the mail that the service itself sends. What is stored of the mail has a mark in its place. In anybody
+ * else's mail the mark becomes a secret that opens nothing.
+ */
+function withSecret (
+  { mailedSecrets }: ContentDependencies,
+  { dispatchId }: Run,
+  { fields }: Step,
+  { html, text }: Partial<Content['message']>
+): { secret?: string, html?: string, text?: string } {
+  if (html?.includes(secretMark) !== true) return {}
+  const secret = mailedSecrets({ dispatchId, ...recipientsOf(fields as EmailFields) })
+  return { secret, html: html.replaceAll(secretMark, secret), ...(text === undefined ? {} : { text: text.replaceAll(secretMark, secret) }) }
 }
 
 /** Only a PDF has pages and places for signatures. */

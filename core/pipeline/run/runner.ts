@@ -74,7 +74,7 @@ async function beginQueued (
   plan: DispatchPlan,
   { begun, ...idempotency }: Opening
 ): Promise<RunResult> {
-  const record = plannedDispatch(plan, command, { dispatchId: dependencies.newId(), ...idempotency })
+  const record = plannedDispatch(plan, command, { dispatchId: command.dispatchId ?? dependencies.newId(), ...idempotency })
   const opened = openDispatch(dependencies.database, record, { jobs: [dependencies.jobs.dispatch(record)] })
   const createdAt = await untilRecorded(record, withTimeLimit(intakeLimit, opened, () => recordingUnknown(record)), begun)
   const { dispatchId, test, metadata } = record
@@ -88,7 +88,7 @@ async function beginNow (
   plan: DispatchPlan,
   { begun, ...idempotency }: Opening
 ): Promise<RunResult> {
-  const planned = plannedDispatch(plan, command, { dispatchId: dependencies.newId(), ...idempotency })
+  const planned = plannedDispatch(plan, command, { dispatchId: command.dispatchId ?? dependencies.newId(), ...idempotency })
   const attempt = immediateAttempt(planned.steps)
   const record = { ...planned, ...(attempt === undefined ? {} : { attempt }) }
   return dependencies.leases.withLease(async (lease, hold) => {

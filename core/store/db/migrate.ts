@@ -34,6 +34,7 @@ import * as endpoints from '../migrations/042-endpoints.ts'
 import * as requests from '../migrations/043-requests.ts'
 import * as traces from '../migrations/044-traces.ts'
 import * as forgetting from '../migrations/046-forgetting.ts'
+import * as linkMail from '../migrations/047-link-mail.ts'
 import { createDatabaseFunctions } from './database-functions.ts'
 import type { Database } from './database.ts'
 import { canWorkOn, noteRelease, readSchemaState, release, type SchemaState } from './releases.ts'
@@ -76,7 +77,8 @@ const migrations = {
   '042-endpoints': endpoints,
   '043-requests': requests,
   '044-traces': traces,
-  '046-forgetting': forgetting
+  '046-forgetting': forgetting,
+  '047-link-mail': linkMail
 }
 
 /** PostgreSQL 15, the oldest version with `nulls not distinct`, which the schema uses. */

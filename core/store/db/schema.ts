@@ -417,7 +417,9 @@ export type Tables = {
     made_by: number
     made_at: Date
     expires_at: Date
+    dispatch_id: string | null
   }
+  link_mail: { company_id: number, user_id: number, provider: string, sender: string, set_at: Date }
   authenticators: {
     user_id: number
     company_id: number

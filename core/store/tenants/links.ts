@@ -9,7 +9,7 @@ import { setPassword, unlessTaken, type UserRef, userRow } from './users.ts'
 type Row = Selectable<Tables['one_time_links']>
 
 /** An invitation in a list. */
-export type InvitationRow = Pick<Row, 'link_id' | 'made_by' | 'made_at' | 'expires_at'> & {
+export type InvitationRow = Pick<Row, 'link_id' | 'made_by' | 'made_at' | 'expires_at' | 'dispatch_id'> & {
   email: string
   role: Role
   services: string[]
@@ -25,10 +25,10 @@ export type LinkRow =
     | { purpose: 'password', user_id: number, password_version: number }
   )
 
-/** A link before it is stored. `lifetime` is in seconds. */
-export type NewLink = { linkId: string, digest: Buffer, madeBy: number, lifetime: number }
+/** A link before it is stored. `lifetime` is in seconds; `dispatchId`: what mails it. */
+export type NewLink = { linkId: string, digest: Buffer, madeBy: number, lifetime: number, dispatchId?: string }
 
-const listed = ['link_id', 'email', 'role', 'services', 'made_by', 'made_at', 'expires_at'] as const
+const listed = ['link_id', 'email', 'role', 'services', 'made_by', 'made_at', 'expires_at', 'dispatch_id'] as const
 
 const invitations = (database: Database, queries: CompanyQueries, companyId: number) =>
   queries.selectFrom('one_time_links').select([...listed, sql<boolean>`expires_at <= ${database.now}`.as('expired')])
@@ -65,7 +65,7 @@ export async function insertInvitation (
     if (open.length >= most) return 'full'
     const row = { email, role, services: [...services] }
     await queries.insertInto('one_time_links').values({ ...rowOf(database, companyId, link), purpose: 'invitation', ...row }).execute()
-    await note(queries, companyId, 'invitation.created', link.linkId, row, signature)
+    await note(queries, companyId, 'invitation.created', link.linkId, { ...row, ...mailed(link) }, signature)
     return await invitations(database, queries, companyId).where('link_id', '=', link.linkId).executeTakeFirstOrThrow()
   })
 }
@@ -74,7 +74,7 @@ export async function insertInvitation (
 export async function renewInvitation (
   database: Database,
   companyId: number,
-  { linkId, digest, madeBy, lifetime }: NewLink,
+  { linkId, digest, madeBy, lifetime, dispatchId }: NewLink,
   /** Throws to refuse it. */
   check: (row: InvitationRow) => void,
   signature: AuditStamp
@@ -87,9 +87,10 @@ export async function renewInvitation (
       digest,
       made_by: madeBy,
       made_at: database.now,
-      expires_at: addSeconds(database.now, lifetime)
+      expires_at: addSeconds(database.now, lifetime),
+      dispatch_id: dispatchId ?? null
     }).where('company_id', '=', companyId).where('link_id', '=', linkId).execute()
-    await note(queries, companyId, 'invitation.renewed', linkId, { email: found.email }, signature)
+    await note(queries, companyId, 'invitation.renewed', linkId, { email: found.email, ...mailed({ dispatchId }) }, signature)
     return await invitations(database, queries, companyId).where('link_id', '=', linkId).executeTakeFirstOrThrow()
   })
 }
@@ -126,9 +127,16 @@ export async function insertPasswordLink (
     const { expires_at: expiresAt } = await queries.insertInto('one_time_links').values({ ...rowOf(database, companyId, link), ...row })
       .returning('expires_at').executeTakeFirstOrThrow()
     const object = { kind: 'user', id: String(userId) }
-    await noteAudit(queries, { companyId, action: 'password-link.created', object, ...signature })
+    await noteAudit(queries, { companyId, action: 'password-link.created', object, facts: mailed(link), ...signature })
     return expiresAt
   })
+}
+
+/** Notes that a user has forgotten a password that they do not need. */
+export async function noteForgotten (database: Database, { companyId, userId }: UserRef, signature: AuditStamp): Promise<void> {
+  await database.company(companyId,
+    (queries) =>
+      noteAudit(queries, { companyId, action: 'password-link.refused', object: { kind: 'user', id: String(userId) }, ...signature }))
 }
 
 /** The link with this digest that has not expired, read as the owner, because its company is not known yet. */
@@ -185,14 +193,19 @@ async function take (
   return numDeletedRows > 0n
 }
 
-function rowOf (database: Database, companyId: number, { linkId, digest, madeBy, lifetime }: NewLink) {
+/** What the audit log says of a link that is mailed. */
+const mailed = ({ dispatchId }: { dispatchId?: string | undefined }): { dispatchId?: string } =>
+  dispatchId === undefined ? {} : { dispatchId }
+
+function rowOf (database: Database, companyId: number, { linkId, digest, madeBy, lifetime, dispatchId }: NewLink) {
   return {
     link_id: linkId,
     company_id: companyId,
     digest,
     made_by: madeBy,
     made_at: database.now,
-    expires_at: addSeconds(database.now, lifetime)
+    expires_at: addSeconds(database.now, lifetime),
+    dispatch_id: dispatchId ?? null
   }
 }
 
@@ -201,7 +214,7 @@ function note (
   companyId: number,
   action: string,
   linkId: string,
-  facts: { email: string | null, role?: Role, services?: string[] },
+  facts: { email: string | null, role?: Role, services?: string[], dispatchId?: string },
   signature: AuditStamp
 ): Promise<void> {
   return noteAudit(queries, { companyId, action, object: { kind: 'invitation', id: linkId }, facts, ...signature })

@@ -82,7 +82,8 @@ async function list (visit: Visit, cursor: string, typed?: Typed): Promise<Html>
     nextCursor === null
       ? html``
       : html`<hr><p><a href="${withQuery('/console/companies', { cursor: nextCursor })}" rel="next">${words.more}</a></p>`
-  }</section>${newSection(words, typed)}`
+  }</section>${newSection(words, typed)}<section aria-labelledby="link-mail"><h2 id="link-mail">${words.linkMail}</h2>
+<p>${words.linkMailAbout}</p><p><a href="/console/link-mail">${words.settings}</a></p></section>`
   return page({ ...visit, path: '/console/companies' }, { title: words.companies, section: 'companies', main })
 }
 

@@ -6,6 +6,7 @@ import { ApiRefused, type InvitationView, type InvitationWithLink } from '../ses
 import { type Visit, visitOf } from '../session/visit.ts'
 import { errorOf, said, type Typed, wrongOf } from './company.ts'
 import { notice, page, table, time } from './layout.ts'
+import { deliveryField, deliveryIn, mailsLinks } from './link-delivery.ts'
 import { linkPage } from './made-link.ts'
 import { roleAndServices, userIn } from './user.ts'
 
@@ -24,7 +25,7 @@ export const invitationsPages: FastifyPluginCallback = (app, _options, done) => 
 
   app.post<{ Body: URLSearchParams }>('/company/invitations', async (request, reply) => {
     const [visit, { body }] = [visitOf(request), request]
-    const made = await visit.api.send<InvitationWithLink>('POST', '/api/v1/company/invitations', userIn(body))
+    const made = await visit.api.send<InvitationWithLink>('POST', `/api/v1/company/invitations${deliveryIn(body)}`, userIn(body))
     if (made.ok) return reply.page(linkPage(visit, made.body, invited(visit.words, made.body)))
     return reply.code(made.status).page(await view(visit, { typed: { body, error: errorOf(made) } }))
   })
@@ -36,7 +37,8 @@ export const invitationsPages: FastifyPluginCallback = (app, _options, done) => 
     if (known !== undefined && known.createdAt !== body.get('made')) {
       return reply.code(409).page(await view(visit, { told: notice('warn', html`<p>${visit.words.invitationRenewedAlready}</p>`) }))
     }
-    const made = await visit.api.send<InvitationWithLink>('POST', `/api/v1/company/invitations/${encodeURIComponent(id)}/renew`)
+    const made = await visit.api.send<InvitationWithLink>('POST',
+      `/api/v1/company/invitations/${encodeURIComponent(id)}/renew${deliveryIn(body)}`)
     if (made.ok) return reply.page(linkPage(visit, made.body, invited(visit.words, made.body)))
     throw new ApiRefused(made)
   })
@@ -50,7 +52,8 @@ export const invitationsPages: FastifyPluginCallback = (app, _options, done) => 
   done()
 }
 
-const invited = (words: Words, { email }: InvitationView): { title: string, intro: string, back: Html } => ({
+const invited = (words: Words, { email }: InvitationView): { title: string, intro: string, email: string, back: Html } => ({
+  email,
   title: words.invitation,
   intro: fill(words.invitationMade, { email }),
   back: html`<a href="${at}">${words.invitations}</a>`
@@ -61,34 +64,48 @@ const invitations = async ({ api }: Visit): Promise<InvitationView[]> =>
 
 async function view (visit: Visit, { told = html``, typed }: { told?: Html, typed?: Typed }): Promise<Html> {
   const { words, actor: { role } } = visit
-  const open = await invitations(visit)
+  const [open, mails] = await Promise.all([invitations(visit), mailsLinks(visit.api)])
   const main = html`<p><a href="/console/company">${words.users}</a></p>${told}
-<section aria-labelledby="new"><h2 id="new">${words.invitationNew}</h2>${said(words, typed)}<p>${words.invitationIntro}</p>
+<section aria-labelledby="new"><h2 id="new">${words.invitationNew}</h2>${said(words, typed)}<p>${
+    mails ? words.invitationMailIntro : words.invitationIntro
+  }</p>
 <form method="post" action="${at}" novalidate>
 ${textField({ name: 'email', label: words.email, type: 'email', value: typed?.body.get('email') ?? '', wrong: wrongOf(typed, '/email') })}
-${roleAndServices(words, role, typed === undefined ? { role: 'member', services: ['*'] } : userIn(typed.body))}
-<div class="actions"><button>${words.invitationMake}</button></div></form></section>
+${roleAndServices(words, role, typed === undefined ? { role: 'member', services: ['*'] } : userIn(typed.body))}${
+    mails ? deliveryField(words, typed?.body.get('mailIn') ?? undefined) : html``
+  }
+<div class="actions"><button>${mails ? words.invitationInvite : words.invitationMake}</button></div></form></section>
 <section aria-labelledby="open"><h2 id="open">${words.invitationsOpen}</h2>${
-    open.length === 0 ? html`<p>${words.invitationsNone}</p>` : list(words, open)
+    open.length === 0 ? html`<p>${words.invitationsNone}</p>` : list(words, open, mails)
   }</section>`
   return page({ ...visit, path: at }, { title: words.invitations, section: 'company', main })
 }
 
-function list (words: Words, open: readonly InvitationView[]): Html {
+function list (words: Words, open: readonly InvitationView[], mails: boolean): Html {
   const form = ({ id, email, createdAt }: InvitationView, name: 'renew' | 'withdraw'): Html => {
     const [label, full] = name === 'renew'
       ? [words.invitationRenew, words.invitationRenewFull]
       : [words.invitationWithdraw, words.invitationWithdrawFull]
     return html`<form method="post" action="${at}/${id}/${name}"><input type="hidden" name="made" value="${createdAt}">
-<button class="second" aria-label="${fill(full, { email })}">${label}</button></form>`
+<button class="second" aria-label="${fill(full, { email })}">${label}</button>${
+      name === 'renew' && mails
+        ? html` <button class="second" name="mailIn" value="${words.code}" aria-label="${
+          fill(words.linkMailAgainFull, { email })
+        }">${words.linkMailAgain}</button>`
+        : html``
+    }</form>`
   }
   const rows = open.map((invitation) =>
     html`<tr><th scope="row">${invitation.email}</th><td>${wordFor(words, 'role', invitation.role)}</td><td>${
       invitation.services.includes('*') ? words.allServices : invitation.services.join(', ')
     }</td><td>${time(invitation.expiresAt)}${
       invitation.expired ? html` <span class="badge warn">${words.invitationExpired}</span>` : html``
-    }</td><td>${form(invitation, 'renew')}</td><td>${form(invitation, 'withdraw')}</td></tr>\n`
+    }${mailBadge(words, invitation)}</td><td>${form(invitation, 'renew')}</td><td>${form(invitation, 'withdraw')}</td></tr>\n`
   )
   const { email, role, services, linkUntil, invitationRenew, invitationWithdraw } = words
   return table(words.invitationsOpen, [email, role, services, linkUntil, invitationRenew, invitationWithdraw], rows)
+}
+
+function mailBadge (words: Words, { mail }: InvitationView): Html {
+  return mail === null ? html`` : html` <span class="badge${mail === 'failed' ? ' bad' : ''}">${wordFor(words, 'mail', mail)}</span>`
 }

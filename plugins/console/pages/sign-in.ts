@@ -5,10 +5,12 @@ import { document, notice } from './layout.ts'
 import { passkeyForm } from './passkey-form.ts'
 
 /** The form to sign in with; after a refusal it says why, and has the e-mail address filled in. */
-export function signInPage (words: Words, { next, email = '', refused, passkeys }: {
+export function signInPage (words: Words, { next, email = '', refused, forgotten, passkeys }: {
   next: string
   email?: string
   refused?: string
+  /** Whether a link for another password can be mailed. */
+  forgotten: boolean
   /** Undefined: there are none. `wrong`: the one that was used was refused. */
   passkeys?: { wrong: boolean } | undefined
 }): Html {
@@ -21,7 +23,7 @@ ${refused === undefined ? html`` : notice('bad', html`<p id="refused">${why}</p>
 <input id="email" name="email" type="email" autocomplete="username" required value="${email}"${described(refused)}></div>
 <div class="field"><label for="password">${words.password}</label>
 <input id="password" name="password" type="password" autocomplete="current-password" required maxlength="512"${described(refused)}></div>
-<div class="actions"><button>${words.signIn}</button></div>
+<div class="actions"><button>${words.signIn}</button>${forgotten ? html`<a href="/console/forgotten">${words.forgotten}</a>` : html``}</div>
 </form>${
     passkeys === undefined ? html`` : passkeyForm(words, {
       action: '/console/sign-in/passkey',

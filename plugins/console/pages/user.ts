@@ -6,6 +6,7 @@ import { ApiRefused, type PasswordLinkView, type UserView } from '../session/api
 import { type Visit, visitOf } from '../session/visit.ts'
 import { actSection } from './act.ts'
 import { notice, page, sentences, time } from './layout.ts'
+import { deliveryField, deliveryIn, mailsLinks } from './link-delivery.ts'
 import { linkPage } from './made-link.ts'
 
 type Posted = { Params: { id: string }, Body: URLSearchParams }
@@ -47,13 +48,14 @@ export const userPages: FastifyPluginCallback = (app, _options, done) => {
   }
 
   app.post<Posted>('/company/users/:id/password-link', async (request, reply) => {
-    const [visit, { id }] = [visitOf(request), request.params]
+    const [visit, { params: { id }, body }] = [visitOf(request), request]
     const user = await visit.api.read<UserView>(`/api/v1/users/${encodeURIComponent(id)}`)
-    const made = await visit.api.send<PasswordLinkView>('POST', `/api/v1/users/${encodeURIComponent(id)}/password-link`)
+    const made = await visit.api.send<PasswordLinkView>('POST', `/api/v1/users/${encodeURIComponent(id)}/password-link${deliveryIn(body)}`)
     if (made.ok) {
       const { passwordLink, passwordLinkMade } = visit.words
       const back = html`<a href="/console/company/users/${id}">${user.email}</a>`
-      return reply.page(linkPage(visit, made.body, { title: passwordLink, intro: fill(passwordLinkMade, { email: user.email }), back }))
+      const { email } = user
+      return reply.page(linkPage(visit, made.body, { title: passwordLink, intro: fill(passwordLinkMade, { email }), email, back }))
     }
     const said = notice('bad', html`<p>${visit.words.companyUnchanged}</p>${sentences(visit.words, made.error)}`)
     return reply.code(made.status).page(await view(visit, id, said))
@@ -105,7 +107,7 @@ function factorSection (words: Words, at: string): Html {
 
 async function view (visit: Visit, id: string, said: Html): Promise<Html> {
   const { words, api, actor } = visit
-  const user = await api.read<UserView>(`/api/v1/users/${encodeURIComponent(id)}`)
+  const [user, mails] = await Promise.all([api.read<UserView>(`/api/v1/users/${encodeURIComponent(id)}`), mailsLinks(api)])
   const at = `/console/company/users/${String(user.id)}`
   const isSelf = user.id === actor.userId
   const main =
@@ -123,7 +125,9 @@ async function view (visit: Visit, id: string, said: Html): Promise<Html> {
 <div class="actions"><button class="second">${words.passwordSet}</button></div></form></section>
 ${
       isSelf ? html`` : html`<section aria-labelledby="link"><h2 id="link">${words.passwordLink}</h2><p>${words.passwordLinkIntro}</p>
-<form method="post" action="${at}/password-link"><div class="actions"><button class="second">${words.passwordLinkMake}</button></div></form></section>`
+<form method="post" action="${at}/password-link">${
+        mails && user.role !== 'operator' ? deliveryField(words) : html``
+      }<div class="actions"><button class="second">${words.passwordLinkMake}</button></div></form></section>`
     }${user.secondFactor && !isSelf ? factorSection(words, at) : html``}${actSection(visit, user)}
 <section aria-labelledby="disable"><h2 id="disable">${user.disabled ? words.userEnable : words.userDisable}</h2>
 <p>${user.disabled ? words.userEnableIntro : words.userDisableIntro}</p>

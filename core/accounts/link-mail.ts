@@ -1,0 +1,161 @@
+import type { JsonObject } from '@dispatch/common'
+import type { Accounts, Actor } from '../access/account.ts'
+import { personOf } from '../access/authentication.ts'
+import { type MailedSecrets, secretMark } from '../access/mailed-secrets.ts'
+import { DispatchError } from '../contract/errors.ts'
+import type { LinkMailBody, LinkMailView, MailLanguage } from '../contract/link-mail.ts'
+import type { Database } from '../store/db/database.ts'
+import { type LinkMailRow, readLinkMail, storeLinkMail } from '../store/tenants/link-mail.ts'
+import type { RateLimiter } from '../store/tenants/rate-limiter.ts'
+import type { Requester } from './users.ts'
+
+/** What a mail is about. `company`: whose link it is. `inviter`: an e-mail address. `url`: where to sign in without a password. */
+export type MailContent = {
+  to: string
+  language: MailLanguage
+  companyId: number
+  company: string
+  requestId: string
+  expiresAt?: Date
+} & ({ purpose: 'invitation', inviter: string } | { purpose: 'password' } | { purpose: 'provider', url: string })
+
+/** A mail before its link is made: the id of its dispatch, and the secret of the link. */
+export type BegunMail = { dispatchId: string, secret: string, send: (content: MailContent) => Promise<void> }
+
+/**
+ * The mails of the service itself: one-time links, sent as dispatches by the e-mail provider of an operator. The secret of a link is not in
+ * the dispatch: it is put into the mail when that is sent, and for that dispatch and recipient alone.
+ */
+export type LinkMail = {
+  read: (actor: Actor) => Promise<LinkMailView>
+  /** Throws what a dispatch with this provider and sender would be refused with. */
+  change: (by: Requester, body: LinkMailBody) => Promise<LinkMailView>
+  /** False where nobody mails links. */
+  remove: (by: Requester) => Promise<boolean>
+  offered: () => Promise<boolean>
+  /** Throws `conflict` where nobody mails links, and `rate_limited` after too many mails of the company. */
+  begin: (mail: { to: string, companyId: number }) => Promise<BegunMail>
+}
+
+/** What the pipeline is asked for a mail. */
+export type MailCommand = {
+  actor: Actor
+  services: readonly ['email']
+  body: JsonObject
+  requestId: string
+  mode: 'asynchronous'
+  dispatchId?: string
+}
+
+type Options = {
+  database: Database
+  accounts: Accounts
+  secrets: MailedSecrets
+  /** Throws a DispatchError for what would be refused. */
+  validate: (command: MailCommand) => Promise<unknown>
+  dispatch: (command: MailCommand) => Promise<unknown>
+  /** Counts the mails of companies. */
+  limiter: Pick<RateLimiter, 'take'>
+  publicUrl: string
+  showsConsole: boolean
+  now: () => Date
+  newId: () => string
+}
+
+/** The shared template of these mails. */
+const templateId = 13
+
+const subjects = {
+  en: { invitation: 'Your invitation to {company}', password: 'Your new password for {company}', provider: 'Signing in to {company}' },
+  fr: {
+    invitation: 'Votre invitation chez {company}',
+    password: 'Votre nouveau mot de passe pour {company}',
+    provider: 'Votre connexion à {company}'
+  }
+} as const
+
+export function createLinkMail (options: Options): LinkMail {
+  const { database, accounts, secrets, validate, dispatch, limiter, publicUrl, showsConsole, now, newId } = options
+
+  /** Who mails links, and the operator as whom: one who is an operator no more mails nothing. */
+  async function findSender (): Promise<{ row: LinkMailRow, actor: Actor } | undefined> {
+    const row = await readLinkMail(database)
+    const account = row && await accounts.byId(row.user_id)
+    if (row === undefined || account?.disabled !== false || account.role !== 'operator' || !showsConsole) return undefined
+    return { row, actor: personOf(account) }
+  }
+
+  function commandOf (sender: { row: Pick<LinkMailRow, 'provider' | 'sender'>, actor: Actor }, content: MailContent): MailCommand {
+    const { to, language, purpose, company, companyId, requestId, expiresAt } = content
+    const data = {
+      language,
+      purpose,
+      company,
+      email: to,
+      service: new URL(publicUrl).host,
+      url: purpose === 'provider' ? content.url : `${publicUrl}/console/link/${secretMark}`,
+      ...(purpose === 'invitation' ? { inviter: content.inviter } : {}),
+      ...(expiresAt === undefined ? {} : { expiresAt: expiresAt.toISOString() })
+    }
+    const subject = subjects[language][purpose].replace('{company}', () => company)
+    const { row: { provider: providerName, sender: from }, actor } = sender
+    const body = {
+      providerName,
+      from,
+      to,
+      subject,
+      template: { id: templateId, data },
+      metadata: { mail: purpose, company: String(companyId) }
+    }
+    return { actor: { ...actor, services: ['email'] }, services: ['email'], body, requestId, mode: 'asynchronous' }
+  }
+
+  async function view ({ role }: Actor): Promise<LinkMailView> {
+    const row = role === 'operator' ? await readLinkMail(database) : undefined
+    const current = row && {
+      providerName: row.provider,
+      from: row.sender,
+      company: row.company_id,
+      setBy: row.user_id,
+      setAt: row.set_at.toISOString()
+    }
+    return { available: await findSender() !== undefined, current: current ?? null }
+  }
+
+  return {
+    read: view,
+
+    async change ({ actor, author }, { providerName: provider, from: sender }) {
+      const { email: to, companyId } = actor
+      const content = { to, language: 'en', companyId, company: 'Example', requestId: author.requestId, purpose: 'password' } as const
+      await validate(commandOf({ row: { provider, sender }, actor }, content))
+      await storeLinkMail(database, { provider, sender }, { author, at: now() })
+      return await view(actor)
+    },
+
+    remove: ({ author }) => storeLinkMail(database, null, { author, at: now() }),
+    offered: async () => await findSender() !== undefined,
+
+    async begin ({ to, companyId }) {
+      const sender = await findSender()
+      if (sender === undefined) {
+        throw new DispatchError('conflict', 'This service mails no links: leave "mailIn" out, and pass the link on.')
+      }
+      const { exceeded, ...budget } = await limiter.take(String(companyId))
+      if (exceeded) {
+        throw new DispatchError('rate_limited', `A company has ${budget.quota} mails with links a day: pass the link on yourself.`, {
+          budget,
+          retryAfter: budget.reset
+        })
+      }
+      const dispatchId = newId()
+      return {
+        dispatchId,
+        secret: secrets({ dispatchId, to: [to], cc: [], bcc: [] }),
+        send: async (content) => {
+          await dispatch({ ...commandOf(sender, content), dispatchId })
+        }
+      }
+    }
+  }
+}
