@@ -1,9 +1,11 @@
 /**
  * The cost of a dispatch in a database with a million dispatches, compared with one with a thousand: a synchronous invoice without its
- * document, and an SMS from `?async=true` to its end.
+ * document, an SMS from `?async=true` to its end, and the deletion of old dispatches.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
+import { openDatabase } from '../../core/store/db/database.ts'
+import { forgetDispatches } from '../../core/store/dispatch/forgetting.ts'
 import { type Child, startChild } from './support/child.ts'
 import { withBenchDatabase } from './support/database.ts'
 import { effort } from './support/effort.ts'
@@ -15,14 +17,14 @@ import type { RunningService } from './support/service.ts'
 import { smsRequest } from './support/sms.ts'
 import { printTable } from './support/table.ts'
 
-const { rounds, queued, few, many } = effort(
-  { rounds: 7, queued: 1_000, few: 1_000, many: 1_000_000 },
-  { rounds: 1, queued: 50, few: 100, many: 1_000 }
+const { rounds, queued, few, many, batch } = effort(
+  { rounds: 7, queued: 1_000, few: 1_000, many: 1_000_000, batch: 100 },
+  { rounds: 1, queued: 50, few: 100, many: 1_000, batch: 50 }
 )
 const seconds = 2
 
 /** How many dispatches per second the service makes on a database of that size. */
-type Contestant = { invoices: Rate, sms: Rate }
+type Contestant = { invoices: Rate, sms: Rate, forgotten: Rate }
 
 async function contestant (opened: AsyncDisposableStack, stored: number): Promise<Contestant> {
   const started = Promise.withResolvers<Contestant>()
@@ -32,7 +34,7 @@ async function contestant (opened: AsyncDisposableStack, stored: number): Promis
     const pool = new pg.Pool({ connectionString: databaseUrl, max: 1 })
     pool.on('error', () => undefined)
     await grow(databaseUrl, stored)
-    started.resolve({ invoices: invoices(service), sms: sms(service, pool) })
+    started.resolve({ invoices: invoices(service), sms: sms(service, pool), forgotten: () => forgotten(databaseUrl) })
     await ended.promise
     await pool.end()
     await service.stop()
@@ -59,14 +61,33 @@ function sms ({ ready: { url, bearer: authorization } }: Child<RunningService>, 
   }
 }
 
+/** The oldest dispatches are deleted, by the statements of the nightly deletion. */
+async function forgotten (databaseUrl: string): Promise<number> {
+  const database = openDatabase({ connectionString: databaseUrl }, { onError: () => undefined })
+  await database.ping()
+  const start = performance.now()
+  const count = await forgetDispatches(database, { before: new Date(), hopeless: new Date(), limit: batch })
+  const took = performance.now() - start
+  await database.close()
+  return count / took * 1000
+}
+
 await using opened = new AsyncDisposableStack()
 const [small, large] = [await contestant(opened, few), await contestant(opened, many)]
-const rates = await inTurns({ smallInvoices: small.invoices, largeInvoices: large.invoices, smallSms: small.sms, largeSms: large.sms },
-  rounds)
+const rates = await inTurns({
+  smallInvoices: small.invoices,
+  largeInvoices: large.invoices,
+  smallSms: small.sms,
+  largeSms: large.sms,
+  smallForgotten: small.forgotten,
+  largeForgotten: large.forgotten
+}, rounds)
 // 1.2 times the cost is 83 % of the rate.
 printTable({
   [`an invoice where ${few} dispatches are stored`]: benchRow(rates.smallInvoices),
   [`an invoice where ${many} are, of that`]: benchRow(rates.largeInvoices, { baseline: rates.smallInvoices, wanted: 83 }),
   [`a queued SMS where ${few} are stored`]: benchRow(rates.smallSms),
-  [`a queued SMS where ${many} are, of that`]: benchRow(rates.largeSms, { baseline: rates.smallSms, wanted: 83 })
+  [`a queued SMS where ${many} are, of that`]: benchRow(rates.largeSms, { baseline: rates.smallSms, wanted: 83 }),
+  [`a dispatch forgotten where ${few} are stored`]: benchRow(rates.smallForgotten),
+  [`a dispatch forgotten where ${many} are, of that`]: benchRow(rates.largeForgotten, { baseline: rates.smallForgotten, wanted: 83 })
 })

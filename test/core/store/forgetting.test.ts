@@ -201,16 +201,17 @@ await t.test('those that were forgotten are still counted', async (t) => {
   t.same(await countDispatches(database, of.companyId, { from: later(1800), to: later(3600) }), [], 'of these hours alone')
 })
 
-await t.test('one that is just changed is forgotten by another batch, the oldest first', async (t) => {
+await t.test('the oldest are forgotten first, and one that is just changed by another batch', async (t) => {
   const of = await company()
-  const [first, second] = [await ended(of), await ended(of)]
-  const oldest = [first, second].map((key) => key.dispatch_id).sort()[0]!
+  const keys = [await ended(of), await ended(of), await ended(of)]
+  const [oldest = '', next = '', newest = ''] = keys.map((key) => key.dispatch_id).sort()
   await owner.transaction().execute(async (queries) => {
     await queries.selectFrom('dispatches').select('dispatch_id').where('dispatch_id', '=', oldest).forUpdate().execute()
-    t.equal(await forget(), 1)
+    t.equal(await forget(1, 1), 1)
   })
-  t.ok(await dispatch({ dispatch_id: oldest }))
-  t.equal(await forget(), 1)
+  t.same(await Promise.all([oldest, next, newest].map(async (id) => await dispatch({ dispatch_id: id }) !== undefined)), [true, false,
+    true])
+  t.equal(await forget(), 2)
 })
 
 await t.test('a timeline goes with its dispatch and in no other way', async (t) => {
