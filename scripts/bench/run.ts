@@ -17,7 +17,7 @@ const benchmarks = readdirSync(import.meta.dirname).filter((file) => file.endsWi
 )
 
 /** The time limit of a short run in milliseconds. */
-const timeout = 120_000
+const timeout = 600_000
 
 assertNode()
 const given = process.argv.slice(2).filter((argument) => argument !== smokeOption)

@@ -87,7 +87,7 @@ const numbers = steps.flatMap((step, index) =>
 for (const number of numbers) {
   await t.test(`killed before step ${number}, ${steps[number - 1] ?? ''}, it is done as a whole, or not at all`, async (t) => {
     t.equal((await install(number)).signal, 'SIGKILL')
-    const late = performance.now() + 5_000
+    const late = performance.now() + 60_000
     while ((await processes()).length > 0 && performance.now() < late) await pause(50)
     t.same(await processes(), [], 'no process')
 

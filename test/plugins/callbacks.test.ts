@@ -83,7 +83,7 @@ await t.test('a failed one is tried again by itself', async (t) => {
   receiver.answer([{ status: 500 }, { status: 200 }])
   const dispatchId = await dispatched()
   const id = await note(dispatchId)
-  await until('it is delivered', async () => (await read(dispatchId)).data[0]?.state === 'delivered', 30)
+  await until('it is delivered', async () => (await read(dispatchId)).data[0]?.state === 'delivered')
   t.equal(sent(id).length, 2)
   has(t, (await read(dispatchId)).data[0].attempts, [
     { number: 1, outcome: 'failed', status: 500, reason: 'It answered 500 instead of 200.' },
@@ -96,7 +96,7 @@ await t.test('many of them are delivered once each, page by page in their order'
   const dispatchId = await dispatched()
   const ids: string[] = []
   for (let index = 0; index < 30; index++) ids.push(await note(dispatchId))
-  await until('all are delivered', async () => (await read(dispatchId, '?limit=100')).data.every(({ state }) => state === 'delivered'), 30)
+  await until('all are delivered', async () => (await read(dispatchId, '?limit=100')).data.every(({ state }) => state === 'delivered'))
   t.strictSame(ids.map((id) => sent(id).length), ids.map(() => 1))
   const first = await read(dispatchId, '?limit=20')
   const second = await read(dispatchId, `?limit=20&cursor=${first.nextCursor ?? ''}`)
@@ -135,11 +135,11 @@ await t.test('receivers of one company that do not answer do not keep those of a
   const muted = () => receiver.requests.filter(({ host }) => host.startsWith('mute')).length
   const dispatchId = await dispatched()
   for (let index = 0; index < 40; index++) await note(dispatchId, `https://mute-${String(index % 4)}.acme.test/`)
-  await until('as many as may are under way', () => muted() >= callbackLimits.perCompany, 30)
+  await until('as many as may are under way', () => muted() >= callbackLimits.perCompany)
   const { companyId, admin } = await service.company('patient')
   const other = (await send('POST', '/api/invoicing', { body: invoiceRequest() }, admin)).body.dispatchId as string
   const id = await note(other, 'https://hooks.acme.test/', companyId)
-  await until('the other one is delivered', () => sent(id).length === 1, 30)
+  await until('the other one is delivered', () => sent(id).length === 1)
   t.equal(muted(), callbackLimits.perCompany)
   held.resolve({ status: 200 })
   await until('they are all delivered', async () => (await read(dispatchId, '?limit=100')).data.every(({ state }) => state === 'delivered'),

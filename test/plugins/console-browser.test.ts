@@ -1,16 +1,17 @@
-import { type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { languages } from '../../plugins/console/language/language.ts'
 import { admin, invoiceRequest, startService } from '../support/service.ts'
-import { chromiumPath, isAccessible } from './support/chromium.ts'
+import { isAccessible, launchChromium } from './support/chromium.ts'
 
 /** No other host: what a page has in itself, and Chromium's viewer of PDF files. */
 const ownSchemes = ['data:', 'chrome:', 'chrome-extension:']
 
-if (chromiumPath === undefined) t.pass('there is no Chromium on this machine', { skip: true })
-else await inBrowser(chromiumPath)
+const browser = await launchChromium(t)
+if (browser === undefined) t.pass('there is no Chromium on this machine', { skip: true })
+else await inBrowser(browser)
 
-async function inBrowser (executablePath: string): Promise<void> {
+async function inBrowser (browser: Browser): Promise<void> {
   const { url, send } = await startService(t)
   const text = '"><img src=x onerror=alert(1)><script>alert(1)</script>'
   const reject = { invoicing: { reference: 'reject' }, metadata: { note: text } }
@@ -26,9 +27,6 @@ async function inBrowser (executablePath: string): Promise<void> {
     '/console/providers/smtp/try', '/console/services/email', '/console/services/email?to=smtp', '/console/sessions', '/console/nothing',
     '/console/templates', '/console/templates/1', '/console/templates/1?format=HTML', '/console/templates/1/difference?from=1&to=1',
     '/console/templates/new?from=20', '/console/send', '/console/send?template=1', '/console/send?template=3&service=postal']
-  // As root, Chromium starts without its sandbox only. It loads the pages of this test, and nothing else.
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
-  t.teardown(() => browser.close())
 
   /** Works with a page, and watches its requests and faults meanwhile. */
   async function visit (t: Test, options: BrowserContextOptions, work: (page: Page) => Promise<void>): Promise<void> {

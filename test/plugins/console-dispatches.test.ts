@@ -153,7 +153,7 @@ await t.test('all that failed of a filter is shown first, then retried; a form t
   t.equal(await retriesOf(failed[0]!), 0, 'by nobody else')
   const done = await post('/dispatches/retry', fields, cookie)
   contains(t, done.body, en.retryAllDone.replace('{n}', '2'))
-  for (const id of failed) await until('it has failed again', () => ended(id), 20)
+  for (const id of failed) await until('it has failed again', () => ended(id))
   const again = await post('/dispatches/retry', fields, cookie)
   contains(t, again.body, en.retryAllDone.replace('{n}', '0'))
   contains(t, again.body, en.retryAllChanged)

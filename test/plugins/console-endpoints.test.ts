@@ -91,14 +91,14 @@ await t.test('what was sent is listed with its attempts; one is sent again, and 
   const callbacks = async (): Promise<any[]> =>
     (await send('GET', `/api/v1/company/callback-endpoints/${id as string}/callbacks`, {}, acme.admin)).body.data
   await send('POST', '/api/invoicing?async=true', { body: invoiceRequest() }, acme.admin)
-  await until('it is stopped', async () => (await callbacks())[0]?.state === 'stopped', 20)
+  await until('it is stopped', async () => (await callbacks())[0]?.state === 'stopped')
   const { body } = await open(`${own}?state=stopped`, cookie)
   for (const part of ['dispatch.succeeded', 'It answered 410 instead of 200.', en.endpointFailing]) contains(t, body, part)
   contains(t, (await open(`${own}?state=failed`, cookie)).body, en.endpointCallbacksNone)
   const [{ id: callbackId, dispatchId }] = await callbacks() as [any]
   contains(t, body, `/console/dispatches/${dispatchId as string}`)
   t.equal((await post(`${own}/callbacks/${callbackId as string}`, {}, cookie)).headers.get('location'), `/console${own}?sent=1`)
-  await until('it is stopped again', async () => (await callbacks())[0]?.attempts[1]?.outcome === 'stopped', 20)
+  await until('it is stopped again', async () => (await callbacks())[0]?.attempts[1]?.outcome === 'stopped')
   const resent = await post(`${own}/resend`, { since: new Date().toISOString().slice(0, 10) }, cookie)
   t.equal(resent.headers.get('location'), `/console${own}?queued=1`)
   contains(t, (await open(`${own}?queued=1`, cookie)).body, 'again: 1.')

@@ -72,7 +72,7 @@ await t.test('who does not wait is told where to read, and how it ends', async (
     statusUrl: `https://dispatch.example.com/api/v1/dispatches/${body.dispatchId}`,
     metadata: {}
   })
-  const deadline = Date.now() + 20_000
+  const deadline = Date.now() + 120_000
   while (!['succeeded', 'failed'].includes((await read(body.dispatchId)).status) && Date.now() < deadline) {
     await new Promise((resolve) => setTimeout(resolve, 50))
   }

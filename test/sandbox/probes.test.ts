@@ -184,7 +184,7 @@ await t.test('what an adapter does to its process ends that process alone, with 
     t.equal((await attacked).outcome, 'unavailable', name)
     const ended = (): boolean =>
       log.lines.some(({ message }) => message.startsWith('the process of an adapter ended:') && told.test(message))
-    for (let waited = 0; waited < 30 && !ended(); waited++) await pause(100)
+    for (let waited = 0; waited < 600 && !ended(); waited++) await pause(100)
     t.ok(ended(), `${name}: ${JSON.stringify(log.lines.filter(({ level }) => level === 'error').map(({ message }) => message))}`)
     t.equal((await dispatch()).outcome, 'accepted', `${name}: it is started again`)
     await sandbox.close()

@@ -217,8 +217,8 @@ export async function hookService (
   }
 }
 
-/** Waits until something is so; fails after so many seconds. */
-export async function until (what: string, is: () => Promise<boolean> | boolean, seconds = 10): Promise<void> {
+/** Waits until something is so; fails after so many seconds, before a sweep helps with what a job should have done. */
+export async function until (what: string, is: () => Promise<boolean> | boolean, seconds = 50): Promise<void> {
   const end = Date.now() + seconds * 1000
   while (!await is()) {
     if (Date.now() > end) throw new Error(`Not within ${seconds} seconds: ${what}.`)

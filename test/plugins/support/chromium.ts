@@ -10,12 +10,18 @@ const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/goog
 /** Where Chromium is on this machine; undefined where it is not. */
 export const chromiumPath = places.find((place) => existsSync(place))
 
+/** How long a step of a test may take on a busy machine, in milliseconds. */
+const patience = 120_000
+
 /** Starts Chromium for a test file, where the machine has one. */
 export async function launchChromium (t: Test, args: readonly string[] = []): Promise<Browser | undefined> {
   // As root, Chromium starts without its sandbox only. It loads the pages of the test, and nothing else.
   const browser = chromiumPath === undefined
     ? undefined
-    : await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox', ...args] })
+    : await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox', '--disable-gpu', ...args], timeout: patience })
+  browser?.on('context', (context) => {
+    context.setDefaultTimeout(patience)
+  })
   t.teardown(() => browser?.close())
   return browser
 }

@@ -78,6 +78,6 @@ export async function deferredStage (t: Test): Promise<DeferredStage> {
     },
     tell: (dispatchId, status) => send('POST', '/api/v1/simulator/events', { body: { dispatchId, status } }),
     lastStep,
-    becomes: (dispatchId, state) => until(`it is ${state}`, async () => (await lastStep(dispatchId)).deferredState === state, 30)
+    becomes: (dispatchId, state) => until(`it is ${state}`, async () => (await lastStep(dispatchId)).deferredState === state)
   }
 }
