@@ -71,7 +71,8 @@ export { MySingleSignOnView, SingleSignOnBody, SingleSignOnView } from './contra
 export { eventKinds, type Mode } from './contract/states.ts'
 export { StatisticsQuery, StatisticsView } from './contract/statistics.ts'
 export { AssetBody, AssetName, AssetQuery, AssetView, NextVersionBody, PreviewBody, PreviewTextBody, PublishBody, TemplateAnswer,
-  TemplateBody, TemplateDetail, TemplateQuery, TemplateView, VersionQuery, VersionView, type VersionStatus } from './contract/templates.ts'
+  TemplateBody, TemplateDetail, TemplateQuery, TemplateView, VersionCheck, VersionQuery, VersionView,
+  type VersionStatus } from './contract/templates.ts'
 export { isSince, latestVersion, usualVersion, versionOf, versions, type Version } from './contract/versions.ts'
 export { createDownloads, type Download, type Downloads } from './downloads.ts'
 export { createBreakers, type Breakers } from './host/call/breaker.ts'

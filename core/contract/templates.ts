@@ -138,6 +138,17 @@ export const VersionView = Type.Object({
 }, { title: 'TemplateVersion' })
 export type VersionView = Static<typeof VersionView>
 
+/** What a version would do to the dispatches that have used the template. */
+export const VersionCheck = Type.Object({
+  version: Type.Integer(),
+  since: Timestamp,
+  checked: Type.Integer({ description: 'How many dispatches were looked at, the newest first: at most 500.' }),
+  complete: Type.Boolean({ description: 'Whether these are all since then whose data are kept.' }),
+  refused: Type.Integer({ description: 'How many of them the version would refuse.' }),
+  examples: Type.Array(Type.Object({ dispatchId: Type.String(), problem: ProblemSchema }), { description: 'At most 5 of these.' })
+}, { title: 'TemplateVersionCheck' })
+export type VersionCheck = Static<typeof VersionCheck>
+
 /** The name of a company's picture. */
 export const AssetName = Type.String({
   pattern: '^[a-z][a-z0-9-]{0,40}$',

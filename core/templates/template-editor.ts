@@ -2,14 +2,15 @@ import type { JsonObject, Problem } from '@dispatch/common'
 import { assetName, RenderError, type RenderJob, type TemplateSource, type TemplateWorkers,
   withPlaceholderImages } from '@dispatch/documents'
 import { refusal } from '../contract/errors.ts'
-import { type NextVersionBody, type PreviewBody, type PreviewFormat, type PreviewTextBody, type TemplateBody,
-  templateTextLimit } from '../contract/templates.ts'
+import { type NextVersionBody, type PreviewBody, type PreviewFormat, type PreviewTextBody, type TemplateBody, templateTextLimit,
+  type VersionCheck } from '../contract/templates.ts'
 import type { Database } from '../store/db/database.ts'
 import { listAssets, mostAssets, readAssets } from '../store/templates/assets.ts'
 import { type ChangeContext, changeTemplate, createTemplate, type NewVersion, publishTemplate, removeTemplate, requireOwn,
   templateNotFound } from '../store/templates/template-changes.ts'
-import { readTemplate, type TemplateRecord, type Templates } from '../store/templates/templates.ts'
+import { readTemplate, type StoredTemplate, type TemplateRecord, type Templates } from '../store/templates/templates.ts'
 import { makePreview, type Preview, renderedAs, usualFormat } from './preview.ts'
+import { checkVersion } from './version-check.ts'
 
 /** A template that was stored as a draft, with warnings. */
 export type SavedTemplate = { record: TemplateRecord, warnings: readonly Problem[] }
@@ -23,6 +24,8 @@ export type TemplateEditor = {
   change: (by: ChangeContext, templateId: number, body: NextVersionBody) => Promise<SavedTemplate>
   publish: (by: ChangeContext, templateId: number, version: number) => Promise<TemplateRecord>
   remove: (by: ChangeContext, templateId: number) => Promise<void>
+  /** How many of the latest dispatches the version would refuse. */
+  check: (companyId: number, template: TemplateRecord) => Promise<VersionCheck>
   /** Previews a stored template: the published or newest version, unless the caller asks for another one. */
   preview: (companyId: number, template: TemplateRecord, options: PreviewBody) => Promise<Preview>
   /** Previews a template that is not stored. */
@@ -128,6 +131,13 @@ export function createTemplateEditor ({ database, templates, templateWorkers, no
     return found
   }
 
+  /** A version with its pictures. */
+  async function stored (companyId: number, templateId: number, version: number): Promise<StoredTemplate> {
+    const found = await templates.findVersion(companyId, templateId, version)
+    if (found === undefined) throw templateNotFound(templateId)
+    return found
+  }
+
   return {
     async create (by, body) {
       const { version, warnings } = await prepare(by.companyId, body)
@@ -149,11 +159,11 @@ export function createTemplateEditor ({ database, templates, templateWorkers, no
 
     remove: (by, templateId) => removeTemplate(database, by, templateId),
 
-    async preview (companyId, { id, version, yaml }, options) {
-      const stored = await templates.findVersion(companyId, id, version)
-      if (stored === undefined) throw templateNotFound(id)
-      return showVersion(companyId, { ...stored, yaml }, options)
-    },
+    check: async (companyId, { id, version }) =>
+      checkVersion({ database, templateWorkers, now }, companyId, await stored(companyId, id, version)),
+
+    preview: async (companyId, { id, version, yaml }, options) =>
+      showVersion(companyId, { ...await stored(companyId, id, version), yaml }, options),
 
     async previewText (companyId, { data, format, ...body }) {
       const { version } = await inspect(companyId, body)

@@ -1,5 +1,6 @@
 import { type ChangeContext, type Database, NextVersionBody, Nothing, type Preview, PreviewBody, PreviewTextBody, PublishBody,
-  requireService, type SavedTemplate, TemplateAnswer, TemplateBody, TemplateDetail, type TemplateEditor } from '@dispatch/core'
+  requireService, type SavedTemplate, TemplateAnswer, TemplateBody, TemplateDetail, type TemplateEditor, VersionCheck,
+  VersionQuery } from '@dispatch/core'
 import { fileFormats } from '@dispatch/documents'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -64,6 +65,19 @@ export const templateEditorRoutes: FastifyPluginCallbackTypebox<{ templateEditor
       response: { 200: TemplateDetail }
     }
   }, async (request) => detailOf(await templateEditor.publish(by(request), await numbered(request), request.body.version)))
+
+  app.get<Named & { Querystring: VersionQuery }>('/api/v1/templates/:id/check', {
+    config: { roles: ['admin'], errors: ['template_not_found', 'validation_error', 'provider_unavailable'] },
+    schema: {
+      operationId: 'checkTemplate',
+      tags: ['Templates'],
+      summary: 'Says how many dispatches of the last 30 days a version would refuse (admins).',
+      querystring: VersionQuery,
+      response: { 200: VersionCheck }
+    }
+  },
+    async ({ actor: { companyId }, params, query }) =>
+      templateEditor.check(companyId, await findTemplate(database, companyId, params.id, query.version)))
 
   app.delete<Named>('/api/v1/templates/:id', {
     config: { roles: ['admin'], errors: ['template_not_found'] },

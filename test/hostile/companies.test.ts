@@ -324,6 +324,11 @@ const matrix: Record<string, Row> = {
     request: ({ templateId }) => ({ path: `/api/v1/templates/${String(templateId)}/versions` }),
     foreign: 'template_not_found'
   },
+  'GET /api/v1/templates/:id/check': {
+    roles: ['admin'],
+    request: ({ templateId }) => ({ path: `/api/v1/templates/${String(templateId)}/check` }),
+    foreign: 'template_not_found'
+  },
   'POST /api/v1/templates': { roles: ['admin'], request: at('/api/v1/templates', letter({ name: 'New' })), ok: [201, 409] },
   'PUT /api/v1/templates/:id': {
     roles: ['admin'],

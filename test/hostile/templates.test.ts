@@ -5,7 +5,7 @@ import { contains, has, lacks, type Pattern } from '../support/matching.ts'
 import { type Answer, type Login, startService } from '../support/service.ts'
 import { hasNoFault, isError } from './support.ts'
 
-const templateWorkers = createTemplateWorkers({ timeLimits: { inspect: 3, check: 2, render: 3, flatten: 3 } })
+const templateWorkers = createTemplateWorkers({ timeLimits: { inspect: 3, check: 2, refuse: 2, render: 3, flatten: 3 } })
 const service = await startService(t, { replacements: { templateWorkers } })
 const { admin, companyId } = await service.company('hostile')
 const { admin: other } = await service.company('peaceful')

@@ -138,6 +138,26 @@ await t.test('a version is saved as a draft, compared with the one before, and p
   contains(t, stale.body, 'newest version is 2')
 })
 
+await t.test('who publishes a version that would refuse the latest dispatches is warned, and may do so all the same', async (t) => {
+  const { body: { id: used } } = await send('POST', '/api/v1/templates', letter({ name: 'Used' }))
+  await send('POST', `/api/v1/templates/${String(used)}/publish`, { version: 1 })
+  const { body: { dispatchId } } = await send('POST', '/api/file', { template: { id: used, data: { name: 'Ada' } } })
+  const schema = { ...letter().schema, required: ['name', 'place'], properties: { name: { type: 'string' }, place: { type: 'string' } } }
+  const next = letter({ name: 'Used', schema, sample: { name: 'Ada', place: 'London' } })
+  await send('PUT', `/api/v1/templates/${String(used)}`, { baseVersion: 1, ...next })
+  const versionNow = async (): Promise<unknown> => (await send('GET', `/api/v1/templates/${String(used)}`)).body.version
+  const warned = await post(`/templates/${String(used)}/publish`, { version: '2' }, cookie)
+  t.equal(warned.status, 200)
+  contains(t, warned.body, en.publishRefused.replace('{checked}', '1').replace('{refused}', '1'))
+  contains(t, warned.body, `<a href="/console/dispatches/${String(dispatchId)}">${String(dispatchId)}</a>: <code>/data/place</code>`)
+  t.equal(await versionNow(), 1)
+  const published = await post(`/templates/${String(used)}/publish`, { version: '2', confirmed: 'true' }, cookie)
+  t.equal(published.status, 303)
+  t.equal(await versionNow(), 2)
+  t.equal((await post(`/templates/${String(used)}/publish`, { version: '1' }, cookie)).status, 303, 'nothing speaks against it')
+  t.equal((await post(`/templates/${String(used)}/publish`, { version: 'x' }, cookie)).status, 400)
+})
+
 await t.test('versions that differ in nearly every line are not compared line by line', async (t) => {
   const lines = (word: string): string => `${letterYaml('Long')}# ${Array.from({ length: 1100 }, (_, n) => `${word}${n}`).join('\n# ')}\n`
   const { body: { id: long } } = await send('POST', '/api/v1/templates', letter({ source: lines('a') }))

@@ -142,6 +142,34 @@ await t.test('the own template of a name goes before the shared one', async (t) 
   has(t, await findDispatch(service.app.get('database'), companyId, body.dispatchId), { template_id: own.id, template_version: 1 })
 })
 
+await t.test('a check says how many of the latest dispatches a version would refuse, and why, for admins alone', async (t) => {
+  const { id } = await published({ name: 'Stricter' })
+  const other = await published({ name: 'Another' })
+  const sent = async (template: number, name: string): Promise<string> =>
+    (await send('POST', '/api/file', file(template, { name }))).body.dispatchId
+  const ids: string[] = []
+  for (const name of ['Ada', 'Bo', 'Cy', 'Di', 'Ed', 'Flo', 'Gus', 'Hal']) ids.unshift(await sent(id, name))
+  await sent(other.id, 'Xi')
+  const email = { from: 'a@b.cc', to: ['a@b.cc'], subject: 'x', body: 'x' }
+  const chained = await send('POST', '/api/file/email', { fileContent: { templateName: 'Another', data: { name: 'Yo' } }, email })
+  t.equal(chained.status, 201, JSON.stringify(chained.body))
+  const schema = { ...letter().schema, properties: { name: { type: 'string', minLength: 3 } } }
+  await send('PUT', `/api/v1/templates/${id}`, { baseVersion: 1, ...letter({ name: 'Stricter', schema }) })
+  const check = async (query = ''): Promise<Answer> => send('GET', `/api/v1/templates/${id}/check${query}`)
+  has(t, (await check()).body, { version: 1, checked: 8, complete: true, refused: 0, examples: [] })
+  const { body } = await check('?version=2')
+  has(t, body, { version: 2, checked: 8, complete: true, refused: 3 })
+  t.equal(Date.now() - Date.parse(body.since) >= 30 * 86_400_000, true)
+  t.same(body.examples.map(({ dispatchId, problem: { path } }: any) => [dispatchId, path]),
+    [3, 4, 6].map((place) => [ids[place], '/data/name']), 'the newest first')
+  t.equal((await check('?version=9')).status, 404)
+  t.equal((await send('GET', `/api/v1/templates/${id}/check`, undefined, member)).status, 403)
+  const longest = { ...letter().schema, properties: { name: { type: 'string', maxLength: 1 } } }
+  await send('PUT', `/api/v1/templates/${id}`, { baseVersion: 2, ...letter({ name: 'Stricter', schema: longest, sample: { name: 'A' } }) })
+  const all = (await check('?version=3')).body
+  t.same([all.refused, all.examples.length], [8, 5])
+})
+
 await t.test('a deleted template is gone; its dispatches keep it, and its name is free', async (t) => {
   const { id } = await published({ name: 'Passing' })
   const { body: { dispatchId } } = await send('POST', '/api/postal', {
@@ -154,6 +182,7 @@ await t.test('a deleted template is gone; its dispatches keep it, and its name i
   for (const [method, path, body] of [
     ['GET', ''],
     ['GET', '/versions'],
+    ['GET', '/check'],
     ['DELETE', ''],
     ['PUT', '', { baseVersion: 1, ...letter() }],
     ['POST', '/publish', { version: 1 }],

@@ -336,6 +336,12 @@ export const en = {
   publish: 'Publish',
   publishFull: 'Publish version {version}',
   publishDone: 'Version {version} is published. Dispatches use it from now on.',
+  publishRefused:
+    'This version would refuse {refused} of the last {checked} dispatches of the template (30 days). What is sent like them will fail.',
+  publishPartly: 'There are more, which were not looked at.',
+  publishExamples: 'For example:',
+  publishUnchecked: 'Whether this version would refuse what was sent within the last 30 days cannot be said now.',
+  publishAnyway: 'Publish all the same',
   publishIntro: 'Dispatches use it from the next request on. The version before can be published again.',
   templateSource: 'Source',
   templateSchema: 'Schema of the data',

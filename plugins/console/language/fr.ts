@@ -343,6 +343,12 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   publish: 'Publier',
   publishFull: 'Publier la version {version}',
   publishDone: 'La version {version} est publiée. Les envois l’utilisent désormais.',
+  publishRefused:
+    'Cette version refuserait {refused} des {checked} derniers envois du modèle (30 jours). Ce qui est envoyé ainsi échouera.',
+  publishPartly: 'Il y en a d’autres, qui n’ont pas été examinés.',
+  publishExamples: 'Par exemple :',
+  publishUnchecked: 'On ne peut pas dire maintenant si cette version refuserait ce qui a été envoyé ces 30 derniers jours.',
+  publishAnyway: 'Publier quand même',
   publishIntro: 'Les envois l’utilisent dès la prochaine requête. La version précédente peut être publiée à nouveau.',
   templateSource: 'Source',
   templateSchema: 'Schéma des données',

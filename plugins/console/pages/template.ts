@@ -1,9 +1,9 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { fill, type Words } from '../language/language.ts'
-import { ApiRefused, type TemplateDetail, type VersionView, withQuery } from '../session/api.ts'
+import { ApiRefused, type TemplateDetail, type VersionCheck, type VersionView, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
-import { badge, notice, page, table, time } from './layout.ts'
+import { badge, notice, page, sentences, table, time } from './layout.ts'
 import { previewFrame, savedFormats, sendNoPreview, sendPreview } from './preview.ts'
 
 type Query = Readonly<Record<string, unknown>>
@@ -30,6 +30,8 @@ export const templatePages: FastifyPluginCallback = (app, _options, done) => {
 
   app.post<Posted>('/templates/:id/publish', async (request, reply) => {
     const version = request.body.get('version') ?? ''
+    const warned = request.body.has('confirmed') ? undefined : await warning(visitOf(request), request.params.id, version)
+    if (warned !== undefined) return reply.page(warned)
     const published = await visitOf(request).api.send('POST', `${apiPath(request.params.id)}/publish`, { version: Number(version) })
     if (!published.ok) throw new ApiRefused(published)
     return reply.redirect(withQuery(`/console/templates/${encodeURIComponent(request.params.id)}`, { published: version }), 303)
@@ -50,6 +52,32 @@ function apiPath (id: string): string {
 function textIn (query: Query, name: string): string {
   const text = query[name]
   return typeof text === 'string' ? text : ''
+}
+
+/** What a reader confirms before a version is published; undefined where none of the latest dispatches speaks against it. */
+async function warning (visit: Visit, id: string, version: string): Promise<Html | undefined> {
+  const { api, words } = visit
+  // The API says what is wrong with the version when it is published.
+  if (!/^[1-9]\d{0,8}$/.test(version)) return undefined
+  const checked = await api.send<VersionCheck>('GET', withQuery(`${apiPath(id)}/check`, { version }))
+  if (!checked.ok && checked.status !== 503) throw new ApiRefused(checked)
+  if (checked.ok && checked.body.refused === 0) return undefined
+  const at = `/console/templates/${encodeURIComponent(id)}`
+  const said = checked.ok ? refusals(words, checked.body) : html`<p>${words.publishUnchecked}</p>${sentences(words, checked.error)}`
+  const main = html`<p><a href="${withQuery(at, { version })}">${words.templateTo}</a></p>${notice('warn', said)}
+<form method="post" action="${at}/publish"><input type="hidden" name="confirmed" value="true"><div class="actions">
+<button name="version" value="${version}">${words.publishAnyway}</button>
+<a class="button second" href="${withQuery(`${at}/edit`, { version })}">${words.edit}</a></div></form>`
+  return page({ ...visit, path: withQuery(at, { version }) }, { title: fill(words.publishFull, { version }), section: 'templates', main })
+}
+
+function refusals (words: Words, { checked, refused, complete, examples }: VersionCheck): Html {
+  const shown = examples.map(({ dispatchId, problem: { path, message } }) =>
+    html`<li><a href="/console/dispatches/${dispatchId}">${dispatchId}</a>: <code>${path}</code> <span lang="en">${message}</span></li>
+`
+  )
+  return html`<p>${fill(words.publishRefused, { checked, refused })}</p>${complete ? html`` : html`<p>${words.publishPartly}</p>`}
+<p>${words.publishExamples}</p><ul>${shown}</ul>`
 }
 
 type Found = { template: TemplateDetail, versions: VersionView[] }

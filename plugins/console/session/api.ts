@@ -11,7 +11,7 @@ export type { AdapterDetail, AdapterView, AuditView, CallbackSecrets, CallbackVi
   InvitationWithLink, KeyView, LinkMailView, LinkView, ListedProvider, MyConfig, MySingleSignOnView, NewAuthenticatorView,
   NewCallbackSecret, NewEndpointView, NewKeyView, PasswordLinkView, ProcessView, ProviderView, QueueView, RecoveryCodesView, RequestView,
   Resent, SecondFactorView, SessionView, SettingsView, SingleSignOnView, StatisticsView, TemplateAnswer, TemplateDetail, TemplateView,
-  UserView, ValidationResponse, VersionView, NewPasskeyView, PasskeyView } from '@dispatch/core'
+  UserView, ValidationResponse, VersionCheck, VersionView, NewPasskeyView, PasskeyView } from '@dispatch/core'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 

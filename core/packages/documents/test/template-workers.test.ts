@@ -35,7 +35,7 @@ void t.test('the digest names the picture, and not its name', async (t) => {
 })
 
 void t.test('a job beyond its time ends in a problem, and the next one is done', async (t) => {
-  const workers = start(t, { timeLimits: { inspect: 2, check: 2, render: 2, flatten: 2 } })
+  const workers = start(t, { timeLimits: { inspect: 2, check: 2, refuse: 2, render: 2, flatten: 2 } })
   const evil = {
     ...draft,
     schema: { type: 'object', properties: { name: { type: 'string', pattern: '^(a+)+$' } } },
@@ -50,6 +50,18 @@ void t.test('a job beyond its time ends in a problem, and the next one is done',
   has(t, await workers.check(1, { template, data: { name: 'aa', nick: 'A' }, at: '/data', format: 'pdf' }), {
     problems: [],
     warnings: [{ path: '/data/nick', code: 'unused_field' }]
+  })
+  const all = [{ id: 'a', data: evil.sample }, { id: 'b', data: { name: 'aa' } }]
+  t.equal(await workers.refuse(1, { template, all, at: '/data', format: 'pdf', examples: 5 }), undefined)
+})
+
+void t.test('of several data it is said how many a template refuses, with the first problem of the first of them', async (t) => {
+  const workers = start(t)
+  const template = { digest: 'several', schema: draft.schema, source: templateOf([{ paragraph: '{{ name }}' }]) }
+  const all = [{ id: 'a', data: { name: 1 } }, { id: 'b', data: { name: 'Ada' } }, { id: 'c', data: {} }, { id: 'd', data: {} }]
+  has(t, await workers.refuse(1, { template, all, at: '/data', format: 'pdf', examples: 2 }), {
+    refused: 3,
+    examples: [{ id: 'a', problem: { path: '/data/name' } }, { id: 'c', problem: { path: '/data/name' } }]
   })
 })
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@dispatch/common'
+import type { JsonObject, Problem } from '@dispatch/common'
 import type { DataFindings } from '../data/data-check.ts'
 import type { TemplateSource } from '../model/model.ts'
 import type { Format, RenderJob, RenderResult } from '../render/job.ts'
@@ -13,10 +13,17 @@ export type CheckedTemplate = { digest: string, source: TemplateSource, schema: 
 /** A picture in its stored form: flattened and limited, with its size in pixels. */
 export type Picture = { uri: string, width: number, height: number }
 
+/** How many of several data a template refuses, and of the first of them what is wrong. */
+export type Refusals = { refused: number, examples: { id: string, problem: Problem }[] }
+
 /** The kinds of template jobs, with their inputs and answers. They are plain data, because they are sent between threads. */
 export type TemplateTasks = {
   inspect: { job: TemplateDraft, answer: Inspection }
   check: { job: { template: CheckedTemplate, data: JsonObject, at: string, format: Format }, answer: DataFindings }
+  refuse: {
+    job: { template: CheckedTemplate, all: readonly { id: string, data: JsonObject }[], at: string, format: Format, examples: number }
+    answer: Refusals
+  }
   render: { job: RenderJob, answer: RenderResult }
   flatten: { job: string, answer: Picture | { fault: string } }
 }

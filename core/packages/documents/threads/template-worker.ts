@@ -14,6 +14,14 @@ export default inThread(({ kind, job }: TemplateTask) => (doers[kind] as (job: u
 const doers: { [K in TemplateTaskKind]: (job: TemplateTasks[K]['job']) => TemplateTasks[K]['answer'] | Promise<unknown> } = {
   inspect: inspectDraft,
   check: ({ template, data, at, format }) => checkOf(template).evaluate(data, at, format),
+  refuse ({ template, all, at, format, examples }) {
+    const check = checkOf(template)
+    const refused = all.flatMap(({ id, data }) => {
+      const [problem] = check.evaluate(data, at, format).problems
+      return problem === undefined ? [] : [{ id, problem }]
+    })
+    return { refused: refused.length, examples: refused.slice(0, examples) }
+  },
   // Reading fonts takes a moment, so it is done only for jobs that render.
   render: async (job) => (await import('./worker.ts')).makeDocument(job),
   flatten (uri) {

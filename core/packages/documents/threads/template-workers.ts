@@ -3,7 +3,7 @@ import type { DataFindings } from '../data/data-check.ts'
 import { RenderError } from '../model/errors.ts'
 import type { Format, Rendered, RenderJob, RenderResult } from '../render/job.ts'
 import type { Inspection, TemplateDraft } from '../source/inspect.ts'
-import type { Picture, TemplateTask, TemplateTaskKind, TemplateTasks } from './template-task.ts'
+import type { Picture, Refusals, TemplateTask, TemplateTaskKind, TemplateTasks } from './template-task.ts'
 import { createThreads, ThreadStopped } from './threads.ts'
 
 export type { Picture } from './template-task.ts'
@@ -17,6 +17,8 @@ export type TemplateWorkers = {
   inspect: (companyId: number, draft: TemplateDraft) => Promise<Inspection>
   /** The result of the company's template for data, from evaluating it with them. */
   check: (companyId: number, job: TemplateTasks['check']['job']) => Promise<DataFindings>
+  /** How many of several data the company's template refuses; undefined where that takes too long to say. */
+  refuse: (companyId: number, job: TemplateTasks['refuse']['job']) => Promise<Refusals | undefined>
   /** Makes a document for a preview. Rejects with a RenderError in the same way as the renderer. */
   render: <F extends Format>(companyId: number, job: RenderJob<F>) => Promise<Rendered<F>>
   /** Turns a picture (data URI) into its stored form, or returns what is wrong with it. */
@@ -42,7 +44,7 @@ export type TemplateWorkersOptions = {
   memoryLimit?: number
 }
 
-const seconds: Readonly<Record<TemplateTaskKind, number>> = { inspect: 10, check: 5, render: 10, flatten: 10 }
+const seconds: Readonly<Record<TemplateTaskKind, number>> = { inspect: 10, check: 5, refuse: 5, render: 10, flatten: 10 }
 
 /** Creates the template threads; they run only while there are jobs. */
 export function createTemplateWorkers ({ threads = 2, waiting = 50, timeLimits = seconds, memoryLimit = 256 }: TemplateWorkersOptions =
@@ -78,6 +80,11 @@ export function createTemplateWorkers ({ threads = 2, waiting = 50, timeLimits =
       run(companyId, { kind: 'inspect', job }, (problem) => ({ ok: false, problems: [{ path: '', ...problem }] })),
     check: (companyId, job) =>
       run(companyId, { kind: 'check', job }, (problem) => ({ problems: [{ path: job.at, ...problem }], warnings: [], signers: 0 })),
+    async refuse (companyId, job) {
+      const stoppedAt: Refusals = { refused: -1, examples: [] }
+      const found = await run(companyId, { kind: 'refuse', job }, () => stoppedAt)
+      return found === stoppedAt ? undefined : found
+    },
     async render<F extends Format> (companyId: number, job: RenderJob<F>) {
       // The thread answers in the format of its job. Its type knows only the union of all formats.
       const outcome = await run(companyId, { kind: 'render', job },

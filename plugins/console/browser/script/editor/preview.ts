@@ -126,7 +126,8 @@ function openFrame (form: HTMLFormElement, place: HTMLElement): Promise<Made | R
   frame.title = place.dataset['title'] ?? ''
   frame.className = 'waiting'
   place.append(frame)
-  button.formAction = addressOf(form)
+  // For viewers of PDF files: the page as wide as the frame, and nothing beside it.
+  button.formAction = `${addressOf(form)}#navpanes=0&view=FitH`
   button.formTarget = frame.name
   button.hidden = true
   form.append(button)
