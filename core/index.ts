@@ -70,8 +70,8 @@ export { spanChannel, type SpanName } from './contract/spans.ts'
 export { MySingleSignOnView, SingleSignOnBody, SingleSignOnView } from './contract/single-sign-on.ts'
 export { eventKinds, type Mode } from './contract/states.ts'
 export { StatisticsQuery, StatisticsView } from './contract/statistics.ts'
-export { AssetBody, AssetName, AssetQuery, AssetView, NextVersionBody, PreviewBody, PreviewTextBody, PublishBody, TemplateAnswer,
-  TemplateBody, TemplateDetail, TemplateQuery, TemplateView, VersionCheck, VersionQuery, VersionView,
+export { AssetBody, AssetImageBody, AssetName, AssetQuery, AssetUseView, AssetView, NextVersionBody, PreviewBody, PreviewTextBody,
+  PublishBody, TemplateAnswer, TemplateBody, TemplateDetail, TemplateQuery, TemplateView, VersionCheck, VersionQuery, VersionView,
   type VersionStatus } from './contract/templates.ts'
 export { isSince, latestVersion, usualVersion, versionOf, versions, type Version } from './contract/versions.ts'
 export { createDownloads, type Download, type Downloads } from './downloads.ts'

@@ -165,6 +165,22 @@ export const AssetBody = Type.Object({
 }, { ...closed, title: 'NewAsset', examples: [{ name: 'logo', image: point }] })
 export type AssetBody = Static<typeof AssetBody>
 
+export const AssetImageBody = Type.Object({ image: AssetBody.properties.image }, {
+  ...closed,
+  title: 'AssetImage',
+  examples: [{ image: point }]
+})
+export type AssetImageBody = Static<typeof AssetImageBody>
+
+/** A template whose text names a picture. */
+export const AssetUseView = Type.Object({
+  templateId: Type.Integer(),
+  name: Type.String(),
+  version: Type.Integer({ description: 'The published or the newest one.' }),
+  published: Type.Boolean({ description: 'Whether dispatches use this version.' })
+}, { title: 'AssetUse' })
+export type AssetUseView = Static<typeof AssetUseView>
+
 export const AssetQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 25 })),
   cursor: Type.Optional(Type.String({ maxLength: 50, description: 'the nextCursor of the page before' }))
@@ -174,6 +190,7 @@ export type AssetQuery = Static<typeof AssetQuery>
 /** A picture of the company. Its templates refer to it by `asset:<name>`. */
 export const AssetView = Type.Object({
   name: Type.String(),
+  type: Type.String({ description: 'image/png or image/jpeg.' }),
   width: Type.Integer({ description: 'Pixels.' }),
   height: Type.Integer(),
   size: Type.Integer({ description: 'Bytes, as it is kept.' }),

@@ -1,8 +1,9 @@
 import type { TemplateWorkers } from '@dispatch/documents'
 import { refusal } from '../contract/errors.ts'
-import type { AssetBody, AssetView } from '../contract/templates.ts'
+import type { AssetBody, AssetUseView, AssetView } from '../contract/templates.ts'
 import type { Database } from '../store/db/database.ts'
-import { addAsset, type Asset, type AssetFacts, listAssets, readAssets, removeAsset } from '../store/templates/assets.ts'
+import { addAsset, type Asset, type AssetFacts, listAssets, listAssetUses, readAssets, removeAsset,
+  replaceAsset } from '../store/templates/assets.ts'
 import type { ChangeContext } from '../store/templates/template-changes.ts'
 import type { AuditAuthor } from '../store/tenants/audit.ts'
 
@@ -20,6 +21,10 @@ export type Assets = {
    * company has too many.
    */
   store: (author: AuditAuthor, asset: AssetBody) => Promise<AssetView>
+  /** Stores another picture under the name of one; versions of templates keep theirs. Undefined when there is none of the name. */
+  replace: (author: AuditAuthor, asset: AssetBody) => Promise<AssetView | undefined>
+  /** The templates whose text names a picture, in the version in use or the newest one. */
+  uses: (companyId: number, name: string) => Promise<AssetUseView[]>
   /** Removes a picture; versions of templates that show it keep theirs. Answers whether there was one. */
   remove: (author: AuditAuthor, name: string) => Promise<boolean>
 }
@@ -40,6 +45,17 @@ export function createAssets ({ database, workers, now }: Options): Assets {
     async store (author, { name, image }) {
       const { bytes, ...picture } = await flattened(workers, author.companyId, image)
       return viewOf(await addAsset(database, changeBy(author), { name, bytes, ...picture }))
+    },
+
+    async replace (author, { name, image }) {
+      const { bytes, ...picture } = await flattened(workers, author.companyId, image)
+      const replaced = await replaceAsset(database, changeBy(author), { name, bytes, ...picture })
+      return replaced && viewOf(replaced)
+    },
+
+    async uses (companyId, name) {
+      const found = await listAssetUses(database, companyId, name)
+      return found.map(({ id, name, version, present }) => ({ templateId: id, name, version, published: present }))
     },
 
     remove: (author, name) => removeAsset(database, changeBy(author), name)
@@ -65,6 +81,6 @@ async function flattened (
   return { bytes, ...picture }
 }
 
-function viewOf ({ name, width, height, size, sha256, created_at: createdAt }: AssetFacts): AssetView {
-  return { name, width, height, size, sha256, createdAt: createdAt.toISOString() }
+function viewOf ({ name, type, width, height, size, sha256, created_at: createdAt }: AssetFacts): AssetView {
+  return { name, type, width, height, size, sha256, createdAt: createdAt.toISOString() }
 }

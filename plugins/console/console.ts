@@ -6,6 +6,7 @@ import { script } from './browser/script.ts'
 import { stylesheet } from './browser/stylesheet.ts'
 import { languageOf } from './language/language.ts'
 import { adapterPages } from './pages/adapter.ts'
+import { assetPages } from './pages/assets.ts'
 import { auditPage } from './pages/audit.ts'
 import { companiesPages } from './pages/companies.ts'
 import { companySetupPages } from './pages/company-setup.ts'
@@ -112,6 +113,7 @@ export const consolePlugin: FastifyPluginAsync<SessionOptions> = async (app, { s
   await app.register(switchListPages)
   await app.register(sendPages)
   await app.register(templatesPage)
+  await app.register(assetPages)
   await app.register(templatePages)
   await app.register(templateEditorPages)
   await app.register(templateDifferencePage)

@@ -1,5 +1,6 @@
-import { AssetBody, AssetQuery, type Assets, AssetView, Nothing, page } from '@dispatch/core'
+import { AssetBody, AssetImageBody, AssetQuery, type Assets, AssetUseView, AssetView, Nothing, page } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
 import { auditAuthorOf } from './audit-author.ts'
 import { nextCursorOf } from './paging.ts'
 import { assetIn, resourceNotFound } from './path-parameters.ts'
@@ -36,6 +37,36 @@ export const assetsRoutes: FastifyPluginCallbackTypebox<{ assets: Assets }> = (a
     if (picture === undefined) throw resourceNotFound('asset', name)
     const headers = { 'content-type': picture.type, 'content-security-policy': 'default-src \'none\'; sandbox' }
     return reply.headers(headers).send(picture.bytes)
+  })
+
+  app.get<Named>('/api/v1/assets/:name/templates', {
+    config: { errors: ['not_found'] },
+    schema: {
+      operationId: 'listAssetTemplates',
+      tags: ['Templates'],
+      summary: 'Lists the templates that name a picture, in their published or newest version.',
+      response: { 200: Type.Object({ data: Type.Array(AssetUseView) }, { title: 'AssetUses' }) }
+    }
+  }, async ({ actor: { companyId }, params }) => {
+    const name = assetIn(params.name)
+    if (await assets.read(companyId, name) === undefined) throw resourceNotFound('asset', name)
+    return { data: await assets.uses(companyId, name) }
+  })
+
+  app.put<Named & { Body: AssetImageBody }>('/api/v1/assets/:name', {
+    config: { roles: ['admin'], errors: ['not_found', 'validation_failed', 'provider_unavailable'] },
+    schema: {
+      operationId: 'replaceAsset',
+      tags: ['Templates'],
+      summary: 'Replaces a picture; template versions that show it keep their copy (admins).',
+      body: AssetImageBody,
+      response: { 200: AssetView }
+    }
+  }, async (request) => {
+    const name = assetIn(request.params.name)
+    const replaced = await assets.replace(auditAuthorOf(request), { name, ...request.body })
+    if (replaced === undefined) throw resourceNotFound('asset', name)
+    return replaced
   })
 
   app.post('/api/v1/assets', {

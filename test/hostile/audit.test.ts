@@ -298,6 +298,7 @@ const changes: Record<string, Change> = {
     action: 'template.deleted'
   },
   'POST /api/v1/assets': { send: (by) => send('POST', '/api/v1/assets', { body: { name: 'logo', image } }, by), action: 'asset.created' },
+  'PUT /api/v1/assets/{name}': { send: (by) => send('PUT', '/api/v1/assets/logo', { body: { image } }, by), action: 'asset.replaced' },
   'DELETE /api/v1/assets/{name}': { send: (by) => send('DELETE', '/api/v1/assets/logo', {}, by), action: 'asset.deleted' },
   'POST /api/v1/keys': { send: (by) => send('POST', '/api/v1/keys', { body: { name: 'Shop', mode: 'live' } }, by), action: 'key.created' },
   'DELETE /api/v1/keys/{id}': { send: (by) => send('DELETE', `/api/v1/keys/${String(key.id)}`, {}, by), action: 'key.revoked' },

@@ -358,6 +358,16 @@ const matrix: Record<string, Row> = {
   'POST /api/v1/templates/preview': { roles: ['admin'], request: at('/api/v1/templates/preview', letter({ name: 'Nowhere' })) },
   'GET /api/v1/assets': { roles: everyone, request: at('/api/v1/assets') },
   'GET /api/v1/assets/:name': { roles: everyone, request: ({ asset }) => ({ path: `/api/v1/assets/${asset}` }), foreign: 'not_found' },
+  'GET /api/v1/assets/:name/templates': {
+    roles: everyone,
+    request: ({ asset }) => ({ path: `/api/v1/assets/${asset}/templates` }),
+    foreign: 'not_found'
+  },
+  'PUT /api/v1/assets/:name': {
+    roles: ['admin'],
+    request: ({ asset }) => ({ path: `/api/v1/assets/${asset}`, sending: { body: { image: point } } }),
+    foreign: 'not_found'
+  },
   'POST /api/v1/assets': { roles: ['admin'], request: at('/api/v1/assets', { name: 'new', image: point }), ok: [201, 409] },
   'DELETE /api/v1/assets/:name': {
     roles: ['admin'],

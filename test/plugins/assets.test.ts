@@ -86,6 +86,30 @@ await t.test('what does not exist, or is another company\'s, is not there', asyn
   })
 })
 
+await t.test('a picture is replaced under its name, and names the templates whose newest or published text names it', async (t) => {
+  const { body: first } = await send('POST', '/api/v1/assets', { name: 'stamp', image: square(2, 7) })
+  t.equal(first.type, 'image/png')
+  const { status, body } = await send('PUT', '/api/v1/assets/stamp', { image: square(3, 9) })
+  t.equal(status, 200)
+  has(t, body, { name: 'stamp', type: 'image/png', width: 3, height: 3 })
+  t.not(body.sha256, first.sha256)
+  has(t, (await send('GET', '/api/v1/assets')).body.data.filter(({ name }: any) => name === 'stamp'), [{ width: 3 }])
+  t.equal((await send('PUT', '/api/v1/assets/never', { image: square(3, 9) })).status, 404)
+  t.equal((await send('PUT', '/api/v1/assets/stamp', { image: 'data:image/png;base64,AAAA' })).status, 422)
+  const { body: { id } } = await send('POST', '/api/v1/templates', showing('stamp', 'Stamped'))
+  t.same((await send('GET', '/api/v1/assets/stamp/templates', undefined, member)).body.data, [{
+    templateId: id,
+    name: 'Stamped',
+    version: 1,
+    published: false
+  }])
+  await send('POST', `/api/v1/templates/${id}/publish`, { version: 1 })
+  t.equal((await send('GET', '/api/v1/assets/stamp/templates')).body.data[0].published, true)
+  t.equal((await send('GET', '/api/v1/assets/never/templates')).status, 404)
+  await send('DELETE', '/api/v1/assets/stamp')
+  await send('DELETE', `/api/v1/templates/${id}`)
+})
+
 await t.test('a version keeps the picture that it was made with, whatever becomes of its name', async (t) => {
   await send('POST', '/api/v1/assets', { name: 'logo', image: square(4, 10) })
   const { body: { id, warnings } } = await send('POST', '/api/v1/templates', showing('logo', 'Pictured'))

@@ -214,3 +214,62 @@ await t.test('a template is withdrawn; the pages are French too', async (t) => {
   contains(t, (await open('/templates?removed=1', cookie)).body, en.templateRemoved)
   t.equal((await open(at, cookie)).status, 404)
 })
+
+await t.test('pictures are added, shown with what names them, replaced and removed, by admins alone', async (t) => {
+  const multipart = (path: string, fields: Record<string, string>, file: Uint8Array | undefined, as = cookie): Promise<Response> => {
+    const form = new FormData()
+    for (const [name, value] of Object.entries(fields)) form.set(name, value)
+    if (file !== undefined) form.set('image', new File([Uint8Array.from(file)], 'logo.png', { type: 'text/html' }))
+    return fetch(`${service.url}/console${path}`, {
+      method: 'POST',
+      body: form,
+      redirect: 'manual',
+      headers: { cookie: as, 'sec-fetch-site': 'same-origin' }
+    })
+  }
+  const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNoAAAAggCBd81ytgAAAABJRU5ErkJggg==', 'base64')
+  contains(t, (await open('/assets', cookie)).body, en.assetsNone)
+  const added = await multipart('/assets', { name: 'logo' }, png)
+  t.same([added.status, added.headers.get('location')], [303, '/console/assets/logo?saved=1'])
+  contains(t, (await open('/assets', cookie)).body,
+    '<a href="/console/assets/logo">logo</a></th><td>image/png</td><td class="count">1 × 1</td>')
+
+  const { body: shown } = await open('/assets/logo', cookie)
+  contains(t, shown, /<img class="picture" src="data:image\/png;base64,[\w+/=]+" alt="The picture logo">/)
+  contains(t, shown, en.assetUnused)
+  const source = `${letterYaml('Pictured')}assets: { logo: "asset:logo" }\n`
+  const { body: { id: pictured } } = await send('POST', '/api/v1/templates', letter({ source }))
+  await send('POST', '/api/v1/templates', letter({ source: `${letterYaml('Of another')}# asset:logo-2\n` }))
+  const { body: used } = await open('/assets/logo', cookie)
+  contains(t, used,
+    `<a href="/console/templates/${String(pictured)}?version=1">Pictured</a>, Version 1 <small>(${en.version_draft})</small>`)
+  lacks(t, used, 'Of another')
+
+  t.equal((await multipart('/assets/logo', {}, png)).headers.get('location'), '/console/assets/logo?saved=1')
+  for (const [path, fields, file, status, said] of [
+    ['/assets', { name: 'logo' }, png, 409, 'already'],
+    ['/assets', { name: 'No' }, png, 400, 'lowercase'],
+    ['/assets', { name: 'text' }, Buffer.from(markup), 422, 'not a readable'],
+    ['/assets', { name: 'none' }, undefined, 422, 'data URI'],
+    ['/assets/logo', {}, Buffer.from(markup), 422, 'not a readable'],
+    ['/assets/never', {}, png, 404, '<main'],
+    ['/assets', { name: 'large' }, Buffer.alloc(2 * 1024 * 1024 + 1), 413, '<main']
+  ] as const) {
+    const answer = await multipart(path, fields, file)
+    t.equal(answer.status, status, path)
+    const body = await answer.text()
+    contains(t, body, said)
+    lacks(t, body, markup)
+  }
+  for (const path of ['/assets', '/assets/logo']) {
+    t.equal((await open(path, memberCookie)).status, 200)
+    lacks(t, (await open(path, memberCookie)).body, 'enctype')
+    t.equal((await multipart(path, { name: 'mine' }, png, memberCookie)).status, 403)
+  }
+  t.equal((await post('/assets/logo/remove', {}, memberCookie)).status, 403)
+  const other = await signIn((await service.company('painters')).admin)
+  t.equal((await open('/assets/logo', other)).status, 404)
+  t.equal((await post('/assets/logo/remove', {}, other)).status, 404)
+  t.equal((await post('/assets/logo/remove', {}, cookie)).headers.get('location'), '/console/assets?removed=1')
+  t.equal((await open('/assets/logo', cookie)).status, 404)
+})
