@@ -19,7 +19,7 @@ export const requestsPage: FastifyPluginCallback = (app, _options, done) => {
     const { words, api } = visit
     const filter = readFilter(request.query, fields)
     const answer = await api.send<{ data: RequestView[], nextCursor: string | null }>('GET',
-      withQuery('/api/v1/company/requests', { ...filter, limit: '50' }))
+      withQuery('/api/v1/company/requests', { ...filter, limit: '40' }))
     const found = answer.ok ? list(words, answer.body.data, answer.body.nextCursor, filter) : notice('bad', sentences(words, answer.error))
     const main = html`<p><a href="/console/developers">${words.developersBack}</a></p>
 <section aria-label="${words.filter}"><p>${words.requestsIntro}</p>${form(words, filter)}</section>

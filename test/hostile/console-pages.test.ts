@@ -1,0 +1,114 @@
+import { type RawBuilder, sql } from 'kysely'
+import { gzipSync } from 'node:zlib'
+import t from 'tap'
+import { policies } from '../../plugins/console/browser/policies.ts'
+import { script } from '../../plugins/console/browser/script.ts'
+import { stylesheet } from '../../plugins/console/browser/stylesheet.ts'
+import { type ConsolePage, pagesOf, unlisted } from '../plugins/support/console-pages.ts'
+import { openConsole } from '../plugins/support/console.ts'
+import { furnished } from '../plugins/support/furnished.ts'
+import { has, lacks } from '../support/matching.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
+import { operator, startService } from '../support/service.ts'
+
+const service = await startService(t, { config: { keepsRequestLog: true }, replacements: { renderer: quickRenderer } })
+const { app, send } = service
+const { open, post, signIn } = openConsole(service)
+const company = await service.company('zanzibar')
+const other = await service.company('other')
+const cookies = { admin: await signIn(company.admin), operator: await signIn(operator), nobody: '' }
+/** As long as a name may be, with characters that a page writes as several. */
+const long = '"Müller & Söhne" <'.repeat(6).slice(0, 100)
+const furniture = { texts: ['zanzibar'], vendor: 'smtp', adapter: 'nothing' }
+const { made } = await furnished(service, company, furniture)
+const pages = pagesOf(made)
+const see = ({ path, reader }: ConsolePage, language = 'en') => open(path, cookies[reader], { 'accept-language': language })
+
+await t.test('the list of pages is that of the routes', async (t) => {
+  t.same(await unlisted(app), { missing: [], gone: [] })
+})
+
+await t.test('no page may be framed, kept or read elsewhere, and none runs anything but the script of the console', async (t) => {
+  for (const page of pages) {
+    const { status, headers, body } = await see(page)
+    t.ok(status < 500, `${page.path} is ${String(status)}`)
+    // A redirect shows nothing.
+    if (status === 303) continue
+    has(t, Object.fromEntries(headers), {
+      'x-frame-options': 'DENY',
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-store',
+      'cross-origin-opener-policy': 'same-origin'
+    }, page.path)
+    t.ok(Object.values(policies).some((policy) => policy === headers.get('content-security-policy')), page.path)
+    lacks(t, (body as string).replace(`<script type="module" src="${script.path}"></script>`, ''), /<script|style="|\son\w+=/, page.path)
+  }
+})
+
+await t.test('what is a company\'s is nobody else\'s, on every page', async (t) => {
+  const theirs = await signIn(other.admin)
+  for (const page of pages.filter(({ reader }) => reader !== 'nobody')) {
+    const { status, headers } = await open(page.path, '')
+    t.same([status, headers.get('location')?.startsWith('/console/sign-in')], [303, true], `${page.path} needs a session`)
+    const foreign = await open(page.path, theirs)
+    if (page.ofCompany === true) t.equal(foreign.status, 404, page.path)
+    if (page.reader === 'operator' && !['', '/marketplace'].includes(page.path)) t.equal(foreign.status >= 400, true, page.path)
+    lacks(t, foreign.body, 'zanzibar', page.path)
+  }
+})
+
+await t.test('a session that somebody else has chosen is no session, before the sign-in and after', async (t) => {
+  const name = cookies.admin.split('=', 1)[0] ?? ''
+  for (const chosen of [`${name}=chosen`, cookies.operator]) {
+    const { headers } = await post('/sign-in', { email: other.admin.email, password: other.admin.password }, chosen)
+    const given = headers.get('set-cookie')?.split(';', 1)[0] ?? ''
+    t.not(given, chosen)
+    t.equal((await open('/company', given)).status, 200)
+    lacks(t, (await open('/sessions', chosen)).body, other.admin.email, 'the chosen one is not signed in as them')
+  }
+})
+
+/** Has lists that are longer than a page, each row as long as it may be. */
+async function fill (): Promise<void> {
+  const { owner } = app.get('database')
+  const { companyId } = company
+  const many = sql`generate_series(900001, 900110) as n`
+  const mail = (name: string): RawBuilder<string> => sql`${name.repeat(60)} || n || '@' || ${'d'.repeat(60)} || '.example.com'`
+  await sql`insert into users (company_id, email, password_hash, password_set_at, role, services, created_at)
+    select ${companyId}, ${
+    mail('u')
+  }, password_hash, now(), role, services, now() from users, ${many} where email = ${company.member.email}`.execute(
+    owner
+  )
+  await sql`insert into companies (name, created_at) select ${long}, now() from ${many}`.execute(owner)
+  await sql`insert into templates (template_id, company_id, name, version, updated_at)
+    select n, ${companyId}, ${long.slice(0, 90)} || n, 1, now() from ${many}`.execute(owner)
+  await sql`insert into template_versions (template_id, version, company_id, digest, source, schema, sample, created_at, published_at)
+    select n, 1, ${companyId}, digest, source, schema, sample, now(), now() from ${many},
+      (select digest, source, schema, sample from template_versions where template_id = 20 limit 1) as one`.execute(owner)
+  await sql`insert into request_log (entry_id, company_id, user_id, request_id, method, route, path, status, milliseconds, address)
+    select gen_random_uuid(), ${companyId}, 0, ${'r'.repeat(100)}, 'DELETE', ${long.repeat(2)}, ${
+    long.repeat(3)
+  }, 200, 1, '192.0.2.1' from ${many}`
+    .execute(owner)
+  for (let from = 0; from < 60; from += 10) {
+    await Promise.all(Array.from({ length: 10 }, async () => {
+      await send('POST', '/api/v1/keys', { body: { name: long, mode: 'live' } }, company.admin)
+      await send('POST', '/api/sms', { body: { sms: { phoneNumber: '+33612345678', message: 'x' }, metadata: { note: long } } },
+        company.admin)
+    }))
+  }
+}
+
+await t.test('no page is over 100 KB, however full its lists are; nor are the script and the style large', async (t) => {
+  await fill()
+  for (const page of pages) {
+    for (const language of ['en', 'fr']) {
+      const { body } = await see(page, language)
+      const size = Buffer.byteLength(body as string)
+      t.ok(size <= 100_000, `${page.path} (${page.reader}, ${language}) has ${String(size)} bytes`)
+    }
+  }
+  t.ok(gzipSync(script.bytes).length <= 20_000)
+  t.ok(gzipSync(stylesheet.bytes).length <= 10_000)
+})

@@ -1,0 +1,103 @@
+import type { App } from '../../../plugins/container.ts'
+import { routesOf } from '../../hostile/support.ts'
+
+/** What a company has made, by which its pages are found. */
+export type Made = {
+  companyId: number
+  userId: number
+  dispatchIds: readonly string[]
+  documentId: string
+  templateIds: readonly number[]
+  endpointIds: readonly string[]
+  /** A link of an invitation that nobody has used. */
+  token: string
+  /** An installed provider with settings, and an adapter of a catalog. */
+  provider: string
+  adapter: string
+}
+
+/** Who looks at a page. */
+export type Reader = 'admin' | 'operator' | 'nobody'
+
+/** `ofCompany`: its path names something of a company, which no other company sees. */
+export type ConsolePage = { path: string, reader: Reader, ofCompany?: true }
+
+const admin = (...paths: readonly string[]): ConsolePage[] => paths.map((path) => ({ path, reader: 'admin' }))
+const operator = (...paths: readonly string[]): ConsolePage[] => paths.map((path) => ({ path, reader: 'operator' }))
+const nobody = (...paths: readonly string[]): ConsolePage[] => paths.map((path) => ({ path, reader: 'nobody' }))
+const own = (...paths: readonly string[]): ConsolePage[] => paths.map((path) => ({ path, reader: 'admin', ofCompany: true }))
+
+/** Each route of the console that a browser can open, below `/console`, with the pages that stand there. */
+const pages: Readonly<Record<string, (made: Made) => ConsolePage[]>> = {
+  '': () => [...admin(''), ...operator('')],
+  '/*': () => admin('/nothing'),
+  '/audit': () => admin('/audit', '/audit?action=nothing'),
+  '/companies': () => operator('/companies'),
+  '/companies/:id': ({ companyId }) => operator(`/companies/${String(companyId)}`),
+  '/companies/:id/setup': ({ companyId }) => operator(`/companies/${String(companyId)}/setup`),
+  '/companies/:id/users/:userId': ({ companyId, userId }) => operator(`/companies/${String(companyId)}/users/${String(userId)}`),
+  '/company': () => admin('/company'),
+  '/company/invitations': () => admin('/company/invitations'),
+  '/company/single-sign-on': () => admin('/company/single-sign-on'),
+  '/company/users/:id': ({ userId }) => own(`/company/users/${String(userId)}`),
+  '/developers': () => admin('/developers'),
+  '/developers/endpoints': () => admin('/developers/endpoints'),
+  '/developers/endpoints/:id': ({ endpointIds }) => own(...endpointIds.map((id) => `/developers/endpoints/${id}`)),
+  '/developers/requests': () => admin('/developers/requests'),
+  '/dispatches': () => admin('/dispatches', '/dispatches?status=failed', '/dispatches?status=nonsense'),
+  '/dispatches/:id': ({ dispatchIds }) => own(...dispatchIds.map((id) => `/dispatches/${id}`)),
+  '/dispatches/retry': () => admin('/dispatches/retry?status=failed'),
+  '/link/:token': ({ token }) => nobody(`/link/${token}`),
+  '/link/done': () => nobody('/link/done'),
+  '/marketplace': () => [...admin('/marketplace'), ...operator('/marketplace')],
+  '/marketplace/:code': ({ adapter }) => operator(`/marketplace/${adapter}`),
+  '/operation': () => operator('/operation'),
+  '/operation/holds': () => operator('/operation/holds'),
+  '/providers': () => admin('/providers'),
+  '/providers/:code': ({ provider }) => admin(`/providers/${provider}`, '/providers/smtp'),
+  '/providers/:code/connect': ({ provider }) => admin(`/providers/${provider}/connect`),
+  '/providers/:code/connected': ({ provider }) => admin(`/providers/${provider}/connected`),
+  '/providers/:code/try': ({ provider }) => admin(`/providers/${provider}/try`),
+  '/second-factor': () => admin('/second-factor'),
+  '/send': ({ templateIds: [id] }) => [...admin('/send', '/send?q=a'), ...own(`/send?template=${String(id)}`)],
+  '/services/:service': () => admin('/services/invoicing', '/services/invoicing?to=simulator'),
+  '/sessions': () => admin('/sessions'),
+  '/sign-in': () => nobody('/sign-in'),
+  '/sign-in/code': () => nobody('/sign-in/code'),
+  '/sign-on': () => nobody('/sign-on'),
+  '/sign-on/callback': () => nobody('/sign-on/callback?error=access_denied'),
+  '/templates': () => admin('/templates'),
+  '/templates/:id': ({ templateIds }) => own(...templateIds.map((id) => `/templates/${String(id)}`)),
+  '/templates/:id/difference': ({ templateIds: [id] }) => own(`/templates/${String(id)}/difference?from=1&to=2`),
+  '/templates/:id/edit': ({ templateIds: [id] }) => own(`/templates/${String(id)}/edit`),
+  '/templates/new': () => admin('/templates/new')
+}
+
+/** What answers with something else than a page of the console. */
+const noPages: Readonly<Record<string, string>> = {
+  '/:file.css': 'the style',
+  '/:file.js': 'scripts',
+  '/audit.csv': 'a file',
+  '/editor/:name': 'a script',
+  '/dispatches.csv': 'a file',
+  '/dispatches/:id/changes': 'a stream of events',
+  '/dispatches/:id/documents/:document': 'a document',
+  '/dispatches/changes': 'a stream of events',
+  '/templates/:id/preview': 'a document'
+}
+
+/** All pages of the console. */
+export function pagesOf (made: Made): ConsolePage[] {
+  return Object.values(pages).flatMap((of) => of(made))
+}
+
+/** The routes of the console that the list above lacks, and those that are no more. Both are empty. */
+export async function unlisted (app: App): Promise<{ missing: string[], gone: string[] }> {
+  const found = (await routesOf(app)).filter(({ method, url }) => method === 'GET' && url.startsWith('/console'))
+    .map(({ url }) => url.replace('/console', '').replace(/^\/$/, '').replace(/\/[\w-]+\.(css|js)$/, '/:file.$1'))
+  const listed = [...Object.keys(pages), ...Object.keys(noPages)]
+  return {
+    missing: [...new Set(found)].filter((url) => !listed.includes(url)),
+    gone: listed.filter((url) => !found.includes(url))
+  }
+}
