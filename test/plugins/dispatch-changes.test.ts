@@ -65,7 +65,7 @@ await t.test('a dispatch that has ended is told once; a stream lasts for as long
   const begun = Date.now()
   await Promise.all([ended.over, timed.over])
   t.same([ended, timed].map(({ events }) => events.map(({ event }) => event)), [['dispatch', 'end'], ['dispatch', 'end']])
-  t.ok(Date.now() - begun < 10_000)
+  t.ok(Date.now() - begun < 60_000)
   t.equal((await follow(t, 'changes?seconds=121')).response.status, 400)
 })
 

