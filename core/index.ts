@@ -48,6 +48,7 @@ export { CallbackSecrets, CallbackView, CompanyCallback, DispatchCallback, NewCa
 export { AnyJsonObject, ProviderCode, Uuid, oneLine } from './contract/common.ts'
 export { deliveryMarksOf, deliveryStatuses, deliveryStatusesOf, eventServices, isDeliveryService, isEventService, isPolledService,
   type DeliveryService, type EventService } from './contract/delivery.ts'
+export { CompanyDomains } from './contract/domains.ts'
 export { DispatchError, errorRow, errorTable, refusal, type RateLimitStatus, type ErrorWord } from './contract/errors.ts'
 export { AdapterDetail, AdapterView, CatalogView, InstallBody, MarketplaceQuery, OfferBody, PackageBody,
   UpgradeBody } from './contract/marketplace.ts'
@@ -67,7 +68,7 @@ export { NewPasskeyBody, NewPasskeyView, PasskeyNameBody, PasskeyOptions, Passke
 export { CodeBody, NewAuthenticatorView, ProofBody, RecoveryCodesView, SecondFactorView } from './contract/second-factor.ts'
 export { SessionView } from './contract/sessions.ts'
 export { spanChannel, type SpanName } from './contract/spans.ts'
-export { MySingleSignOnView, SingleSignOnBody, SingleSignOnView } from './contract/single-sign-on.ts'
+export { MySingleSignOnView, SingleSignOnBody, SingleSignOnView, UnlinkBody } from './contract/single-sign-on.ts'
 export { eventKinds, type Mode } from './contract/states.ts'
 export { StatisticsQuery, StatisticsView } from './contract/statistics.ts'
 export { AssetBody, AssetImageBody, AssetName, AssetQuery, AssetUseView, AssetView, NextVersionBody, PreviewBody, PreviewTextBody,

@@ -6,7 +6,7 @@ import { mayImpersonate } from '../access/permissions.ts'
 import type { Tokens } from '../access/tokens.ts'
 import { DispatchError } from '../contract/errors.ts'
 import type { SessionView } from '../contract/sessions.ts'
-import { deleteSession, insertSession, listSessions, type SessionLimits, type SessionRow, setActing,
+import { deleteSession, insertSession, listSessions, sessionLimits as limits, type SessionRow, setActing,
   useSession } from '../store/tenants/sessions.ts'
 import { makeSecret, secretForm } from './secret.ts'
 import { createSignIns, type SessionClient, type SignInOptions, type SignIns } from './sign-ins.ts'
@@ -40,9 +40,6 @@ export type Sessions = SignIns & {
  */
 export type Visitor = { own: Actor, actor: Actor, acting?: { until: Date, over: boolean } }
 
-/** In seconds: twelve hours, and one hour. */
-const limits: SessionLimits = { longest: 43_200, idle: 3_600 }
-
 /** Most sessions of one user; a further one ends the oldest. */
 const most = 20
 
@@ -72,7 +69,7 @@ export function createSessions (options: Options): Sessions {
       isAddressAllowed(user.addresses, address)
     const { until } = acting
     return holds
-      ? { own, actor: personOf(user, account), acting: { until, over: false } }
+      ? { own, actor: { ...personOf(user, account), sessionId }, acting: { until, over: false } }
       : { own, actor: own, acting: { until, over: true } }
   }
 

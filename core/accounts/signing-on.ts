@@ -5,13 +5,16 @@ import { type Envelope, type Keyring, SealError } from '../access/keyring.ts'
 import { isAddressAllowed } from '../access/networks.ts'
 import { unusableHash } from '../access/passwords.ts'
 import { AccountEmail } from '../contract/accounts.ts'
+import type { ProofBody } from '../contract/second-factor.ts'
 import type { Log } from '../host/call/log.ts'
 import { type OpenId, type OpenIdClient, OpenIdFailure, type OpenIdPerson } from '../host/http/openid.ts'
 import type { Database } from '../store/db/database.ts'
 import type { AuditAuthor } from '../store/tenants/audit.ts'
-import { findByCode, findByEmail, findIdentity, type Identity, insertIdentity, insertUserOf, readSingleSignOn,
+import { findByEmail, findIdentity, findSignOn, type Identity, insertIdentity, insertUserOf, readSingleSignOn,
   type SingleSignOnRow } from '../store/tenants/single-sign-on.ts'
+import type { SecondFactors } from './second-factors.ts'
 import { redirectUriOf, secretContext } from './single-sign-on.ts'
+import type { Requester } from './users.ts'
 
 /**
  * Why nobody is signed in. `expired`: the browser has not begun this, or more than ten minutes ago. `issuer`: the provider was not reached,
@@ -24,16 +27,30 @@ export type SignOnRefusal = 'expired' | 'issuer' | 'unknown' | 'taken' | 'linked
 /** `sealed` belongs into a cookie of the browser that goes to `url`. */
 export type SignOnBegun = { url: string, sealed: string }
 
-export type SignedOn = { came: 'in', userId: number, next: string } | { came: 'refused', why: SignOnRefusal }
+/** `proved`: who has begun to link an account has come back, and is asked for their password; `sealed` takes the cookie's place. */
+export type SignedOn =
+  | { came: 'in', userId: number, next: string }
+  | { came: 'proved', sealed: string }
+  | { came: 'refused', why: SignOnRefusal }
+
+/** The account at a provider that a user is about to link, as the provider names it. */
+export type LinkedAccount = { name: string, host: string }
 
 /** Signing in by the OpenID provider of a company. A person is known by issuer and subject, never by the e-mail address alone. */
 export type SigningOn = {
-  /** Undefined where no company has the code, its users are disabled, or its provider cannot be used: nobody learns which. */
-  begin: (code: string, next: string) => Promise<SignOnBegun | undefined>
-  /** Links the actor, who has signed in with a password. Undefined where the company has no single sign-on, or it cannot be used. */
+  /**
+   * `given`: the code of a company, or an e-mail address, whose domain an operator has given to a company. Undefined where there is no such
+   * company, it is disabled, or its provider cannot be used: nobody learns which.
+   */
+  begin: (given: string, next: string) => Promise<SignOnBegun | undefined>
+  /** Begins to link the actor, in their session. Undefined where the company has no single sign-on, or it cannot be used. */
   beginLink: (actor: Actor) => Promise<SignOnBegun | undefined>
   /** The user whom the provider has sent back to this browser. `answer` is the query of the callback. */
   finish: (sealed: string, answer: URLSearchParams, from: Pick<AuditAuthor, 'address' | 'requestId'>) => Promise<SignedOn>
+  /** What the actor is about to link; undefined where it was not begun in this session within ten minutes. */
+  linking: (actor: Actor, sealed: string) => LinkedAccount | undefined
+  /** Links it. Throws `forbidden` for a wrong password or code. Answers why it cannot be linked. */
+  link: (by: Requester, sealed: string, proof: ProofBody) => Promise<SignOnRefusal | undefined>
 }
 
 type Options = {
@@ -41,6 +58,8 @@ type Options = {
   accounts: Accounts
   keyring: Pick<Keyring, 'seal' | 'open'>
   openId: OpenId
+  /** As {@link SecondFactors.prove}. */
+  prove: SecondFactors['prove']
   publicUrl: string
   log: Log
   now: () => Date
@@ -49,11 +68,23 @@ type Options = {
 /** In milliseconds: ten minutes. */
 const lifetime = 600_000
 const context = 'sign-on'
+const provedContext = 'sign-on proved'
 
 /** In characters: what a browser keeps has a limit. */
 const longestPath = 500
 
 const isAddress = compile(AccountEmail)
+
+const Link = Type.Object({ userId: Type.Integer(), passwordVersion: Type.Integer(), sessionId: Type.String() })
+const Proved = Type.Object({
+  link: Link,
+  companyId: Type.Integer(),
+  issuer: Type.String(),
+  subject: Type.String(),
+  name: Type.String(),
+  until: Type.Integer()
+})
+const fitProved = compile(Proved)
 
 const Pending = Type.Object({
   companyId: Type.Integer(),
@@ -61,13 +92,14 @@ const Pending = Type.Object({
   clientId: Type.String(),
   checks: Type.Object({ state: Type.String(), nonce: Type.String(), verifier: Type.String() }),
   next: Type.String(),
-  link: Type.Optional(Type.Object({ userId: Type.Integer(), passwordVersion: Type.Integer() })),
+  link: Type.Optional(Link),
   until: Type.Integer()
 })
 type Pending = Static<typeof Pending>
+type Proved = Static<typeof Proved>
 const fitPending = compile(Pending)
 
-export function createSigningOn ({ database, accounts, keyring, openId, publicUrl, log, now }: Options): SigningOn {
+export function createSigningOn ({ database, accounts, keyring, openId, prove, publicUrl, log, now }: Options): SigningOn {
   const redirectUri = redirectUriOf(publicUrl)
 
   const clientOf = (row: SingleSignOnRow): OpenIdClient => ({
@@ -76,25 +108,36 @@ export function createSigningOn ({ database, accounts, keyring, openId, publicUr
     clientSecret: keyring.open(row.client_secret, secretContext(row.company_id)).toString()
   })
 
-  async function begin (row: SingleSignOnRow, more: Pick<Pending, 'next' | 'link'>): Promise<SignOnBegun | undefined> {
+  const sealedOf = (value: object, context: string): string =>
+    Buffer.from(JSON.stringify(keyring.seal(JSON.stringify(value), context))).toString('base64url')
+
+  async function begin (
+    row: SingleSignOnRow,
+    { hint, ...more }: Pick<Pending, 'next' | 'link'> & { hint?: string }
+  ): Promise<SignOnBegun | undefined> {
     const { company_id: companyId, issuer, client_id: clientId } = row
-    const begun = await openId.begin(clientOf(row), redirectUri).catch((err: unknown) => failed(err, companyId))
+    const begun = await openId.begin(clientOf(row), redirectUri, hint).catch((err: unknown) => failed(err, companyId))
     if (begun === undefined) return undefined
     const pending: Pending = { companyId, issuer, clientId, checks: begun.checks, ...more, until: now().getTime() + lifetime }
-    return { url: begun.url, sealed: Buffer.from(JSON.stringify(keyring.seal(JSON.stringify(pending), context))).toString('base64url') }
+    return { url: begun.url, sealed: sealedOf(pending, context) }
   }
 
   /** What this browser has begun within the last ten minutes. */
-  function opened (sealed: string): Pending | undefined {
+  function opened<Value extends { until: number }> (sealed: string, context: string, fits: Fits<Value>): Value | undefined {
     try {
-      const fit = fitPending(
-        JSON.parse(keyring.open(JSON.parse(Buffer.from(sealed, 'base64url').toString()) as Envelope, context).toString())
-      )
+      const envelope = JSON.parse(Buffer.from(sealed, 'base64url').toString()) as Envelope
+      const fit = fits(JSON.parse(keyring.open(envelope, context).toString()))
       return fit.ok && fit.value.until > now().getTime() ? fit.value : undefined
     } catch (error) {
       if (error instanceof SealError || error instanceof SyntaxError || error instanceof TypeError) return undefined
       throw error
     }
+  }
+
+  /** What was proved for the actor, in the session in which they have begun. */
+  function provedOf ({ userId, sessionId }: Actor, sealed: string): Proved | undefined {
+    const proved = opened(sealed, provedContext, fitProved)
+    return proved?.link.userId === userId && proved.link.sessionId === sessionId ? proved : undefined
   }
 
   function failed (err: unknown, companyId: number): undefined {
@@ -123,46 +166,65 @@ export function createSigningOn ({ database, accounts, keyring, openId, publicUr
     return await insertUserOf(database, identity, { email: address, role, services, passwordHash: unusableHash }, signingOn) ?? 'taken'
   }
 
-  /** The account of a user who has begun to link it, if it is still theirs. */
-  async function linked (
-    { userId, passwordVersion }: NonNullable<Pending['link']>,
-    identity: Identity,
-    from: Pick<AuditAuthor, 'address' | 'requestId'>
-  ): Promise<number | SignOnRefusal> {
-    const account = await accounts.byId(userId)
-    if (account?.passwordVersion !== passwordVersion || account.companyId !== identity.companyId) return 'refused'
-    const known = await findIdentity(database, identity)
-    if (known !== undefined) return known === userId ? userId : 'linked'
-    return await insertIdentity(database, identity, { userId, by: 'password' }, { from, at: now() }) ? userId : 'linked'
-  }
-
   return {
-    async begin (code, next) {
-      const row = /^[a-z2-9]{12}$/.test(code) ? await findByCode(database, code) : undefined
-      return row && await begin(row, { next: next.length > longestPath ? '/console' : next })
+    async begin (given, next) {
+      const [, domain] = /^[^@\s]{1,64}@([a-z0-9.-]{1,253})$/.exec(given) ?? []
+      const row = domain !== undefined
+        ? await findSignOn(database, { domain })
+        : /^[a-z2-9]{12}$/.test(given)
+        ? await findSignOn(database, { code: given })
+        : undefined
+      const hinted = domain === undefined ? {} : { hint: given }
+      return row && await begin(row, { next: next.length > longestPath ? '/console' : next, ...hinted })
     },
 
-    async beginLink ({ companyId, userId }) {
+    async beginLink ({ companyId, userId, sessionId }) {
       const [row, account] = [await readSingleSignOn(database, companyId), await accounts.byId(userId)]
-      if (row === undefined || account === undefined) return undefined
-      return await begin(row, { next: '/console/sessions', link: { userId, passwordVersion: account.passwordVersion } })
+      if (row === undefined || account === undefined || sessionId === undefined) return undefined
+      return await begin(row, { next: '/console/sessions', link: { userId, passwordVersion: account.passwordVersion, sessionId } })
     },
 
     async finish (sealed, answer, from) {
-      const pending = opened(sealed)
+      const pending = opened(sealed, context, fitPending)
       const row = pending && await readSingleSignOn(database, pending.companyId)
       if (pending === undefined || row?.issuer !== pending.issuer || row.client_id !== pending.clientId) return refused('expired')
       const { companyId, issuer, checks, next, link } = pending
       const person = await openId.finish(clientOf(row), redirectUri, answer, checks).catch((err: unknown) => failed(err, companyId))
       if (person === undefined) return refused('issuer')
       const identity = { companyId, issuer, subject: person.subject }
-      const user = link === undefined ? await userOf(row, identity, person, from) : await linked(link, identity, from)
+      if (link !== undefined) {
+        const proved: Proved = { ...identity, link, name: person.email ?? person.subject, until: now().getTime() + lifetime }
+        return { came: 'proved', sealed: sealedOf(proved, provedContext) }
+      }
+      const user = await userOf(row, identity, person, from)
       if (typeof user === 'string') return refused(user)
       const account = await accounts.byId(user)
       return mayCome(account, companyId, from.address) ? { came: 'in', userId: user, next } : refused('refused')
+    },
+
+    linking (actor, sealed) {
+      const proved = provedOf(actor, sealed)
+      return proved && { name: proved.name, host: new URL(proved.issuer).host }
+    },
+
+    async link (by, sealed, proof) {
+      const { actor, author } = by
+      const proved = provedOf(actor, sealed)
+      const [row, account] = [await readSingleSignOn(database, actor.companyId), await accounts.byId(actor.userId)]
+      const isStill = account?.passwordVersion === proved?.link.passwordVersion && row?.issuer === proved?.issuer
+      if (proved?.companyId !== actor.companyId || !isStill) return 'expired'
+      await prove(by, proof)
+      const { companyId, issuer, subject, link: { userId } } = proved
+      const identity = { companyId, issuer, subject }
+      const known = await findIdentity(database, identity)
+      const isLinked = known === undefined &&
+        await insertIdentity(database, identity, { userId, by: 'password' }, { from: author, at: now() })
+      return isLinked || known === userId ? undefined : 'linked'
     }
   }
 }
+
+type Fits<Value> = (value: unknown) => { ok: true, value: Value } | { ok: false }
 
 const refused = (why: SignOnRefusal): SignedOn => ({ came: 'refused', why })
 

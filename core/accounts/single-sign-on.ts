@@ -2,12 +2,16 @@ import { randomInt } from 'node:crypto'
 import type { Account, Accounts, Actor } from '../access/account.ts'
 import type { Keyring } from '../access/keyring.ts'
 import { unusableHash } from '../access/passwords.ts'
+import { rolesUpTo } from '../access/permissions.ts'
+import type { CompanyDomains } from '../contract/domains.ts'
 import { DispatchError, refusal } from '../contract/errors.ts'
 import type { MySingleSignOnView, SingleSignOnBody, SingleSignOnView } from '../contract/single-sign-on.ts'
 import { type OpenId, OpenIdFailure } from '../host/http/openid.ts'
 import type { Database } from '../store/db/database.ts'
-import { countIdentities, deleteSingleSignOn, isKnown, readSingleSignOn, type SingleSignOnRow,
+import { readDomains, storeDomains } from '../store/tenants/domains.ts'
+import { countIdentities, deleteIdentities, deleteSingleSignOn, isKnown, readSingleSignOn, type SingleSignOnRow,
   storeSingleSignOn } from '../store/tenants/single-sign-on.ts'
+import type { SecondFactors } from './second-factors.ts'
 import { type Requester, requireGrantable, requireOwned } from './users.ts'
 
 /** What the admins of a company decide about single sign-on. */
@@ -15,6 +19,8 @@ export type SingleSignOn = {
   read: (actor: Actor) => Promise<SingleSignOnView>
   /** What the actor may know as a user. */
   readOwn: (actor: Actor) => Promise<MySingleSignOnView>
+  /** The same of a user of the company; undefined when there is none, or their role is above the actor's. */
+  readOf: (actor: Actor, userId: number) => Promise<MySingleSignOnView | undefined>
   /**
    * Throws `validation_failed` for an issuer that cannot be used, a missing secret, or a way in that is no enabled admin of the company;
    * `forbidden` for services that the actor does not have (all of them, where users are known by their e-mail address); `conflict` where
@@ -23,6 +29,17 @@ export type SingleSignOn = {
   change: (by: Requester, body: SingleSignOnBody) => Promise<SingleSignOnView>
   /** False where the company has none. */
   remove: (by: Requester) => Promise<boolean>
+  /**
+   * Forgets as whom the provider knows another user of the company. Throws `forbidden` for the actor's own user. False when there is no
+   * such user, or the provider does not know them.
+   */
+  unlink: (by: Requester, userId: number) => Promise<boolean>
+  /** The same for the actor. Throws `forbidden` for a wrong password, and `conflict` where nothing is linked or it is required. */
+  unlinkOwn: (by: Requester, proof: { password: string }) => Promise<void>
+  /** Reads the domains of a company; undefined when there is none. */
+  domains: (companyId: number) => Promise<CompanyDomains | undefined>
+  /** Sets them. Throws `conflict` for a domain of another company. */
+  setDomains: (by: Requester, companyId: number, domains: CompanyDomains) => Promise<CompanyDomains | undefined>
   /** Whether the console refuses the user's password, because the company requires single sign-on. */
   refusesPassword: (account: Pick<Account, 'companyId' | 'userId'>) => Promise<boolean>
   /** Where a user signs in whose password the console refuses, or who has none; undefined for anybody else. */
@@ -34,6 +51,8 @@ type Options = {
   accounts: Accounts
   keyring: Pick<Keyring, 'seal'>
   openId: Pick<OpenId, 'probe'>
+  /** As {@link SecondFactors.prove}. */
+  prove: SecondFactors['prove']
   publicUrl: string
   /** Providers without TLS too, for development. */
   plainHttp: boolean
@@ -48,7 +67,7 @@ export const redirectUriOf = (publicUrl: string): string => `${publicUrl}/consol
 
 const signInUrlOf = (publicUrl: string, code: string): string => `${publicUrl}/console/sign-on?company=${code}`
 
-export function createSingleSignOn ({ database, accounts, keyring, openId, publicUrl, plainHttp, now }: Options): SingleSignOn {
+export function createSingleSignOn ({ database, accounts, keyring, openId, prove, publicUrl, plainHttp, now }: Options): SingleSignOn {
   const view = async (row: SingleSignOnRow | undefined): Promise<SingleSignOnView> => ({
     redirectUri: redirectUriOf(publicUrl),
     current: row === undefined ? null : await currentOf(row)
@@ -67,6 +86,11 @@ export function createSingleSignOn ({ database, accounts, keyring, openId, publi
     signInUrl: signInUrlOf(publicUrl, row.code),
     linked: await countIdentities(database, row.company_id, row.issuer)
   })
+
+  async function stateOf ({ companyId, userId }: Pick<Account, 'companyId' | 'userId'>): Promise<MySingleSignOnView> {
+    const row = await readSingleSignOn(database, companyId)
+    return { available: row !== undefined, linked: row !== undefined && await isKnown(database, { companyId, userId }, row.issuer) }
+  }
 
   async function requireWayIn (companyId: number, userId: number): Promise<void> {
     const account = await accounts.byId(userId)
@@ -88,9 +112,11 @@ export function createSingleSignOn ({ database, accounts, keyring, openId, publi
   return {
     read: async ({ companyId }) => view(await readSingleSignOn(database, companyId)),
 
-    async readOwn ({ companyId, userId }) {
-      const row = await readSingleSignOn(database, companyId)
-      return { available: row !== undefined, linked: row !== undefined && await isKnown(database, { companyId, userId }, row.issuer) }
+    readOwn: stateOf,
+
+    async readOf ({ companyId, role }, userId) {
+      const user = await accounts.byId(userId)
+      return user?.companyId === companyId && rolesUpTo(role).includes(user.role) ? stateOf(user) : undefined
     },
 
     async change ({ actor, author }, body) {
@@ -128,6 +154,39 @@ export function createSingleSignOn ({ database, accounts, keyring, openId, publi
     },
 
     remove: ({ actor, author }) => deleteSingleSignOn(database, actor.companyId, { author, at: now() }),
+
+    async unlink ({ actor, author }, userId) {
+      const { companyId, impersonatorId = actor.userId } = actor
+      const user = await accounts.byId(userId)
+      if (user?.companyId !== companyId || !rolesUpTo(actor.role).includes(user.role)) return false
+      if (userId === impersonatorId || userId === actor.userId) {
+        throw new DispatchError('forbidden', 'One\'s own account is unlinked with the password: POST /api/v1/my/single-sign-on/unlink.')
+      }
+      return deleteIdentities(database, { companyId, userId }, { author, at: now() })
+    },
+
+    async unlinkOwn (by, proof) {
+      const { actor: { companyId, userId, sessionId }, author } = by
+      await prove(by, proof)
+      const row = await readSingleSignOn(database, companyId)
+      if (row?.required === true && row.way_in !== userId) {
+        throw new DispatchError('conflict', 'The company requires single sign-on: without it you could not sign in.')
+      }
+      if (!await deleteIdentities(database, { companyId, userId, keptSession: sessionId }, { author, at: now() })) {
+        throw new DispatchError('conflict', 'Your account is not linked.')
+      }
+    },
+
+    async domains (companyId) {
+      const domains = await readDomains(database, companyId)
+      return domains && { domains }
+    },
+
+    async setDomains ({ author }, companyId, { domains }) {
+      const stored = await storeDomains(database, companyId, domains, { author, at: now() })
+      if (stored?.taken !== undefined) throw new DispatchError('conflict', `The domain ${stored.taken} is another company's.`)
+      return stored && { domains: domains.toSorted() }
+    },
 
     async refusesPassword ({ companyId, userId }) {
       const row = await readSingleSignOn(database, companyId)

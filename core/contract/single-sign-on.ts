@@ -61,3 +61,8 @@ export const MySingleSignOnView = Type.Object({
   linked: Type.Boolean({ description: 'Its provider knows this user.' })
 }, { title: 'MySingleSignOn' })
 export type MySingleSignOnView = Static<typeof MySingleSignOnView>
+
+/** The body with which a user unlinks their account. */
+export const UnlinkBody = Type.Object({
+  password: Type.String({ maxLength: 1024, description: 'The user\'s present password.', examples: ['demo-password'] })
+}, { additionalProperties: false, title: 'Unlink' })

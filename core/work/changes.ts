@@ -1,9 +1,10 @@
 import type { Log } from '../host/call/log.ts'
 import type { Database } from '../store/db/database.ts'
 import { readMarks, readStatuses, type StatusRow } from '../store/dispatch/marks.ts'
+import { type Presence, presenceKey, readPresences } from '../store/tenants/sessions.ts'
 
 /**
- * Tells who waits that something has changed, whichever process has changed it. All who wait in a process share two queries every second;
+ * Tells who waits that something has changed, whichever process has changed it. All who wait in a process share three queries every second;
  * nobody holds a connection meanwhile. Each function that follows calls back with the present state first, and returns the function that
  * ends it.
  */
@@ -12,6 +13,8 @@ export type Changes = {
   ofDispatch: (dispatchId: string, changed: () => void) => () => void
   /** Follows the statuses of the company's newest dispatches: told are those that are new or have another status. */
   ofCompany: (companyId: number, changed: (statuses: readonly StatusRow[]) => void) => () => void
+  /** Calls back when somebody's session has ended, or their user is disabled. */
+  ofPresence: (presence: Presence, over: () => void) => () => void
 }
 
 /** `pause`: milliseconds between two looks. */
@@ -24,7 +27,13 @@ export function createChanges ({ database, log, pause = 1000 }: Options): Change
     pause,
     failed
   })
+  const presences = createLooks((keys: readonly string[]) => readPresences(database, keys), { pause, failed })
   return {
+    ofPresence: (presence, over) =>
+      presences(presenceKey(presence), (stays) => {
+        if (!stays) over()
+      }),
+
     ofDispatch (dispatchId, changed) {
       let seen: string | undefined
       return dispatches(dispatchId, (mark) => {

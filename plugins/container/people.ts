@@ -32,6 +32,7 @@ export const people: Factories = {
       accounts: get('accounts'),
       keyring: get('keyring'),
       openId: get('openId'),
+      prove: get('secondFactors').prove,
       publicUrl: get('config').publicUrl,
       plainHttp: get('config').environment === 'development',
       now: get('now')
@@ -42,6 +43,7 @@ export const people: Factories = {
       accounts: get('accounts'),
       keyring: get('keyring'),
       openId: get('openId'),
+      prove: get('secondFactors').prove,
       publicUrl: get('config').publicUrl,
       log: get('log'),
       now: get('now')

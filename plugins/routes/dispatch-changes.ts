@@ -30,8 +30,10 @@ export const dispatchChangesRoutes: FastifyPluginCallbackTypebox<{ database: Dat
     const stream = openEventStream(reply, closing ? 0 : seconds)
     open.add(stream)
     const leave = begin(stream)
+    const forget = changes.ofPresence(actor, stream.end)
     void stream.over.then(() => {
       leave()
+      forget()
       release()
       open.delete(stream)
     })
@@ -89,7 +91,7 @@ export const dispatchChangesRoutes: FastifyPluginCallbackTypebox<{ database: Dat
   done()
 }
 
-/** In seconds. Who has lost the right to read must come again by then. */
+/** In seconds. */
 const longest = 120
 
 const StreamQuery = Type.Object({
@@ -99,7 +101,8 @@ const StreamQuery = Type.Object({
 }, { additionalProperties: false })
 type StreamQuery = { seconds?: number }
 
-const streamNote = 'Its last event is `end`. A client that wants more asks again, as `EventSource` does by itself.'
+const streamNote = 'It ends within seconds when the user is disabled, or signs out of the console. ' +
+  'Its last event is `end`. A client that wants more asks again, as `EventSource` does by itself.'
 
 const Events = {
   description: 'Server-sent events, with empty lines between them that keep the connection alive.',

@@ -1,6 +1,10 @@
-import { DispatchError, MySingleSignOnView, Nothing, type SingleSignOn, SingleSignOnBody, SingleSignOnView } from '@dispatch/core'
+import { CompanyDomains, DispatchError, MySingleSignOnView, Nothing, type SingleSignOn, SingleSignOnBody, SingleSignOnView,
+  UnlinkBody } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
+import { integerIn, resourceNotFound } from './path-parameters.ts'
+
+type Named = { Params: { id: string } }
 
 const path = '/api/v1/company/single-sign-on'
 
@@ -52,5 +56,81 @@ export const singleSignOnRoutes: FastifyPluginCallbackTypebox<{ singleSignOn: Si
       response: { 200: MySingleSignOnView }
     }
   }, ({ actor }) => singleSignOn.readOwn(actor))
+
+  app.post('/api/v1/my/single-sign-on/unlink', {
+    config: { person: true, errors: ['conflict', 'rate_limited'] },
+    schema: {
+      operationId: 'unlinkMySingleSignOn',
+      tags: ['Authentication'],
+      summary: 'Forgets as whom the company\'s provider knows the user, who has a password to sign in with.',
+      description: 'A wrong password: 403. All tokens and other sessions end.',
+      body: UnlinkBody,
+      response: { 204: Nothing }
+    }
+  }, async (request, reply) => {
+    await singleSignOn.unlinkOwn({ actor: request.actor, author: auditAuthorOf(request) }, request.body)
+    return reply.code(204).send(null)
+  })
+
+  app.get<Named>('/api/v1/users/:id/single-sign-on', {
+    config: { roles: ['admin', 'operator'], errors: ['not_found'] },
+    schema: {
+      operationId: 'readUserSingleSignOn',
+      tags: ['Users'],
+      summary: 'Tells whether the company has single sign-on, and whether it knows a user (admins).',
+      response: { 200: MySingleSignOnView }
+    }
+  }, async ({ actor, params: { id } }) => {
+    const found = await singleSignOn.readOf(actor, integerIn(id) ?? 0)
+    if (found === undefined) throw resourceNotFound('user', id)
+    return found
+  })
+
+  app.delete<Named>('/api/v1/users/:id/single-sign-on', {
+    config: { person: true, roles: ['admin', 'operator'], errors: ['not_found'] },
+    schema: {
+      operationId: 'unlinkUser',
+      tags: ['Users'],
+      summary: 'Forgets as whom the company\'s provider knows a user (admins). All sessions and tokens of the user end.',
+      response: { 204: Nothing }
+    }
+  }, async (request, reply) => {
+    const { actor, params: { id } } = request
+    const userId = integerIn(id)
+    if (userId === undefined || !await singleSignOn.unlink({ actor, author: auditAuthorOf(request) }, userId)) {
+      throw resourceNotFound('linked user', id)
+    }
+    return reply.code(204).send(null)
+  })
+
+  app.get<Named>('/api/v1/companies/:id/domains', {
+    config: { roles: ['operator'], errors: ['not_found'] },
+    schema: {
+      operationId: 'readCompanyDomains',
+      tags: ['Companies'],
+      summary: 'Reads the domains whose e-mail addresses lead to the single sign-on of a company (operators).',
+      response: { 200: CompanyDomains }
+    }
+  }, async ({ params: { id } }) => foundCompany(id, await singleSignOn.domains(integerIn(id) ?? 0)))
+
+  app.put<Named & { Body: CompanyDomains }>('/api/v1/companies/:id/domains', {
+    config: { person: true, roles: ['operator'], errors: ['not_found', 'conflict'] },
+    schema: {
+      operationId: 'updateCompanyDomains',
+      tags: ['Companies'],
+      summary: 'Sets the domains whose e-mail addresses lead to the single sign-on of a company (operators).',
+      description: 'Anybody who gives such an address at the sign-in is led to the provider, and so learns who that is.',
+      body: CompanyDomains,
+      response: { 200: CompanyDomains }
+    }
+  }, async (request) => {
+    const { actor, params: { id }, body } = request
+    return foundCompany(id, await singleSignOn.setDomains({ actor, author: auditAuthorOf(request) }, integerIn(id) ?? 0, body))
+  })
   done()
+}
+
+function foundCompany<Found> (id: string, found: Found | undefined): Found {
+  if (found === undefined) throw resourceNotFound('company', id)
+  return found
 }

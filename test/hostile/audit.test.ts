@@ -70,6 +70,12 @@ async function setLinkMail (by: Login): Promise<Answer> {
   await send('PUT', '/api/v1/company/providers/simulator', { body: { settings } }, admin)
   return send('PUT', '/api/v1/link-mail', { body: { providerName: 'simulator', from: 'hello@acme.test' } }, by)
 }
+/** Single sign-on that knows a user of the company. */
+async function known (by: Login, { email }: Login): Promise<void> {
+  await setSignOn(by)
+  await sql`insert into user_identities (company_id, user_id, issuer, subject, linked_at)
+    select company_id, user_id, ${issuer}, ${email}, now() from users where email = ${email}`.execute(owner)
+}
 const guest = user()
 const invite = (by: Login, email = `${randomUUID()}@audited.example.com`): Promise<Answer> =>
   send('POST', '/api/v1/company/invitations', { body: { email, role: 'member', services: [] } }, by)
@@ -275,6 +281,11 @@ const changes: Record<string, Change> = {
     send: (by) => send('PUT', `/api/v1/companies/${companyId}`, { body: { name: 'Audited' } }, by),
     action: 'company.changed'
   },
+  'PUT /api/v1/companies/{id}/domains': {
+    by: operator,
+    send: (by) => send('PUT', `/api/v1/companies/${companyId}/domains`, { body: { domains: ['audited.example.com'] } }, by),
+    action: 'company-domains.changed'
+  },
   'POST /api/v1/companies/{id}/credits': {
     by: operator,
     send: (by) => send('POST', `/api/v1/companies/${companyId}/credits`, { body: { amount: 5, reason: 'Test' } }, by),
@@ -317,6 +328,20 @@ const changes: Record<string, Change> = {
       return send('DELETE', '/api/v1/company/single-sign-on', {}, by)
     },
     action: 'single-sign-on.removed'
+  },
+  'DELETE /api/v1/users/{id}/single-sign-on': {
+    async send (by) {
+      await known(by, company.member)
+      return send('DELETE', `/api/v1/users/${await idOf(company.member)}/single-sign-on`, {}, by)
+    },
+    action: 'identity.unlinked'
+  },
+  'POST /api/v1/my/single-sign-on/unlink': {
+    async send (by) {
+      await known(by, by)
+      return send('POST', '/api/v1/my/single-sign-on/unlink', { body: { password: by.password } }, by)
+    },
+    action: 'identity.unlinked'
   },
   'POST /api/v1/company/invitations': { send: (by) => invite(by), action: 'invitation.created' },
   'POST /api/v1/company/invitations/{id}/renew': {

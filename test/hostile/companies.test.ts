@@ -536,6 +536,14 @@ const matrix: Record<string, Row> = {
     roles: ['operator'],
     request: () => ({ path: `/api/v1/companies/${String(own.companyId)}/users/${String(own.memberId)}` })
   },
+  'GET /api/v1/companies/:id/domains': {
+    roles: ['operator'],
+    request: () => ({ path: `/api/v1/companies/${String(own.companyId)}/domains` })
+  },
+  'PUT /api/v1/companies/:id/domains': {
+    roles: ['operator'],
+    request: () => ({ path: `/api/v1/companies/${String(own.companyId)}/domains`, sending: { body: { domains: [] } } })
+  },
   'POST /api/v1/companies/:id/credits': {
     roles: ['operator'],
     request: () => ({ path: `/api/v1/companies/${String(own.companyId)}/credits`, sending: { body: { amount: 1, reason: 'One more' } } })
@@ -600,6 +608,22 @@ const matrix: Record<string, Row> = {
     ok: [422]
   },
   'DELETE /api/v1/company/single-sign-on': { roles: ['operator', 'admin'], request: at('/api/v1/company/single-sign-on'), ok: [404] },
+  'GET /api/v1/users/:id/single-sign-on': {
+    roles: ['operator', 'admin'],
+    request: ({ memberId }) => ({ path: `/api/v1/users/${String(memberId)}/single-sign-on` }),
+    foreign: 'not_found'
+  },
+  'DELETE /api/v1/users/:id/single-sign-on': {
+    roles: ['operator', 'admin'],
+    request: ({ memberId }) => ({ path: `/api/v1/users/${String(memberId)}/single-sign-on` }),
+    ok: [404],
+    foreign: 'not_found'
+  },
+  'POST /api/v1/my/single-sign-on/unlink': {
+    roles: everyone,
+    request: at('/api/v1/my/single-sign-on/unlink', { password: 'password' }),
+    ok: [409]
+  },
   'GET /api/v1/my/single-sign-on': { roles: everyone, request: at('/api/v1/my/single-sign-on') },
   // Operators may act as anybody: whom admins may not, impersonation.test.ts says.
   'POST /auth/impersonate': { roles: ['operator', 'admin'], request: at('/auth/impersonate', { userId: own.memberId }) },

@@ -66,6 +66,7 @@ async function founded (name: string, templateId: number): Promise<number> {
   await sql`insert into single_sign_on (company_id, code, issuer, client_id, client_secret, creates_users, default_role, default_services,
     links_by_email, required, updated_at) values (${companyId}, ${name}, '', '', '{}', false, 'member', '{}', false, false, now())`
     .execute(owner)
+  await sql`insert into company_domains (domain, company_id) values (${name}, ${companyId})`.execute(owner)
   await sql`insert into link_mail (company_id, user_id, provider, sender, set_at)
     select ${companyId}, user_id, '', '', now() from users where email = ${admin.email}`.execute(owner)
   await sql`insert into user_identities (company_id, user_id, issuer, subject, linked_at)

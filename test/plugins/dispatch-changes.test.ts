@@ -6,6 +6,7 @@ import { until } from '../core/work/support.ts'
 import { contains, has } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { admin, invoiceRequest, type Login, startService } from '../support/service.ts'
+import { openConsole } from './support/console.ts'
 
 const service = await startService(t, { replacements: { renderer: quickRenderer } })
 const { send, url, app } = service
@@ -128,3 +129,28 @@ await t.test('a service that stops', async (inner) => {
   await until('an event', () => events.length > 0)
 })
 t.equal(await stopped, true, 'ends its streams')
+
+await t.test('a stream ends with the session through which it is read, and with its user', async (t) => {
+  const { post, signIn } = openConsole(service)
+  const users = (await send('GET', '/api/v1/users', {}, acme.operator)).body.data as { id: number, email: string }[]
+  const memberId = String(users.find(({ email }) => email === acme.member.email)?.id)
+  const [leaving, acting] = [await signIn(acme.admin), await signIn(acme.admin)]
+  await post(`/act/${memberId}`, {}, acting)
+  const [mine, theirs] = await Promise.all([leaving, acting].map((cookie) => followAs(t, cookie)))
+  const disabled = await follow(t, 'changes', acme.member)
+  await post('/sign-out', {}, leaving)
+  contains(t, await mine?.all, 'event: end', 'signed out')
+  await post('/act/end', { ':as': memberId }, acting)
+  contains(t, await theirs?.all, 'event: end', 'no longer acting')
+  await send('PUT', `/api/v1/users/${memberId}`, { body: { disabled: true } }, acme.admin)
+  t.equal(await disabled.over, true, 'the user is disabled')
+})
+
+/** All that a stream of the console has told, once it has ended. */
+async function followAs (t: Test, cookie: string): Promise<{ all: Promise<string> }> {
+  const gone = new AbortController()
+  t.teardown(() => gone.abort())
+  const response = await fetch(`${url}/console/dispatches/changes`, { headers: { cookie }, signal: gone.signal })
+  t.equal(response.status, 200)
+  return { all: response.text() }
+}

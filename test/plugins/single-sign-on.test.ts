@@ -50,6 +50,9 @@ async function signOn (code: string, person: Person): Promise<Answer> {
 }
 const sessionOf = ({ headers }: Answer): string =>
   headers.getSetCookie().find((line) => line.startsWith('__Host-console='))?.split(';', 1)[0] ?? ''
+const provedIn = ({ headers }: Answer): string =>
+  headers.getSetCookie().find((line) => line.startsWith('__Host-console-sign-on='))?.split(';', 1)[0] ?? ''
+const finish = (fields: Record<string, string>, cookie: string): Promise<Answer> => post('/sign-on/link/finish', fields, cookie)
 const usersOf = async (by: Login): Promise<{ id: number, email: string, role: string, services: string[] }[]> =>
   (await send('GET', '/api/v1/users', {}, by)).body.data
 
@@ -98,12 +101,26 @@ await t.test('a user who is there is not taken over by the e-mail address, but l
   const cookie = await signIn(member)
   contains(t, (await open('/sessions', cookie)).body, 'action="/console/sign-on/link"')
   const left = leftWith(await post('/sign-on/link', {}, cookie))
-  t.equal((await comeBack(await provider.visit(left.url), left.cookie)).status, 200)
+  const back = await comeBack(await provider.visit(left.url), left.cookie)
+  contains(t, back.body, 'url=/console/sign-on/link')
+  t.equal(sessionOf(back), '', 'coming back signs nobody in')
+  const proved = provedIn(back)
+  for (const other of [await signIn(admin), await signIn(member)]) {
+    isRefused(t, await open('/sign-on/link', `${other}; ${proved}`), 'signOnRefused_expired', 'another session')
+    isRefused(t, await finish({ proof: member.password }, `${other}; ${proved}`), 'signOnRefused_expired', 'another session')
+  }
+  contains(t, (await open('/sign-on/link', `${cookie}; ${proved}`)).body, member.email)
+  t.equal((await finish({ proof: 'wrong' }, `${cookie}; ${proved}`)).status, 403)
+  t.equal((await finish({ proof: member.password }, `${cookie}; ${left.cookie}`)).status, 403, 'what was only begun is not proved')
+  lacks(t, (await open('/sessions', cookie)).body, en.signOnLinked)
+  t.equal((await finish({ proof: member.password }, `${cookie}; ${proved}`)).headers.get('location'), '/console/sessions')
   contains(t, (await open('/sessions', cookie)).body, en.signOnLinked)
   contains(t, (await open('', sessionOf(await signOn(code, person)))).body, member.email)
   has(t, (await send('GET', '/api/v1/audit?action=identity.linked', {}, admin)).body.data, [{ facts: { by: 'password', issuer } }])
-  const other = leftWith(await post('/sign-on/link', {}, await signIn(admin)))
-  isRefused(t, await comeBack(await provider.visit(other.url), other.cookie), 'signOnRefused_linked', 'an identity belongs to one user')
+  const theirs = await signIn(admin)
+  const other = leftWith(await post('/sign-on/link', {}, theirs))
+  const taken = provedIn(await comeBack(await provider.visit(other.url), other.cookie))
+  isRefused(t, await finish({ proof: admin.password }, `${theirs}; ${taken}`), 'signOnRefused_linked', 'an identity belongs to one user')
 
   const byEmail = { sub: 'admin', email: admin.email }
   await set({ linksByEmail: true })
@@ -219,6 +236,49 @@ await t.test('who acts as a user does not link an account of their own with them
   const id = String(idOf(member))
   await post(`/act/${id}`, {}, cookie)
   t.equal((await post('/sign-on/link', { ':as': id }, cookie)).status, 409)
+})
+
+await t.test('an address alone leads to the provider of its domain; no other address tells anything', async (t) => {
+  const [{ companyId, operator, set }, other] = [await founded(), await founded()]
+  const at = `/api/v1/companies/${String(companyId)}/domains`
+  const domain = `acme${String(companyId)}.example.com`
+  isError(t, await send('PUT', at, { body: { domains: ['Acme.example.com'] } }, operator), 'validation_error')
+  has(t, await send('PUT', at, { body: { domains: [domain] } }, operator), { status: 200, body: { domains: [domain] } })
+  isError(t, await send('PUT', `/api/v1/companies/${String(other.companyId)}/domains`, { body: { domains: [domain] } }, operator),
+    'conflict')
+  isError(t, await send('PUT', '/api/v1/companies/999999/domains', { body: { domains: [] } }, operator), 'not_found')
+  const { url } = leftWith(await post('/sign-on', { email: `Nobody@${domain}` }))
+  t.equal(new URL(url).searchParams.get('login_hint'), `nobody@${domain}`)
+  t.equal(new URL(url).origin, new URL(issuer).origin)
+  await app.get('database').owner.updateTable('single_sign_on').set({ issuer: 'http://127.0.0.1:9' }).where('company_id', '=', companyId)
+    .execute()
+  const addresses = [`nobody@${domain}`, 'nobody@unknown.example.com', `nobody@${domain}.`, 'nobody@']
+  const texts = await Promise.all(addresses.map(async (email) => String((await post('/sign-on', { email })).body).replaceAll(email, '')))
+  for (const text of texts) t.equal(text, texts[0])
+  await set()
+  contains(t, (await open(`/companies/${String(companyId)}`, await signIn(operator))).body, domain)
+})
+
+await t.test('an admin unlinks a user, and a user themselves who has a password', async (t) => {
+  const { admin, member, code, set, idOf } = await founded({ linksByEmail: true })
+  for (const { email } of [admin, member]) await signOn(code, { sub: email, email, email_verified: true })
+  const [mine, theirs, id] = [await signIn(admin), await signIn(member), String(idOf(member))]
+  contains(t, (await open(`/company/users/${id}`, mine)).body, en.signOnUnlink)
+  t.equal((await post(`/company/users/${id}/unlink`, {}, mine)).headers.get('location'), '/console/company?saved=1')
+  t.equal((await open('', theirs)).status, 303, 'the session has ended')
+  lacks(t, (await open(`/company/users/${id}`, mine)).body, en.signOnUnlink)
+  t.equal((await post(`/company/users/${id}/unlink`, {}, mine)).status, 404, 'nothing is linked')
+  isError(t, await send('DELETE', `/api/v1/users/${String(idOf(admin))}/single-sign-on`, {}, admin), 'forbidden')
+  await set({ linksByEmail: false })
+  isRefused(t, await signOn(code, { sub: member.email, email: member.email, email_verified: true }), 'signOnRefused_taken', 'unlinked')
+
+  t.equal((await post('/sign-on/unlink', { proof: 'wrong' }, mine)).status, 403)
+  t.equal((await post('/sign-on/unlink', { proof: admin.password }, mine)).headers.get('location'), '/console/sessions')
+  lacks(t, (await open('/sessions', mine)).body, en.signOnLinked)
+  isError(t, await send('POST', '/api/v1/my/single-sign-on/unlink', { body: { password: admin.password } }, admin), 'conflict')
+  has(t, (await send('GET', '/api/v1/audit?action=identity.unlinked', {}, admin)).body.data, [{ object: { id: String(idOf(admin)) } }, {
+    object: { id }
+  }])
 })
 
 await t.test('the page of the settings shows no secret, and says what was wrong at its field', async (t) => {

@@ -18,8 +18,8 @@ export type OpenIdPerson = { subject: string, email?: string, emailVerified: boo
 export type OpenId = {
   /** Reads the configuration that the issuer publishes. */
   probe: (issuer: string) => Promise<void>
-  /** The address at the provider to which a browser goes, and what must be known when it comes back. */
-  begin: (client: OpenIdClient, redirectUri: string) => Promise<{ url: string, checks: OpenIdChecks }>
+  /** The address at the provider to which a browser goes, and what must be known when it comes back. `hint`: who it probably is. */
+  begin: (client: OpenIdClient, redirectUri: string, hint?: string) => Promise<{ url: string, checks: OpenIdChecks }>
   /** Exchanges the code for the ID token, whose signature, issuer, audience, times and nonce are checked. `answer` is the query. */
   finish: (client: OpenIdClient, redirectUri: string, answer: URLSearchParams, checks: OpenIdChecks) => Promise<OpenIdPerson>
 }
@@ -81,7 +81,7 @@ export function createOpenId ({ transport, plainHttp }: Pick<Network, 'transport
         await discover({ issuer, clientId: 'none', clientSecret: 'none' })
       }),
 
-    begin: (client, redirectUri) =>
+    begin: (client, redirectUri, hint) =>
       orFailure(client.issuer, async () => {
         const checks = { state: openid.randomState(), nonce: openid.randomNonce(), verifier: openid.randomPKCECodeVerifier() }
         const url = openid.buildAuthorizationUrl(await discover(client), {
@@ -90,7 +90,8 @@ export function createOpenId ({ transport, plainHttp }: Pick<Network, 'transport
           state: checks.state,
           nonce: checks.nonce,
           code_challenge: await openid.calculatePKCECodeChallenge(checks.verifier),
-          code_challenge_method: 'S256'
+          code_challenge_method: 'S256',
+          ...hint === undefined ? {} : { login_hint: hint }
         })
         return { url: url.href, checks }
       }),

@@ -35,6 +35,7 @@ import * as requests from '../migrations/043-requests.ts'
 import * as traces from '../migrations/044-traces.ts'
 import * as forgetting from '../migrations/046-forgetting.ts'
 import * as linkMail from '../migrations/047-link-mail.ts'
+import * as domains from '../migrations/050-domains.ts'
 import { createDatabaseFunctions } from './database-functions.ts'
 import type { Database } from './database.ts'
 import { canWorkOn, noteRelease, readSchemaState, release, type SchemaState } from './releases.ts'
@@ -78,7 +79,8 @@ const migrations = {
   '043-requests': requests,
   '044-traces': traces,
   '046-forgetting': forgetting,
-  '047-link-mail': linkMail
+  '047-link-mail': linkMail,
+  '050-domains': domains
 }
 
 /** PostgreSQL 15, the oldest version with `nulls not distinct`, which the schema uses. */

@@ -419,6 +419,7 @@ export type Tables = {
     expires_at: Date
     dispatch_id: string | null
   }
+  company_domains: { domain: string, company_id: number }
   link_mail: { company_id: number, user_id: number, provider: string, sender: string, set_at: Date }
   authenticators: {
     user_id: number

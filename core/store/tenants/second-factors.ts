@@ -1,7 +1,7 @@
 import type { Envelope } from '../../access/keyring.ts'
 import type { CompanyQueries, Database } from '../db/database.ts'
 import { type AuditStamp, noteAudit } from './audit.ts'
-import type { UserRef } from './users.ts'
+import { type UserRef, voidSessions } from './users.ts'
 
 /** The app of a user that makes codes; `confirmed` when one of its codes has proved it. */
 export type AuthenticatorRow = { sealed: Envelope, confirmed: boolean }
@@ -136,15 +136,11 @@ export async function endSessions (
   since: Date | null
 ): Promise<boolean> {
   const changed = await queries.updateTable('users').set((user) => ({
-    second_factor_at: since === null ? null : user.fn.coalesce('second_factor_at', user.val(since)),
-    password_version: user('password_version', '+', 1)
+    second_factor_at: since === null ? null : user.fn.coalesce('second_factor_at', user.val(since))
   })).where('company_id', '=', companyId).where('user_id', '=', userId)
-    .$if(since === null, (query) => query.where('second_factor_at', 'is not', null)).returning('password_version').executeTakeFirst()
+    .$if(since === null, (query) => query.where('second_factor_at', 'is not', null)).returning('user_id').executeTakeFirst()
   if (changed === undefined) return false
-  const ofUser = queries.updateTable('sessions').set(changed).where('company_id', '=', companyId).where('user_id', '=', userId)
-  if (keptSession !== undefined) await ofUser.where('session_id', '=', keptSession).execute()
-  await queries.deleteFrom('sessions').where('company_id', '=', companyId).where('user_id', '=', userId)
-    .where('password_version', '<', changed.password_version).execute()
+  await voidSessions(queries, { companyId, userId, keptSession })
   return true
 }
 

@@ -22,6 +22,9 @@ const listed = ['session_id', 'company_id', 'user_id', 'role', 'password_version
 /** A session in a list. */
 export type SessionRow = Pick<Selectable<Tables['sessions']>, typeof listed[number]>
 
+/** How long a session lasts: twelve hours, and one hour without use. */
+export const sessionLimits: SessionLimits = { longest: 43_200, idle: 3_600 }
+
 /** By how many seconds the recorded last use may be late. */
 const lag = 60
 
@@ -105,6 +108,27 @@ export async function deleteSession (
   })
 }
 
+/** Who is present: a user, through a session at the console where there is one. */
+export type Presence = { userId: number, sessionId?: string }
+
+/** One text for each. */
+export const presenceKey = ({ userId, sessionId = '' }: Presence): string => `${userId}/${sessionId}`
+
+/** Whether those with these keys may stay: their user is enabled, and their session goes on, as them or acting as them. */
+export async function readPresences ({ owner, now }: Database, keys: readonly string[]): Promise<Map<string, boolean>> {
+  const { rows } = await sql<{ key: string, stays: boolean }>`
+    select wanted.key, exists (select from users join companies using (company_id)
+      where users.user_id = split_part(wanted.key, '/', 1)::integer and users.disabled_at is null and companies.disabled_at is null
+    ) and (split_part(wanted.key, '/', 2) = '' or exists (
+      select from sessions join users as own on own.user_id = sessions.user_id and own.role = sessions.role
+        and own.password_version = sessions.password_version and own.disabled_at is null
+      where session_id = nullif(split_part(wanted.key, '/', 2), '')::uuid and ${lasting(now, sessionLimits)}
+        and (sessions.user_id = split_part(wanted.key, '/', 1)::integer
+          or acting_user_id = split_part(wanted.key, '/', 1)::integer and acting_until > ${now})
+    )) as stays from unnest(${keys}::text[]) as wanted (key)`.execute(owner)
+  return new Map(rows.map(({ key, stays }) => [key, stays]))
+}
+
 function lasting (now: SqlTimestamp, { longest, idle }: SessionLimits) {
-  return sql<boolean>`created_at > ${addSeconds(now, -longest)} and used_at > ${addSeconds(now, -idle)}`
+  return sql<boolean>`sessions.created_at > ${addSeconds(now, -longest)} and used_at > ${addSeconds(now, -idle)}`
 }

@@ -4,7 +4,7 @@ import type { Envelope } from '../../access/keyring.ts'
 import type { CompanyQueries, Database } from '../db/database.ts'
 import type { Tables } from '../db/schema.ts'
 import { type AuditAuthor, type AuditStamp, noteAudit } from './audit.ts'
-import { unlessTaken, type UserRef, userRow } from './users.ts'
+import { unlessTaken, type UserRef, userRow, voidSessions } from './users.ts'
 
 const whole = ['company_id', 'code', 'issuer', 'client_id', 'client_secret', 'creates_users', 'default_role', 'default_services',
   'links_by_email', 'required', 'way_in', 'updated_at'] as const
@@ -17,9 +17,20 @@ export async function readSingleSignOn (database: Database, companyId: number): 
     (queries) => queries.selectFrom('single_sign_on').select(whole).where('company_id', '=', companyId).executeTakeFirst())
 }
 
-/** That of a company which is not disabled. Read as the owner, because the company is not known yet. */
-export async function findByCode ({ owner }: Database, code: string): Promise<SingleSignOnRow | undefined> {
-  return owner.selectFrom('single_sign_on').select(whole).where('code', '=', code)
+/**
+ * That of a company which is not disabled, by its code or by the domain of its addresses. Read as the owner, because the company is not
+ * known yet.
+ */
+export async function findSignOn (
+  { owner }: Database,
+  by: { code: string } | { domain: string }
+): Promise<SingleSignOnRow | undefined> {
+  return owner.selectFrom('single_sign_on').select(whole)
+    .where((where) =>
+      'code' in by
+        ? where('code', '=', by.code)
+        : where('company_id', '=', where.selectFrom('company_domains').select('company_id').where('domain', '=', by.domain))
+    )
     .where((where) =>
       where.exists(
         where.selectFrom('companies').select('name').whereRef('companies.company_id', '=', 'single_sign_on.company_id')
@@ -82,6 +93,26 @@ export async function deleteSingleSignOn (database: Database, companyId: number,
 
 /** A person as an issuer knows them. */
 export type Identity = { companyId: number, issuer: string, subject: string }
+
+/**
+ * Forgets as whom issuers know a user, and ends the user's tokens and sessions but the one that is kept. False where no issuer knows the
+ * user.
+ */
+export async function deleteIdentities (
+  database: Database,
+  { companyId, userId, keptSession }: UserRef & { keptSession?: string | undefined },
+  signature: AuditStamp
+): Promise<boolean> {
+  return database.company(companyId, async (queries) => {
+    const { numDeletedRows } = await queries.deleteFrom('user_identities').where('company_id', '=', companyId).where('user_id', '=', userId)
+      .executeTakeFirstOrThrow()
+    if (numDeletedRows === 0n) return false
+    await voidSessions(queries, { companyId, userId, keptSession })
+    const object = { kind: 'user', id: String(userId) }
+    await noteAudit(queries, { companyId, action: 'identity.unlinked', object, ...signature })
+    return true
+  })
+}
 
 /** From where a person signs in: they are the author of what it changes. */
 export type SigningOn = { from: Pick<AuditAuthor, 'address' | 'requestId'>, at: Date }

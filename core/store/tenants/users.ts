@@ -169,3 +169,16 @@ export async function unlessTaken<Result> (work: Promise<Result>): Promise<Resul
     throw error
   }
 }
+
+/** Voids all tokens of a user, and their sessions but the one that is kept. */
+export async function voidSessions (
+  queries: CompanyQueries,
+  { companyId, userId, keptSession }: UserRef & { keptSession?: string | undefined }
+): Promise<void> {
+  const changed = await queries.updateTable('users').set((user) => ({ password_version: user('password_version', '+', 1) }))
+    .where('company_id', '=', companyId).where('user_id', '=', userId).returning('password_version').executeTakeFirstOrThrow()
+  const ofUser = queries.updateTable('sessions').set(changed).where('company_id', '=', companyId).where('user_id', '=', userId)
+  if (keptSession !== undefined) await ofUser.where('session_id', '=', keptSession).execute()
+  await queries.deleteFrom('sessions').where('company_id', '=', companyId).where('user_id', '=', userId)
+    .where('password_version', '<', changed.password_version).execute()
+}

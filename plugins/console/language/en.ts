@@ -674,6 +674,17 @@ export const en = {
   signOnRemoveIntro: 'People sign in with passwords again. Who has none needs a link for a new password.',
   signOnLink: 'Link my account',
   signOnLinkIntro: 'Your account is not linked with the provider of your company.',
+  signOnByAddress: 'E-mail address at your company',
+  signOnByCode: 'Enter the code of the company',
+  signOnLinkAsk: 'Link {name} of {host} with your account here? Then you sign in with either.',
+  signOnUnlink: 'Unlink the account',
+  signOnUnlinkOwnIntro: 'You sign in with your password then. Your other sessions and all tokens end.',
+  signOnUnlinkIntro:
+    'The provider of your company does not sign this user in any more, before they are linked again. All their sessions and ' +
+    'tokens end.',
+  domains: 'Domains of e-mail addresses',
+  domainsHelp: 'One per line. Who gives such an address at the sign-in is led to the single sign-on of the company: anybody can see ' +
+    'then that it has one, and where.',
   signOnLinked: 'Your account is linked with the provider of your company.',
   rights: 'What this user may do',
   act: 'Act as this user',

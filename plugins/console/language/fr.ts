@@ -689,6 +689,17 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   signOnRemoveIntro: 'On se connecte de nouveau avec un mot de passe. Qui n’en a pas a besoin d’un lien pour un nouveau mot de passe.',
   signOnLink: 'Lier mon compte',
   signOnLinkIntro: 'Votre compte n’est pas lié au fournisseur d’identité de votre société.',
+  signOnByAddress: 'Adresse e-mail dans votre société',
+  signOnByCode: 'Saisir le code de la société',
+  signOnLinkAsk: 'Lier {name} de {host} à votre compte ici ? Vous pourrez alors vous connecter avec l’un ou l’autre.',
+  signOnUnlink: 'Délier le compte',
+  signOnUnlinkOwnIntro: 'Vous vous connecterez avec votre mot de passe. Vos autres sessions et tous les jetons se terminent.',
+  signOnUnlinkIntro:
+    'Le fournisseur d’identité de votre société ne connecte plus cet utilisateur, tant qu’il n’est pas lié à nouveau. Toutes ' +
+    'ses sessions et ses jetons se terminent.',
+  domains: 'Domaines des adresses e-mail',
+  domainsHelp: 'Un par ligne. Qui donne une telle adresse à la connexion est conduit à l’authentification unique de la société : chacun ' +
+    'peut alors voir qu’elle en a une, et où.',
   signOnLinked: 'Votre compte est lié au fournisseur d’identité de votre société.',
   rights: 'Ce que cet utilisateur peut faire',
   act: 'Agir comme cet utilisateur',

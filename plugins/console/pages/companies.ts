@@ -1,6 +1,6 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
-import { onceField, onceIn, textField } from '../form/fields.ts'
+import { linesField, onceField, onceIn, textField } from '../form/fields.ts'
 import { fill, wordFor, type Words } from '../language/language.ts'
 import { ApiRefused, type CompanyView, type ErrorBody, type UserView, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
@@ -45,6 +45,16 @@ export const companiesPages: FastifyPluginCallback = (app, _options, done) => {
     name: ['PUT', '', (body: URLSearchParams) => ({ name: body.get('name') ?? '' })],
     disabled: ['PUT', '', (body: URLSearchParams) => ({ disabled: body.get('disabled') === 'true' })]
   } as const
+  app.post<Named & { Body: URLSearchParams }>('/companies/:id/domains', async (request, reply) => {
+    const [visit, { params: { id }, body }] = [visitOf(request), request]
+    const domains = (body.get('domains') ?? '').toLowerCase().split(/\s+/).filter((domain) => domain !== '')
+    const changed = await visit.api.send('PUT', `/api/v1/companies/${encodeURIComponent(id)}/domains`, { domains })
+    if (changed.ok) return reply.redirect(`/console/companies/${id}?saved=1`, 303)
+    if (changed.status === 403 || changed.status === 404) throw new ApiRefused(changed)
+    const said = notice('bad', html`<p>${visit.words.companyUnchanged}</p>${sentences(visit.words, changed.error)}`)
+    return reply.code(changed.status).page(await view(visit, id, { said, typed: { body, error: changed.error } }))
+  })
+
   for (const [name, [method, path, bodyOf]] of Object.entries(changes)) {
     app.post<Named & { Body: URLSearchParams }>(`/companies/:id/${name}`, async (request, reply) => {
       const { params: { id }, body } = request
@@ -110,6 +120,7 @@ async function view (
 ): Promise<Html> {
   const { words, api } = visit
   const company = await api.read<CompanyView>(`/api/v1/companies/${encodeURIComponent(id)}`)
+  const { domains } = await api.read<{ domains: string[] }>(`/api/v1/companies/${encodeURIComponent(id)}/domains`)
   const main = html`${said}<section aria-labelledby="about"><h2 id="about">${words.summary}${
     company.disabled ? html` <span class="badge warn">${words.disabled}</span>` : html``
   }</h2>
@@ -124,7 +135,16 @@ async function view (
   }">${words.audit}</a></p></section>${
     users(words, company,
       await api.read<Page<UserView>>(withQuery(`/api/v1/companies/${encodeURIComponent(id)}/users`, { limit: '50', cursor })))
-  }${sections(words, company, typed)}`
+  }${sections(words, company, typed)}<section aria-labelledby="domains"><h2 id="domains">${words.signOn}</h2>
+<form method="post" action="/console/companies/${String(company.id)}/domains" novalidate>${
+    linesField({
+      name: 'domains',
+      label: words.domains,
+      help: words.domainsHelp,
+      value: typed?.body.get('domains') ?? domains.join('\n'),
+      wrong: (typed?.error.details ?? []).filter(({ path }) => path.startsWith('/domains')).map(({ message }) => message)
+    })
+  }<div class="actions"><button class="second">${words.save}</button></div></form></section>`
   return page({ ...visit, path: `/console/companies/${String(company.id)}` }, { title: company.name, section: 'companies', main })
 }
 

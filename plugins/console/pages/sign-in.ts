@@ -31,7 +31,12 @@ ${refused === undefined ? html`` : notice('bad', html`<p id="refused">${why}</p>
       before: html`<input type="hidden" name="next" value="${next}">`,
       ...passkeys
     })
-  }<hr><p><a href="${withQuery('/console/sign-on', { next })}">${words.signOn}</a></p>`
+  }<hr><form method="post" action="/console/sign-on" class="stack"><input type="hidden" name="next" value="${next}">
+<div class="field"><label for="work-email">${words.signOnByAddress}</label>
+<input id="work-email" name="email" type="email" autocomplete="username" required></div>
+<div class="actions"><button class="second">${words.signOn}</button><a href="${
+    withQuery('/console/sign-on', { next })
+  }">${words.signOnByCode}</a></div></form>`
   return document(words, { title: words.signIn, main: html`<div class="narrow">${main}</div>`, path: '/console/sign-in' })
 }
 

@@ -26,6 +26,18 @@ export function returnedPage (words: Words, next: string): Html {
   return narrow(words, words.signOn, html`<p><a href="${next}">${words.signOnOnwards}</a></p>`, onwards(next))
 }
 
+/** Whether the account with which a person has come back is to be linked: they prove that they are the user. */
+export function linkAccountPage (words: Words, account: { name: string, host: string }, refused?: number): Html {
+  const why = refused === undefined
+    ? html``
+    : notice('bad', html`<p id="refused">${refused === 429 ? words.tooManyCodes : words.proofWrong}</p>`)
+  const main = html`<p>${fill(words.signOnLinkAsk, account)}</p>${why}
+<form method="post" action="/console/sign-on/link/finish" class="stack">
+${textField({ name: 'proof', label: words.proof, type: 'password', autocomplete: 'current-password', required: true })}
+<div class="actions"><button>${words.signOnLink}</button><a href="/console/sessions">${words.sessions}</a></div></form>`
+  return narrow(words, words.signOnLink, main)
+}
+
 /** Why a person whom a provider has sent back is not signed in. */
 export function signOnRefused (words: Words, why: string): Html {
   const main = html`<p>${wordFor(words, 'signOnRefused', why)}</p><p><a href="/console/sign-in">${words.signIn}</a></p>`

@@ -5,7 +5,8 @@ import { wordFor, type Words } from '../language/language.ts'
 import { ApiRefused, type MySingleSignOnView, type SingleSignOnView } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { errorOf, said, type Typed, wrongOf } from './company.ts'
-import { notice, page } from './layout.ts'
+import { notice, page, sentences } from './layout.ts'
+import { proofForm, refusedProof, statusOf } from './proof.ts'
 import { servicesField, servicesIn } from './user.ts'
 
 const at = '/console/company/single-sign-on'
@@ -28,6 +29,21 @@ export const singleSignOnPages: FastifyPluginCallback = (app, _options, done) =>
     return reply.code(saved.status).page(await view(visit, { typed: { body, error: errorOf(saved) } }))
   })
 
+  app.post<{ Body: URLSearchParams }>('/sign-on/unlink', async (request, reply) => {
+    const { api: own, words } = visitOf(request)
+    const unlinked = await own.send('POST', '/api/v1/my/single-sign-on/unlink', { password: request.body.get('proof') ?? '' })
+    if (unlinked.ok) return reply.redirect('/console/sessions', 303)
+    const why = unlinked.status === 409 ? notice('bad', sentences(words, unlinked.error)) : refusedProof(words, unlinked)
+    const main = html`${why}<p><a href="/console/sessions">${words.sessions}</a></p>`
+    return reply.code(statusOf(unlinked)).page(page(visitOf(request), { title: words.signOn, section: 'sessions', main }))
+  })
+
+  app.post<{ Params: { id: string } }>('/company/users/:id/unlink', async (request, reply) => {
+    const unlinked = await visitOf(request).api.send('DELETE', `/api/v1/users/${encodeURIComponent(request.params.id)}/single-sign-on`)
+    if (!unlinked.ok) throw new ApiRefused(unlinked)
+    return reply.redirect('/console/company?saved=1', 303)
+  })
+
   app.post('/company/single-sign-on/remove', async (request, reply) => {
     const removed = await visitOf(request).api.send('DELETE', api)
     if (!removed.ok) throw new ApiRefused(removed)
@@ -42,9 +58,16 @@ export async function ownSingleSignOn ({ api: own, words, acting }: Visit): Prom
   if (!available) return html``
   const form = html`<p>${words.signOnLinkIntro}</p>
 <form method="post" action="/console/sign-on/link"><div class="actions"><button class="second">${words.signOnLink}</button></div></form>`
+  const unlinking = proofForm(words, {
+    action: '/console/sign-on/unlink',
+    id: 'unlink',
+    label: words.signOnUnlink,
+    intro: words.signOnUnlinkOwnIntro,
+    tone: 'danger'
+  })
   return html`<section aria-labelledby="sign-on"><h2 id="sign-on">${words.signOn}</h2>${
     linked || acting !== undefined ? html`<p>${linked ? words.signOnLinked : words.signOnLinkIntro}</p>` : form
-  }</section>`
+  }${linked && acting === undefined ? unlinking : html``}</section>`
 }
 
 function settingsIn (body: URLSearchParams): object {

@@ -2,7 +2,7 @@ import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { radioField, textField } from '../form/fields.ts'
 import { fill, wordFor, type Words } from '../language/language.ts'
-import { ApiRefused, type PasswordLinkView, type UserView } from '../session/api.ts'
+import { ApiRefused, type MySingleSignOnView, type PasswordLinkView, type UserView } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { actSection } from './act.ts'
 import { notice, page, sentences, time } from './layout.ts'
@@ -105,9 +105,21 @@ function factorSection (words: Words, at: string): Html {
 `
 }
 
+/** For a user whom the company's provider knows as somebody else. */
+function unlinkSection (words: Words, at: string): Html {
+  return html`<section aria-labelledby="unlink"><h2 id="unlink">${words.signOn}</h2><p>${words.signOnUnlinkIntro}</p>
+<form method="post" action="${at}/unlink"><div class="actions"><button class="danger">${words.signOnUnlink}</button></div></form></section>
+`
+}
+
 async function view (visit: Visit, id: string, said: Html): Promise<Html> {
   const { words, api, actor } = visit
-  const [user, mails] = await Promise.all([api.read<UserView>(`/api/v1/users/${encodeURIComponent(id)}`), mailsLinks(api)])
+  const path = `/api/v1/users/${encodeURIComponent(id)}`
+  const [user, mails, { linked }] = await Promise.all([
+    api.read<UserView>(path),
+    mailsLinks(api),
+    api.read<MySingleSignOnView>(`${path}/single-sign-on`)
+  ])
   const at = `/console/company/users/${String(user.id)}`
   const isSelf = user.id === actor.userId
   const main =
@@ -128,7 +140,9 @@ ${
 <form method="post" action="${at}/password-link">${
         mails && user.role !== 'operator' ? deliveryField(words) : html``
       }<div class="actions"><button class="second">${words.passwordLinkMake}</button></div></form></section>`
-    }${user.secondFactor && !isSelf ? factorSection(words, at) : html``}${actSection(visit, user)}
+    }${user.secondFactor && !isSelf ? factorSection(words, at) : html``}${linked && !isSelf ? unlinkSection(words, at) : html``}${
+      actSection(visit, user)
+    }
 <section aria-labelledby="disable"><h2 id="disable">${user.disabled ? words.userEnable : words.userDisable}</h2>
 <p>${user.disabled ? words.userEnableIntro : words.userDisableIntro}</p>
 <form method="post" action="${at}/disabled"><input type="hidden" name="disabled" value="${user.disabled ? 'false' : 'true'}">

@@ -1,10 +1,11 @@
-import type { Sessions, SigningOn } from '@dispatch/core'
+import { DispatchError, type Sessions, type SigningOn } from '@dispatch/core'
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import { releasePermit } from '../../hooks/admission-control.ts'
 import { languageOf, type Words } from '../language/language.ts'
-import { leavingPage, returnedPage, signOnPage, signOnRefused } from '../pages/sign-on.ts'
+import { proofIn } from '../pages/proof.ts'
+import { leavingPage, linkAccountPage, returnedPage, signOnPage, signOnRefused } from '../pages/sign-on.ts'
 import { readCookie, setCookie } from './cookies.ts'
-import { ownPath } from './sign-in.ts'
+import { ownPath, refusals } from './sign-in.ts'
 import { OtherIdentity, visitOf } from './visit.ts'
 
 type Fields = { company?: unknown, next?: unknown }
@@ -30,7 +31,8 @@ export const signOnRoutes: FastifyPluginCallback<{ sessions: Sessions, signingOn
   })
 
   app.post<{ Body: URLSearchParams }>('/sign-on', { config: open }, async (request, reply) => {
-    const [company, next] = [(request.body.get('company') ?? '').trim().toLowerCase(), ownPath(request.body.get('next'))]
+    const [company, next] = [(request.body.get('company') ?? request.body.get('email') ?? '').trim().toLowerCase(),
+      ownPath(request.body.get('next'))]
     releasePermit(request)
     return leave(reply, languageOf(request), await signingOn.begin(company, next), { company, next })
   })
@@ -41,13 +43,40 @@ export const signOnRoutes: FastifyPluginCallback<{ sessions: Sessions, signingOn
     return leave(reply, words, await signingOn.beginLink(actor), { company: '', next: '/console/sessions' })
   })
 
+  app.get('/sign-on/link', (request, reply) => {
+    const { actor, words } = visitOf(request)
+    const account = signingOn.linking(actor, readCookie(request, 'signOn') ?? '')
+    if (account === undefined) return reply.code(403).page(signOnRefused(words, 'expired'))
+    return reply.page(linkAccountPage(words, account))
+  })
+
+  app.post<{ Body: URLSearchParams }>('/sign-on/link/finish', { config: { limit: 'auth' } }, async (request, reply) => {
+    const { actor, acting, words } = visitOf(request)
+    if (acting !== undefined) throw new OtherIdentity()
+    const [sealed, { ip: address, id: requestId, body }] = [readCookie(request, 'signOn') ?? '', request]
+    const { userId, companyId } = actor
+    try {
+      const why = await signingOn.link({ actor, author: { userId, companyId, address, requestId } }, sealed, proofIn(body))
+      setCookie(reply, 'signOn', '', 0)
+      return await (why === undefined ? reply.redirect('/console/sessions', 303) : reply.code(403).page(signOnRefused(words, why)))
+    } catch (error) {
+      const account = signingOn.linking(actor, sealed)
+      if (!(error instanceof DispatchError) || !refusals.has(error.word) || account === undefined) throw error
+      return reply.code(error.status).page(linkAccountPage(words, account, error.status))
+    }
+  })
+
   app.get('/sign-on/callback', { config: open }, async (request, reply) => {
     const { ip: address, id: requestId, headers, url } = request
     const words = languageOf(request)
     const [sealed, answer] = [readCookie(request, 'signOn') ?? '', new URLSearchParams(url.split('?')[1] ?? '')]
     releasePermit(request)
     const signedOn = await signingOn.finish(sealed, answer, { address, requestId })
-    if (sealed !== '') setCookie(reply, 'signOn', '', 0)
+    if (sealed !== '' && signedOn.came !== 'proved') setCookie(reply, 'signOn', '', 0)
+    if (signedOn.came === 'proved') {
+      setCookie(reply, 'signOn', signedOn.sealed, tenMinutes)
+      return reply.page(returnedPage(words, '/console/sign-on/link'))
+    }
     if (signedOn.came === 'refused') return reply.code(403).page(signOnRefused(words, signedOn.why))
     setCookie(reply, 'session', await sessions.openFor(signedOn.userId, { address, browser: headers['user-agent'] ?? '' }))
     // The cookie of the session is sent with what this very site asks for: a redirect would still be the provider's.
