@@ -31,7 +31,8 @@ await t.test('what the guide lets an admin do works as it is written', async (t)
     { id: 1000, status: 'published', version: 1 },
     { success: true, service: 'file' },
     { id: 1000, status: 'draft', version: 2, latestVersion: 2 },
-    { data: [{ version: 2, status: 'draft' }, { version: 1, status: 'published' }] }
+    { data: [{ version: 2, status: 'draft' }, { version: 1, status: 'published' }] },
+    { version: 2, checked: 1, complete: true, refused: 0, examples: [] }
   ])
   t.equal(await wordsOf({ bytes: readFileSync(join(folder, 'receipt.pdf')) }), 'Receipt R-17 Paid by Ada.')
   contains(t, readFileSync(join(folder, 'receipt.html'), 'utf8'), /Paid with thanks by Edsger/)
