@@ -9,6 +9,8 @@ export type Made = {
   documentId: string
   templateIds: readonly number[]
   endpointIds: readonly string[]
+  /** The name of a picture. */
+  asset: string
   /** A link of an invitation that nobody has used. */
   token: string
   /** An installed provider with settings, and an adapter of a catalog. */
@@ -31,6 +33,8 @@ const own = (...paths: readonly string[]): ConsolePage[] => paths.map((path) => 
 const pages: Readonly<Record<string, (made: Made) => ConsolePage[]>> = {
   '': () => [...admin(''), ...operator('')],
   '/*': () => admin('/nothing'),
+  '/assets': () => admin('/assets'),
+  '/assets/:name': ({ asset }) => own(`/assets/${asset}`),
   '/audit': () => admin('/audit', '/audit?action=nothing'),
   '/companies': () => operator('/companies'),
   '/companies/:id': ({ companyId }) => operator(`/companies/${String(companyId)}`),
@@ -47,6 +51,8 @@ const pages: Readonly<Record<string, (made: Made) => ConsolePage[]>> = {
   '/dispatches': () => admin('/dispatches', '/dispatches?status=failed', '/dispatches?status=nonsense'),
   '/dispatches/:id': ({ dispatchIds }) => own(...dispatchIds.map((id) => `/dispatches/${id}`)),
   '/dispatches/retry': () => admin('/dispatches/retry?status=failed'),
+  '/forgotten': () => nobody('/forgotten'),
+  '/link-mail': () => operator('/link-mail'),
   '/link/:token': ({ token }) => nobody(`/link/${token}`),
   '/link/done': () => nobody('/link/done'),
   '/marketplace': () => [...admin('/marketplace'), ...operator('/marketplace')],

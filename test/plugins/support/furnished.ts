@@ -8,6 +8,8 @@ import { letter } from './templates.ts'
 
 type Company = Awaited<ReturnType<TestService['company']>>
 
+const point = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+
 /** What the service refused to take, by what it was to be. */
 export type Refused = Record<string, string[]>
 
@@ -124,11 +126,13 @@ export async function furnished (
   }
   await sql`insert into request_log (entry_id, company_id, user_id, request_id, method, route, path, status, milliseconds, address)
     values (${randomUUIDv7()}, ${companyId}, 0, ${text}, 'GET', ${text}, ${text}, 200, 1, ${text})`.execute(owner)
+  const asset = `logo-${String(companyId)}`
+  await send('POST', '/api/v1/assets', { body: { name: asset, image: point } }, admin)
   const invited = await send('POST', '/api/v1/company/invitations', {
     body: { email: `guest@${String(companyId)}.example.com`, role: 'member', services: [] }
   }, admin)
   const token = /\/link\/([\w-]+)/.exec(JSON.stringify(invited.body))?.[1] ?? ''
   const { rows: [document] } = await sql<{ id: string }>`select document_id as id from documents where company_id = ${companyId} limit 1`
     .execute(owner)
-  return { made: { ...made, companyId, userId, token, documentId: document?.id ?? '', provider: vendor, adapter }, refused }
+  return { made: { ...made, companyId, userId, asset, token, documentId: document?.id ?? '', provider: vendor, adapter }, refused }
 }
