@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox'
 
 const Domain = Type.String({
-  pattern: '^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$',
+  maxLength: 253,
+  pattern: '^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$',
   description: 'A domain of e-mail addresses, in lower case, as it is in the DNS (Punycode).',
   examples: ['acme.example.com']
 })
