@@ -72,6 +72,7 @@ const pages: Readonly<Record<string, (made: Made) => ConsolePage[]>> = {
   '/sign-in/code': () => nobody('/sign-in/code'),
   '/sign-on': () => nobody('/sign-on'),
   '/sign-on/callback': () => nobody('/sign-on/callback?error=access_denied'),
+  '/sign-on/link': () => admin('/sign-on/link'),
   '/templates': () => admin('/templates'),
   '/templates/:id': ({ templateIds }) => own(...templateIds.map((id) => `/templates/${String(id)}`)),
   '/templates/:id/difference': ({ templateIds: [id] }) => own(`/templates/${String(id)}/difference?from=1&to=2`),

@@ -29,7 +29,8 @@ export async function furnished (
   /** Sends something with a text in it; what is refused is noted. */
   async function write (what: string, text: string, method: string, path: string, body: object, login: Login = admin): Promise<any> {
     const answer = await send(method, path, { body }, login)
-    if (answer.status === 400 || answer.status === 422) (refused[what] ??= []).push(text)
+    // A vendor's refusal is of a dispatch that there is.
+    if ([400, 422].includes(answer.status) && answer.body.dispatchId === undefined) (refused[what] ??= []).push(text)
     return answer.body
   }
   const made = { dispatchIds: [] as string[], templateIds: [] as number[], endpointIds: [] as string[] }
