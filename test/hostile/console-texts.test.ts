@@ -1,0 +1,149 @@
+import { buildCatalog, catalogFile, makeKeys, signCatalog } from '@dispatch/marketplace'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import t from 'tap'
+import { createVendor, vendorNetwork } from '../../core/packages/conformance/vendor/vendor.ts'
+import { directory, provide } from '../fixtures/providers/folders.ts'
+import { launchChromium } from '../plugins/support/chromium.ts'
+import { type Made, pagesOf, unlisted } from '../plugins/support/console-pages.ts'
+import { furnished } from '../plugins/support/furnished.ts'
+import { hostileTexts } from '../plugins/support/hostile-texts.ts'
+import { packed } from '../support/adapters.ts'
+import { quickRenderer } from '../support/quick-renderer.ts'
+import { type Login, operator, shippedProviders, startService } from '../support/service.ts'
+
+const [first = ''] = hostileTexts
+const all = hostileTexts.join(' ')
+const vendor = await createVendor()
+t.teardown(vendor.close)
+const folder = await directory(t)
+await provide(folder, 'evil', {
+  'index.js': `import { defineProvider, Secret, Type } from '@dispatch/core/provider'
+const text = ${JSON.stringify(all)}
+const texts = { fr: { title: text, description: text } }
+export default defineProvider({
+  code: 'evil',
+  name: ${JSON.stringify(first)},
+  settings: Type.Object({
+    token: Type.Optional(Secret({ title: text, description: text, 'x-texts': texts })),
+    region: Type.Optional(Type.String({ title: text, description: text, default: text, 'x-texts': texts }))
+  }),
+  services: { invoicing: { documentTypes: ['INVOICE'], idempotency: { kind: 'none' }, async dispatch (request) {
+    const texts = ${JSON.stringify(hostileTexts)}
+    const index = Number(request.invoicing.reference)
+    if (index % 2 === 0) throw new Error(texts[index])
+    return { id: texts[index], status: texts[index] }
+  } } }
+})
+`
+})
+const settings = { type: 'object', properties: { region: { type: 'string', title: all, description: all } } }
+const bytes = Buffer.from(packed({
+  code: 'wares',
+  version: '1.0.0',
+  conforms: true,
+  settings,
+  publisher: first,
+  changelog: all,
+  says: { name: first }
+}))
+const { privateKey, publicKey } = await makeKeys()
+const keyFile = join(await directory(t), 'key.json')
+await writeFile(keyFile, JSON.stringify(publicKey))
+vendor.on(`GET /${catalogFile}`, {
+  text: await signCatalog(buildCatalog([{ place: 'wares-1.0.0.tgz', bytes }], { now: new Date(), days: 90 }), privateKey)
+})
+const service = await startService(t, {
+  config: {
+    providerDirectories: [shippedProviders, folder],
+    catalogs: [{ address: 'https://catalogs.acme.test/', keyFiles: [keyFile] }],
+    keepsRequestLog: true
+  },
+  replacements: { renderer: quickRenderer, network: vendorNetwork(vendor) }
+})
+const { app, send, url } = service
+const browser = await launchChromium(t)
+
+/** Things that have pages of their own are many, and the lists show all of them: a few are enough. */
+function some ({ dispatchIds, templateIds, endpointIds, ...made }: Made): Made {
+  const each = <Id>(ids: readonly Id[], nth: number): Id[] => ids.filter((_, index) => index % nth === 0)
+  return { ...made, dispatchIds: each(dispatchIds, 7), templateIds: each(templateIds, 4), endpointIds: each(endpointIds, 8) }
+}
+
+await t.test('the list of pages is that of the routes', async (t) => {
+  t.same(await unlisted(app), { missing: [], gone: [] })
+})
+
+if (browser === undefined) t.pass('there is no Chromium on this machine', { skip: true })
+else {await t.test('no text of a tenant, a vendor or an adapter is anything but text, on any page', async (t) => {
+    const company = await service.company('evil')
+    const refresh = await send('POST', '/api/v1/marketplace/refresh', {}, operator)
+    t.equal(refresh.status, 200)
+    const faults: string[] = []
+    const shown = new Map<string, string[]>()
+
+    /** A page of somebody who has signed in, with a watch over what it does. */
+    async function reader (locale: string, login?: Login): Promise<Page> {
+      const context = await browser!.newContext({ baseURL: url, locale })
+      const page = await context.newPage()
+      const at = (): string => `${locale} ${page.url()}: `
+      page.on('console', (message) => {
+        if (message.type() === 'error' || message.type() === 'warning') faults.push(at() + message.text())
+      })
+      page.on('pageerror', (error) => faults.push(at() + error.message))
+      page.on('dialog', (dialog) => {
+        faults.push(`${at()}dialog ${dialog.message()}`)
+        void dialog.dismiss()
+      })
+      page.on('request', (request) => {
+        if (!/^(?:data|chrome|chrome-extension):/.test(request.url()) && !request.url().startsWith(`${url}/`)) {
+          faults.push(`${at()}asks ${request.url()}`)
+        }
+      })
+      if (login !== undefined) {
+        await page.goto('/console/sessions')
+        await page.fill('#email', login.email)
+        await page.fill('#password', login.password)
+        await Promise.all([page.waitForURL('**/console/sessions'), page.click('main button')])
+      }
+      return page
+    }
+    const readers = await Promise.all(['en', 'fr'].map(async (locale) => ({
+      admin: await reader(locale, company.admin),
+      operator: await reader(locale, operator),
+      nobody: await reader(locale)
+    })))
+    const { made, refused } = await furnished(service, company, { texts: hostileTexts, vendor: 'evil', adapter: 'wares' })
+    // The service takes no such text for an address, and any of them for a name.
+    for (const what of ['user', 'invitation']) t.same(refused[what], hostileTexts, `${what}: refused`)
+    for (const what of ['key', 'endpoint', 'settings', 'credits', 'company', 'file name', 'invoice']) {
+      t.same(refused[what] ?? [], [], `${what}: taken`)
+    }
+
+    /** Whatever is no part of our own pages, and the texts of a page with those in its fields. */
+    const look = `(() => ({
+    strange: [...document.querySelectorAll('x-evil, base, main img:not([src^="data:"]), main svg:not(.chart, .qr), main script, main style, b, body > style, object, embed, ' +
+      'iframe[src^="//"], [onclick], [onload], [onerror], [onfocus], [onmouseover], [style], a[href^="javascript:" i], form[action^="//"]')]
+      .map(({ outerHTML }) => outerHTML.slice(0, 200)),
+    text: [document.title, document.body.textContent,
+      ...[...document.querySelectorAll('input, textarea, [aria-label], [title]')].map((one) =>
+        [one.value ?? '', one.getAttribute('aria-label') ?? '', one.getAttribute('title') ?? ''].join(' '))].join(' ')
+  }))()`
+    for (const [index, { path, reader: who }] of pagesOf(some(made)).entries()) {
+      // Pages of single things are many: every other one in the other language.
+      const single = /\/(?:dispatches|endpoints|templates)\/[\w-]+$/.test(path)
+      for (const [number, one] of readers.entries()) {
+        if (single && index % 2 !== number) continue
+        const page = one[who]
+        await page.goto(`/console${path}`)
+        const { strange, text } = await page.evaluate<{ strange: string[], text: string }>(look)
+        t.same(strange, [], `${path}: nothing strange`)
+        shown.set(path, hostileTexts.filter((hostile) => text.includes(hostile)))
+      }
+    }
+    t.same(faults.filter((fault) => !fault.includes('Failed to load resource')), [], 'no script, no dialog, no breach, no stranger')
+    for (const path of ['/developers', '/second-factor']) t.same(shown.get(path), hostileTexts, `${path} shows them as text`)
+    // A company has ten endpoints at most.
+    t.same(shown.get('/developers/endpoints'), hostileTexts.slice(0, 10))
+  })}
