@@ -10,6 +10,7 @@ import { createConnectionClassifier, proxyTest } from './hooks/https.ts'
 import { loggingPlugin } from './hooks/logging.ts'
 import { rateLimitsPlugin } from './hooks/rate-limits.ts'
 import { requestLogPlugin } from './hooks/request-log.ts'
+import { serializationPlugin } from './hooks/serialization.ts'
 import { tarpitPlugin } from './hooks/tarpit.ts'
 import { observationsPlugin } from './metrics/observations.ts'
 import { openapiPlugin } from './openapi/openapi.ts'
@@ -67,6 +68,7 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get }) => {
   await server.register(transportPlugin, { limits: get('transportLimits') })
   await server.register(errorsPlugin)
   await server.register(bodyParsingPlugin)
+  await server.register(serializationPlugin)
   await server.register(authenticationPlugin, { authentication: get('authentication') })
   await server.register(requestLogPlugin, { requestLog: get('requestLog'), now: get('now') })
   await server.register(rateLimitsPlugin, { rateLimiters: get('rateLimiters') })
