@@ -18,7 +18,7 @@ await t.test('the shared templates are listed: invoice, quote and credit note', 
     { id: 2, name: 'Quote', documentType: 'QUOTE' },
     { id: 3, name: 'Credit note', documentType: 'CREDIT' }
   ])
-  t.equal(body.data.length, 13)
+  t.equal(body.data.length, 14)
   t.equal(body.nextCursor, null)
 })
 
@@ -64,7 +64,7 @@ await t.test('templates are found by words of their names, whatever their case',
   t.strictSame(await named('  NOTE cred '), ['Credit note'])
   t.strictSame(await named('credit nothing'), [])
   t.strictSame(await named('%'), [], 'no pattern')
-  t.equal((await named(' ')).length, 13)
+  t.equal((await named(' ')).length, 14)
 })
 
 await t.test('the pages of the list hold every template once', async (t) => {
@@ -73,7 +73,7 @@ await t.test('the pages of the list hold every template once', async (t) => {
   const second = await get(`/api/v1/templates?limit=2&cursor=${first.body.nextCursor}`)
   t.strictSame(ids(second), [3, 4])
   const rest = await get(`/api/v1/templates?cursor=${second.body.nextCursor}`)
-  t.strictSame(ids(rest), [10, 11, 12, 20, 21, 22, 30, 31, 40])
+  t.strictSame(ids(rest), [10, 11, 12, 13, 20, 21, 22, 30, 31, 40])
   t.equal(rest.body.nextCursor, null)
   t.strictSame(ids(await get('/api/v1/templates?cursor=999999999999999999')), [])
 })
@@ -105,7 +105,7 @@ await t.test('the template of another company is neither listed, nor read, nor d
     }).execute()
     return id
   }))
-  t.strictSame(ids(await service.send('GET', '/api/v1/templates', {}, admin)), [1, 2, 3, 4, 10, 11, 12, 20, 21, 22, 30, 31, 40, theirs])
+  t.strictSame(ids(await service.send('GET', '/api/v1/templates', {}, admin)), [1, 2, 3, 4, 10, 11, 12, 13, 20, 21, 22, 30, 31, 40, theirs])
   const own = await service.send('GET', '/api/v1/templates/1000', {}, admin)
   has(t, own, { status: 200, body: { companyId, name: 'Own' } })
   t.equal(
@@ -115,7 +115,7 @@ await t.test('the template of another company is neither listed, nor read, nor d
     200
   )
 
-  t.strictSame(ids(await get('/api/v1/templates')), [1, 2, 3, 4, 10, 11, 12, 20, 21, 22, 30, 31, 40])
+  t.strictSame(ids(await get('/api/v1/templates')), [1, 2, 3, 4, 10, 11, 12, 13, 20, 21, 22, 30, 31, 40])
   t.equal((await get('/api/v1/templates/1000')).status, 404)
   has(t, await service.send('POST', '/api/invoicing/validate', { body: { documentType: 'INVOICE', template: { id: theirs, data: {} } } }), {
     status: 404,
