@@ -107,7 +107,7 @@ export const singleSignOnRoutes: FastifyPluginCallbackTypebox<{ singleSignOn: Si
     config: { roles: ['operator'], errors: ['not_found'] },
     schema: {
       operationId: 'readCompanyDomains',
-      tags: ['Companies'],
+      tags: ['Platform'],
       summary: 'Reads the domains whose e-mail addresses lead to the single sign-on of a company (operators).',
       response: { 200: CompanyDomains }
     }
@@ -117,7 +117,7 @@ export const singleSignOnRoutes: FastifyPluginCallbackTypebox<{ singleSignOn: Si
     config: { person: true, roles: ['operator'], errors: ['not_found', 'conflict'] },
     schema: {
       operationId: 'updateCompanyDomains',
-      tags: ['Companies'],
+      tags: ['Platform'],
       summary: 'Sets the domains whose e-mail addresses lead to the single sign-on of a company (operators).',
       description: 'Anybody who gives such an address at the sign-in is led to the provider, and so learns who that is.',
       body: CompanyDomains,
