@@ -100,7 +100,7 @@ export const linksRoutes: FastifyPluginCallbackTypebox<{ links: Links }> = (app,
   }, async () => ({ offered: await links.offersForgotten() }))
 
   app.post('/auth/password-links', {
-    config: { public: true, limit: 'auth', errors: ['conflict', 'rate_limited'] },
+    config: { public: true, limit: 'auth', errors: ['forbidden', 'conflict', 'rate_limited'] },
     schema: {
       operationId: 'requestPasswordLink',
       tags: ['Authentication'],

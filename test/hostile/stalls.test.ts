@@ -73,10 +73,14 @@ function keepAsking (): () => Promise<{ statuses: number[], longest: number }> {
   }
 }
 
-/** Transactions that have locked rows of credits and wait for their clients. */
+/**
+ * Transactions that have locked rows of credits and wait for their clients since 200 ms: the server reads locks and states one after the
+ * other, and between them one transaction may end and the next one begin.
+ */
 async function creditsKept (): Promise<number> {
   const { rows } = await sql`select from pg_locks join pg_stat_activity using (pid)
-    where relation = 'credits'::regclass and mode in ('RowShareLock', 'RowExclusiveLock') and state like 'idle in transaction%'`.execute(
+    where relation = 'credits'::regclass and mode in ('RowShareLock', 'RowExclusiveLock') and state like 'idle in transaction%'
+      and state_change < clock_timestamp() - interval '200 ms'`.execute(
     service.app.get('database').owner
   )
   return rows.length

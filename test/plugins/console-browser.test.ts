@@ -7,7 +7,7 @@ import { isAccessible, launchChromium } from './support/chromium.ts'
 /** No other host: what a page has in itself, and Chromium's viewer of PDF files. */
 const ownSchemes = ['data:', 'chrome:', 'chrome-extension:']
 
-const browser = await launchChromium(t)
+const browser = await launchChromium(t, { showsPdf: true })
 if (browser === undefined) t.pass('there is no Chromium on this machine', { skip: true })
 else await inBrowser(browser)
 

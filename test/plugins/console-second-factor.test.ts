@@ -14,7 +14,7 @@ const publicUrl = 'http://localhost'
 const service = await startService(t, { config: { publicUrl }, replacements: { now: () => clock.now } })
 const { send } = service
 const { open, post, signIn } = openConsole(service)
-const browser = await launchChromium(t, [`--host-resolver-rules=MAP localhost:80 ${new URL(service.url).host}`])
+const browser = await launchChromium(t, { args: [`--host-resolver-rules=MAP localhost:80 ${new URL(service.url).host}`] })
 
 const codeOf = (secret: string): string =>
   new TOTP({ secret: Secret.fromBase32(secret.replaceAll(' ', '')) }).generate({ timestamp: clock.now.getTime() })
