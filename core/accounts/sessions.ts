@@ -3,12 +3,12 @@ import { digestOf } from '../access/api-key.ts'
 import { personOf } from '../access/authentication.ts'
 import { isAddressAllowed } from '../access/networks.ts'
 import { mayImpersonate } from '../access/permissions.ts'
+import { makeSecret, secretForm } from '../access/secret.ts'
 import type { Tokens } from '../access/tokens.ts'
 import { DispatchError } from '../contract/errors.ts'
 import type { SessionView } from '../contract/sessions.ts'
 import { deleteSession, insertSession, listSessions, sessionLimits as limits, type SessionRow, setActing,
   useSession } from '../store/tenants/sessions.ts'
-import { makeSecret, secretForm } from './secret.ts'
 import { createSignIns, type SessionClient, type SignInOptions, type SignIns } from './sign-ins.ts'
 import type { Requester } from './users.ts'
 

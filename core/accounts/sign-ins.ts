@@ -2,12 +2,12 @@ import type { Account, Accounts } from '../access/account.ts'
 import { digestOf } from '../access/api-key.ts'
 import { type Authentication, wrongCode } from '../access/authentication.ts'
 import { isAddressAllowed } from '../access/networks.ts'
+import { makeSecret, secretForm } from '../access/secret.ts'
 import { DispatchError } from '../contract/errors.ts'
 import type { Database } from '../store/db/database.ts'
 import { deleteWaiting, findWaiting, insertWaiting } from '../store/tenants/waiting-sign-ins.ts'
 import type { PasskeyQuestion, Passkeys } from './passkeys.ts'
 import type { SecondFactors } from './second-factors.ts'
-import { makeSecret, secretForm } from './secret.ts'
 import type { SingleSignOn } from './single-sign-on.ts'
 
 /** Where a person signs in from. */

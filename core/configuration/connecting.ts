@@ -1,7 +1,8 @@
-import { hash, randomBytes } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Actor } from '../access/account.ts'
 import { digestOf } from '../access/api-key.ts'
 import type { Keyring } from '../access/keyring.ts'
+import { makeSecret } from '../access/secret.ts'
 import { DispatchError, refusal } from '../contract/errors.ts'
 import type { ConnectView } from '../contract/response.ts'
 import { RequestFailure } from '../host/call/request-outcome.ts'
@@ -63,8 +64,6 @@ export function redirectUriOf (publicUrl: string, code: string): string {
   return `${publicUrl}/api/connect/${code}/callback`
 }
 
-const random = (): string => randomBytes(32).toString('base64url')
-
 export function createConnecting ({ configurations, host, keyring, network, database, publicUrl, now }: Options): Connecting {
   async function find (owner: Owner, code: string): Promise<Connectable> {
     const offered = offeredTo(host, owner.companyId)
@@ -83,7 +82,7 @@ export function createConnecting ({ configurations, host, keyring, network, data
   return {
     async begin ({ userId }, owner, code) {
       const { connect, configuration: { settings: { plain }, sandbox }, ref } = await find(owner, code)
-      const [state, verifier] = [random(), random()]
+      const [state, verifier] = [makeSecret(), makeSecret()]
       const client = clientDigest(connect, plain, sandbox)
       const sealed = { verifier: sealFor(keyring, ref, verifier) }
       const expiresAt = await insertRequest(database, { ...ref, userId, state: digestOf(state), client, sealed })
@@ -112,7 +111,7 @@ export function createConnecting ({ configurations, host, keyring, network, data
         await dropRequest(database, state)
         return { came: 'refused', company, provider, why: answer.errorDescription ?? answer.error ?? 'It gave no reason.' }
       }
-      const confirmation = random()
+      const confirmation = makeSecret()
       const withCode: SealedRequest = { ...sealed, code: sealFor(keyring, request, answer.code) }
       const kept = await keepCode(database, state, { sealed: withCode, confirmation: digestOf(confirmation) })
       return kept ? { came: 'confirmed', company, provider, confirmation } : { came: 'unknown' }
