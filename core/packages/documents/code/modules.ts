@@ -13,10 +13,10 @@ export function rowOf (widths: readonly number[], before: number, behind: number
 function barsOf (row: readonly boolean[], y: number): Rectangle[] {
   const bars: Rectangle[] = []
   let bar: Rectangle | undefined
-  for (const [x, isDark] of row.entries()) {
+  row.forEach((isDark, x) => {
     if (!isDark) bar = undefined
     else if (bar !== undefined) bar.width++
     else bars.push(bar = { x, y, width: 1, height: 1 })
-  }
+  })
   return bars
 }

@@ -1,4 +1,5 @@
 import type { Align } from '../model/blocks.ts'
+import { memoizeLru } from './memoize.ts'
 
 export type Direction = 'ltr' | 'rtl'
 
@@ -32,5 +33,9 @@ const rightToLeft = new Set(['Adlm', 'Arab', 'Hebr', 'Mand', 'Nkoo', 'Rohg', 'Sa
 
 /** The direction of a language. */
 export function directionOf (locale: string): Direction {
-  return rightToLeft.has(new Intl.Locale(locale).maximize().script ?? '') ? 'rtl' : 'ltr'
+  return directions(locale).direction
 }
+
+const directions = memoizeLru(100, (locale): { direction: Direction } => ({
+  direction: rightToLeft.has(new Intl.Locale(locale).maximize().script ?? '') ? 'rtl' : 'ltr'
+}))

@@ -46,19 +46,20 @@ type Choice = { locale: string, language: string }
  * sentence that says what is wrong.
  */
 function choose (tag: string, texts: Texts): Choice | string {
-  const locale = canonical(tag)
-  if (locale === undefined) return `"${tag.slice(0, 40)}" is not a language tag (BCP 47), such as en-GB.`
+  const known = localeOf(tag)
+  if (known === undefined) return `"${tag.slice(0, 40)}" is not a language tag (BCP 47), such as en-GB.`
+  const locale = known.toString()
   const languages = Object.keys(texts)
-  const language = languages.find((known) => known === locale) ?? languages.find((known) => known === new Intl.Locale(locale).language)
+  const language = [locale, known.language].find((wanted) => languages.includes(wanted))
   if (language === undefined && languages.length > 0) {
     return `The template has no texts for "${locale}"${didYouMean(locale, languages)}; it has them for ${languages.join(', ')}.`
   }
   return { locale, language: language ?? '' }
 }
 
-function canonical (tag: string): string | undefined {
+function localeOf (tag: string): Intl.Locale | undefined {
   try {
-    return new Intl.Locale(tag).toString()
+    return new Intl.Locale(tag)
   } catch (error) {
     if (error instanceof RangeError) return undefined
     throw error

@@ -7,6 +7,9 @@ export type ZipEntries = Readonly<Record<string, string | Uint8Array>>
 /** A text with fewer bytes than this is not worth compressing, and one with fewer characters may come again. */
 const [short, common] = [1_000, 10_000]
 
+/** zlib's level, up to 9: level 6, its own, takes two to three times as long for a tenth less bytes. */
+const level = 3
+
 /**
  * A ZIP archive of the parts in their order. All entries have the same time, so that the same parts give the same bytes. It is written here
  * for speed: a small document spends most of its time on it, and Node's zlib takes a third of that.
@@ -33,7 +36,7 @@ function stored (bytes: Uint8Array): Packed {
 
 function packed (text: string): Packed {
   const bytes = Buffer.from(text)
-  return bytes.length < short ? stored(bytes) : { ...stored(bytes), content: deflateRawSync(bytes), method: 'deflated' }
+  return bytes.length < short ? stored(bytes) : { ...stored(bytes), content: deflateRawSync(bytes, { level }), method: 'deflated' }
 }
 
 /** Most parts are short and the same in all documents of a template; compressing a short one takes longer than all else about it. */

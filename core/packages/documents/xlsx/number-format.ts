@@ -1,22 +1,26 @@
 import { memoizeLru } from '../compile/memoize.ts'
 
-/** Formats are cached by a key of words with a space between. */
-const remembered = (make: (...words: string[]) => string): (...words: (string | number)[]) => string => {
-  const memory = memoizeLru(500, (key) => ({ format: make(...key.split(' ')) }))
-  return (...words) => memory(words.join(' ')).format
+/** The format of an amount with so many decimals. The currency sign has the position of the locale. */
+export function moneyFormat (locale: string, currency: string, decimals: number): string {
+  return moneyFormats(`${locale} ${currency} ${decimals}`).format
 }
 
-/** The format of an amount with so many decimals. The currency sign has the position of the locale. */
-export const moneyFormat: (locale: string, currency: string, decimals: number) => string = remembered((
-  locale = '',
-  currency = '',
-  decimals = ''
-) => patternOf(new Intl.NumberFormat(locale, { style: 'currency', currency }), Number(decimals)))
-
 /** The format of a percentage: a sheet contains 0.2 where the document shows 20 %. */
-export const percentFormat: (locale: string, decimals: number) => string = remembered((locale = '', decimals = '') =>
-  patternOf(new Intl.NumberFormat(locale, { style: 'unit', unit: 'percent' }), Number(decimals))
-)
+export function percentFormat (locale: string, decimals: number): string {
+  return percentFormats(`${locale} ${decimals}`).format
+}
+
+// The keys are words with a space between.
+
+const moneyFormats = memoizeLru(500, (key) => {
+  const [locale, currency = '', decimals] = key.split(' ')
+  return { format: patternOf(new Intl.NumberFormat(locale, { style: 'currency', currency }), Number(decimals)) }
+})
+
+const percentFormats = memoizeLru(500, (key) => {
+  const [locale, decimals] = key.split(' ')
+  return { format: patternOf(new Intl.NumberFormat(locale, { style: 'unit', unit: 'percent' }), Number(decimals)) }
+})
 
 /** The format of a number with so many decimals. */
 export function numberFormat (decimals: number): string {

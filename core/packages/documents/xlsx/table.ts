@@ -30,39 +30,42 @@ export function* bodyRows ({ columns, sections, totals }: TableBlock, first: num
     const heading = section.heading.length === 0
       ? []
       : textLines(richTextOf(section.heading, setting.locale), { bold: true }, { from: 0, to: columns.length }, setting)
-    const rows = section.rows.flatMap((cells) => rowsOf(cells, (cell, column) => cellsOf[column]?.(cell) ?? []))
-    const start = row + heading.length
-    const range = rows.length === 0
-      ? []
-      : [`${cellReference(columns.length - 1, start)}:${cellReference(columns.length - 1, start + rows.length - 1)}`]
-    const own = totalRows(section.totals, columns, { rows: section.rows, ranges: range }, start + rows.length, setting)
-    ranges.push(...range)
-    row = start + rows.length + own.length
     yield* heading
-    yield* rows
+    const start = row + heading.length
+    let end = start
+    for (const cells of section.rows) {
+      const rows = rowsOf(cells, (cell, column) => cellsOf[column]?.(cell) ?? [])
+      end += rows.length
+      yield* rows
+    }
+    const range = end === start ? [] : [`${cellReference(columns.length - 1, start)}:${cellReference(columns.length - 1, end - 1)}`]
+    const own = totalRows(section.totals, columns, { rows: section.rows, ranges: range }, end, setting)
+    ranges.push(...range)
+    row = end + own.length
     yield* own
   }
   yield* totalRows(totals, columns, { rows: sections.flatMap(({ rows }) => rows), ranges }, row, setting)
 }
 
 /** The result of a cell; `height` is in points. */
-type Content = { cell: Pick<PlacedCell, 'style' | 'value' | 'link'>, height?: number }
+type Content = { cell: PlacedCell, height?: number }
 
 /** A row of the results of its cells. A cell that becomes several continues in the rows below. */
 function rowsOf (cells: readonly Cell[], contentsOf: (cell: Cell, column: number) => Content[]): CellLine[] {
   const contents = cells.map(contentsOf)
   const count = contents.reduce((most, { length }) => Math.max(most, length), 1)
-  return Array.from({ length: count }, (_, index) => lineOf(contents.map((parts) => parts[index])))
+  return Array.from({ length: count }, (_, index) => lineOf(contents, index))
 }
 
-function lineOf (contents: readonly (Content | undefined)[]): CellLine {
+function lineOf (contents: readonly (readonly Content[])[], index: number): CellLine {
   const cells: PlacedCell[] = []
   let height = usualHeight
-  contents.forEach((content, column) => {
-    if (content === undefined) return
-    cells.push({ ...content.cell, column })
+  for (const parts of contents) {
+    const content = parts[index]
+    if (content === undefined) continue
+    cells.push(content.cell)
     if (content.height !== undefined && content.height > height) height = content.height
-  })
+  }
   return { cells, height }
 }
 
@@ -76,17 +79,17 @@ function cellMaker ({ align }: ResolvedColumn, column: number, setting: SheetCon
     if (number === undefined) return textCells(cell, column, wrapped, setting)
     const style = numberStyles.get(number.format) ?? setting.styles.of({ ...look, format: number.format })
     numberStyles.set(number.format, style)
-    return [{ cell: { style, value: { number: number.number } } }]
+    return [{ cell: { column, style, value: { number: number.number } } }]
   }
 }
 
 /** Text breaks in its column, if its style says so. */
 function textCells (cell: Cell, column: number, look: CellStyle, { locale, styles, columns }: SheetContext): Content[] {
-  if (cell.type === 'empty') return [{ cell: { style: styles.of(look) } }]
+  if (cell.type === 'empty') return [{ cell: { column, style: styles.of(look) } }]
   const { size = sheetSize, wrap = false, bold = false } = look
   return portions(richTextOf(formatCell(cell, locale), locale)).map((words) => {
     const rows = wrap ? rowsIn(words, (columns[column] ?? 1) * sheetSize / size / (bold ? boldness : 1)) : 1
-    return { cell: textCell(words, look, styles), height: rows * lineHeight(size) }
+    return { cell: { column, ...textCell(words, look, styles) }, height: rows * lineHeight(size) }
   })
 }
 
@@ -140,20 +143,20 @@ function totalLines (
   setting: SheetContext
 ): CellLine[] {
   const look: CellStyle = strong ? { bold: true, size: strongSize, top: { style: 'medium', color: setting.style.accent } } : {}
-  const value = valueColumn(columns)
-  const lines = rowsOf([{ type: 'text', runs: label }, cell], (part, index) => {
+  const first = valueColumn(columns) - 1
+  return rowsOf([{ type: 'text', runs: label }, cell], (part, index) => {
     const own = { ...look, align: sideOf(index === 0 ? 'end' : columns.at(-1)?.align ?? 'end', setting.direction) }
     const number = typed(part, setting.locale)
-    if (number === undefined) return textCells(part, value - 1 + index, own, setting)
+    if (number === undefined) return textCells(part, first + index, own, setting)
     return [{
       cell: {
+        column: first + index,
         style: setting.styles.of({ ...own, format: number.format }),
         value: { number: number.number, ...(formula === undefined ? {} : { formula }) }
       },
       height: lineHeight(own.size ?? sheetSize)
     }]
   })
-  return lines.map(({ cells, height }) => ({ cells: cells.map((placed) => ({ ...placed, column: value - 1 + placed.column })), height }))
 }
 
 /** The kind of a value that can be summed; a date cannot. */

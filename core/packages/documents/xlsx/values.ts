@@ -21,7 +21,7 @@ export function typed (cell: Cell, locale: string): Typed | undefined {
       return numbered(exactly(cell.value),
         (decimals) => moneyFormat(locale, cell.currency, moneyDecimals(decimals, minorDigits(cell.currency), cell.digits)))
     case 'percent':
-      return numbered(exactly(cell.value), (decimals) => percentFormat(locale, Math.min(decimals, cell.digits ?? 3)), 100)
+      return numbered(exactly(cell.value), (decimals) => percentFormat(locale, Math.min(decimals, cell.digits ?? 3)), -2)
   }
 }
 
@@ -33,11 +33,12 @@ function moneyDecimals (decimals: number, least: number, digits = least): number
 /** How many digits a number of a sheet can hold: it is a double (IEEE 754). */
 const mostDigits = 15
 
-function numbered (value: string, formatFor: (decimals: number) => string, divisor?: number): Typed | undefined {
+/** `exponent`: the sheet stores the value times this power of ten. With so few digits, the nearest double is written with the same digits. */
+function numbered (value: string, formatFor: (decimals: number) => string, exponent?: number): Typed | undefined {
   if (value.length > mostDigits && value.replace(/^-?0*\.?0*/, '').replace('.', '').length > mostDigits) return undefined
   const point = value.indexOf('.')
   return {
-    number: divisor === undefined ? value : exactly(new Exact(value).div(divisor)),
+    number: exponent === undefined ? value : exactly(Number(`${value}e${exponent}`)),
     format: formatFor(point === -1 ? 0 : value.length - point - 1)
   }
 }

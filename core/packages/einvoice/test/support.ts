@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../common/json.ts'
 import type { EInvoiceFormat } from '../model/model.ts'
+import { totalsOf } from '../model/totals.ts'
 import { readInvoice } from '../read/read.ts'
 import { checkEInvoice } from '../rules/check.ts'
 import { writeCii } from '../write/cii.ts'
@@ -23,11 +24,13 @@ export function told (data: JsonObject, format: EInvoiceFormat = 'UBL'): string[
 }
 
 export function ublText (data: JsonObject): string {
-  return writeUbl(readInvoice(data, { format: 'UBL', currency: 'EUR' }))
+  const invoice = readInvoice(data, { format: 'UBL', currency: 'EUR' })
+  return writeUbl(invoice, totalsOf(invoice))
 }
 
 export function ciiText (data: JsonObject, format: EInvoiceFormat = 'CII'): string {
-  return writeCii(readInvoice(data, { format, currency: 'EUR' }))
+  const invoice = readInvoice(data, { format, currency: 'EUR' })
+  return writeCii(invoice, totalsOf(invoice))
 }
 
 export function ubl (data: JsonObject): Element {

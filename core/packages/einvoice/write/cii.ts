@@ -1,5 +1,5 @@
 import type { Attachment, EInvoiceModel } from '../model/model.ts'
-import { type TaxGroup, type Totals, totalsOf } from '../model/totals.ts'
+import type { TaxGroup, Totals } from '../model/totals.ts'
 import { ciiLine } from './cii-line.ts'
 import { ciiAllowanceCharge, ciiPeriod, ciiReference, date, object } from './cii-parts.ts'
 import { ciiParty, ciiPayee, ciiRepresentative, ciiShipTo } from './cii-party.ts'
@@ -18,7 +18,7 @@ const namespaces = {
 const guideline = 'urn:cen.eu:en16931:2017'
 
 /** The invoice or credit note in UN/CEFACT CII D16B, which a Factur-X contains too. */
-export function writeCii (invoice: EInvoiceModel): string {
+export function writeCii (invoice: EInvoiceModel, totals: Totals): string {
   const { businessProcess, number, type, notes, lines } = invoice
   return document('rsm:CrossIndustryInvoice', namespaces, [
     group('rsm:ExchangedDocumentContext', [
@@ -35,7 +35,7 @@ export function writeCii (invoice: EInvoiceModel): string {
       ...lines.map(ciiLine),
       agreement(invoice),
       delivery(invoice),
-      settlement(invoice)
+      settlement(invoice, totals)
     ])
   ])
 }
@@ -82,9 +82,8 @@ function delivery (invoice: EInvoiceModel): XmlFragment {
   return group('ram:ApplicableHeaderTradeDelivery', content) || '<ram:ApplicableHeaderTradeDelivery/>'
 }
 
-function settlement (invoice: EInvoiceModel): XmlFragment {
+function settlement (invoice: EInvoiceModel, totals: Totals): XmlFragment {
   const { currency, taxCurrency, payment, adjustments, precedingInvoices, references } = invoice
-  const totals = totalsOf(invoice)
   return group('ram:ApplicableHeaderTradeSettlement', [
     value('ram:CreditorReferenceID', payment?.mandate?.creditorId),
     value('ram:PaymentReference', payment?.reference),

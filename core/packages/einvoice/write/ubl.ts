@@ -1,6 +1,6 @@
 import type { Decimal } from 'decimal.js'
 import type { AllowanceCharge, Attachment, EInvoiceModel, Note } from '../model/model.ts'
-import { type TaxGroup, type Totals, totalsOf } from '../model/totals.ts'
+import type { TaxGroup, Totals } from '../model/totals.ts'
 import { ublLine } from './ubl-line.ts'
 import { money, schemed, taxCategory, ublAllowanceCharge, ublPeriod, ublReference } from './ubl-parts.ts'
 import { ublDelivery, ublParty, ublPayee, ublRepresentative } from './ubl-party.ts'
@@ -16,9 +16,8 @@ const profile = 'urn:fdc:peppol.eu:2017:poacc:billing:01:1.0'
  * The invoice or credit note in UBL 2.1 for Peppol BIS Billing 3.0. The elements are in the order of the schema, which is different for the
  * two.
  */
-export function writeUbl (invoice: EInvoiceModel): string {
+export function writeUbl (invoice: EInvoiceModel, totals: Totals): string {
   const kind = invoice.isCreditNote ? 'CreditNote' : 'Invoice'
-  const totals = totalsOf(invoice)
   return document(kind, {
     xmlns: `${oasis}:${kind}-2`,
     'xmlns:cac': `${oasis}:CommonAggregateComponents-2`,

@@ -1,7 +1,7 @@
 import { isCurrency, type Json, type JsonObject } from '@dispatch/common'
 import { listField } from '../model/fields.ts'
 import type { EInvoiceLine, EInvoiceModel } from '../model/model.ts'
-import { type TaxGroup, totalsOf } from '../model/totals.ts'
+import { type TaxGroup, type Totals, totalsOf } from '../model/totals.ts'
 import { type Reading, readInvoice } from '../read/read.ts'
 import { writeCii } from './cii.ts'
 import { writeUbl } from './ubl.ts'
@@ -22,18 +22,20 @@ export function currencyOf (named = 'EUR'): string | undefined {
 export function eInvoiceOf (given: unknown, reading: Reading): EInvoice {
   const data = given as JsonObject
   const invoice = readInvoice(data, reading)
-  return { xml: reading.format === 'UBL' ? writeUbl(invoice) : writeCii(invoice), data: completed(data, invoice) }
+  const totals = totalsOf(invoice)
+  const write = reading.format === 'UBL' ? writeUbl : writeCii
+  return { xml: write(invoice, totals), data: completed(data, invoice, totals) }
 }
 
 /** The data of an e-invoice for its page. */
 export function pageDataOf (given: unknown, reading: Reading): JsonObject {
   const data = given as JsonObject
-  return completed(data, readInvoice(data, reading))
+  const invoice = readInvoice(data, reading)
+  return completed(data, invoice, totalsOf(invoice))
 }
 
 /** The data with the computed sums, so that the page shows the same as the XML. */
-function completed (data: JsonObject, invoice: EInvoiceModel): JsonObject {
-  const { lines, tax, taxes, total, due } = totalsOf(invoice)
+function completed (data: JsonObject, invoice: EInvoiceModel, { lines, tax, taxes, total, due }: Totals): JsonObject {
   return {
     ...data,
     currency: invoice.currency,

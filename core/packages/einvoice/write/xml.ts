@@ -18,15 +18,27 @@ export function value (name: string, text: string | undefined, attributes?: Attr
 
 /** An element with other elements; nothing if all of them are nothing. */
 export function group (name: string, children: readonly XmlFragment[]): XmlFragment {
-  const content = children.join('')
+  const content = joined(children)
   return content === '' ? '' : `<${name}>${content}</${name}>`
 }
 
 /** A whole document with the namespaces of its prefixes. */
 export function document (name: string, namespaces: Attributes, children: readonly XmlFragment[]): string {
-  return `<?xml version="1.0" encoding="UTF-8"?>\n<${name}${written(namespaces)}>${children.join('')}</${name}>\n`
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<${name}${written(namespaces)}>${joined(children)}</${name}>\n`
+}
+
+/** Adding is faster than joining: V8 copies the pieces once, when the whole is read. */
+function joined (pieces: readonly XmlFragment[]): string {
+  let whole = ''
+  for (const piece of pieces) whole += piece
+  return whole
 }
 
 function written (attributes: Attributes): string {
-  return Object.entries(attributes).map(([name, text]) => text === undefined ? '' : ` ${name}="${escape(text)}"`).join('')
+  let whole = ''
+  for (const name in attributes) {
+    const text = attributes[name]
+    if (text !== undefined) whole += ` ${name}="${escape(text)}"`
+  }
+  return whole
 }
