@@ -7,8 +7,11 @@ export type ZipEntries = Readonly<Record<string, string | Uint8Array>>
 /** A text with fewer bytes than this is not worth compressing, and one with fewer characters may come again. */
 const [short, common] = [1_000, 10_000]
 
-/** zlib's level, up to 9: level 6, its own, takes two to three times as long for a tenth less bytes. */
-const level = 3
+/**
+ * zlib's level, up to 9, for a text of so many bytes. Up to about a page or two, level 3 takes a third to a half of the time of level 6 for
+ * a tenth more bytes. A long text would have up to a third more bytes, and most of its time is spent elsewhere.
+ */
+const levelFor = (bytes: number): number => bytes < 50_000 ? 3 : 6
 
 /**
  * A ZIP archive of the parts in their order. All entries have the same time, so that the same parts give the same bytes. It is written here
@@ -36,7 +39,8 @@ function stored (bytes: Uint8Array): Packed {
 
 function packed (text: string): Packed {
   const bytes = Buffer.from(text)
-  return bytes.length < short ? stored(bytes) : { ...stored(bytes), content: deflateRawSync(bytes, { level }), method: 'deflated' }
+  if (bytes.length < short) return stored(bytes)
+  return { ...stored(bytes), content: deflateRawSync(bytes, { level: levelFor(bytes.length) }), method: 'deflated' }
 }
 
 /** Most parts are short and the same in all documents of a template; compressing a short one takes longer than all else about it. */

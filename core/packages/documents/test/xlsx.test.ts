@@ -1,3 +1,4 @@
+import { Decimal } from 'decimal.js'
 import fc from 'fast-check'
 import t from 'tap'
 import { contains, has, lacks } from '../../../../test/support/matching.ts'
@@ -67,6 +68,15 @@ void t.test('numbers, amounts, percentages and dates are values with a format of
       '46095', '61'])
     t.same(['A', 'B', 'C', 'D', 'E', 'F'].map((column) => formatOf(parts, cells[`${column}2`] ?? { name: '', style: 0 })), formats, locale)
   }
+  t.end()
+})
+
+void t.test('a percentage of up to 15 digits is stored as exactly a hundredth of it', (t) => {
+  fc.assert(fc.property(fc.bigInt({ min: -(10n ** 15n) + 1n, max: 10n ** 15n - 1n }), fc.integer({ min: 0, max: 15 }), (digits, places) => {
+    const value = new Decimal(`${digits}e-${places}`)
+    const stored = typed({ type: 'percent', value: value.toFixed() }, 'en')?.number
+    t.equal(stored, value.div(100).toFixed())
+  }))
   t.end()
 })
 
