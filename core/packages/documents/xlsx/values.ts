@@ -33,7 +33,7 @@ function moneyDecimals (decimals: number, least: number, digits = least): number
 /** How many digits a number of a sheet can hold: it is a double (IEEE 754). */
 const mostDigits = 15
 
-/** `exponent`: the sheet stores the value times this power of ten. With so few digits, the nearest double is written with the same digits. */
+/** `exponent`: the sheet stores the value times this power of ten. With so few digits, the nearest double has the same digits. */
 function numbered (value: string, formatFor: (decimals: number) => string, exponent?: number): Typed | undefined {
   if (value.length > mostDigits && value.replace(/^-?0*\.?0*/, '').replace('.', '').length > mostDigits) return undefined
   const point = value.indexOf('.')
