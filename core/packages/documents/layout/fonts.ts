@@ -70,17 +70,17 @@ function load (path: string): Face {
   const file = readFileSync(createRequire(import.meta.url).resolve(path))
   const parsed = create(file)
   if (!('layout' in parsed)) throw new TypeError(`${path} is a collection of fonts; expected one font.`)
-  const layout = memoizeLru(rememberedLayouts, (text) => layoutOf(parsed, text))
-  const characters = new Set(parsed.characterSet)
   const scale = 1000 / parsed.unitsPerEm
+  const layout = memoizeLru(rememberedLayouts, (text) => scaled(layoutOf(parsed, text), scale))
+  const characters = new Set(parsed.characterSet)
   return {
     name: basename(path, '.ttf'),
-    font: forPdf(parsed, layout, subsetter(file)),
+    font: forPdf(parsed, layout, subsetter(file), scale),
     ascent: parsed.ascent * scale,
     descent: parsed.descent * scale,
-    space: layout(' ').advanceWidth * scale,
+    space: layout(' ').advanceWidth,
     has: (codePoint) => characters.has(codePoint),
-    advance: (text) => layout(text).advanceWidth * scale
+    advance: (text) => layout(text).advanceWidth
   }
 }
 
@@ -94,14 +94,41 @@ function layoutOf (font: Font, text: string): GlyphRun {
   }
 }
 
-/** The font with our subsets and our cache of word layouts. Shaping takes most of a document's time, and documents share their words. */
-function forPdf (font: Font, remembered: (text: string) => GlyphRun, createSubset: () => Subset): Font {
-  const layout: Font['layout'] = (text, ...settings) =>
-    settings.some((setting) => setting !== undefined) ? font.layout(text, ...settings) : copyOf(remembered(text))
-  return Object.assign(Object.create(font) as Font, { layout, createSubset })
+/** The parts of a layout that pdfkit reads, in thousandths of the font size. */
+type Layout = {
+  glyphs: { id: number, advanceWidth: number, codePoints: number[] }[]
+  positions: { xAdvance: number, yAdvance: number, xOffset: number, yOffset: number }[]
+  advanceWidth: number
 }
 
-/** pdfkit scales the positions that it gets, and then reads the computed advance. */
-function copyOf (run: GlyphRun): GlyphRun {
-  return Object.assign(Object.create(run) as GlyphRun, { positions: run.positions.map((position) => ({ ...position })) })
+function scaled ({ glyphs, positions, advanceWidth }: GlyphRun, scale: number): Layout {
+  return {
+    glyphs: glyphs.map(({ id, advanceWidth, codePoints }) => ({ id, advanceWidth: advanceWidth * scale, codePoints })),
+    positions: positions.map(({ xAdvance, yAdvance, xOffset, yOffset }) => ({
+      xAdvance: xAdvance * scale,
+      yAdvance: yAdvance * scale,
+      xOffset: xOffset * scale,
+      yOffset: yOffset * scale
+    })),
+    advanceWidth: advanceWidth * scale
+  }
+}
+
+/**
+ * The font with our subsets and our cache of word layouts. Shaping takes most of a document's time, and documents share their words. Its
+ * units are thousandths already: pdfkit scales what it gets in place, and would spoil the cache with any other scale.
+ */
+function forPdf (font: Font, layout: (text: string) => Layout, createSubset: () => Subset, scale: number): Font {
+  const { minX, minY, maxX, maxY } = font.bbox
+  const sizes = {
+    unitsPerEm: 1000,
+    ascent: font.ascent * scale,
+    descent: font.descent * scale,
+    lineGap: font.lineGap * scale,
+    capHeight: font.capHeight * scale,
+    xHeight: font.xHeight * scale,
+    bbox: { minX: minX * scale, minY: minY * scale, maxX: maxX * scale, maxY: maxY * scale }
+  }
+  const parts = { ...sizes, layout, createSubset }
+  return Object.create(font, Object.fromEntries(Object.entries(parts).map(([name, value]) => [name, { value }]))) as Font
 }

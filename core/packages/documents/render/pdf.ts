@@ -7,6 +7,7 @@ import type { SignatureBox, Surface } from '../layout/surface.ts'
 import type { ImageData, ResolvedDocument } from '../model/document.ts'
 import { renderError } from '../model/errors.ts'
 import { archiveMetadata, invoiceMetadata } from './archive.ts'
+import { type EmbeddedFont, textOperators, typeOperator } from './glyphs.ts'
 
 /** A PDF as bytes that own their memory, so that they can be transferred to another thread. `signatures` are in the order of the pages. */
 export type Pdf = { bytes: Uint8Array<ArrayBuffer>, pages: number, signatures: SignatureField[] }
@@ -95,15 +96,16 @@ type Pictures = Map<ImageData, PDFKit.Mixins.ImageSrc>
 function surfaceOf (pdf: PDFKit.PDFDocument, pictures: Pictures): Omit<Surface, 'signature'> {
   let fill = ''
   let stroke = ''
+  let type = ''
   return {
-    text ({ text, face, size, color, width }, x, y) {
+    text ({ text, face, size, color }, x, y) {
       if (color !== fill) pdf.fillColor(color)
       fill = color
-      // The third argument is pdfkit's cache key. Without it, every use would parse and embed the font again.
-      pdf.registerFont(face.name, fontSource(face), face.name).font(face.name, size)
-      // With `textWidth` and `wordCount`, pdfkit does not measure the text again; its types do not have them.
-      const measured = { textWidth: width, wordCount: 1 }
-      pdf.text(text, x, y, { lineBreak: false, baseline: 'alphabetic', ...measured })
+      const font = embedded(pdf, face)
+      const wanted = typeOperator(font, size)
+      if (wanted !== type) pdf.addContent(wanted)
+      type = wanted
+      pdf.addContent(textOperators(font, text, size, x, y))
     },
     rule (x, y, width, thickness, color) {
       if (color !== stroke) pdf.strokeColor(color)
@@ -117,12 +119,11 @@ function surfaceOf (pdf: PDFKit.PDFDocument, pictures: Pictures): Omit<Surface, 
     },
     modules ({ columns, rows, dark }, x, y, width, height) {
       fill = ''
-      const [module, row] = [width / columns, height / rows]
       // A scanner needs the light background, whatever else is painted there.
       pdf.rect(x, y, width, height).fill('#ffffff')
-      // One path for all modules, so that no seam is visible between adjacent bars.
-      for (const bar of dark) pdf.rect(x + bar.x * module, y + bar.y * row, bar.width * module, bar.height * row)
-      pdf.fill('#000000')
+      // One path for all modules, so that no seam is visible between adjacent bars. Its unit is a module, so that its numbers are short.
+      pdf.save().transform(width / columns, 0, 0, height / rows, x, y)
+      pdf.addContent(dark.map((bar) => `${bar.x} ${bar.y} ${bar.width} ${bar.height} re`).join('\n')).fill('#000000').restore()
     },
     rotated (degrees, x, y, draw) {
       pdf.save().rotate(degrees, { origin: [x, y] })
@@ -130,6 +131,7 @@ function surfaceOf (pdf: PDFKit.PDFDocument, pictures: Pictures): Omit<Surface, 
       pdf.restore()
       fill = ''
       stroke = ''
+      type = ''
     },
     link (x, y, width, height, url) {
       pdf.link(x, y, width, height, url)
@@ -155,9 +157,16 @@ function inRgb<Drawing extends Pick<Surface, 'image'>> (drawing: Drawing): Drawi
   }
 }
 
-/** pdfkit accepts any object that lays out text as a font; its types accept only the bytes of a font file. */
-function fontSource ({ font }: Face): PDFKit.Mixins.PDFFontSource {
-  return font as unknown as PDFKit.Mixins.PDFFontSource
+/** The face in the file, and in the resources of its last page. */
+function embedded (pdf: PDFKit.PDFDocument, { name, font }: Face): EmbeddedFont {
+  // pdfkit accepts any object that lays out text as a font; its types accept only the bytes of a font file.
+  const source = font as unknown as PDFKit.Mixins.PDFFontSource
+  // The third argument is pdfkit's cache key. Without it, every use would parse and embed the font again.
+  pdf.registerFont(name, source, name).font(name)
+  const { _font: used } = pdf as PDFKit.PDFDocument & { _font: EmbeddedFont }
+  const { fonts } = pdf.page as { fonts: Record<string, unknown> }
+  fonts[used.id] ??= used.ref()
+  return used
 }
 
 async function collect (pdf: PDFKit.PDFDocument): Promise<Uint8Array<ArrayBuffer>> {

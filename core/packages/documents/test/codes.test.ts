@@ -164,10 +164,19 @@ async function drawn (body: Parameters<typeof pdfOf>[0], data: object): Promise<
   const [content = ''] = streams.flatMap((data) =>
     data.startsWith('x') ? [inflateSync(Buffer.from(data, 'latin1')).toString('latin1')] : []
   ).filter((content) => content.includes(' re'))
-  return {
-    rectangles: [...content.matchAll(/^(\S+) (\S+) (\S+) (\S+) re$/gm)].map(([, ...numbers]) => numbers.map(Number)),
-    hasPictures: text.includes('/Subtype /Image')
-  }
+  return { rectangles: rectanglesOf(content), hasPictures: text.includes('/Subtype /Image') }
+}
+
+/** In points from the top left corner of the page; those between `q` and `Q` have a unit and an origin of their own. */
+function rectanglesOf (content: string): number[][] {
+  return content.split(/^(?=[qQ]$)/m).flatMap((part) => {
+    const own = part.startsWith('q') ? /^(\S+) 0 0 (\S+) (\S+) (\S+) cm$/m.exec(part)?.slice(1).map(Number) : undefined
+    const [columns = 1, rows = 1, left = 0, top = 0] = own ?? []
+    return [...part.matchAll(/^(\S+) (\S+) (\S+) (\S+) re$/gm)].map(([, ...numbers]) => {
+      const [x = 0, y = 0, width = 0, height = 0] = numbers.map(Number)
+      return [left + x * columns, top + y * rows, width * columns, height * rows]
+    })
+  })
 }
 
 void t.test('in a PDF a code is drawn in its size, as bars and not as a picture', async (t) => {
