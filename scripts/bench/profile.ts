@@ -17,17 +17,17 @@ import { printTable } from './support/table.ts'
 
 const { seconds, rows } = effort({ seconds: 10, rows: 25 }, { seconds: 0.2, rows: 5 })
 
-/** Each kind of request: its path, its body, whether its document is made. */
-const kinds: Record<string, { path: string, body: ReturnType<typeof smsRequest>, documents?: 'rendered' }> = {
-  sms: { path: '/api/sms', body: smsRequest('[<id>]') },
-  queued: { path: '/api/sms?async=true', body: smsRequest('[<id>]') },
+/** Each kind of request: its path, its body, whether its document is made, and its vendor, which is the simulator unless given. */
+const kinds: Record<string, { path: string, body: ReturnType<typeof smsRequest>, documents?: 'rendered', vendor?: 'instant' }> = {
+  sms: { path: '/api/sms', body: smsRequest('[<id>]'), vendor: 'instant' },
+  queued: { path: '/api/sms?async=true', body: smsRequest('[<id>]'), vendor: 'instant' },
   validation: { path: '/api/invoicing/validate', body: invoiceRequest('[<id>]') },
   invoice: { path: '/api/invoicing', body: invoiceRequest('[<id>]'), documents: 'rendered' }
 }
 const name = process.env['BENCH_PROFILE'] ?? 'sms'
 const kind = kinds[name]
 if (kind === undefined) throw new Error(`There is no kind "${name}"; there are ${Object.keys(kinds).join(', ')}.`)
-const { path, body, documents = 'unrendered' } = kind
+const { path, body, documents = 'unrendered', vendor } = kind
 
 type Statement = { statement: string, calls: string, ms: number, planning: number, rows: string }
 
@@ -43,9 +43,10 @@ const { requests, profile, executed } = await withBenchDatabase(async ({ url: da
   // The server ends before the last connection has closed.
   pool.on('error', () => undefined)
   await pool.query('create extension pg_stat_statements')
-  const service = await startChild<RunningService>('service.ts', [databaseUrl, folder, documents, 'instant'], {
-    NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${join(folder, 'profiles')}`
-  })
+  const service = await startChild<RunningService>('service.ts', [databaseUrl, folder, documents, ...vendor === undefined ? [] : [vendor]],
+    {
+      NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${join(folder, 'profiles')}`
+    })
   const { ready: { url, bearer: authorization } } = service
   await underLoad({ url: url + path, body, authorization }, seconds / 2)
   await pool.query('select pg_stat_statements_reset()')

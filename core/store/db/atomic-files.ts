@@ -1,6 +1,5 @@
 import { readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
 import type { Log } from '../../host/call/log.ts'
 import { draftEnding, isMissing, makeFolder, writeAtomically } from './files.ts'
 
@@ -77,7 +76,7 @@ export async function openAtomicFiles ({ folder, ending, log }: { folder: string
   const namesWith = async (end: string): Promise<string[]> => (await readdir(folder)).filter((name) => name.endsWith(end)).sort()
   return {
     async write (name, text) {
-      await writeAtomically(pathOf(name), Readable.from([Buffer.from(text)]))
+      await writeAtomically(pathOf(name), (file) => file.writeFile(text))
     },
     names: () => namesWith(ending),
     async drain (read, take) {

@@ -39,10 +39,8 @@ export function createLocalFiles (folder: string): FileStore {
   const pathOf = (key: string): string => join(folder, key)
   return {
     ready: () => makeFolder(folder),
-    async put (key, bytes) {
-      await writeAtomically(pathOf(key), Readable.from([bytes]))
-    },
-    receive: (key, bytes) => writeAtomically(pathOf(key), bytes),
+    put: (key, bytes) => writeAtomically(pathOf(key), (file) => file.writeFile(bytes)),
+    receive: (key, bytes) => writeAtomically(pathOf(key), (file) => write(file, bytes)),
     async stream (file) {
       const handle = await openStored(pathOf(file.key), file)
       try {
@@ -76,20 +74,29 @@ export function isMissing (error: unknown): boolean {
 }
 
 /** Writes a draft first and renames it: even after a power failure the file is complete or not there. */
-export async function writeAtomically (path: string, bytes: Readable): Promise<StoredBytes> {
+export async function writeAtomically<Written> (path: string, write: (file: FileHandle) => Promise<Written>): Promise<Written> {
   const draft = path + draftEnding
-  await makeFolder(dirname(path))
   try {
-    await using file = await open(draft, 'w', 0o600)
-    const received = await write(file, bytes)
+    await using file = await openDraft(draft)
+    const written = await write(file)
     await file.sync()
     await rename(draft, path)
     await syncFolder(dirname(path))
-    return received
+    return written
   } catch (error) {
     await rm(draft, { force: true })
     throw error
   }
+}
+
+/** Makes the folder where it is missing: nearly always it is there. */
+async function openDraft (draft: string): Promise<FileHandle> {
+  const opened = (): Promise<FileHandle> => open(draft, 'w', 0o600)
+  return opened().catch(async (error: unknown) => {
+    if (!isMissing(error)) throw error
+    await makeFolder(dirname(draft))
+    return opened()
+  })
 }
 
 /** Makes a folder and its parents. Each parent is synced, because it holds the entry of the folder in it. */

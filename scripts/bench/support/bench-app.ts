@@ -13,8 +13,8 @@ type User = { email: string, password: string }
 type NewCompany = Parameters<typeof createCompanies>[1][number]
 
 /**
- * `vendor`: the vendor of the companies' SMS, or `instant` for the provider that asks none; the simulator if it is left out. Invoices
- * always go to the simulator. `companies`, `users`: the number of companies, and of users of each; by default one.
+ * `vendor`: the vendor of the companies' SMS, or `instant` for the provider that asks none; without one, SMS and
+ * invoices go to the simulator. `companies`, `users`: the number of companies, and of users of each; by default one.
  */
 export type BenchAppOptions = {
   databaseUrl: string
