@@ -103,9 +103,9 @@ function surfaceOf (pdf: PDFKit.PDFDocument, pictures: Pictures): Omit<Surface, 
       fill = color
       const font = embedded(pdf, face)
       const wanted = typeOperator(font, size)
-      if (wanted !== type) pdf.addContent(wanted)
+      if (wanted !== type) write(pdf, wanted)
       type = wanted
-      pdf.addContent(textOperators(font, text, size, x, y))
+      write(pdf, textOperators(font, text, size, x, y))
     },
     rule (x, y, width, thickness, color) {
       if (color !== stroke) pdf.strokeColor(color)
@@ -123,7 +123,8 @@ function surfaceOf (pdf: PDFKit.PDFDocument, pictures: Pictures): Omit<Surface, 
       pdf.rect(x, y, width, height).fill('#ffffff')
       // One path for all modules, so that no seam is visible between adjacent bars. Its unit is a module, so that its numbers are short.
       pdf.save().transform(width / columns, 0, 0, height / rows, x, y)
-      pdf.addContent(dark.map((bar) => `${bar.x} ${bar.y} ${bar.width} ${bar.height} re`).join('\n')).fill('#000000').restore()
+      write(pdf, dark.map((bar) => `${bar.x} ${bar.y} ${bar.width} ${bar.height} re`).join('\n'))
+      pdf.fill('#000000').restore()
     },
     rotated (degrees, x, y, draw) {
       pdf.save().rotate(degrees, { origin: [x, y] })
@@ -137,6 +138,11 @@ function surfaceOf (pdf: PDFKit.PDFDocument, pictures: Pictures): Omit<Surface, 
       pdf.link(x, y, width, height, url)
     }
   }
+}
+
+/** Adds operators to the last page, as bytes: pdfkit converts a text character by character. */
+function write (pdf: PDFKit.PDFDocument, operators: string): void {
+  pdf.addContent(Buffer.from(`${operators}\n`, 'latin1'))
 }
 
 /** The picture in pdfkit's form. Its types do not say that a picture can be opened without being drawn. */

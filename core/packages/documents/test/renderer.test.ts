@@ -2,6 +2,7 @@ import t, { type Test } from 'tap'
 import { has } from '../../../../test/support/matching.ts'
 import { RenderError } from '../model/errors.ts'
 import type { TemplateSource } from '../model/model.ts'
+import { templatePoster, unpacked } from '../threads/posted-template.ts'
 import { createRenderer, type Customer, type Format, type Rendered, RendererBusy, type RendererOptions,
   type RenderJob } from '../threads/renderer.ts'
 import { templateOf, wordsOf } from './support.ts'
@@ -44,6 +45,16 @@ void t.test('documents are made in a thread, and come with their facts', async (
   t.equal(await wordsOf(rendered), 'No. 5')
   const again = await renderer.render(job('a', [{ paragraph: 'No. {{ n }}' }], { n: 5 }))
   t.same(again.bytes, rendered.bytes)
+})
+
+void t.test('a template is packed once, and read as it was', (t) => {
+  const { template } = job('a', [{ paragraph: 'No. {{ n }}' }])
+  const post = templatePoster()
+  const posted = post(template)
+  t.same(unpacked(posted), template.source)
+  t.equal(post(structuredClone(template)).packed, posted.packed)
+  t.not(post({ ...template, digest: 'b' }).packed, posted.packed)
+  t.end()
 })
 
 void t.test('every format is made in a thread, and answers in its own shape', async (t) => {

@@ -2,7 +2,9 @@ import { createFairSemaphore, SemaphoreFull } from '@dispatch/common'
 import { availableParallelism } from 'node:os'
 import { RenderError, renderError } from '../model/errors.ts'
 import type { Format, Rendered, RenderJob, RenderResult } from '../render/job.ts'
+import { templatePoster } from './posted-template.ts'
 import { createThreads, ThreadStopped } from './threads.ts'
+import type { PostedJob } from './worker.ts'
 
 export type { Format, Rendered, RenderJob } from '../render/job.ts'
 
@@ -52,20 +54,22 @@ export function createRenderer ({
   timeLimits = seconds,
   memoryLimit = 256
 }: RendererOptions = {}): Renderer {
-  const pool = createThreads<RenderJob, RenderResult>({
+  const pool = createThreads<PostedJob, RenderResult>({
     module: new URL('worker.ts', import.meta.url),
     threads,
     idle: 60,
     waiting,
     memoryLimit
   })
+  const post = templatePoster()
   const semaphore = createFairSemaphore({ waiting, perOwner: Math.max(threads - 1, 1) })
   return {
     async render<F extends Format> (job: RenderJob<F>, { companyId, template }: Customer) {
       const timeLimit = timeLimits[template]
+      const posted = { ...job, template: post(job.template) }
       try {
         // The thread answers in the format of its job. The pool's type knows only the union of all formats.
-        const outcome = await semaphore.run(companyId, () => pool.run(job, timeLimit)) as RenderResult<F>
+        const outcome = await semaphore.run(companyId, () => pool.run(posted, timeLimit)) as RenderResult<F>
         if (outcome.ok) return outcome.rendered
         throw new RenderError(outcome.problems)
       } catch (error) {

@@ -23,7 +23,7 @@ const doers: { [K in TemplateTaskKind]: (job: TemplateTasks[K]['job']) => Templa
     return { refused: refused.length, examples: refused.slice(0, examples) }
   },
   // Reading fonts takes a moment, so it is done only for jobs that render.
-  render: async (job) => (await import('./worker.ts')).makeDocument(job),
+  render: async ({ template: { digest, source }, ...job }) => (await import('./worker.ts')).makeDocument(job, digest, () => source),
   flatten (uri) {
     const image = readImage(uri)
     if (typeof image === 'string') return { fault: image }
