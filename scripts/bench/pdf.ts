@@ -1,11 +1,13 @@
-import { execFileSync } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { compileTemplate } from '../../core/packages/documents/compile/compile.ts'
 import { render } from '../../core/packages/documents/render/render.ts'
 import { readTemplateFolder } from '../../core/packages/documents/source/folder.ts'
 import { createRenderer } from '../../core/packages/documents/threads/renderer.ts'
-import { effort } from './support/effort.ts'
+import { effort, smoke, smokeOption } from './support/effort.ts'
+import { rateOf } from './support/measure.ts'
 import { type Fonts, invoiceByHand, ourFonts, plainFonts, type SampleInvoice, sampleInvoiceOf } from './support/pdf-by-hand.ts'
 import { hasPeers, peers } from './support/pdf-peers.ts'
 import { printTable } from './support/table.ts'
@@ -20,13 +22,14 @@ const now = '2026-03-14T09:30:00.000Z'
 /** The lines of a document with 40 pages. */
 const manyLines = 1_180
 
-/** `batch`: how many documents the worker pool gets at once. */
+/** `batch`: how many documents the worker pool gets at once. `seconds`: how long a process makes documents alone. */
 const amounts = effort(
-  { rounds: 400, longRounds: 12, peerRounds: 60, warmUps: 4, batches: 4, batch: 250 },
-  { rounds: 20, longRounds: 1, peerRounds: 2, warmUps: 1, batches: 1, batch: 20 }
+  { rounds: 400, longRounds: 12, peerRounds: 60, warmUps: 4, batches: 4, batch: 250, seconds: 4 },
+  { rounds: 20, longRounds: 1, peerRounds: 2, warmUps: 1, batches: 1, batch: 20, seconds: 0.1 }
 )
 
 if (process.argv[2] === 'memory') await printMemory()
+else if (process.argv[2] === 'alone') console.log(JSON.stringify(await speedAlone()))
 else await printSpeed()
 
 async function printSpeed (): Promise<void> {
@@ -42,7 +45,7 @@ async function printSpeed (): Promise<void> {
   printTable(await compare(contestants, manyLines, amounts.longRounds))
   if (hasPeers()) printTable(await compare({ 'block model': ours, ...withoutPages(await peers()) }, 12, amounts.peerRounds))
   else console.log('pdfmake and @react-pdf/renderer are left out: npm install --prefix scripts/bench --ignore-scripts brings them.')
-  printTable(await poolSpeed())
+  printTable({ ...await poolSpeed(), ...await processSpeed() })
   printTable({
     '1,500 lines, first document of a process': JSON.parse(
       execFileSync(process.execPath, [import.meta.filename, 'memory'], { encoding: 'utf8' })
@@ -107,6 +110,29 @@ async function poolSpeed (): Promise<Record<string, { 'documents/s': number }>> 
     await renderer.close()
   }
   return speeds
+}
+
+/** The most that threads could reach: processes which share nothing but the machine. */
+async function processSpeed (): Promise<Record<string, { 'documents/s': number }>> {
+  const speeds: Record<string, { 'documents/s': number }> = {}
+  for (const processes of [1, availableParallelism()]) {
+    const outputs = await Promise.all(
+      Array.from({ length: processes }, () =>
+        promisify(execFile)(process.execPath, [import.meta.filename, 'alone', ...(smoke ? [smokeOption] : [])]))
+    )
+    const total = outputs.reduce((sum, { stdout }) => sum + Number(stdout), 0)
+    speeds[`${String(processes)} processes`] = { 'documents/s': Math.round(total) }
+  }
+  return speeds
+}
+
+/** The documents a second of this process, after as many seconds to warm up. */
+async function speedAlone (): Promise<number> {
+  const compiled = compileTemplate(template.source)
+  let made = 0
+  const rate = rateOf(amounts.seconds, () => render(compiled, { data: sampleInvoiceOf(template.sample, 12, made++), format: 'pdf', now }))
+  await rate()
+  return await rate()
 }
 
 type Memory = { pages: number, ms: number, 'MiB resident at most': number }

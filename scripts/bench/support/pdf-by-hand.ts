@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { buffer } from 'node:stream/consumers'
 import PDFDocument from 'pdfkit'
-import { formatDate, formatMoney, formatNumber, formatPercent } from '../../../core/packages/documents/compile/format.ts'
+import { transferText } from '../../../core/packages/documents/code/epc.ts'
+import { qrModules } from '../../../core/packages/documents/code/qr.ts'
+import { formatCountry, formatDate, formatMoney, formatNumber, formatPercent } from '../../../core/packages/documents/compile/format.ts'
 import { facesFor } from '../../../core/packages/documents/layout/fonts.ts'
 
 /** The regular and the bold font in pdfkit's form. */
@@ -61,27 +63,39 @@ export function sampleInvoiceOf (sample: Record<string, unknown>, lines: number,
   }
 }
 
-const [left, right, top, bottom] = [51, 544, 51, 780]
-const columns = [{ x: 51, width: 237 }, { x: 298, width: 46 }, { x: 354, width: 73 }, { x: 437, width: 30 }, { x: 464, width: 80 }] as const
+const [left, right, top, bottom] = [56.7, 538.6, 51, 784]
+const columns = [
+  { x: 56.7, width: 246.4 },
+  { x: 313.1, width: 44.5 },
+  { x: 367.6, width: 58.8 },
+  { x: 436.4, width: 28.6 },
+  { x: 475, width: 63.6 }
+] as const
+const [accent, muted, hairline] = ['#1d4e89', '#66727f', '#d5dbe1'] as const
 
-/** The pages of `templates/invoice`, written directly with pdfkit: text at its place, a loop for the rows. */
+/**
+ * The pages of `templates/invoice`, written directly with pdfkit: text at its place, a loop for the rows. They show what the template shows
+ * for the sample, in the same fonts and sizes.
+ */
 export async function invoiceByHand (invoice: SampleInvoice, fonts: Fonts, now: Date): Promise<{ bytes: Uint8Array, pages: number }> {
   const pdf = new PDFDocument({
     size: 'A4',
     margin: 0,
     bufferPages: true,
     font: '',
-    info: { Title: `Invoice ${invoice.number}`, CreationDate: now }
+    lang: 'en-GB',
+    displayTitle: true,
+    info: { Title: `Invoice ${invoice.number}`, Author: invoice.seller.name, CreationDate: now }
   })
   const bytes = buffer(pdf)
   for (const [name, font] of Object.entries(fonts)) pdf.registerFont(name, font as Buffer, name)
   drawHead(pdf, invoice)
-  const rowsEnd = drawRows(pdf, invoice, drawTableHead(pdf, 245))
+  const rowsEnd = drawRows(pdf, invoice, drawTableHead(pdf, 286))
   drawTail(pdf, invoice, drawTotals(pdf, invoice, rowsEnd))
   const pages = pdf.bufferedPageRange().count
   for (let page = 0; page < pages; page++) {
     pdf.switchToPage(page)
-    drawFooter(pdf, invoice, page + 1, pages)
+    drawEdges(pdf, invoice, page + 1, pages)
   }
   pdf.end()
   return { bytes: await bytes, pages }
@@ -96,7 +110,7 @@ function write (
   x: number,
   y: number,
   width: number,
-  { bold = false, size = 8.5, color = '#1f2933', align = 'left' }: Look = {}
+  { bold = false, size = 8, color = '#1f2933', align = 'left' }: Look = {}
 ): number {
   pdf.font(bold ? 'bold' : 'regular', size).fillColor(color).text(text, x, y, { width, align, lineGap: size * 0.186 })
   return pdf.y
@@ -106,47 +120,50 @@ function rule (pdf: Pdf, x: number, y: number, width: number, thickness: number,
   pdf.moveTo(x, y).lineTo(x + width, y).lineWidth(thickness).strokeColor(color).stroke()
 }
 
-function drawHead (pdf: Pdf, { number, date, dueDate, reference, seller, customer }: SampleInvoice): void {
-  write(pdf, 'Invoice', left, top, 290, { bold: true, size: 17, color: '#1d4e89' })
-  write(pdf, number, left, 80, 290, { size: 11, color: '#66727f' })
-  write(pdf, seller.name, 350, top, 194, { bold: true, align: 'right' })
-  write(pdf, [seller.address, `${seller.postalCode} ${seller.city}`, seller.country, seller.email, seller.phone].join('\n'), 350, 62, 194, {
-    align: 'right'
-  })
-  write(pdf, 'Bill to', left, 143, 290, { size: 7.5, color: '#66727f' })
-  write(pdf, customer.name, left, 157, 290, { bold: true })
-  write(pdf,
-    [customer.address, `${customer.postalCode} ${customer.city}`, customer.country, `VAT ${customer.vatId}`, customer.email].join('\n'),
-    left, 168, 290)
-  const facts = [
-    ['Invoice number', number],
-    ['Invoice date', formatDate(date, 'en-GB')],
-    ['Due date', formatDate(dueDate, 'en-GB')],
-    ['Reference', reference]
-  ] as const
+/** Labels in a column, and their values beside them. */
+function drawFacts (pdf: Pdf, facts: readonly (readonly [label: string, value: string])[], x: number, y: number, valueX: number): void {
   for (const [index, [label, value]] of facts.entries()) {
-    write(pdf, label, 358, 143 + index * 11.5, 75, { color: '#66727f' })
-    write(pdf, value, 437, 143 + index * 11.5, 107)
+    write(pdf, label, x, y + index * 10.8, valueX - x, { color: muted })
+    write(pdf, value, valueX, y + index * 10.8, 150)
   }
+}
+
+function drawHead (pdf: Pdf, { number, date, dueDate, reference, seller, customer }: SampleInvoice): void {
+  write(pdf, seller.name, left, 52, 283, { bold: true, size: 13, color: accent })
+  const city = (party: Party): string => `${party.postalCode} ${party.city}`
+  const letterhead = [seller.address, city(seller), formatCountry(seller.country, 'en-GB'), seller.phone, seller.email]
+  write(pdf, letterhead.join('\n'), 350, 51.5, right - 350, { size: 7.5, color: muted, align: 'right' })
+  write(pdf, `${seller.name} · ${seller.address} · ${city(seller)}`, 70.9, 168.5, 227, { size: 6, color: muted })
+  write(pdf, customer.name, 70.9, 178, 227, { bold: true })
+  write(pdf, [customer.address, city(customer), formatCountry(customer.country, 'en-GB')].join('\n'), 70.9, 187.5, 227)
+  write(pdf, 'Invoice', 354.3, 143, 184, { bold: true, size: 16, color: accent })
+  drawFacts(pdf, [
+    ['Number', number],
+    ['Date', formatDate(date, 'en-GB')],
+    ['Due date', formatDate(dueDate, 'en-GB')],
+    ['Reference', reference],
+    ['Your VAT ID', customer.vatId],
+    ['E-mail', customer.email]
+  ], 354.3, 169, 421.1)
 }
 
 function drawTableHead (pdf: Pdf, y: number): number {
   for (const [index, label] of ['Description', 'Quantity', 'Unit price', 'Tax', 'Amount'].entries()) {
     const { x, width } = columns[index] ?? columns[0]
-    write(pdf, label, x, y + 3.5, width, { bold: true, size: 7.8, color: '#1d4e89', align: index === 0 ? 'left' : 'right' })
+    write(pdf, label, x, y + 3.5, width, { bold: true, size: 7.36, color: accent, align: index === 0 ? 'left' : 'right' })
   }
-  rule(pdf, left, y + 17.5, right - left, 0.8, '#1d4e89')
-  return y + 17.5
+  rule(pdf, left, y + 15, right - left, 0.8, accent)
+  return y + 15
 }
 
 function drawRows (pdf: Pdf, { lines }: SampleInvoice, start: number): number {
   let y = start
   for (const { description, quantity, unitPrice, taxRate, total } of lines) {
-    pdf.font('regular', 8.5)
-    const height = pdf.heightOfString(description, { width: columns[0].width, lineGap: 1.58 }) + 7
+    pdf.font('regular', 8)
+    const height = pdf.heightOfString(description, { width: columns[0].width, lineGap: 1.49 }) + 7
     if (y + height > bottom - 30) {
       pdf.addPage()
-      y = drawTableHead(pdf, top)
+      y = drawTableHead(pdf, top + 18)
     }
     const cells = [
       description,
@@ -160,7 +177,7 @@ function drawRows (pdf: Pdf, { lines }: SampleInvoice, start: number): number {
       write(pdf, cell, x, y + 3.5, width, { align: index === 0 ? 'left' : 'right' })
     }
     y += height
-    rule(pdf, left, y, right - left, 0.4, '#d5dbe1')
+    rule(pdf, left, y, right - left, 0.4, hairline)
   }
   return y
 }
@@ -169,57 +186,60 @@ function drawTotals (pdf: Pdf, { subtotal, taxRate, taxAmount, total }: SampleIn
   let y = start
   if (y > bottom - 90) {
     pdf.addPage()
-    y = top
+    y = top + 18
   }
-  const totals = [
-    ['Subtotal', subtotal, false],
-    [`Tax ${formatPercent(taxRate, 'en-GB')}`, taxAmount, false],
-    [
-      'Total',
-      total,
-      true
-    ]
-  ] as const
+  const totals = [['Subtotal', subtotal, false], [`Tax ${formatPercent(taxRate, 'en-GB')}`, taxAmount, false], ['Total', total,
+    true]] as const
   for (const [label, amount, bold] of totals) {
-    if (bold) rule(pdf, 322, y, right - 322, 0.8, '#1d4e89')
-    const look = { bold, size: bold ? 9.8 : 8.5 }
-    write(pdf, label, 322, y + 3.5, 120, look)
-    write(pdf, formatMoney(amount, 'EUR', 'en-GB'), 444, y + 3.5, 100, { ...look, align: 'right' })
-    y += 18.5
+    if (bold) rule(pdf, 321.7, y, right - 321.7, 0.8, accent)
+    const look = { bold, size: bold ? 9.2 : 8 }
+    write(pdf, label, 321.7, y + 3.5, 110, look)
+    write(pdf, formatMoney(amount, 'EUR', 'en-GB'), 442.2, y + 3.5, right - 442.2, { ...look, align: 'right' })
+    y += 17.8
   }
   return y
 }
 
-function drawTail (pdf: Pdf, { number, bankDetails, paymentTerms, notes, conditions }: SampleInvoice, start: number): void {
-  let y = start + 18
+function drawTail (pdf: Pdf, invoice: SampleInvoice, start: number): void {
+  const { number, bankDetails: { accountHolder, iban, bic, bank }, paymentTerms, notes, conditions } = invoice
+  let y = start + 14
   if (y > bottom - 150) {
     pdf.addPage()
-    y = top
+    y = top + 18
   }
-  write(pdf, 'Bank details', left, y, 230, { bold: true, size: 9.8 })
-  write(pdf, 'Payment terms', 312, y, 230, { bold: true, size: 9.8 })
-  write(pdf, paymentTerms, 312, y + 18, 230)
-  const facts = [
-    ['Account holder', bankDetails.accountHolder],
-    ['IBAN', bankDetails.iban],
-    ['BIC', bankDetails.bic],
-    [
-      'Bank',
-      bankDetails.bank
-    ],
-    ['Reference', number]
-  ] as const
-  for (const [index, [label, value]] of facts.entries()) {
-    write(pdf, label, left, y + 18 + index * 11.5, 75, { color: '#66727f' })
-    write(pdf, value, 134, y + 18 + index * 11.5, 150)
-  }
-  write(pdf, 'Notes', left, y + 86, 493, { bold: true, size: 9.8 })
-  write(pdf, notes, left, y + 103, 493)
-  write(pdf, conditions, left, y + 125, 493, { size: 7, color: '#66727f' })
+  write(pdf, 'Bank details', left, y, 230, { bold: true, size: 9.2 })
+  drawFacts(pdf, [['Pay to', accountHolder], ['IBAN', iban], ['BIC', bic], ['Bank', bank], ['Reference', number]], left, y + 17, 115.1)
+  write(pdf, 'Payment terms', 309.1, y, 140, { bold: true, size: 9.2 })
+  write(pdf, paymentTerms, 309.1, y + 17, 140)
+  drawCode(pdf, invoice, 464.9, y, 73.7)
+  write(pdf, 'Scan to pay', 464.9, y + 74, 73.7, { size: 6.4, align: 'right' })
+  write(pdf, 'Notes', left, y + 93, right - left, { bold: true, size: 9.2 })
+  write(pdf, notes, left, y + 110, right - left)
+  write(pdf, conditions, left, y + 126, right - left, { size: 7, color: muted })
 }
 
-function drawFooter (pdf: Pdf, { number, seller }: SampleInvoice, page: number, pages: number): void {
-  rule(pdf, left, 787, right - left, 0.4, '#66727f')
-  write(pdf, `${seller.name} · VAT ${seller.vatId}`, left, 792, 320, { size: 7, color: '#66727f' })
-  write(pdf, `Invoice ${number} · Page ${String(page)} of ${String(pages)}`, 384, 792, 160, { size: 7, color: '#66727f', align: 'right' })
+/** The QR code of the payment, a rectangle for each bar of a row. */
+function drawCode (
+  pdf: Pdf,
+  { bankDetails: { iban, bic, accountHolder }, total, number }: SampleInvoice,
+  x: number,
+  y: number,
+  side: number
+): void {
+  const modules = qrModules(transferText({ iban, bic, name: accountHolder, amount: total, remittance: number }))
+  if (typeof modules === 'string') throw new Error(modules)
+  const module = side / modules.columns
+  pdf.rect(x, y, side, side).fill('#ffffff')
+  for (const bar of modules.dark) pdf.rect(x + bar.x * module, y + bar.y * module, bar.width * module, module)
+  pdf.fill('#000000')
+}
+
+function drawEdges (pdf: Pdf, { number, seller }: SampleInvoice, page: number, pages: number): void {
+  if (page > 1) {
+    write(pdf, seller.name, left, top, 240, { size: 7, color: muted })
+    write(pdf, `Invoice ${number}`, 298, top, right - 298, { size: 7, color: muted, align: 'right' })
+  }
+  rule(pdf, left, 794, right - left, 0.4, hairline)
+  write(pdf, `${seller.name} · VAT ${seller.vatId}`, left, 799.5, 400, { size: 6.5, color: muted })
+  write(pdf, `Page ${page} of ${pages}`, 460, 799.5, right - 460, { size: 6.5, color: muted, align: 'right' })
 }
