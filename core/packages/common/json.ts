@@ -19,7 +19,9 @@ const forbiddenKeys = new Set(['__proto__', 'constructor', 'prototype'])
 
 /** Appends one reference token to a JSON pointer (RFC 6901). */
 export function pointer (base: string, token: string | number): string {
-  return `${base}/${String(token).replaceAll('~', '~0').replaceAll('/', '~1')}`
+  // Nearly all tokens are plain names and indexes.
+  if (typeof token === 'number' || !/[~/]/.test(token)) return `${base}/${token}`
+  return `${base}/${token.replaceAll('~', '~0').replaceAll('/', '~1')}`
 }
 
 /**

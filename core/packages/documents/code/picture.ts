@@ -5,7 +5,8 @@ import type { CodeBlock, ImageData } from '../model/document.ts'
 const scale = 8
 
 /** A code as a black and white PNG in the proportions of its size, for formats without vectors. */
-export function pictureOf ({ modules, width: wide, height: high }: Pick<CodeBlock, 'modules' | 'width' | 'height'>): ImageData {
+export function pictureOf ({ modules: draw, width: wide, height: high }: Pick<CodeBlock, 'modules' | 'width' | 'height'>): ImageData {
+  const modules = draw()
   const width = modules.columns * scale
   const height = Math.max(1, Math.round(width * high / wide))
   const stride = Math.ceil(width / 8)

@@ -30,7 +30,7 @@ type Reader = (value: unknown, expression: CompiledExpression, scope: Scope, dig
 
 const readers: Record<ValueType, Reader> = {
   text (value, expression, scope) {
-    const text = liquidText(value, expression.pointer(scope))
+    const text = liquidText(value, () => expression.pointer(scope))
     spend(scope, 'characters', text.length)
     return { type: 'text', runs: [{ text }] }
   },

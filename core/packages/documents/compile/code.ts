@@ -1,6 +1,6 @@
 import { code128Modules } from '../code/code128.ts'
 import { ean13Modules } from '../code/ean13.ts'
-import { qrModules } from '../code/qr.ts'
+import { qrFault, qrModules } from '../code/qr.ts'
 import type { Code } from '../model/blocks.ts'
 import type { CodeBlock, Modules, Symbology } from '../model/document.ts'
 import { renderError } from '../model/errors.ts'
@@ -12,16 +12,26 @@ import { type CodeText, compilePayment } from './payment.ts'
 import { compileProse, plainText } from './prose.ts'
 import { type Scope, spend } from './scope.ts'
 
-/** How a symbology is drawn, with its default size in millimetres. A module of a barcode is 0.33 mm wide. */
-type Drawing = {
-  modules: (text: string) => Modules | string
-  size: (modules: Modules) => { width: number, height: number }
-  isLabelled: boolean
+/** A code before it is drawn: `modules` draws it, `width` and `height` are its default size in millimetres. */
+type Drawing = { modules: () => Modules, width: number, height: number }
+/** How a symbology is drawn, or a sentence that says why it cannot hold the text. */
+type Draw = (text: string) => Drawing | string
+
+const draw: Readonly<Record<Symbology, Draw>> = {
+  // A QR code takes far longer than a barcode, and formats that show its words do not need its modules.
+  qr: (text) => qrFault(text) ?? { modules: once(() => qrModules(text)), width: 30, height: 30 },
+  code128: (text) => barcode(code128Modules(text), 15),
+  ean13: (text) => barcode(ean13Modules(text), 22.85)
 }
-const drawings: Readonly<Record<Symbology, Drawing>> = {
-  qr: { modules: qrModules, size: () => ({ width: 30, height: 30 }), isLabelled: false },
-  code128: { modules: code128Modules, size: ({ columns }) => ({ width: columns * 0.33, height: 15 }), isLabelled: true },
-  ean13: { modules: ean13Modules, size: ({ columns }) => ({ width: columns * 0.33, height: 22.85 }), isLabelled: true }
+
+/** A module of a barcode is 0.33 mm wide. */
+function barcode (modules: Modules | string, height: number): Drawing | string {
+  return typeof modules === 'string' ? modules : { modules: () => modules, width: modules.columns * 0.33, height }
+}
+
+function once<T> (make: () => T): () => T {
+  let made: T | undefined
+  return () => made ??= make()
 }
 
 /** Compiles a machine-readable code. Without a value it is left out. A value that it cannot hold is a RenderError. */
@@ -34,10 +44,11 @@ export function compileCode (source: Code, site: CompileContext): (scope: Scope)
     const found = content(scope)
     if (found === undefined) return undefined
     spend(scope, 'characters', found.text.length)
-    const modules = drawings[symbology].modules(found.text)
-    if (typeof modules === 'string') throw renderError(found.at, 'bad_code', modules)
-    const label = plainText(caption(scope)) || (drawings[symbology].isLabelled ? found.text : '')
-    return { kind: 'code', symbology, modules, ...sizeOf(source, symbology, modules), align, alt: plainText(words(scope)), label }
+    const drawing = draw[symbology](found.text)
+    if (typeof drawing === 'string') throw renderError(found.at, 'bad_code', drawing)
+    const label = plainText(caption(scope)) || (symbology === 'qr' ? '' : found.text)
+    const { modules } = drawing
+    return { kind: 'code', symbology, modules, ...sizeOf(source, symbology, drawing), align, alt: plainText(words(scope)), label }
   }
 }
 
@@ -53,15 +64,13 @@ function compileContent (source: Code, site: CompileContext): { symbology: Symbo
 function compileValue (value: string, site: CompileContext): CodeText {
   const expression = compileExpression(value, site, 'whole')
   return (scope) => {
-    const at = expression.pointer(scope)
-    const text = liquidText(expression.find(scope), at)
-    return text === '' ? undefined : { text, at }
+    const text = liquidText(expression.find(scope), () => expression.pointer(scope))
+    return text === '' ? undefined : { text, at: expression.pointer(scope) }
   }
 }
 
 /** A QR code is square, so the given side counts for both. */
-function sizeOf ({ width, height }: Code, symbology: Symbology, modules: Modules): { width: number, height: number } {
-  const usual = drawings[symbology].size(modules)
+function sizeOf ({ width, height }: Code, symbology: Symbology, usual: Drawing): { width: number, height: number } {
   if (symbology !== 'qr') return { width: points(width ?? usual.width), height: points(height ?? usual.height) }
   const side = points(width ?? height ?? usual.width)
   return { width: side, height: side }

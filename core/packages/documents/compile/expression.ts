@@ -5,6 +5,7 @@ import { type CompileContext, recordRead, reportFault } from '../source/compile-
 import type { Path, Read } from '../source/field-usage.ts'
 import { withFallbacks } from './fallback.ts'
 import { engine, pageFields, settingNames } from './liquid.ts'
+import { planValue, type Reading } from './plan.ts'
 import { environment, lookUp, pointerOf, type Scope } from './scope.ts'
 
 /** A compiled expression. */
@@ -48,9 +49,12 @@ function compileLiquid (text: string, site: CompileContext, as: Read['as']): Com
   const { parsed, places } = parseValue(text, site)
   const sources = places.map((place) => recordRead(site, fieldPathOf(place), as))
   const pointer: Pointer = (scope, variable = places[0]) => pointerOf(scope, variable)
+  const plan = parsed === undefined ? () => undefined : planValue(parsed, 'required')
   const evaluate = (scope: Scope, lenience: Lenience): unknown =>
     withRenderErrors(scope, site, pointer, () =>
-      parsed === undefined ? undefined : toValueSync(parsed.value(liquidContext(scope, site, lenience), lenience === 'lenient')))
+      plan === undefined
+        ? toValueSync(parsed?.value(liquidContext(scope, site, lenience), lenience === 'lenient'))
+        : plan(readingOf(scope, site, lenience, pointer)))
   return {
     value: (scope) => evaluate(scope, 'strict'),
     find: (scope) => evaluate(scope, 'lenient'),
@@ -118,6 +122,18 @@ export function liquidContext (scope: Scope, site: CompileContext, lenience: Len
   const fields = site.pageFields ? pageFields : {}
   return new Context({ ...environment(scope), ...fields }, engine.options, { sync: true, globals, strictVariables: lenience === 'strict' },
     { liquid: engine })
+}
+
+/** The same for an expression that needs no Liquid, or filters of Liquid only. */
+export function readingOf (scope: Scope, site: CompileContext, lenience: Lenience, pointer: Pointer): Reading {
+  let context: Context | undefined
+  return {
+    scope,
+    isStrict: lenience === 'strict',
+    fields: site.pageFields ? pageFields : {},
+    context: () => context ??= liquidContext(scope, site, lenience),
+    missing: (path) => missing(path.join('.'), pointer(scope, path), site)
+  }
 }
 
 /** The place of the data that an error is about: the variable that it names, or the first one that is read. */

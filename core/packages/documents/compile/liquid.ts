@@ -47,23 +47,27 @@ function makeEngine (): Liquid {
     return date(value, style ?? 'medium', setting(this.context, 'locale'))
   })
   liquid.registerFilter('country', function (value: unknown) {
-    return formatCountry(liquidText(value, ''), setting(this.context, 'locale'))
+    return formatCountry(liquidText(value, nowhere), setting(this.context, 'locale'))
   })
   return liquid
 }
 
-function escapeOutput (value: unknown): string {
+/** The place of a value that only the caller knows. */
+const nowhere = (): string => ''
+
+/** The markup that shows exactly this value. */
+export function escapeOutput (value: unknown): string {
   if (value === pageFields.page) return pageMark('page')
   if (value === pageFields.pages) return pageMark('pages')
-  return escapeMarkup(liquidText(value, ''))
+  return escapeMarkup(liquidText(value, nowhere))
 }
 
 /** The text that prose shows for the value at `at`. Throws a RenderError for an object or a list, which have no text. */
-export function liquidText (value: unknown, at: string): string {
+export function liquidText (value: unknown, at: () => string): string {
   if (typeof value === 'string') return value
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
   if (value === undefined || value === null) return ''
-  throw renderError(at, 'not_text', `Expected a text or a number to show, got ${Array.isArray(value) ? 'a list' : 'an object'}.`)
+  throw renderError(at(), 'not_text', `Expected a text or a number to show, got ${Array.isArray(value) ? 'a list' : 'an object'}.`)
 }
 
 function setting (context: Context, name: keyof typeof settingNames): string {

@@ -34,7 +34,7 @@ export function compilePayment (site: CompileContext): CodeText {
 }
 
 function transferOf (scope: Scope): Transfer {
-  const text = (path: Path): string => liquidText(lookUp(scope, path), pointerOf(scope, path))
+  const text = (path: Path): string => liquidText(lookUp(scope, path), () => pointerOf(scope, path))
   return {
     iban: text(paths.iban),
     bic: text(paths.bic),

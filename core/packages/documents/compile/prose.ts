@@ -3,11 +3,12 @@ import type { TextRun } from '../model/document.ts'
 import { renderLimits } from '../model/limits.ts'
 import { type CompileContext, recordRead, reportFault } from '../source/compile-context.ts'
 import { markUsed } from '../source/field-usage.ts'
-import { type CompiledExpression, compileExpression, fieldPathOf, liquidContext, parseMessage, type VariablePath, variablePathsOf,
-  withRenderErrors } from './expression.ts'
+import { type CompiledExpression, compileExpression, fieldPathOf, liquidContext, parseMessage, readingOf, type VariablePath,
+  variablePathsOf, withRenderErrors } from './expression.ts'
 import { withFallbacksInside } from './fallback.ts'
 import { engine, liquidText } from './liquid.ts'
 import { escapeMarkup, hasMarkup, pageMark, parseMarkup } from './markup.ts'
+import { planTemplates } from './plan.ts'
 import { pointerOf, type Scope, spend } from './scope.ts'
 
 /** Compiled prose, which becomes runs of text. */
@@ -69,10 +70,12 @@ function compileOutput (text: string, site: CompileContext): Part {
 }
 
 function join (parts: readonly Part[], scope: Scope, escape: (text: string) => string): string {
-  const text = parts.map((part) => {
-    if ('text' in part) return part.text
-    return 'field' in part ? pageMark(part.field) : escape(liquidText(part.expression.value(scope), part.expression.pointer(scope)))
-  }).join('')
+  let text = ''
+  for (const part of parts) {
+    if ('text' in part) text += part.text
+    else if ('field' in part) text += pageMark(part.field)
+    else text += escape(liquidText(part.expression.value(scope), () => part.expression.pointer(scope)))
+  }
   spend(scope, 'characters', text.length)
   return text
 }
@@ -95,9 +98,13 @@ function compileTags (source: string, site: CompileContext): CompiledProse {
   // Liquid's own loop does not tell its current item: errors name the list.
   const pointer = (scope: Scope, variable: VariablePath = places[0] ?? []): string =>
     pointerOf(scope, loops.get(String(variable[0]))?.split('.') ?? variable)
+  const plan = planTemplates(templates ?? [])
+  const render = (scope: Scope): string =>
+    plan === undefined
+      ? String(engine.renderSync(templates ?? [], liquidContext(scope, site, 'strict')))
+      : plan(readingOf(scope, site, 'strict', pointer))
   return (scope) => {
-    const text = withRenderErrors(scope, site, pointer,
-      () => String(engine.renderSync(templates ?? [], liquidContext(scope, site, 'strict'))))
+    const text = withRenderErrors(scope, site, pointer, () => render(scope))
     spend(scope, 'characters', text.length)
     return parseMarkup(text)
   }

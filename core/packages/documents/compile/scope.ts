@@ -42,11 +42,25 @@ export function withVariable (scope: Scope, name: string, value: unknown, at: st
 
 /** The value of a path, or undefined where there is none. Only own fields are followed. */
 export function lookUp (scope: Scope, path: Path): unknown {
-  const [first = '', ...rest] = path
-  const variable = Object.hasOwn(scope.variables, first) ? scope.variables[first] : undefined
-  let value = variable === undefined ? ownField(scope.data, first) : variable.value
-  for (const name of rest) value = ownField(value, name)
+  let value = rootOf(scope, path[0] ?? '')
+  for (let index = 1; index < path.length; index++) value = ownField(value, path[index] ?? '')
   return value
+}
+
+/** The value of a path as Liquid reads it: what is below null is null, and texts and lists have fields too. */
+export function readPath (scope: Scope, fields: Readonly<Record<string, unknown>>, path: Path): unknown {
+  const [first = ''] = path
+  let value = Object.hasOwn(fields, first) ? fields[first] : rootOf(scope, first)
+  for (let index = 1; index < path.length && value !== undefined && value !== null; index++) {
+    const name = path[index] ?? ''
+    value = Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined
+  }
+  return value
+}
+
+/** A variable of a loop, or a field of the data. */
+function rootOf ({ variables, data }: Scope, name: string): unknown {
+  return Object.hasOwn(variables, name) ? variables[name]?.value : ownField(data, name)
 }
 
 /** JSON pointer of a path into the data; '' for a path outside of the data. */

@@ -13,7 +13,7 @@ export function code (block: CodeBlock, columnWidth: number, setting: LayoutCont
   const bars: Box = {
     height,
     paint: (surface, x, y) => {
-      surface.modules(modules, x + indent, y, width, height)
+      surface.modules(modules(), x + indent, y, width, height)
     }
   }
   if (label === '') return bars

@@ -66,7 +66,8 @@ export type KeyValuesBlock = { kind: 'keyValues', labels: number, values: number
 export type CodeBlock = {
   kind: 'code'
   symbology: Symbology
-  modules: Modules
+  /** Draws the code, once. */
+  modules: () => Modules
   width: number
   height: number
   align: Align

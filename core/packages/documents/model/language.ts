@@ -1,4 +1,5 @@
 import { didYouMean } from '@dispatch/common'
+import { memoizeLru } from '../compile/memoize.ts'
 import { compileProse, plainText } from '../compile/prose.ts'
 import { pointerOf, type Scope } from '../compile/scope.ts'
 import { type CompileContext, contextBelow, hasExpressions, reportFault, type Texts } from '../source/compile-context.ts'
@@ -58,13 +59,18 @@ function choose (tag: string, texts: Texts): Choice | string {
 }
 
 function localeOf (tag: string): Intl.Locale | undefined {
+  return locales(tag).locale
+}
+
+/** Reading a tag takes longer than a paragraph. */
+const locales = memoizeLru(100, (tag): { locale?: Intl.Locale } => {
   try {
-    return new Intl.Locale(tag)
+    return { locale: new Intl.Locale(tag) }
   } catch (error) {
-    if (error instanceof RangeError) return undefined
+    if (error instanceof RangeError) return {}
     throw error
   }
-}
+})
 
 function withLanguage (scope: Scope, { locale, language }: Choice, texts: Texts): Scope {
   const words = texts[language]

@@ -66,6 +66,7 @@ const prose: [rule: string, text: string, data: object, expected: unknown][] = [
     [{ text: '- - 1' }]
   ],
   ['a missing field is false in a condition', '{% if a.b %}x{% else %}y{% endif %}', {}, [{ text: 'y' }]],
+  ['lists are equal when their items are', '{% if a == b %}x{% endif %}', { a: [1], b: [1] }, [{ text: 'x' }]],
   ['loops in text', '{% for a in list %}{{ a.n }};{% endfor %}', { list: [{ n: 1 }, { n: 2 }] }, [{ text: '1;2;' }]],
   ['money in the document\'s currency', '{{ a | money }}', { a: '1234.5' }, [{ text: '€1,234.50' }]],
   ['money in another currency', '{{ a | money: "JPY" }}', { a: 1234 }, [{ text: 'JP¥1,234' }]],

@@ -166,7 +166,7 @@ void t.test('what a code says stands in the middle under it, on whichever side i
   const code = (align: 'start' | 'end'): ResolvedBlock => ({
     kind: 'code',
     symbology: 'qr',
-    modules: { columns: 1, rows: 1, dark: [] },
+    modules: () => ({ columns: 1, rows: 1, dark: [] }),
     width: 100,
     height: 100,
     align,

@@ -63,7 +63,7 @@ const { block } = fc.letrec<{ block: ResolvedBlock }>((tie) => ({
     }), table, fc.record({
       kind: fc.constant('code'),
       symbology: fc.constant('code128'),
-      modules: fc.constant({ columns: 3, rows: 1, dark: [{ x: 1, y: 0, width: 1, height: 1 }] }),
+      modules: fc.constant(() => ({ columns: 3, rows: 1, dark: [{ x: 1, y: 0, width: 1, height: 1 }] })),
       width: fc.constant(60),
       height: fc.constant(20),
       align,
