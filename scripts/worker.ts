@@ -3,7 +3,6 @@ import { assertNode } from './node-version.mjs'
 
 assertNode()
 // Imported only after the version check, because an older Node cannot even link these modules.
-const { keepCompiledModules } = await import('./compile-cache.ts')
-keepCompiledModules(process.env)
+await import('./compile-cache.mjs')
 const { runService } = await import('./service.ts')
 await runService(process.env, 'work')

@@ -3,7 +3,7 @@ import { delimiter, isAbsolute, join, resolve } from 'node:path'
 import { type CatalogConfig, catalogsOf } from './catalogs.ts'
 import { ConfigError } from './config-error.ts'
 import { parseNetworks, type TransportConfig, transportOf } from './config-transport.ts'
-import { dataDirectoryOf, root } from './paths.ts'
+import { dataDirectoryOf, root } from './paths.mjs'
 import { storageOf } from './storage.ts'
 import { type TracesConfig, tracesOf } from './traces.ts'
 

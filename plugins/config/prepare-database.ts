@@ -1,5 +1,5 @@
 import { seedDemo, type SharedTemplate } from '@dispatch/core'
-import { readTemplateFolder, type TemplateFolder } from '@dispatch/documents'
+import { type OpenedTemplateFolder, openTemplateFolder } from '@dispatch/documents'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -13,24 +13,45 @@ export async function prepareDatabase ({ get }: App): Promise<void> {
   const time = get('now')()
   await get('files').ready()
   if (get('config').environment === 'production') await refuseDevelopmentDefaults(get('config'), get('accounts'))
-  const changed = await get('templates').publishShared((await readTemplates(shipped)).map(sharedOf), time)
+  const changed = await get('templates').publishShared(await readTemplates(shipped), time)
   if (changed > 0) get('log').info({ changed }, 'shared templates published')
   if (get('config').environment === 'development' && await seedDemo(get('database'), time)) get('log').info({}, 'company "Demo" created')
 }
 
-async function readTemplates (folder: string): Promise<TemplateFolder[]> {
+async function readTemplates (folder: string): Promise<SharedTemplate[]> {
   const entries = await readdir(folder, { withFileTypes: true })
   return Promise.all(
-    entries.filter((entry) => entry.isDirectory()).map(({ name }) =>
-      readTemplateFolder(join(folder, name)).catch((cause: unknown) => {
-        const reasons = cause instanceof Error ? cause.message.replaceAll('\n', '; ') : String(cause)
-        throw new Error(`The shared template "${name}" cannot be used: ${reasons}`, { cause })
+    entries.filter((entry) => entry.isDirectory()).map(async ({ name }) => {
+      const opened = await openTemplateFolder(join(folder, name)).catch((cause: unknown) => {
+        throw unusable(name, cause)
       })
-    )
+      return sharedOf(name, opened)
+    })
   )
 }
 
-function sharedOf ({ id, name, digest, source, schema, sample, yaml }: TemplateFolder): SharedTemplate {
-  // Both were read from JSON files, so they are plain data although their type is wider.
-  return { id, name, digest, source, schema: schema as SharedTemplate['schema'], sample: sample as SharedTemplate['sample'], yaml }
+function unusable (name: string, cause: unknown): Error {
+  const reasons = cause instanceof Error ? cause.message.replaceAll('\n', '; ') : String(cause)
+  return new Error(`The shared template "${name}" cannot be used: ${reasons}`, { cause })
+}
+
+function sharedOf (folder: string, { template, check }: OpenedTemplateFolder): SharedTemplate {
+  const { id, name, digest, source, schema, sample, yaml } = template
+  return {
+    id,
+    name,
+    digest,
+    source,
+    // Both were read from JSON files, so they are plain data although their type is wider.
+    schema: schema as SharedTemplate['schema'],
+    sample: sample as SharedTemplate['sample'],
+    yaml,
+    check () {
+      try {
+        check()
+      } catch (cause) {
+        throw unusable(folder, cause)
+      }
+    }
+  }
 }

@@ -6,7 +6,7 @@ export { RenderError, TemplateError } from './model/errors.ts'
 
 // Templates: the model, a folder with a template, a template compiled for many documents.
 export { templateLanguage, TemplateSource } from './model/model.ts'
-export { readTemplateFolder, type TemplateFolder } from './source/folder.ts'
+export { type OpenedTemplateFolder, openTemplateFolder, readTemplateFolder, type TemplateFolder } from './source/folder.ts'
 export { compileTemplate, type CompiledTemplate } from './compile/compile.ts'
 export type { Format, RenderJob, Rendered } from './render/job.ts'
 export type { HtmlMessage } from './render/html.ts'

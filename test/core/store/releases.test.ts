@@ -70,6 +70,23 @@ const template = (digest: string): SharedTemplate => ({
   yaml: digest
 })
 
+await t.test('a shared template is checked before its content is published, and the same content not again', async (t) => {
+  const database = await begin(t)
+  await migrate(database)
+  const templates = createTemplates(database, createFreshness(database))
+  const faulty = (digest: string): SharedTemplate => ({
+    ...template(digest),
+    check () {
+      throw new Error(`${digest} is faulty`)
+    }
+  })
+  await t.rejects(templates.publishShared([faulty('one')], new Date()), { message: 'one is faulty' })
+  t.same(await templates.listShared(), [])
+  t.equal(await templates.publishShared([template('one')], new Date()), 1)
+  t.equal(await templates.publishShared([faulty('one')], new Date()), 0)
+  await t.rejects(templates.publishShared([faulty('two')], new Date()), { message: 'two is faulty' })
+})
+
 await t.test('an older release publishes no shared template again, and reads the newest one that it can', async (t) => {
   const database = await begin(t)
   await migrate(database)

@@ -23,21 +23,36 @@ export type TemplateFolder = Pick<TemplateSource, 'name' | 'service' | 'document
   digest: string
 }
 
+/** A template whose YAML and model were checked. `check` checks the rest, and throws a TemplateError. */
+export type OpenedTemplateFolder = { template: TemplateFolder, check: () => void }
+
 /**
  * Reads a template's folder and checks it completely: the YAML, the model, the expressions against the schema of the data, the samples
  * against the schema. Throws a TemplateError that lists the faults with file, line and column.
  */
 export async function readTemplateFolder (path: string): Promise<TemplateFolder> {
+  const { template, check } = await openTemplateFolder(path)
+  check()
+  return template
+}
+
+/** Reads a template's folder for one who may know its digest: the checks, which take most of the time, are left to `check`. */
+export async function openTemplateFolder (path: string): Promise<OpenedTemplateFolder> {
   const yaml = await readFile(join(path, 'template.yaml'), 'utf8')
   const schema = await readJson(join(path, 'schema.json'))
   const sample = await readJson(join(path, 'sample.json'))
   const { source: named, place } = readSource(yaml, join(path, 'template.yaml'))
   const source = await withAssets(named, path, place)
-  checkExpressions(source, schema, place)
   const samples = { sample, ...await readSamples(path) }
-  checkSamples(schema, samples, path)
   if (source.id === undefined) throw new TemplateError([place({ path: '', message: 'A shared template needs an "id", from 1 to 999.' })])
-  return { ...factsOf(source), id: source.id, source, yaml, schema, sample, samples, digest: templateDigestOf({ source, schema, sample }) }
+  const digest = templateDigestOf({ source, schema, sample })
+  return {
+    template: { ...factsOf(source), id: source.id, source, yaml, schema, sample, samples, digest },
+    check () {
+      checkExpressions(source, schema, place)
+      checkSamples(schema, samples, path)
+    }
+  }
 }
 
 function factsOf ({ name, service, documentType, vocabulary, locale }: TemplateSource): Pick<
