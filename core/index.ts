@@ -56,11 +56,11 @@ export { ImpersonationBody, KeyQuery, KeyView, NewKeyBody, NewKeyView } from './
 export { InvitationBody, InvitationView, InvitationWithLink, LinkBody, LinkUseBody, LinkView, PasswordLinkView } from './contract/links.ts'
 export { ForgottenBody, ForgottenView, LinkMailBody, LinkMailView, LinkQuery } from './contract/link-mail.ts'
 export { observe, onObservation, type Observations } from './contract/observations.ts'
-export { ChoiceBody, ConfigurationBody, ConfirmBody, DispatchQuery, HoldQuery, IdempotencyHeaders, PageQuery, ReleaseBody,
-  ResolveBody } from './contract/query.ts'
-export { ChainResponse, CheckView, ConfigurationView, ConnectView, CreditsView, DryRunView, DispatchResponse, DispatchView, ErrorBody,
-  EventView, HealthView, HoldView, MyConfig, Nothing, NewPublisher, ProcessView, ProviderView, QueueView, QueuedResponse, ReleaseView,
-  ValidationResponse, page } from './contract/response.ts'
+export { ChoiceBody, ConfigurationBody, ConfirmBody, DispatchQuery, HoldQuery, IdempotencyHeaders, PageQuery, ReleaseBody, ResolveBody,
+  UuidPageQuery } from './contract/query.ts'
+export { ChainResponse, CheckView, ConfigurationView, ConnectView, CreditsView, DryRunView, DispatchRequestView, DispatchResponse,
+  DispatchView, ErrorBody, EventView, HealthView, HoldView, MyConfig, Nothing, NewPublisher, ProcessView, ProviderView, QueueView,
+  QueuedResponse, ReleaseView, ValidationResponse, page } from './contract/response.ts'
 export { ListedProvider } from './contract/provider-list.ts'
 export { RequestQuery, RequestView, statusClasses } from './contract/requests.ts'
 export { isServiceName, serviceNames, type ServiceName } from './contract/service-names.ts'
@@ -69,7 +69,7 @@ export { CodeBody, NewAuthenticatorView, ProofBody, RecoveryCodesView, SecondFac
 export { SessionView } from './contract/sessions.ts'
 export { spanChannel, type SpanName } from './contract/spans.ts'
 export { MySingleSignOnView, SingleSignOnBody, SingleSignOnView, UnlinkBody } from './contract/single-sign-on.ts'
-export { eventKinds, type Mode } from './contract/states.ts'
+export { eventKinds, type Mode, searchedStepStatuses } from './contract/states.ts'
 export { StatisticsQuery, StatisticsView } from './contract/statistics.ts'
 export { AssetBody, AssetImageBody, AssetName, AssetQuery, AssetUseView, AssetView, NextVersionBody, PreviewBody, PreviewTextBody,
   PublishBody, TemplateAnswer, TemplateBody, TemplateDetail, TemplateQuery, TemplateView, VersionCheck, VersionQuery, VersionView,
@@ -106,7 +106,7 @@ export type { DispatchCommand, ReceivedFile } from './pipeline/command.ts'
 export { createPipeline, type Pipeline } from './pipeline/pipeline.ts'
 export { openOutcomeSpool, type OutcomeSpool } from './pipeline/recover/outcome-spool.ts'
 export { responseOf, type Addresses, type DispatchAnswer } from './pipeline/respond/respond.ts'
-export { eventViewOf, isUnderWay, viewOf, type DocumentUrl } from './pipeline/respond/result.ts'
+export { eventViewOf, isUnderWay, requestViewOf, viewOf, type DocumentUrl } from './pipeline/respond/result.ts'
 export { createLeases, leaseTimes, type LeaseTimes, type Leases } from './pipeline/run/leases.ts'
 export { receiveFile, type Receive } from './pipeline/run/receive.ts'
 export { demo, seedDemo } from './seed.ts'

@@ -1,8 +1,9 @@
 import { type Static, Type } from 'typebox'
 import { AnyJsonObject, Line, Metadata, ProviderCode } from './common.ts'
+import { deliveryStatuses } from './delivery.ts'
 import { ProviderList } from './provider-list.ts'
 import { serviceNames } from './service-names.ts'
-import { deferredStates, dispatchStatuses } from './states.ts'
+import { deferredStates, dispatchStatuses, searchedStepStatuses } from './states.ts'
 
 const closed = { additionalProperties: false } as const
 
@@ -17,9 +18,30 @@ export const NumberCursor = Type.Optional(Type.String({ pattern: '^[0-9]{1,18}$'
 export const PageQuery = Type.Object({ limit: PageLimit, cursor: NumberCursor }, closed)
 export type PageQuery = Static<typeof PageQuery>
 
+/** The query for a page of a list whose items have UUIDs. */
+export const UuidPageQuery = Type.Object({ limit: PageLimit, cursor: UuidCursor }, closed)
+
 export const DispatchQuery = Type.Object({
+  search: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description:
+        'The id of the dispatch, of its request (of the last 7 days) or at the vendor, its idempotency key, its number, or its ' +
+        'recipient; in full.'
+    })
+  ),
   status: Type.Optional(Type.Enum(dispatchStatuses)),
   service: Type.Optional(Type.String({ maxLength: 50 })),
+  providerName: Type.Optional(Type.String({ maxLength: 50, description: 'The code of a provider: dispatches with a step of it.' })),
+  stepStatus: Type.Optional(Type.Enum(searchedStepStatuses, { description: 'Dispatches with a step in this state.' })),
+  deliveryStatus: Type.Optional(
+    Type.Enum(deliveryStatuses, {
+      description: 'Dispatches with a step of this delivery status: returned finds the letters that came back.'
+    })
+  ),
+  userId: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'Who has sent them.' })),
+  test: Type.Optional(Type.Boolean({ description: 'Only tests, or none.' })),
   deferred: Type.Optional(
     Type.Enum(deferredStates, { description: 'Dispatches with a deferred action in this state: deferred=failed finds those to retry.' })
   ),

@@ -199,6 +199,26 @@ export const DispatchView = Type.Object({
 }, { title: 'Dispatch' })
 export type DispatchView = Static<typeof DispatchView>
 
+/** What a dispatch was asked to do, as its steps have it. */
+export const DispatchRequestView = Type.Object({
+  template: nullable(UsedTemplate),
+  data: AnyJsonObject,
+  steps: Type.Array(Type.Object({
+    service: Type.String(),
+    fields: Type.Record(Type.String(), AnyJson, { description: 'What a retry may replace: the object of the service in the request.' }),
+    template: Type.Optional(UsedTemplate),
+    data: Type.Optional(AnyJsonObject),
+    message: Type.Optional(
+      Type.Object({
+        html: Type.Optional(Type.String()),
+        text: Type.Optional(Type.String()),
+        pictures: Type.Optional(Type.Array(Type.Object({ contentId: Type.String(), id: Uuid })))
+      }, { description: 'What its recipients read: an e-mail or an SMS. The HTML shows the documents of "pictures" as cid:<contentId>.' })
+    )
+  }))
+}, { title: 'DispatchRequest' })
+export type DispatchRequestView = Static<typeof DispatchRequestView>
+
 /** One entry in the timeline of a dispatch. */
 export const EventView = Type.Object({
   id: Type.String(),

@@ -9,6 +9,9 @@ export type DispatchStatus = typeof dispatchStatuses[number]
 export const stepStatuses = ['planned', 'calling', 'accepted', 'rejected', 'unavailable', 'uncertain', 'waiting', 'skipped'] as const
 export type StepStatus = typeof stepStatuses[number]
 
+/** The states of steps that dispatches are searched by; the others pass within seconds, or follow from the state of the dispatch. */
+export const searchedStepStatuses = ['accepted', 'rejected', 'unavailable', 'uncertain', 'waiting', 'skipped'] as const
+
 /** The state of a deferred step. `running`: its event has come, and the step is running or is retried automatically. */
 export const deferredStates = ['waiting', 'running', 'done', 'failed', 'skipped'] as const
 export type DeferredState = typeof deferredStates[number]

@@ -105,6 +105,15 @@ export const email: ProvidedService<'email', EmailFields, EmailCapabilities, 'me
 
   checkContent: (fields, made, provider) => provider === undefined ? [] : checkSize(contentOf(fields, made), provider, '/template'),
 
+  message: ({ body }, { html, text, inline = [] }) =>
+    body === undefined
+      ? {
+        ...(html === undefined ? {} : { html }),
+        ...(text === undefined ? {} : { text }),
+        ...(inline.length === 0 ? {} : { pictures: inline.map(({ contentId, id }) => ({ contentId, id })) })
+      }
+      : bodyOf(body),
+
   request (fields, made) {
     const { from, replyTo, subject, headers } = fields
     const { attachments, inline = [], ...body } = contentOf(fields, made)

@@ -1,7 +1,7 @@
 import type { JsonObject, Problem } from '@dispatch/common'
 import type { FileFormat, PageSetup, PaperSize } from '@dispatch/documents'
 import type { TObject } from 'typebox'
-import type { ContentKind, StepContent } from './content.ts'
+import type { Content, ContentKind, StepContent } from './content.ts'
 
 /**
  * One dispatch service, declared as data: the routes, the request schema, the provider's vocabulary, the prices and the
@@ -30,6 +30,8 @@ export type Service<Name extends string, Fields, Capabilities, Kind extends Cont
   check(subject: CheckInput<Fields, Capabilities>): Findings
   /** Rules that need the rendered content. Paths point into the request. */
   checkContent?(fields: Fields, made: StepContent<Kind>, provider: ProviderFacts<Capabilities> | undefined): Problem[]
+  /** What its recipients read, of a step that has stored what was made for it. */
+  message?(fields: Fields, made: Partial<Pick<Content['message'], 'html' | 'text' | 'inline'>>): ShownMessage
   /** Who signs the document, by name and in their order. */
   signers?(fields: Fields): readonly string[]
   /** The paper that its document is printed on, and why the provider cannot print a page, where it cannot. */
@@ -46,6 +48,9 @@ export type Service<Name extends string, Fields, Capabilities, Kind extends Cont
   /** What the dispatch can be found by later. */
   facts(fields: Fields, data: JsonObject): Facts
 }
+
+/** The texts of a message, and the ids of the documents that its HTML shows as `cid:<contentId>`. */
+export type ShownMessage = { html?: string, text?: string, pictures?: { contentId: string, id: string }[] }
 
 /** A service that providers do: what they declare about themselves, and what they are handed. */
 export type ProvidedService<Name extends string, Fields, Capabilities, Kind extends ContentKind, Dispatch> =

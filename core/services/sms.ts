@@ -83,6 +83,8 @@ export const sms: ProvidedService<'sms', SmsFields, SmsCapabilities, 'text', Sms
 
   checkContent: ({ message }, { text }, provider) => message === undefined ? checkMessage(text ?? '', provider) : [],
 
+  message: ({ message }, { text = message }) => text === undefined ? {} : { text },
+
   request: ({ phoneNumber, message, sender }, { text = '', link, metadata }) => ({
     sms: { phoneNumber, message: message === undefined ? text : withLink(message, link), ...(sender === undefined ? {} : { sender }) },
     metadata

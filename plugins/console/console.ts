@@ -15,6 +15,7 @@ import { companyPages } from './pages/company.ts'
 import { connectPages } from './pages/connect.ts'
 import { developersPages } from './pages/developers.ts'
 import { dispatchDocumentPages } from './pages/dispatch-document.ts'
+import { dispatchMessagePages } from './pages/dispatch-message.ts'
 import { dispatchPages } from './pages/dispatch.ts'
 import { dispatchesRetryPages } from './pages/dispatches-retry.ts'
 import { dispatchesPage } from './pages/dispatches.ts'
@@ -105,6 +106,7 @@ export const consolePlugin: FastifyPluginAsync<SessionOptions> = async (app, { s
   await app.register(dispatchPages)
   await app.register(followPages)
   await app.register(dispatchDocumentPages)
+  await app.register(dispatchMessagePages)
   await app.register(providersPage)
   await app.register(providerPages)
   await app.register(connectPages)

@@ -1,5 +1,5 @@
 import { type Callbacks, CallbackSecrets, type CallbackSigning, CallbackView, type Database, type EndpointCallbacks, NewCallbackSecret,
-  page, PageQuery } from '@dispatch/core'
+  page, PageQuery, UuidPageQuery } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 import { nextCursorOf } from './paging.ts'
@@ -54,6 +54,20 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<{
     }
   }, ({ actor, query }) => {
     return pageOf(actor.companyId, null, query)
+  })
+
+  app.get('/api/v1/company/callbacks/failed', {
+    config: { roles: ['admin', 'operator'], errors: ['validation_error'] },
+    schema: {
+      operationId: 'listFailedCallbacks',
+      tags: ['Callbacks'],
+      summary: 'Lists the callbacks of dispatches and of the company whose addresses have not taken them, the newest first (admins).',
+      querystring: UuidPageQuery,
+      response: { 200: page(CallbackView) }
+    }
+  }, async ({ actor, query: { limit = 25, cursor } }) => {
+    const found = await callbacks.failed(actor.companyId, { limit, ...(cursor === undefined ? {} : { after: cursor }) })
+    return { data: found, nextCursor: nextCursorOf(found, limit, ({ id }) => id) }
   })
 
   app.post<{ Params: { id: string } }>('/api/v1/callbacks/:id/replay', {

@@ -1,5 +1,6 @@
-import { countDispatches, type Database, type DispatchError, DispatchQuery, DispatchView, type DocumentUrl, EventView, eventViewOf,
-  listDispatches, listEvents, page, PageQuery, refusal, StatisticsQuery, StatisticsView, viewOf } from '@dispatch/core'
+import { countDispatches, type Database, DispatchError, DispatchQuery, DispatchRequestView, DispatchView, type DocumentUrl, EventView,
+  eventViewOf, listDispatches, listEvents, maySee, page, PageQuery, refusal, requestViewOf, StatisticsQuery, StatisticsView,
+  viewOf } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { nextCursorOf } from './paging.ts'
 import { findVisibleDispatch, seenBy } from './visible-dispatches.ts'
@@ -21,6 +22,7 @@ export const dispatchesRoutes: FastifyPluginCallbackTypebox<{ database: Database
     }
   }, async ({ actor, apiVersion, query }) => {
     const { limit = 25, cursor, invoiceNumber, from, to, ...filter } = query
+    if (filter.test === false && !maySee(actor, { test: false })) return { data: [], nextCursor: null }
     const records = await listDispatches(database, actor.companyId, {
       ...filter,
       ...seenBy(actor),
@@ -60,6 +62,21 @@ export const dispatchesRoutes: FastifyPluginCallbackTypebox<{ database: Database
       response: { 200: DispatchView }
     }
   }, async ({ actor, apiVersion, params }) => viewOf(await findVisibleDispatch(database, actor, params.id), documentUrl, apiVersion))
+
+  app.get<{ Params: { id: string } }>('/api/v1/dispatches/:id/request', {
+    config: { errors: ['not_found', 'document_expired'] },
+    schema: {
+      operationId: 'readDispatchRequest',
+      tags: ['Dispatches'],
+      summary: 'Reads what a dispatch was asked to do, as it is now after corrections, as long as the data of requests is kept.',
+      response: { 200: DispatchRequestView }
+    }
+  }, async ({ actor, params }) => {
+    const record = await findVisibleDispatch(database, actor, params.id)
+    const view = requestViewOf(record)
+    if (view !== undefined) return view
+    throw new DispatchError('document_expired', 'The data of the request is no longer kept.', { dispatchId: record.dispatch_id })
+  })
 
   app.get<{ Params: { id: string }, Querystring: PageQuery }>('/api/v1/dispatches/:id/events', {
     config: { errors: ['not_found', 'validation_error'] },

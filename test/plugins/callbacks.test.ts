@@ -3,10 +3,12 @@ import { randomUUIDv7 } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
 import t from 'tap'
 import { createVendor, vendorNetwork } from '../../core/packages/conformance/vendor/vendor.ts'
+import { languages } from '../../plugins/console/language/language.ts'
 import { until } from '../core/work/support.ts'
-import { has } from '../support/matching.ts'
+import { contains, has, lacks } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { invoiceRequest, type Login, startService } from '../support/service.ts'
+import { openConsole } from './support/console.ts'
 
 const receiver = await createVendor()
 const service = await startService(t, { replacements: { renderer: quickRenderer, network: vendorNetwork(receiver) } })
@@ -144,4 +146,33 @@ await t.test('receivers of one company that do not answer do not keep those of a
   held.resolve({ status: 200 })
   await until('they are all delivered', async () => (await read(dispatchId, '?limit=100')).data.every(({ state }) => state === 'delivered'),
     30)
+})
+
+await t.test('what was not received is listed to admins, the newest first, and the console tells them', async (t) => {
+  const acme = await service.company('lost')
+  const { body: { dispatchId } } = await send('POST', '/api/invoicing', { body: invoiceRequest() }, acme.admin)
+  receiver.answer({ status: 200 })
+  const ids: string[] = []
+  for (let count = 0; count < 3; count++) ids.push(await note(dispatchId, 'https://lost.acme.test/', acme.companyId))
+  const states = async (): Promise<string[]> =>
+    (await send('GET', `/api/v1/dispatches/${String(dispatchId)}/callbacks`, {}, acme.admin)).body.data.map(({ state }: any) => state)
+  await until('they are delivered', async () => (await states()).every((state) => state === 'delivered'))
+  const { open, signIn } = openConsole(service)
+  const cookie = await signIn(acme.admin)
+  contains(t, (await open('', cookie)).body, languages.en.needsNobody)
+  const { owner } = app.get('database')
+  await owner.updateTable('callbacks').set({ state: 'failed' }).where('callback_id', 'in', ids.slice(0, 2)).execute()
+  const failed = async (query = '', login = acme.admin): Promise<any> =>
+    (await send('GET', `/api/v1/company/callbacks/failed${query}`, {}, login)).body
+  t.strictSame((await failed()).data.map(({ id }: any) => id), [ids[1], ids[0]])
+  const [first, rest] = [await failed('?limit=1'), await failed(`?cursor=${String(ids[1])}`)]
+  t.strictSame([first.nextCursor, first.data.length, rest.data.map(({ id }: any) => id)], [ids[1], 1, [ids[0]]])
+  t.strictSame((await failed('', (await service.company('found')).admin)).data, [], 'nothing of another company')
+  t.equal((await failed('', acme.member)).error, 'forbidden')
+  const home = (await open('', cookie)).body
+  contains(t, home,
+    `<a href="/console/dispatches/${String(dispatchId)}#callbacks">${
+      languages.en.callbackLost.replace('{type}', 'dispatch.succeeded').replace('{receiver}', 'lost.acme.test')
+    }</a>`)
+  lacks(t, (await open('', await signIn(acme.member))).body, 'lost.acme.test')
 })

@@ -6,9 +6,10 @@ import { contains, has, lacks } from '../support/matching.ts'
 import { admin, invoiceRequest, startService } from '../support/service.ts'
 import { isAccessible, launchChromium, signInAt } from './support/chromium.ts'
 import { openConsole } from './support/console.ts'
+import { letter } from './support/templates.ts'
 
 const { en } = languages
-const service = await startService(t)
+const service = await startService(t, { config: { keepsRequestLog: true } })
 const { send, url } = service
 const { open, post, signIn } = openConsole(service)
 const browser = await launchChromium(t)
@@ -55,6 +56,57 @@ await t.test('a document is shown in a frame of the page of its dispatch, and in
   lacks(t, (await open('/dispatches', cookie)).headers.get('content-security-policy'), 'frame-src')
 })
 
+await t.test('an e-mail is shown as its recipients see it, in a sandbox, with its text and its source; an SMS in the page', async (t) => {
+  const asDemo = await signIn(admin)
+  const markup = '<h1>Hello</h1><script>alert(1)</script><img src="https://tracker.example/x.png">'
+  const email = { from: 'demo@example.com', to: 'ada@example.com', subject: 'Hello', body: markup }
+  const { body: { dispatchId } } = await send('POST', '/api/email', { body: email })
+  const at = `/dispatches/${String(dispatchId)}`
+  const page = await open(at, asDemo)
+  contains(t, page.body, `<iframe src="/console${at}/messages/0"`)
+  contains(t, page.headers.get('content-security-policy'), 'frame-src \'self\'')
+  const shown = await open(`${at}/messages/0`, asDemo)
+  t.equal(shown.body, markup)
+  t.equal(shown.headers.get('content-type'), 'text/html; charset=utf-8')
+  t.same(shown.headers.get('content-security-policy')?.split('; '), ['sandbox', 'default-src \'none\'', 'img-src data:',
+    'style-src \'unsafe-inline\'', 'frame-ancestors \'self\''])
+  const [text, source] = [await open(`${at}/messages/0?as=text`, asDemo), await open(`${at}/messages/0?as=source`, asDemo)]
+  for (const { headers } of [text, source]) t.equal(headers.get('content-type'), 'text/plain; charset=utf-8')
+  t.equal(source.body, markup)
+  lacks(t, text.body, '<')
+  for (const path of ['messages/1', 'messages/x', 'messages/0?as=other']) t.equal((await open(`${at}/${path}`, asDemo)).status, 404, path)
+  t.equal((await open(`${at}/messages/0`, theirs)).status, 404, 'not to another company')
+  t.equal((await open(`${at}/messages/0`, '')).status, 303)
+  const { body: sms } = await send('POST', '/api/sms', { body: { sms: { phoneNumber: '+33612345678', message: 'At <b>8</b> pm' } } })
+  const short = await open(`/dispatches/${String(sms.dispatchId)}`, asDemo)
+  contains(t, short.body, '<pre>At &lt;b&gt;8&lt;/b&gt; pm</pre>')
+  lacks(t, short.body, '<iframe')
+  lacks(t, short.body, en.cancelIntro, 'what nobody can take back')
+})
+
+await t.test('the pictures of an e-mail are in what is shown', async (t) => {
+  const asDemo = await signIn(admin)
+  const image = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+  t.equal((await send('POST', '/api/v1/assets', { body: { name: 'dot', image } })).status, 201)
+  const source = `name: Hi
+service: email
+locale: en
+body: [{ image: { asset: logo, width: 20, alt: Logo } }, { paragraph: "Dear {{ name }}" }]
+assets: { logo: "asset:dot" }
+`
+  const { body: { id } } = await send('POST', '/api/v1/templates', { body: letter({ source }) })
+  await send('POST', `/api/v1/templates/${String(id)}/publish`, { body: { version: 1 } })
+  const email = { from: 'demo@example.com', to: 'ada@example.com', subject: 'Hello' }
+  const { body } = await send('POST', '/api/email', { body: { email, template: { id, data: { name: 'Ada' } } } })
+  const { body: asked } = await send('GET', `/api/v1/dispatches/${String(body.dispatchId)}/request`)
+  const { html, text, pictures: [picture] } = asked.steps[0].message
+  contains(t, html, `cid:${String(picture.contentId)}`)
+  contains(t, text, 'Dear Ada')
+  const shown = await open(`/dispatches/${String(body.dispatchId)}/messages/0`, asDemo)
+  contains(t, shown.body, 'src="data:image/png;base64,')
+  lacks(t, shown.body, 'cid:')
+})
+
 await t.test('what its author could make run is a text in a sandbox; what no browser shows is downloaded', async (t) => {
   const asDemo = await signIn(admin)
   const markup = '<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><script>alert(1)</script></html>'
@@ -73,6 +125,58 @@ await t.test('what its author could make run is a text in a sandbox; what no bro
   contains(t, page.body, 'page.html</a>')
   lacks(t, page.headers.get('content-security-policy'), 'frame-src')
   t.equal((await open(`/dispatches/${String(dispatchId)}/documents/${String(id)}`, asDemo)).status, 404)
+})
+
+await t.test('dispatches are filtered by all that the API has; a search that finds one leads to it', async (t) => {
+  const mine = await service.company('filtering', { credits: 100 })
+  const asMine = await signIn(mine.admin)
+  contains(t, (await open('/dispatches', asMine)).body, '<a href="/console/send">')
+  const { body: { dispatchId, providerResponse } } = await send('POST', '/api/invoicing', {
+    body: invoiceRequest({ number: 'V-1' }, { metadata: { orderId: 'A-7' } }),
+    headers: { 'x-request-id': 'request-v1' }
+  }, mine.admin)
+  await send('POST', '/api/invoicing', { body: invoiceRequest({ number: 'V-2' }, { invoicing: { reference: 'reject' } }) }, mine.admin)
+  const shown = async (query: string): Promise<string[]> =>
+    [...((await open(`/dispatches?${query}`, asMine)).body as string).matchAll(/<td class="count">(V-\d)/g)].map(([, number]) =>
+      number ?? ''
+    )
+  t.same(await shown('metadataName=orderId&metadataValue=A-7'), ['V-1'])
+  t.same(await shown('stepStatus=rejected&providerName=simulator&test=false'), ['V-2'])
+  t.same(await shown('search=ada+lovelace'), ['V-2', 'V-1'])
+  t.same(await shown('search=V-1&status=succeeded'), ['V-1'], 'with more than the search, a list')
+  const requested = (): Promise<string[]> => shown('search=request-v1&status=succeeded')
+  await until('the request is in the log', async () => (await requested()).length === 1)
+  t.same(await requested(), ['V-1'])
+  for (const query of [`search=${String(providerResponse.id)}`, 'search=V-1', `search=${String(dispatchId)}`, `id=${String(dispatchId)}`]) {
+    const { status, headers } = await open(`/dispatches?${query}`, asMine)
+    t.same([status, headers.get('location')], [303, `/console/dispatches/${String(dispatchId)}`], query)
+  }
+  const page = await open('/dispatches?stepStatus=rejected&providerName=gone', asMine)
+  contains(t, page.body, '<option value="gone" selected>', 'a kept address keeps what it says')
+  contains(t, page.body, '<details open>')
+  contains(t, page.body, `${en.senderMe}</option><option value="`)
+  contains(t, (await open('/dispatches?status=failed', asMine)).body, `<a href="/console/dispatches?status=failed" aria-current="page">`)
+  const asMember = await signIn(mine.member)
+  contains(t, (await open('/dispatches', asMember)).body, `${en.senderMe}</option></select>`, 'a member sees no other users')
+})
+
+await t.test('an admin lets go on what waits for a provider, of the own company alone', async (t) => {
+  const path = '/dispatches?stepStatus=unavailable&providerName=simulator'
+  const { body: { dispatchId } } = await send('POST', '/api/invoicing?async=true', {
+    body: invoiceRequest({}, { invoicing: { reference: 'unavailable' } })
+  }, acme.admin)
+  await until('it waits', async () =>
+    (await open(path, cookie)).status === 200 &&
+    (await send('GET', `/api/v1/dispatches/${String(dispatchId)}`, {}, acme.admin)).body.nextTryAt !== undefined)
+  const form = { stepStatus: 'unavailable', providerName: 'simulator' }
+  contains(t, (await open('/dispatches?stepStatus=unavailable', cookie)).body, en.releaseAny)
+  lacks(t, (await open('/dispatches?stepStatus=unavailable', await signIn(acme.member))).body, en.releaseAny)
+  t.equal((await post('/dispatches/release', form, cookie, { 'sec-fetch-site': 'cross-site' })).status, 403)
+  contains(t, (await post('/dispatches/release', form, theirs)).headers.get('location'), 'released=0')
+  const released = await post('/dispatches/release', form, cookie)
+  t.equal(released.headers.get('location'),
+    `/console${path}&released=1`.replace('stepStatus=unavailable&providerName=simulator', 'providerName=simulator&stepStatus=unavailable'))
+  contains(t, (await open('/dispatches?released=1', cookie)).body, en.releaseDoneHere.replace('{n}', '1'))
 })
 
 await t.test('the dispatches of a filter are a CSV file, in which nothing is a formula', async (t) => {
@@ -129,6 +233,28 @@ await t.test('the audit log of a filter is a CSV file too', async (t) => {
   t.equal((await open('/audit.csv', await signIn(acme.member))).status, 403)
   lacks(t, (await open('/audit.csv', theirs)).body, '@cmd')
   contains(t, (await open('/audit?action=key.created', cookie)).body, 'href="/console/audit.csv?action=key.created"')
+})
+
+await t.test('a step that failed is corrected in a form, in which what it does not show stays', async (t) => {
+  const asDemo = await signIn(admin)
+  const email = { from: 'demo@example.com', to: ['reject@example.com', 'ada@example.com'], subject: 'Hello', headers: { 'X-Kept': 'yes' } }
+  const { body: { dispatchId } } = await send('POST', '/api/email', { body: { email: { ...email, body: 'Dear Ada' } } })
+  const at = `/dispatches/${String(dispatchId)}`
+  const page = await open(at, asDemo)
+  contains(t, page.body, 'name="email.subject" type="text" value="Hello"')
+  const fields = { service: 'email', 'email.from': email.from, 'email.subject': 'Bonjour', 'email.body': 'Dear Ada' }
+  const refused = await post(`${at}/correct`, { ...fields, 'email.to': 'nobody' }, asDemo)
+  t.equal(refused.status, 400)
+  contains(t, refused.body, '<details open>')
+  contains(t, refused.body, /id="f-email\.to"[^>]* aria-invalid="true"/)
+  const good = { ...fields, 'email.to': 'ada@example.com\r\n' }
+  t.equal((await post(`${at}/correct`, good, theirs)).status, 404, 'not by another company')
+  t.equal((await post(`${at}/correct`, { ...good, service: 'sms' }, asDemo)).status, 409)
+  t.equal((await post(`${at}/correct`, good, asDemo)).status, 303)
+  await until('it goes on', async () => (await send('GET', `/api/v1${at}`)).body.status === 'succeeded')
+  const { body: { steps: [{ fields: sent }] } } = await send('GET', `/api/v1${at}/request`)
+  t.same(sent, { ...email, to: ['ada@example.com'], subject: 'Bonjour', body: 'Dear Ada' })
+  lacks(t, (await open(at, asDemo)).body, 'name="email.subject"')
 })
 
 await t.test('all that failed of a filter is shown first, then retried; a form that is sent again retries nothing', async (t) => {
@@ -193,14 +319,14 @@ else {
     await page.evaluate('window.untouched = document.querySelector("#timeline + ol li")')
     await list.goto('/console/dispatches')
     await list.locator('[data-changes] span', { hasText: en.follows }).waitFor()
-    await list.fill('#f-recipient', 'typed')
+    await list.fill('#f-search', 'typed')
     await send('POST', `/api/v1/dispatches/${String(dispatchId)}/resolve`, { body: { outcome: 'accepted', reason: 'Seen.' } }, acme.admin)
     await page.locator('dd .badge', { hasText: en.status_succeeded }).waitFor()
     t.equal(await page.locator('form[action$="/resolve"]').count(), 0, 'what can be done now')
     t.equal(await page.locator('details[open]').count(), 1, 'what was opened is open')
     t.equal(await page.evaluate('untouched.isConnected'), true)
     await list.locator(`tr:has(a[href="${at}"]) .badge`, { hasText: en.status_succeeded }).waitFor()
-    t.equal(await list.inputValue('#f-recipient'), 'typed')
+    t.equal(await list.inputValue('#f-search'), 'typed')
     await page.locator('[data-changes]').waitFor({ state: 'detached' })
     t.same(faults, [], 'no rule of the pages is broken')
     await context.close()

@@ -111,6 +111,9 @@ await t.test('operators list what holds credits and what is in doubt over all co
   const ids = [await uncertain(), await uncertain(two.admin), await uncertain()]
   await send('POST', '/api/invoicing', { body: invoiceRequest() }, one.admin)
   const { body } = await send('GET', '/api/v1/queue/holds?limit=2', {}, operator)
+  const home = (await open('', cookie)).body
+  contains(t, home, '<a href="/console/operation/holds?uncertain=true">')
+  lacks(t, home, en.firstSteps, 'their company sends nothing')
   t.same(body.data.map(({ dispatchId }: { dispatchId: string }) => dispatchId), ids.slice(0, 2), 'what has ended holds nothing')
   has(t, body.data[0], { companyId: one.companyId, companyName: 'holder', status: 'uncertain', dispatchStatus: 'uncertain' })
   t.ok(body.data[0].held > 0)

@@ -110,6 +110,91 @@ await t.test('a list is filtered by', async (t) => {
   for (const [name, query, numbers] of filters) t.strictSame(numbersOf(await list(query, member)), numbers, name)
 })
 
+await t.test('a list is filtered by who sent, by tests, and by what became of a step', async (t) => {
+  const { admin, member } = await service.company('senders')
+  const send = async (number: string, login: Login, more = {}): Promise<any> => {
+    clock.advance(60)
+    return (await service.send('POST', '/api/invoicing', { body: invoiceRequest({ number }, more) }, login)).body
+  }
+  await send('S-1', admin)
+  await send('S-2', member, { invoicing: { reference: 'reject' } })
+  await send('S-3', member, { invoicing: { reference: 'unavailable' } })
+  const { body: { key } } = await service.send('POST', '/api/v1/keys', { body: { name: 'test', mode: 'test' } }, admin)
+  const authorization = `Bearer ${String(key)}`
+  clock.advance(60)
+  await service.send('POST', '/api/invoicing', { body: invoiceRequest({ number: 'S-4' }), headers: { authorization } }, null)
+  const [last, first] = [(await list('', member)).data[1], (await list('', member)).data.at(-1)]
+  const { owner } = service.app.get('database')
+  await owner.updateTable('steps').set({ delivery_status: 'paid' }).where('dispatch_id', '=', first.dispatchId).execute()
+  const filters: [string, string[]][] = [
+    [`userId=${String(last.userId)}`, ['S-3', 'S-2']],
+    [`userId=${String(first.userId)}`, ['S-4', 'S-1']],
+    ['userId=2', []],
+    ['test=true', ['S-4']],
+    ['test=false', ['S-3', 'S-2', 'S-1']],
+    ['stepStatus=rejected', ['S-2']],
+    ['stepStatus=unavailable', ['S-3']],
+    ['stepStatus=accepted', ['S-4', 'S-1']],
+    ['stepStatus=skipped', []],
+    ['deliveryStatus=paid', ['S-1']],
+    ['deliveryStatus=returned', []],
+    ['providerName=simulator', ['S-4', 'S-3', 'S-2', 'S-1']],
+    ['providerName=smtp', []],
+    ['providerName=simulator&stepStatus=accepted&service=invoicing&test=false', ['S-1']],
+    ['providerName=simulator&deliveryStatus=paid&status=failed', []],
+    ['providerName=simulator&limit=2', ['S-4', 'S-3']],
+    [`providerName=simulator&cursor=${String(last.dispatchId)}`, ['S-2', 'S-1']]
+  ]
+  for (const [query, numbers] of filters) t.strictSame(numbersOf(await list(query, member)), numbers, query)
+  const withKey = async (query: string): Promise<string[]> =>
+    numbersOf((await service.send('GET', `/api/v1/dispatches?${query}`, { headers: { authorization } }, null)).body)
+  t.strictSame(await withKey('providerName=simulator'), ['S-4'], 'a test key sees tests')
+  t.strictSame(await withKey('test=false'), [])
+})
+
+await t.test('a step that goes on with what another one left finds its dispatch once', async (t) => {
+  const { admin } = await service.company('rests')
+  const { body: { dispatchId } } = await service.send('POST', '/api/invoicing', { body: invoiceRequest() }, admin)
+  const { owner } = service.app.get('database')
+  const step = await owner.selectFrom('steps').selectAll().where('dispatch_id', '=', dispatchId).executeTakeFirstOrThrow()
+  const copy = { ...step, step_id: '01a00000-0000-7000-8000-000000000001', position: 1, providers: null }
+  await owner.insertInto('steps').values({ ...copy, response: JSON.stringify(step.response) } as never).execute()
+  t.equal((await list('providerName=simulator', admin)).data.length, 1)
+})
+
+await t.test('a search finds dispatches by any of their ids, their number and their recipient, in full', async (t) => {
+  const [{ admin, member }, other] = [await service.company('searched'), await service.company('searching')]
+  const send = (number: string, key: string): Promise<any> =>
+    service.send('POST', '/api/invoicing', {
+      body: invoiceRequest({ number, customer: { name: 'Grace Hopper' } }),
+      headers: { 'x-idempotency-key': key }
+    }, member)
+  clock.advance(60)
+  const { body: { dispatchId, providerResponse } } = await send('Q-1', 'key-q1')
+  clock.advance(60)
+  // What is the number of one is the key of another.
+  await send('Q-2', 'Q-1')
+  const find = async (text: string, login = admin, more = ''): Promise<string[]> =>
+    numbersOf(await list(`search=${encodeURIComponent(text)}${more}`, login))
+  const found: [string, string[]][] = [
+    [dispatchId, ['Q-1']],
+    [String(dispatchId).toUpperCase(), ['Q-1']],
+    [providerResponse.id, ['Q-1']],
+    ['key-q1', ['Q-1']],
+    ['Q-1', ['Q-2', 'Q-1']],
+    ['Q-2', ['Q-2']],
+    ['grace hopper', ['Q-2', 'Q-1']],
+    ['Grace', []],
+    ['01a00000-0000-7000-8000-000000000000', []]
+  ]
+  for (const [text, numbers] of found) {
+    t.strictSame(await find(text), numbers, text)
+    t.strictSame(await find(text, other.admin), [], `${text}: nothing of another company`)
+  }
+  t.strictSame(await find('Q-1', admin, '&service=invoicing&status=succeeded&providerName=simulator&limit=1'), ['Q-2'])
+  t.strictSame(await find('Q-1', admin, '&status=failed'), [])
+})
+
 await t.test('a list belongs to its company', async (t) => {
   const { member } = await service.company('empty')
   t.strictSame(await list('', member), { data: [], nextCursor: null })
@@ -126,6 +211,11 @@ await t.test('a query that is wrong is a 400 with its pointer', async (t) => {
     ['from=yesterday', '/query/from format'],
     ['from=2026-02-30', '/query/from format'],
     ['status=failed&status=failed', '/query/status enum'],
+    ['stepStatus=calling', '/query/stepStatus enum'],
+    ['userId=0', '/query/userId too_small'],
+    ['test=maybe', '/query/test type'],
+    ['search=', '/query/search too_short'],
+    ['search=%00', '/query/search forbidden_character'],
     ['metadata=A-1', '/query/metadata type'],
     ['metadata[a][b]=c', '/query/metadata[a][b] unknown_field'],
     ['invoiceNumber=%00', '/query/invoiceNumber forbidden_character'],
@@ -137,6 +227,26 @@ await t.test('a query that is wrong is a 400 with its pointer', async (t) => {
     t.equal(status, 400, query.slice(0, 40))
     t.strictSame(body.details?.map(({ path, code }: { path: string, code: string }) => `${path} ${code}`), [problem])
   }
+})
+
+await t.test('what a dispatch was asked to do is read, as corrected, as long as it is kept', async (t) => {
+  const [{ member }, other] = [await service.company('asked'), await service.company('asking')]
+  const body = invoiceRequest({ number: 'A-1' }, { invoicing: { reference: 'reject' } })
+  const { body: { dispatchId } } = await service.send('POST', '/api/invoicing', { body }, member)
+  const read = (login: Login): Promise<any> => service.send('GET', `/api/v1/dispatches/${String(dispatchId)}/request`, {}, login)
+  const { status, body: asked } = await read(member)
+  t.equal(status, 200)
+  t.strictSame(asked, {
+    template: { id: 1, version: 1 },
+    data: (body['template'] as { data: object }).data,
+    steps: [{ service: 'invoicing', fields: { documentType: 'INVOICE', reference: 'reject' } }]
+  })
+  t.equal((await read(other.member)).status, 404, 'not by another company')
+  const corrected = { documentType: 'INVOICE', reference: 'fine' }
+  await service.send('POST', `/api/v1/dispatches/${String(dispatchId)}/retry`, { body: { invoicing: corrected } }, member)
+  t.strictSame((await read(member)).body.steps[0].fields, corrected)
+  await service.app.get('database').owner.updateTable('dispatches').set({ data: null }).where('dispatch_id', '=', dispatchId).execute()
+  has(t, await read(member), { status: 409, body: { error: 'document_expired', dispatchId } })
 })
 
 await t.test('every time that the format allows can be asked for', async (t) => {

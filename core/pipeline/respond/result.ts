@@ -1,7 +1,9 @@
 import { isDeliveryService, isPolledService, refusalOf } from '../../contract/delivery.ts'
-import type { DispatchView, EventView, GeneratedDocument, StepResult } from '../../contract/response.ts'
+import type { DispatchRequestView, DispatchView, EventView, GeneratedDocument, StepResult } from '../../contract/response.ts'
+import type { ServiceName } from '../../contract/service-names.ts'
 import type { DispatchStatus } from '../../contract/states.ts'
 import { isSince, type Version } from '../../contract/versions.ts'
+import { services } from '../../services/index.ts'
 import type { StepError } from '../../store/db/schema.ts'
 import { deferredStateOf } from '../../store/dispatch/deferred-states.ts'
 import type { DispatchRecord, EventRow, StepRecord } from '../../store/dispatch/dispatch-views.ts'
@@ -91,6 +93,23 @@ function deliveryOf ({ service, delivery_status: status }: StepRecord, version: 
   return isDeliveryService(service) && (isPolledService(service) || isSince('1.1.0', version))
     ? { deliveryStatus: status, ...optional('deliveryMessage', status === null ? undefined : refusalOf(service, status)) }
     : {}
+}
+
+/** What a dispatch was asked to do; undefined where the data of its request is no longer kept. */
+export function requestViewOf (record: DispatchRecord): DispatchRequestView | undefined {
+  const { data, steps } = record
+  if (data === null) return undefined
+  return {
+    template: usedTemplate(record),
+    data,
+    steps: steps.map((step) => ({
+      service: step.service,
+      fields: step.fields,
+      ...optional('template', usedTemplate(step)),
+      ...optional('data', step.data),
+      ...optional('message', services[step.service as ServiceName].message?.(step.fields, step.made ?? {}))
+    }))
+  }
 }
 
 /** An entry of a timeline as clients read it. */

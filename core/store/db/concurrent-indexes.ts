@@ -12,7 +12,16 @@ export type ConcurrentIndex = { name: string, on: string }
  * migration, in the release that takes it from here.
  */
 export const concurrentIndexes: readonly ConcurrentIndex[] = [
-  { name: 'audit_action', on: 'audit (company_id, action, audit_id desc)' }
+  { name: 'audit_action', on: 'audit (company_id, action, audit_id desc)' },
+  { name: 'callbacks_failed', on: 'callbacks (company_id, callback_id desc) where state = \'failed\'' },
+  { name: 'dispatches_user', on: 'dispatches (company_id, user_id, dispatch_id desc)' },
+  { name: 'steps_provider', on: 'steps (company_id, provider_code, dispatch_id desc)' },
+  // Of every dispatch, most steps are accepted: those are found among the dispatches themselves.
+  {
+    name: 'steps_status',
+    on: 'steps (company_id, status, dispatch_id desc) where status not in (\'planned\', \'calling\', \'accepted\')'
+  },
+  { name: 'steps_delivery', on: 'steps (company_id, delivery_status, dispatch_id desc) where delivery_status is not null' }
 ]
 
 type Making = { log: Log, signal?: AbortSignal, indexes?: readonly ConcurrentIndex[] }

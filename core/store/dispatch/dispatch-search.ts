@@ -1,5 +1,5 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely'
-import type { DeferredState, DispatchStatus } from '../../contract/states.ts'
+import type { DeferredState, DispatchStatus, searchedStepStatuses } from '../../contract/states.ts'
 import { columnsOf } from '../db/columns.ts'
 import type { CompanyQueries } from '../db/database.ts'
 import type { Tables } from '../db/schema.ts'
@@ -10,11 +10,18 @@ type DispatchRow = Selectable<Tables['dispatches']>
 /** What dispatches are filtered by; times are inclusive from, exclusive to. */
 export type DispatchFilter = {
   status?: DispatchStatus
-  /** Only tests. */
-  test?: true
+  /** Only tests, or none. */
+  test?: boolean
+  userId?: number
   service?: string
   /** Has a deferred step in this state. */
   deferred?: DeferredState
+  /** Has a step of this provider, in this state, with this delivery status: one step with all that is given. */
+  providerName?: string
+  stepStatus?: typeof searchedStepStatuses[number]
+  deliveryStatus?: string
+  /** An id, number or recipient, in full. */
+  search?: string
   documentNumber?: string
   /** Case does not matter. */
   recipient?: string
@@ -25,56 +32,123 @@ export type DispatchFilter = {
 
 export type DispatchPage = { limit: number, after?: string }
 
+type Condition = RawBuilder<unknown>
+
 /** The rows of a page of the company's dispatches, the newest first. */
 export async function searchDispatches (
   queries: CompanyQueries,
   companyId: number,
-  { service, ...filter }: DispatchFilter,
+  { service, search, ...filter }: DispatchFilter,
   page: DispatchPage
 ): Promise<DispatchRow[]> {
   const among = [sql`dispatches.company_id = ${companyId}`, ...conditions(companyId, filter, page)]
   const paths = service === undefined ? undefined : (await pathsOf(queries, companyId)).filter((path) => path.split('/').includes(service))
-  const { rows } = await (paths === undefined ? newest(among, page) : newestOfPaths(paths, among, page)).execute(queries)
+  const ways = search === undefined ? [sql`true`] : await waysOf(queries, companyId, search)
+  const pages = ways.map((way) => {
+    const all = [way, ...among]
+    return paths === undefined ? newest(all, filter, page) : newestOfPaths(paths, all, filter, page)
+  })
+  const { rows } = await newestOfAll(pages, page).execute(queries)
   return rows
 }
 
-function newest (among: readonly RawBuilder<unknown>[], { limit }: DispatchPage): RawBuilder<DispatchRow> {
-  return sql<DispatchRow>`select ${columnsOf('dispatches')} from dispatches where ${sql.join(among, sql` and `)}
+function newest (among: readonly Condition[], filter: DispatchFilter, { limit }: DispatchPage): RawBuilder<DispatchRow> {
+  const ofStep = stepConditions(filter)
+  if (ofStep.length === 0) {
+    return sql<DispatchRow>`select ${columnsOf('dispatches')} from dispatches where ${sql.join(among, sql` and `)}
     order by dispatch_id desc limit ${limit}`
+  }
+  // A join, so that the steps too can be read from the newest on, by their own index.
+  return sql<DispatchRow>`select distinct on (dispatches.dispatch_id) ${columnsOf('dispatches')} from dispatches
+    join steps on steps.company_id = dispatches.company_id and steps.dispatch_id = dispatches.dispatch_id
+    where ${sql.join([...among, ...ofStep], sql` and `)} order by dispatches.dispatch_id desc limit ${limit}`
 }
 
 /** Each path has its own page, by its index; the newest of them are the page. */
 function newestOfPaths (
   paths: readonly string[],
-  among: readonly RawBuilder<unknown>[],
+  among: readonly Condition[],
+  filter: DispatchFilter,
   page: DispatchPage
 ): RawBuilder<DispatchRow> {
-  const ofPath = newest([sql`dispatches.path = paths.path`, ...among], page)
+  const ofPath = newest([sql`dispatches.path = paths.path`, ...among], filter, page)
   return sql<DispatchRow>`select ${columnsOf('dispatches', 'found')} from unnest(${paths}::text[]) as paths (path),
     lateral (${ofPath}) as found order by dispatch_id desc limit ${page.limit}`
 }
 
-/** The paths that the company has used. Each takes one look at the index, however many dispatches it has. */
+/** The newest of several pages; a dispatch that stands on two of them stands once on theirs. */
+function newestOfAll (pages: readonly RawBuilder<DispatchRow>[], { limit }: DispatchPage): RawBuilder<DispatchRow> {
+  const [only, ...more] = pages
+  if (only !== undefined && more.length === 0) return only
+  const all = sql.join(pages.map((one) => sql`(${one})`), sql` union all `)
+  return sql<DispatchRow>`select distinct on (dispatch_id) * from (${all}) as found order by dispatch_id desc limit ${limit}`
+}
+
+/** The ways in which a text may name dispatches: each has an index, so that each is a page of its own. */
+async function waysOf (queries: CompanyQueries, companyId: number, text: string): Promise<Condition[]> {
+  const ids = await idsOf(queries, companyId, text)
+  return [
+    sql`dispatches.document_number = ${text}`,
+    sql`dispatches.recipient_key = lower(${text})`,
+    ...(ids.length === 0 ? [] : [sql`dispatches.dispatch_id = any (${ids}::uuid[])`])
+  ]
+}
+
+const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
+
+/** Of one id at a vendor, at most so many dispatches are found. */
+const mostOfVendor = 100
+
+/** By how many milliseconds a dispatch may be older or younger than what the log says of its request. */
+const aroundRequest = 10_000
+
+/** The dispatches with this id, idempotency key, id at the vendor, or id of their request. */
+async function idsOf (queries: CompanyQueries, companyId: number, text: string): Promise<string[]> {
+  const codes = await distinctOf(queries, 'steps', 'provider_code', companyId)
+  const requests = await queries.selectFrom('request_log').select(['entry_id', 'milliseconds']).where('company_id', '=', companyId)
+    .where('request_id', '=', text).orderBy('entry_id', 'desc').limit(1).execute()
+  const ofRequests = requests.map(({ entry_id: id, milliseconds }) => {
+    const at = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
+    const around = Math.ceil(milliseconds) + aroundRequest
+    return sql`union all select dispatch_id from dispatches where company_id = ${companyId} and request_id = ${text}
+      and dispatch_id >= ${firstIdAt(at - around)} and dispatch_id < ${firstIdAt(at + around)}`
+  })
+  const { rows } = await sql<{ dispatch_id: string }>`
+    select dispatch_id from idempotency_keys where company_id = ${companyId} and key = ${text}
+    union all (select dispatch_id from steps where company_id = ${companyId} and provider_code = any (${codes}::text[])
+      and remote_id = ${text} order by dispatch_id desc limit ${mostOfVendor})
+    ${sql.join(ofRequests, sql` `)}`.execute(queries)
+  return [...(uuid.test(text) ? [text] : []), ...rows.map((row) => row.dispatch_id)]
+}
+
+/** The paths that the company has used. */
 async function pathsOf (queries: CompanyQueries, companyId: number): Promise<string[]> {
-  const next = (beyond: RawBuilder<unknown>): RawBuilder<unknown> =>
-    sql`select min(path) as path from dispatches where company_id = ${companyId} and ${beyond}`
-  const { rows } = await sql<{ path: string }>`with recursive paths as (
-      ${next(sql`true`)} union all select (${next(sql`path > paths.path`)}) from paths where path is not null
-    ) select path from paths where path is not null`.execute(queries)
-  return rows.map(({ path }) => path)
+  return await distinctOf(queries, 'dispatches', 'path', companyId)
+}
+
+/** The values of an indexed column among the company's rows. Each takes one look at the index, however many rows there are. */
+async function distinctOf (queries: CompanyQueries, table: string, column: string, companyId: number): Promise<string[]> {
+  const [from, value] = [sql.table(table), sql.ref(column)]
+  const next = (beyond: Condition): Condition =>
+    sql`select min(${value}) as value from ${from} where company_id = ${companyId} and ${beyond}`
+  const { rows } = await sql<{ value: string }>`with recursive used as (
+      ${next(sql`true`)} union all select (${next(sql`${value} > used.value`)}) from used where value is not null
+    ) select value from used where value is not null`.execute(queries)
+  return rows.map((row) => row.value)
 }
 
 function conditions (
   companyId: number,
-  { status, test, deferred, documentNumber, recipient, metadata = {}, from, to }: DispatchFilter,
+  { status, test, userId, deferred, documentNumber, recipient, metadata = {}, from, to }: DispatchFilter,
   { after }: DispatchPage
-): RawBuilder<unknown>[] {
-  const hasPair = ([name, value]: [string, string]): RawBuilder<unknown> =>
+): Condition[] {
+  const hasPair = ([name, value]: [string, string]): Condition =>
     sql`dispatches.dispatch_id in (select dispatch_id from dispatch_metadata where company_id = ${companyId}
       and pair = metadata_pair(${name}, ${value}))`
   return [
-    ...(test === undefined ? [] : [sql`test`]),
-    ...(status === undefined ? [] : [sql`status = ${status}`]),
+    ...(test === undefined ? [] : [test ? sql`dispatches.test` : sql`not dispatches.test`]),
+    ...(status === undefined ? [] : [sql`dispatches.status = ${status}`]),
+    ...(userId === undefined ? [] : [sql`dispatches.user_id = ${userId}`]),
     ...(deferred === undefined ? [] : [hasDeferred(deferred)]),
     ...(documentNumber === undefined ? [] : [sql`document_number = ${documentNumber}`]),
     ...(recipient === undefined ? [] : [sql`recipient_key = lower(${recipient})`]),
@@ -82,6 +156,14 @@ function conditions (
     ...(from === undefined ? [] : [sql`dispatches.dispatch_id >= ${firstIdAt(from.getTime() - skew)} and created_at >= ${from}`]),
     ...(to === undefined ? [] : [sql`dispatches.dispatch_id < ${firstIdAt(to.getTime() + skew)} and created_at < ${to}`]),
     ...(after === undefined ? [] : [sql`dispatches.dispatch_id < ${after}`])
+  ]
+}
+
+function stepConditions ({ providerName, stepStatus, deliveryStatus }: DispatchFilter): Condition[] {
+  return [
+    ...(providerName === undefined ? [] : [sql`steps.provider_code = ${providerName}`]),
+    ...(stepStatus === undefined ? [] : [sql`steps.status = ${stepStatus}`]),
+    ...(deliveryStatus === undefined ? [] : [sql`steps.delivery_status = ${deliveryStatus}`])
   ]
 }
 

@@ -196,6 +196,20 @@ export async function listCallbacks (
         .orderBy('sequence').limit(page.limit).execute()))
 }
 
+/** A page of the callbacks of a company that its addresses did not take, the newest first. The last id is the cursor. */
+export async function listFailedCallbacks (
+  database: Database,
+  companyId: number,
+  page: { limit: number, after?: string }
+): Promise<CallbackRecord[]> {
+  return database.reading(companyId,
+    async (queries) =>
+      withAttempts(queries, companyId, await queries.selectFrom('callbacks').select(columns.callbacks)
+        .where('company_id', '=', companyId).where('state', '=', 'failed')
+        .$if(page.after !== undefined, (query) => query.where('callback_id', '<', page.after ?? ''))
+        .orderBy('callback_id', 'desc').limit(page.limit).execute()))
+}
+
 /**
  * Makes a callback due at once, and resets its tries. Answers undefined where there is no such callback, `under way` where an attempt began
  * within the `seconds` of a claim, and `forgotten` where its body was deleted.

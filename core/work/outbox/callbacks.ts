@@ -5,8 +5,8 @@ import { postToTenant } from '../../host/http/callback.ts'
 import type { Network } from '../../host/http/network.ts'
 import type { Database } from '../../store/db/database.ts'
 import type { AuditAuthor } from '../../store/tenants/audit.ts'
-import { type CallbackRecord, claimCallback, type EnqueueCallback, hasDueCallbacks, listCallbacks, listCompaniesDue, replayCallback,
-  settleCallback } from '../../store/vendor/callbacks.ts'
+import { type CallbackRecord, claimCallback, type EnqueueCallback, hasDueCallbacks, listCallbacks, listCompaniesDue, listFailedCallbacks,
+  replayCallback, settleCallback } from '../../store/vendor/callbacks.ts'
 import type { Queue } from '../queue/queue.ts'
 import type { CallbackSigning } from './callback-secrets.ts'
 import { callbackJob, claimFor, createDelivery, type Delivery } from './delivery.ts'
@@ -19,6 +19,8 @@ export function enqueueCallback (queue: Pick<Queue, 'send'>): EnqueueCallback {
 export type Callbacks = Delivery & {
   /** Those of a dispatch, or about the company itself (`dispatchId` null), in their order. */
   list: (companyId: number, dispatchId: string | null, page: { limit: number, after?: string }) => Promise<CallbackView[]>
+  /** Those that were not received, the newest first. */
+  failed: (companyId: number, page: { limit: number, after?: string }) => Promise<CallbackView[]>
   /**
    * Makes a callback due at once. Throws `conflict` while it is being sent, and when its body is no longer kept. Undefined when the company
    * has no such callback.
@@ -52,6 +54,8 @@ export function createCallbacks ({ database, network, signing, now, ...options }
     ...delivery,
 
     list: async (companyId, dispatchId, page) => (await listCallbacks(database, companyId, dispatchId, page)).map(viewOf),
+
+    failed: async (companyId, page) => (await listFailedCallbacks(database, companyId, page)).map(viewOf),
 
     async replay (author, callbackId) {
       const { companyId } = author

@@ -11,20 +11,22 @@ export type Field = {
   note?: string | undefined
   wrong?: readonly string[] | undefined
   required?: true | undefined
+  /** What a value may look like. */
+  placeholder?: string | undefined
 }
 
 /** A text of one line. `type` is that of the HTML element. */
 export function textField ({ type = 'text', autocomplete = 'off', ...field }: Field & { type?: string, autocomplete?: string }): Html {
   return framed(field,
     html`<input id="${idOf(field)}" name="${field.name}" type="${type}" value="${field.value ?? ''}" autocomplete="${autocomplete}"${
-      described(field)
-    }>`)
+      exampleOf(field)
+    }${described(field)}>`)
 }
 
 /** A text of several lines. */
 export function linesField (field: Field): Html {
   // A line break at the beginning is not part of the value (HTML, 13.1.2.5).
-  return framed(field, html`<textarea id="${idOf(field)}" name="${field.name}" spellcheck="false"${described(field)}>
+  return framed(field, html`<textarea id="${idOf(field)}" name="${field.name}" spellcheck="false"${exampleOf(field)}${described(field)}>
 ${field.value ?? ''}</textarea>`)
 }
 
@@ -65,6 +67,10 @@ function framed (field: Field, control: Html): Html {
   return html`<div class="field"><label for="${idOf(field)}">${field.label}${
     field.note === undefined ? html`` : html` <small>${field.note}</small>`
   }</label>${help(field)}${control}${wrong(field)}</div>`
+}
+
+function exampleOf ({ placeholder }: Field): Html {
+  return placeholder === undefined ? html`` : html` placeholder="${placeholder}"`
 }
 
 function idOf ({ name }: Field): string {

@@ -6,7 +6,8 @@ export type FieldSchema = {
   title?: string
   description?: string
   enum?: readonly Json[]
-  anyOf?: readonly { const?: Json }[]
+  anyOf?: readonly { const?: Json, title?: string }[]
+  examples?: readonly Json[]
   items?: FieldSchema
   properties?: Readonly<Record<string, FieldSchema>>
   required?: readonly string[]

@@ -33,6 +33,7 @@ export function fieldsOf (
         name: `${place.name}${name}`,
         label: textsOf(words, schema).title ?? name,
         help: helpOf(words, schema),
+        placeholder: placeholderOf(schema),
         ...isRequired(name) ? {} : { note: words.optional },
         wrong: own.map(({ message }) => message)
       }
@@ -53,6 +54,20 @@ function helpOf (words: Words, schema: FieldSchema): string | undefined {
   return form === undefined ? description : `${description ?? ''} ${form}`.trim()
 }
 
+/** What a choice is called, where the schema says it. */
+function titleOf ({ anyOf = [] }: FieldSchema, choice: Json): string | undefined {
+  return anyOf.find(({ const: literal }) => literal === choice)?.title
+}
+
+/** The first example of a value that is typed; of a list, its lines. */
+function placeholderOf (schema: FieldSchema): string | undefined {
+  const kind = kindOf(schema)
+  const [example] = schema.examples ?? (kind === 'texts' ? schema.items?.examples ?? [] : [])
+  return example === undefined || !typed.includes(kind) ? undefined : textOf(kind, example)
+}
+
+const typed: readonly Kind[] = ['text', 'texts', 'number']
+
 /** Descriptions stand behind "must be" in the API's messages; in a form they begin a line. */
 function sentence (text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?:)…]$/.test(text) ? '' : '.'}`
@@ -72,7 +87,7 @@ function fieldOf (words: Words, schema: FieldSchema, field: Field, value: Json |
   if (kind === 'rows') return rowsField(words, schema, field, value, { path, problems })
   const shown = { ...field, value: textOf(kind, value) }
   if (kind === 'choice') {
-    const options = (choicesOf(schema) ?? []).map((choice) => ({ value: plain(choice), label: plain(choice) }))
+    const options = (choicesOf(schema) ?? []).map((choice) => ({ value: plain(choice), label: titleOf(schema, choice) ?? plain(choice) }))
     return choiceField({ ...shown, options, none: isRequired && value !== undefined ? undefined : unset(words, schema) })
   }
   if (kind === 'flag') {

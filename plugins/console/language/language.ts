@@ -23,7 +23,20 @@ export function fill (text: string, values: Readonly<Record<string, string | num
 /** The word for a code of the API, such as a status; the code itself where the language has none. */
 export function wordFor (
   words: Words,
-  kind: 'status' | 'outcome' | 'state' | 'event' | 'role' | 'tier' | 'health' | 'version' | 'mode' | 'mail' | 'signOnRefused',
+  kind:
+    | 'status'
+    | 'delivery'
+    | 'deferred'
+    | 'outcome'
+    | 'state'
+    | 'event'
+    | 'role'
+    | 'tier'
+    | 'health'
+    | 'version'
+    | 'mode'
+    | 'mail'
+    | 'signOnRefused',
   code: string
 ): string {
   const key = `${kind}_${code}`

@@ -7,7 +7,7 @@ import { type Visit, visitOf } from '../session/visit.ts'
 import { callbackList } from './callbacks.ts'
 import { errorOf, type Typed } from './company.ts'
 import { keyForm, keyIn, keyTable, madeBy, madePage } from './keys.ts'
-import { notice, page, table, time } from './layout.ts'
+import { copied, notice, page, table, time } from './layout.ts'
 
 type List<Item> = { data: Item[], nextCursor: string | null }
 type Query = Readonly<Record<string, unknown>>
@@ -139,7 +139,7 @@ function secretSection (words: Words, secrets: CallbackSecrets['secrets']): Html
 function secretPage (visit: Visit, { secret, previousUntil }: NewCallbackSecret): Html {
   const { words } = visit
   const main = html`${notice('good', html`<p>${words.callbackSecretMade}</p>`)}<section aria-label="${words.callbackSecret}">
-<p><code>${secret}</code></p>${
+<p>${copied(words, secret)}</p>${
     previousUntil === null ? html`` : html`<p>${words.callbackSecretUntil} ${time(previousUntil)}</p>`
   }</section><p><a href="/console/developers">${words.developersBack}</a></p>`
   return page({ ...visit, path: '/console/developers' }, { title: words.callbackSecret, section: 'developers', main })

@@ -1,11 +1,14 @@
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import { type Html, html } from '../../html.ts'
-import { linesField, radioField, textField } from '../form/fields.ts'
+import { radioField, textField } from '../form/fields.ts'
 import { fill, wordFor, type Words } from '../language/language.ts'
 import { type ApiAnswer, type CallbackView, type DispatchView, type EventView, isUnderWay, type Refusal } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { callbackList } from './callbacks.ts'
+import { correctableOf, type Correction, correctionForms, isRetriable, readCorrection, readRequest,
+  writtenCorrection } from './dispatch-correction.ts'
 import { documentSections, shownOf } from './dispatch-document.ts'
+import { hasFramedMessage, messageSections } from './dispatch-message.ts'
 import { following } from './follow.ts'
 import { badge, notice, page, requestNumber, sentences, time } from './layout.ts'
 
@@ -25,13 +28,19 @@ export const dispatchPages: FastifyPluginCallback = (app, _options, done) => {
     return act(visitOf(request), id, reply, 'resolve', { outcome: body.get('outcome') ?? '', reason: body.get('reason') ?? '' })
   })
 
-  app.post<Posted>('/dispatches/:id/retry', (request, reply) => {
+  app.post<Posted>('/dispatches/:id/retry', { bodyLimit }, (request, reply) => {
     const { params: { id }, body } = request
-    const correction = readCorrection(body.get('correction') ?? '')
+    const correction = writtenCorrection(body.get('correction') ?? '')
     const visit = visitOf(request)
     return correction === undefined
-      ? show(visit, id, reply.code(400), html`<p>${visit.words.correctionUnreadable}</p>`)
+      ? show(visit, id, reply.code(400), { refused: html`<p>${visit.words.correctionUnreadable}</p>` })
       : act(visit, id, reply, 'retry?async=true', correction)
+  })
+
+  app.post<Posted>('/dispatches/:id/correct', { bodyLimit }, async (request, reply) => {
+    const { params: { id }, body } = request
+    const visit = visitOf(request)
+    return correct(visit, id, reply, body)
   })
 
   app.post<Posted & { Params: { callback: string } }>('/dispatches/:id/callbacks/:callback', async (request, reply) => {
@@ -49,7 +58,7 @@ async function act (visit: Visit, id: string, reply: FastifyReply, action: strin
 
 function settle (visit: Visit, id: string, reply: FastifyReply, answer: ApiAnswer<unknown>): Promise<FastifyReply> | FastifyReply {
   if (answer.ok) return reply.redirect(`/console/dispatches/${encodeURIComponent(id)}`, 303)
-  return show(visit, id, reply.code(answer.status), refusedBy(visit.words, answer))
+  return show(visit, id, reply.code(answer.status), { refused: refusedBy(visit.words, answer) })
 }
 
 function refusedBy (words: Words, { error }: Refusal): Html {
@@ -60,25 +69,35 @@ function pathOf (id: string): string {
   return `/api/v1/dispatches/${encodeURIComponent(id)}`
 }
 
-/** The object that a person writes to correct a request; empty: nothing is corrected. Undefined where it cannot be read. */
-function readCorrection (text: string): object | undefined {
-  if (text.trim() === '') return {}
-  try {
-    const read: unknown = JSON.parse(text)
-    return typeof read === 'object' && read !== null ? read : undefined
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
-  }
+/** Retries a dispatch with what was corrected. Lines that come and go only show the form again. */
+async function correct (visit: Visit, id: string, reply: FastifyReply, body: URLSearchParams): Promise<FastifyReply> {
+  const dispatch = await visit.api.read<DispatchView>(pathOf(id))
+  const correction = readCorrection(dispatch, correctableOf(dispatch, await readRequest(visit.api, dispatch)), body)
+  // It has gone on since the page was shown.
+  if (correction === undefined) return show(visit, id, reply.code(409), { refused: html`<p>${visit.words.correctionTooLate}</p>` })
+  if (body.has(':add') || body.has(':remove')) return show(visit, id, reply, { typed: correction })
+  const { service, fields } = correction
+  const answer = await visit.api.send('POST', `${pathOf(id)}/retry?async=true`, { [service]: fields })
+  if (answer.ok) return reply.redirect(`/console/dispatches/${encodeURIComponent(id)}`, 303)
+  return show(visit, id, reply.code(answer.status), {
+    refused: refusedBy(visit.words, answer),
+    typed: { ...correction, error: answer.error }
+  })
 }
 
-async function show (visit: Visit, id: string, reply: FastifyReply, refused?: Html): Promise<FastifyReply> {
+/** In bytes: a message of 100,000 characters, of which many are escaped. */
+const bodyLimit = 1024 * 1024
+
+type Shown = { refused?: Html, typed?: Correction }
+
+async function show (visit: Visit, id: string, reply: FastifyReply, { refused, typed }: Shown = {}): Promise<FastifyReply> {
   const { words, api } = visit
   const [dispatch, events, callbacks] = await Promise.all([
     api.read<DispatchView>(pathOf(id)),
     api.read<List<EventView>>(`${pathOf(id)}/events?limit=100`),
     api.read<List<CallbackView>>(`${pathOf(id)}/callbacks?limit=100`)
   ])
+  const asked = await readRequest(api, dispatch)
   const at = `/console/dispatches/${encodeURIComponent(id)}`
   const documents = shownOf(dispatch)
   const main = html`${refused === undefined ? html`` : notice('bad', refused)}${
@@ -86,15 +105,16 @@ async function show (visit: Visit, id: string, reply: FastifyReply, refused?: Ht
   }
 <section aria-labelledby="facts"><h2 id="facts">${words.summary}</h2>${factsOf(words, dispatch)}</section>
 ${dispatch.steps.map((step, index) => stepSection(words, step, index))}
-${actions(visit, dispatch)}
-${documentSections(words, at, documents)}
+${actions(visit, dispatch, correctionForms(words, at, { dispatch, steps: correctableOf(dispatch, asked), typed }))}
+${documentSections(words, at, documents)}${messageSections(words, at, asked)}
 <section aria-labelledby="timeline"><h2 id="timeline">${words.timeline}</h2>${timeline(words, events)}</section>
 <section aria-labelledby="callbacks"><h2 id="callbacks">${words.callbacks}</h2>${
     callbacks.data.length === 0 ? html`<p>${words.noCallbacks}</p>` : callbackList(visit, callbacks.data, `${at}/callbacks`)
   }</section>
 ${requestNumber(words, dispatch.requestId)}`
   const title = [dispatch.services.join(' + '), dispatch.documentNumber].filter((part) => part !== undefined).join(' · ')
-  return reply.page(page({ ...visit, path: at }, { title, section: 'dispatches', main }), documents.length === 0 ? 'closed' : 'framing')
+  return reply.page(page({ ...visit, path: at }, { title, section: 'dispatches', main }),
+    documents.length > 0 || hasFramedMessage(asked) ? 'framing' : 'closed')
 }
 
 type Fact = readonly [string, string | Html | undefined | null]
@@ -124,7 +144,7 @@ function factsOf (words: Words, dispatch: DispatchView): Html {
 }
 
 function stepSection (words: Words, step: Step, index: number): Html {
-  const { error, generatedDocument: made, providerResponse: answer, providerName, providerVersion, chosenBy } = step
+  const { error, generatedDocument: made, providerResponse: answer, providerName, providerVersion, chosenBy, deliveryStatus = null } = step
   const id = `step-${String(index)}`
   return html`<section aria-labelledby="${id}"><h2 id="${id}">${step.service} ${badge(words, 'status', step.status)}</h2>
 ${error === undefined ? html`` : notice('bad', sentences(words, error))}
@@ -138,7 +158,9 @@ ${
       [words.whyProvider, chosenBy === null ? null : words[`chosen_${chosenBy}`]],
       [words.vendorId, answer === null ? null : html`<code>${answer.id}</code>`],
       [words.vendorStatus, answer?.status],
-      [words.delivery, step.deliveryStatus],
+      [words.delivery, deliveryStatus === null
+        ? null
+        : html`${badge(words, 'delivery', deliveryStatus)} <span lang="en">${step.deliveryMessage ?? ''}</span>`],
       [words.deferredOn, step.deferredOn],
       [words.nextTry, step.nextTryAt === undefined ? undefined : time(step.nextTryAt)],
       [words.document, made === null ? null : html`<a href="${made.url}">${made.filename}</a>`],
@@ -163,12 +185,17 @@ function timeline (words: Words, { data, nextCursor }: List<EventView>): Html {
   }</ol>${nextCursor === null ? html`` : html`<p class="quiet">${words.moreEvents}</p>`}`
 }
 
+/** What no vendor can take back. */
+const final = ['email', 'sms', 'file', 'upload']
+
 /** What can be done with a dispatch in its state; the API decides whether it may be. */
-function actions ({ words, actor }: Visit, { dispatchId, status, steps }: DispatchView): Html {
+function actions ({ words, actor }: Visit, dispatch: DispatchView, corrections: readonly Html[]): Html {
+  const { dispatchId, status, steps } = dispatch
   const at = `/console/dispatches/${dispatchId}`
   const doubtful = status === 'uncertain' && actor.role === 'admin'
-  const retriable = status === 'failed' || status === 'partial' || steps.some(({ deferredState }) => deferredState === 'failed')
-  const cancellable = status !== 'failed' && status !== 'cancelled' && status !== 'uncertain'
+  const retriable = isRetriable(dispatch)
+  const cancellable = status === 'queued' || status === 'running' ||
+    (status !== 'cancelled' && steps.some((step) => step.status === 'accepted' && !final.includes(step.service)))
   if (!doubtful && !retriable && !cancellable) return html``
   return html`<section aria-labelledby="actions"><h2 id="actions">${words.actions}</h2>
 ${
@@ -188,9 +215,7 @@ ${
   }${
     retriable
       ? html`<form method="post" action="${at}/retry"><p>${words.retryIntro}</p>
-<details><summary>${words.correct}</summary>${
-        linesField({ name: 'correction', label: words.correction, help: words.correctionHelp })
-      }</details><div class="actions"><button>${words.retry}</button></div></form>`
+<div class="actions"><button>${words.retry}</button></div></form>${corrections}`
       : html``
   }${
     cancellable

@@ -3,7 +3,8 @@ import { type Html, html } from '../../html.ts'
 import { fill } from '../language/language.ts'
 import { type DispatchView, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
-import { dispatchTable, type Filter, filterOf } from './dispatches.ts'
+import { apiFilterOf, type Filter, filterOf } from './dispatches-filter.ts'
+import { dispatchTable } from './dispatches.ts'
 import { notice, page, sentences, table } from './layout.ts'
 
 type List = { data: DispatchView[], nextCursor: string | null }
@@ -48,7 +49,7 @@ async function retried ({ api, words }: Visit, chosen: string): Promise<Outcome>
 async function preview (visit: Visit, filter: Filter): Promise<Html> {
   const { words, api } = visit
   const read = (cursor: string): Promise<List> =>
-    api.read<List>(withQuery('/api/v1/dispatches', { ...filter, limit: String(listed), cursor }))
+    api.read<List>(withQuery('/api/v1/dispatches', { ...apiFilterOf(filter), limit: String(listed), cursor }))
   const first = await read('')
   const second = first.nextCursor === null ? { data: [], nextCursor: null } : await read(first.nextCursor)
   const found = [...first.data, ...second.data].slice(0, most)

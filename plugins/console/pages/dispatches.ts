@@ -1,21 +1,15 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
-import { choiceField, textField } from '../form/fields.ts'
-import { type Query, readFilter, textOf } from '../form/filter.ts'
-import { fill, wordFor, type Words } from '../language/language.ts'
-import { type DispatchView, withQuery } from '../session/api.ts'
-import { visitOf } from '../session/visit.ts'
+import type { Query } from '../form/filter.ts'
+import { fill, type Words } from '../language/language.ts'
+import { ApiRefused, type DispatchView, withQuery } from '../session/api.ts'
+import { type Visit, visitOf } from '../session/visit.ts'
+import { apiFilterOf, type Filter, filterForm, filterOf, isFiltered, readChoices, viewLinks } from './dispatches-filter.ts'
 import { type Columns, mostRows, sendCsv } from './export.ts'
 import { following } from './follow.ts'
 import { badge, notice, page, sentences, table, time } from './layout.ts'
 
-export type Filter = Readonly<Record<typeof fields[number], string>>
-
-/** What the list is filtered by, as the API calls it. All of it stands in the address of the page. */
-const fields = ['status', 'service', 'invoiceNumber', 'recipient', 'from', 'to', 'deferred', 'cursor'] as const
-
-const statuses = ['queued', 'running', 'succeeded', 'failed', 'partial', 'uncertain', 'cancelled']
-const services = ['invoicing', 'esign', 'postal', 'sms', 'email', 'file', 'upload']
+type List = { data: DispatchView[], nextCursor: string | null }
 
 const columns: Columns<DispatchView> = {
   dispatchId: ({ dispatchId }) => dispatchId,
@@ -34,17 +28,19 @@ const columns: Columns<DispatchView> = {
   metadata: ({ metadata }) => JSON.stringify(metadata)
 }
 
-/** The dispatches of the company, filtered, a page at a time; an id leads to its dispatch. */
+/** The dispatches of the company, filtered, a page at a time; a search that finds one dispatch leads there. */
 export const dispatchesPage: FastifyPluginCallback = (app, _options, done) => {
   app.get<{ Querystring: Query }>('/dispatches', async (request, reply) => {
     const visit = visitOf(request)
     const { words, api } = visit
-    const id = textOf(request.query['id'])
-    if (isId(id)) return reply.redirect(`/console/dispatches/${id}`, 303)
     const filter = filterOf(request.query)
-    const answer = await api.send<{ data: DispatchView[], nextCursor: string | null }>('GET', withQuery('/api/v1/dispatches', filter))
-    const found = answer.ok ? list(words, answer.body, filter) : notice('bad', sentences(words, answer.error))
-    const main = html`<section aria-label="${words.filter}">${form(words, filter, id)}</section>
+    const path = withQuery('/api/v1/dispatches', apiFilterOf(filter))
+    const [answer, choices] = await Promise.all([api.send<List>('GET', path), readChoices(visit)])
+    const only = answer.ok ? soleOf(filter, answer.body) : undefined
+    if (only !== undefined) return reply.redirect(`/console/dispatches/${only.dispatchId}`, 303)
+    const found = answer.ok ? list(visit, answer.body, filter) : notice('bad', sentences(words, answer.error))
+    const main = html`${releasedSaid(words, request.query['released'])}${viewLinks(words, filter)}
+<section aria-label="${words.filter}">${filterForm(visit, filter, choices)}</section>
 ${
       filter.cursor === ''
         ? following(words, { changes: '/console/dispatches/changes', page: withQuery('/console/dispatches', filter) })
@@ -57,78 +53,77 @@ ${
     sendCsv<DispatchView>(visitOf(request), reply, {
       name: 'dispatches',
       path: '/api/v1/dispatches',
-      filter: filterOf(request.query),
+      filter: apiFilterOf(filterOf(request.query)),
       columns
     }))
+
+  app.post<{ Body: URLSearchParams }>('/dispatches/release', async (request, reply) => {
+    const filter = filterOf(Object.fromEntries(request.body))
+    const chosen = filter.providerName === '' ? {} : { providerName: filter.providerName }
+    const released = await visitOf(request).api.send<{ released: number }>('POST', '/api/v1/queue/release', chosen)
+    if (!released.ok) throw new ApiRefused(released)
+    return reply.redirect(withQuery('/console/dispatches', { ...filter, released: String(released.body.released) }), 303)
+  })
   done()
 }
 
-function isId (text: string): boolean {
-  return /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text)
+/** The one dispatch that was searched for, and by nothing else. */
+function soleOf ({ search, ...others }: Filter, { data: [only, ...more] }: List): DispatchView | undefined {
+  return search !== '' && more.length === 0 && Object.values(others).every((value) => value === '') ? only : undefined
 }
 
-/** The filter in the address of a page. */
-export function filterOf (query: Query): Filter {
-  return readFilter(query, fields)
+function releasedSaid (words: Words, released: unknown): Html {
+  const count = typeof released === 'string' && /^\d{1,9}$/.test(released) ? released : undefined
+  return count === undefined ? html`` : notice('good', html`<p>${fill(words.releaseDoneHere, { n: count })}</p>`)
 }
 
-function form (words: Words, filter: Filter, id: string): Html {
-  const statusOptions = statuses.map((value) => ({ value, label: wordFor(words, 'status', value) }))
-  return html`<form action="/console/dispatches" class="filters">
-${choiceField({ name: 'status', label: words.status, options: statusOptions, value: filter.status, none: words.any })}
-${
-    choiceField({
-      name: 'service',
-      label: words.service,
-      options: services.map((value) => ({ value, label: value })),
-      value: filter.service,
-      none: words.any
-    })
-  }
-${textField({ name: 'invoiceNumber', label: words.number, value: filter.invoiceNumber })}
-${textField({ name: 'recipient', label: words.recipient, value: filter.recipient })}
-${textField({ name: 'from', label: words.from, value: filter.from, type: 'date' })}
-${textField({ name: 'to', label: words.before, value: filter.to, type: 'date' })}
-${textField({ name: 'id', label: words.dispatchId, value: id })}
-<div class="actions"><button>${words.show}</button><a href="/console/dispatches">${words.showAll}</a></div>
-</form>`
-}
-
-function list (words: Words, { data, nextCursor }: { data: DispatchView[], nextCursor: string | null }, filter: Filter): Html {
+function list (visit: Visit, { data, nextCursor }: List, filter: Filter): Html {
+  const { words } = visit
   if (data.length === 0) {
-    const isFiltered = Object.values(filter).some((value) => value !== '')
-    return html`<p>${isFiltered ? words.noneFiltered : words.noneYet}</p>${
-      isFiltered ? html`` : html`<p><a href="/docs">${words.stepSend}</a></p>`
-    }`
+    return isFiltered(filter)
+      ? html`<p>${words.noneFiltered}</p>`
+      : html`<p>${words.noneYet}</p><p><a href="/console/send">${words.stepSend}</a></p>`
   }
   const next = nextCursor === null
     ? html``
     : html`<hr><p><a href="${withQuery('/console/dispatches', { ...filter, cursor: nextCursor })}" rel="next">${words.older}</a></p>`
-  return html`${dispatchTable(words, data)}${next}${whole(words, filter)}`
+  return html`${dispatchTable(words, data)}${next}${whole(visit, filter)}`
 }
 
 /** What can be done with all dispatches of a filter. */
-function whole (words: Words, filter: Filter): Html {
+function whole ({ words, actor }: Visit, filter: Filter): Html {
   const all = { ...filter, cursor: '' }
   return html`<hr><div class="actions"><a class="button second" href="${withQuery('/console/dispatches.csv', all)}">${words.export}</a>${
     filter.status === '' || filter.status === 'failed'
       ? html`<a class="button second" href="${withQuery('/console/dispatches/retry', all)}">${words.retryAll}</a>`
       : html``
-  }<span class="quiet">${fill(words.exportMost, { most: mostRows })}</span></div>`
+  }<span class="quiet">${fill(words.exportMost, { most: mostRows })}</span></div>${
+    actor.role === 'admin' && (filter.stepStatus === 'unavailable' || filter.status === 'queued') ? releaseForm(words, all) : html``
+  }`
+}
+
+/** Lets those go on at once that wait for another try: an operator's release would be that of all companies. */
+function releaseForm (words: Words, filter: Filter): Html {
+  const kept = Object.entries(filter).filter(([, value]) => value !== '')
+  return html`<hr><form method="post" action="/console/dispatches/release"><p>${words.releaseIntro}</p>${
+    kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)
+  }<div class="actions"><button class="second">${
+    filter.providerName === '' ? words.releaseAny : fill(words.releaseCompany, { provider: filter.providerName })
+  }</button></div></form>`
 }
 
 export function dispatchTable (words: Words, dispatches: readonly DispatchView[]): Html {
-  const head = [words.dispatch, words.status, words.recipient, words.number, words.created]
+  const head = [words.dispatch, words.status, words.recipient, words.number, words.provider, words.created]
   return table(words.dispatches, head, dispatches.map((dispatch) => row(words, dispatch)))
 }
 
 function row (
   words: Words,
-  { dispatchId, services: path, status, test, recipient = '', documentNumber = '', createdAt }: DispatchView
+  { dispatchId, services: path, status, test, steps, recipient = '', documentNumber = '', createdAt }: DispatchView
 ): Html {
   return html`<tr><th scope="row"><a href="/console/dispatches/${dispatchId}">${path.join(' + ')}</a>${
     test === true ? html` <span class="badge">${words.testData}</span>` : html``
   }</th><td>${badge(words, 'status', status)}</td><td>${recipient}</td><td class="count">${documentNumber}</td><td>${
-    time(createdAt)
-  }</td></tr>\n`
+    [...new Set(steps.flatMap(({ providerName }) => providerName ?? []))].join(', ')
+  }</td><td>${time(createdAt)}</td></tr>\n`
 }

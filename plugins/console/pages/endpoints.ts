@@ -5,7 +5,7 @@ import { fill, type Words } from '../language/language.ts'
 import { callbackTypes, type EndpointView, type NewEndpointView } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { errorOf, said, type Typed, wrongOf } from './company.ts'
-import { notice, page, table, time } from './layout.ts'
+import { copied, notice, page, table, time } from './layout.ts'
 
 export const endpointsAt = '/console/developers/endpoints'
 const path = '/api/v1/company/callback-endpoints'
@@ -81,7 +81,7 @@ export function secretPage (visit: Visit, { id, name, secret }: Pick<NewEndpoint
   const main = html`${
     notice('good', html`<p>${fill(words.endpointSecretMade, { name })}</p>`)
   }<section aria-label="${words.endpointSecret}">
-<p><code>${secret}</code></p>${more}</section><p><a href="${endpointsAt}/${id}">${name}</a></p>`
+<p>${copied(words, secret)}</p>${more}</section><p><a href="${endpointsAt}/${id}">${name}</a></p>`
   return page({ ...visit, path: endpointsAt }, { title: words.endpointSecret, section: 'developers', main })
 }
 

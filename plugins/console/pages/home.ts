@@ -1,9 +1,9 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { fill, type Words } from '../language/language.ts'
-import { type Api, type CreditsView, type DispatchView, type KeyView, type MyConfig, type StatisticsView,
-  withQuery } from '../session/api.ts'
-import { visitOf } from '../session/visit.ts'
+import { type Api, type CallbackView, type CreditsView, type DispatchView, type EndpointView, type KeyView, type MyConfig,
+  type ProviderView, type QueueView, type StatisticsView, withQuery } from '../session/api.ts'
+import { type Visit, visitOf } from '../session/visit.ts'
 import { dispatchChart } from './chart.ts'
 import { badge, notice, page, time } from './layout.ts'
 
@@ -12,11 +12,16 @@ export const homePage: FastifyPluginCallback = (app, _options, done) => {
   app.get('/', async (request, reply) => {
     const visit = visitOf(request)
     const { words, api } = visit
-    const facts = await read(api)
-    const main = html`${firstSteps(words, facts)}
-<section aria-labelledby="needs"><h2 id="needs">${words.needsPerson}</h2>${needs(words, facts)}</section>
+    const [facts, troubles] = await Promise.all([read(api), readTroubles(visit)])
+    const isIdlePlatform = visit.actor.role === 'operator' && facts.any.length === 0
+    const main = html`${isIdlePlatform ? html`` : firstSteps(words, facts)}
+<section aria-labelledby="needs"><h2 id="needs">${words.needsPerson}</h2>${needs(words, facts, troubles)}</section>
 <section aria-labelledby="day"><h2 id="day">${words.lastDay}</h2>${dispatchChart(words, facts.statistics)}</section>
-<section aria-labelledby="credits"><h2 id="credits">${words.creditsFree}</h2>${credits(words, facts.credits)}</section>`
+${
+      isIdlePlatform
+        ? html``
+        : html`<section aria-labelledby="credits"><h2 id="credits">${words.creditsFree}</h2>${credits(words, facts.credits)}</section>`
+    }`
     return reply.page(page(visit, { title: words.home, section: 'home', main }))
   })
   done()
@@ -48,6 +53,47 @@ async function read (api: Api) {
   return { credits, statistics, config, keys: keys.data, any: any.data, needing: needing.flatMap(({ data }) => data) }
 }
 
+/** What admins and operators look after besides: callbacks that are not received, and for operators the platform. */
+async function readTroubles ({ words, api, actor: { role } }: Visit): Promise<Html[]> {
+  if (role === 'member') return []
+  const [callbacks, endpoints, platform] = await Promise.all([
+    api.read<List<CallbackView>>(withQuery('/api/v1/company/callbacks/failed', { limit: shown })),
+    role === 'admin' ? api.read<List<EndpointView>>('/api/v1/company/callback-endpoints') : { data: [] },
+    role === 'operator' ? readPlatform(words, api) : []
+  ])
+  const since = Date.now() - recently
+  const lost = callbacks.data.filter(({ createdAt }) => Date.parse(createdAt) >= since).map(({ dispatchId, type, receiver, createdAt }) =>
+    html`<li>${badge(words, 'state', 'failed')} <a href="${
+      dispatchId === undefined ? '/console/developers' : `/console/dispatches/${dispatchId}#callbacks`
+    }">${fill(words.callbackLost, { type, receiver })}</a> ${time(createdAt)}</li>\n`
+  )
+  const failing = endpoints.data.flatMap(({ id, name, enabled, failingSince }) =>
+    !enabled || failingSince === null
+      ? []
+      : [
+        html`<li>${badge(words, 'state', 'failed')} <a href="/console/developers/endpoints/${id}">${
+          fill(words.endpointLost, { name })
+        }</a> ${time(failingSince)}</li>\n`
+      ]
+  )
+  return [...platform, ...failing, ...lost]
+}
+
+/** What an operator looks into, with where to. */
+async function readPlatform (words: Words, api: Api): Promise<Html[]> {
+  const [{ dispatches: { uncertain, triedAgain } }, { data: providers }] = await Promise.all([
+    api.read<QueueView>('/api/v1/queue'),
+    api.read<List<ProviderView>>('/api/v1/providers')
+  ])
+  const failing = providers.filter(({ state, health }) => state === 'refused' || health.state === 'failing').length
+  const lines = [
+    [uncertain, words.platformUncertain, '/console/operation/holds?uncertain=true'],
+    [triedAgain, words.platformAgain, '/console/operation'],
+    [failing, words.platformFailing, '/console/operation']
+  ] as const
+  return lines.filter(([count]) => count > 0).map(([n, text, href]) => html`<li><a href="${href}">${fill(text, { n })}</a></li>\n`)
+}
+
 function credits (words: Words, { balance, held }: CreditsView): Html {
   const free = balance - held
   return html`<p class="figure">${String(free)}</p>
@@ -55,11 +101,13 @@ ${held > 0 ? html`<p>${fill(words.creditsHeld, { held })}</p>` : html``}
 ${free <= 0 ? notice('warn', html`<p>${words.creditsNone}</p>`) : html``}`
 }
 
-function needs (words: Words, { needing, config: { company, user } }: Facts): Html {
+function needs (words: Words, { needing, config: { company, user } }: Facts, troubles: readonly Html[]): Html {
   const invalid = [...new Set([...company.providers, ...user.providers].filter(({ valid }) => !valid).map(({ code }) => code))]
-  if (needing.length + invalid.length === 0) return html`<p>${words.needsNobody}</p>`
+  if (needing.length + invalid.length + troubles.length === 0) return html`<p>${words.needsNobody}</p>`
   return html`<ul class="list">
-${invalid.map((code) => html`<li><a href="/console/providers/${code}">${fill(words.configurationNeeds, { name: code })}</a></li>\n`)}${
+${troubles}${
+    invalid.map((code) => html`<li><a href="/console/providers/${code}">${fill(words.configurationNeeds, { name: code })}</a></li>\n`)
+  }${
     needing.map((dispatch) => html`<li>${badge(words, 'status', dispatch.status)} ${linkTo(dispatch)} ${time(dispatch.createdAt)}</li>\n`)
   }</ul>
 ${

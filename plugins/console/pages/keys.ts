@@ -4,7 +4,7 @@ import { fill, wordFor, type Words } from '../language/language.ts'
 import type { KeyView, NewKeyView, UserView } from '../session/api.ts'
 import type { Visit } from '../session/visit.ts'
 import { said, type Typed, wrongOf } from './company.ts'
-import { notice, page, table, time } from './layout.ts'
+import { copied, notice, page, table, time } from './layout.ts'
 import { servicesField, servicesIn } from './user.ts'
 
 /** The API keys that the reader may see, each with a form that revokes it. */
@@ -100,6 +100,6 @@ export function madeBy (body: URLSearchParams, keys: readonly KeyView[]): KeyVie
 export function madePage (visit: Visit, { key, name }: NewKeyView): Html {
   const { words } = visit
   const main = html`${notice('good', html`<p>${words.keyMade}</p>`)}<section aria-label="${words.keyNew}"><p>${name}</p>
-<p><code>${key}</code></p></section><p><a href="/console/developers">${words.developersBack}</a></p>`
+<p>${copied(words, key)}</p></section><p><a href="/console/developers">${words.developersBack}</a></p>`
   return page({ ...visit, path: '/console/developers' }, { title: words.keyNew, section: 'developers', main })
 }

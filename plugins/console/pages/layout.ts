@@ -104,6 +104,11 @@ const tones: Readonly<Record<string, string>> = {
   rejected: 'bad',
   stopped: 'bad',
   refused: 'bad',
+  returned: 'bad',
+  bounced: 'bad',
+  declined: 'bad',
+  completed: 'good',
+  paid: 'good',
   partial: 'warn',
   uncertain: 'warn',
   unavailable: 'warn',
@@ -129,6 +134,11 @@ export function table (label: string, head: readonly (string | Html)[], rows: re
 <tbody>
 ${rows}</tbody>
 </table></div>`
+}
+
+/** A text that is to be pasted elsewhere, with a button that copies it. */
+export function copied (words: Words, text: string): Html {
+  return html`<span class="copied"><code data-copy="${words.copyText}" data-copied="${words.copyDone}">${text}</code></span>`
 }
 
 /** A box that stands out: something went well or wrong. */

@@ -2,7 +2,7 @@ import { type Html, html } from '../../html.ts'
 import { fill } from '../language/language.ts'
 import type { PasswordLinkView } from '../session/api.ts'
 import type { Visit } from '../session/visit.ts'
-import { notice, page, time } from './layout.ts'
+import { copied, notice, page, time } from './layout.ts'
 
 /** The page that shows a one-time link, once, or says that it is mailed. */
 export function linkPage (
@@ -14,7 +14,7 @@ export function linkPage (
   const shown = url ?? token
   const main = html`${
     notice('good', html`<p>${shown === null ? fill(words.linkMailed, { email }) : intro}</p>`)
-  }<section aria-label="${words.link}">${shown === null ? html`` : html`<p><code>${shown}</code></p>`}
+  }<section aria-label="${words.link}">${shown === null ? html`` : html`<p>${copied(words, shown)}</p>`}
 <p class="quiet">${words.linkUntil} ${time(expiresAt)}</p></section><p>${back}</p>`
   return page({ ...visit, path: '/console/company' }, { title, section: 'company', main })
 }

@@ -80,9 +80,9 @@ function view (visit: Visit, found: Found, { said, typed }: { said?: Html | unde
   const { words, actor: { role } } = visit
   const { provider, stored } = found
   const settings = role === 'admin' ? settingsSection(words, found, typed) : html`<section><p>${words.settingsNotYours}</p></section>`
-  const main = html`${said ?? html``}${settings}${
+  const main = html`${said ?? html``}<div class="guided"><div>${settings}${
     role === 'admin' && stored !== undefined ? html`${connectionSection(words, stored)}${webhooks(words, stored)}` : html``
-  }${about(words, provider)}`
+  }</div>${about(words, provider)}</div>`
   return page({ ...visit, path: `/console/providers/${provider.code}` }, {
     title: provider.name ?? provider.code,
     section: 'providers',
@@ -147,7 +147,7 @@ function webhooks (words: Words, { webhookUrls = {} }: ConfigurationView): Html 
   if (all.length === 0) return html``
   return html`<section aria-labelledby="webhooks"><h2 id="webhooks">${words.webhooks}</h2><p>${words.webhooksIntro}</p>${
     all.map(([service, url]) =>
-      html`<div class="field"><label for="url-${service}">${service}</label><input id="url-${service}" readonly value="${url}"></div>`
+      html`<div class="field"><label for="url-${service}">${service}</label><span class="copied"><input id="url-${service}" readonly value="${url}" data-copy="${words.copyText}" data-copied="${words.copyDone}"></span></div>`
     )
   }</section>`
 }

@@ -26,7 +26,10 @@ export const serviceForms: Readonly<Record<string, SettingsForm>> = {
     required: ['documentType'],
     properties: {
       documentType: { enum: ['INVOICE', 'E_INVOICE', 'QUOTE', 'CREDIT'] },
+      eInvoiceFormat: { enum: ['FACTUR_X', 'UBL', 'CII'] },
       sendByEmail: flag,
+      dueDate: text,
+      paymentTerms: text,
       customerId: text,
       reference: text
     }
@@ -36,7 +39,8 @@ export const serviceForms: Readonly<Record<string, SettingsForm>> = {
     properties: {
       signers: { type: 'array', items: signer, 'x-rows': true },
       signatureType: { enum: ['SIMPLE', 'ADVANCED', 'QUALIFIED'] },
-      expiresInDays: { type: 'integer' }
+      expiresInDays: { type: 'integer' },
+      locale: text
     }
   },
   postal: {
@@ -46,9 +50,9 @@ export const serviceForms: Readonly<Record<string, SettingsForm>> = {
   sms: { required: ['phoneNumber'], properties: { phoneNumber: text, sender: text } },
   email: {
     required: ['from', 'to', 'subject'],
-    properties: { from: text, to: texts, cc: texts, bcc: texts, replyTo: text, subject: text }
+    properties: { from: text, to: texts, cc: texts, bcc: texts, replyTo: text, subject: text, attachGenerated: flag }
   },
-  file: { properties: { filename: text } }
+  file: { properties: { outputFormat: { enum: ['PDF', 'DOCX', 'XLSX'] }, filename: text } }
 }
 
 /** What may follow in a chain, and needs besides: it sends a text of its own, and the document of the first one. */

@@ -5,7 +5,7 @@ import { wordFor, type Words } from '../language/language.ts'
 import { ApiRefused, type MySingleSignOnView, type SingleSignOnView } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { errorOf, said, type Typed, wrongOf } from './company.ts'
-import { notice, page, sentences } from './layout.ts'
+import { copied, notice, page, sentences } from './layout.ts'
 import { proofForm, refusedProof, statusOf } from './proof.ts'
 import { servicesField, servicesIn } from './user.ts'
 
@@ -90,9 +90,9 @@ async function view (visit: Visit, { told = html``, typed }: { told?: Html, type
   const { words } = visit
   const { redirectUri, current } = await visit.api.read<SingleSignOnView>(api)
   const main = html`<p><a href="/console/company">${words.company}</a></p>${told}<section aria-labelledby="about">
-<h2 id="about">${words.summary}</h2><p>${words.signOnAbout}</p><dl><dt>${words.signOnRedirect}</dt><dd><code>${redirectUri}</code></dd>${
-    current === null ? html`` : html`<dt>${words.signOnCode}</dt><dd><code>${current.code}</code></dd>
-<dt>${words.signOnAddress}</dt><dd><code>${current.signInUrl}</code></dd><dt>${words.signOnLinkedUsers}</dt><dd>${
+<h2 id="about">${words.summary}</h2><p>${words.signOnAbout}</p><dl><dt>${words.signOnRedirect}</dt><dd>${copied(words, redirectUri)}</dd>${
+    current === null ? html`` : html`<dt>${words.signOnCode}</dt><dd>${copied(words, current.code)}</dd>
+<dt>${words.signOnAddress}</dt><dd>${copied(words, current.signInUrl)}</dd><dt>${words.signOnLinkedUsers}</dt><dd>${
       String(current.linked)
     }</dd>`
   }</dl></section><section aria-labelledby="settings"><h2 id="settings">${words.settings}</h2>${said(words, typed)}${

@@ -5,13 +5,14 @@ import { text } from 'node:stream/consumers'
 import { releasePermit } from '../../hooks/admission-control.ts'
 import { injectAs } from '../../hooks/principal.ts'
 
-export { callbackTypes, isUnderWay, statusClasses } from '@dispatch/core'
+export { callbackTypes, deliveryStatuses, isUnderWay, searchedStepStatuses, statusClasses } from '@dispatch/core'
 export type { AdapterDetail, AdapterView, AssetUseView, AssetView, AuditView, CallbackSecrets, CallbackView, CatalogView, CheckView,
-  CompanyView, ConfigurationView, ConnectView, CreditsView, DispatchView, DryRunView, EndpointTest, EndpointView, ErrorBody, EventView,
-  HoldView, InvitationView, InvitationWithLink, KeyView, LinkMailView, LinkView, ListedProvider, MyConfig, MySingleSignOnView,
-  NewAuthenticatorView, NewCallbackSecret, NewEndpointView, NewKeyView, PasswordLinkView, ProcessView, ProviderView, QueueView,
-  RecoveryCodesView, RequestView, Resent, SecondFactorView, SessionView, SettingsView, SingleSignOnView, StatisticsView, TemplateAnswer,
-  TemplateDetail, TemplateView, UserView, ValidationResponse, VersionCheck, VersionView, NewPasskeyView, PasskeyView } from '@dispatch/core'
+  CompanyView, ConfigurationView, ConnectView, CreditsView, DispatchRequestView, DispatchView, DryRunView, EndpointTest, EndpointView,
+  ErrorBody, EventView, HoldView, InvitationView, InvitationWithLink, KeyView, LinkMailView, LinkView, ListedProvider, MyConfig,
+  MySingleSignOnView, NewAuthenticatorView, NewCallbackSecret, NewEndpointView, NewKeyView, PasswordLinkView, ProcessView, ProviderView,
+  QueueView, RecoveryCodesView, RequestView, Resent, SecondFactorView, SessionView, SettingsView, SingleSignOnView, StatisticsView,
+  TemplateAnswer, TemplateDetail, TemplateView, UserView, ValidationResponse, VersionCheck, VersionView, NewPasskeyView,
+  PasskeyView } from '@dispatch/core'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 

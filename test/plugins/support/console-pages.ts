@@ -89,6 +89,7 @@ const noPages: Readonly<Record<string, string>> = {
   '/dispatches.csv': 'a file',
   '/dispatches/:id/changes': 'a stream of events',
   '/dispatches/:id/documents/:document': 'a document',
+  '/dispatches/:id/messages/:step': 'a mail in a sandbox',
   '/dispatches/changes': 'a stream of events',
   '/templates/:id/preview': 'a document'
 }

@@ -1,4 +1,5 @@
 import { askWhileTyping } from './ask.ts'
+import { offerCopies } from './copy.ts'
 import { openEditor } from './editor.ts'
 import { followChanges } from './follow.ts'
 import { offerPasskeys } from './passkeys.ts'
@@ -10,5 +11,6 @@ export function start (): void {
   followChanges()
   askWhileTyping()
   offerPasskeys()
+  offerCopies()
   openEditor()
 }

@@ -1,0 +1,109 @@
+import { type Html, html } from '../../html.ts'
+import { choiceField, textField } from '../form/fields.ts'
+import { type Query, readFilter, textOf } from '../form/filter.ts'
+import { wordFor, type Words } from '../language/language.ts'
+import { deliveryStatuses, type ProviderView, searchedStepStatuses, type UserView, withQuery } from '../session/api.ts'
+import type { Visit } from '../session/visit.ts'
+
+/** What is filtered by, as the API calls it; a pair of metadata has two fields. All of it stands in the address of the page. */
+const [first, more, metadata] = [['search', 'status', 'service', 'from', 'to'], ['providerName', 'stepStatus', 'deliveryStatus', 'userId',
+  'test', 'invoiceNumber', 'recipient', 'deferred'], ['metadataName', 'metadataValue']] as const
+const fields = [...first, ...more, ...metadata, 'cursor'] as const
+
+export type Filter = Readonly<Record<typeof fields[number], string>>
+
+const statuses = ['queued', 'running', 'succeeded', 'failed', 'partial', 'uncertain', 'cancelled']
+const services = ['invoicing', 'esign', 'postal', 'sms', 'email', 'file', 'upload']
+const deferred = ['waiting', 'running', 'done', 'failed', 'skipped']
+
+/** The filter in the address of a page. */
+export function filterOf (query: Query): Filter {
+  // Addresses that were kept from when ids had a field of their own.
+  const { search, ...filter } = readFilter(query, fields)
+  return { ...filter, search: search === '' ? textOf(query['id']) : search }
+}
+
+/** The same filter for the API. */
+export function apiFilterOf ({ metadataName, metadataValue, ...filter }: Filter): Readonly<Record<string, string>> {
+  return metadataName === '' ? filter : { ...filter, [`metadata[${metadataName}]`]: metadataValue }
+}
+
+export function isFiltered (filter: Filter): boolean {
+  return fields.some((name) => filter[name] !== '')
+}
+
+/** Filters that people need again and again. */
+const views: readonly [word: `view_${string}` & keyof Words, fields: Partial<Filter>][] = [
+  ['view_all', {}],
+  ['view_failed', { status: 'failed' }],
+  ['view_partial', { status: 'partial' }],
+  ['view_uncertain', { status: 'uncertain' }],
+  ['view_queued', { status: 'queued' }],
+  ['view_unavailable', { stepStatus: 'unavailable' }],
+  ['view_returned', { deliveryStatus: 'returned' }],
+  ['view_tests', { test: 'true' }]
+]
+
+export function viewLinks (words: Words, filter: Filter): Html {
+  const now = withQuery('', { ...filter, cursor: '' })
+  return html`<nav class="views" aria-label="${words.views}">${
+    views.map(([word, view]) =>
+      html`<a href="${withQuery('/console/dispatches', view)}"${now === withQuery('', view) ? html` aria-current="page"` : html``}>${
+        words[word]
+      }</a>`
+    )
+  }</nav>`
+}
+
+/** What can be chosen from; members see no users but themselves. */
+export type Choices = { providers: readonly ProviderView[], users: readonly UserView[] }
+
+export async function readChoices ({ api, actor }: Visit): Promise<Choices> {
+  const [providers, users] = await Promise.all([
+    api.read<{ data: ProviderView[] }>('/api/v1/providers'),
+    actor.role === 'member' ? { data: [] } : api.read<{ data: UserView[] }>('/api/v1/users?limit=100')
+  ])
+  return { providers: providers.data, users: users.data }
+}
+
+export function filterForm (visit: Visit, filter: Filter, choices: Choices): Html {
+  const { words } = visit
+  const text = (name: keyof Filter, label: string, type = 'text'): Html => textField({ name, label, value: filter[name], type })
+  const isOpen = [...more, ...metadata].some((name) => filter[name] !== '')
+  return html`<form action="/console/dispatches"><div class="filters">
+${textField({ name: 'search', label: words.search, help: words.searchHelp, value: filter.search, type: 'search' })}
+${choice(words, filter, 'status', words.status, statuses.map((value) => ({ value, label: wordFor(words, 'status', value) })))}
+${choice(words, filter, 'service', words.service, services.map((value) => ({ value, label: value })))}
+${text('from', words.from, 'date')}
+${text('to', words.before, 'date')}</div>
+<details${isOpen ? html` open` : html``}><summary>${words.moreFilters}</summary><div class="filters">${moreChoices(visit, filter, choices)}
+${text('invoiceNumber', words.number)}
+${text('recipient', words.recipient)}
+${text('metadataName', words.metadataName)}
+${text('metadataValue', words.metadataValue)}</div></details>
+<div class="actions"><button>${words.show}</button><a href="/console/dispatches">${words.showAll}</a></div>
+</form>`
+}
+
+type Option = { value: string, label: string }
+
+function choice (words: Words, filter: Filter, name: keyof Filter, label: string, options: readonly Option[]): Html {
+  const value = filter[name]
+  // What a kept address names may not be there any more.
+  const known = value === '' || options.some((option) => option.value === value)
+  return choiceField({ name, label, value, options: known ? options : [...options, { value, label: value }], none: words.any })
+}
+
+function moreChoices ({ words, actor }: Visit, filter: Filter, { providers, users }: Choices): Html {
+  const providerOptions = providers.flatMap(({ code, name = code }) => code === undefined ? [] : [{ value: code, label: name ?? code }])
+  const others = users.filter(({ id }) => id !== actor.userId).map(({ id, email }) => ({ value: String(id), label: email }))
+  const stepOptions = searchedStepStatuses.map((value) => ({ value, label: wordFor(words, 'status', value) }))
+  const deliveryOptions = deliveryStatuses.map((value) => ({ value, label: wordFor(words, 'delivery', value) }))
+  const deferredOptions = deferred.map((value) => ({ value, label: wordFor(words, 'deferred', value) }))
+  return html`${choice(words, filter, 'providerName', words.provider, providerOptions)}
+${choice(words, filter, 'stepStatus', words.stepStatus, stepOptions)}
+${choice(words, filter, 'deliveryStatus', words.delivery, deliveryOptions)}
+${choice(words, filter, 'deferred', words.deferredAction, deferredOptions)}
+${choice(words, filter, 'userId', words.sender, [{ value: String(actor.userId), label: words.senderMe }, ...others])}
+${choice(words, filter, 'test', words.testData, [{ value: 'true', label: words.testsOnly }, { value: 'false', label: words.testsNone }])}`
+}
