@@ -1,3 +1,4 @@
+import { rowRules } from '../support/row-rules.ts'
 import type { Told } from './client.ts'
 import type { CrashDatabase } from './database.ts'
 import type { Installation } from './installation.ts'
@@ -93,6 +94,7 @@ export async function underWay (database: CrashDatabase, present: number): Promi
 
 /** What the records alone must say; each row is a fault. */
 const queries: Readonly<Record<string, string>> = {
+  ...rowRules,
   'only what is uncertain holds credits when all has ended': `
     select dispatch_id, dispatches.status, steps.service, steps.status as step, held from dispatches join steps using (dispatch_id)
     where held > 0 and steps.status <> 'uncertain' and (deferred_on is not null or dispatches.status not in ('uncertain', 'queued', 'running')) and steps.next_try_at is null`,

@@ -28,7 +28,7 @@ begin
   where step_id = begun.step_id and company_id = begun.company_id;
   insert into events (company_id, dispatch_id, step_id, kind, actor, facts, at)
   select begun.company_id, begun.dispatch_id, begun.step_id, kind, '{"kind":"system"}', facts, moment
-  from jsonb_populate_recordset(null::events, begun.events);
+  from jsonb_to_recordset(begun.events) as event (kind text, facts jsonb);
   if begun.provider_version is not null then
     insert into attempts (step_id, number, company_id, provider_version, started_at)
     select begun.step_id, count(*) + 1, begun.company_id, begun.provider_version, moment from attempts

@@ -86,13 +86,19 @@ begin
     where dispatch_id = settled.dispatch_id and company_id = settled.company_id;
   end if;
   if settled.status in ('succeeded', 'failed', 'partial', 'cancelled') then
-    -- What was to follow is done no more; a deferred step holds its own price.
-    update steps set held = 0 where dispatch_id = settled.dispatch_id and company_id = settled.company_id and step_id <> settled.step_id
+    -- What was to follow is done no more; a deferred step holds its own price. Mostly there is nothing, and to look costs less.
+    perform from steps where dispatch_id = settled.dispatch_id and company_id = settled.company_id and step_id <> settled.step_id
       and held > 0 and deferred_on is null;
+    if found then
+      update steps set held = 0 where dispatch_id = settled.dispatch_id and company_id = settled.company_id
+        and step_id <> settled.step_id and held > 0 and deferred_on is null;
+    end if;
   end if;
 
   insert into events (company_id, dispatch_id, step_id, kind, actor, facts, at)
   values (settled.company_id, settled.dispatch_id, settled.step_id, settled.kind, settled.actor, settled.facts, moment);
-  perform calls.add_jobs(settled.jobs);
+  if settled.jobs <> '[]' then
+    perform calls.add_jobs(settled.jobs);
+  end if;
   return now_detached;
 end $$;

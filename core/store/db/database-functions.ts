@@ -1,8 +1,8 @@
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import { hash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import type { DatabaseFunctions } from '../calls/functions.ts'
-import type { CompanyQueries, Database } from './database.ts'
+import type { CompanyQueries, Database, FunctionAnswer } from './database.ts'
 import type { SqlTimestamp } from './sql-timestamp.ts'
 
 const folder = new URL('../calls/', import.meta.url)
@@ -18,11 +18,11 @@ type Timed<Called extends Name> = { answer: DatabaseFunctions[Called]['answer'],
 
 /** Calls a function as a transaction of its own, in one message. */
 export async function callFunction<Called extends Name> (
-  database: Pick<Database, 'callFunction' | 'now'>,
+  database: Pick<Database, 'callFunction'>,
   name: Called,
   given: DatabaseFunctions[Called]['given']
 ): Promise<Timed<Called>> {
-  return timed(name, await database.callFunction(given.company_id, callOf(name, given, database.now)))
+  return timed(name, await database.callFunction(given.company_id, `"${schema}"."${name}"`, JSON.stringify(given)))
 }
 
 /** Calls a function as a part of a company's transaction. */
@@ -32,18 +32,12 @@ export async function callFunctionWithin<Called extends Name> (
   given: DatabaseFunctions[Called]['given'],
   now: SqlTimestamp
 ): Promise<Timed<Called>> {
-  return timed(name, (await sql<Timed<Called>>`select ${callOf(name, given, now)}`.execute(queries)).rows[0])
+  const call = sql<FunctionAnswer>`select ${sql.id(schema, name)}(${JSON.stringify(given)}::jsonb, ${now}) as answer, ${now} as at`
+  return timed(name, (await call.execute(queries)).rows[0])
 }
 
-function callOf<Called extends Name> (
-  name: Called,
-  given: DatabaseFunctions[Called]['given'],
-  now: SqlTimestamp
-): RawBuilder<Timed<Called>> {
-  return sql<Timed<Called>>`${sql.id(schema, name)}(${JSON.stringify(given)}::jsonb, ${now}) as answer, ${now} as at`
-}
-
-function timed<Called extends Name> (name: Called, row: Timed<Called> | undefined): Timed<Called> {
+/** The functions are those of this version, so they answer as they are typed. */
+function timed<Called extends Name> (name: Called, row: FunctionAnswer | undefined): Timed<Called> {
   if (row === undefined) throw new TypeError(`The function "${name}" of the database gave no answer.`)
   return row
 }

@@ -1,13 +1,13 @@
-import { Kysely, PostgresDialect, type RawBuilder, sql, type Transaction } from 'kysely'
+import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely'
 import pg from 'pg'
 import { type AdvisoryLock, createAdvisoryLock } from './advisory-lock.ts'
 import { type CompanyQueries, companyTransactions } from './company-transactions.ts'
 import type { Destination } from './connection-failure.ts'
 import { connectAlone, type Connections, connectionSettings, ignoreRepeatedError, openConnections, requestLimits,
   type TimeLimits } from './connections.ts'
-import { createGroupCommit } from './group-commit.ts'
 import { followReplica, type ReplicaOptions } from './replica.ts'
 import type { Tables } from './schema.ts'
+import { createSharedRun } from './shared-run.ts'
 import type { SqlTimestamp } from './sql-timestamp.ts'
 import { DatabaseUnavailable } from './unavailable.ts'
 
@@ -15,6 +15,9 @@ export type { CompanyQueries } from './company-transactions.ts'
 
 /** Queries inside a transaction of the owner. */
 export type OwnerQueries = Transaction<Tables>
+
+/** What a function of the database answers, and when its transaction began. */
+export type FunctionAnswer = { answer: unknown, at: Date }
 
 /** How many connections a pool has, how many of them are idle, and how much work waits for one. */
 type ConnectionCounts = { open: number, idle: number, waiting: number }
@@ -42,10 +45,11 @@ export type Database = {
   company: <T>(companyId: number, work: (queries: CompanyQueries) => Promise<T>) => Promise<T>
   /**
    * Calls a function of the database in one message and a transaction of its own; the function takes on the role of companies itself
-   * (`database-functions.ts` has the typed form). `columns`: what is selected. It counts among the connections of the company. What it has
-   * changed is on the disk when the promise resolves; calls at the same time wait for the disk together.
+   * (`database-functions.ts` has the typed form). `name`: as it stands in a statement; `given`: JSON. The row tells when the
+   * transaction began, too. It counts among the connections of the company. What it has changed is on the disk when the
+   * promise resolves; calls at the same time wait for the disk together.
    */
-  callFunction: <T>(companyId: number, columns: RawBuilder<T>) => Promise<T | undefined>
+  callFunction: (companyId: number, name: string, given: string) => Promise<FunctionAnswer | undefined>
   /** Like `company`, but read-only: all queries see the same state of the database. */
   snapshot: <T>(companyId: number, work: (queries: CompanyQueries) => Promise<T>) => Promise<T>
   /**
@@ -102,11 +106,11 @@ end $$`
 /** Writes a record to the log of the server that nobody reads. Its commit waits for the disk, and so for all commits before it. */
 const flush = sql`select pg_logical_emit_message(true, 'dispatch', '')`
 
-const withDisk = <T>(columns: RawBuilder<T>): RawBuilder<T> => sql<T>`select ${columns}`
+/** In milliseconds: under load, several transactions share a flush, which takes about as long. */
+const betweenFlushes = 2
 
-/** A transaction whose commit does not wait for the disk. */
-const withoutDisk = <T>(columns: RawBuilder<T>): RawBuilder<T> =>
-  sql<T>`select ${columns}, set_config('synchronous_commit', 'off', true) as committed`
+/** The commit of the transaction does not wait for the disk. */
+const notWaiting = ', set_config(\'synchronous_commit\', \'off\', true) as committed'
 
 /** Opens the pools of a process. A connection is made when it is needed. When one is lost, `onError` is called, and it is replaced. */
 export function openDatabase (
@@ -126,15 +130,20 @@ export function openDatabase (
     new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   ) as [Kysely<Tables>, Kysely<Tables>, Kysely<Tables>]
   const ofCompanies = companyTransactions(companies, { connections, limits, through, time })
-  const flushed = createGroupCommit(async () => {
+  // Each transaction has committed without waiting for the disk: its locks are free, and others see its changes. A flush writes all of them
+  // to the disk. What was committed later is never on the disk without what was committed before, so no order is lost in a crash.
+  const flushed = createSharedRun(async () => {
     await flush.execute(flusher).catch((cause: unknown) => {
       // What was committed is known to others; whether a crash would lose it is not.
       throw new DatabaseUnavailable(cause instanceof DatabaseUnavailable ? cause.reason : 'away', { cause, doubtful: true })
     })
-  })
-  /** Of one statement only the wait for locks can be bounded in itself. */
-  const bounded = <T>(columns: RawBuilder<T>): RawBuilder<T> =>
-    through === 'server' ? columns : sql<T>`set_config('lock_timeout', ${String(limits.lock)}, true) as bounded, ${columns}`
+  }, { apart: betweenFlushes })
+  // Written by hand, without a query builder, because every dispatch sends two of them.
+  const at = time === undefined ? 'now()' : '$2::timestamptz'
+  // Of one statement only the wait for locks can be bounded in itself.
+  const bounded = through === 'server' ? '' : `set_config('lock_timeout', '${limits.lock}', true) as bounded, `
+  /** `after`: what the transaction sets after the function, so that the limit holds while it runs. */
+  const callOf = (name: string, after: string): string => `select ${bounded}${name}($1::jsonb, ${at}) as answer, ${at} as at${after}`
   /** Calls that are under way. */
   let calls = 0
   const read = replica && openReplica(replica, { vital, snapshot: ofCompanies.snapshot }, { connections, limits, through, onError, time })
@@ -157,12 +166,13 @@ export function openDatabase (
       return work(queries).finally(() => queries.destroy())
     },
     pool: owners.pool,
-    async callFunction (companyId, columns) {
+    async callFunction (companyId, name, given) {
       // Alone, a call has nobody to share the wait for the disk with: its own commit waits.
       const alone = ++calls === 1
-      const call = alone ? withDisk(bounded(columns)) : withoutDisk(bounded(columns))
+      const values = time === undefined ? [given] : [given, time()]
       try {
-        const { rows: [row] } = await ofCompanies.share(companyId, () => call.execute(ofCompanies.queries))
+        const row = await ofCompanies.share(companyId, () =>
+          queryOnce<FunctionAnswer>(companies, callOf(name, alone ? '' : notWaiting), values))
         if (!alone) await flushed()
         return row
       } finally {
@@ -192,7 +202,19 @@ export function openDatabase (
     close: async () => {
       await read?.close()
       await Promise.all([owner, vital, flusher, ofCompanies.queries].map((queries) => queries.destroy()))
+      // Kysely ends no pool that only calls have used.
+      if (!companies.pool.ending) await companies.lent.end()
     }
+  }
+}
+
+/** One statement that is a transaction of its own; the first row of its answer. */
+async function queryOnce<Row extends object> ({ lent }: Connections, text: string, values: unknown[]): Promise<Row | undefined> {
+  const client = await lent.connect()
+  try {
+    return (await client.query<Row>(text, values)).rows[0]
+  } finally {
+    client.release()
   }
 }
 

@@ -1,5 +1,6 @@
 import { CompiledQuery } from 'kysely'
 import type { Database } from './database.ts'
+import { createSharedRun } from './shared-run.ts'
 
 /**
  * Tells whether cached values are valid: until their company, or what all companies share, changes after the `number` they were read at.
@@ -13,15 +14,16 @@ export type Freshness = {
   unchanged: (companyId: number, number: number) => boolean
 }
 
+/** In milliseconds: under load, several requests share a query. */
+const betweenReads = 2
+
 /**
- * Keeps caches up to date in every process: each request asks once for the changes since the last request. The query reads one index. All
- * requests that arrive while the previous query runs share the next one.
+ * Keeps caches up to date in every process: each request asks once for the changes since the last request. The query reads one index.
+ * Requests that arrive at the same time share one.
  */
 export function createFreshness ({ owner }: Database): Freshness {
   const changed = new Map<number, number>()
   let latest = 0
-  let running: Promise<void> | undefined
-  let next: Promise<void> | undefined
 
   async function read (): Promise<void> {
     const { rows } = await owner.executeQuery(changesAfter(latest))
@@ -31,23 +33,9 @@ export function createFreshness ({ owner }: Database): Freshness {
     }
   }
 
-  function start (): Promise<void> {
-    next = undefined
-    running = read().finally(() => {
-      running = undefined
-    })
-    return running
-  }
-
-  function check (): Promise<void> {
-    if (running === undefined) return start()
-    // A running query may have read its data before this call: only a query that starts later counts.
-    next ??= running.then(start, start)
-    return next
-  }
-
   return {
-    check,
+    // A query that runs may have read its data before: only one that starts later counts.
+    check: createSharedRun(read, { apart: betweenReads }),
     number: () => latest,
     unchanged: (companyId, number) =>
       companyId === 0 ? latest <= number : Math.max(changed.get(companyId) ?? 0, changed.get(0) ?? 0) <= number

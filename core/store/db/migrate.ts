@@ -36,6 +36,7 @@ import * as traces from '../migrations/044-traces.ts'
 import * as forgetting from '../migrations/046-forgetting.ts'
 import * as linkMail from '../migrations/047-link-mail.ts'
 import * as domains from '../migrations/050-domains.ts'
+import * as leanWrites from '../migrations/051-lean-writes.ts'
 import { createDatabaseFunctions } from './database-functions.ts'
 import type { Database } from './database.ts'
 import { canWorkOn, noteRelease, readSchemaState, release, type SchemaState } from './releases.ts'
@@ -80,7 +81,8 @@ const migrations = {
   '044-traces': traces,
   '046-forgetting': forgetting,
   '047-link-mail': linkMail,
-  '050-domains': domains
+  '050-domains': domains,
+  '051-lean-writes': leanWrites
 }
 
 /** PostgreSQL 15, the oldest version with `nulls not distinct`, which the schema uses. */

@@ -42,6 +42,7 @@ export async function noteDamage (
     insert into events (company_id, dispatch_id, kind, actor, facts, at)
     select ${companyId}, ${dispatchId}, ${'damaged' satisfies EventKind}, '{"kind":"system"}', ${JSON.stringify({ documentId })},
       ${database.now}
-    where not exists (select from events where company_id = ${companyId} and dispatch_id = ${dispatchId} and kind = 'damaged'
-      and facts ->> 'documentId' = ${documentId})`.execute(queries))
+    from dispatches where company_id = ${companyId} and dispatch_id = ${dispatchId}
+      and not exists (select from events where company_id = ${companyId} and dispatch_id = ${dispatchId} and kind = 'damaged'
+        and facts ->> 'documentId' = ${documentId}) for key share of dispatches`.execute(queries))
 }

@@ -66,8 +66,9 @@ function rowsOf (theirs: RawBuilder<unknown>): RawBuilder<unknown>[] {
     sql`endpoint_callbacks where callback_id in ${toEndpoints}`,
     sql`idempotency_keys where created_at <= ${lastAt} and ${theirs}`,
     sql`dispatch_metadata where ${theirs}`,
-    sql`events where ${theirs}`,
     sql`steps where ${theirs}`,
+    // After the steps: who adds to a timeline has a row of the dispatch or its step, and is waited for.
+    sql`events where ${theirs}`,
     sql`documents where ${theirs}`
   ]
 }

@@ -3,7 +3,7 @@ import { errorMessageOf } from '../../host/call/load-error.ts'
 import type { Log } from '../../host/call/log.ts'
 import { connectionSettings, LastingClient } from '../../store/db/connections.ts'
 import type { Database, OwnerQueries } from '../../store/db/database.ts'
-import type { PreparedJobs } from '../../store/db/jobs.ts'
+import { keepStatement, type PreparedJobs } from '../../store/db/jobs.ts'
 import { statementError } from '../../store/db/unavailable.ts'
 
 /** The data of each kind of job. */
@@ -91,9 +91,9 @@ const asynchronousCommit = '-c synchronous_commit=off'
 const queueLimits = { connect: 5_000, lock: 10_000, statement: 60_000, idle: 10_000, answer: 65_000 }
 
 /** Opens the queue in the service's database, after its tables were created or migrated. */
-export async function openQueue ({ databaseUrl, database: { withAdvisoryLock: alone }, log }: {
+export async function openQueue ({ databaseUrl, database: { withAdvisoryLock: alone, owner }, log }: {
   databaseUrl: string
-  database: Pick<Database, 'withAdvisoryLock'>
+  database: Pick<Database, 'withAdvisoryLock' | 'owner'>
   log: Log
 }): Promise<Queue> {
   // pg-boss passes options that it does not know to its connection pool. One more connection listens for new jobs: four in all.
@@ -117,9 +117,11 @@ export async function openQueue ({ databaseUrl, database: { withAdvisoryLock: al
   try {
     await alone(async () => {
       await boss.start()
-      for (const [name, policy] of Object.entries(policies)) await boss.createQueue(name, { policy, notify: true, ...life, ...retryPolicy })
+      for (const [name, policy] of Object.entries(policies)) {
+        await boss.createQueue(name, { policy, notify: true, ...life, ...retryPolicy })
+        statements.set(name, await keepStatement(owner, await statementOf(boss, name)))
+      }
     })
-    for (const name of Object.keys(policies)) statements.set(name, await statementOf(boss, name))
   } catch (error) {
     // The first error says why it did not start; this one is only logged.
     await boss.stop({ graceful: false }).catch((after: unknown) => {

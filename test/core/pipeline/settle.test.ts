@@ -55,8 +55,8 @@ function forgetful (database: Database, forgotten: number): Database {
   let count = 0
   return {
     ...database,
-    async callFunction (companyId, statement) {
-      const answer = await database.callFunction(companyId, statement)
+    async callFunction (...call) {
+      const answer = await database.callFunction(...call)
       if (++count === forgotten) throw new Error('Connection terminated unexpectedly')
       return answer
     }
@@ -105,10 +105,10 @@ await t.test('the tries to record an outcome are made after pauses: 50 ms, then 
   const { database } = dependencies
   const [silent, tries] = [new Set([3, 4]), [] as number[]]
   let calls = 0
-  const callFunction: Database['callFunction'] = (companyId, statement) => {
+  const callFunction: Database['callFunction'] = (...call) => {
     // The dispatch and its attempt are recorded first.
     if (++calls > 2) tries.push(performance.now())
-    return silent.has(calls) ? away() : database.callFunction(companyId, statement)
+    return silent.has(calls) ? away() : database.callFunction(...call)
   }
   t.equal(await dispatchOn({ database: { ...database, callFunction } }), 'succeeded')
   const pauses = tries.slice(1).map((time, index) => time - (tries[index] ?? 0))
@@ -120,9 +120,9 @@ await t.test('the tries to record an outcome are made after pauses: 50 ms, then 
 await t.test('no try to record an outcome is begun after 15 s, where each of them takes long', async (t) => {
   const { database } = dependencies
   let calls = 0
-  const silent: Database['callFunction'] = async (companyId, statement) => {
+  const silent: Database['callFunction'] = async (...call) => {
     // The dispatch and its attempt are recorded.
-    if (++calls <= 2) return database.callFunction(companyId, statement)
+    if (++calls <= 2) return database.callFunction(...call)
     await pause(8_000)
     throw new DatabaseUnavailable('away')
   }

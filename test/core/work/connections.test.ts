@@ -14,9 +14,11 @@ await t.test('a process makes twenty connections at most, and the one that liste
   t.teardown(() => Promise.all([queue.close(), database.close()]))
   await queue.work('poll', () => Promise.resolve(), { atOnce: 2 })
 
+  await sql`create function slept(given jsonb, moment timestamptz) returns void language sql begin atomic select pg_sleep(0.2); end`
+    .execute(database.owner)
   const working = sql`select pg_sleep(1)`
   const asked = Array.from({ length: 40 }, (_, nth) => [
-    database.callFunction(nth, sql`pg_sleep(0.2)`),
+    database.callFunction(nth, 'slept', '{}'),
     database.company(nth, (queries) => working.execute(queries)),
     working.execute(database.owner),
     working.execute(database.vital),

@@ -258,8 +258,8 @@ await t.test('a file is removed where its dispatch was refused, and stays where 
     }
   }
   const uploading = (error: Error): Promise<unknown> => {
-    const call: typeof database.callFunction = async (id, statement) => {
-      await database.callFunction(id, statement)
+    const call: typeof database.callFunction = async (...called) => {
+      await database.callFunction(...called)
       throw error
     }
     return createPipeline({ ...dependencies, database: { ...database, callFunction: call } }, {

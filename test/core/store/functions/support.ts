@@ -7,6 +7,7 @@ import { type Database, openDatabase } from '../../../../core/store/db/database.
 import type { PreparedJobs } from '../../../../core/store/db/jobs.ts'
 import type { EventActor } from '../../../../core/store/db/schema.ts'
 import { createCompanies } from '../../../../core/store/tenants/accounts.ts'
+import { rowRules } from '../../../support/row-rules.ts'
 import { seededDatabase } from '../../../support/service.ts'
 
 type Functions = DatabaseFunctions
@@ -101,6 +102,14 @@ export function opening ({ companyId, userId }: Company, { steps = [{}], ...more
   }
 }
 
+async function brokenRules (owner: Database['owner']): Promise<object[]> {
+  const found = await Promise.all(Object.entries(rowRules).map(async ([rule, text]) => {
+    const { rows } = await sql<object>`${sql.raw(text)}`.execute(owner)
+    return rows.map((row) => ({ rule, ...row }))
+  }))
+  return found.flat()
+}
+
 /** The functions of a database of their own, and what they leave there. */
 export async function openFunctions (t: Test) {
   const database = openDatabase({ connectionString: await seededDatabase(t) }, {
@@ -108,8 +117,12 @@ export async function openFunctions (t: Test) {
     onError: (error) => t.fail(error.message),
     time: () => moment
   })
-  t.teardown(() => database.close())
   const { owner } = database
+  t.teardown(async () => {
+    const broken = await brokenRules(owner)
+    await database.close()
+    if (broken.length > 0) throw new Error(`What the functions have written breaks rules: ${JSON.stringify(broken)}`)
+  })
   await sql`create table jobs_added (text text)`.execute(owner)
   const call = async <Name extends keyof Functions>(name: Name, given: Functions[Name]['given']): Promise<Functions[Name]['answer']> =>
     (await callFunction(database, name, given)).answer

@@ -1,23 +1,23 @@
 import { sql } from 'kysely'
 import t from 'tap'
 import { openDatabase } from '../../../core/store/db/database.ts'
-import { createGroupCommit } from '../../../core/store/db/group-commit.ts'
+import { createSharedRun } from '../../../core/store/db/shared-run.ts'
 import { DatabaseUnavailable } from '../../../core/store/db/unavailable.ts'
 import { seededDatabase } from '../../support/service.ts'
 
-await t.test('all that wait share the flush that begins after them', async (t) => {
+await t.test('all that wait share the run that begins after them', async (t) => {
   let begun = 0
   let ends = Promise.withResolvers<undefined>()
-  const flushed = createGroupCommit(async () => {
+  const asked = createSharedRun(async () => {
     begun++
     await ends.promise
-  })
-  const [first, beside] = [flushed(), flushed()]
+  }, { apart: 0 })
+  const [first, beside] = [asked(), asked()]
   await Promise.resolve()
   t.equal(begun, 1)
-  const later = [flushed(), flushed(), flushed()]
+  const later = [asked(), asked(), asked()]
   await Promise.resolve()
-  t.equal(begun, 1, 'the one under way may have begun before they were committed')
+  t.equal(begun, 1, 'the one under way may have begun before they asked')
   const { reject } = ends
   ends = Promise.withResolvers()
   reject(new Error('no disk'))
@@ -26,19 +26,41 @@ await t.test('all that wait share the flush that begins after them', async (t) =
   ends.resolve(undefined)
   await Promise.all(later)
   t.equal(begun, 2)
-  await flushed()
+  await asked()
   t.equal(begun, 3)
 })
 
-/** A call that writes to the log of the server; it answers where. */
-const writing = sql<{ place: string }>`pg_logical_emit_message(true, 'test', '') as place`
+await t.test('runs that are shared begin apart; who asks alone waits for nothing', async (t) => {
+  const apart = 200
+  const begun: number[] = []
+  const asked = createSharedRun(() => {
+    begun.push(performance.now())
+    return Promise.resolve()
+  }, { apart })
+  const since = (nth: number): number => (begun[nth] ?? NaN) - (begun[nth - 1] ?? NaN)
+  await asked()
+  await asked()
+  t.ok(since(1) < apart / 2, `${since(1)} ms, alone`)
+  await Promise.all([asked(), asked()])
+  // A timer may fire a millisecond early.
+  t.ok(since(2) > apart - 2, `${since(2)} ms, two at the same time`)
+  await asked()
+  t.ok(since(3) > apart - 2, `${since(3)} ms, after two`)
+  await asked()
+  t.ok(since(4) < apart / 2, `${since(4)} ms, alone again`)
+})
+
+/** Makes a function that writes to the log of the server; it answers where. */
+const writing = sql`create function written(given jsonb, moment timestamptz) returns pg_lsn language sql
+  begin atomic select pg_logical_emit_message(true, 'test', ''); end`
 
 await t.test('what a call has changed is on the disk when it is answered, alone and among others', async (t) => {
   const database = openDatabase({ connectionString: await seededDatabase(t) }, { onError: (error) => t.fail(error.message) })
   t.teardown(() => database.close())
+  await writing.execute(database.owner)
   const isOnDisk = async (companyId: number): Promise<boolean> => {
-    const called = await database.callFunction(companyId, writing)
-    const { rows: [row] } = await sql<{ is: boolean }>`select pg_current_wal_flush_lsn() > ${called?.place}::pg_lsn as is`
+    const called = await database.callFunction(companyId, 'written', '{}')
+    const { rows: [row] } = await sql<{ is: boolean }>`select pg_current_wal_flush_lsn() > ${called?.answer}::pg_lsn as is`
       .execute(database.vital)
     return row?.is ?? false
   }
@@ -55,8 +77,9 @@ await t.test('where the disk cannot be waited for, nobody knows whether a change
     const signature = sql.raw(`pg_catalog.pg_logical_emit_message(boolean, text, ${message}, boolean)`)
     await sql`alter function ${signature} rename to nothing`.execute(database.owner)
   }
-  const call = (): Promise<unknown> => database.callFunction(1, sql<{ done: boolean }>`true as done`)
-  t.strictSame(await call(), { done: true }, 'alone, its own commit waits')
+  await sql`create function done(given jsonb, moment timestamptz) returns boolean language sql return true`.execute(database.owner)
+  const call = () => database.callFunction(1, 'done', '{}')
+  t.equal((await call())?.answer, true, 'alone, its own commit waits')
   const [alone, ...others] = await Promise.allSettled([call(), call(), call()])
   t.equal(alone.status, 'fulfilled')
   for (const other of others) {
