@@ -6,17 +6,19 @@ const scale = 8
 
 /** A code as a black and white PNG in the proportions of its size, for formats without vectors. */
 export function pictureOf ({ modules: draw, width: wide, height: high }: Pick<CodeBlock, 'modules' | 'width' | 'height'>): ImageData {
-  const modules = draw()
-  const width = modules.columns * scale
+  const { columns, rows, dark } = draw()
+  const width = columns * scale
   const height = Math.max(1, Math.round(width * high / wide))
-  const stride = Math.ceil(width / 8)
-  const data = new Uint8Array(stride * height).fill(0xff)
-  const pixels = height / modules.rows
-  for (const { x, y, width: columns, height: rows } of modules.dark) {
-    // A module is a whole byte of eight pixels.
-    for (let row = Math.round(y * pixels); row < Math.round((y + rows) * pixels); row++) {
-      data.fill(0, row * stride + x, row * stride + x + columns)
-    }
+  // A module is a whole byte of eight pixels. All rows of pixels of a row of modules are the same.
+  const lines = new Uint8Array(columns * rows).fill(0xff)
+  for (const bar of dark) {
+    for (let y = bar.y; y < bar.y + bar.height; y++) lines.fill(0, y * columns + bar.x, y * columns + bar.x + bar.width)
+  }
+  const data = new Uint8Array(columns * height).fill(0xff)
+  const pixels = height / rows
+  for (let y = 0; y < rows; y++) {
+    const line = lines.subarray(y * columns, (y + 1) * columns)
+    for (let row = Math.round(y * pixels); row < Math.round((y + 1) * pixels); row++) data.set(line, row * columns)
   }
   return { format: 'png', bytes: encodePng({ width, height, color: 'bit', data }), width, height }
 }

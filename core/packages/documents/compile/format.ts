@@ -50,7 +50,7 @@ export function formatDate (value: string, locale: string, style: DateStyle = 'm
 
 /** The name of the country with an ISO 3166-1 alpha-2 code. Any other text is unchanged. */
 export function formatCountry (value: string, locale: string): string {
-  return /^[A-Z]{2}$/.test(value) ? countryNames(locale).of(value) ?? value : value
+  return /^[A-Z]{2}$/.test(value) ? countryNames(locale)(value) : value
 }
 
 // Creating an Intl formatter costs far more than using it. The keys are words with a space between.
@@ -83,7 +83,16 @@ const dateFormat = memoizeLru(100, (key) => {
   return new Intl.DateTimeFormat(locale, { timeZone: 'UTC', ...(isDateStyle(style) ? { dateStyle: style } : {}) })
 })
 
-const countryNames = memoizeLru(50, (locale) => new Intl.DisplayNames(locale, { type: 'region' }))
+/** The names by codes of two letters, of which there are 676. */
+const countryNames = memoizeLru(50, (locale) => {
+  const names = new Intl.DisplayNames(locale, { type: 'region' })
+  const known = new Map<string, string>()
+  return (code: string): string => {
+    const name = known.get(code) ?? names.of(code) ?? code
+    known.set(code, name)
+    return name
+  }
+})
 
 /** Intl formats a decimal text digit by digit at any length. A number would lose digits as a double. */
 function exact (value: Decimal): Intl.StringNumericLiteral {

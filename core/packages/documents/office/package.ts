@@ -1,3 +1,4 @@
+import { memoizeLru } from '../compile/memoize.ts'
 import type { ResolvedDocument } from '../model/document.ts'
 import { element, type Xml, xmlPart, xmlText } from './xml.ts'
 import type { ZipEntries } from './zip.ts'
@@ -30,28 +31,40 @@ export function relationships (relations: readonly Relation[]): string {
  */
 export function packageParts (document: ResolvedDocument, now: Date, main: string, contents: Readonly<Record<string, string>>): ZipEntries {
   return {
-    '[Content_Types].xml': xmlPart(
-      element('Types', { xmlns: `${packages}/content-types` },
-        ...[['rels', `${types}-package.relationships+xml`], ['xml', 'application/xml'], ['png', 'image/png'], ['jpeg', 'image/jpeg']].map(
-          ([extension, type]) => element('Default', { Extension: extension, ContentType: type })
-        ), ...Object.entries({
-          ...contents,
-          'docProps/core.xml': 'package.core-properties+xml',
-          'docProps/app.xml': 'officedocument.extended-properties+xml'
-        })
-        .map(([path, type]) => element('Override', { PartName: `/${path}`, ContentType: `${types}-${type}` })))
-    ),
-    '_rels/.rels': relationships([
-      { id: 'rId1', type: relationType('officeDocument'), target: main },
-      { id: 'rId2', type: `${packages}/relationships/metadata/core-properties`, target: 'docProps/core.xml' },
-      { id: 'rId3', type: relationType('extended-properties'), target: 'docProps/app.xml' }
-    ]),
+    '[Content_Types].xml': contentTypes(JSON.stringify(contents)).part,
+    '_rels/.rels': firstRelations(main).part,
     'docProps/core.xml': xmlPart(coreProperties(document, now)),
-    'docProps/app.xml': xmlPart(
-      element('Properties', { xmlns: `${office}/extended-properties` }, element('Application', {}, xmlText('Document Dispatch')))
-    )
+    'docProps/app.xml': application
   }
 }
+
+// Nearly all documents have the same few kinds of parts.
+
+const contentTypes = memoizeLru(100, (contents) => ({
+  part: xmlPart(
+    element('Types', { xmlns: `${packages}/content-types` },
+      ...[['rels', `${types}-package.relationships+xml`], ['xml', 'application/xml'], ['png', 'image/png'], ['jpeg', 'image/jpeg']].map(
+        ([extension, type]) => element('Default', { Extension: extension, ContentType: type })
+      ), ...Object.entries({
+        ...JSON.parse(contents) as Record<string, string>,
+        'docProps/core.xml': 'package.core-properties+xml',
+        'docProps/app.xml': 'officedocument.extended-properties+xml'
+      })
+      .map(([path, type]) => element('Override', { PartName: `/${path}`, ContentType: `${types}-${type}` })))
+  )
+}))
+
+const firstRelations = memoizeLru(10, (main) => ({
+  part: relationships([
+    { id: 'rId1', type: relationType('officeDocument'), target: main },
+    { id: 'rId2', type: `${packages}/relationships/metadata/core-properties`, target: 'docProps/core.xml' },
+    { id: 'rId3', type: relationType('extended-properties'), target: 'docProps/app.xml' }
+  ])
+}))
+
+const application = xmlPart(
+  element('Properties', { xmlns: `${office}/extended-properties` }, element('Application', {}, xmlText('Document Dispatch')))
+)
 
 function coreProperties ({ title, author, locale }: ResolvedDocument, now: Date): Xml {
   const time = xmlText(now.toISOString().replace(/\.\d+Z$/, 'Z'))

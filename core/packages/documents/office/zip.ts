@@ -1,10 +1,16 @@
 import { crc32, deflateRawSync } from 'node:zlib'
 import { memoizeLru } from '../compile/memoize.ts'
 
-/** The content of an archive by path. Text is written as UTF-8 and compressed; bytes (of pictures) are stored uncompressed. */
-export type ZipEntries = Readonly<Record<string, string | Uint8Array>>
+/**
+ * The content of an archive by path. Text is compressed, and bytes (of pictures) are not. Text that is given as a string may come again in
+ * other archives; what is in UTF-8 already is the content of a document.
+ */
+export type ZipEntries = Readonly<Record<string, ZipContent>>
+export type ZipContent = string | Utf8 | Uint8Array
+/** A text in UTF-8. */
+export type Utf8 = { readonly utf8: Uint8Array }
 
-/** A text with fewer bytes than this is not worth compressing, and one with fewer characters may come again. */
+/** A text with fewer bytes than this is not worth compressing, and one with more characters is not remembered. */
 const [short, common] = [1_000, 10_000]
 
 /**
@@ -37,14 +43,18 @@ function stored (bytes: Uint8Array): Packed {
   return { content: bytes, method: 'stored', size: bytes.length, checksum: crc32(bytes) }
 }
 
-function packed (text: string): Packed {
-  const bytes = Buffer.from(text)
+function packed (bytes: Uint8Array): Packed {
   if (bytes.length < short) return stored(bytes)
   return { ...stored(bytes), content: deflateRawSync(bytes, { level: levelFor(bytes.length) }), method: 'deflated' }
 }
 
 /** Most parts are short and the same in all documents of a template; compressing a short one takes longer than all else about it. */
-const known = memoizeLru(100, packed)
+const known = memoizeLru(100, (text) => packed(Buffer.from(text)))
+
+function contentOf (part: ZipContent): Packed {
+  if (typeof part === 'string') return part.length < common ? known(part) : packed(Buffer.from(part))
+  return 'utf8' in part ? packed(part.utf8) : stored(part)
+}
 
 type Entry = { name: Buffer, content: Uint8Array, facts: Buffer }
 
@@ -55,8 +65,8 @@ const [version, utf8] = [20, 1 << 11]
 const day = 1 << 5 | 1
 
 /** `facts` are the same before the content and in the directory (APPNOTE, 4.3.7 and 4.3.12). */
-function entryOf (path: string, part: string | Uint8Array): Entry {
-  const { content, method, size, checksum } = typeof part !== 'string' ? stored(part) : part.length < common ? known(part) : packed(part)
+function entryOf (path: string, part: ZipContent): Entry {
+  const { content, method, size, checksum } = contentOf(part)
   const name = Buffer.from(path)
   const facts = Buffer.alloc(26)
   facts.writeUInt16LE(version, 0)

@@ -10,7 +10,7 @@ import { renderLimits } from '../model/limits.ts'
 import { packageParts, relationships, relationType } from '../office/package.ts'
 import { around, partPieces, type Xml } from '../office/xml.ts'
 import { zip } from '../office/zip.ts'
-import { joinBounded } from './output.ts'
+import { encodeBounded } from './output.ts'
 
 /**
  * Makes a Word document with the features that a person would use: styles, headings, tables with a repeated header, fields for page
@@ -21,7 +21,7 @@ export function renderDocx (document: ResolvedDocument, now: Date): Uint8Array<A
   const edges = headersAndFootersOf(document)
   const parts = [...(['styles', 'settings'] as const).map((name) => ({ name, kind: name })), ...edges]
   const relations = createRelations(media, parts.map(({ name, kind }) => ({ type: relationType(kind), target: `${name}.xml` })))
-  const text = joinBounded(partPieces(documentPieces(document)), renderLimits.markup)
+  const text = encodeBounded(partPieces(documentPieces(document)), renderLimits.markup)
   return zip({
     ...packageParts(document, now, 'word/document.xml', {
       'word/document.xml': 'officedocument.wordprocessingml.document.main+xml',

@@ -1,5 +1,6 @@
-import { renderError } from '../model/errors.ts'
+import { type RenderError, renderError } from '../model/errors.ts'
 import { renderLimits } from '../model/limits.ts'
+import type { Utf8 } from '../office/zip.ts'
 
 /** A text that grows by pieces. `add` throws a RenderError when it exceeds its limit of characters, before it fills the memory. */
 export type BoundedText = { add: (piece: string) => void, whole: () => string }
@@ -10,9 +11,7 @@ export function boundedText (most: number = renderLimits.output): BoundedText {
   return {
     add (piece) {
       text += piece
-      if (text.length > most) {
-        throw renderError('', 'too_large', `The text of the document, with its layout, has more than ${most} characters.`)
-      }
+      if (text.length > most) throw tooLong(most)
     },
     whole: () => text
   }
@@ -23,6 +22,31 @@ export function joinBounded (pieces: Iterable<string>, most?: number): string {
   const text = boundedText(most)
   for (const piece of pieces) text.add(piece)
   return text.whole()
+}
+
+/** So many characters are encoded at once. */
+const encodedAtOnce = 1 << 14
+
+/**
+ * The pieces as one text in UTF-8. Throws a RenderError when they exceed the limit of characters. A long text is encoded while it grows:
+ * a million pieces that are joined at the end are copied by the garbage collector again and again, and read from slow memory.
+ */
+export function encodeBounded (pieces: Iterable<string>, most: number): Utf8 {
+  const bytes: Buffer[] = []
+  let [text, room] = ['', most]
+  for (const piece of pieces) {
+    text += piece
+    if (text.length < encodedAtOnce && text.length <= room) continue
+    if (text.length > room) throw tooLong(most)
+    room -= text.length
+    bytes.push(Buffer.from(text))
+    text = ''
+  }
+  return { utf8: bytes.length === 0 ? Buffer.from(text) : Buffer.concat([...bytes, Buffer.from(text)]) }
+}
+
+function tooLong (most: number): RenderError {
+  return renderError('', 'too_large', `The text of the document, with its layout, has more than ${most} characters.`)
 }
 
 /** What {@link readable} changes; hardly any text has it. */

@@ -13,7 +13,7 @@ import { createSheet, type Sheet } from '../xlsx/sheet.ts'
 import { type SheetSection, split } from '../xlsx/split.ts'
 import { createStyles } from '../xlsx/styles.ts'
 import { widthsOf } from '../xlsx/widths.ts'
-import { joinBounded } from './output.ts'
+import { encodeBounded } from './output.ts'
 
 /**
  * Makes an Excel workbook: one sheet for each table, with the text around it. Numbers, dates and amounts are typed values, and totals are
@@ -37,7 +37,7 @@ export function renderXlsx (document: ResolvedDocument, now: Date): Uint8Array<A
   )
   const paths = sheets.map((_sheet, index) => `worksheets/sheet${index + 1}.xml`)
   const written = sheets.map(({ pieces }, index) =>
-    [`xl/${paths[index] ?? ''}`, joinBounded(partPieces(pieces), renderLimits.markup)] as const
+    [`xl/${paths[index] ?? ''}`, encodeBounded(partPieces(pieces), renderLimits.markup)] as const
   )
   return zip({
     ...packageParts(document, now, 'xl/workbook.xml', {

@@ -4,10 +4,12 @@ import t from 'tap'
 import { contains, has, lacks } from '../../../../test/support/matching.ts'
 import type { Cell, ResolvedBlock, ResolvedTotal, TableBlock } from '../model/document.ts'
 import { RenderError } from '../model/errors.ts'
+import { encodeBounded } from '../render/output.ts'
 import { renderXlsx } from '../render/xlsx.ts'
 import { dateFormat } from '../xlsx/date-format.ts'
 import { sheetNames } from '../xlsx/names.ts'
-import { typed } from '../xlsx/values.ts'
+import { exactSum } from '../xlsx/totals.ts'
+import { exactly, typed } from '../xlsx/values.ts'
 import { cellsIn, partsOf, type SheetCell } from './office-support.ts'
 import { now } from './support.ts'
 import { documentOf } from './trees.ts'
@@ -328,5 +330,28 @@ void t.test('the header of a table is printed on every page that its rows need, 
     words('c')
   ])
   contains(t, sheetsOf([tableOf(rows)]).parts['xl/workbook.xml'], 'Print_Titles')
+  t.end()
+})
+
+void t.test('the sum of a column is exact, however large and small its numbers are', (t) => {
+  const digits = fc.bigInt({ min: -999_999_999_999_999n, max: 999_999_999_999_999n })
+  const number = fc.tuple(digits, fc.nat({ max: 12 })).map(([value, decimals]) => exactly(new Decimal(`${value}e-${decimals}`)))
+  const large = fc.constantFrom('999999999999999', '-999999999999999', '0.01')
+  Decimal.set({ precision: 60 })
+  t.teardown(() => Decimal.set({ precision: 20 }))
+  fc.assert(
+    fc.property(fc.array(fc.oneof(number, large), { maxLength: 60 }),
+      (numbers) => exactSum(numbers).equals(numbers.reduce((sum, number) => sum.plus(number), new Decimal(0))))
+  )
+  t.ok(exactSum(Array.from({ length: 20 }, () => '999999999999999')).equals('19999999999999980'), 'beyond what a double holds')
+  t.end()
+})
+
+void t.test('a long text is encoded in pieces, and bounded as a whole', (t) => {
+  const pieces = Array.from({ length: 5_000 }, (_, index) => `<a n="${String(index)}">é€😀</a>`)
+  const whole = pieces.join('')
+  t.ok(Buffer.from(whole).equals(encodeBounded(pieces, whole.length).utf8))
+  t.throws(() => encodeBounded(pieces, whole.length - 1), RenderError)
+  t.throws(() => encodeBounded(['four'], 3), RenderError)
   t.end()
 })

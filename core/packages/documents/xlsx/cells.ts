@@ -21,7 +21,7 @@ const formulaLike = /^[=+\-@\t\r]/
 export function textCell (given: RichText, look: CellStyle, styles: Styles): Pick<PlacedCell, 'style' | 'value' | 'link'> {
   const [only, ...others] = given
   if (only !== undefined && others.length === 0 && isPlain(only)) {
-    return { style: styles.of(look), value: { text: element('is', {}, plainText(only.text)) } }
+    return { style: styles.of(look), value: { text: `<is>${plainText(only.text)}</is>` as Xml } }
   }
   const { words, link } = cellLinkOf(given)
   const [first = { text: '' }] = words
@@ -50,7 +50,8 @@ function emphasisOf ({ bold = false, italic = false }: RichTextRun): FontLook {
 
 /** Spaces at the ends and line breaks count only with this attribute. */
 function plainText (content: string): Xml {
-  return element('t', /^\s|\s$|\n/.test(content) ? { 'xml:space': 'preserve' } : {}, xmlText(content))
+  const text = xmlText(content)
+  return (/^\s|\s$|\n/.test(content) ? `<t xml:space="preserve">${text}</t>` : `<t>${text}</t>`) as Xml
 }
 
 /** The name of a cell, such as A1: `column` from 0, `row` from 1. */
@@ -58,7 +59,15 @@ export function cellReference (column: number, row: number): string {
   return `${columnName(column)}${row}`
 }
 
-function columnName (column: number): string {
+/** The name of a column (from 0), such as A. */
+export function columnName (column: number): string {
+  return names[column] ??= nameOf(column)
+}
+
+/** The names that were asked for: a table asks for the same few in each row. A sheet has at most 16,384 columns. */
+const names: string[] = []
+
+function nameOf (column: number): string {
   const rest = Math.floor(column / 26) - 1
-  return (rest < 0 ? '' : columnName(rest)) + String.fromCharCode(65 + column % 26)
+  return (rest < 0 ? '' : nameOf(rest)) + String.fromCharCode(65 + column % 26)
 }

@@ -10,7 +10,9 @@ export type ColumnRange = { from: number, to: number }
 
 /** How many characters fit side by side. */
 export function widthOf ({ from, to }: ColumnRange, { columns }: Pick<SheetContext, 'columns'>): number {
-  return columns.slice(from, to).reduce((sum, width) => sum + width, 0)
+  let sum = 0
+  for (let column = from; column < to; column++) sum += columns[column] ?? 0
+  return sum
 }
 
 /** The font size in a sheet for a size (points) on paper. */

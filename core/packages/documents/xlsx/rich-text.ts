@@ -12,6 +12,8 @@ export const mostCharacters = 32_767
 /** Runs as the text of a cell. There are no pages, so page fields are 1. */
 export function richTextOf (runs: readonly TextRun[], locale: string): RichText {
   return runs.map((run) => {
+    // As nearly all texts of a table.
+    if (run.bold === undefined && run.italic === undefined && run.link === undefined && 'text' in run) return { text: readable(run.text) }
     const link = run.link === undefined ? undefined : safeLinkOf(run.link)
     const { bold = false, italic = false } = run
     return {
@@ -25,6 +27,7 @@ export function richTextOf (runs: readonly TextRun[], locale: string): RichText 
 
 /** The lines of a text, none longer than a cell. */
 export function richTextLines (words: RichText): RichText[] {
+  if (!words.some(({ text }) => text.includes('\n'))) return portions(words)
   const lines: RichTextRun[][] = [[]]
   for (const { text, ...look } of words) {
     for (const [index, line] of text.split('\n').entries()) {
@@ -37,8 +40,15 @@ export function richTextLines (words: RichText): RichText[] {
 
 /** The text in portions for one cell each: nearly always one. */
 export function portions (words: RichText): RichText[] {
-  if (words.reduce((sum, { text }) => sum + text.length, 0) <= mostCharacters) return [words]
+  if (lengthOf(words) <= mostCharacters) return [words]
   return textOfRichText(words).match(portion)?.map((text) => [{ text }]) ?? []
+}
+
+/** The number of characters. */
+export function lengthOf (words: RichText): number {
+  let sum = 0
+  for (const { text } of words) sum += text.length
+  return sum
 }
 
 /** The end is never between the halves of a surrogate pair. */

@@ -1,5 +1,5 @@
 import { element, none, type Xml, xmlText } from '../office/xml.ts'
-import { type CellLine, cellReference, type PlacedCell } from './cells.ts'
+import { type CellLine, cellReference, columnName, type PlacedCell } from './cells.ts'
 import { usualHeight } from './text-lines.ts'
 
 /** Slightly less than the highest row of a sheet in points. */
@@ -32,21 +32,33 @@ export function createRows (): Rows {
       const height = Math.min(mostHeight, wanted)
       count++
       sum += height
-      const own = cells.map((placed) => {
-        const name = cellReference(placed.column, count)
-        const { span = 1, down = 1 } = placed
-        if (span > 1 || down > 1) merged.push(`${name}:${cellReference(placed.column + span - 1, count + down - 1)}`)
-        if (placed.link !== undefined) links.push({ name, url: placed.link })
-        return cell(name, placed)
-      })
-      return element('row', height === usualHeight ? { r: count } : { r: count, ht: height, customHeight: 1 }, ...own)
+      for (const placed of cells) note(placed, count)
+      return row(cells, count, height)
     }
+  }
+
+  /** Keeps what is written after the rows. */
+  function note ({ column, span = 1, down = 1, link }: PlacedCell, row: number): void {
+    if (span > 1 || down > 1) merged.push(`${cellReference(column, row)}:${cellReference(column + span - 1, row + down - 1)}`)
+    if (link !== undefined) links.push({ name: cellReference(column, row), url: link })
   }
 }
 
-function cell (r: string, { style: s, value }: PlacedCell): Xml {
-  if (value === undefined) return element('c', { r, s })
-  if ('text' in value) return element('c', { r, s, t: 'inlineStr' }, value.text)
-  return element('c', { r, s }, value.formula === undefined ? none : element('f', {}, xmlText(value.formula)),
-    element('v', {}, xmlText(value.number)))
+// A sheet has a hundred thousand cells where a document has a hundred paragraphs: they are written as texts, which takes a third of the
+// time of `element`. None of their parts needs to be escaped: they are numbers, names of cells, and XML already.
+
+function row (cells: readonly PlacedCell[], number: number, height: number): Xml {
+  const own = height === usualHeight ? `<row r="${number}"` : `<row r="${number}" ht="${height}" customHeight="1"`
+  if (cells.length === 0) return `${own}/>` as Xml
+  let text = `${own}>`
+  for (const placed of cells) text += cell(columnName(placed.column), number, placed)
+  return `${text}</row>` as Xml
+}
+
+function cell (column: string, row: number, { style, value }: PlacedCell): string {
+  const start = `<c r="${column}${row}" s="${style}`
+  if (value === undefined) return `${start}"/>`
+  if ('text' in value) return `${start}" t="inlineStr">${value.text}</c>`
+  const formula = value.formula === undefined ? none : element('f', {}, xmlText(value.formula))
+  return `${start}">${formula}<v>${value.number}</v></c>`
 }

@@ -29,34 +29,37 @@ const fonts: Record<FontFamily, string> = { sans: 'Arial', serif: 'Times New Rom
 /** Smaller numbers are built-in formats (ECMA-376-1, 18.8.30). */
 const firstFormat = 164
 
-export function createStyles ({ font, text }: ResolvedStyle): Styles {
-  const fontOf = (look: FontLook): Xml => element('font', {}, ...fontProperties(look, text), element('name', { val: fonts[font] }))
+export function createStyles (style: ResolvedStyle): Styles {
+  const piecesOf = remembered(style)
+  const { font, border } = piecesOf({})
   const tables = {
-    fonts: numbered(fontOf({})),
-    borders: numbered(element('border')),
+    fonts: numbered(font),
+    borders: numbered(border),
     formats: numbered(''),
     looks: numbered(lookElement({}, { font: 0, border: 0, format: 0 }))
   }
   const known = new Map<string, number>()
   // The cells of a column share the object of their style.
   const seen = new WeakMap<CellStyle, number>()
-  const add = (look: CellStyle): number =>
-    tables.looks.number(lookElement(look, {
-      font: tables.fonts.number(fontOf(look)),
-      border: tables.borders.number(borderElement(look)),
+  const add = (look: CellStyle): number => {
+    const { font, border } = piecesOf(look)
+    return tables.looks.number(lookElement(look, {
+      font: tables.fonts.number(font),
+      border: tables.borders.number(border),
       format: look.format === undefined ? 0 : tables.formats.number(look.format) + firstFormat - 1
     }))
+  }
   return {
     of (look) {
       const again = seen.get(look)
       if (again !== undefined) return again
-      const key = JSON.stringify(look)
+      const key = keyOf(look)
       const number = known.get(key) ?? add(look)
       known.set(key, number)
       seen.set(look, number)
       return number
     },
-    run: (look) => element('rPr', {}, ...fontProperties(look, text), element('rFont', { val: fonts[font] })),
+    run: (look) => element('rPr', {}, ...fontProperties(look, style.text), element('rFont', { val: fonts[style.font] })),
     part: () =>
       xmlPart(
         element('styleSheet', { xmlns: namespace.main }, ...(tables.formats.all().length === 1
@@ -71,6 +74,32 @@ export function createStyles ({ font, text }: ResolvedStyle): Styles {
       )
   }
 }
+
+/** The same text for styles that are the same. A format may have any characters, so it is last. */
+function keyOf ({ bold, italic, underline, size, color, align, wrap, asText, top, bottom, format }: CellStyle): string {
+  const borders = `${top?.style} ${top?.color} ${bottom?.style} ${bottom?.color}`
+  return `${bold} ${italic} ${underline} ${size} ${color} ${align} ${wrap} ${asText} ${borders} ${format}`
+}
+
+/** The pieces of a look that are the same in all documents of a template. */
+type LookPieces = { font: Xml, border: Xml }
+
+/** Keeps the pieces of the looks for as long as the style of a template. Fonts and borders come from the template, so there are few. */
+function remembered (style: ResolvedStyle): (look: CellStyle) => LookPieces {
+  const known = pieces.get(style) ?? new Map<string, LookPieces>()
+  pieces.set(style, known)
+  return ({ format, ...look }) => {
+    const key = keyOf(look)
+    const again = known.get(key)
+    if (again !== undefined) return again
+    const font = element('font', {}, ...fontProperties(look, style.text), element('name', { val: fonts[style.font] }))
+    const made = { font, border: borderElement(look) }
+    known.set(key, made)
+    return made
+  }
+}
+
+const pieces = new WeakMap<ResolvedStyle, Map<string, LookPieces>>()
 
 /** Things and their numbers; the first one is 0. */
 function numbered<T> (first: T): { number: (thing: T) => number, all: () => T[] } {

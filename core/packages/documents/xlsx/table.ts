@@ -1,14 +1,14 @@
-import { Decimal } from 'decimal.js'
+import type { Decimal } from 'decimal.js'
 import { sideOf } from '../compile/direction.ts'
 import { formatCell } from '../compile/format.ts'
 import type { Cell, ResolvedColumn, ResolvedTotal, TableBlock } from '../model/document.ts'
 import { type CellLine, cellReference, type PlacedCell, textCell } from './cells.ts'
 import type { SheetContext } from './context.ts'
-import { portions, richTextOf } from './rich-text.ts'
+import { portions, type RichText, richTextOf } from './rich-text.ts'
 import { type CellBorder, type CellStyle, sheetSize } from './styles.ts'
 import { boldness, lineHeight, rowsIn, textLines, usualHeight } from './text-lines.ts'
-import { type Addend, type Summable, totalFormula } from './totals.ts'
-import { typed } from './values.ts'
+import { type Addend, exactSum, type Summable, totalFormula } from './totals.ts'
+import { alike, formatOf, isNumberCell, type NumberCell, storedNumber, typed } from './values.ts'
 
 /** Hairlines between rows. */
 const hairline: CellBorder = { style: 'thin', color: '#d5dbe1' }
@@ -47,50 +47,59 @@ export function* bodyRows ({ columns, sections, totals }: TableBlock, first: num
   yield* totalRows(totals, columns, { rows: sections.flatMap(({ rows }) => rows), ranges }, row, setting)
 }
 
-/** The result of a cell; `height` is in points. */
-type Content = { cell: PlacedCell, height?: number }
+/** A cell of a row that is at least so high (points). */
+type Content = PlacedCell & { height?: number }
+/** The cells of one value, below each other: nearly always one. */
+type Contents = Content | readonly Content[]
 
 /** A row of the results of its cells. A cell that becomes several continues in the rows below. */
-function rowsOf (cells: readonly Cell[], contentsOf: (cell: Cell, column: number) => Content[]): CellLine[] {
+function rowsOf (cells: readonly Cell[], contentsOf: (cell: Cell, column: number) => Contents): CellLine[] {
   const contents = cells.map(contentsOf)
-  const count = contents.reduce((most, { length }) => Math.max(most, length), 1)
-  return Array.from({ length: count }, (_, index) => lineOf(contents, index))
+  if (contents.every(isSingle)) return [lineOf(contents)]
+  const columns = contents.map((content) => isSingle(content) ? [content] : content)
+  const count = Math.max(1, ...columns.map(({ length }) => length))
+  return Array.from({ length: count }, (_, index) => lineOf(columns.flatMap((parts) => parts[index] ?? [])))
 }
 
-function lineOf (contents: readonly (readonly Content[])[], index: number): CellLine {
-  const cells: PlacedCell[] = []
-  let height = usualHeight
-  for (const parts of contents) {
-    const content = parts[index]
-    if (content === undefined) continue
-    cells.push(content.cell)
-    if (content.height !== undefined && content.height > height) height = content.height
-  }
-  return { cells, height }
+function isSingle (contents: Contents): contents is Content {
+  return 'style' in contents
 }
 
-/** Makes the cells of a column. The styles of its numbers are created once. */
-function cellMaker ({ align }: ResolvedColumn, column: number, setting: SheetContext): (cell: Cell) => Content[] {
-  const numberStyles = new Map<string, number>()
+function lineOf (cells: readonly Content[]): CellLine {
+  let most = usualHeight
+  for (const { height = 0 } of cells) if (height > most) most = height
+  return { cells, height: most }
+}
+
+/** Makes the cells of a column. The styles of its numbers are created once: nearly always, they differ in their decimals only. */
+function cellMaker ({ align }: ResolvedColumn, column: number, setting: SheetContext): (cell: Cell) => Contents {
   const look: CellStyle = { align: sideOf(align, setting.direction), bottom: hairline }
   const wrapped: CellStyle = { ...look, wrap: true }
+  let last: NumberCell | undefined
+  let stylesByDecimals: number[] = []
   return (cell) => {
-    const number = typed(cell, setting.locale)
-    if (number === undefined) return textCells(cell, column, wrapped, setting)
-    const style = numberStyles.get(number.format) ?? setting.styles.of({ ...look, format: number.format })
-    numberStyles.set(number.format, style)
-    return [{ cell: { column, style, value: { number: number.number } } }]
+    const stored = isNumberCell(cell) ? storedNumber(cell) : undefined
+    if (stored === undefined || !isNumberCell(cell)) return textCells(cell, column, wrapped, setting)
+    if (last === undefined || !alike(last, cell)) stylesByDecimals = []
+    last = cell
+    const { number, decimals } = stored
+    const style = stylesByDecimals[decimals] ??= setting.styles.of({ ...look, format: formatOf(cell, decimals, setting.locale) })
+    return { column, style, value: { number } }
   }
 }
 
 /** Text breaks in its column, if its style says so. */
-function textCells (cell: Cell, column: number, look: CellStyle, { locale, styles, columns }: SheetContext): Content[] {
-  if (cell.type === 'empty') return [{ cell: { column, style: styles.of(look) } }]
+function textCells (cell: Cell, column: number, look: CellStyle, setting: SheetContext): Contents {
+  if (cell.type === 'empty') return { column, style: setting.styles.of(look) }
+  const [words = [], ...more] = portions(richTextOf(formatCell(cell, setting.locale), setting.locale))
+  const first = textContent(words, column, look, setting)
+  return more.length === 0 ? first : [first, ...more.map((next) => textContent(next, column, look, setting))]
+}
+
+function textContent (words: RichText, column: number, look: CellStyle, { styles, columns }: SheetContext): Content {
   const { size = sheetSize, wrap = false, bold = false } = look
-  return portions(richTextOf(formatCell(cell, locale), locale)).map((words) => {
-    const rows = wrap ? rowsIn(words, (columns[column] ?? 1) * sheetSize / size / (bold ? boldness : 1)) : 1
-    return { cell: { column, ...textCell(words, look, styles) }, height: rows * lineHeight(size) }
-  })
+  const rows = wrap ? rowsIn(words, (columns[column] ?? 1) * sheetSize / size / (bold ? boldness : 1)) : 1
+  return { column, ...textCell(words, look, styles), height: rows * lineHeight(size) }
 }
 
 /** The rows that totals may sum, and the cells of their last column. */
@@ -112,12 +121,12 @@ function totalRows (
 ): CellLine[] {
   const sum = totals.length === 0 || ranges.length > mostRanges
     ? undefined
-    : sumOf(rows.map((row) => row[columns.length - 1] ?? { type: 'empty' }), setting.locale)
+    : sumOf(rows.map((row) => row[columns.length - 1] ?? { type: 'empty' }))
   const made: CellLine[] = []
   const above: Addend[] = []
   for (const total of totals) {
     const name = cellReference(valueColumn(columns), first + made.length)
-    const number = numberOf(total.cell, setting.locale)
+    const number = numberOf(total.cell)
     const formula = number === undefined
       ? undefined
       : totalFormula(number, above, sum === undefined ? undefined : { range: ranges.join(), sum })
@@ -148,28 +157,33 @@ function totalLines (
     const own = { ...look, align: sideOf(index === 0 ? 'end' : columns.at(-1)?.align ?? 'end', setting.direction) }
     const number = typed(part, setting.locale)
     if (number === undefined) return textCells(part, first + index, own, setting)
-    return [{
-      cell: {
-        column: first + index,
-        style: setting.styles.of({ ...own, format: number.format }),
-        value: { number: number.number, ...(formula === undefined ? {} : { formula }) }
-      },
+    return {
+      column: first + index,
+      style: setting.styles.of({ ...own, format: number.format }),
+      value: { number: number.number, ...(formula === undefined ? {} : { formula }) },
       height: lineHeight(own.size ?? sheetSize)
-    }]
+    }
   })
 }
 
 /** The kind of a value that can be summed; a date cannot. */
-function numberOf (cell: Cell, locale: string): Summable | undefined {
-  if (cell.type === 'date') return undefined
-  const number = typed(cell, locale)?.number
+function numberOf (cell: Cell): Summable | undefined {
+  if (!isNumberCell(cell) || cell.type === 'date') return undefined
+  const number = storedNumber(cell)?.number
   return number === undefined ? undefined : { number, kind: cell.type === 'money' ? cell.currency : cell.type }
 }
 
 /** The sum of cells of one kind, or of empty ones; undefined if there is none. */
-function sumOf (cells: readonly Cell[], locale: string): { kind: string, sum: Decimal } | undefined {
-  const numbers = cells.filter(({ type }) => type !== 'empty').map((cell) => numberOf(cell, locale))
-  const [first] = numbers
-  if (first === undefined || !numbers.every((number) => number?.kind === first.kind)) return undefined
-  return { kind: first.kind, sum: numbers.reduce((sum, number) => sum.plus(number?.number ?? 0), new Decimal(0)) }
+function sumOf (cells: readonly Cell[]): { kind: string, sum: Decimal } | undefined {
+  const numbers: string[] = []
+  let kind: string | undefined
+  for (const cell of cells) {
+    if (cell.type === 'empty') continue
+    const number = numberOf(cell)
+    if (number === undefined) return undefined
+    if (kind !== undefined && number.kind !== kind) return undefined
+    kind = number.kind
+    numbers.push(number.number)
+  }
+  return kind === undefined ? undefined : { kind, sum: exactSum(numbers) }
 }

@@ -1,7 +1,7 @@
 import { type Direction, sideOf } from '../compile/direction.ts'
 import { type CellLine, type PlacedCell, textCell } from './cells.ts'
 import { type ColumnRange, type SheetContext, widthOf } from './context.ts'
-import { type RichText, richTextLines } from './rich-text.ts'
+import { lengthOf, type RichText, richTextLines } from './rich-text.ts'
 import { type CellStyle, sheetSize } from './styles.ts'
 
 /** The height in points of a row with the ordinary font size. */
@@ -22,7 +22,7 @@ export function textLines (words: RichText, asked: CellStyle, range: ColumnRange
   const room = widthOf(range, setting) * sheetSize / size / (look.bold === true ? boldness : 1)
   return richTextLines(words).map((line) => {
     const rows = rowsIn(line, room)
-    const cell = textCell(line, { ...look, ...(rows > 1 ? { wrap: true } : {}) }, styles)
+    const cell = textCell(line, rows > 1 ? { ...look, wrap: true } : look, styles)
     return { cells: [{ ...cell, ...placeOf(range, look, rows, setting.direction) }], height: rows * lineHeight(size), rows }
   })
 }
@@ -38,38 +38,51 @@ function placeOf (
   return { column: align === undefined || align === sideOf('start', direction) ? from : to - 1 }
 }
 
-/**
- * The widths of characters in digits (of Arial): narrow ones, wide ones, capitals, and East Asian ones. All others are as wide as a digit.
- */
+/** The width of a digit (of Arial) in the units of {@link classes}. */
+const digit = 100
+/** The widths of characters in hundredths of a digit: narrow ones, wide ones, capitals, and East Asian ones. */
 const classes = [
-  [/[ fijlrtI.,:;!|'()[\]/\u00a0-]/g, 0.5],
-  [/[mwMW@%—]/g, 1.55],
-  [/(?![IMW])\p{Lu}/gu, 1.22],
-  [/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\u3000-\u303f\uff00-\uffef]/gu, 1.8]
+  [/[ fijlrtI.,:;!|'()[\]/\u00a0-]/, 50],
+  [/[mwMW@%—]/, 155],
+  [/\p{Lu}/u, 122],
+  [/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\u3000-\u303f\uff00-\uffef]/u, 180]
 ] as const
+
+/** The widths of the characters up to U+FFFF that have been measured; 0 for the others. */
+const measured = new Uint8Array(1 << 16)
+
+function measure (code: number): number {
+  const character = String.fromCodePoint(code)
+  const width = classes.find(([characters]) => characters.test(character))?.[1] ?? digit
+  // A character beyond U+FFFF has two units in a text, and is as wide as two.
+  if (code >= measured.length) return digit + width
+  measured[code] = width
+  return width
+}
 
 /** How much wider bold letters are. */
 export const boldness = 1.1
 
 /** The approximate width of a text in digits. */
 export function digitsWide (text: string): number {
-  return classes.reduce((width, [characters, own]) => width + (text.match(characters)?.length ?? 0) * (own - 1), text.length)
+  let width = 0
+  for (let index = 0; index < text.length; index++) {
+    const code = text.codePointAt(index) ?? 0
+    if (code >= measured.length) index++
+    const known = measured[code] ?? 0
+    width += known === 0 ? measure(code) : known
+  }
+  return width / digit
 }
 
 /** The approximate number of lines of a text in a column of a width (digits). */
 export function rowsIn (words: RichText, width: number): number {
   const room = Math.max(1, width)
-  if (certainlyFits(words, room) && !words.some(({ text }) => text.includes('\n'))) return 1
   return richTextLines(words).reduce((sum, line) => sum + Math.max(1, Math.ceil(wordsWide(line, room) / room)), 0)
 }
 
-/** No character is wider than two digits. */
-function certainlyFits (line: RichText, width: number): boolean {
-  return line.reduce((sum, { text }) => sum + text.length, 0) * 2 < width
-}
-
-/** The width of a text on one line. A text that certainly fits is not measured. */
+/** The width of a text on one line. A text that certainly fits is not measured: no character is wider than two digits. */
 function wordsWide (line: RichText, width: number): number {
-  if (certainlyFits(line, width)) return 0
+  if (lengthOf(line) * 2 < width) return 0
   return line.reduce((sum, { text, bold }) => sum + digitsWide(text) * (bold === true ? boldness : 1), 0)
 }

@@ -7,22 +7,55 @@ import { moneyFormat, numberFormat, percentFormat } from './number-format.ts'
 /** A number as a sheet stores it, and its number format. */
 export type Typed = { number: string, format: string }
 
+/** The cells that may hold a number. */
+export type NumberCell = Exclude<Cell, { type: 'empty' | 'text' }>
+
+export function isNumberCell (cell: Cell): cell is NumberCell {
+  return cell.type !== 'empty' && cell.type !== 'text'
+}
+
 /** The value of a cell as a number; undefined for other values, and for a number that a sheet cannot store exactly. */
 export function typed (cell: Cell, locale: string): Typed | undefined {
-  switch (cell.type) {
-    case 'empty':
-    case 'text':
-      return undefined
-    case 'date':
-      return dated(cell.value, locale)
-    case 'number':
-      return numbered(exactly(cell.value), (decimals) => numberFormat(Math.min(decimals, cell.digits ?? 3)))
-    case 'money':
-      return numbered(exactly(cell.value),
-        (decimals) => moneyFormat(locale, cell.currency, moneyDecimals(decimals, minorDigits(cell.currency), cell.digits)))
-    case 'percent':
-      return numbered(exactly(cell.value), (decimals) => percentFormat(locale, Math.min(decimals, cell.digits ?? 3)), -2)
+  if (!isNumberCell(cell)) return undefined
+  const stored = storedNumber(cell)
+  return stored === undefined ? undefined : { number: stored.number, format: formatOf(cell, stored.decimals, locale) }
+}
+
+/** A number as a sheet stores it. `decimals` are those of the value as it is shown. */
+export type StoredNumber = { number: string, decimals: number }
+
+/** The number of a cell; undefined for one that a sheet cannot store exactly. */
+export function storedNumber (cell: NumberCell): StoredNumber | undefined {
+  if (cell.type === 'date') return dated(cell.value)
+  const value = exactly(cell.value)
+  if (value.length > mostDigits && value.replace(/^-?0*\.?0*/, '').replace('.', '').length > mostDigits) return undefined
+  const point = value.indexOf('.')
+  // A sheet stores a percentage as its hundredth. With so few digits, the nearest double has the same digits.
+  return {
+    number: cell.type === 'percent' ? exactly(Number(`${value}e-2`)) : value,
+    decimals: point === -1 ? 0 : value.length - point - 1
   }
+}
+
+/** The number format of a cell whose value has so many decimals. */
+export function formatOf (cell: NumberCell, decimals: number, locale: string): string {
+  switch (cell.type) {
+    case 'date':
+      return dateFormat(locale)
+    case 'number':
+      return numberFormat(Math.min(decimals, cell.digits ?? 3))
+    case 'money':
+      return moneyFormat(locale, cell.currency, moneyDecimals(decimals, minorDigits(cell.currency), cell.digits))
+    case 'percent':
+      return percentFormat(locale, Math.min(decimals, cell.digits ?? 3))
+  }
+}
+
+/** Whether two cells have the same format for the same number of decimals. */
+export function alike (one: NumberCell, other: NumberCell): boolean {
+  if (one.type === 'date' || other.type === 'date') return one.type === other.type
+  if (one.type === 'money') return other.type === 'money' && one.currency === other.currency && one.digits === other.digits
+  return one.type === other.type && one.digits === other.digits
 }
 
 /** The decimals of {@link import('../format.ts').formatMoney}: those of the currency, or at least these and at most `digits`. */
@@ -33,27 +66,17 @@ function moneyDecimals (decimals: number, least: number, digits = least): number
 /** How many digits a number of a sheet can hold: it is a double (IEEE 754). */
 const mostDigits = 15
 
-/** `exponent`: the sheet stores the value times this power of ten. With so few digits, the nearest double has the same digits. */
-function numbered (value: string, formatFor: (decimals: number) => string, exponent?: number): Typed | undefined {
-  if (value.length > mostDigits && value.replace(/^-?0*\.?0*/, '').replace('.', '').length > mostDigits) return undefined
-  const point = value.indexOf('.')
-  return {
-    number: exponent === undefined ? value : exactly(Number(`${value}e${exponent}`)),
-    format: formatFor(point === -1 ? 0 : value.length - point - 1)
-  }
-}
-
 /** A decimal without exponent and without trailing zeros. */
 export function exactly (value: Decimal | Exact): string {
   const text = String(value)
   const fixed = text.includes('e') ? new Exact(text).toFixed() : text
-  return fixed.includes('.') ? fixed.replace(/\.?0+$/, '') : fixed
+  return fixed.endsWith('0') && fixed.includes('.') ? fixed.replace(/\.?0+$/, '') : fixed
 }
 
 const day = 24 * 3600 * 1000
 
 /** The number of a day in a sheet: 1 March 1900 is 61, because sheets have a 29 February 1900 (ECMA-376-1, 18.17.4.1). */
-function dated (value: string, locale: string): Typed | undefined {
+function dated (value: string): StoredNumber | undefined {
   const serial = Math.floor((Date.parse(value) - Date.UTC(1899, 11, 30)) / day)
-  return serial < 61 ? undefined : { number: String(serial), format: dateFormat(locale) }
+  return serial < 61 ? undefined : { number: String(serial), decimals: 0 }
 }

@@ -4,6 +4,7 @@ import type { Cell, PageBox, ResolvedTotal, TableBlock } from '../model/document
 import { sheetSize } from './styles.ts'
 import { strongSize } from './table.ts'
 import { boldness, digitsWide } from './text-lines.ts'
+import { isNumberCell } from './values.ts'
 
 /** The width of a digit in the ordinary font of a sheet, in points: columns are measured in digits. */
 const digit = 5.25
@@ -33,9 +34,12 @@ function totalsWidth (totals: readonly ResolvedTotal[], locale: string): number 
 }
 
 /** The width of the longest number. Text needs no least width, because it wraps. */
-function numbersWidth (cells: readonly (Cell | undefined)[], locale: string): number {
-  const lengthOf = (cell: Cell | undefined): number =>
-    cell === undefined || cell.type === 'empty' || cell.type === 'text' ? 0 : String(cell.value).length
-  const longest = cells.reduce((best, cell) => lengthOf(cell) > lengthOf(best) ? cell : best, undefined)
+function numbersWidth (cells: Iterable<Cell | undefined>, locale: string): number {
+  let longest: Cell | undefined
+  let most = 0
+  for (const cell of cells) {
+    const length = cell === undefined || !isNumberCell(cell) ? 0 : String(cell.value).length
+    if (length > most) [longest, most] = [cell, length]
+  }
   return longest === undefined ? 0 : digitsWide(plainText(formatCell(longest, locale))) + edges
 }
