@@ -1,8 +1,9 @@
 import 'reflect-metadata'
-import { checkMasterKeys, createChanges, createFreshness, createHost, createKeyStore, createLazySandbox, createPassedTrials, createPins,
-  createRequestLog, createSigningKeys, followIndexes, insertRequests, type Log, measureSkew, migrate, noRequestLog, openAdapters,
-  openDatabase, openEventSpool, openOutcomeSpool, openQueue, readLinkKey, recordCrash, type RepeatingTask, type ReplicaChange, runEvery,
-  startOutcomeDrain, startProviderSync, type TimeLimits, waitForDatabase } from '@dispatch/core'
+import { checkMasterKeys, createChanges, createExchangeLog, createFreshness, createHost, createKeyStore, createLazySandbox,
+  createPassedTrials, createPins, createRequestLog, createSigningKeys, followIndexes, insertExchanges, insertRequests, type Log,
+  measureSkew, migrate, noRequestLog, openAdapters, openDatabase, openEventSpool, openOutcomeSpool, openQueue, readLinkKey, recordCrash,
+  type RepeatingTask, type ReplicaChange, runEvery, startOutcomeDrain, startProviderSync, type TimeLimits,
+  waitForDatabase } from '@dispatch/core'
 import { randomUUIDv7 } from 'node:crypto'
 import { join } from 'node:path'
 import { container, instanceCachingFactory } from 'tsyringe'
@@ -123,6 +124,8 @@ export async function createApp (
     for (const [name, dependency] of Object.entries(replacements)) dependencies.registerInstance(name, dependency)
     put('requestLog', config.keepsRequestLog ? createRequestLog({ write: (rows) => insertRequests(database, rows), log }) : noRequestLog)
     opened.defer(() => get('requestLog').close())
+    put('exchangeLog', createExchangeLog({ write: (rows) => insertExchanges(database, rows), log }))
+    opened.defer(() => get('exchangeLog').close())
     opened.defer(() => get('network').close())
     opened.defer(() => get('renderer').close())
     opened.defer(() => get('templateWorkers').close())

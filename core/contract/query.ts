@@ -20,6 +20,7 @@ export type PageQuery = Static<typeof PageQuery>
 
 /** The query for a page of a list whose items have UUIDs. */
 export const UuidPageQuery = Type.Object({ limit: PageLimit, cursor: UuidCursor }, closed)
+export type UuidPageQuery = Static<typeof UuidPageQuery>
 
 export const DispatchQuery = Type.Object({
   search: Type.Optional(

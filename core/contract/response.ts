@@ -219,6 +219,28 @@ export const DispatchRequestView = Type.Object({
 }, { title: 'DispatchRequest' })
 export type DispatchRequestView = Static<typeof DispatchRequestView>
 
+const ExchangeView = Type.Object({
+  method: Type.String({ description: 'An HTTP method, or SMTP.' }),
+  url: Type.String(),
+  headers: Type.Record(Type.String(), Type.String()),
+  body: Type.Optional(Type.String()),
+  status: Type.Optional(Type.Integer()),
+  answer: Type.Optional(Type.String()),
+  failure: Type.Optional(Type.String({ description: 'Why there is no answer, or one that cannot be used.' })),
+  milliseconds: Type.Integer({ minimum: 0 })
+})
+
+/** One call of a provider for a dispatch. */
+export const VendorCallView = Type.Object({
+  id: Uuid,
+  service: Type.String(),
+  providerName: ProviderCode,
+  outcome: Type.String(),
+  exchanges: Type.Array(ExchangeView, { description: 'Without secrets; of bodies and answers the first 4,000 characters.' }),
+  at: Type.String({ format: 'date-time', description: 'When it ended.' })
+}, { title: 'VendorCall' })
+export type VendorCallView = Static<typeof VendorCallView>
+
 /** One entry in the timeline of a dispatch. */
 export const EventView = Type.Object({
   id: Type.String(),

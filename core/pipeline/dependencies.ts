@@ -14,6 +14,7 @@ import type { FileStore } from '../store/db/files.ts'
 import type { PreparedJobs } from '../store/db/jobs.ts'
 import type { DispatchRef, StepRef } from '../store/dispatch/runs.ts'
 import type { Templates } from '../store/templates/templates.ts'
+import type { ExchangeLog } from '../work/exchange-log.ts'
 import type { OutcomeSpool } from './recover/outcome-spool.ts'
 import type { DocumentUrl } from './respond/result.ts'
 import type { Leases } from './run/leases.ts'
@@ -48,6 +49,8 @@ export type PipelineDependencies = {
   mailedSecrets: MailedSecrets
   leases: Leases
   outcomes: OutcomeSpool
+  /** Where calls of providers are noted. */
+  exchanges?: Pick<ExchangeLog, 'add'>
   jobs: PipelineJobs
   accounts: Accounts
   outbox: Outbox

@@ -1,10 +1,10 @@
 import type { Accounts, Adapters, Addresses, ApiKeys, Assets, Authentication, Breakers, BruteForceGuard, CallbackEndpoints, Callbacks,
   CallbackSigning, CatalogPlace, Catalogs, Changes, CompanyAccounts, CompanySettings, Configurations, ConfigurationService, Connecting,
   CredentialCheck, Credentials, Database, DocumentLinks, DocumentSpool, DocumentUrl, Downloads, EndpointCallbacks, EndpointSigning,
-  EventSpool, FetchJson, FileStore, Freshness, Host, Impersonation, Inbox, KeyAdministration, Keyring, Leases, LeaseTimes, LinkMail, Links,
-  Log, MailedSecrets, Marketplace, Network, OpenId, Outbox, OutcomeSpool, PassedTrials, Passkeys, Pipeline, PipelineDependencies,
-  PipelineJobs, ProviderAdministration, ProviderSync, Queue, Receive, ReleaseQueue, RequestLog, SandboxState, SecondFactors, Sessions,
-  SigningKeys, SigningOn, SingleSignOn, State, TemplateEditor, Templates, Tokens, Users, WebhookReceiver,
+  EventSpool, ExchangeLog, FetchJson, FileStore, Freshness, Host, Impersonation, Inbox, KeyAdministration, Keyring, Leases, LeaseTimes,
+  LinkMail, Links, Log, MailedSecrets, Marketplace, Network, OpenId, Outbox, OutcomeSpool, PassedTrials, Passkeys, Pipeline,
+  PipelineDependencies, PipelineJobs, ProviderAdministration, ProviderSync, Queue, Receive, ReleaseQueue, RequestLog, SandboxState,
+  SecondFactors, Sessions, SigningKeys, SigningOn, SingleSignOn, State, TemplateEditor, Templates, Tokens, Users, WebhookReceiver,
   WebhookVerifier } from '@dispatch/core'
 import type { Renderer, TemplateWorkers } from '@dispatch/documents'
 import type { Config } from '../config/config.ts'
@@ -101,6 +101,7 @@ export type AppDependencies = {
   changes: Changes
   /** The requests of companies, which they can read. */
   requestLog: RequestLog
+  exchangeLog: ExchangeLog
   callbackSigning: CallbackSigning
   callbacks: Callbacks
   endpointSigning: EndpointSigning

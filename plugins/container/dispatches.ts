@@ -58,6 +58,7 @@ export const dispatches: Factories = {
     network: get('network'),
     spool: get('documentSpool'),
     ...diskOf(get('config')),
+    ...(get('config').keepsRequestLog && { exchanges: get('exchangeLog') }),
     renderer: get('renderer'),
     templateWorkers: get('templateWorkers'),
     documentUrl: get('documentUrl'),

@@ -1,6 +1,6 @@
 import { countDispatches, type Database, DispatchError, DispatchQuery, DispatchRequestView, DispatchView, type DocumentUrl, EventView,
-  eventViewOf, listDispatches, listEvents, maySee, page, PageQuery, refusal, requestViewOf, StatisticsQuery, StatisticsView,
-  viewOf } from '@dispatch/core'
+  eventViewOf, listDispatches, listEvents, listExchanges, maySee, page, PageQuery, refusal, requestViewOf, StatisticsQuery, StatisticsView,
+  UuidPageQuery, vendorCallOf, VendorCallView, viewOf } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { nextCursorOf } from './paging.ts'
 import { findVisibleDispatch, seenBy } from './visible-dispatches.ts'
@@ -76,6 +76,22 @@ export const dispatchesRoutes: FastifyPluginCallbackTypebox<{ database: Database
     const view = requestViewOf(record)
     if (view !== undefined) return view
     throw new DispatchError('document_expired', 'The data of the request is no longer kept.', { dispatchId: record.dispatch_id })
+  })
+
+  app.get<{ Params: { id: string }, Querystring: UuidPageQuery }>('/api/v1/dispatches/:id/calls', {
+    config: { roles: ['admin'], errors: ['not_found', 'validation_error'] },
+    schema: {
+      operationId: 'listVendorCalls',
+      tags: ['Dispatches'],
+      summary: 'Lists the calls of providers for a dispatch in the last 7 days, the newest first, each with its masked requests to the ' +
+        'vendor and the answers (admins).',
+      querystring: UuidPageQuery,
+      response: { 200: page(VendorCallView) }
+    }
+  }, async ({ actor, params, query: { limit = 25, cursor } }) => {
+    const { dispatch_id: dispatchId } = await findVisibleDispatch(database, actor, params.id)
+    const found = await listExchanges(database, actor.companyId, dispatchId, { limit, ...(cursor === undefined ? {} : { after: cursor }) })
+    return { data: found.map(vendorCallOf), nextCursor: nextCursorOf(found, limit, ({ entry_id: id }) => id) }
   })
 
   app.get<{ Params: { id: string }, Querystring: PageQuery }>('/api/v1/dispatches/:id/events', {

@@ -55,6 +55,15 @@ await withBenchDatabase(async ({ url }, folder) => {
     'a number': (run) => ({ documentNumber: `2026-${some(run)}` }),
     'a pair of metadata': (run) => ({ metadata: { orderId: `A-${some(run)}` } }),
     'an hour long ago': () => ({ from: new Date(before), to: new Date(before + day / 24) }),
+    'a provider of all': () => ({ providerName: 'simulator' }),
+    'a provider that none has': () => ({ providerName: 'smtp' }),
+    'a provider and a status that none has': () => ({ providerName: 'simulator', status: 'failed' }),
+    'steps that were refused, of which there are none': () => ({ stepStatus: 'rejected' }),
+    'a delivery status that none has': () => ({ deliveryStatus: 'returned' }),
+    'a sender who has sent none': () => ({ userId: 1 }),
+    'a search by a number': (run) => ({ search: `2026-${some(run)}` }),
+    'a search by the id at the vendor': (run) => ({ search: `sim_${some(run)}` }),
+    'a search that finds nothing': () => ({ search: 'nothing' }),
     'a recipient and a status': (run) => ({ recipient: `customer-${some(run)}@example.com`, status: 'succeeded' })
   }
   const rows: Record<string, object> = {}

@@ -48,6 +48,8 @@ async function founded (name: string, templateId: number): Promise<number> {
     values (${companyId}, now(), 'sms', 'failed', false, 1)`.execute(owner)
   await sql`insert into request_log (entry_id, company_id, user_id, request_id, method, route, path, status, milliseconds, address)
     values (${told}, ${companyId}, 0, ${name}, 'GET', '', '', 200, 1, '')`.execute(owner)
+  await sql`insert into exchange_log (entry_id, company_id, dispatch_id, service, provider, outcome, exchanges)
+    values (${told}, ${companyId}, ${dispatchId}, 'sms', 'twilio', 'accepted', '[]')`.execute(owner)
   await send('POST', '/api/v1/keys', { body: { name, mode: 'test' } }, admin)
   await send('POST', '/api/v1/assets', { body: { name: 'logo', image: point } }, admin)
   const ofConfigurations = sql`from configurations, users

@@ -12,6 +12,7 @@ import type { Manifest } from '../manifest/manifest.ts'
 import { destinationNames } from '../settings/settings-schema.ts'
 import { createSmtp } from '../smtp/smtp.ts'
 import type { Context } from './context.ts'
+import type { Notebook } from './exchanges.ts'
 import { failureError } from './failure.ts'
 import type { Log } from './log.ts'
 import type { CallProgress } from './request-outcome.ts'
@@ -43,6 +44,7 @@ export type VerbCall = {
   ended: AbortSignal
   limit: number
   log: Log
+  notebook?: Notebook
   conceal: (secret: string) => void
   now: () => Date
 }

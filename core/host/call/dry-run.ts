@@ -13,6 +13,7 @@ import type { InstalledProvider } from '../load/load.ts'
 import { splitSecrets } from '../settings/settings.ts'
 import type { CallApis } from './call-resources.ts'
 import type { State } from './context.ts'
+import { masked } from './exchanges.ts'
 import { failureError } from './failure.ts'
 import { type CallContext, type FailedCall, invokeFunction, type Returned } from './invoke.ts'
 import { createRedactor, marker } from './redact.ts'
@@ -178,10 +179,4 @@ async function textOf (body: Buffer | Readable): Promise<string> {
     if (text.length > longestBody) return `${text.slice(0, longestBody)}…`
   }
   return text.replaceAll('\0', '\uFFFD')
-}
-
-/** A credential without its proof: the scheme stays. */
-function masked (value: string): string {
-  const [, scheme] = /^(\S+) /.exec(value) ?? []
-  return scheme === undefined ? marker : `${scheme} ${marker}`
 }

@@ -10,6 +10,7 @@ import { AdapterEnded } from '../sandbox/adapter-ended.ts'
 import { splitSecrets } from '../settings/settings.ts'
 import { type CallApis, type CallResources, createCallApis, type VerbCall } from './call-resources.ts'
 import type { Context, TakeBack } from './context.ts'
+import { createNotebook, type Exchange } from './exchanges.ts'
 import { type Failure, failureOf, providerErrors, type ProviderErrorWord } from './failure.ts'
 import type { Log } from './log.ts'
 import { printable } from './plain-json.ts'
@@ -17,10 +18,13 @@ import { createRedactor, redactLog, type Redactor } from './redact.ts'
 import { type CallProgress, createProgress } from './request-outcome.ts'
 import { runAs } from './stray-errors.ts'
 
-/** What the caller provides. The provider gets copies, and a log that hides the secrets of `settings`, and those of the request. */
+/**
+ * What the caller provides. `noted` is told at the end what was asked of the vendor. The provider gets copies, and a log that hides the
+ * secrets of `settings`, and those of the request.
+ */
 export type CallContext =
   & Omit<Context<JsonObject, JsonObject>, 'http' | 'smtp' | 'files' | 'checkpoint' | 'checkpointed' | 'onRefusal' | 'wait'>
-  & { resources: CallResources, secrets?: readonly string[] }
+  & { resources: CallResources, secrets?: readonly string[], noted?: (exchanges: readonly Exchange[]) => void }
 
 /** `limit` is in milliseconds. The shorter one of `limit` and the provider's own time limit applies. `signal` aborts the call. */
 export type CallLimits = { limit?: number, signal?: AbortSignal }
@@ -105,8 +109,18 @@ export async function invokeFunction (
   const time = Math.min(limit, timeLimit * 1000)
   const made: TakeBack[] = []
   const own = createOwnDocuments(request)
+  const notebook = context.noted === undefined ? undefined : createNotebook()
   const open = (call: Pick<VerbCall, 'progress' | 'ended' | 'limit'>): CallApis =>
-    createCallApis({ ...context, ...call, manifest, service, own, log, conceal: redact.conceal })
+    createCallApis({
+      ...context,
+      ...call,
+      manifest,
+      service,
+      own,
+      log,
+      conceal: redact.conceal,
+      ...(notebook !== undefined && { notebook })
+    })
   try {
     const returned = await withDeadline(time, async (ended) => {
       const ways = {
@@ -126,6 +140,8 @@ export async function invokeFunction (
       await takeAllBack(made, log, (ended) => open({ progress: createProgress({ passed: false }), ended, limit: takingBack }).http)
     }
     return failed
+  } finally {
+    if (notebook !== undefined) context.noted?.(notebook.read(redact))
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { DocumentHandle } from '../../contract/common.ts'
 import { observe, secondsSince } from '../../contract/observations.ts'
+import type { Line, Notebook } from '../call/exchanges.ts'
 import type { ErrorReading } from '../call/failure.ts'
 import type { Log } from '../call/log.ts'
 import { type CallProgress, outcomeOfStatus, providerErrorOf, RequestFailure, troubleOf } from '../call/request-outcome.ts'
@@ -45,18 +46,20 @@ export type HttpOptions = {
   holds: LeaseCheck
   limit: number
   log: Log
+  /** Where the exchanges of the call are noted. */
+  notebook?: Notebook
   /** Reports a secret that appeared during the call. It must not be shown either. */
   conceal: (secret: string) => void
   now: () => Date
 }
 
 type Method = TransportRequest['method']
-type Read<Result> = (reply: TransportReply, host: string) => Promise<Result>
+type Read<Result> = (reply: TransportReply, host: string, line: Line | undefined) => Promise<Result>
 
 /** The `http` of one call of a provider's verb. */
 export function createHttp (options: HttpOptions): Http {
   return httpOf(
-    (method, url, call, fits) => perform(options, method, url, call, (reply, host) => readFitting(reply, host, call, fits)),
+    (method, url, call, fits) => perform(options, method, url, call, (reply, host, line) => readFitting({ reply, host, line }, call, fits)),
     (url, { filename, ...call }) =>
       perform(options, 'GET', url, { ...call, headers: { accept: '*/*', ...call.headers } }, (reply, host) =>
         keep(options, reply, host, filename))
@@ -69,6 +72,7 @@ async function perform<Result> (options: HttpOptions, method: Method, url: strin
   const request = { unsafe: method !== 'GET' }
   const begun = performance.now()
   const facts: { method: Method, host?: string, path?: string, status?: number } = { method }
+  const line = options.notebook?.begin(method)
   try {
     if (ended.aborted) {
       throw new RequestFailure('not done', `The provider "${targets.provider}" sent a request after its call had ended.`, { ours: true })
@@ -77,16 +81,20 @@ async function perform<Result> (options: HttpOptions, method: Method, url: strin
     const target = withQuery(targetOf(url, targets), call)
     facts.host = target.host
     facts.path = target.pathname
-    const reply = await exchange(options, method, target, call)
+    if (line !== undefined) line.url = target.href
+    const reply = await exchange(options, method, { url: target, line }, call)
     facts.status = reply.status
+    if (line !== undefined) line.status = reply.status
     const verdict = outcomeOfStatus(reply.status, options.notProcessed)
-    if (verdict !== 'done') throw await answeredBadly(options, verdict, reply, target.host)
-    const result = await read(reply, target.host)
+    if (verdict !== 'done') throw await answeredBadly({ ...options, line }, verdict, reply, target.host)
+    const result = await read(reply, target.host, line)
     progress.done(request)
     return result
   } catch (error) {
+    if (line !== undefined && error instanceof Error) line.failure = error.message
     throw error instanceof RequestFailure ? providerErrorOf(error, progress, request) : error
   } finally {
+    line?.end()
     const status = facts.status === undefined ? 'none' : String(facts.status)
     observe('vendorRequest', { provider: targets.provider, method, status, seconds: secondsSince(begun) })
     log.debug({ ...facts, ms: Math.round(performance.now() - begun) }, 'vendor called')
@@ -110,7 +118,12 @@ function tokensOf ({ accessTokens, account, connection, targets }: HttpOptions, 
 }
 
 /** Sends a signed-in request. When the vendor refuses a cached token, the request is sent once more with a new token. */
-async function exchange (options: HttpOptions, method: Method, url: URL, call: HttpCall): Promise<TransportReply> {
+async function exchange (
+  options: HttpOptions,
+  method: Method,
+  { url, line }: { url: URL, line: Line | undefined },
+  call: HttpCall
+): Promise<TransportReply> {
   const {
     transport: wire,
     accessTokens: tokens,
@@ -142,10 +155,12 @@ async function exchange (options: HttpOptions, method: Method, url: URL, call: H
   const attempt = async (): Promise<TransportReply> => {
     const authorization = await signIn(call, { method, url, headers, body }, { token, signed, now })
     const content = body.open()
+    const sent = { ...headers, ...authorization, ...lengthOf(body), 'accept-encoding': 'gzip' }
+    if (line !== undefined) Object.assign(line, { headers: sent, body: noted(content, body) })
     return await wire.send({
       method,
       url,
-      headers: { ...headers, ...authorization, ...lengthOf(body), 'accept-encoding': 'gzip' },
+      headers: sent,
       signal,
       answerWithin,
       holds,
@@ -159,16 +174,21 @@ async function exchange (options: HttpOptions, method: Method, url: URL, call: H
   return await attempt()
 }
 
+/** What is noted of a body: a stream is read once, by the vendor. */
+function noted (content: Buffer | Readable | undefined, { length }: Body): Line['body'] {
+  return content === undefined || Buffer.isBuffer(content) ? content : { bytes: length }
+}
+
 /** Characters. */
 const shortestToken = 8
 
 async function readFitting<Value> (
-  reply: TransportReply,
-  host: string,
+  { reply, host, line }: { reply: TransportReply, host: string, line: Line | undefined },
   { replyAs, replyHeaders }: HttpCall,
   fits: FitToReply<Value>
 ): Promise<Value> {
   const body = await readReply(host, reply, replyAs)
+  if (line !== undefined) line.answer = body
   const fit = await fits(replyHeaders === undefined ? body : withHeaders(reply, replyHeaders, body))
   if (fit.ok) return fit.value
   const why = fit.problems.slice(0, 3).map(({ path, message }) => `${path} ${message}`.trim()).join(' ')

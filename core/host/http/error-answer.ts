@@ -1,5 +1,6 @@
 import type { Json } from '@dispatch/common'
 import { at } from '../../services/data.ts'
+import type { Line } from '../call/exchanges.ts'
 import type { ErrorReading } from '../call/failure.ts'
 import { refusalWord, RequestFailure, type RequestOutcome } from '../call/request-outcome.ts'
 import { readErrorReply } from './reply.ts'
@@ -7,13 +8,14 @@ import type { TransportReply } from './transport.ts'
 
 /** The failure of a request whose answer is no success: its code and message, read where the provider says. */
 export async function answeredBadly (
-  { errors, keyed, now }: { errors: ErrorReading, keyed: boolean, now: () => Date },
+  { errors, keyed, line, now }: { errors: ErrorReading, keyed: boolean, line?: Line | undefined, now: () => Date },
   verdict: Exclude<RequestOutcome, 'done'>,
   reply: TransportReply,
   host: string
 ): Promise<RequestFailure> {
   const { status } = reply
   const body = await readErrorReply(reply)
+  if (line !== undefined && body !== null) line.answer = body
   const code = firstAt(body, errors.at)
   const named = code ?? String(status)
   const mapped = Object.hasOwn(errors.map, named) ? errors.map[named] : undefined

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import { domainToASCII } from 'node:url'
 import type { DocumentHandle } from '../../contract/common.ts'
 import type { TurnedAway } from '../../contract/recipients.ts'
+import type { Notebook } from '../call/exchanges.ts'
 import type { Log } from '../call/log.ts'
 import { type CallProgress, providerErrorOf, RequestFailure } from '../call/request-outcome.ts'
 import type { ReadDocument } from '../http/body.ts'
@@ -26,13 +27,16 @@ export type SmtpOptions = {
   ended: AbortSignal
   holds: LeaseCheck
   log: Log
+  /** Where the exchanges of the call are noted. */
+  notebook?: Notebook
 }
 
 /** The `smtp` of one call of a provider's verb. */
-export function createSmtp ({ mailers, account, targets, documents, progress, ended, holds, log }: SmtpOptions): Smtp {
+export function createSmtp ({ mailers, account, targets, documents, progress, ended, holds, log, notebook }: SmtpOptions): Smtp {
   return {
     async send (message, transport) {
       const begun = performance.now()
+      const line = notebook?.begin('SMTP')
       try {
         if (ended.aborted) {
           throw new RequestFailure('not done', `The provider "${targets.provider}" sent an e-mail after its call had ended.`, {
@@ -45,16 +49,25 @@ export function createSmtp ({ mailers, account, targets, documents, progress, en
         }
         checkHost(host, targets)
         checkHeaders(message)
+        if (line !== undefined) Object.assign(line, { url: `smtp://${host}:${transport.port ?? 587}`, headers: envelopeOf(message) })
         const receipt = await deliver(mailers.get(account, transport, host), { host, ended, holds, message, read: documents.read })
         progress.done({ unsafe: true })
+        if (line !== undefined) line.answer = receipt
         return receipt
       } catch (error) {
+        if (line !== undefined && error instanceof Error) line.failure = error.message
         throw error instanceof RequestFailure ? providerErrorOf(error, progress, { unsafe: true }) : error
       } finally {
+        line?.end()
         log.debug({ host: transport.host, ms: Math.round(performance.now() - begun) }, 'mail server called')
       }
     }
   }
+}
+
+/** Who gets what from whom. The texts of the mail are those of its dispatch. */
+function envelopeOf ({ from, to, cc = [], bcc = [], subject }: SmtpMessage): Record<string, string> {
+  return { from, to: to.join(', '), cc: cc.join(', '), bcc: bcc.join(', '), subject }
 }
 
 type Delivery = { host: string, ended: AbortSignal, holds: LeaseCheck, message: SmtpMessage, read: ReadDocument }

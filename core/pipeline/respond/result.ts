@@ -1,5 +1,6 @@
 import { isDeliveryService, isPolledService, refusalOf } from '../../contract/delivery.ts'
-import type { DispatchRequestView, DispatchView, EventView, GeneratedDocument, StepResult } from '../../contract/response.ts'
+import type { DispatchRequestView, DispatchView, EventView, GeneratedDocument, StepResult,
+  VendorCallView } from '../../contract/response.ts'
 import type { ServiceName } from '../../contract/service-names.ts'
 import type { DispatchStatus } from '../../contract/states.ts'
 import { isSince, type Version } from '../../contract/versions.ts'
@@ -7,6 +8,7 @@ import { services } from '../../services/index.ts'
 import type { StepError } from '../../store/db/schema.ts'
 import { deferredStateOf } from '../../store/dispatch/deferred-states.ts'
 import type { DispatchRecord, EventRow, StepRecord } from '../../store/dispatch/dispatch-views.ts'
+import type { ExchangeRow } from '../../store/dispatch/exchanges.ts'
 import { type StoredDocument, storedDocument } from '../run/stored-document.ts'
 import { listedIn, type Step, stepOf } from '../step.ts'
 import { mergedResponse } from './merged-response.ts'
@@ -110,6 +112,12 @@ export function requestViewOf (record: DispatchRecord): DispatchRequestView | un
       ...optional('message', services[step.service as ServiceName].message?.(step.fields, step.made ?? {}))
     }))
   }
+}
+
+/** A call of a provider as clients read it; the id begins with its time. */
+export function vendorCallOf ({ entry_id: id, service, provider, outcome, exchanges }: ExchangeRow): VendorCallView {
+  const at = new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)).toISOString()
+  return { id, service, providerName: provider, outcome, exchanges: exchanges.map((exchange) => ({ ...exchange })), at }
 }
 
 /** An entry of a timeline as clients read it. */

@@ -9,6 +9,7 @@ import { observe, secondsSince } from '../../contract/observations.ts'
 import { within } from '../../contract/spans.ts'
 import type { CallResources } from '../../host/call/call-resources.ts'
 import { type CallContext, callDispatch, type FailedCall, type Outcome } from '../../host/call/dispatch.ts'
+import type { Exchange } from '../../host/call/exchanges.ts'
 import { failedCall } from '../../host/call/invoke.ts'
 import { logWith } from '../../host/call/log.ts'
 import { runAs } from '../../host/call/stray-errors.ts'
@@ -18,6 +19,7 @@ import { needsProvider, services } from '../../services/index.ts'
 import type { StoredConfiguration } from '../../store/configuration/configurations.ts'
 import { findDocument } from '../../store/dispatch/dispatch-views.ts'
 import { createProviderState, keepForRun } from '../../store/vendor/provider-state.ts'
+import type { EndedCall } from '../../work/exchange-log.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import type { CallableStep } from '../step.ts'
 import type { Run } from './run.ts'
@@ -38,6 +40,11 @@ export async function prepareCall (
   const { secret } = made
   const context = { ...await contextOf(dependencies, run, step), ...(secret === undefined ? {} : { secrets: [secret] }) }
   const request = services[service].request(fields, made)
+  let exchanges: readonly Exchange[] = []
+  const noted = (all: readonly Exchange[]): void => {
+    exchanges = all
+  }
+  const noting = dependencies.exchanges === undefined ? context : { ...context, noted }
   const gate = dependencies.breakers.admit(run.companyId, provider.code)
   if (!gate.pass) {
     throw new DispatchError('provider_unavailable',
@@ -54,14 +61,24 @@ export async function prepareCall (
     }
     const outcome = await within('attempt', { service, provider: provider.code }, async () => {
       const begun = performance.now()
-      const ended = await runAs({ provider: provider.code, onFault }, () => callDispatch(provider, service, request, context))
+      const ended = await runAs({ provider: provider.code, onFault }, () => callDispatch(provider, service, request, noting))
       observe('attempt', { service, provider: provider.code, outcome: ended.outcome, seconds: secondsSince(begun) })
       return ended
     })
+    note(dependencies, run, { service, provider: provider.code, outcome: outcome.outcome, exchanges })
     dependencies.breakers.record(run.companyId, provider.code, outcome)
     if (outcome.outcome !== 'accepted') logRefusal(dependencies, run, provider.code, outcome)
     return outcome
   }
+}
+
+/** Keeps what was asked of the vendor for whoever looks into the dispatch. A call that sent nothing has nothing to show. */
+function note (
+  { exchanges: log, now }: PipelineDependencies,
+  { companyId, dispatchId }: Run,
+  call: Pick<EndedCall, 'service' | 'provider' | 'outcome' | 'exchanges'>
+): void {
+  if (call.exchanges.length > 0) log?.add({ companyId, dispatchId, ...call, at: now() })
 }
 
 /** Logs one line without the vendor's message, which may name a recipient. */

@@ -164,6 +164,7 @@ export const columns = {
     'created_at'
   ],
   endpoint_attempts: ['callback_id', 'number', 'company_id', 'at', 'outcome', 'status', 'milliseconds', 'reason'],
+  exchange_log: ['entry_id', 'company_id', 'dispatch_id', 'service', 'provider', 'outcome', 'exchanges'],
   request_log: [
     'entry_id',
     'company_id',

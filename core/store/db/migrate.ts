@@ -37,6 +37,7 @@ import * as forgetting from '../migrations/046-forgetting.ts'
 import * as linkMail from '../migrations/047-link-mail.ts'
 import * as domains from '../migrations/050-domains.ts'
 import * as leanWrites from '../migrations/051-lean-writes.ts'
+import * as exchanges from '../migrations/052-exchanges.ts'
 import { createDatabaseFunctions } from './database-functions.ts'
 import type { Database } from './database.ts'
 import { canWorkOn, noteRelease, readSchemaState, release, type SchemaState } from './releases.ts'
@@ -82,7 +83,8 @@ const migrations = {
   '046-forgetting': forgetting,
   '047-link-mail': linkMail,
   '050-domains': domains,
-  '051-lean-writes': leanWrites
+  '051-lean-writes': leanWrites,
+  '052-exchanges': exchanges
 }
 
 /** PostgreSQL 15, the oldest version with `nulls not distinct`, which the schema uses. */

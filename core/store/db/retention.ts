@@ -90,6 +90,12 @@ export async function forgetLoggedRequests (database: Database, { before, limit 
     delete from request_log where ctid = any (array(select ctid from request_log where entry_id < ${firstIdOf(before)} limit ${limit}))`)
 }
 
+/** Deletes exchanges with vendors from their log by their age; answers how many calls. */
+export async function forgetExchanges (database: Database, { before, limit }: RetentionBatch): Promise<number> {
+  return counted(database, sql`
+    delete from exchange_log where ctid = any (array(select ctid from exchange_log where entry_id < ${firstIdOf(before)} limit ${limit}))`)
+}
+
 /** Forgets from where users logged in before then; answers how many such clients there were. */
 export async function forgetClients (database: Database, { before, limit }: RetentionBatch): Promise<number> {
   return counted(database, sql`

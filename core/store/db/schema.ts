@@ -11,6 +11,7 @@ import type { ListedProvider } from '../../contract/provider-list.ts'
 import type { ProviderResponse } from '../../contract/response.ts'
 import type { ChosenBy, ConfiguredBy, DispatchStatus, EventKind, StepStatus } from '../../contract/states.ts'
 import type { Version } from '../../contract/versions.ts'
+import type { Exchange } from '../../host/call/exchanges.ts'
 import type { StoredSecrets } from '../../host/settings/settings.ts'
 
 /** The tokens of a connection. */
@@ -312,6 +313,15 @@ export type Tables = {
     error: string | null
     milliseconds: number
     address: string
+  }
+  exchange_log: {
+    entry_id: string
+    company_id: number
+    dispatch_id: string
+    service: string
+    provider: string
+    outcome: string
+    exchanges: Plain<readonly Exchange[]>
   }
   callback_secrets: {
     secret_id: string

@@ -2,7 +2,8 @@ import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { radioField, textField } from '../form/fields.ts'
 import { fill, wordFor, type Words } from '../language/language.ts'
-import { type ApiAnswer, type CallbackView, type DispatchView, type EventView, isUnderWay, type Refusal } from '../session/api.ts'
+import { type ApiAnswer, type CallbackView, type DispatchView, type EventView, isUnderWay, type Refusal,
+  type VendorCallView } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { callbackList } from './callbacks.ts'
 import { correctableOf, type Correction, correctionForms, isRetriable, readCorrection, readRequest,
@@ -11,6 +12,7 @@ import { documentSections, shownOf } from './dispatch-document.ts'
 import { hasFramedMessage, messageSections } from './dispatch-message.ts'
 import { following } from './follow.ts'
 import { badge, notice, page, requestNumber, sentences, time } from './layout.ts'
+import { vendorCallsSection } from './vendor-calls.ts'
 
 type Named = { Params: { id: string } }
 type Posted = Named & { Body: URLSearchParams }
@@ -90,12 +92,16 @@ const bodyLimit = 1024 * 1024
 
 type Shown = { refused?: Html, typed?: Correction }
 
+/** So many calls of providers are shown, each with up to 8 KB an exchange. */
+const shownCalls = '3'
+
 async function show (visit: Visit, id: string, reply: FastifyReply, { refused, typed }: Shown = {}): Promise<FastifyReply> {
   const { words, api } = visit
-  const [dispatch, events, callbacks] = await Promise.all([
+  const [dispatch, events, callbacks, calls] = await Promise.all([
     api.read<DispatchView>(pathOf(id)),
     api.read<List<EventView>>(`${pathOf(id)}/events?limit=100`),
-    api.read<List<CallbackView>>(`${pathOf(id)}/callbacks?limit=100`)
+    api.read<List<CallbackView>>(`${pathOf(id)}/callbacks?limit=100`),
+    visit.actor.role === 'admin' ? api.read<List<VendorCallView>>(`${pathOf(id)}/calls?limit=${shownCalls}`) : { data: [] }
   ])
   const asked = await readRequest(api, dispatch)
   const at = `/console/dispatches/${encodeURIComponent(id)}`
@@ -107,7 +113,9 @@ async function show (visit: Visit, id: string, reply: FastifyReply, { refused, t
 ${dispatch.steps.map((step, index) => stepSection(words, step, index))}
 ${actions(visit, dispatch, correctionForms(words, at, { dispatch, steps: correctableOf(dispatch, asked), typed }))}
 ${documentSections(words, at, documents)}${messageSections(words, at, asked)}
-<section aria-labelledby="timeline"><h2 id="timeline">${words.timeline}</h2>${timeline(words, events)}</section>
+${vendorCallsSection(words, calls.data)}<section aria-labelledby="timeline"><h2 id="timeline">${words.timeline}</h2>${
+    timeline(words, events)
+  }</section>
 <section aria-labelledby="callbacks"><h2 id="callbacks">${words.callbacks}</h2>${
     callbacks.data.length === 0 ? html`<p>${words.noCallbacks}</p>` : callbackList(visit, callbacks.data, `${at}/callbacks`)
   }</section>

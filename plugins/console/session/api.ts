@@ -11,7 +11,7 @@ export type { AdapterDetail, AdapterView, AssetUseView, AssetView, AuditView, Ca
   ErrorBody, EventView, HoldView, InvitationView, InvitationWithLink, KeyView, LinkMailView, LinkView, ListedProvider, MyConfig,
   MySingleSignOnView, NewAuthenticatorView, NewCallbackSecret, NewEndpointView, NewKeyView, PasswordLinkView, ProcessView, ProviderView,
   QueueView, RecoveryCodesView, RequestView, Resent, SecondFactorView, SessionView, SettingsView, SingleSignOnView, StatisticsView,
-  TemplateAnswer, TemplateDetail, TemplateView, UserView, ValidationResponse, VersionCheck, VersionView, NewPasskeyView,
+  TemplateAnswer, TemplateDetail, TemplateView, UserView, ValidationResponse, VendorCallView, VersionCheck, VersionView, NewPasskeyView,
   PasskeyView } from '@dispatch/core'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'

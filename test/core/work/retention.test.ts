@@ -7,6 +7,7 @@ import { createLocalFiles, type FileStore } from '../../../core/store/db/files.t
 import { forgetRequests } from '../../../core/store/db/retention.ts'
 import { findIdempotencyKey } from '../../../core/store/dispatch/dispatch-views.ts'
 import { openDispatch } from '../../../core/store/dispatch/dispatches.ts'
+import { insertExchanges, listExchanges } from '../../../core/store/dispatch/exchanges.ts'
 import { beginAttempt, settleStep } from '../../../core/store/dispatch/steps.ts'
 import { idAt, insertRequests } from '../../../core/store/tenants/request-log.ts'
 import { createRetention } from '../../../core/work/retention.ts'
@@ -171,18 +172,30 @@ await t.test('a request leaves the log after seven days, the body of a callback 
     milliseconds: 1,
     address: ''
   }])
+  await insertExchanges(database, [{
+    entry_id: idAt(clock.time),
+    company_id: companyId,
+    dispatch_id: endpointId,
+    service: 'sms',
+    provider: 'twilio',
+    outcome: 'accepted',
+    exchanges: []
+  }])
   await sql`insert into callback_endpoints (endpoint_id, company_id, name, url, enabled, secrets, created_at)
     values (${endpointId}, ${companyId}, '', '', true, '[]', ${now()})`.execute(database.owner)
   await sql`insert into endpoint_callbacks (callback_id, company_id, endpoint_id, type, sequence, receiver, body, state, created_at)
     values (${endpointId}, ${companyId}, ${endpointId}, 'company.credits_low', 1, '', '{}', 'delivered', ${now()})`.execute(database.owner)
   const logged = () => database.owner.selectFrom('request_log').select('request_id').where('company_id', '=', companyId).execute()
+  const called = async () => (await listExchanges(database, companyId, endpointId, { limit: 10 })).length
   const bodies = () => database.owner.selectFrom('endpoint_callbacks').select('body').where('company_id', '=', companyId).execute()
   clock.time += 7 * day - 1
   await retain()
   t.strictSame(await logged(), [{ request_id: 'old' }])
+  t.equal(await called(), 1)
   clock.time += 2
   await retain()
   t.strictSame(await logged(), [])
+  t.equal(await called(), 0)
   t.strictSame(await bodies(), [{ body: '{}' }])
   clock.time += 83 * day
   await retain()

@@ -1,0 +1,29 @@
+import { type Selectable, sql } from 'kysely'
+import { columns } from '../db/columns.ts'
+import type { Database } from '../db/database.ts'
+import type { Tables } from '../db/schema.ts'
+
+export type ExchangeRow = Selectable<Tables['exchange_log']>
+
+/** Adds calls in one statement whose commit does not wait for the disk: a crash may lose the last ones. */
+export async function insertExchanges ({ owner }: Database, rows: readonly ExchangeRow[]): Promise<void> {
+  await sql`
+    insert into exchange_log (entry_id, company_id, dispatch_id, service, provider, outcome, exchanges)
+    select entry_id, company_id, dispatch_id, service, provider, outcome, exchanges
+    from (select set_config('synchronous_commit', 'off', true)) as setting, jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as row
+      (entry_id uuid, company_id integer, dispatch_id uuid, service text, provider text, outcome text, exchanges jsonb)`.execute(owner)
+}
+
+/** The calls for a dispatch of the company, the newest first. */
+export async function listExchanges (
+  database: Database,
+  companyId: number,
+  dispatchId: string,
+  page: { limit: number, after?: string }
+): Promise<ExchangeRow[]> {
+  return database.company(companyId, (queries) =>
+    queries.selectFrom('exchange_log').select(columns.exchange_log)
+      .where('company_id', '=', companyId).where('dispatch_id', '=', dispatchId)
+      .$if(page.after !== undefined, (query) => query.where('entry_id', '<', page.after ?? ''))
+      .orderBy('entry_id', 'desc').limit(page.limit).execute())
+}

@@ -1,0 +1,27 @@
+import type { Exchange } from '../host/call/exchanges.ts'
+import type { ExchangeRow } from '../store/dispatch/exchanges.ts'
+import { idAt } from '../store/tenants/request-log.ts'
+import { type BatchLog, type BatchOptions, createBatchLog } from './batch-log.ts'
+
+/** One call of a provider for a step, which has ended. */
+export type EndedCall = {
+  companyId: number
+  dispatchId: string
+  service: string
+  provider: string
+  outcome: string
+  exchanges: readonly Exchange[]
+  at: Date
+}
+
+/** What providers have asked of their vendors, kept for as long as the log of requests. */
+export type ExchangeLog = BatchLog<EndedCall>
+
+/** Its rows are larger than those of requests: fewer of them wait. */
+export function createExchangeLog (options: BatchOptions<ExchangeRow>): ExchangeLog {
+  return createBatchLog('the log of exchanges with vendors', rowOf, { most: 2_000, batch: 100, ...options })
+}
+
+function rowOf ({ companyId, dispatchId, exchanges, at, ...call }: EndedCall): ExchangeRow {
+  return { entry_id: idAt(at.getTime()), company_id: companyId, dispatch_id: dispatchId, ...call, exchanges }
+}

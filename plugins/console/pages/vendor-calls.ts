@@ -1,0 +1,36 @@
+import { type Html, html } from '../../html.ts'
+import { fill, type Words } from '../language/language.ts'
+import type { VendorCallView } from '../session/api.ts'
+import { badge, time } from './layout.ts'
+
+type Exchange = VendorCallView['exchanges'][number]
+
+/** So that the page stays small: exchanges of a call, and characters of a body or an answer. The API has more. */
+const [most, longest] = [4, 1_500]
+
+/** What was asked of vendors for a dispatch, and what they have answered; each exchange is folded. */
+export function vendorCallsSection (words: Words, calls: readonly VendorCallView[]): Html {
+  if (calls.length === 0) return html``
+  return html`<section aria-labelledby="calls"><h2 id="calls">${words.vendorCalls}</h2><p class="quiet">${words.vendorCallsIntro}</p>
+<ol class="list">${
+    calls.map(({ service, providerName, outcome, exchanges, at }) =>
+      html`<li><span>${providerName}</span> <span class="quiet">${service}</span> ${badge(words, 'status', outcome)} ${time(at)}
+<div class="whole">${exchanges.slice(0, most).map((exchange) => exchangeOf(words, exchange))}${
+        exchanges.length > most ? html`<p class="quiet">${fill(words.exchangesMore, { n: exchanges.length - most })}</p>` : html``
+      }</div></li>\n`
+    )
+  }</ol></section>`
+}
+
+function exchangeOf (words: Words, { method, url, headers, body, status, answer, failure, milliseconds }: Exchange): Html {
+  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}`).join('\n')
+  const part = (title: string, text: string | undefined): Html =>
+    text === undefined || text === ''
+      ? html``
+      : html`<h3>${title}</h3><pre>${text.length > longest ? `${text.slice(0, longest)}…` : text}</pre>`
+  return html`<details><summary><code>${method} ${url}</code> <span class="quiet">${status === undefined ? '' : String(status)} ${
+    fill(words.milliseconds, { n: milliseconds })
+  }</span></summary>${part(words.exchangeSent, body === undefined ? head : `${head}\n\n${body}`)}${part(words.exchangeAnswered, answer)}${
+    failure === undefined ? html`` : html`<p class="wrong" lang="en">${failure}</p>`
+  }</details>`
+}
