@@ -4,6 +4,7 @@ import type { Keyring } from '../access/keyring.ts'
 import type { MailedSecrets } from '../access/mailed-secrets.ts'
 import type { CallbackType } from '../contract/callbacks.ts'
 import type { Breakers } from '../host/call/breaker.ts'
+import type { EndedCall } from '../host/call/exchanges.ts'
 import type { Log } from '../host/call/log.ts'
 import type { DocumentSpool } from '../host/files/document-spool.ts'
 import type { Host } from '../host/host.ts'
@@ -14,7 +15,6 @@ import type { FileStore } from '../store/db/files.ts'
 import type { PreparedJobs } from '../store/db/jobs.ts'
 import type { DispatchRef, StepRef } from '../store/dispatch/runs.ts'
 import type { Templates } from '../store/templates/templates.ts'
-import type { ExchangeLog } from '../work/exchange-log.ts'
 import type { OutcomeSpool } from './recover/outcome-spool.ts'
 import type { DocumentUrl } from './respond/result.ts'
 import type { Leases } from './run/leases.ts'
@@ -50,7 +50,7 @@ export type PipelineDependencies = {
   leases: Leases
   outcomes: OutcomeSpool
   /** Where calls of providers are noted. */
-  exchanges?: Pick<ExchangeLog, 'add'>
+  exchanges?: { add: (call: EndedCall) => void }
   jobs: PipelineJobs
   accounts: Accounts
   outbox: Outbox

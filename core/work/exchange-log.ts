@@ -1,18 +1,7 @@
-import type { Exchange } from '../host/call/exchanges.ts'
+import type { EndedCall } from '../host/call/exchanges.ts'
 import type { ExchangeRow } from '../store/dispatch/exchanges.ts'
 import { idAt } from '../store/tenants/request-log.ts'
 import { type BatchLog, type BatchOptions, createBatchLog } from './batch-log.ts'
-
-/** One call of a provider for a step, which has ended. */
-export type EndedCall = {
-  companyId: number
-  dispatchId: string
-  service: string
-  provider: string
-  outcome: string
-  exchanges: readonly Exchange[]
-  at: Date
-}
 
 /** What providers have asked of their vendors, kept for as long as the log of requests. */
 export type ExchangeLog = BatchLog<EndedCall>

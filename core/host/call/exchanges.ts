@@ -14,6 +14,17 @@ export type Exchange = {
   milliseconds: number
 }
 
+/** One call of a provider for a step, which has ended. */
+export type EndedCall = {
+  companyId: number
+  dispatchId: string
+  service: string
+  provider: string
+  outcome: string
+  exchanges: readonly Exchange[]
+  at: Date
+}
+
 /** The most exchanges of one call that are noted, and the most characters of a body or an answer. */
 const [most, longest] = [20, 4_000]
 
