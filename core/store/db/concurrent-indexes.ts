@@ -14,8 +14,8 @@ export type ConcurrentIndex = { name: string, on: string }
 export const concurrentIndexes: readonly ConcurrentIndex[] = [
   { name: 'audit_action', on: 'audit (company_id, action, audit_id desc)' },
   { name: 'callbacks_failed', on: 'callbacks (company_id, callback_id desc) where state = \'failed\'' },
-  { name: 'dispatches_user', on: 'dispatches (company_id, user_id, dispatch_id desc)' },
-  { name: 'steps_provider', on: 'steps (company_id, provider_code, dispatch_id desc)' },
+  { name: 'dispatches_user', on: 'dispatches (company_id, user_id, dispatch_id desc) where user_id is not null' },
+  { name: 'steps_provider', on: 'steps (company_id, provider_code, dispatch_id desc) where provider_code is not null' },
   // Of every dispatch, most steps are accepted: those are found among the dispatches themselves.
   {
     name: 'steps_status',

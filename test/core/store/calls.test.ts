@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { randomUUIDv7 } from 'node:crypto'
 import t from 'tap'
+import { makeIndexes } from '../../../core/store/db/concurrent-indexes.ts'
 import { createDatabaseFunctions } from '../../../core/store/db/database-functions.ts'
 import { openDatabase } from '../../../core/store/db/database.ts'
 import type { PreparedJobs } from '../../../core/store/db/jobs.ts'
@@ -12,6 +13,7 @@ import { beginAttempt, settleStep } from '../../../core/store/dispatch/steps.ts'
 import { createCompanies } from '../../../core/store/tenants/accounts.ts'
 import { addCredits, updateSettings } from '../../../core/store/tenants/companies.ts'
 import { readCredits } from '../../../core/store/tenants/credits.ts'
+import { createLogger } from '../../../plugins/hooks/logging.ts'
 import { has } from '../../support/matching.ts'
 import { seededDatabase } from '../../support/service.ts'
 
@@ -226,4 +228,27 @@ await t.test('the functions of other versions stay, and those of this one are ma
     .execute(database.owner)
   t.equal(rows.length, 2)
   t.equal(rows[0]?.name, 'calls_0123456789abcdef')
+})
+
+await t.test('rows are found by their keys, also by plans that were kept when the tables were empty', async (t) => {
+  await makeIndexes(database, { log: createLogger('silent') })
+  const owner = await company(1000)
+  const read = async (): Promise<Record<string, number>> => {
+    await database.company(owner.companyId, (queries) => sql`select pg_stat_force_next_flush()`.execute(queries))
+    const { rows } = await sql<{ name: string, read: string }>`select relname as name, idx_tup_fetch + seq_tup_read as read
+      from pg_stat_user_tables where relname in ('dispatches', 'steps', 'attempts')`.execute(database.owner)
+    return Object.fromEntries(rows.map(({ name, read }) => [name, Number(read)]))
+  }
+  const before = await read()
+  const amount = 100
+  for (let nth = 0; nth < amount; nth++) {
+    const of = await open(owner)
+    await attempt(of)
+    await accept(of)
+  }
+  const after = await read()
+  for (const [table, rows] of Object.entries(after)) {
+    const each = (rows - (before[table] ?? 0)) / amount
+    t.ok(each > 0 && each < 12, `${each} rows of ${table} for a dispatch`)
+  }
 })
