@@ -123,7 +123,7 @@ await t.test('what has not begun can be cancelled, once: it holds nothing any mo
   t.strictSame(await credits(), before)
   has(t, await cancel(), { status: 409, body: { error: 'conflict', message: /cancelled/ } })
   has(t, await events(dispatchId, 'cancelled'), [{ actor: { kind: 'user', userId: Number } }])
-  await app.get('pipeline').runQueued({ companyId: 2, dispatchId })
+  await app.get('pipeline').runQueued([{ companyId: 2, dispatchId }])
   t.strictSame(await timeline(dispatchId), ['planned', 'cancelled'])
 })
 

@@ -50,7 +50,7 @@ const ask = (path: 'invoicing' | 'invoicing/sms' | 'esign' | 'postal' | 'esign/s
   send('POST', `/api/${path}${query}`, {
     body: { ...chainBody(path.split('/') as never, invoiceRequest()['template']), callbackUrl, ...more }
   })
-const take = (dispatchId: string): Promise<void> => app.get('pipeline').runQueued({ companyId, dispatchId })
+const take = (dispatchId: string): Promise<void> => app.get('pipeline').runQueued([{ companyId, dispatchId }])
 /** Queues an invoice, of which the vendor makes this. */
 async function queued (acts: Act[], path: 'invoicing' | 'invoicing/sms' = 'invoicing', more: object = {}): Promise<string> {
   stage.acts = acts

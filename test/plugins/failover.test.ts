@@ -79,7 +79,7 @@ const plan = async (body: Record<string, unknown> = {}): Promise<any> =>
 const { owner } = service.app.get('database')
 const { company_id: companyId } = await owner.selectFrom('users').select('company_id').where('email', '=', 'demo@example.com')
   .executeTakeFirstOrThrow()
-const take = (dispatchId: string): Promise<void> => service.app.get('pipeline').runQueued({ companyId, dispatchId })
+const take = (dispatchId: string): Promise<void> => service.app.get('pipeline').runQueued([{ companyId, dispatchId }])
 const called = (): string[] => calls.map(({ code }) => code)
 t.beforeEach(() => {
   calls.length = 0

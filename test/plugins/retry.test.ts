@@ -307,7 +307,7 @@ await t.test('a retry that nobody waits for is queued, and holds its price meanw
   })
   t.strictSame(await credits(), { ...before, held: before.held + 5 })
   has(t, await retry(dispatchId), { status: 409 })
-  await app.get('pipeline').runQueued({ companyId, dispatchId })
+  await app.get('pipeline').runQueued([{ companyId, dispatchId }])
   has(t, await read(dispatchId), { status: 'succeeded', creditsCharged: 6 })
   t.strictSame(await credits(), { balance: before.balance - 5, held: before.held })
 })

@@ -36,7 +36,7 @@ const put = async (providerName: string, path = '/api/invoicing', query = '?asyn
   })).body
 const { company_id: companyId } = await service.app.get('database').owner.selectFrom('users').select('company_id').where('email', '=',
   'demo@example.com').executeTakeFirstOrThrow()
-const take = (dispatchId: string): Promise<void> => service.app.get('pipeline').runQueued({ companyId, dispatchId })
+const take = (dispatchId: string): Promise<void> => service.app.get('pipeline').runQueued([{ companyId, dispatchId }])
 
 /** Takes a dispatch whenever it is due; tells how many seconds it waited each time. */
 async function follow (dispatchId: string): Promise<number[]> {

@@ -14,7 +14,7 @@ export async function sweepAndWork (
   const handlers: Record<string, (data: any) => Promise<void>> = {
     look: (data) => reconcile(dependencies, data),
     deferred: (data) => runDeferredAction(dependencies, data),
-    dispatch: pipeline.runQueued
+    dispatch: (data) => pipeline.runQueued([data])
   }
   const queue = {
     send: (name: string, added: readonly { data: unknown }[]) => {

@@ -13,6 +13,8 @@ export const leaseTimes: LeaseTimes = { duration: 15, renewInterval: 5, margin: 
 
 /** The leases of this process. */
 export type Leases = {
+  /** A new lease. It is renewed until `end` is called, and the promise that was passed to `hold` is settled too. */
+  begin: () => { lease: Lease, hold: KeepLease, end: () => void }
   /** Works under a new lease. It is renewed until the work has ended, and the promise that was passed to `hold` too. */
   withLease: <T>(work: (lease: Lease, hold: KeepLease) => Promise<T>) => Promise<T>
   /** The runs of this process. */
@@ -70,21 +72,33 @@ export function createLeases ({ database, newId, now, log, times: { duration: go
     renew([...since.keys()]).catch(notRenewed)
   }, renewed * 1000)
   timer.unref()
-  return {
-    async withLease (work) {
-      const lease = { runId: newId(), seconds: good }
-      let held: Promise<unknown> = Promise.resolve()
-      since.set(lease.runId, moment())
-      try {
-        return await work(lease, (promise) => {
-          held = promise.catch(() => undefined)
-          return promise
-        })
-      } finally {
+  function begin (): ReturnType<Leases['begin']> {
+    const lease = { runId: newId(), seconds: good }
+    let held: Promise<unknown> = Promise.resolve()
+    since.set(lease.runId, moment())
+    return {
+      lease,
+      hold (promise) {
+        held = promise.catch(() => undefined)
+        return promise
+      },
+      end () {
         void held.then(() => {
           since.delete(lease.runId)
           lost.delete(lease.runId)
         })
+      }
+    }
+  }
+
+  return {
+    begin,
+    async withLease (work) {
+      const { lease, hold, end } = begin()
+      try {
+        return await work(lease, hold)
+      } finally {
+        end()
       }
     },
     heldRuns: () => [...since.keys()],

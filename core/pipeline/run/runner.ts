@@ -4,7 +4,7 @@ import { DatabaseUnavailable } from '../../store/db/unavailable.ts'
 import type { DispatchRecord } from '../../store/dispatch/dispatch-views.ts'
 import { type NewDispatch, openDispatch } from '../../store/dispatch/dispatches.ts'
 import type { DispatchStart } from '../../store/dispatch/lease.ts'
-import { acquireLease, detachDispatch, type DispatchRef, resumeDispatch } from '../../store/dispatch/runs.ts'
+import { detachDispatch, type DispatchRef, resumeDispatch, takeQueued } from '../../store/dispatch/runs.ts'
 import type { DispatchCommand } from '../command.ts'
 import type { PipelineDependencies } from '../dependencies.ts'
 import type { DispatchPlan } from '../plan/plan.ts'
@@ -25,11 +25,17 @@ export type Runner = {
   /** Begins a dispatch that was planned. */
   begin: (command: DispatchCommand, plan: DispatchPlan, opening: Opening) => Promise<RunResult>
   resume: Resume
-  /** Runs a queued dispatch, unless another run has taken it. `begun` is called once its lease is taken: its job is then done. */
-  runQueued: (dispatch: DispatchRef, begun?: () => void) => Promise<void>
+  /**
+   * Takes the leases of queued dispatches together, and runs those that no other run has taken, each when its `turn` comes; at once unless
+   * told.
+   */
+  runQueued: (dispatches: readonly DispatchRef[], turn?: Turn) => Promise<void>
   /** Resolves when no dispatch is under way in this process. */
   drain: () => Promise<void>
 }
+
+/** Begins the run of a dispatch when its turn has come. */
+type Turn = (run: () => Promise<void>, dispatch: DispatchRef) => Promise<void>
 
 /** Milliseconds that a client waits until an asynchronous dispatch is recorded. */
 const intakeLimit = 5_000
@@ -47,7 +53,7 @@ export function createRunner (dependencies: PipelineDependencies, { limit }: { l
     resume: (record, how) =>
       how.mode === 'asynchronous' ? resumeQueued(dependencies, record, how) : resumeNow(dependencies, finish, record, how),
 
-    runQueued: (dispatch, begun) => inFlight.follow(runTaken(dependencies, dispatch, begun), dispatch.dispatchId),
+    runQueued: (dispatches, turn = (run) => run()) => runQueued(dependencies, inFlight, dispatches, turn),
 
     drain: inFlight.drain
   }
@@ -146,19 +152,32 @@ async function resumeNow (
   })
 }
 
-async function runTaken (
+async function runQueued (
   dependencies: PipelineDependencies,
-  { companyId, dispatchId }: DispatchRef,
-  begun?: () => void
+  inFlight: InFlight,
+  dispatches: readonly DispatchRef[],
+  turn: Turn
 ): Promise<void> {
-  await dependencies.leases.withLease(async (lease, hold) => {
-    const taken = await acquireLease(dependencies.database, { companyId, dispatchId }, { lease, from: ['queued'], becomes: 'running' })
-    if (taken === undefined) return
-    begun?.()
-    const run = await rehydrateRecord(dependencies, taken, lease.runId)
-    if (run === undefined) throw new Error(`The dispatch ${dispatchId} has lost its data.`)
-    await hold(runSteps(dependencies, run))
+  const { database, leases } = dependencies
+  const begun = dispatches.map((dispatch) => ({ ...dispatch, ...leases.begin() }))
+  const taken = await takeQueued(database, begun).catch((error: unknown) => {
+    for (const { end } of begun) end()
+    throw error
   })
+  await Promise.all(begun.map(async ({ companyId, dispatchId, lease, hold, end }) => {
+    const record = taken.find(({ run_id: runId }) => runId === lease.runId)
+    if (record === undefined) end()
+    else {
+      const run = (): Promise<void> => inFlight.follow(runTaken(dependencies, record, lease.runId, hold).finally(end), dispatchId)
+      await turn(run, { companyId, dispatchId })
+    }
+  }))
+}
+
+async function runTaken (dependencies: PipelineDependencies, record: DispatchRecord, runId: string, hold: KeepLease): Promise<void> {
+  const run = await rehydrateRecord(dependencies, record, runId)
+  if (run === undefined) throw new Error(`The dispatch ${record.dispatch_id} has lost its data.`)
+  await hold(runSteps(dependencies, run))
 }
 
 /**

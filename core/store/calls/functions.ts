@@ -122,7 +122,6 @@ type StepSettlement = RunKey & {
 type LeaseRequest = RunKey & {
   lease_seconds: number
   from_states: readonly DispatchStatus[]
-  begins: boolean
   ended: string | undefined
 }
 

@@ -24,7 +24,7 @@ export async function readDispatch (queries: CompanyQueries, companyId: number, 
   const row = await queries.selectFrom('dispatches').select(columns.dispatches).where('company_id', '=', companyId).where('dispatch_id',
     '=', dispatchId)
     .executeTakeFirst()
-  return row === undefined ? undefined : (await withSteps(queries, companyId, [row]))[0]
+  return row === undefined ? undefined : (await withSteps(queries, [row]))[0]
 }
 
 /** A dispatch at an event that is told, and the enabled endpoints that are told of it. */
@@ -44,7 +44,7 @@ export async function readToldDispatch (
     .where('company_id', '=', companyId).where('dispatch_id', '=', dispatchId).executeTakeFirst()
   if (found === undefined || (found.callback_url === null && found.endpointIds.length === 0)) return undefined
   const { endpointIds, ...row } = found
-  const [record] = await withSteps(queries, companyId, [row])
+  const [record] = await withSteps(queries, [row])
   return record && { record, endpointIds }
 }
 
@@ -55,19 +55,24 @@ export async function listDispatches (
   filter: DispatchFilter,
   page: DispatchPage
 ): Promise<DispatchRecord[]> {
-  return database.reading(companyId,
-    async (queries) => withSteps(queries, companyId, await searchDispatches(queries, companyId, filter, page)))
+  return database.reading(companyId, async (queries) => withSteps(queries, await searchDispatches(queries, companyId, filter, page)))
 }
 
-async function withSteps (queries: CompanyQueries, companyId: number, rows: readonly DispatchRow[]): Promise<DispatchRecord[]> {
+/** The steps and documents of dispatches, with them. */
+export async function withSteps (queries: Pick<CompanyQueries, 'selectFrom'>, rows: readonly DispatchRow[]): Promise<DispatchRecord[]> {
   if (rows.length === 0) return []
   const ids = rows.map((row) => row.dispatch_id)
-  const steps = await queries.selectFrom('steps').select(columns.steps).where('company_id', '=', companyId).where('dispatch_id', 'in', ids)
+  const companyIds = [...new Set(rows.map((row) => row.company_id))]
+  const steps = await queries.selectFrom('steps').select(columns.steps).where('company_id', 'in', companyIds).where('dispatch_id', 'in',
+    ids)
     .orderBy(
       'position'
     ).execute()
-  const documents = await queries.selectFrom('documents').select(columns.documents).where('company_id', '=', companyId).where('dispatch_id',
-    'in', ids)
+  const documents = await queries.selectFrom('documents').select(columns.documents).where('company_id', 'in', companyIds).where(
+    'dispatch_id',
+    'in',
+    ids
+  )
     .execute()
   return rows.map((row) => ({
     ...row,

@@ -2,13 +2,14 @@ import type { JsonObject } from '@dispatch/common'
 import { sql } from 'kysely'
 import { DispatchError } from '../../contract/errors.ts'
 import type { DispatchStatus, EventKind } from '../../contract/states.ts'
+import { columnsOf } from '../db/columns.ts'
 import { callFunction, callFunctionWithin } from '../db/database-functions.ts'
 import { asOwner, type CompanyQueries, type Database, type OwnerQueries } from '../db/database.ts'
 import { addJobs, type PreparedJobs } from '../db/jobs.ts'
 import type { EventActor, StepError } from '../db/schema.ts'
 import { addSeconds, type SqlTimestamp } from '../db/sql-timestamp.ts'
 import { unskipDeferred } from './deferred-states.ts'
-import { type DispatchRecord, readDispatch } from './dispatch-views.ts'
+import { type DispatchRecord, type DispatchRow, readDispatch, withSteps } from './dispatch-views.ts'
 import { hasFreeCredits, insufficientCredits, withCreditCheck } from './dispatches.ts'
 import { firstOfList } from './first-of-list.ts'
 import type { DispatchStart, Lease, ReconcileSchedule, TransactionHook } from './lease.ts'
@@ -18,13 +19,13 @@ export type DispatchRef = { companyId: number, dispatchId: string }
 
 /**
  * Takes the lease of a dispatch in one of the states `from`, where no run has one. A lease that has expired counts as taken:
- * `recoverDispatch` ends it first, because its process may have left a call under way. `becomes`: the new status. `ended`: a run that has
+ * `recoverDispatch` ends it first, because its process may have left a call under way. `ended`: a run that has
  * surely ended, whose lease may be taken. Answers the dispatch as it is then, or undefined where the lease could not be taken.
  */
 export async function acquireLease (
   database: Database,
   { companyId, dispatchId }: DispatchRef,
-  { lease, from, becomes, ended }: { lease: Lease, from: readonly DispatchStatus[], becomes?: 'running', ended?: string }
+  { lease, from, ended }: { lease: Lease, from: readonly DispatchStatus[], ended?: string }
 ): Promise<DispatchRecord | undefined> {
   return database.company(companyId, async (queries) => {
     const { answer: taken } = await callFunctionWithin(queries, 'acquire_lease', {
@@ -33,11 +34,42 @@ export async function acquireLease (
       run_id: lease.runId,
       lease_seconds: lease.seconds,
       from_states: from,
-      begins: becomes === 'running',
       ended
     }, database.now)
     return taken ? readDispatch(queries, companyId, dispatchId) : undefined
   })
+}
+
+/**
+ * Takes the leases of queued dispatches of any companies that no run has, and answers these dispatches as they are then. One that another
+ * transaction changes meanwhile is left out: it is taken by another run, cancelled, or found by the next sweep.
+ */
+export async function takeQueued (
+  { owner, now }: Database,
+  wanted: readonly (DispatchRef & { lease: Lease })[]
+): Promise<DispatchRecord[]> {
+  const column = <T>(of: (one: DispatchRef & { lease: Lease }) => T): T[] => wanted.map(of)
+  // The commit does not wait for the disk. A lease that a crash of the database takes back has done nothing yet: whatever is done under it
+  // is committed after it. The rows are found by their ids alone: the planner believes that few are queued, and would read all that are.
+  const { rows } = await sql<DispatchRow>`
+    with wanted as (
+      select company_id, dispatch_id, run_id, seconds from unnest(${column(({ companyId }) => companyId)}::integer[], ${
+    column(({ dispatchId }) => dispatchId)
+  }::uuid[],
+        ${column(({ lease }) => lease.runId)}::uuid[], ${column(({ lease }) => lease.seconds)}::double precision[]
+      ) as wanted (company_id, dispatch_id, run_id, seconds)
+    ), locked as materialized (
+      select dispatch_id, status, dispatches.run_id as held_by, wanted.run_id, seconds
+      from wanted join dispatches using (company_id, dispatch_id) for no key update of dispatches skip locked
+    ), taken as (
+      update dispatches set run_id = locked.run_id, leased_until = ${now} + make_interval(secs => seconds), status = 'running',
+        next_try_at = null, finished_at = null
+      from locked where dispatches.dispatch_id = locked.dispatch_id and locked.status = 'queued' and held_by is null
+      returning ${columnsOf('dispatches')}
+    )
+    select ${columnsOf('dispatches', 'taken')} from taken cross join (select set_config('synchronous_commit', 'off', true)) as committed`
+    .execute(owner)
+  return withSteps(owner, rows)
 }
 
 /** Renews leases for so many seconds from now; answers the runs that still have theirs. */

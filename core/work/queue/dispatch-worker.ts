@@ -20,10 +20,8 @@ const lostAfter = 30
 /** The most items of a kind that one sweep takes. */
 const most = 100
 
-/**
- * How many jobs this process fetches before it has permits for them: few, because another process may be free; enough to go on at once.
- */
-const fetched = { atOnce: 8, together: 4 }
+/** How many jobs of dispatches are fetched at a time, and their leases taken together: a third of the statements of one by one. */
+const together = 8
 
 /** `atOnce`: dispatches that are worked on at once in this process. */
 type Options = { dependencies: PipelineDependencies, pipeline: Pipeline, queue: Queue, atOnce: number }
@@ -31,14 +29,16 @@ type Options = { dependencies: PipelineDependencies, pipeline: Pipeline, queue: 
 /** Works on dispatches that are queued, uncertain or left by a lost process, and on deferred steps. */
 export async function startDispatchWorker ({ dependencies, pipeline, queue, atOnce }: Options): Promise<RepeatingTask> {
   const semaphore = createWorkSemaphore(atOnce)
-  // The job ends once the lease of its dispatch is taken, so that the next jobs are fetched.
-  await queue.work('dispatch', (job) =>
-    semaphore.begin((begun) =>
-      pipeline.runQueued(job, begun).catch((error: unknown) => {
-        dependencies.log.warn({ err: error, ...job }, 'the run of a dispatch failed')
-        throw error
-      })
-    ), fetched)
+  // No leases are taken before one of them can be used. The jobs end once their dispatches have begun, so that the next are fetched.
+  await queue.workTogether('dispatch', async (jobs) => {
+    await semaphore.free()
+    await pipeline.runQueued(jobs, (run, dispatch) =>
+      semaphore.begin(() =>
+        run().catch((error: unknown) => {
+          dependencies.log.warn({ err: error, ...dispatch }, 'the run of a dispatch failed')
+        })
+      ))
+  }, { together: Math.min(together, Math.max(2, Math.ceil(atOnce / 2))) })
   await queue.work('look', (job) => reconcile(dependencies, job), { atOnce: Math.ceil(atOnce / 4) })
   await queue.work('deferred', (job) => runDeferredAction(dependencies, job), { atOnce: Math.ceil(atOnce / 4) })
 

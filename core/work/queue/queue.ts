@@ -52,6 +52,15 @@ export type Queue = {
     handle: (data: JobPayloads[Name]) => Promise<void>,
     options: { atOnce: number, together?: number, ofGroup?: number }
   ) => Promise<void>
+  /**
+   * Works on up to `together` jobs at once, while as many are fetched. They end together when the handler does. Where it throws, all of
+   * them come again.
+   */
+  workTogether: <Name extends keyof JobPayloads>(
+    name: Name,
+    handle: (data: readonly JobPayloads[Name][]) => Promise<void>,
+    options: { together: number }
+  ) => Promise<void>
   /** Adds a job by itself, once for all processes, as a cron expression (UTC) says. */
   schedule: (name: 'sweep' | 'retention', cron: string) => Promise<void>
   /** Takes no more jobs; resolves when those under way have ended. */
@@ -78,14 +87,18 @@ const policies: Record<keyof JobPayloads, QueuePolicy> = {
 /** A slow job delays only the one fetched with it. */
 const defaultFetchSize = 2
 
+/** New jobs are announced by NOTIFY; delayed ones are found by polling. */
+const polling = { pollingIntervalSeconds: 2, notifyPollingIntervalSeconds: 2 } as const
+
 /** Seconds that a closing queue waits for the jobs under way. */
 const shutdownTimeout = 30
 
 /**
  * The queue's own updates of its jobs do not wait for the disk. If the database crashes and loses them, those jobs come again. Jobs that a
- * transaction adds are as durable as the transaction.
+ * transaction adds are as durable as the transaction. The queue looks up jobs by their ids: the planner, whose statistics of a queue are
+ * always old, would read all jobs for a few of them.
  */
-const asynchronousCommit = '-c synchronous_commit=off'
+const sessionSettings = '-c synchronous_commit=off -c enable_seqscan=off'
 
 /** In milliseconds. The maintenance of the queue's tables takes longer than a request. */
 const queueLimits = { connect: 5_000, lock: 10_000, statement: 60_000, idle: 10_000, answer: 65_000 }
@@ -98,7 +111,7 @@ export async function openQueue ({ databaseUrl, database: { withAdvisoryLock: al
 }): Promise<Queue> {
   // pg-boss passes options that it does not know to its connection pool. One more connection listens for new jobs: four in all.
   const connections = {
-    ...connectionSettings(queueLimits, asynchronousCommit),
+    ...connectionSettings(queueLimits, sessionSettings),
     connectionString: databaseUrl,
     Client: LastingClient,
     max: 3,
@@ -140,14 +153,12 @@ export async function openQueue ({ databaseUrl, database: { withAdvisoryLock: al
       })
     },
     async work (name, handle, { atOnce, together = defaultFetchSize, ofGroup }) {
-      // New jobs are announced by NOTIFY; delayed ones are found by polling.
       const options = {
+        ...polling,
         batchSize: Math.min(atOnce, together),
         localConcurrency: Math.ceil(atOnce / together),
         burstWhenBatchFull: atOnce > 1,
         perJobResults: true,
-        pollingIntervalSeconds: 2,
-        notifyPollingIntervalSeconds: 2,
         ...(ofGroup === undefined ? {} : { groupConcurrency: ofGroup })
       } as const
       await boss.work<Parameters<typeof handle>[0], unknown, typeof options>(name, options,
@@ -161,6 +172,15 @@ export async function openQueue ({ databaseUrl, database: { withAdvisoryLock: al
               return { id, status: 'failed' as const, output: { reason: errorMessageOf(error) } }
             }
           })))
+    },
+    async workTogether (name, handle, { together }) {
+      const options = { ...polling, batchSize: together, localConcurrency: 2, burstWhenBatchFull: true } as const
+      await boss.work<Parameters<typeof handle>[0][number]>(name, options, async (jobs) => {
+        await handle(jobs.map(({ data }) => data)).catch((error: unknown) => {
+          log.warn({ err: error, queue: name }, 'jobs failed and come again')
+          throw error
+        })
+      })
     },
     schedule: (name, cron) => boss.schedule(name, cron, {}),
     close: () => boss.stop({ graceful: true, timeout: shutdownTimeout * 1000 })

@@ -2,8 +2,10 @@ import { createSemaphore } from '@dispatch/common'
 
 /** Limits how much work runs at the same time. */
 export type WorkSemaphore = {
-  /** Begins the work when a permit is free, and holds it until the work ends. Resolves when the work calls `begun`, or ends. */
-  begin: (work: (begun: () => void) => Promise<unknown>) => Promise<void>
+  /** Begins the work when a permit is free, and holds it until the work ends. Resolves when the work has begun. It never rejects. */
+  begin: (work: () => Promise<unknown>) => Promise<void>
+  /** Resolves when a permit is free and nobody waits for it. */
+  free: () => Promise<void>
 }
 
 export function createWorkSemaphore (most: number): WorkSemaphore {
@@ -11,8 +13,11 @@ export function createWorkSemaphore (most: number): WorkSemaphore {
   return {
     async begin (work) {
       await semaphore.acquire()
-      const begun = Promise.withResolvers<undefined>()
-      await Promise.race([begun.promise, work(() => begun.resolve(undefined)).finally(semaphore.release)])
+      void work().finally(semaphore.release)
+    },
+    async free () {
+      await semaphore.acquire()
+      semaphore.release()
     }
   }
 }

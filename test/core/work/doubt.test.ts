@@ -11,7 +11,7 @@ import { settle } from '../../../core/pipeline/run/settle.ts'
 import { type Step, unbegun } from '../../../core/pipeline/step.ts'
 import { forgetIdempotencyKeys } from '../../../core/store/db/retention.ts'
 import { findIdempotencyKey } from '../../../core/store/dispatch/dispatch-views.ts'
-import { acquireLease } from '../../../core/store/dispatch/runs.ts'
+import { takeQueued } from '../../../core/store/dispatch/runs.ts'
 import { sweepDispatches } from '../../../core/work/queue/dispatch-worker.ts'
 import type { Queue } from '../../../core/work/queue/queue.ts'
 import { testProviders } from '../../plugins/support/providers.ts'
@@ -111,7 +111,7 @@ await t.test('a doubt that was cleared up counts nothing towards the next one of
 
   vendor.acts = ['drop']
   clock.advance(10)
-  await pipeline.runQueued({ companyId, dispatchId })
+  await pipeline.runQueued([{ companyId, dispatchId }])
   has(t, await stepOf(dispatchId), { status: 'uncertain', uncertain_at: clock.now(), looks: 0 })
   await after(10)
   has(t, await read(dispatchId), { status: 'uncertain' }, 'what was accepted may not be visible yet')
@@ -206,7 +206,7 @@ await t.test('a dispatch that cannot be recovered keeps no other from it', async
   const lose = async (): Promise<string> => {
     const { body: { dispatchId } } = await invoice('mute', { query: '?async=true', callbackUrl: 'https://client.example/callbacks' })
     const runId = crypto.randomUUID()
-    await acquireLease(database, { companyId, dispatchId }, { lease: { runId, seconds: 15 }, from: ['queued'], becomes: 'running' })
+    await takeQueued(database, [{ companyId, dispatchId, lease: { runId, seconds: 15 } }])
     await database.owner.updateTable('steps').set({ status: 'calling' }).where('dispatch_id', '=', dispatchId).execute()
     return dispatchId
   }
@@ -226,7 +226,7 @@ await t.test('a dispatch that cannot be recovered keeps no other from it', async
 await t.test('a process that ends waits for the dispatches that it took from the queue', async (t) => {
   const { body: { dispatchId } } = await invoice('mute', { query: '?async=true' })
   vendor.acts = ['hang first']
-  const taken = pipeline.runQueued({ companyId, dispatchId })
+  const taken = pipeline.runQueued([{ companyId, dispatchId }])
   await vendor.hanging()
   let over = false
   const drained = pipeline.drain().then(() => {

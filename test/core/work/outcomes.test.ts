@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { LateOutcome } from '../../../core/pipeline/recover/outcome-spool.ts'
 import { reconcile } from '../../../core/pipeline/recover/reconcile.ts'
-import { acquireLease, recoverDispatch } from '../../../core/store/dispatch/runs.ts'
+import { acquireLease, recoverDispatch, takeQueued } from '../../../core/store/dispatch/runs.ts'
 import { beginAttempt } from '../../../core/store/dispatch/steps.ts'
 import { outageOf } from '../../plugins/support/outage.ts'
 import { accepts, type Handler, testProviders } from '../../plugins/support/providers.ts'
@@ -84,7 +84,7 @@ async function left (
   const { step_id: stepId } = await database.owner.selectFrom('steps').select('step_id').where('dispatch_id', '=', dispatchId)
     .executeTakeFirstOrThrow()
   const runId = crypto.randomUUID()
-  await acquireLease(database, { companyId, dispatchId }, { lease: { runId, seconds: 15 }, from: ['queued'], becomes: 'running' })
+  await takeQueued(database, [{ companyId, dispatchId, lease: { runId, seconds: 15 } }])
   const attempt = await beginAttempt(database, { companyId, dispatchId, stepId, runId, provider: { code: providerName, version: '1.0.0' } })
   return { companyId, dispatchId, stepId, runId, attempt, actor: { kind: 'provider', code: providerName }, settlement }
 }

@@ -4,7 +4,7 @@ import t from 'tap'
 import { reconcile, uncertainError } from '../../../core/pipeline/recover/reconcile.ts'
 import { runDeferredAction } from '../../../core/pipeline/run/deferred.ts'
 import { createLeases } from '../../../core/pipeline/run/leases.ts'
-import { acquireLease, recoverDispatch } from '../../../core/store/dispatch/runs.ts'
+import { acquireLease, recoverDispatch, takeQueued } from '../../../core/store/dispatch/runs.ts'
 import { beginAttempt } from '../../../core/store/dispatch/steps.ts'
 import { testProviders } from '../../plugins/support/providers.ts'
 import { chainBody } from '../../support/chains.ts'
@@ -54,7 +54,7 @@ async function sweep (): Promise<void> {
   await sweepAndWork(pipeline, dependencies)
   const due = await database.owner.selectFrom('dispatches').select('dispatch_id').where('status', '=', 'queued').where('next_try_at', '<=',
     clock.now()).execute()
-  for (const { dispatch_id: dispatchId } of due) await pipeline.runQueued({ companyId, dispatchId })
+  for (const { dispatch_id: dispatchId } of due) await pipeline.runQueued([{ companyId, dispatchId }])
 }
 
 async function after (seconds: number): Promise<void> {
@@ -65,7 +65,7 @@ async function after (seconds: number): Promise<void> {
 /** Runs a queued dispatch whose provider never answers, and has its process die meanwhile. `dead`: what becomes of that process. */
 const kill = async (dispatchId: string, act: Act): Promise<{ dead: Promise<unknown> }> => {
   vendor.acts.push(act)
-  const dead = pipeline.runQueued({ companyId, dispatchId }).catch((error: unknown) => error)
+  const dead = pipeline.runQueued([{ companyId, dispatchId }]).catch((error: unknown) => error)
   await vendor.hanging()
   await after(16)
   return { dead }
@@ -82,11 +82,7 @@ t.teardown(() => vendor.release())
 
 await t.test('a dispatch of which nothing was called goes on by itself when its process is gone', async (t) => {
   const dispatchId = await queued('mute')
-  await acquireLease(database, { companyId, dispatchId }, {
-    lease: { runId: crypto.randomUUID(), seconds: 15 },
-    from: ['queued'],
-    becomes: 'running'
-  })
+  await takeQueued(database, [{ companyId, dispatchId, lease: { runId: crypto.randomUUID(), seconds: 15 } }])
   await after(14)
   has(t, await read(dispatchId), { status: 'running' }, 'its lease holds')
   await after(2)
@@ -97,7 +93,7 @@ await t.test('a dispatch of which nothing was called goes on by itself when its 
 await t.test('what is done here is done again when its process was killed meanwhile', async (t) => {
   const { body: { dispatchId } } = await send('POST', '/api/file?async=true', { body: { template: invoiceRequest()['template'] } })
   const runId = crypto.randomUUID()
-  await acquireLease(database, { companyId, dispatchId }, { lease: { runId, seconds: 15 }, from: ['queued'], becomes: 'running' })
+  await takeQueued(database, [{ companyId, dispatchId, lease: { runId, seconds: 15 } }])
   await beginAttempt(database, { companyId, dispatchId, stepId: (await stepOf(dispatchId)).step_id, runId })
   await after(16)
   has(t, await read(dispatchId), {
@@ -259,7 +255,7 @@ await t.test('a lease is renewed for as long as the call takes, also when nobody
   }
   const call = Promise.withResolvers<undefined>()
   await t.rejects(leases.withLease(async (lease, hold) => {
-    await acquireLease(database, { companyId, dispatchId }, { lease, from: ['queued'], becomes: 'running' })
+    await takeQueued(database, [{ companyId, dispatchId, lease }])
     void hold(call.promise)
     t.ok(await renewed(2000))
     throw new Error('The client has gone.')
@@ -278,7 +274,7 @@ await t.test('a lease is renewed for as long as the call takes, also when nobody
 await t.test('a lease that was renewed after it was found lost is not taken away', async (t) => {
   const dispatchId = await queued('mute')
   vendor.acts.push('hang first')
-  void pipeline.runQueued({ companyId, dispatchId }).catch(() => undefined)
+  void pipeline.runQueued([{ companyId, dispatchId }]).catch(() => undefined)
   await vendor.hanging()
   const recover = (): Promise<unknown> =>
     recoverDispatch(database, {
@@ -371,7 +367,7 @@ await t.test('a key is sent again only within its time, counted from the call ev
   const answered = (await invoice('keyed')).body.dispatchId
   const dispatchId = await queued('keyed')
   vendor.acts = ['hang first']
-  void pipeline.runQueued({ companyId, dispatchId }).catch(() => undefined)
+  void pipeline.runQueued([{ companyId, dispatchId }]).catch(() => undefined)
   await vendor.hanging()
   await after(ttl - 30)
   await after(10)
@@ -515,7 +511,7 @@ await t.test('a dispatch that waits for its next try keeps its turn while a defe
   const { body: { dispatchId } } = await send('POST', '/api/esign/sms?async=true', {
     body: chainBody(['esign', 'sms'], invoiceRequest()['template'], { deferred, sms: { phoneNumber: '+15005550002', message: 'Hello' } })
   })
-  await pipeline.runQueued({ companyId, dispatchId })
+  await pipeline.runQueued([{ companyId, dispatchId }])
   const { nextTryAt } = await read(dispatchId)
   const { step_id: stepId } = await database.owner.updateTable('steps').set({ status: 'planned', next_try_at: clock.now() }).where(
     'dispatch_id',

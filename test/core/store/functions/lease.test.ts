@@ -3,6 +3,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import t from 'tap'
 import type { DispatchStatus } from '../../../../core/contract/states.ts'
 import { callFunctionWithin } from '../../../../core/store/db/database-functions.ts'
+import { takeQueued } from '../../../../core/store/dispatch/runs.ts'
 import { has } from '../../../support/matching.ts'
 import { type Key, later, moment, openFunctions } from './support.ts'
 
@@ -11,12 +12,11 @@ const { database, call, stranger, opened, calling, dispatch, everything } = awai
 /** A dispatch that waits for its job. */
 const queued = (): Promise<Key> => opened({ run_id: undefined, lease_seconds: undefined })
 
-const leaseOf = (key: Key, more: { ended?: string, begins?: boolean, from_states?: readonly DispatchStatus[] } = {}) => ({
+const leaseOf = (key: Key, more: { ended?: string, from_states?: readonly DispatchStatus[] } = {}) => ({
   ...key,
   run_id: randomUUIDv7(),
   lease_seconds: 20,
   from_states: ['queued'] as const,
-  begins: false,
   ended: undefined,
   ...more
 })
@@ -36,19 +36,59 @@ await t.test('a free lease is taken, and the dispatch stays what it is', async (
   has(t, await dispatch(ended), { status: 'failed', finished_at: later(-5) })
 })
 
-await t.test('who begins a dispatch with its lease has it running', async (t) => {
-  const key = await queued()
-  await change(key, { finished_at: later(-5) })
-  const lease = leaseOf(key, { begins: true })
-  t.equal(await call('acquire_lease', lease), true)
-  has(t, await dispatch(key), {
-    status: 'running',
-    run_id: lease.run_id,
-    leased_until: later(20),
-    next_try_at: null,
-    finished_at: null,
-    detached: true
+/** What takes a queued dispatch, for a run of its own. */
+const wantedOf = ({ company_id: companyId, dispatch_id: dispatchId }: Key) => ({
+  companyId,
+  dispatchId,
+  lease: { runId: randomUUIDv7(), seconds: 20 }
+})
+
+await t.test('queued dispatches of several companies are taken together, and are running then', async (t) => {
+  const keys = [await queued(), await queued(), { ...await queued(), company_id: stranger }]
+  const [first] = keys as [Key]
+  await change(first, { finished_at: later(-5) })
+  await database.owner.updateTable('dispatches').set({ company_id: stranger }).where('dispatch_id', '=', keys[2]?.dispatch_id ?? '')
+    .execute()
+  await database.owner.updateTable('steps').set({ company_id: stranger }).where('dispatch_id', '=', keys[2]?.dispatch_id ?? '').execute()
+  const wanted = keys.map(wantedOf)
+  const taken = await takeQueued(database, wanted)
+  for (const { companyId, dispatchId, lease } of wanted) {
+    const record = taken.find(({ dispatch_id: id }) => id === dispatchId)
+    t.equal(record?.steps.length, 1)
+    has(t, record, {
+      company_id: companyId,
+      status: 'running',
+      run_id: lease.runId,
+      leased_until: later(20),
+      next_try_at: null,
+      finished_at: null,
+      detached: true
+    })
+  }
+  has(t, await dispatch(first), { status: 'running', run_id: wanted[0]?.lease.runId })
+})
+
+await t.test('what a run has, what is not queued, what is another company\'s and what is locked is not taken', async (t) => {
+  const [free, leased, ended, locked] = [await queued(), await queued(), await queued(), await queued()]
+  await call('acquire_lease', leaseOf(leased))
+  await change(ended, { status: 'failed', next_try_at: null })
+  const others = [leased, ended, { ...locked, company_id: stranger }, locked]
+  const before = await Promise.all([leased, ended, locked].map(everything))
+  const taken = await database.owner.transaction().execute(async (queries) => {
+    await queries.selectFrom('dispatches').select('dispatch_id').where('dispatch_id', '=', locked.dispatch_id).forUpdate().execute()
+    return takeQueued(database, [free, ...others].map(wantedOf))
   })
+  t.same(taken.map(({ dispatch_id: id }) => id), [free.dispatch_id])
+  t.same(await Promise.all([leased, ended, locked].map(everything)), before)
+})
+
+await t.test('a dispatch that is wanted twice is taken once', async (t) => {
+  const key = await queued()
+  const [one, two] = [wantedOf(key), wantedOf(key)]
+  t.equal((await takeQueued(database, [one, two])).length, 1)
+  const again = await queued()
+  const taken = await Promise.all([takeQueued(database, [wantedOf(again)]), takeQueued(database, [wantedOf(again)])])
+  t.equal(taken.flat().length, 1)
 })
 
 await t.test('no lease is taken that a run has, in another state, or of another company', async (t) => {
@@ -77,8 +117,12 @@ await t.test('the taking of a lease does not wait for the disk; what is done und
     await callFunctionWithin(queries, 'acquire_lease', leaseOf(key), database.now)
     return (await setting.execute(queries)).rows
   })
+  const together = await database.owner.transaction().execute(async (queries) => {
+    await takeQueued({ ...database, now: database.now, owner: queries }, [wantedOf(await queued())])
+    return (await setting.execute(queries)).rows
+  })
   const after = await database.company(key.company_id, async (queries) => (await setting.execute(queries)).rows)
-  t.same([within, after], [[{ setting: 'off' }], [{ setting: 'on' }]])
+  t.same([within, together, after], [[{ setting: 'off' }], [{ setting: 'off' }], [{ setting: 'on' }]])
 })
 
 await t.test('a lease is given back where nothing is under way, by the run that has it', async (t) => {
