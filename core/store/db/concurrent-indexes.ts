@@ -3,8 +3,11 @@ import type pg from 'pg'
 import type { Log } from '../../host/call/log.ts'
 import type { Database } from './database.ts'
 
-/** An index on a table that may have millions of rows. `on`: the table, and what of it. It is not unique: nothing may rely on it. */
-export type ConcurrentIndex = { name: string, on: string }
+/**
+ * An index on a table that may have millions of rows. `on`: the table, and what of it. It is not unique: nothing may rely on it.
+ * `instead`: the index that it makes superfluous, which is dropped once it is there.
+ */
+export type ConcurrentIndex = { name: string, on: string, instead?: string }
 
 /**
  * Indexes that are made while everybody works, after the migrations: `create index concurrently` cannot be part of a transaction, and
@@ -21,7 +24,12 @@ export const concurrentIndexes: readonly ConcurrentIndex[] = [
     name: 'steps_status',
     on: 'steps (company_id, status, dispatch_id desc) where status not in (\'planned\', \'calling\', \'accepted\')'
   },
-  { name: 'steps_delivery', on: 'steps (company_id, delivery_status, dispatch_id desc) where delivery_status is not null' }
+  { name: 'steps_delivery', on: 'steps (company_id, delivery_status, dispatch_id desc) where delivery_status is not null' },
+  {
+    name: 'dispatches_counted',
+    on: 'dispatches (company_id, dispatch_id desc) include (created_at, status, path, test)',
+    instead: 'dispatches_company'
+  }
 ]
 
 type Making = { log: Log, signal?: AbortSignal, indexes?: readonly ConcurrentIndex[] }
@@ -31,7 +39,7 @@ type Making = { log: Log, signal?: AbortSignal, indexes?: readonly ConcurrentInd
  * false where another process makes them. Aborting cancels the statement.
  */
 export async function makeIndexes (database: Database, { log, signal, indexes = concurrentIndexes }: Making): Promise<boolean> {
-  if ((await Promise.all(indexes.map((index) => stateOf(database, index)))).every((state) => state === 'valid')) return true
+  if ((await Promise.all(indexes.map((index) => isDone(database, index)))).every((done) => done)) return true
   return await database.session(async (client) => {
     const { rows: [mine] } = await client.query<{ taken: boolean, pid: number }>(
       'select pg_try_advisory_lock(hashtextextended(\'document-dispatch indexes\', 0)) as taken, pg_backend_pid() as pid'
@@ -55,7 +63,7 @@ export async function makeIndexes (database: Database, { log, signal, indexes = 
 
 async function make (database: Database, client: pg.Client, index: ConcurrentIndex, log: Log): Promise<void> {
   const state = await stateOf(database, index)
-  if (state === 'valid') return
+  if (state === 'valid') return dropSuperfluous(client, index)
   const begun = performance.now()
   // Who made it held the lock that this process has now, and so is gone.
   if (state === 'invalid') await client.query(`drop index concurrently if exists ${index.name}`)
@@ -63,13 +71,23 @@ async function make (database: Database, client: pg.Client, index: ConcurrentInd
   const [again, seconds] = [state === 'invalid', Math.round((performance.now() - begun) / 1000)]
   // On an empty database there is nothing to tell.
   log[again || seconds > 0 ? 'info' : 'debug']({ index: index.name, again, seconds }, 'an index was made')
+  await dropSuperfluous(client, index)
 }
 
-async function stateOf ({ owner }: Database, { name }: ConcurrentIndex): Promise<'missing' | 'invalid' | 'valid'> {
+async function dropSuperfluous (client: pg.Client, { instead }: ConcurrentIndex): Promise<void> {
+  if (instead !== undefined) await client.query(`drop index concurrently if exists ${instead}`)
+}
+
+async function stateOf ({ owner }: Database, { name }: Pick<ConcurrentIndex, 'name'>): Promise<'missing' | 'invalid' | 'valid'> {
   const { rows: [found] } = await sql<{ valid: boolean }>`
     select indisvalid as valid from pg_index where indexrelid = to_regclass(${name})`.execute(owner)
   if (found === undefined) return 'missing'
   return found.valid ? 'valid' : 'invalid'
+}
+
+async function isDone (database: Database, { name, instead }: ConcurrentIndex): Promise<boolean> {
+  return await stateOf(database, { name }) === 'valid' &&
+    (instead === undefined || await stateOf(database, { name: instead }) === 'missing')
 }
 
 /** Milliseconds until it is tried again, where another process makes them, or where it failed. */

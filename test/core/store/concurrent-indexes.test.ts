@@ -3,7 +3,9 @@ import pg from 'pg'
 import t from 'tap'
 import { type ConcurrentIndex, concurrentIndexes, followIndexes, makeIndexes } from '../../../core/store/db/concurrent-indexes.ts'
 import { openDatabase } from '../../../core/store/db/database.ts'
+import { firstIdAt } from '../../../core/store/dispatch/dispatch-search.ts'
 import { memoryLog } from '../../fixtures/providers/call.ts'
+import { matches } from '../../support/matching.ts'
 import { seededDatabase } from '../../support/service.ts'
 import { until } from '../work/support.ts'
 
@@ -76,5 +78,37 @@ await t.test('a process that stops gives its index up', async (t) => {
 
 await t.test('every index that is named can be made', async (t) => {
   t.equal(await makeIndexes(database, { log }), true)
-  for (const { name } of concurrentIndexes) t.equal(await valid(name), true, name)
+  for (const { name, instead = 'none' } of concurrentIndexes) {
+    t.equal(await valid(name), true, name)
+    t.equal(await valid(instead), undefined, `${name} takes the place of ${instead}`)
+  }
+})
+
+await t.test('an index that another one makes superfluous is dropped once that is there', async (t) => {
+  const instead = 'audit_before'
+  await sql`create index audit_before on audit (company_id, request_id)`.execute(database.owner)
+  t.equal(await makeIndexes(database, { log, indexes: [{ ...one, instead }] }), true, 'it was there already')
+  t.same([await valid(), await valid(instead)], [true, undefined])
+  await sql`create index audit_before on audit (company_id, request_id)`.execute(database.owner)
+  await sql`drop index audit_of_test`.execute(database.owner)
+  t.equal(await makeIndexes(database, { log, indexes: [{ ...one, instead }] }), true)
+  t.same([await valid(), await valid(instead)], [true, undefined])
+})
+
+await t.test('lists and counts of a company are read by its index, whoever has the newest rows', async (t) => {
+  await sql`insert into dispatches (dispatch_id, company_id, user_id, status, services, metadata, request_id, created_at)
+    select uuidv7(make_interval(secs => n)), company_id, user_id, 'succeeded', '{sms}', '{}', '', now()
+    from generate_series(1, 4000) as n join (
+      select row_number() over (order by company_id) % 4 as nth, company_id, min(user_id) as user_id from users group by company_id
+    ) as owners on n % 4 = nth`.execute(database.owner)
+  await sql`vacuum analyze dispatches`.execute(database.owner)
+  const { company_id: companyId } = await database.owner.selectFrom('dispatches').select('company_id').executeTakeFirstOrThrow()
+  const plans = await database.snapshot(companyId, async (queries) =>
+    Promise.all([
+      sql`select dispatch_id, recipient from dispatches where company_id = ${companyId} order by dispatch_id desc limit 25`,
+      sql`select status, path, count(*) from dispatches where company_id = ${companyId} and dispatch_id > ${firstIdAt(Date.now())}
+        and created_at < now() group by status, path`
+    ].map(async (query) => JSON.stringify((await sql`explain (costs off) ${query}`.execute(queries)).rows))))
+  matches(t, plans[0], /Index Scan using dispatches_counted/)
+  matches(t, plans[1], /Index Only Scan using dispatches_counted/)
 })
