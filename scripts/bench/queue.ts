@@ -4,9 +4,10 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { Agent, request } from 'undici'
+import { hasBull } from './support/bull.ts'
 import { effort } from './support/effort.ts'
 import { median } from './support/measure.ts'
-import { drain, drainByHand, many, queue, type QueueBench, receiptsOf, receiptsOnceThere, tell, withQueueBench,
+import { drain, drainByBull, drainByHand, many, queue, type QueueBench, receiptsOf, receiptsOnceThere, tell, withQueueBench,
   withWorkers } from './support/queued.ts'
 import { smsRequest } from './support/sms.ts'
 import { printTable } from './support/table.ts'
@@ -87,11 +88,13 @@ await withQueueBench(async (bench) => {
     await drain(bench, { amount: drained, places: many, processes: 2, concurrency: 2 })
   ]
   const byHand = await drainByHand(bench, drained)
+  const byBull = hasBull() ? await drainByBull(bench, drained) : undefined
   const sixteen = await drain(bench, { amount: drained, places: many, processes: 1, concurrency: 16 })
   printTable({
     'one process that works on 2 at a time': { 'SMS/s': Math.round(one) },
     'two of them': { 'SMS/s': Math.round(two), reached: `${(two / one).toFixed(1)}×`, wanted: '≥ 1.5×' },
     'pg-boss alone on 16 at a time, two transactions by hand': { 'SMS/s': Math.round(byHand) },
+    ...(byBull === undefined ? {} : { 'BullMQ on Redis on 16 at a time, without the transactions': { 'SMS/s': Math.round(byBull) } }),
     'one process that works on 16 at a time': { 'SMS/s': Math.round(sixteen), reached: percent(sixteen / byHand), wanted: '≥ 60 %' }
   })
 

@@ -96,6 +96,18 @@ export async function drainByHand ({ databaseUrl, vendor }: QueueBench, amount: 
   }
 }
 
+/** The same by BullMQ on Redis. */
+export async function drainByBull ({ folder, vendor }: QueueBench, amount: number): Promise<number> {
+  await tell(vendor, { atOnce: many })
+  const bull = await startChild('bull.ts', [folder, vendor.ready.url])
+  try {
+    bull.process.send(amount)
+    return rateOf(await receiptsOnceThere(vendor, amount))
+  } finally {
+    await bull.stop()
+  }
+}
+
 /** Messages per second between the first 30 and the last 10 percent. */
 function rateOf (receipts: readonly Receipt[]): number {
   const amount = receipts.length
@@ -104,7 +116,10 @@ function rateOf (receipts: readonly Receipt[]): number {
   return (to - from) / ((times[to] ?? NaN) - (times[from] ?? NaN)) * 1000
 }
 
-export async function withQueueBench (work: (bench: QueueBench) => Promise<void>): Promise<void> {
+export async function withQueueBench (
+  work: (bench: QueueBench) => Promise<void>,
+  settings: Readonly<Record<string, string>> = {}
+): Promise<void> {
   await withBenchDatabase(async ({ url: databaseUrl }, folder) => {
     const authority = await createAuthority()
     const { key, cert } = await authority.issue('127.0.0.1')
@@ -119,5 +134,5 @@ export async function withQueueBench (work: (bench: QueueBench) => Promise<void>
         (child) => child.stop()
       )
     await work({ databaseUrl, folder, vendor, company: await serve(), other: await serve() })
-  })
+  }, settings)
 }
