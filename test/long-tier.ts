@@ -9,6 +9,7 @@ export const longTier: Readonly<Record<string, string>> = {
   'test/conformance.test.ts': 'every shipped provider passes the whole kit',
   'test/crash/': 'processes are killed and disturbed under load',
   'test/e2e/': 'each test starts the service as it is run for real',
+  'test/plugins/console-journeys.test.ts': 'people go through the console in a browser, with and without script',
   'test/plugins/console-browser.test.ts': 'each page of the console is looked at in a browser',
   'test/hostile/': 'attacks, floods, stalls and random requests at length',
   'core/packages/conformance/test/stuck.test.ts': 'the kit waits for providers that never end',

@@ -3,14 +3,12 @@ import { languages } from '../../plugins/console/language/language.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { operator, startService } from '../support/service.ts'
-import { isAccessible, launchChromium, signInAt } from './support/chromium.ts'
 import { openConsole } from './support/console.ts'
 
 const { en } = languages
 const service = await startService(t, { replacements: { renderer: quickRenderer } })
 const { send } = service
 const { open, post, signIn } = openConsole(service)
-const browser = await launchChromium(t)
 const password = 'correct horse battery'
 const acme = { admin: { email: 'admin@acme.example.com', password }, member: { email: 'member@acme.example.com', password } }
 // A company with one admin only, and nobody above.
@@ -105,23 +103,3 @@ await t.test('another company is not seen and not changed; members see none of i
   contains(t, (await open('', cookie)).body, 'href="/console/company"')
   lacks(t, (await open('', asMember)).body, 'href="/console/company"')
 })
-
-if (browser === undefined) t.pass('there is no Chromium on this machine', { skip: true })
-else {
-  for (const [locale, colorScheme, width] of [['en', 'light', 1280], ['fr', 'dark', 360]] as const) {
-    await t.test(`the pages of the company are accessible (${locale}, ${colorScheme}, ${String(width)} pixels wide)`, async (t) => {
-      const context = await browser.newContext({ baseURL: service.url, locale, colorScheme, viewport: { width, height: 800 } })
-      const page = await context.newPage()
-      await signInAt(page, '/console/company', acme.admin)
-      await page.fill('#f-email', 'nobody')
-      await page.click('form[action="/console/company/users"] button')
-      await isAccessible(t, page, 'a refused user')
-      for (const path of ['/console/company', `/console/company/users/${await idOf(grace.email)}`, '/console/audit']) {
-        await page.goto(path)
-        await isAccessible(t, page, path)
-        t.ok(await page.evaluate<number>('document.documentElement.scrollWidth') <= width, `${path} fits`)
-      }
-      await context.close()
-    })
-  }
-}

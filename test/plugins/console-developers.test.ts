@@ -7,7 +7,6 @@ import { until } from '../core/work/support.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { type Answer, invoiceRequest, type Login, operator, startService } from '../support/service.ts'
-import { isAccessible, launchChromium, signInAt } from './support/chromium.ts'
 import { openConsole } from './support/console.ts'
 
 const { en } = languages
@@ -17,7 +16,6 @@ receiver.answer({ status: 200 })
 const service = await startService(t, { replacements: { renderer: quickRenderer, network: vendorNetwork(receiver) } })
 const { send, app } = service
 const { open, post, signIn } = openConsole(service)
-const browser = await launchChromium(t)
 const acme = await service.company('acme', { credits: 10 })
 const other = await service.company('other')
 const [cookie, asMember, theirs] = [await signIn(acme.admin), await signIn(acme.member), await signIn(other.admin)]
@@ -128,24 +126,3 @@ await t.test('operators have the page too, for the company of the platform', asy
   t.equal(status, 200)
   lacks(t, body, '/developers/secret')
 })
-
-if (browser === undefined) t.pass('there is no Chromium on this machine', { skip: true })
-else {
-  for (const [locale, colorScheme, width] of [['en', 'light', 1280], ['fr', 'dark', 360]] as const) {
-    await t.test(`the page for developers is accessible (${locale}, ${colorScheme}, ${String(width)} pixels wide)`, async (t) => {
-      const context = await browser.newContext({ baseURL: service.url, locale, colorScheme, viewport: { width, height: 800 } })
-      const page = await context.newPage()
-      await signInAt(page, '/console/developers', acme.admin)
-      for (const summary of await page.locator('summary').all()) await summary.click()
-      await isAccessible(t, page, 'keys, secret and callbacks')
-      t.ok(await page.evaluate<number>('document.documentElement.scrollWidth') <= width, 'it fits')
-      await page.fill('#f-name', `Key ${locale}`)
-      await page.click('form[action="/console/developers/keys"] button')
-      await isAccessible(t, page, 'a new key')
-      contains(t, await page.textContent('main code'), /^dk_test_/)
-      await page.reload()
-      t.equal((await keysOf(acme.admin)).filter(({ name }) => name === `Key ${locale}`).length, 1, 'a reload makes no second one')
-      await context.close()
-    })
-  }
-}

@@ -4,7 +4,6 @@ import { languages } from '../../plugins/console/language/language.ts'
 import { until } from '../core/work/support.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { admin, invoiceRequest, startService } from '../support/service.ts'
-import { isAccessible, launchChromium, signInAt } from './support/chromium.ts'
 import { openConsole } from './support/console.ts'
 import { letter } from './support/templates.ts'
 
@@ -12,7 +11,6 @@ const { en } = languages
 const service = await startService(t, { config: { keepsRequestLog: true } })
 const { send, url } = service
 const { open, post, signIn } = openConsole(service)
-const browser = await launchChromium(t)
 const acme = await service.company('acme', { credits: 100 })
 const other = await service.company('other')
 const [cookie, theirs] = [await signIn(acme.admin), await signIn(other.admin)]
@@ -298,68 +296,3 @@ await t.test('a page that follows changes can be loaded again, too; one of what 
   t.equal((await open(`${at}/changes`, theirs)).status, 404, 'not to another company')
   t.equal((await open(`${at}/changes`, '')).status, 303)
 })
-
-if (browser === undefined) t.pass('there is no Chromium on this machine', { skip: true })
-else {
-  await t.test('the page of a dispatch and the list follow what changes, and leave alone what a reader does there', async (t) => {
-    const context = await browser.newContext({ baseURL: url, locale: 'en' })
-    const [page, list] = [await context.newPage(), await context.newPage()]
-    const faults: string[] = []
-    for (const one of [page, list]) {
-      one.on('console', (message) => faults.push(message.text()))
-      one.on('pageerror', (error) => faults.push(error.message))
-    }
-    const { body: { dispatchId } } = await send('POST', '/api/invoicing', {
-      body: invoiceRequest({}, { invoicing: { reference: 'uncertain' } })
-    }, acme.admin)
-    const at = `/console/dispatches/${String(dispatchId)}`
-    await signInAt(page, at, acme.admin)
-    await page.locator('[data-changes] span', { hasText: en.follows }).waitFor()
-    await page.locator('details summary').first().click()
-    await page.evaluate('window.untouched = document.querySelector("#timeline + ol li")')
-    await list.goto('/console/dispatches')
-    await list.locator('[data-changes] span', { hasText: en.follows }).waitFor()
-    await list.fill('#f-search', 'typed')
-    await send('POST', `/api/v1/dispatches/${String(dispatchId)}/resolve`, { body: { outcome: 'accepted', reason: 'Seen.' } }, acme.admin)
-    await page.locator('dd .badge', { hasText: en.status_succeeded }).waitFor()
-    t.equal(await page.locator('form[action$="/resolve"]').count(), 0, 'what can be done now')
-    t.equal(await page.locator('details[open]').count(), 1, 'what was opened is open')
-    t.equal(await page.evaluate('untouched.isConnected'), true)
-    await list.locator(`tr:has(a[href="${at}"]) .badge`, { hasText: en.status_succeeded }).waitFor()
-    t.equal(await list.inputValue('#f-search'), 'typed')
-    await page.locator('[data-changes]').waitFor({ state: 'detached' })
-    t.same(faults, [], 'no rule of the pages is broken')
-    await context.close()
-    await until('the streams of the pages are closed', async () => {
-      const all = await Promise.all(Array.from({ length: 6 }, async () => {
-        const gone = new AbortController()
-        const { status } = await fetch(`${url}/api/v1/dispatches/changes?seconds=1`, {
-          headers: { authorization: `Basic ${Buffer.from(`${acme.admin.email}:${acme.admin.password}`).toString('base64')}` },
-          signal: gone.signal
-        })
-        gone.abort()
-        return status
-      }))
-      return all.every((status) => status === 200)
-    })
-  })
-
-  for (const [locale, colorScheme, width] of [['en', 'light', 1280], ['fr', 'dark', 360]] as const) {
-    await t.test(`the pages of dispatches are accessible (${locale}, ${colorScheme}, ${String(width)} pixels wide)`, async (t) => {
-      const context = await browser.newContext({ baseURL: url, locale, colorScheme, viewport: { width, height: 800 } })
-      const page = await context.newPage()
-      const faults: string[] = []
-      page.on('console', (message) => faults.push(message.text()))
-      await signInAt(page, '/console', acme.admin)
-      for (const path of [`/console/dispatches/${String(invoice.dispatchId)}`, '/console/dispatches', '/console/dispatches/retry',
-        '/console/audit'])
-      {
-        await page.goto(path)
-        await isAccessible(t, page, path)
-        t.ok(await page.evaluate<number>('document.documentElement.scrollWidth') <= width, `${path} fits`)
-      }
-      t.same(faults, [], 'no rule of the pages is broken')
-      await context.close()
-    })
-  }
-}

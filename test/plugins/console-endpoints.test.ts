@@ -5,7 +5,6 @@ import { until } from '../core/work/support.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { type Answer, invoiceRequest, startService } from '../support/service.ts'
-import { isAccessible, launchChromium, signInAt } from './support/chromium.ts'
 import { openConsole } from './support/console.ts'
 
 const { en } = languages
@@ -18,7 +17,6 @@ const service = await startService(t, {
 })
 const { send } = service
 const { open, post, signIn } = openConsole(service)
-const browser = await launchChromium(t)
 const acme = await service.company('acme')
 const [cookie, asMember, theirs] = [await signIn(acme.admin), await signIn(acme.member),
   await signIn((await service.company('other')).admin)]
@@ -106,25 +104,3 @@ await t.test('what was sent is listed with its attempts; one is sent again, and 
   t.equal((await post(`${own}/remove`, {}, cookie)).headers.get('location'), `/console${at}?removed=1`)
   t.equal((await open(own, cookie)).status, 404)
 })
-
-if (browser === undefined) t.pass('there is no Chromium on this machine', { skip: true })
-else {
-  for (const [locale, colorScheme, width] of [['en', 'light', 1280], ['fr', 'dark', 360]] as const) {
-    await t.test(`the pages of endpoints are accessible (${locale}, ${colorScheme}, ${String(width)} pixels wide)`, async (t) => {
-      const context = await browser.newContext({ baseURL: service.url, locale, colorScheme, viewport: { width, height: 800 } })
-      const page = await context.newPage()
-      await signInAt(page, `/console${at}`, acme.admin)
-      const look = async (name: string): Promise<void> => {
-        await page.evaluate('for (const details of document.querySelectorAll("main details")) details.open = true')
-        await isAccessible(t, page, name)
-        t.ok(await page.evaluate<number>('document.documentElement.scrollWidth') <= width, `${name} fits`)
-      }
-      await look('the list')
-      await page.click('tbody a')
-      await look('one of them')
-      await page.goto('/console/developers/requests')
-      await look('the requests')
-      await context.close()
-    })
-  }
-}

@@ -3,14 +3,12 @@ import { languages } from '../../plugins/console/language/language.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { admin, invoiceRequest, operator, startService } from '../support/service.ts'
-import { isAccessible, launchChromium, signInAt } from './support/chromium.ts'
 import { openConsole } from './support/console.ts'
 
 const { en } = languages
 const service = await startService(t, { replacements: { renderer: quickRenderer } })
 const { send } = service
 const { open, post, signIn } = openConsole(service)
-const browser = await launchChromium(t)
 const cookie = await signIn(operator)
 const markup = '"><img src=x onerror=alert(1)>'
 const fields = { name: markup, credits: '50', email: 'ada@acme.example.com', password: 'correct horse battery' }
@@ -143,25 +141,3 @@ await t.test('nobody else sees or changes companies, and forms come from the con
   lacks(t, (await open('', asAdmin)).body, '/console/companies')
   t.same((await send('GET', '/api/v1/companies?limit=100', {}, operator)).body, before)
 })
-
-if (browser === undefined) t.pass('there is no Chromium on this machine', { skip: true })
-else {
-  for (const [locale, colorScheme, width] of [['en', 'light', 1280], ['fr', 'dark', 360]] as const) {
-    await t.test(`the pages of operators are accessible (${locale}, ${colorScheme}, ${String(width)} pixels wide)`, async (t) => {
-      const context = await browser.newContext({ baseURL: service.url, locale, colorScheme, viewport: { width, height: 800 } })
-      const page = await context.newPage()
-      await signInAt(page, '/console/companies', operator)
-      await page.fill('#f-name', 'Refused')
-      await page.click('form[action="/console/companies"] button')
-      await isAccessible(t, page, 'a refused company')
-      for (const path of ['/console/companies', '/console/companies/1', '/console/companies/2/setup', '/console/operation',
-        '/console/operation/holds'])
-      {
-        await page.goto(path)
-        await isAccessible(t, page, path)
-        t.ok(await page.evaluate<number>('document.documentElement.scrollWidth') <= width, `${path} fits`)
-      }
-      await context.close()
-    })
-  }
-}

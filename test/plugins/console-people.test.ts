@@ -3,14 +3,12 @@ import { languages } from '../../plugins/console/language/language.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { type Login, operator, startService } from '../support/service.ts'
-import { isAccessible, launchChromium, signInAt } from './support/chromium.ts'
 import { openConsole } from './support/console.ts'
 
 const { en, fr } = languages
 const service = await startService(t, { replacements: { renderer: quickRenderer } })
 const { app, send } = service
 const { open, post, signIn } = openConsole(service)
-const browser = await launchChromium(t)
 const password = 'correct horse battery'
 const acme = await service.company('acme')
 const cookie = await signIn(acme.admin)
@@ -156,47 +154,3 @@ await t.test('who acts and signs out ends their own session; members and other c
   t.equal((await post(`/act/${await idOf(acme.admin)}`, {}, await signIn(acme.member))).status, 403)
   t.equal((await post('/act/x', {}, cookie)).status, 400)
 })
-
-if (browser === undefined) t.pass('there is no Chromium on this machine', { skip: true })
-else {
-  for (const [locale, colorScheme, width, javaScriptEnabled] of [['en', 'light', 1280, false], ['fr', 'dark', 360, true]] as const) {
-    await t.test(`a person is invited and signs in (${locale}, ${colorScheme}, ${String(width)} pixels wide)`, async (t) => {
-      const context = await browser.newContext({ baseURL: service.url, locale, colorScheme, viewport: { width, height: 800 } })
-      const plain = await browser.newContext({ baseURL: service.url, locale, javaScriptEnabled, viewport: { width, height: 800 } })
-      const page = await context.newPage()
-      const fits = async (name: string): Promise<void> => {
-        await isAccessible(t, page, name)
-        t.ok(await page.evaluate<number>('document.documentElement.scrollWidth') <= width, `${name} fits`)
-      }
-      const email = `${locale}@example.com`
-      await signInAt(page, '/console/company/invitations', acme.admin)
-      await page.fill('#f-email', email)
-      await page.check('#f-role-0')
-      await page.click('form[action="/console/company/invitations"] button')
-      await fits('the link')
-      const [link = ''] = /\/console\/link\/[\w-]+/.exec(await page.innerText('code')) ?? []
-      await page.goto('/console/company/invitations')
-      await fits('the invitations')
-      await page.goto(link)
-      await fits('the invitation')
-      const guest = await plain.newPage()
-      await guest.goto(link)
-      await guest.fill('#f-password', password)
-      await guest.click('main button')
-      await guest.click('main a')
-      await guest.fill('#email', email)
-      await guest.fill('#password', password)
-      await guest.click('main button')
-      t.equal(new URL(guest.url()).pathname, '/console')
-      await page.goto(link)
-      await fits('a dead link')
-      await page.goto(`/console/company/users/${await idOf({ email })}`)
-      await fits('a user')
-      await page.click('form[action^="/console/act/"] button')
-      await fits('acting')
-      await page.click('.acting button')
-      t.equal(await page.locator('.acting').count(), 0)
-      await Promise.all([context.close(), plain.close()])
-    })
-  }
-}

@@ -153,45 +153,6 @@ await t.test('where the company demands one, every page leads to the one that se
 
 if (browser === undefined) t.pass('there is no Chromium on this machine', { skip: true })
 else {
-  for (const [locale, colorScheme, width] of [['en', 'light', 1280], ['fr', 'dark', 360]] as const) {
-    await t.test(`the pages are accessible (${locale}, ${colorScheme}, ${String(width)} pixels wide)`, async (t) => {
-      const user = await newUser()
-      const context = await browser.newContext({ baseURL: service.url, locale, colorScheme, viewport: { width, height: 900 } })
-      const page = await context.newPage()
-      const isFine = async (name: string): Promise<void> => {
-        await isAccessible(t, page, name)
-        t.ok(await page.evaluate<number>('document.documentElement.scrollWidth') <= width, `${name} fits`)
-      }
-      await signInAt(page, '/console/second-factor', user)
-      await isFine('begin')
-      await page.click('main button')
-      await isFine('app')
-      const secret = await page.textContent('main p code') ?? ''
-      await page.fill('#f-code', '000000')
-      await page.click('main button')
-      await isFine('wrong')
-      await page.fill('#f-code', codeOf(secret))
-      await page.click('main button')
-      await isFine('codes')
-      later()
-      await page.goto('/console/second-factor')
-      for (const details of await page.locator('summary').all()) await details.click()
-      await isFine('set')
-      await signOut(page)
-      await signInAt(page, '/console/sign-in', user)
-      await isFine('code')
-      await page.fill('#code', '000000')
-      await page.click('main button')
-      await isFine('refused')
-      await page.fill('#code', codeOf(secret))
-      await page.click('main button')
-      await page.waitForURL('**/console')
-      await context.close()
-    })
-  }
-}
-
-if (browser !== undefined) {
   await t.test('a passkey is added, signs in after the password and alone, gets another name and is removed', async (t) => {
     const user = await newUser()
     const context = await browser.newContext({ baseURL: publicUrl, locale: 'en' })

@@ -171,6 +171,7 @@ await t.test('a new template begins with one that is right; a shared one is copi
   const { source, schema, sample } = (await send('GET', '/api/v1/templates/1')).body
   const copy = (await open('/templates/new?from=1', cookie)).body
   contains(t, copy, 'documentType: INVOICE')
+  lacks(t, copy, 'id: 1')
   contains(t, copy, 'action="/console/templates/new"')
   const fields = { source, schema: JSON.stringify(schema), sample: JSON.stringify(sample) }
   const saved = await post('/templates/new', fields, cookie)

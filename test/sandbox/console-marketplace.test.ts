@@ -1,6 +1,5 @@
 import t from 'tap'
 import { languages } from '../../plugins/console/language/language.ts'
-import { isAccessible, launchChromium, signInAt } from '../plugins/support/chromium.ts'
 import { openConsole } from '../plugins/support/console.ts'
 import { packed, type Packing } from '../support/adapters.ts'
 import { contains, has, lacks } from '../support/matching.ts'
@@ -10,7 +9,6 @@ import { admin, type Answer, invoiceRequest, operator, startService } from '../s
 const { en } = languages
 const service = await startService(t, { replacements: { renderer: quickRenderer }, config: { prices: { invoicing: 0 } } })
 const { send } = service
-const browser = await launchChromium(t)
 const { open, post, signIn } = openConsole(service)
 const [asOperator, asAdmin] = [await signIn(operator), await signIn(admin)]
 const markup = '"><img src=x onerror=alert(1)><script>alert(1)</script>'
@@ -116,37 +114,3 @@ await t.test('the list is searched, and a filter that the API does not understan
   contains(t, refused.body, /role="alert"/)
   contains(t, refused.body, 'value="FRANCE"')
 })
-
-if (browser === undefined) t.pass('there is no Chromium on this machine', { skip: true })
-else {
-  for (const [language, colorScheme, width] of [['en', 'light', 1280], ['fr', 'dark', 360]] as const) {
-    await t.test(`an operator installs and goes back without script (${language}, ${colorScheme}, ${String(width)} pixels wide)`, async (t) => {
-      const code = `shown-${language}`
-      for (const version of ['1.0.0', '1.1.0']) {
-        const settings = { type: 'object', properties: { apiKey: { type: 'string', 'x-secret': true, description: markup } } }
-        await add({ code, version, settings, ...version === '1.1.0' ? { hosts: ['eu.acme.test'] } : {}, changelog: markup })
-      }
-      const words = languages[language]
-      const context = await browser.newContext({ baseURL: service.url, locale: language, colorScheme, viewport: { width, height: 800 } })
-      const page = await context.newPage()
-      const looksRight = async (name: string): Promise<void> => {
-        await isAccessible(t, page, name)
-        t.ok(await page.evaluate<number>('document.documentElement.scrollWidth') <= width, `${name} fits`)
-      }
-      await signInAt(page, '/console/marketplace', operator)
-      await looksRight('list')
-      await page.click(`.cards a[href$="/${code}"]`)
-      await page.click('a[href$="?version=1.0.0"]')
-      await looksRight('to be installed')
-      await page.click('form[action$="/install"] button')
-      t.equal((await page.textContent('[role=status]'))?.trim(), words.adapterInstalled)
-      await page.click('summary')
-      await looksRight('installed, with an upgrade')
-      await page.click('form[action$="/upgrade"] button')
-      await page.click('form[action$="/rollback"] button')
-      t.equal((await page.textContent('[role=status]'))?.trim(), words.adapterRolledBack)
-      await looksRight('rolled back')
-      await context.close()
-    })
-  }
-}

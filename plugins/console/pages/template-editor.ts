@@ -23,8 +23,9 @@ export const templateEditorPages: FastifyPluginCallback = (app, _options, done) 
   app.get<{ Querystring: Query }>('/templates/new', async (request, reply) => {
     const visit = forAdmins(visitOf(request))
     const { from } = request.query
-    const copied = typeof from === 'string' ? await readWritten(visit, from, '') : beginning
-    return show(reply, visit, { ...copied, id: undefined, base: '' })
+    const written = typeof from === 'string' ? await readWritten(visit, from, '') : beginning
+    // A copy gets a number of its own.
+    return show(reply, visit, { ...written, source: written.source.replace(/^id:.*\n/m, ''), id: undefined, base: '' })
   })
 
   app.get<{ Params: { id: string }, Querystring: Query }>('/templates/:id/edit', async (request, reply) => {

@@ -65,7 +65,9 @@ const pages: Readonly<Record<string, (made: Made) => ConsolePage[]>> = {
   '/providers/:code/connected': ({ provider }) => admin(`/providers/${provider}/connected`),
   '/providers/:code/try': ({ provider }) => admin(`/providers/${provider}/try`),
   '/second-factor': () => admin('/second-factor'),
-  '/send': ({ templateIds: [id] }) => [...admin('/send', '/send?q=a'), ...own(`/send?template=${String(id)}`)],
+  '/send':
+    ({ templateIds: [id] }) => [...admin('/send', '/send?q=a'),
+      ...own(...['', '&service=postal'].map((more) => `/send?template=${String(id)}${more}`))],
   '/services/:service': () => admin('/services/invoicing', '/services/invoicing?to=simulator'),
   '/sessions': () => admin('/sessions'),
   '/sign-in': () => nobody('/sign-in'),
@@ -74,10 +76,11 @@ const pages: Readonly<Record<string, (made: Made) => ConsolePage[]>> = {
   '/sign-on/callback': () => nobody('/sign-on/callback?error=access_denied'),
   '/sign-on/link': () => admin('/sign-on/link'),
   '/templates': () => admin('/templates'),
-  '/templates/:id': ({ templateIds }) => own(...templateIds.map((id) => `/templates/${String(id)}`)),
+  '/templates/:id': ({ templateIds: [first, ...others] }) =>
+    own(...[`${String(first)}?format=HTML`, first, ...others].map((id) => `/templates/${String(id)}`)),
   '/templates/:id/difference': ({ templateIds: [id] }) => own(`/templates/${String(id)}/difference?from=1&to=2`),
   '/templates/:id/edit': ({ templateIds: [id] }) => own(`/templates/${String(id)}/edit`),
-  '/templates/new': () => admin('/templates/new')
+  '/templates/new': () => admin('/templates/new', '/templates/new?from=1')
 }
 
 /** What answers with something else than a page of the console. */
