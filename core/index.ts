@@ -56,8 +56,8 @@ export { ImpersonationBody, KeyQuery, KeyView, NewKeyBody, NewKeyView } from './
 export { InvitationBody, InvitationView, InvitationWithLink, LinkBody, LinkUseBody, LinkView, PasswordLinkView } from './contract/links.ts'
 export { ForgottenBody, ForgottenView, LinkMailBody, LinkMailView, LinkQuery } from './contract/link-mail.ts'
 export { observe, onObservation, type Observations } from './contract/observations.ts'
-export { ChoiceBody, ConfigurationBody, ConfirmBody, DispatchQuery, HoldQuery, IdempotencyHeaders, PageQuery, ReleaseBody, ResolveBody,
-  UuidPageQuery } from './contract/query.ts'
+export { ChoiceBody, ConfigurationBody, ConfirmBody, DispatchQuery, HoldQuery, IdempotencyHeaders, InvitationQuery, PageQuery, ReleaseBody,
+  ResolveBody, UuidPageQuery } from './contract/query.ts'
 export { ChainResponse, CheckView, ConfigurationView, ConnectView, CreditsView, DryRunView, DispatchRequestView, DispatchResponse,
   DispatchView, ErrorBody, EventView, HealthView, HoldView, MyConfig, Nothing, NewPublisher, ProcessView, ProviderView, QueueView,
   QueuedResponse, ReleaseView, ValidationResponse, VendorCallView, page } from './contract/response.ts'

@@ -16,8 +16,8 @@ import type { Database } from '../store/db/database.ts'
 import type { AuditAuthor } from '../store/tenants/audit.ts'
 import { findCompany } from '../store/tenants/companies.ts'
 import { readMailStates } from '../store/tenants/link-mail.ts'
-import { acceptInvitation, deleteInvitation, findLink, insertInvitation, insertPasswordLink, type InvitationRow, type LinkRow,
-  listInvitations, type NewLink, noteForgotten, renewInvitation, usePasswordLink } from '../store/tenants/links.ts'
+import { acceptInvitation, deleteInvitation, findLink, insertInvitation, insertPasswordLink, type InvitationPage, type InvitationRow,
+  type LinkRow, listInvitations, type NewLink, noteForgotten, renewInvitation, usePasswordLink } from '../store/tenants/links.ts'
 import type { RateLimiter } from '../store/tenants/rate-limiter.ts'
 import type { LinkMail, MailContent } from './link-mail.ts'
 import type { SingleSignOn } from './single-sign-on.ts'
@@ -32,7 +32,7 @@ export type LinkDelivery = { mailIn?: MailLanguage }
  * the actor's are not visible.
  */
 export type Links = {
-  list: (actor: Actor) => Promise<InvitationView[]>
+  list: (actor: Actor, page?: InvitationPage) => Promise<InvitationView[]>
   /**
    * Throws `forbidden` for a role above the actor's or for services that the actor does not have, and `conflict` for an e-mail address that
    * a user or an invitation of the company has, or where there are 200 invitations.
@@ -146,8 +146,8 @@ export function createLinks (options: Options): Links {
   }
 
   return {
-    async list ({ companyId, role }) {
-      const rows = await listInvitations(database, companyId, rolesUpTo(role))
+    async list ({ companyId, role }, page) {
+      const rows = await listInvitations(database, { companyId, roles: rolesUpTo(role) }, page)
       const states = await readMailStates(database, rows.flatMap(({ dispatch_id: id }) => id ?? []))
       return rows.map((row) => viewOf(row, mailOf(states.get(row.dispatch_id ?? ''))))
     },
@@ -167,7 +167,8 @@ export function createLinks (options: Options): Links {
 
     async renew (by, linkId, how = {}) {
       const { actor, author } = by
-      const known = (await listInvitations(database, actor.companyId, rolesUpTo('operator'))).find((row) => row.link_id === linkId)
+      const all = await listInvitations(database, { companyId: actor.companyId, roles: rolesUpTo('operator') })
+      const known = all.find((row) => row.link_id === linkId)
       if (known === undefined) return undefined
       const token = await newToken(how, known.email, known.role, actor.companyId)
       const link = { linkId, ...token.stored, madeBy: actor.userId, lifetime: lifetimes.invitation }

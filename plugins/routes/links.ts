@@ -1,8 +1,9 @@
-import { ForgottenBody, ForgottenView, InvitationBody, InvitationView, InvitationWithLink, LinkBody, LinkQuery, type Links, LinkUseBody,
-  LinkView, Nothing, page, PasswordLinkView } from '@dispatch/core'
+import { ForgottenBody, ForgottenView, InvitationBody, InvitationQuery, InvitationView, InvitationWithLink, LinkBody, LinkQuery, type Links,
+  LinkUseBody, LinkView, Nothing, page, PasswordLinkView } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { Static } from 'typebox'
 import { auditAuthorOf } from './audit-author.ts'
+import { nextCursorOf } from './paging.ts'
 import { integerIn, resourceNotFound, uuidIn } from './path-parameters.ts'
 
 type Named = { Params: { id: string } }
@@ -15,15 +16,20 @@ const mailing = ['rate_limited', 'expectation_failed', 'validation_failed', 'con
 export const linksRoutes: FastifyPluginCallbackTypebox<{ links: Links }> = (app, { links }, done) => {
   const ofAdmins = { person: true, roles: ['admin', 'operator'] } as const
 
-  app.get('/api/v1/company/invitations', {
-    config: { roles: ['admin', 'operator'], errors: [] },
+  app.get<{ Querystring: Static<typeof InvitationQuery> }>('/api/v1/company/invitations', {
+    config: { roles: ['admin', 'operator'], errors: ['validation_error'] },
     schema: {
       operationId: 'listInvitations',
       tags: ['Users'],
       summary: 'Lists the invitations of the company that nobody has accepted, the newest first (admins).',
+      description: 'A company has 200 at most. Without `limit` all are listed.',
+      querystring: InvitationQuery,
       response: { 200: page(InvitationView) }
     }
-  }, async ({ actor }) => ({ data: await links.list(actor), nextCursor: null }))
+  }, async ({ actor, query: { limit, cursor } }) => {
+    const found = await links.list(actor, { ...limit === undefined ? {} : { limit }, ...cursor === undefined ? {} : { after: cursor } })
+    return { data: found, nextCursor: limit === undefined ? null : nextCursorOf(found, limit, ({ id }) => id) }
+  })
 
   app.post('/api/v1/company/invitations', {
     config: { ...ofAdmins, errors: ['conflict', ...mailing] },

@@ -21,6 +21,11 @@ await t.test('the page of another site cannot have a browser that remembers Basi
       else if (path.startsWith('/console')) t.equal(answer.status, 403, `${method} ${path} ${site}`)
       else isError(t, answer, 'forbidden', `${method} ${path} ${site}`)
     }
+    // A browser that does not send Fetch Metadata names the origin of the page.
+    if (path.startsWith('/console')) {
+      const answer = await send(method, path.replace(/:\w+/g, '1'), { body: '{}', headers: { origin: 'https://evil.example' } })
+      t.equal(answer.status, 403, `${method} ${path} of another origin`)
+    }
   }
   t.same(await traces(app), before)
 })

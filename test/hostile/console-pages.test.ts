@@ -19,6 +19,7 @@ const other = await service.company('other')
 const cookies = { admin: await signIn(company.admin), operator: await signIn(operator), nobody: '' }
 /** As long as a name may be, with characters that a page writes as several. */
 const long = '"Müller & Söhne" <'.repeat(6).slice(0, 100)
+const services = ['invoicing', 'esign', 'postal', 'sms', 'email', 'file', 'upload']
 const furniture = { texts: ['zanzibar'], vendor: 'smtp', adapter: 'nothing' }
 const { made } = await furnished(service, company, furniture)
 const pages = pagesOf(made)
@@ -91,6 +92,24 @@ async function fill (): Promise<void> {
     long.repeat(3)
   }, 200, 1, '192.0.2.1' from ${many}`
     .execute(owner)
+  await sql`insert into one_time_links (link_id, company_id, purpose, digest, email, role, services, made_by, made_at, expires_at)
+    select gen_random_uuid(), ${companyId}, 'invitation', sha256(n::text::bytea), ${mail('i')}, 'member', ${services}, user_id, now(),
+      now() + interval '1 day' from users, ${many} where email = ${company.admin.email}`.execute(owner)
+  const browser = `${long} `.repeat(3).slice(0, 300)
+  await sql`insert into sessions
+    (session_id, company_id, user_id, digest, role, password_version, address, browser, created_at, used_at)
+    select gen_random_uuid(), ${companyId}, user_id, sha256(n::text::bytea), role, password_version,
+      '2001:db8:1111:2222:3333:4444:5555:6666', ${browser}, now(), now() from users, ${many}
+    where email = ${company.admin.email} and n <= 900020`.execute(owner)
+  await sql`insert into passkeys (passkey_id, company_id, user_id, credential, public_key, counter, transports, name, created_at, used_at)
+    select gen_random_uuid(), ${companyId}, user_id, 'full-' || n, '', 0, '{}', ${long.slice(0, 60)}, now(), now() from users, ${many}
+    where email = ${company.admin.email} and n <= 900020`.execute(owner)
+  const facts = JSON.stringify({ name: long, email: `${'m'.repeat(60)}@example.com`, services, role: 'member', before: { name: long } })
+  await sql`insert into audit
+    (company_id, user_id, user_company_id, impersonator_id, key_id, action, object_kind, object_id, facts, address, request_id, at)
+    select ${companyId}, user_id, company_id, 1, gen_random_uuid()::text, 'callback-endpoint.secret_changed', 'callback-endpoint',
+      gen_random_uuid()::text, ${facts}::jsonb, '2001:db8:1111:2222:3333:4444:5555:6666', 'r', now()
+    from users, ${many} where email = ${company.admin.email}`.execute(owner)
   for (let from = 0; from < 60; from += 10) {
     await Promise.all(Array.from({ length: 10 }, async () => {
       await send('POST', '/api/v1/keys', { body: { name: long, mode: 'live' } }, company.admin)

@@ -64,7 +64,7 @@ async function inBrowser (browser: Browser): Promise<void> {
       const codeAt = (secret: string, steps: number): string =>
         new TOTP({ secret: Secret.fromBase32(secret.replaceAll(' ', '')) }).generate({ timestamp: Date.now() + steps * 30_000 })
       await signInAt(page, '/console/second-factor', { ...member, password: 'wrong' })
-      t.equal(await page.locator('main [role=alert]').count(), 1)
+      t.equal((await page.textContent('main [role=alert]'))?.trim(), words.wrongCredentials)
       await look('a wrong password')
       await signInAt(page, '/console/second-factor', member)
       await look('there is none')
@@ -86,7 +86,7 @@ async function inBrowser (browser: Browser): Promise<void> {
       await look('the code is asked for')
       await page.fill('#code', '000000')
       await page.click('main button')
-      t.equal(await page.locator('main [role=alert]').count(), 1)
+      t.equal((await page.textContent('main [role=alert]'))?.trim(), words.codeWrong)
       await look('a wrong code')
       await page.goto('/console/providers')
       t.equal(new URL(page.url()).pathname, '/console/sign-in', 'the password alone opens nothing')
@@ -245,7 +245,7 @@ async function inBrowser (browser: Browser): Promise<void> {
       const list = await page.context().newPage()
       await list.goto('/console/dispatches')
       await page.locator('details summary').first().click()
-      await list.fill('#f-recipient', 'typed')
+      await list.fill('#f-search', 'typed')
       if (scripted) {
         for (const one of [page, list]) await one.locator('[data-changes] span', { hasText: words.follows }).waitFor()
         await page.evaluate('window.untouched = document.querySelector("#timeline + ol li")')
@@ -258,7 +258,7 @@ async function inBrowser (browser: Browser): Promise<void> {
       if (!scripted) return
       t.equal(await page.locator('details[open]').count(), 1, 'what was opened is open')
       t.equal(await page.evaluate('untouched.isConnected'), true, 'what has not changed is left alone')
-      t.equal(await list.inputValue('#f-recipient'), 'typed')
+      t.equal(await list.inputValue('#f-search'), 'typed')
       await page.locator('[data-changes]').waitFor({ state: 'detached' })
       await Promise.all([page.close(), list.close()])
       const headers = { authorization: `Basic ${Buffer.from(`${admin.email}:${admin.password}`).toString('base64')}` }
@@ -275,7 +275,7 @@ async function inBrowser (browser: Browser): Promise<void> {
     },
 
     async 'retries a letter with a corrected address' (person) {
-      const { t, page, words, company: { admin } } = person
+      const { t, page, words, company: { admin }, look } = person
       await send('PUT', '/api/v1/company/defaults/postal', { body: { providerName: 'simulator' } }, admin)
       const recipient = { name: 'reject', address: '1 rue de Rivoli', city: 'Paris', postalCode: '75001', country: 'FR' }
       const { body: { dispatchId } } = await send('POST', '/api/postal', {
@@ -284,17 +284,18 @@ async function inBrowser (browser: Browser): Promise<void> {
       await signInAt(page, '/console/dispatches?status=failed', admin)
       t.equal(new URL(page.url()).search, '?status=failed', 'back where the way began')
       await page.click(`a[href="/console/dispatches/${String(dispatchId)}"]`)
-      await page.locator('summary', { hasText: words.correct }).click()
-      await page.fill('#f-correction', '{ "postal": ')
-      await press(page, words.retry)
-      t.equal((await page.textContent('main [role=alert]'))?.trim(), words.correctionUnreadable)
-      await page.locator('summary', { hasText: words.correct }).click()
-      await page.fill('#f-correction', JSON.stringify({ postal: { recipient: { ...recipient, name: 'Ada Lovelace' } } }))
-      await press(page, words.retry)
+      await page.locator('summary', { hasText: words.correctStep.replace('{service}', 'postal') }).click()
+      await page.fill('[id="f-postal.recipient.name"]', 'Ada Lovelace')
+      await page.fill('[id="f-postal.recipient.postalCode"]', 'nowhere')
+      await page.getByRole('button', { name: words.correctRetry }).first().click()
+      t.equal(await page.getAttribute('[id="f-postal.recipient.postalCode"]', 'aria-invalid'), 'true')
+      await look('a correction that is refused')
+      await page.fill('[id="f-postal.recipient.postalCode"]', '75002')
+      await page.getByRole('button', { name: words.correctRetry }).first().click()
       await page.waitForURL(`**/console/dispatches/${String(dispatchId)}`)
       await comesTo(person, words.status_succeeded)
       const { body: { data: [sent] } } = await send('GET', '/api/v1/simulator/outbox', {}, admin)
-      contains(t, JSON.stringify(sent), '"name":"Ada Lovelace"')
+      for (const text of ['"name":"Ada Lovelace"', '"postalCode":"75002"']) contains(t, JSON.stringify(sent), text)
     },
 
     async 'edits a template and publishes it' ({ t, page, words, company: { admin }, scripted }) {

@@ -17,7 +17,7 @@ const idOf = async ({ email }: Pick<Login, 'email'>): Promise<string> =>
 
 /** The path at the console of the link on a page. */
 function linkOn (body: unknown): string {
-  const [, path = ''] = /<code>https:\/\/dispatch\.example\.com\/console(\/link\/[\w-]{43})<\/code>/.exec(String(body)) ?? []
+  const [, path = ''] = /<code[^>]*>https:\/\/dispatch\.example\.com\/console(\/link\/[\w-]{43})<\/code>/.exec(String(body)) ?? []
   return path
 }
 const inviting = (email: string): [string, string][] => [['email', email], ['role', 'member'], ['service', 'sms']]

@@ -197,6 +197,13 @@ await t.test('a company has 200 invitations at most', async (t) => {
     expires_at: clock.now
   }))).execute()
   isError(t, await invite(admin), 'conflict')
+  const list = async (query: string): Promise<Answer['body']> => (await send('GET', `/api/v1/company/invitations${query}`, {}, admin)).body
+  const { data: all, nextCursor } = await list('')
+  t.same([all.length, nextCursor], [200, null], 'all of them, unless pages are asked for')
+  const first = await list('?limit=100')
+  const second = await list(`?limit=100&cursor=${String(first.nextCursor)}`)
+  t.same([...first.data, ...second.data], all)
+  t.equal((await list(`?limit=100&cursor=${String(second.nextCursor)}`)).nextCursor, null)
   clock.now = new Date(clock.now.getTime() + 31 * day)
   t.equal((await invite(admin)).status, 201, 'those that expired a month ago are forgotten')
 })

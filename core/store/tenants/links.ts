@@ -34,10 +34,21 @@ const invitations = (database: Database, queries: CompanyQueries, companyId: num
   queries.selectFrom('one_time_links').select([...listed, sql<boolean>`expires_at <= ${database.now}`.as('expired')])
     .where('company_id', '=', companyId).where('purpose', '=', 'invitation').$narrowType<InvitationRow>()
 
-/** The invitations of a company to one of the roles, the newest first. */
-export async function listInvitations (database: Database, companyId: number, roles: readonly Role[]): Promise<InvitationRow[]> {
-  return database.company(companyId,
-    (queries) => invitations(database, queries, companyId).where('role', 'in', roles).orderBy('link_id', 'desc').execute())
+/** A page of at most `limit` invitations, those that are older than the one of the id `after`. */
+export type InvitationPage = { limit?: number, after?: string }
+
+/** The invitations of a company to one of the roles, the newest first: all of them, or a page. */
+export async function listInvitations (
+  database: Database,
+  { companyId, roles }: { companyId: number, roles: readonly Role[] },
+  { limit, after }: InvitationPage = {}
+): Promise<InvitationRow[]> {
+  return database.company(companyId, (queries) =>
+    invitations(database, queries, companyId).where('role', 'in', roles)
+      .$if(after !== undefined, (list) => list.where('link_id', '<', after ?? ''))
+      .orderBy('link_id', 'desc')
+      .$if(limit !== undefined, (list) => list.limit(limit ?? 0))
+      .execute())
 }
 
 /** After so many seconds without a renewal an expired invitation is forgotten: 30 days. */

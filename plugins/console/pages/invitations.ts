@@ -2,7 +2,7 @@ import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { textField } from '../form/fields.ts'
 import { fill, wordFor, type Words } from '../language/language.ts'
-import { ApiRefused, type InvitationView, type InvitationWithLink } from '../session/api.ts'
+import { ApiRefused, type InvitationView, type InvitationWithLink, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { errorOf, said, type Typed, wrongOf } from './company.ts'
 import { notice, page, table, time } from './layout.ts'
@@ -18,9 +18,9 @@ type Named = { Params: { id: string }, Body: URLSearchParams }
 export const invitationsPages: FastifyPluginCallback = (app, _options, done) => {
   app.get<{ Querystring: Readonly<Record<string, unknown>> }>('/company/invitations', async (request, reply) => {
     const visit = visitOf(request)
-    const { invitationWithdrawn } = visit.words
-    const told = request.query['withdrawn'] === undefined ? html`` : notice('good', html`<p>${invitationWithdrawn}</p>`)
-    return reply.page(await view(visit, { told }))
+    const { withdrawn, cursor } = request.query
+    const told = withdrawn === undefined ? html`` : notice('good', html`<p>${visit.words.invitationWithdrawn}</p>`)
+    return reply.page(await view(visit, { told, cursor: typeof cursor === 'string' ? cursor : '' }))
   })
 
   app.post<{ Body: URLSearchParams }>('/company/invitations', async (request, reply) => {
@@ -33,7 +33,7 @@ export const invitationsPages: FastifyPluginCallback = (app, _options, done) => 
   app.post<Named>('/company/invitations/:id/renew', async (request, reply) => {
     const [visit, { params: { id }, body }] = [visitOf(request), request]
     // A link is shown once: a form that is sent again must not end the one that its first sending has made.
-    const known = (await invitations(visit)).find((invitation) => invitation.id === id)
+    const known = (await invitations(visit)).data.find((invitation) => invitation.id === id)
     if (known !== undefined && known.createdAt !== body.get('made')) {
       return reply.code(409).page(await view(visit, { told: notice('warn', html`<p>${visit.words.invitationRenewedAlready}</p>`) }))
     }
@@ -59,12 +59,17 @@ const invited = (words: Words, { email }: InvitationView): { title: string, intr
   back: html`<a href="${at}">${words.invitations}</a>`
 })
 
-const invitations = async ({ api }: Visit): Promise<InvitationView[]> =>
-  (await api.read<{ data: InvitationView[] }>('/api/v1/company/invitations')).data
+type Page = { data: InvitationView[], nextCursor: string | null }
 
-async function view (visit: Visit, { told = html``, typed }: { told?: Html, typed?: Typed }): Promise<Html> {
+const invitations = ({ api }: Visit, page: Readonly<Record<string, string>> = {}): Promise<Page> =>
+  api.read<Page>(withQuery('/api/v1/company/invitations', page))
+
+async function view (
+  visit: Visit,
+  { told = html``, typed, cursor = '' }: { told?: Html, typed?: Typed, cursor?: string }
+): Promise<Html> {
   const { words, actor: { role } } = visit
-  const [open, mails] = await Promise.all([invitations(visit), mailsLinks(visit.api)])
+  const [{ data: open, nextCursor }, mails] = await Promise.all([invitations(visit, { limit: '50', cursor }), mailsLinks(visit.api)])
   const main = html`<p><a href="/console/company">${words.users}</a></p>${told}
 <section aria-labelledby="new"><h2 id="new">${words.invitationNew}</h2>${said(words, typed)}<p>${
     mails ? words.invitationMailIntro : words.invitationIntro
@@ -77,6 +82,8 @@ ${roleAndServices(words, role, typed === undefined ? { role: 'member', services:
 <div class="actions"><button>${mails ? words.invitationInvite : words.invitationMake}</button></div></form></section>
 <section aria-labelledby="open"><h2 id="open">${words.invitationsOpen}</h2>${
     open.length === 0 ? html`<p>${words.invitationsNone}</p>` : list(words, open, mails)
+  }${
+    nextCursor === null ? html`` : html`<hr><p><a href="${withQuery(at, { cursor: nextCursor })}" rel="next">${words.older}</a></p>`
   }</section>`
   return page({ ...visit, path: at }, { title: words.invitations, section: 'company', main })
 }
