@@ -32,7 +32,7 @@ function invoice (count: number, round: number): JsonObject {
 const tasks: Readonly<Record<string, (data: JsonObject) => unknown>> = {
   'CII and UBL': (data) => (['CII', 'UBL'] as const).map((format) => eInvoiceOf(data, { format, currency: 'EUR' })),
   'all rules': (data) => checkEInvoice(data, { format: 'UBL', currency: 'EUR' }, ''),
-  'plain PDF': (data) => render(plain, { data: eInvoiceOf(data, { format: 'CII', currency: 'EUR' }).data, format: 'pdf', now }),
+  'plain PDF': (data) => render(plain, { data: eInvoiceOf(data, { format: 'CII', currency: 'EUR' }).data(), format: 'pdf', now }),
   'Factur-X': (data) => render(archival, { data, format: 'factur-x', now })
 }
 

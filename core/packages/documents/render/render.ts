@@ -23,17 +23,17 @@ export async function render<F extends Format> (
 ): Promise<Rendered<F>> {
   const reading = readingOf(template.source, format)
   const invoice = reading === undefined ? undefined : eInvoiceOf(given, reading)
-  const data = invoice?.data ?? given
+  const data = invoice?.data ?? (() => given)
   const { archival = false } = template.source
   function page (): ResolvedDocument {
-    const resolved = template.resolve(data, paper)
+    const resolved = template.resolve(data(), paper)
     return signers === undefined ? resolved : withSigners(resolved, signers)
   }
   return makers[format](page, { data, now: new Date(now), archival, xml: invoice?.xml ?? '' })
 }
 
 /** `data` as the template reads them; `xml`: the XML of an e-invoice. */
-type Making = { data: unknown, now: Date, archival: boolean, xml: string }
+type Making = { data: () => unknown, now: Date, archival: boolean, xml: string }
 /** `page` evaluates the template with the data. An e-invoice that is XML only has no page. */
 type Maker<F extends Format> = (page: () => ResolvedDocument, making: Making) => RenderedFormats[F] | Promise<RenderedFormats[F]>
 
@@ -58,7 +58,7 @@ async function makePdf<F extends 'pdf' | 'factur-x'> (
     const { bytes, ...facts } = await renderPdf(document, now, archive)
     return { ...fileOf(format, bytes), ...facts }
   } catch (error) {
-    throw error instanceof UnshowableText ? unshowableData(error, data, document) : error
+    throw error instanceof UnshowableText ? unshowableData(error, data(), document) : error
   }
 }
 

@@ -5,13 +5,16 @@ import type { Identifier, Text } from './model.ts'
 /** The characters that XML 1.0 cannot contain, even as references: most control characters, and the two noncharacters. */
 // eslint-disable-next-line no-control-regex -- The pattern is for control characters.
 const unwritable = /[\0-\x08\x0B\x0C\x0E-\x1F\uFFFE\uFFFF]/g
+/** The same and halves of surrogate pairs: hardly any text has one. */
+// eslint-disable-next-line no-control-regex -- The pattern is for control characters.
+const unusual = /[\0-\x08\x0B\x0C\x0E-\x1F\uD800-\uDFFF\uFFFE\uFFFF]/
 
 /** A text that is not blank, without characters that XML cannot contain. An integer becomes its digits. */
 export function textField (object: JsonObject, name: string): Text {
   const value = object[name]
   if (typeof value === 'number') return String(value)
   if (typeof value !== 'string') return undefined
-  const clean = value.toWellFormed().replaceAll(unwritable, '').trim()
+  const clean = (unusual.test(value) ? value.toWellFormed().replaceAll(unwritable, '') : value).trim()
   return clean === '' ? undefined : clean
 }
 

@@ -4,6 +4,8 @@ import { amount, identifierField, listField, textField } from '../model/fields.t
 import type { AllowanceCharge, EInvoiceLine, Tax } from '../model/model.ts'
 import { readPeriod } from './period.ts'
 
+const zero = new Money(0)
+
 /** The lines. VAT facts that they leave out come from the invoice. */
 export function readLines (data: JsonObject): EInvoiceLine[] {
   return listField(data, 'lines').map((line, index) => readLine(line, index, data))
@@ -19,7 +21,7 @@ function readLine (data: JsonObject, index: number, invoice: JsonObject): EInvoi
     textField(data, 'name'),
     amount(data, 'total')
   ]
-  const gross = grossAmount(quantity, price, priceQuantity)
+  const gross = (): Decimal => grossAmount(quantity, price, priceQuantity)
   const adjustments = readAdjustments(data, { at, base: gross, tax: () => tax })
   return {
     at,
@@ -33,7 +35,7 @@ function readLine (data: JsonObject, index: number, invoice: JsonObject): EInvoi
     ...discounted,
     priceQuantity,
     stated,
-    net: stated ?? cents(gross.add(sumOfAdjustments(adjustments))),
+    net: stated ?? cents(adjustments.length === 0 ? gross() : gross().add(sumOfAdjustments(adjustments))),
     tax,
     adjustments,
     period: readPeriod(data),
@@ -66,8 +68,9 @@ function readPrice (data: JsonObject): Pick<EInvoiceLine, 'price' | 'grossPrice'
 
 /** The price of the goods before allowances and charges, not rounded. A base quantity of 0 counts as no base quantity. */
 export function grossAmount (quantity: Decimal | undefined, price: Decimal | undefined, priceQuantity: Decimal | undefined): Decimal {
-  if (quantity === undefined || price === undefined) return new Money(0)
-  return quantity.mul(price).div(priceQuantity === undefined || priceQuantity.isZero() ? 1 : priceQuantity)
+  if (quantity === undefined || price === undefined) return zero
+  const whole = quantity.mul(price)
+  return priceQuantity === undefined || priceQuantity.isZero() ? whole : whole.div(priceQuantity)
 }
 
 /**
@@ -78,17 +81,18 @@ export function readTax (data: JsonObject, invoice: JsonObject): Tax {
   const category = textField(data, 'taxCategory') ?? textField(invoice, 'taxCategory') ?? (own?.gt(0) === true ? 'S' : '')
   if (category === 'O') return { category, rate: amount(data, 'taxRate') }
   const isFree = ['Z', 'E', 'AE', 'K', 'G'].includes(category)
-  return { category, rate: isFree ? amount(data, 'taxRate') ?? new Money(0) : own }
+  return { category, rate: isFree ? amount(data, 'taxRate') ?? zero : own }
 }
 
-type Setting = { at: string, base: Decimal, tax: (data: JsonObject) => Tax }
+/** `base`: the whole that a percentage applies to. */
+type Setting = { at: string, base: () => Decimal, tax: (data: JsonObject) => Tax }
 
 /** The allowances, then the charges. A percentage without an amount applies to its own base amount, else to the whole. */
 export function readAdjustments (data: JsonObject, { at, base: whole, tax }: Setting): AllowanceCharge[] {
   return ([['allowances', 'allowance'], ['charges', 'charge']] as const).flatMap(([list, kind]) =>
     listField(data, list).map((given, index) => {
       const percent = amount(given, 'percent')
-      const base = amount(given, 'base') ?? (percent === undefined ? undefined : cents(whole))
+      const base = amount(given, 'base') ?? (percent === undefined ? undefined : cents(whole()))
       const computed = percent === undefined || base === undefined ? undefined : cents(base.mul(percent).div(100))
       return {
         at: `${at}/${list}/${index}`,
@@ -106,7 +110,7 @@ export function readAdjustments (data: JsonObject, { at, base: whole, tax }: Set
 
 /** Charges minus allowances. */
 export function sumOfAdjustments (adjustments: readonly AllowanceCharge[]): Decimal {
-  return adjustments.reduce((sum, { kind, amount = new Money(0) }) => kind === 'charge' ? sum.add(amount) : sum.sub(amount), new Money(0))
+  return adjustments.reduce((sum, { kind, amount = zero }) => kind === 'charge' ? sum.add(amount) : sum.sub(amount), zero)
 }
 
 /** Rounds to two decimals, the most that EN 16931 permits; halves are rounded away from zero. */

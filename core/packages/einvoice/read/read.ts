@@ -20,7 +20,7 @@ export function readInvoice (data: JsonObject, { format, currency: usual }: Read
   const [currency, lines, dueDate] = [textField(data, 'currency') ?? usual ?? '', readLines(data), day(data, 'dueDate')]
   const adjustments = readAdjustments(data, {
     at: '',
-    base: lines.reduce((sum, { net }) => sum.add(net), new Money(0)),
+    base: () => lines.reduce((sum, { net }) => sum.add(net), new Money(0)),
     tax: (given) => readTax(given, data)
   })
   return {

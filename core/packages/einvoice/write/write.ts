@@ -6,8 +6,8 @@ import { type Reading, readInvoice } from '../read/read.ts'
 import { writeCii } from './cii.ts'
 import { writeUbl } from './ubl.ts'
 
-/** An e-invoice as XML, and its data with all computed values for the page. */
-export type EInvoice = { xml: string, data: JsonObject }
+/** An e-invoice as XML, and its data with all computed values for the page: an e-invoice that is XML only has no page. */
+export type EInvoice = { xml: string, data: () => JsonObject }
 
 /**
  * The currency of a template whose data name none: the template's own, or the default in its expression. Undefined if there is neither; EUR
@@ -24,7 +24,7 @@ export function eInvoiceOf (given: unknown, reading: Reading): EInvoice {
   const invoice = readInvoice(data, reading)
   const totals = totalsOf(invoice)
   const write = reading.format === 'UBL' ? writeUbl : writeCii
-  return { xml: write(invoice, totals), data: completed(data, invoice, totals) }
+  return { xml: write(invoice, totals), data: () => completed(data, invoice, totals) }
 }
 
 /** The data of an e-invoice for its page. */
