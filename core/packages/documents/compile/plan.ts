@@ -1,7 +1,7 @@
 import { type Context, type Filter, IfTag, Output, type Template, type Token, toValueSync, TypeGuards, type Value } from 'liquidjs'
 import type { Path } from '../source/field-usage.ts'
 import { engine, escapeOutput } from './liquid.ts'
-import { readPath, type Scope } from './scope.ts'
+import { fieldOf, readPath, type Scope } from './scope.ts'
 
 /**
  * Liquid evaluates with generators, and throws and catches an error for each optional field that the data do not have. What templates
@@ -151,13 +151,31 @@ type Step = (value: unknown, reading: Reading) => unknown
 
 function planFilter (filter: Filter, next: Filter | undefined): Step {
   const [argument, ...more] = filter.args
-  const fallback = filter.name !== 'default' || argument === undefined || Array.isArray(argument) || more.length > 0
-    ? undefined
-    : planToken(argument)
-  if (fallback === undefined) return (value, { context }) => toValueSync<unknown>(filter.render(value, context()))
-  // As in `withFallbacks`: a fallback is read only when it is needed, and may be missing if another one follows.
+  const planned = argument === undefined || Array.isArray(argument) || more.length > 0 ? undefined : planToken(argument)
+  if (planned !== undefined && filter.name === 'default') return planFallback(planned, next)
+  if (planned?.isLiteral === true && filter.name === 'map') return planMap(filter, planned)
+  return byLiquid(filter)
+}
+
+function byLiquid (filter: Filter): Step {
+  return (value, { context }) => toValueSync<unknown>(filter.render(value, context()))
+}
+
+/** As in `withFallbacks`: a fallback is read only when it is needed, and may be missing if another one follows. */
+function planFallback (fallback: Planned, next: Filter | undefined): Step {
   return (value, reading) =>
     isEmpty(value) ? fallback.evaluate(next?.name === 'default' ? { ...reading, isStrict: false } : reading, 'required') : value
+}
+
+/** A field of each item of a list, which may have thousands. It counts against Liquid's limit of memory. */
+function planMap (filter: Filter, { evaluate }: Planned): Step {
+  const otherwise = byLiquid(filter)
+  return (value, reading) => {
+    const name = evaluate(reading, 'required')
+    if (!Array.isArray(value) || typeof name !== 'string' || name.includes('.') || computed.includes(name)) return otherwise(value, reading)
+    reading.context().memoryLimit.use(value.length)
+    return value.map((item: unknown) => item === null || item === undefined ? item : fieldOf(item, name))
+  }
 }
 
 /** What `default` replaces. */

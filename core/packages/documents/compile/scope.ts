@@ -51,11 +51,13 @@ export function lookUp (scope: Scope, path: Path): unknown {
 export function readPath (scope: Scope, fields: Readonly<Record<string, unknown>>, path: Path): unknown {
   const [first = ''] = path
   let value = Object.hasOwn(fields, first) ? fields[first] : rootOf(scope, first)
-  for (let index = 1; index < path.length && value !== undefined && value !== null; index++) {
-    const name = path[index] ?? ''
-    value = Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined
-  }
+  for (let index = 1; index < path.length && value !== undefined && value !== null; index++) value = fieldOf(value, path[index] ?? '')
   return value
+}
+
+/** A field of a value of any kind. */
+export function fieldOf (value: object, name: string): unknown {
+  return Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined
 }
 
 /** A variable of a loop, or a field of the data. */

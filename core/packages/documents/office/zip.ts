@@ -7,17 +7,19 @@ import { memoizeLru } from '../compile/memoize.ts'
  */
 export type ZipEntries = Readonly<Record<string, ZipContent>>
 export type ZipContent = string | Utf8 | Uint8Array
-/** A text in UTF-8. */
-export type Utf8 = { readonly utf8: Uint8Array }
+/** A text in UTF-8. `isVaried`: it repeats so little that its size is nearly the same at any level. */
+export type Utf8 = { readonly utf8: Uint8Array, readonly isVaried?: true }
 
 /** A text with fewer bytes than this is not worth compressing, and one with more characters is not remembered. */
 const [short, common] = [1_000, 10_000]
 
 /**
- * zlib's level, up to 9, for a text of so many bytes. Up to about a page or two, level 3 takes a third to a half of the time of level 6 for
- * a tenth more bytes. A long text would have up to a third more bytes, and most of its time is spent elsewhere.
+ * zlib's levels, up to 9. At level 3, a text of a page or two and the numbers of a sheet take a third to a half of the time of level 6,
+ * for a tenth more bytes. Another long text would have a third more bytes, and most of its time is spent elsewhere.
  */
-const levelFor = (bytes: number): number => bytes < 50_000 ? 3 : 6
+const [fast, small] = [3, 6]
+/** A text with more bytes is long. */
+const long = 50_000
 
 /**
  * A ZIP archive of the parts in their order. All entries have the same time, so that the same parts give the same bytes. It is written here
@@ -43,9 +45,9 @@ function stored (bytes: Uint8Array): Packed {
   return { content: bytes, method: 'stored', size: bytes.length, checksum: crc32(bytes) }
 }
 
-function packed (bytes: Uint8Array): Packed {
+function packed (bytes: Uint8Array, level = bytes.length < long ? fast : small): Packed {
   if (bytes.length < short) return stored(bytes)
-  return { ...stored(bytes), content: deflateRawSync(bytes, { level: levelFor(bytes.length) }), method: 'deflated' }
+  return { ...stored(bytes), content: deflateRawSync(bytes, { level }), method: 'deflated' }
 }
 
 /** Most parts are short and the same in all documents of a template; compressing a short one takes longer than all else about it. */
@@ -53,7 +55,7 @@ const known = memoizeLru(100, (text) => packed(Buffer.from(text)))
 
 function contentOf (part: ZipContent): Packed {
   if (typeof part === 'string') return part.length < common ? known(part) : packed(Buffer.from(part))
-  return 'utf8' in part ? packed(part.utf8) : stored(part)
+  return 'utf8' in part ? packed(part.utf8, part.isVaried === true ? fast : undefined) : stored(part)
 }
 
 type Entry = { name: Buffer, content: Uint8Array, facts: Buffer }

@@ -37,7 +37,7 @@ export function renderXlsx (document: ResolvedDocument, now: Date): Uint8Array<A
   )
   const paths = sheets.map((_sheet, index) => `worksheets/sheet${index + 1}.xml`)
   const written = sheets.map(({ pieces }, index) =>
-    [`xl/${paths[index] ?? ''}`, encodeBounded(partPieces(pieces), renderLimits.markup)] as const
+    [`xl/${paths[index] ?? ''}`, { ...encodeBounded(partPieces(pieces), renderLimits.markup), isVaried: true }] as const
   )
   return zip({
     ...packageParts(document, now, 'xl/workbook.xml', {

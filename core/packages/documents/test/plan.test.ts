@@ -51,19 +51,38 @@ const record = (value: fc.Arbitrary<unknown>): fc.Arbitrary<Record<string, unkno
   fc.dictionary(fc.constantFrom('a', 'b', 'v', 'length'), value, { maxKeys: 3 })
 const data = record(fc.oneof(leaf, record(fc.oneof(leaf, record(leaf)))))
 
+/** What the plan of prose and Liquid come to; undefined where Liquid must render it. */
+function both (source: string, data: Record<string, unknown>, variable: unknown): [own: string, liquid: string] | undefined {
+  const templates = engine.parse(source)
+  withFallbacksInside(templates)
+  const plan = planTemplates(templates)
+  if (plan === undefined) return undefined
+  const scope = withVariable(newScope(data), 'v', variable, '/v')
+  const missing = (path: readonly string[]): Error => new Error(`undefined variable: ${path.join('.')}`)
+  return [
+    outcome(() => plan({ ...readingOf(scope, site, 'strict', () => ''), missing })),
+    outcome(() => engine.renderSync(templates, liquidContext(scope, site, 'strict')))
+  ]
+}
+
 void t.test('prose that is evaluated directly comes to what Liquid makes of it', (t) => {
   let planned = 0
   fc.assert(fc.property(prose, data, leaf, (source, data, variable) => {
-    const templates = engine.parse(source)
-    withFallbacksInside(templates)
-    const plan = planTemplates(templates)
-    if (plan === undefined) return true
-    planned++
-    const scope = withVariable(newScope(data), 'v', variable, '/v')
-    const missing = (path: readonly string[]): Error => new Error(`undefined variable: ${path.join('.')}`)
-    const own = outcome(() => plan({ ...readingOf(scope, site, 'strict', () => ''), missing }))
-    return own === outcome(() => engine.renderSync(templates, liquidContext(scope, site, 'strict')))
+    const found = both(source, data, variable)
+    if (found !== undefined) planned++
+    return found?.[0] === found?.[1]
   }), { numRuns: 1_000 })
   t.ok(planned > 250, `${String(planned)} of 1,000 are evaluated directly`)
+  t.end()
+})
+
+void t.test('a field of each item of a list is what Liquid finds', (t) => {
+  const list = [{ a: 'y' }, null, { a: { b: 1 } }, 'x', ['z'], { a: null }]
+  for (const name of ['a', 'a.b', 'size', 'length']) {
+    for (const value of [list, { a: 'y' }, 'x', null]) {
+      const [own, liquid] = both(`{{ v | map: '${name}' | json }}`, {}, value) ?? []
+      t.equal(own, liquid, `${name} of ${JSON.stringify(value)}: ${String(liquid)}`)
+    }
+  }
   t.end()
 })
