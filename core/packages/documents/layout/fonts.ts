@@ -1,4 +1,5 @@
 import { create, type Font, type GlyphRun } from 'fontkit'
+import { LRUCache } from 'lru-cache'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename } from 'node:path'
@@ -28,8 +29,11 @@ const files: Record<FontFamily, readonly [regular: string, bold: string, italic:
   mono: ['DejaVuSansMono', 'DejaVuSansMono-Bold', 'DejaVuSansMono-Oblique', 'DejaVuSansMono-BoldOblique']
 }
 
-/** How many layouts of words are cached for each face: about a kilobyte each. */
+/** How many layouts of words are cached for each face: about half a kilobyte each. */
 const rememberedLayouts = 5000
+
+/** How many glyphs, and how many of their places, the cached layouts of a face share. Most texts have the same few hundred. */
+const sharedParts = 5000
 
 /** The faces for a text, in the order in which they are tried. A later file is read only when it is first needed. */
 export type Faces = Iterable<Face> & { readonly first: Face }
@@ -71,7 +75,8 @@ function load (path: string): Face {
   const parsed = create(file)
   if (!('layout' in parsed)) throw new TypeError(`${path} is a collection of fonts; expected one font.`)
   const scale = 1000 / parsed.unitsPerEm
-  const layout = memoizeLru(rememberedLayouts, (text) => scaled(layoutOf(parsed, text), scale))
+  const inThousandths = scaled(scale)
+  const layout = memoizeLru(rememberedLayouts, (text) => inThousandths(layoutOf(parsed, text)))
   const characters = new Set(parsed.characterSet)
   return {
     name: basename(path, '.ttf'),
@@ -95,23 +100,40 @@ function layoutOf (font: Font, text: string): GlyphRun {
 }
 
 /** The parts of a layout that pdfkit reads, in thousandths of the font size. */
-type Layout = {
-  glyphs: { id: number, advanceWidth: number, codePoints: number[] }[]
-  positions: { xAdvance: number, yAdvance: number, xOffset: number, yOffset: number }[]
-  advanceWidth: number
-}
+type Layout = { glyphs: Glyph[], positions: Place[], advanceWidth: number }
+type Glyph = { id: number, advanceWidth: number, codePoints: number[] }
+/** The place of a glyph. pdfkit adds the width of its glyph, so it is there from the beginning. */
+type Place = { xAdvance: number, yAdvance: number, xOffset: number, yOffset: number, advanceWidth: number }
 
-function scaled ({ glyphs, positions, advanceWidth }: GlyphRun, scale: number): Layout {
-  return {
-    glyphs: glyphs.map(({ id, advanceWidth, codePoints }) => ({ id, advanceWidth: advanceWidth * scale, codePoints })),
-    positions: positions.map(({ xAdvance, yAdvance, xOffset, yOffset }) => ({
+/** Layouts of a face. Equal glyphs and places are one object: as objects of each word they would be most of a thread's memory. */
+function scaled (scale: number): (run: GlyphRun) => Layout {
+  const [glyphs, places] = [new LRUCache<string, Glyph>({ max: sharedParts }), new LRUCache<string, Place>({ max: sharedParts })]
+
+  function glyphOf ({ id, advanceWidth, codePoints }: GlyphRun['glyphs'][number]): Glyph {
+    return shared(glyphs, `${id} ${codePoints.join(' ')}`, () => ({ id, advanceWidth: advanceWidth * scale, codePoints }))
+  }
+
+  function placeOf ({ xAdvance, yAdvance, xOffset, yOffset }: GlyphRun['positions'][number], width: number): Place {
+    return shared(places, `${width} ${xAdvance} ${yAdvance} ${xOffset} ${yOffset}`, () => ({
       xAdvance: xAdvance * scale,
       yAdvance: yAdvance * scale,
       xOffset: xOffset * scale,
-      yOffset: yOffset * scale
-    })),
-    advanceWidth: advanceWidth * scale
+      yOffset: yOffset * scale,
+      advanceWidth: width * scale
+    }))
   }
+
+  return (run) => ({
+    glyphs: run.glyphs.map(glyphOf),
+    positions: run.positions.map((place, index) => placeOf(place, run.glyphs[index]?.advanceWidth ?? 0)),
+    advanceWidth: run.advanceWidth * scale
+  })
+}
+
+function shared<T extends object> (known: LRUCache<string, T>, key: string, make: () => T): T {
+  const found = known.get(key) ?? make()
+  known.set(key, found)
+  return found
 }
 
 /**
