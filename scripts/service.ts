@@ -11,7 +11,6 @@ import { type Config, readConfig } from '../plugins/config/config.ts'
 import { prepareDatabase } from '../plugins/config/prepare-database.ts'
 import { type App, createApp } from '../plugins/container.ts'
 import { createLogger, logOutput, standardOutput } from '../plugins/hooks/logging.ts'
-import { openMetrics } from '../plugins/metrics/server.ts'
 import { createHttpRefusalServer } from '../plugins/server/http-refusal-server.ts'
 import type { Traces } from '../plugins/traces/traces.ts'
 import { openDataDirectory } from './data-directory.ts'
@@ -62,7 +61,7 @@ type Starting = { opened: AsyncDisposableStack, end: AbortController, log: Logge
 /** Everything that is opened goes on the stack, which closes it in reverse order. */
 async function open (config: Config, task: Task, opened: AsyncDisposableStack, end: AbortController): Promise<void> {
   const output = standardOutput()
-  const starting = { opened, end, output, log: createLogger(config.logLevel, logOutput(output, { terminal: process.stdout.isTTY })) }
+  const starting = { opened, end, output, log: createLogger(config.logLevel, await logOutput(output, { terminal: process.stdout.isTTY })) }
   opened.use(containStrayErrors({
     log: starting.log,
     end: (error) => {
@@ -141,8 +140,10 @@ async function beginTraces (config: Config, opened: AsyncDisposableStack, log: L
   return opened.adopt(openTraces(config.traces, { log }), ({ close }) => close())
 }
 
+/** What counts for Prometheus is loaded only where it is shown. */
 async function showMetrics (app: App, { metrics }: Config, opened: AsyncDisposableStack, log: Logger): Promise<void> {
   if (metrics === undefined) return
+  const { openMetrics } = await import('../plugins/metrics/server.ts')
   const shown = opened.adopt(await openMetrics(app, metrics), ({ close }) => close())
   log.info({ url: shown.url }, 'metrics')
 }

@@ -1,6 +1,7 @@
 import type { Json, Problem } from '@dispatch/common'
 import { countryCodes } from '@dispatch/einvoice'
-import validator from 'validator'
+import isISO31661Alpha2 from 'validator/lib/isISO31661Alpha2.js'
+import isPostalCode, { locales as postalCodeLocales } from 'validator/lib/isPostalCode.js'
 
 /** Countries without postal codes (Universal Postal Union, "Addressing solutions", as of 2025). A code given there is printed as it is. */
 export const withoutPostalCodes: readonly string[] = ['AE', 'AG', 'AO', 'AW', 'BF', 'BI', 'BJ', 'BO', 'BQ', 'BS', 'BV', 'BW', 'BZ', 'CD',
@@ -52,7 +53,7 @@ function unknownCountry (given: string, path: string): Problem {
 }
 
 function isCountry (text: string): boolean {
-  return text === text.toUpperCase() && validator.isISO31661Alpha2(text)
+  return text === text.toUpperCase() && isISO31661Alpha2.default(text)
 }
 
 /**
@@ -60,9 +61,9 @@ function isCountry (text: string): boolean {
  * form are not checked.
  */
 export function checkPostalCode ({ country, postalCode }: Place, path: string): Problem[] {
-  const form = validator.isPostalCodeLocales.find((known) => known === country)
+  const form = postalCodeLocales.find((known) => known === country)
   if (typeof postalCode !== 'string' || form === undefined ||
-    writings(postalCode, form).some((code) => validator.isPostalCode(code, form)))
+    writings(postalCode, form).some((code) => isPostalCode.default(code, form)))
   {
     return []
   }

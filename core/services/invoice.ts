@@ -1,7 +1,7 @@
 import { isCurrency, type Json, type JsonObject, minorDigits, Money, type Problem } from '@dispatch/common'
 import { isBic, isIban } from '@dispatch/documents'
 import type { Decimal } from 'decimal.js'
-import validator from 'validator'
+import isEmail from 'validator/lib/isEmail.js'
 import { checkInvoicedCountry, checkPostalCode } from './address.ts'
 import { type Amounts, decimalAt, type LineAmounts, readAmounts, sumOf } from './amounts.ts'
 import { at } from './data.ts'
@@ -183,7 +183,7 @@ function checkCustomer (data: JsonObject): Problem[] {
   if (typeof name !== 'string' || name.trim() === '') {
     problems.push({ path: `${path}/name`, code: 'required', message: 'The customer needs a name.' })
   }
-  if (typeof email === 'string' && !validator.isEmail(email)) {
+  if (typeof email === 'string' && !isEmail.default(email)) {
     problems.push({ path: `${path}/email`, code: 'format', message: 'Not a valid e-mail address.' })
   }
   return [...problems, ...checkInvoicedCountry(at(data, '/customer/country'), path)]

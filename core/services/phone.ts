@@ -1,6 +1,11 @@
-import { parsePhoneNumberFromString, type PhoneNumber as Parsed } from 'libphonenumber-js/min'
+import type * as Library from 'libphonenumber-js/min'
+import { createRequire } from 'node:module'
 import { type TString, Type } from 'typebox'
 import type { Findings } from './service.ts'
+
+/** What is loaded with the first number: its plans of all countries, in a hundred modules. */
+const load = createRequire(import.meta.url)
+const library = (): typeof Library => load('libphonenumber-js/min') as typeof Library
 
 /** An E.164 phone number. */
 export function PhoneNumber (): TString {
@@ -13,8 +18,8 @@ export function PhoneNumber (): TString {
 }
 
 /** Whether a number of this form is possible, and whether it is known to be assigned. `number` is there if it is possible. */
-export function checkPhoneNumber (phoneNumber: string, path: string): Findings & { number?: Parsed } {
-  const number = parsePhoneNumberFromString(phoneNumber)
+export function checkPhoneNumber (phoneNumber: string, path: string): Findings & { number?: Library.PhoneNumber } {
+  const number = library().parsePhoneNumberFromString(phoneNumber)
   if (number?.isPossible() !== true) {
     return {
       problems: [{

@@ -1,7 +1,6 @@
 import { DispatchError } from '@dispatch/core'
 import plugin from 'fastify-plugin'
 import { type DestinationStream, type LogFn, type Logger, type LoggerOptions, pino } from 'pino'
-import { prettyFactory } from 'pino-pretty'
 import { traceFields } from './trace-context.ts'
 
 declare module 'fastify' {
@@ -66,8 +65,9 @@ export function standardOutput (): DestinationStream {
 }
 
 /** Writes log lines as JSON, or for a person at a terminal as time, level, message and fields. */
-export function logOutput (output: DestinationStream, { terminal }: { terminal: boolean }): DestinationStream {
+export async function logOutput (output: DestinationStream, { terminal }: { terminal: boolean }): Promise<DestinationStream> {
   if (!terminal) return output
+  const { prettyFactory } = await import('pino-pretty')
   const readable = prettyFactory({ colorize: false, translateTime: 'SYS:HH:MM:ss', ignore: 'pid,hostname', singleLine: true })
   return {
     write: (line) => {

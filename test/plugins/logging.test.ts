@@ -17,15 +17,16 @@ await t.test('a warning that comes over and over is counted after the first ones
   t.equal(written('the database is away'), 4, 'later it is told again')
 })
 
-await t.test('at a terminal a line is a time, a level, a sentence and its facts; elsewhere JSON', (t) => {
+await t.test('at a terminal a line is a time, a level, a sentence and its facts; elsewhere JSON', async (t) => {
   const lines: string[] = []
   const output = {
     write: (line: string) => {
       lines.push(line)
     }
   }
-  for (const terminal of [true, false]) createLogger('info', logOutput(output, { terminal })).warn({ provider: 'acme' }, 'It is away.')
+  for (const terminal of [true, false]) {
+    createLogger('info', await logOutput(output, { terminal })).warn({ provider: 'acme' }, 'It is away.')
+  }
   contains(t, lines[0], /^\[\d\d:\d\d:\d\d\] WARN: It is away\. \{"provider":"acme"\}\n$/)
   t.equal((JSON.parse(lines[1] ?? '') as { msg: string }).msg, 'It is away.')
-  t.end()
 })

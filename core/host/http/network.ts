@@ -1,7 +1,7 @@
-import { createMailers, type Mailers } from '../smtp/mailer.ts'
+import type { Mailer, Mailers, MailersOptions } from '../smtp/mailer.ts'
 import { createGuard, type Guard, loopback, type Resolve } from './guard.ts'
 import { type AccessTokenCache, createAccessTokenCache } from './oauth.ts'
-import { createHttpTransport, type HttpTransport, type Route } from './transport.ts'
+import type { HttpTransport, HttpTransportOptions, Route } from './transport.ts'
 
 /**
  * `allow`: networks (CIDR) that tenants may reach in addition to the public addresses. `loopback` permits this machine's own addresses, for
@@ -23,7 +23,7 @@ export type Network = {
   guard: Guard
   transport: HttpTransport
   accessTokens: AccessTokenCache
-  mailers: Mailers
+  mailers: { get: (...of: Parameters<Mailers['get']>) => Promise<Mailer>, close: () => Promise<void> }
   close: () => Promise<void>
 }
 
@@ -31,8 +31,8 @@ export function createNetwork ({ allow = [], loopback: own = 'refused', ca, rout
   NetworkOptions = {}): Network
 {
   const guard = createGuard({ allow: own === 'allowed' ? [...allow, ...loopback] : allow, ...(resolve !== undefined && { resolve }) })
-  const wire = createHttpTransport({ guard, ...(ca !== undefined && { ca }), ...(route !== undefined && { route }) })
-  const mailers = createMailers({
+  const wire = httpTransport({ guard, ...(ca !== undefined && { ca }), ...(route !== undefined && { route }) })
+  const mailers = mailSessions({
     guard,
     ...(ca !== undefined && { ca }),
     ...(route !== undefined && { route }),
@@ -44,8 +44,28 @@ export function createNetwork ({ allow = [], loopback: own = 'refused', ca, rout
     accessTokens: createAccessTokenCache({ wire, now }),
     mailers,
     async close () {
-      mailers.close()
+      await mailers.close()
       await wire.close()
     }
+  }
+}
+
+/** The HTTP client is loaded with the first request: not every process asks anybody, and its modules are many. */
+function httpTransport (options: HttpTransportOptions): HttpTransport {
+  let opened: Promise<HttpTransport> | undefined
+  const open = async (): Promise<HttpTransport> => (await import('./transport.ts')).createHttpTransport(options)
+  return {
+    send: async (request) => (await (opened ??= open())).send(request),
+    close: async () => (await opened)?.close()
+  }
+}
+
+/** The mail client is loaded with the first mail. */
+function mailSessions (options: MailersOptions): Network['mailers'] {
+  let opened: Promise<Mailers> | undefined
+  const open = async (): Promise<Mailers> => (await import('../smtp/mailer.ts')).createMailers(options)
+  return {
+    get: async (account, transport, host) => (await (opened ??= open())).get(account, transport, host),
+    close: async () => (await opened)?.close()
   }
 }

@@ -9,17 +9,18 @@ import type { Log } from '../call/log.ts'
 import { type CallProgress, providerErrorOf, RequestFailure } from '../call/request-outcome.ts'
 import type { ReadDocument } from '../http/body.ts'
 import { canonicalHost } from '../http/guard.ts'
+import type { Network } from '../http/network.ts'
 import { readPieces } from '../http/pieces.ts'
 import { type AllowedHosts, checkHost } from '../http/target.ts'
 import type { LeaseCheck } from '../manifest/lease-check.ts'
 import { checkHeaders } from './headers.ts'
-import type { Mailer, Mailers } from './mailer.ts'
+import type { Mailer } from './mailer.ts'
 import type { Smtp, SmtpMessage, SmtpReceipt } from './message.ts'
 import { type SmtpError, smtpErrorMessage } from './outcome.ts'
 
 /** The options of one call's `smtp`. */
 export type SmtpOptions = {
-  mailers: Mailers
+  mailers: Network['mailers']
   account: string
   targets: AllowedHosts
   documents: { read: ReadDocument }
@@ -50,7 +51,7 @@ export function createSmtp ({ mailers, account, targets, documents, progress, en
         checkHost(host, targets)
         checkHeaders(message)
         if (line !== undefined) Object.assign(line, { url: `smtp://${host}:${transport.port ?? 587}`, headers: envelopeOf(message) })
-        const receipt = await deliver(mailers.get(account, transport, host), { host, ended, holds, message, read: documents.read })
+        const receipt = await deliver(await mailers.get(account, transport, host), { host, ended, holds, message, read: documents.read })
         progress.done({ unsafe: true })
         if (line !== undefined) line.answer = receipt
         return receipt

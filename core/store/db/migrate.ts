@@ -1,90 +1,53 @@
 import { sql } from 'kysely'
-import { Migrator } from 'kysely/migration'
-import * as foundation from '../migrations/001-foundation.ts'
-import * as webhooks from '../migrations/002-webhooks.ts'
-import * as services from '../migrations/003-services.ts'
-import * as durability from '../migrations/004-durability.ts'
-import * as callbacks from '../migrations/005-callbacks.ts'
-import * as accounts from '../migrations/006-accounts.ts'
-import * as access from '../migrations/007-access.ts'
-import * as templates from '../migrations/008-templates.ts'
-import * as reports from '../migrations/009-reports.ts'
-import * as credits from '../migrations/010-credits.ts'
-import * as deliveries from '../migrations/012-deliveries.ts'
-import * as rests from '../migrations/013-rests.ts'
-import * as emails from '../migrations/014-emails.ts'
-import * as environments from '../migrations/019-environments.ts'
-import * as creditsLast from '../migrations/020-credits-last.ts'
-import * as cancellations from '../migrations/021-cancellations.ts'
-import * as providers from '../migrations/022-providers.ts'
-import * as marketplace from '../migrations/023-marketplace.ts'
-import * as catalogs from '../migrations/024-catalogs.ts'
-import * as adapterSettings from '../migrations/025-adapter-settings.ts'
-import * as providerLists from '../migrations/026-provider-lists.ts'
-import * as sessions from '../migrations/029-sessions.ts'
-import * as connections from '../migrations/031-connections.ts'
-import * as search from '../migrations/034-search.ts'
-import * as versions from '../migrations/035-versions.ts'
-import * as releases from '../migrations/036-releases.ts'
-import * as secondFactors from '../migrations/037-second-factors.ts'
-import * as passkeys from '../migrations/038-passkeys.ts'
-import * as people from '../migrations/039-people.ts'
-import * as singleSignOn from '../migrations/040-single-sign-on.ts'
-import * as endpoints from '../migrations/042-endpoints.ts'
-import * as requests from '../migrations/043-requests.ts'
-import * as traces from '../migrations/044-traces.ts'
-import * as forgetting from '../migrations/046-forgetting.ts'
-import * as linkMail from '../migrations/047-link-mail.ts'
-import * as domains from '../migrations/050-domains.ts'
-import * as leanWrites from '../migrations/051-lean-writes.ts'
-import * as exchanges from '../migrations/052-exchanges.ts'
+import { type Migration, Migrator } from 'kysely/migration'
 import { createDatabaseFunctions } from './database-functions.ts'
 import type { Database } from './database.ts'
 import { canWorkOn, noteRelease, readSchemaState, release, type SchemaState } from './releases.ts'
 
 /**
  * Every migration in order. A released one is never changed. Processes of the release before work beside one that has run a new migration:
- * it adds what they need not know. What takes something away comes a release after the code that used it, and raises `needs`.
+ * it adds what they need not know. What takes something away comes a release after the code that used it, and raises `needs`. They are read
+ * only where one of them is pending.
  */
 const migrations = {
-  '001-foundation': foundation,
-  '002-webhooks': webhooks,
-  '003-services': services,
-  '004-durability': durability,
-  '005-callbacks': callbacks,
-  '006-accounts': accounts,
-  '007-access': access,
-  '008-templates': templates,
-  '009-reports': reports,
-  '010-credits': credits,
-  '012-deliveries': deliveries,
-  '013-rests': rests,
-  '014-emails': emails,
-  '019-environments': environments,
-  '020-credits-last': creditsLast,
-  '021-cancellations': cancellations,
-  '022-providers': providers,
-  '023-marketplace': marketplace,
-  '024-catalogs': catalogs,
-  '025-adapter-settings': adapterSettings,
-  '026-provider-lists': providerLists,
-  '029-sessions': sessions,
-  '031-connections': connections,
-  '034-search': search,
-  '035-versions': versions,
-  '036-releases': releases,
-  '037-second-factors': secondFactors,
-  '038-passkeys': passkeys,
-  '039-people': people,
-  '040-single-sign-on': singleSignOn,
-  '042-endpoints': endpoints,
-  '043-requests': requests,
-  '044-traces': traces,
-  '046-forgetting': forgetting,
-  '047-link-mail': linkMail,
-  '050-domains': domains,
-  '051-lean-writes': leanWrites,
-  '052-exchanges': exchanges
+  '001-foundation': () => import('../migrations/001-foundation.ts'),
+  '002-webhooks': () => import('../migrations/002-webhooks.ts'),
+  '003-services': () => import('../migrations/003-services.ts'),
+  '004-durability': () => import('../migrations/004-durability.ts'),
+  '005-callbacks': () => import('../migrations/005-callbacks.ts'),
+  '006-accounts': () => import('../migrations/006-accounts.ts'),
+  '007-access': () => import('../migrations/007-access.ts'),
+  '008-templates': () => import('../migrations/008-templates.ts'),
+  '009-reports': () => import('../migrations/009-reports.ts'),
+  '010-credits': () => import('../migrations/010-credits.ts'),
+  '012-deliveries': () => import('../migrations/012-deliveries.ts'),
+  '013-rests': () => import('../migrations/013-rests.ts'),
+  '014-emails': () => import('../migrations/014-emails.ts'),
+  '019-environments': () => import('../migrations/019-environments.ts'),
+  '020-credits-last': () => import('../migrations/020-credits-last.ts'),
+  '021-cancellations': () => import('../migrations/021-cancellations.ts'),
+  '022-providers': () => import('../migrations/022-providers.ts'),
+  '023-marketplace': () => import('../migrations/023-marketplace.ts'),
+  '024-catalogs': () => import('../migrations/024-catalogs.ts'),
+  '025-adapter-settings': () => import('../migrations/025-adapter-settings.ts'),
+  '026-provider-lists': () => import('../migrations/026-provider-lists.ts'),
+  '029-sessions': () => import('../migrations/029-sessions.ts'),
+  '031-connections': () => import('../migrations/031-connections.ts'),
+  '034-search': () => import('../migrations/034-search.ts'),
+  '035-versions': () => import('../migrations/035-versions.ts'),
+  '036-releases': () => import('../migrations/036-releases.ts'),
+  '037-second-factors': () => import('../migrations/037-second-factors.ts'),
+  '038-passkeys': () => import('../migrations/038-passkeys.ts'),
+  '039-people': () => import('../migrations/039-people.ts'),
+  '040-single-sign-on': () => import('../migrations/040-single-sign-on.ts'),
+  '042-endpoints': () => import('../migrations/042-endpoints.ts'),
+  '043-requests': () => import('../migrations/043-requests.ts'),
+  '044-traces': () => import('../migrations/044-traces.ts'),
+  '046-forgetting': () => import('../migrations/046-forgetting.ts'),
+  '047-link-mail': () => import('../migrations/047-link-mail.ts'),
+  '050-domains': () => import('../migrations/050-domains.ts'),
+  '051-lean-writes': () => import('../migrations/051-lean-writes.ts'),
+  '052-exchanges': () => import('../migrations/052-exchanges.ts')
 }
 
 /** PostgreSQL 15, the oldest version with `nulls not distinct`, which the schema uses. */
@@ -131,12 +94,19 @@ export async function migrate (database: Database, prove: () => Promise<void> = 
   })
 }
 
+async function readMigrations (): Promise<Record<string, Migration>> {
+  return Object.fromEntries(await Promise.all(Object.entries(migrations).map(async ([name, read]) => [name, await read()] as const)))
+}
+
 /**
  * An empty database gets all in one transaction. One that is in use gets each migration in its own: locks of several on different tables,
  * held together, would deadlock with those who work.
  */
 async function migrateToLatest (owner: Database['owner'], pending: readonly string[]): Promise<void> {
-  const migrator = new Migrator({ db: owner, provider: { getMigrations: () => Promise.resolve(migrations) } })
+  if (pending.length === 0) return
+  // Before the first transaction, which has a limit of time.
+  const all = await readMigrations()
+  const migrator = new Migrator({ db: owner, provider: { getMigrations: () => Promise.resolve(all) } })
   const isEmpty = pending.length === known.known.length
   for (const name of isEmpty ? pending.slice(-1) : pending) {
     const { error } = await migrator.migrateTo(name)

@@ -3,14 +3,8 @@ import type { Database } from '../db/database.ts'
 import { isSuperseded } from '../db/releases.ts'
 import { selectPublishedVersions, type StoredTemplate } from './template-rows.ts'
 
-/**
- * A template that comes with the service. `digest` changes with its contents. `check` throws when they cannot be used; what was published
- * with the same digest is not checked again.
- */
-export type SharedTemplate = Pick<StoredTemplate, 'id' | 'name' | 'digest' | 'source' | 'schema' | 'sample'> & {
-  yaml: string
-  check?: () => void
-}
+/** A template that comes with the service. `digest` changes with its contents. */
+export type SharedTemplate = Pick<StoredTemplate, 'id' | 'name' | 'digest' | 'source' | 'schema' | 'sample'> & { yaml: string }
 
 /**
  * Brings the shared templates up to date, unless a newer release has done so. A changed template gets a new version. Answers how many
@@ -26,7 +20,7 @@ export async function publishShared (
     owner.transaction().execute(async (queries) => {
       if (await isSuperseded({ owner: queries })) return 0
       let changed = 0
-      for (const { id, name, digest, source, schema, sample, yaml, check } of templates) {
+      for (const { id, name, digest, source, schema, sample, yaml } of templates) {
         const known = await selectPublishedVersions(queries, null).select('yaml').where('templates.template_id', '=', id).executeTakeFirst()
         // Comments and layout do not change the documents.
         if (known?.digest === digest && known.yaml !== yaml) {
@@ -34,7 +28,6 @@ export async function publishShared (
             .execute()
         }
         if (known?.digest === digest) continue
-        check?.()
         const version = (known?.version ?? 0) + 1
         await queries.insertInto('templates').values({ template_id: id, company_id: null, name, version, updated_at: now })
           .onConflict((conflict) => conflict.column('template_id').doUpdateSet({ name, version, updated_at: now })).execute()

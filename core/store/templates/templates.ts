@@ -1,3 +1,4 @@
+import type { TemplateFiles } from '@dispatch/documents'
 import { sql } from 'kysely'
 import type { Database } from '../db/database.ts'
 import { createFreshCache } from '../db/fresh-cache.ts'
@@ -23,6 +24,8 @@ export type Templates = {
   list: (companyId: number, filter: TemplateFilter, page: { limit: number, after?: number }) => Promise<TemplateRecord[]>
   /** Every shared template made for a service. */
   listShared: () => Promise<StoredTemplate[]>
+  /** The files of the shared templates as they were published, of those without pictures. */
+  listSharedFiles: () => Promise<TemplateFiles[]>
   /** Brings the shared templates up to date. A changed template gets a new version. Answers how many changed. */
   publishShared: (templates: readonly SharedTemplate[], now: Date) => Promise<number>
 }
@@ -68,6 +71,11 @@ export function createTemplates (database: Database, freshness: Freshness): Temp
     async listShared () {
       const rows = await selectPublishedVersions(database.owner, null).orderBy('templates.template_id').execute()
       return rows.map(templateOf)
+    },
+
+    async listSharedFiles () {
+      const rows = await selectPublishedVersions(database.owner, null).select('yaml').execute()
+      return rows.filter(({ source }) => source.assets === undefined).map(({ yaml, schema, sample }) => ({ yaml, schema, sample }))
     },
 
     publishShared: (templates, now) => publishShared(database, templates, now)

@@ -1,4 +1,4 @@
-import { diffLines } from 'diff'
+import type { ChangeObject, diffLines as DiffLines } from 'diff'
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { textField } from '../form/fields.ts'
@@ -23,16 +23,16 @@ export const templateDifferencePage: FastifyPluginCallback = (app, _options, don
     const { words } = visit
     const versionOf = (version: unknown): Promise<TemplateDetail> =>
       visit.api.read(withQuery(`/api/v1/templates/${encodeURIComponent(request.params.id)}`, { version: String(version) }))
-    const [from, to] = await Promise.all([versionOf(request.query.from), versionOf(request.query.to)])
+    const [from, to, { diffLines }] = await Promise.all([versionOf(request.query.from), versionOf(request.query.to), import('diff')])
     const at = `/console/templates/${String(to.id)}`
     const main = html`<p><a href="${withQuery(at, { version: String(to.version) })}">${words.templateTo}</a></p>
 <section aria-label="${words.difference}"><form class="filters" method="get" action="${at}/difference">${
       textField({ name: 'to', label: words.differenceFrom, type: 'number', value: String(to.version) })
     }${textField({ name: 'from', label: words.differenceTo, type: 'number', value: String(from.version) })}
 <div class="actions"><button class="second">${words.show}</button></div></form></section>${
-      compared(words, 'source', [words.templateSource, from.source, to.source])
-    }${compared(words, 'schema', [words.templateSchema, pretty(from.schema), pretty(to.schema)])}${
-      compared(words, 'sample', [words.templateSample, pretty(from.sample), pretty(to.sample)])
+      compared(words, diffLines, 'source', [words.templateSource, from.source, to.source])
+    }${compared(words, diffLines, 'schema', [words.templateSchema, pretty(from.schema), pretty(to.schema)])}${
+      compared(words, diffLines, 'sample', [words.templateSample, pretty(from.sample), pretty(to.sample)])
     }`
     const title = fill(words.differenceTitle, { name: to.name, from: from.version, to: to.version })
     return reply.page(page(visit, { title, section: 'templates', main }))
@@ -40,14 +40,14 @@ export const templateDifferencePage: FastifyPluginCallback = (app, _options, don
   done()
 }
 
-function compared (words: Words, id: string, [title, from, to]: readonly [string, string, string]): Html {
+function compared (words: Words, diffLines: typeof DiffLines, id: string, [title, from, to]: readonly [string, string, string]): Html {
   return html`<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2>${
-    from === to ? html`<p>${words.differenceNone}</p>` : changes(words, from, to)
+    from === to ? html`<p>${words.differenceNone}</p>` : changes(words, diffLines(from, to, { maxEditLength: mostChanges }))
   }</section>`
 }
 
-function changes (words: Words, from: string, to: string): Html {
-  const parts = diffLines(from, to, { maxEditLength: mostChanges })
+/** `undefined`: there are too many. */
+function changes (words: Words, parts: readonly ChangeObject<string>[] | undefined): Html {
   if (parts === undefined) return html`<p>${words.differenceMuch}</p>`
   return html`<pre class="difference">${
     parts.map(({ value, added, removed }, index) => {

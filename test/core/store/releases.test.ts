@@ -70,21 +70,20 @@ const template = (digest: string): SharedTemplate => ({
   yaml: digest
 })
 
-await t.test('a shared template is checked before its content is published, and the same content not again', async (t) => {
+await t.test('the files of shared templates are told as they were published, but not of templates with pictures', async (t) => {
   const database = await begin(t)
   await migrate(database)
   const templates = createTemplates(database, createFreshness(database))
-  const faulty = (digest: string): SharedTemplate => ({
-    ...template(digest),
-    check () {
-      throw new Error(`${digest} is faulty`)
-    }
-  })
-  await t.rejects(templates.publishShared([faulty('one')], new Date()), { message: 'one is faulty' })
-  t.same(await templates.listShared(), [])
-  t.equal(await templates.publishShared([template('one')], new Date()), 1)
-  t.equal(await templates.publishShared([faulty('one')], new Date()), 0)
-  await t.rejects(templates.publishShared([faulty('two')], new Date()), { message: 'two is faulty' })
+  const pictured: SharedTemplate = {
+    ...template('two'),
+    id: 2,
+    name: 'pictured letter',
+    source: { name: 'letter', assets: { logo: 'data:image/png;base64,' } } as unknown as SharedTemplate['source']
+  }
+  await templates.publishShared([{ ...template('one'), schema: { b: [], a: 1 }, sample: { c: null } }, pictured], new Date())
+  t.same(await templates.listSharedFiles(), [{ yaml: 'one', schema: { a: 1, b: [] }, sample: { c: null } }])
+  await templates.publishShared([template('three')], new Date())
+  t.same(await templates.listSharedFiles(), [{ yaml: 'three', schema: {}, sample: {} }])
 })
 
 await t.test('an older release publishes no shared template again, and reads the newest one that it can', async (t) => {

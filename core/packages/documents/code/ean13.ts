@@ -1,4 +1,4 @@
-import validator from 'validator'
+import isEAN from 'validator/lib/isEAN.js'
 import type { Modules } from '../model/document.ts'
 import { modulesOf, rowOf } from './modules.ts'
 
@@ -13,7 +13,7 @@ const quietZone = { left: 11, right: 7 }
 
 /** An EAN-13 barcode of 13 digits, the last of them the check digit, or a sentence that says what is wrong with the text. */
 export function ean13Modules (text: string): Modules | string {
-  if (text.length !== 13 || !validator.isEAN(text)) return 'Expected the 13 digits of an EAN, the last of them its check digit.'
+  if (text.length !== 13 || !isEAN.default(text)) return 'Expected the 13 digits of an EAN, the last of them its check digit.'
   const sets = firstDigits[Number(text[0])] ?? ''
   const left = Array.from(text.slice(1, 7)).flatMap((digit, index) => sets[index] === 'B' ? widthsOf(digit).reverse() : widthsOf(digit))
   const right = Array.from(text.slice(7)).flatMap(widthsOf)

@@ -1,5 +1,6 @@
 import { Decimal } from 'decimal.js'
-import validator from 'validator'
+import isBIC from 'validator/lib/isBIC.js'
+import isIBAN from 'validator/lib/isIBAN.js'
 
 /** A transfer in euros. `amount` is a decimal text. */
 export type Transfer = { iban: string, bic: string, name: string, amount: string, remittance: string }
@@ -20,12 +21,12 @@ export function isPayable ({ iban, bic, name, amount, remittance }: Transfer): b
 
 /** Whether a text is an IBAN with valid check digits, with or without spaces between groups. */
 export function isIban (text: string): boolean {
-  return validator.isIBAN(compact(text))
+  return isIBAN.default(compact(text))
 }
 
 /** Whether a text is a BIC of 8 or 11 characters, with or without spaces. */
 export function isBic (text: string): boolean {
-  return validator.isBIC(compact(text))
+  return isBIC.default(compact(text))
 }
 
 /**

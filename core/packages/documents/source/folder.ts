@@ -1,58 +1,37 @@
-import { compileJsonSchema, isRecord } from '@dispatch/common'
+import { compileJsonSchema } from '@dispatch/common'
 import { readdir, readFile } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { TemplateError } from '../model/errors.ts'
 import type { TemplateSource } from '../model/model.ts'
 import { templateDigestOf } from './digest.ts'
+import { readJson, readTemplateFiles, type TemplateFiles } from './files.ts'
 import { checkExpressions, readSource } from './source.ts'
 import type { LocateFault } from './yaml.ts'
 
 /** A template in a folder: `template.yaml`, `schema.json`, `sample.json` with further samples, and the pictures that it names. */
-export type TemplateFolder = Pick<TemplateSource, 'name' | 'service' | 'documentType' | 'vocabulary' | 'locale'> & {
+export type TemplateFolder = TemplateFiles & Pick<TemplateSource, 'name' | 'service' | 'documentType' | 'vocabulary' | 'locale'> & {
   id: number
   /** The complete template for the renderer, with its assets as data URIs. */
   source: TemplateSource
-  /** The text of template.yaml. */
-  yaml: string
-  /** The JSON Schema (2020-12) of the data. */
-  schema: Record<string, unknown>
-  sample: Record<string, unknown>
   /** All samples by the names of their files, such as `sample` and `sample.fr`: other languages and cases, for previews and tests. */
   samples: Readonly<Record<string, Record<string, unknown>>>
   /** The SHA-256 (hexadecimal) of source, schema and sample, independent of layout and the order of fields. */
   digest: string
 }
 
-/** A template whose YAML and model were checked. `check` checks the rest, and throws a TemplateError. */
-export type OpenedTemplateFolder = { template: TemplateFolder, check: () => void }
-
 /**
  * Reads a template's folder and checks it completely: the YAML, the model, the expressions against the schema of the data, the samples
  * against the schema. Throws a TemplateError that lists the faults with file, line and column.
  */
 export async function readTemplateFolder (path: string): Promise<TemplateFolder> {
-  const { template, check } = await openTemplateFolder(path)
-  check()
-  return template
-}
-
-/** Reads a template's folder for one who may know its digest: the checks, which take most of the time, are left to `check`. */
-export async function openTemplateFolder (path: string): Promise<OpenedTemplateFolder> {
-  const yaml = await readFile(join(path, 'template.yaml'), 'utf8')
-  const schema = await readJson(join(path, 'schema.json'))
-  const sample = await readJson(join(path, 'sample.json'))
+  const { yaml, schema, sample } = await readTemplateFiles(path)
   const { source: named, place } = readSource(yaml, join(path, 'template.yaml'))
   const source = await withAssets(named, path, place)
+  checkExpressions(source, schema, place)
   const samples = { sample, ...await readSamples(path) }
+  checkSamples(schema, samples, path)
   if (source.id === undefined) throw new TemplateError([place({ path: '', message: 'A shared template needs an "id", from 1 to 999.' })])
-  const digest = templateDigestOf({ source, schema, sample })
-  return {
-    template: { ...factsOf(source), id: source.id, source, yaml, schema, sample, samples, digest },
-    check () {
-      checkExpressions(source, schema, place)
-      checkSamples(schema, samples, path)
-    }
-  }
+  return { ...factsOf(source), id: source.id, source, yaml, schema, sample, samples, digest: templateDigestOf({ source, schema, sample }) }
 }
 
 function factsOf ({ name, service, documentType, vocabulary, locale }: TemplateSource): Pick<
@@ -72,20 +51,6 @@ function factsOf ({ name, service, documentType, vocabulary, locale }: TemplateS
 async function readSamples (path: string): Promise<Record<string, Record<string, unknown>>> {
   const names = (await readdir(path)).flatMap((file) => /^(sample\.[a-z][a-z0-9-]*)\.json$/i.exec(file)?.[1] ?? []).sort()
   return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await readJson(join(path, `${name}.json`))] as const)))
-}
-
-async function readJson (file: string): Promise<Record<string, unknown>> {
-  const value = parseJson(await readFile(file, 'utf8'), file)
-  if (isRecord(value)) return value
-  throw new TemplateError([{ path: '', message: 'Expected a JSON object.', file }])
-}
-
-function parseJson (text: string, file: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    throw new TemplateError([{ path: '', message: error instanceof Error ? `${error.message}.` : 'Not JSON.', file }], { cause: error })
-  }
 }
 
 const mediaTypes: Readonly<Record<string, string>> = { '.png': 'image/png', '.jpg': 'image/jpeg', '.jpeg': 'image/jpeg' }

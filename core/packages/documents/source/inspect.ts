@@ -8,6 +8,7 @@ import { renderLimits } from '../model/limits.ts'
 import { TemplateSource } from '../model/model.ts'
 import { unknownPathFaults } from '../model/schema-paths.ts'
 import type { Schema } from '../model/subschemas.ts'
+import { assetName } from './asset-name.ts'
 import { templateDigestOf } from './digest.ts'
 import { explain } from './explain.ts'
 import { unusedFields } from './unused-fields.ts'
@@ -117,14 +118,6 @@ function withFacts (value: unknown, draft: TemplateDraft, place: LocateFault): {
     }]
   })
   return { model: { ...Object.fromEntries(given.map(({ name, said }) => [name, said])), ...value }, problems }
-}
-
-/** How a template refers to a picture of its company: `asset:<name>`. */
-const named = /^asset:(.*)$/s
-
-/** The name of the company's picture, if the text refers to one. */
-export function assetName (asset: string): string | undefined {
-  return named.exec(asset)?.[1]
 }
 
 function assetFaults ({ assets = {} }: TemplateSource, draft: TemplateDraft): Fault[] {
