@@ -73,9 +73,9 @@ async function searchesOf (database: Database, { nth, companyId }: { nth: number
   }
   const now = Date.now()
   for (const days of [1, 31]) {
-    rows[`counts of ${days} days`] = row(
-      await timesOf(times, () => countDispatches(database, companyId, { from: new Date(now - days * day), to: new Date(now) })),
-      wanted
+    const period = { from: new Date(now - days * day), to: new Date(now) }
+    rows[`the counts of the last ${days === 1 ? 'day' : `${days} days`}`] = row(
+      await timesOf(times, () => countDispatches(database, companyId, period))
     )
   }
   return rows
