@@ -37,27 +37,30 @@ const settled: pg.QueryConfig = {
 /** The transactions of a dispatch of a company, each of them one prepared statement, one message. */
 export type Transactions = Record<'begin' | 'queue', (id: string, company: number) => Promise<unknown>> & {
   settle: (id: string, company: number, response: unknown) => Promise<unknown>
-  close: () => Promise<void>
 }
 
 /**
  * The least that a dispatch can write and lose nothing, without anything of ours: its row, its attempt and the hold of its price; then its
- * result, the entry in the ledger and the price.
+ * result, the entry in the ledger and the price. On one connection, or those of a pool.
  */
-export async function openTransactions (databaseUrl: string, companies: number): Promise<Transactions> {
+export function transactionsOn (connection: { query: (statement: pg.QueryConfig) => Promise<unknown> }): Transactions {
+  const record = (statement: pg.QueryConfig) => (id: string, company: number): Promise<unknown> =>
+    connection.query({ ...statement, values: [id, company, JSON.stringify(smsRequest(id))] })
+  return {
+    begin: record(begun),
+    queue: record(queued),
+    settle: (id, company, response) => connection.query({ ...settled, values: [id, company, JSON.stringify(response)] })
+  }
+}
+
+/** The same on connections of their own, with the tables that they write. */
+export async function openTransactions (databaseUrl: string, companies: number): Promise<Transactions & { close: () => Promise<void> }> {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: connections })
   // The server ends before the last connection has closed.
   pool.on('error', () => undefined)
   await pool.query(tables)
   await pool.query('insert into by_hand.credits (company_id, balance) select id, 1000000000 from generate_series(1, $1) as id', [companies])
-  const record = (statement: pg.QueryConfig) => (id: string, company: number): Promise<unknown> =>
-    pool.query({ ...statement, values: [id, company, JSON.stringify(smsRequest(id))] })
-  return {
-    begin: record(begun),
-    queue: record(queued),
-    settle: (id, company, response) => pool.query({ ...settled, values: [id, company, JSON.stringify(response)] }),
-    close: () => pool.end()
-  }
+  return { ...transactionsOn(pool), close: () => pool.end() }
 }
 
 /** `dispatches`: two transactions each, `queued`: one. */

@@ -9,24 +9,25 @@ import { recordScript, replay, type Script } from './statements.ts'
 /** The number of connections of the service to its database. */
 const connections = 10
 
-/** The work of a dispatch. `bodyOf` makes a body that contains a unique word. */
-export type ReplayOptions = {
+/** The work of a dispatch. `bodyOf` makes a body that contains a unique word. `vendor`: the simulator unless given. */
+export type RecordOptions = {
   databaseUrl: string
   folder: string
   services: ServicePath
   bodyOf: (word: string) => JsonObject
   mode?: Mode
-  seconds: number
+  vendor?: string
 }
 
-/** The statements of a real dispatch without its document, replayed. */
-export async function prepareReplay ({ databaseUrl, folder, services, bodyOf, mode = 'synchronous', seconds }: ReplayOptions): Promise<
-  { rate: Rate, close: () => Promise<void> }
+/** The statements of a real dispatch without its document. */
+export async function recordDispatch ({ databaseUrl, folder, services, bodyOf, mode = 'synchronous', vendor }: RecordOptions): Promise<
+  Script
 > {
   const { app, config, users: [user] } = await openBenchApp({
     databaseUrl,
     folder,
     documents: 'unrendered',
+    vendor,
     log: createLogger('warn')
   })
   const actor = await app.get('authentication').authenticate(`Basic ${btoa(`${user.email}:${user.password}`)}`, config.host)
@@ -36,6 +37,15 @@ export async function prepareReplay ({ databaseUrl, folder, services, bodyOf, mo
   await dispatch('first')
   const script = await recordScript('recorded-number', () => dispatch('recorded-number'))
   await app.close()
+  return script
+}
+
+/** The same, replayed as often as it can be. */
+export async function prepareReplay ({ seconds, ...options }: RecordOptions & { seconds: number }): Promise<
+  { rate: Rate, close: () => Promise<void> }
+> {
+  const { databaseUrl } = options
+  const script = await recordDispatch(options)
   const pool = new pg.Pool({ connectionString: databaseUrl, max: connections })
   // The server ends before the last connection has closed.
   pool.on('error', () => undefined)

@@ -51,7 +51,16 @@ export function transactionsOf (statements: readonly Recorded[]): Statement[][] 
 export async function replay (pool: pg.Pool, script: Script): Promise<void> {
   for (const transaction of script()) {
     const client = await pool.connect()
-    for (const statement of transaction) await prototype.query.apply(client, statement)
+    await run(client, [transaction])
     client.release()
   }
+}
+
+/** Runs a script on one connection. */
+export function replayOn (client: pg.Client, script: Script): Promise<void> {
+  return run(client, script())
+}
+
+async function run (client: object, transactions: readonly Statement[][]): Promise<void> {
+  for (const statement of transactions.flat()) await prototype.query.apply(client as Querying, statement)
 }
