@@ -39,7 +39,7 @@ export { createConnecting, type Connecting, type Returned } from './configuratio
 export { createCredentialCheck, type CredentialCheck } from './configuration/credential-check.ts'
 export { openConfiguration } from './configuration/vault.ts'
 export { AuditQuery, AuditView, BalanceView, CompanyChanges, CompanyView, CreditsBody, NewCompanyBody, NewUserBody, PasswordBody,
-  SettingsBody, SettingsView, UserChanges, UserView } from './contract/accounts.ts'
+  LimitsView, SettingsBody, SettingsView, UserChanges, UserView } from './contract/accounts.ts'
 export { Login, LoginResponse } from './contract/auth.ts'
 export { EndpointCallbackQuery, EndpointChanges, Endpoints, EndpointTest, EndpointView, NewEndpointBody, NewEndpointView, ResendBody,
   Resent, TestCallback, testType } from './contract/callback-endpoints.ts'

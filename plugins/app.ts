@@ -103,7 +103,7 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get }) => {
   await server.register(callbackEndpointsRoutes, { endpoints: get('callbackEndpoints'), endpointCallbacks: get('endpointCallbacks') })
   await server.register(creditsRoutes, shared)
   await server.register(usersRoutes, { users: get('users') })
-  await server.register(companyRoutes, { settings: get('companySettings') })
+  await server.register(companyRoutes, { settings: get('companySettings'), limits: get('config').limits })
   await server.register(companiesRoutes, { companies: get('companies'), users: get('users') })
   await server.register(auditRoutes, shared)
   await server.register(requestsRoutes, shared)

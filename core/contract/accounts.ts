@@ -165,6 +165,16 @@ export const SettingsView = Type.Object({
 }, { title: 'Settings' })
 export type SettingsView = Static<typeof SettingsView>
 
+const perMinute = (of: string) => Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], { description: `${of}; null: no limit.` })
+
+/** How much the service takes, as its operator has set it. */
+export const LimitsView = Type.Object({
+  signInsPerMinute: perMinute('Sign-ins, and wrong passwords, of one address'),
+  dispatchesPerMinute: perMinute('Dispatches of one user'),
+  validationsPerMinute: perMinute('Validations of one user')
+}, { title: 'Limits' })
+export type LimitsView = Static<typeof LimitsView>
+
 /** A filter of the audit log. */
 export const AuditQuery = Type.Object({
   companyId: Type.Optional(

@@ -1,9 +1,12 @@
-import { type CompanySettings, SettingsBody, SettingsView } from '@dispatch/core'
+import { type CompanySettings, LimitsView, SettingsBody, SettingsView } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
+import type { RateLimits } from '../config/config.ts'
 import { auditAuthorOf } from './audit-author.ts'
 
-/** What a company decides of itself: from where its users may call, and when and where it is warned. */
-export const companyRoutes: FastifyPluginCallbackTypebox<{ settings: CompanySettings }> = (app, { settings }, done) => {
+type Options = { settings: CompanySettings, limits: RateLimits }
+
+/** What a company decides of itself: from where its users may call, and when and where it is warned; and how much it may ask for. */
+export const companyRoutes: FastifyPluginCallbackTypebox<Options> = (app, { settings, limits }, done) => {
   app.get('/api/v1/company', {
     config: { roles: ['admin', 'operator'], errors: [] },
     schema: {
@@ -15,6 +18,20 @@ export const companyRoutes: FastifyPluginCallbackTypebox<{ settings: CompanySett
   }, ({ actor }) => {
     return settings.read(actor)
   })
+
+  app.get('/api/v1/company/limits', {
+    config: { errors: [] },
+    schema: {
+      operationId: 'readLimits',
+      tags: ['Company'],
+      summary: 'Reads how much of each kind the service takes in a minute.',
+      response: { 200: LimitsView }
+    }
+  }, () => ({
+    signInsPerMinute: limitOf(limits.auth),
+    dispatchesPerMinute: limitOf(limits.dispatch),
+    validationsPerMinute: limitOf(limits.validation)
+  }))
 
   app.put('/api/v1/company', {
     config: { person: true, roles: ['admin', 'operator'], errors: ['validation_failed'] },
@@ -33,4 +50,9 @@ export const companyRoutes: FastifyPluginCallbackTypebox<{ settings: CompanySett
     return settings.change({ actor: request.actor, author: auditAuthorOf(request) }, request.body)
   })
   done()
+}
+
+/** In the settings of the service 0 is no limit. */
+function limitOf (quota: number): number | null {
+  return quota === 0 ? null : quota
 }

@@ -6,7 +6,10 @@ import { operator, startService } from '../support/service.ts'
 import { openConsole } from './support/console.ts'
 
 const { en } = languages
-const service = await startService(t, { replacements: { renderer: quickRenderer } })
+const service = await startService(t, {
+  config: { limits: { auth: 0, dispatch: 7, validation: 0 } },
+  replacements: { renderer: quickRenderer }
+})
 const { send } = service
 const { open, post, signIn } = openConsole(service)
 const password = 'correct horse battery'
@@ -87,6 +90,10 @@ await t.test('another company is not seen and not changed; members see none of i
   const id = await idOf(acme.member.email)
   t.equal((await open(`/company/users/${id}`, theirs)).status, 404)
   lacks(t, (await open('/company', theirs)).body, acme.member.email)
+  const { body: limits } = await send('GET', '/api/v1/company/limits', {}, acme.member)
+  t.same(limits, { signInsPerMinute: null, dispatchesPerMinute: 7, validationsPerMinute: null })
+  contains(t, (await open('/company', theirs)).body,
+    `<dt>${en.limitDispatches}</dt><dd>7</dd><dt>${en.limitValidations}</dt><dd>${en.limitNone}</dd>`)
   const foreign = await open(`/audit?companyId=${String(companyId)}`, theirs)
   lacks(t, foreign.body, 'user.created')
   contains(t, (await open(`/audit?companyId=${String(companyId)}`, asOperator)).body, 'user.created')

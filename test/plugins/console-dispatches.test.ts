@@ -285,6 +285,36 @@ await t.test('all that failed of a filter is shown first, then retried; a form t
   contains(t, (await open('/dispatches/retry?invoiceNumber=none', cookie)).body, en.retryAllNone)
 })
 
+await t.test('the page of a dispatch says who sent it and whether it was a test; a run of one event is a line that unfolds', async (t) => {
+  const { owner } = service.app.get('database')
+  const at = `/dispatches/${String(invoice.dispatchId)}`
+  const event = {
+    company_id: acme.companyId,
+    dispatch_id: invoice.dispatchId,
+    kind: 'polled',
+    actor: '{"kind":"system"}',
+    facts: JSON.stringify({ status: '<i>mailed</i>', remote: { id: 1 } }),
+    at: new Date()
+  } as const
+  await owner.insertInto('events').values([event, event]).execute()
+  const twice: string = (await open(at, cookie)).body
+  lacks(t, twice, `${en.event_polled} ×`)
+  contains(t, twice, `<span>${en.event_polled}</span> <span class="quiet">status &lt;i&gt;mailed&lt;/i&gt;</span>`)
+  await owner.insertInto('events').values(event).execute()
+  contains(t, (await open(at, cookie)).body, `<summary>${en.event_polled} × 3</summary>`)
+  contains(t, twice, `<dt>${en.sender}</dt><dd>${acme.admin.email}</dd>`)
+  lacks(t, twice, en.testNotice)
+  const { body: { key } } = await send('POST', '/api/v1/keys', { body: { name: 'tests', mode: 'test' } }, acme.member)
+  const { body: { dispatchId } } = await send('POST', '/api/invoicing', {
+    body: invoiceRequest(),
+    headers: { authorization: `Bearer ${String(key)}` }
+  }, null)
+  contains(t, (await open(`/dispatches/${String(dispatchId)}`, cookie)).body, `<p>${en.testNotice}</p>`)
+  contains(t, (await open('/audit', cookie)).body, `>${acme.member.email}</a>`)
+  contains(t, (await open('/audit?userId=99999', cookie)).body, 'name="userId" type="text" value="99999"',
+    'a number that is nobody\'s stays in the form')
+})
+
 await t.test('a page that follows changes can be loaded again, too; one of what has ended is as it stays', async (t) => {
   const { body: { dispatchId } } = await send('POST', '/api/invoicing', {
     body: invoiceRequest({}, { invoicing: { reference: 'uncertain' } })

@@ -122,7 +122,10 @@ await t.test('operators list what holds credits and what is in doubt over all co
   contains(t, page, `<a href="/console/companies/${String(two.companyId)}">doubter</a>`)
   await send('POST', `/api/v1/dispatches/${ids[1]!}/resolve`, { body: { outcome: 'rejected', reason: 'Not there.' } }, two.admin)
   lacks(t, (await open('/operation/holds', cookie)).body, ids[1]!)
-  t.equal((await post('/operation/release', {}, cookie)).headers.get('location'), '/console/operation?released=0')
+  for (const form of [{}, { providerName: 'simulator' }]) {
+    t.equal((await post('/operation/release', form, cookie)).headers.get('location'), '/console/operation?released=0')
+  }
+  t.equal((await post('/operation/release', { providerName: '?' }, cookie)).status, 400)
   contains(t, (await open('/operation?released=3', cookie)).body, en.releaseDone.replace('{n}', '3'))
   t.equal((await open('/operation/holds', await signIn(one.admin))).status, 403)
   t.equal((await post('/operation/release', {}, cookie, { 'sec-fetch-site': 'cross-site' })).status, 403)

@@ -132,6 +132,14 @@ await t.test('a user lists and ends the own sessions, in the console and by the 
   const [{ id }] = data
   const page = await open('/sessions', here)
   contains(t, page.body, languages.en.sessionCurrent)
+  const edge = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Safari/537.36 Edg/120.0'
+  for (const [agent, shown] of [[edge, 'Edge 120 · Windows'], ['<b>curl</b>/8', '&lt;b&gt;curl&lt;/b&gt;/8']] as const) {
+    await post('/sign-in', { email: company.admin.email, password: company.admin.password }, '', {
+      'sec-fetch-site': 'same-origin',
+      'user-agent': agent
+    })
+    contains(t, (await open('/sessions', here)).body, `>${shown}</span>`)
+  }
   t.equal((await post(`/sessions/${String(id)}/end`, {}, here)).status, 303)
   isSignedOut(t, await open('', there), 'the newer one was ended')
   t.equal((await open('', here)).status, 200)

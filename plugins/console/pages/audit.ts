@@ -1,12 +1,13 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
-import { textField } from '../form/fields.ts'
+import { choiceField, textField } from '../form/fields.ts'
 import { type Query, readFilter } from '../form/filter.ts'
 import { fill, type Words } from '../language/language.ts'
 import { type AuditView, withQuery } from '../session/api.ts'
 import { visitOf } from '../session/visit.ts'
 import { type Columns, mostRows, sendCsv } from './export.ts'
 import { notice, page, sentences, table, time } from './layout.ts'
+import { choicesOf, nameIn, type People, readPeople } from './people.ts'
 
 type Filter = Readonly<Record<typeof fields[number], string>>
 
@@ -29,12 +30,14 @@ export const auditPage: FastifyPluginCallback = (app, _options, done) => {
     const visit = visitOf(request)
     const { words, api, actor: { role } } = visit
     const filter = readFilter(request.query, fields)
-    const answer = await api.send<{ data: AuditView[], nextCursor: string | null }>('GET',
-      withQuery('/api/v1/audit', { ...filter, limit: '50' }))
-    const main = html`<section aria-label="${words.filter}">${form(words, filter, role === 'operator')}</section>
+    const [answer, people] = await Promise.all([
+      api.send<{ data: AuditView[], nextCursor: string | null }>('GET', withQuery('/api/v1/audit', { ...filter, limit: '50' })),
+      readPeople(visit)
+    ])
+    const main = html`<section aria-label="${words.filter}">${form(words, filter, { ofAnyCompany: role === 'operator', people })}</section>
 ${
       answer.ok
-        ? html`<section aria-label="${words.audit}">${list(words, answer.body.data, answer.body.nextCursor, filter)}</section>`
+        ? html`<section aria-label="${words.audit}">${list(words, answer.body, { filter, people })}</section>`
         : notice('bad', sentences(words, answer.error))
     }`
     return reply.code(answer.ok ? 200 : answer.status).page(page(visit, { title: words.audit, section: 'company', main }))
@@ -50,18 +53,25 @@ ${
   done()
 }
 
-function form (words: Words, filter: Filter, ofAnyCompany: boolean): Html {
+function form (words: Words, filter: Filter, { ofAnyCompany, people }: { ofAnyCompany: boolean, people: People }): Html {
+  const isListed = filter.userId === '' || people.has(Number(filter.userId))
   return html`<form action="/console/audit" class="filters">
 ${ofAnyCompany ? textField({ name: 'companyId', label: words.companyNumber, value: filter.companyId }) : html``}
 ${textField({ name: 'object', label: words.auditObjectAs, value: filter.object })}
-${textField({ name: 'userId', label: words.userNumber, value: filter.userId })}
+${
+    // The users of other companies, and those beyond the first hundred, have numbers alone.
+    ofAnyCompany || !isListed
+      ? textField({ name: 'userId', label: words.userNumber, value: filter.userId })
+      : choiceField({ name: 'userId', label: words.auditAuthor, value: filter.userId, options: choicesOf(people), none: words.any })}
 ${textField({ name: 'action', label: words.auditActionAs, value: filter.action })}
 ${textField({ name: 'from', label: words.from, value: filter.from, type: 'date' })}
 ${textField({ name: 'to', label: words.before, value: filter.to, type: 'date' })}
 <div class="actions"><button>${words.show}</button><a href="/console/audit">${words.showAll}</a></div></form>`
 }
 
-function list (words: Words, entries: readonly AuditView[], next: string | null, filter: Filter): Html {
+type Listed = { data: readonly AuditView[], nextCursor: string | null }
+
+function list (words: Words, { data: entries, nextCursor: next }: Listed, { filter, people }: { filter: Filter, people: People }): Html {
   if (entries.length === 0) {
     return html`<p>${Object.values(filter).some((value) => value !== '') ? words.auditNone : words.auditNoneYet}</p>`
   }
@@ -72,7 +82,7 @@ function list (words: Words, entries: readonly AuditView[], next: string | null,
       : html`<details><summary>${words.details}</summary><pre>${JSON.stringify(facts, null, 2)}</pre></details>`
     return html`<tr><td>${time(at)}</td><th scope="row">${action}</th><td><a href="${
       withQuery('/console/audit', { companyId: filter.companyId, object })
-    }">${object}</a></td><td>${authorOf(words, author, filter)}<div class="quiet">${address}</div></td><td>${known}</td></tr>\n`
+    }">${object}</a></td><td>${authorOf(words, author, { filter, people })}<div class="quiet">${address}</div></td><td>${known}</td></tr>\n`
   })
   const more = next === null
     ? html``
@@ -83,11 +93,11 @@ function list (words: Words, entries: readonly AuditView[], next: string | null,
   }">${words.export}</a><span class="quiet">${fill(words.exportMost, { most: mostRows })}</span></div>`
 }
 
-function authorOf (words: Words, author: AuditView['author'], filter: Filter): Html {
+function authorOf (words: Words, author: AuditView['author'], { filter, people }: { filter: Filter, people: People }): Html {
   if (author === null) return html`${words.auditCommandLine}`
   const { userId, impersonatorId, keyId } = author
   return html`<a href="${withQuery('/console/audit', { companyId: filter.companyId, userId: String(userId) })}">${
-    fill(words.userOfNumber, { id: userId })
+    nameIn(words, people, userId)
   }</a>${
     impersonatorId === undefined ? html`` : html` <span class="badge warn">${fill(words.auditImpersonator, { id: impersonatorId })}</span>`
   }${keyId === undefined ? html`` : html` <span class="badge calm">${words.auditKey}</span>`}`

@@ -2,7 +2,7 @@ import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { checkField, linesField, textField } from '../form/fields.ts'
 import { wordFor, type Words } from '../language/language.ts'
-import { ApiRefused, type ErrorBody, type Refusal, type SettingsView, type UserView, withQuery } from '../session/api.ts'
+import { ApiRefused, type ErrorBody, type LimitsView, type Refusal, type SettingsView, type UserView, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { notice, page, sentences, table, time } from './layout.ts'
 import { roleAndServices, userIn } from './user.ts'
@@ -36,6 +36,14 @@ export const companyPages: FastifyPluginCallback = (app, _options, done) => {
   done()
 }
 
+/** The limits are the service's: its operator sets them. */
+function limitsSection (words: Words, { signInsPerMinute, dispatchesPerMinute, validationsPerMinute }: LimitsView): Html {
+  const rows = [[words.limitDispatches, dispatchesPerMinute], [words.limitValidations, validationsPerMinute], [words.limitSignIns,
+    signInsPerMinute]] as const
+  return html`<section aria-labelledby="limits"><h2 id="limits">${words.limits}</h2><p>${words.limitsIntro}</p>
+<dl>${rows.map(([title, limit]) => html`<dt>${title}</dt><dd>${limit === null ? words.limitNone : String(limit)}</dd>`)}</dl></section>`
+}
+
 /** The error of a refusal that a form can show; one for want of rights takes the place of the page. */
 export function errorOf (refusal: Refusal): ErrorBody {
   if (refusal.status === 401 || refusal.status === 403 && refusal.error.details === undefined) throw new ApiRefused(refusal)
@@ -56,9 +64,10 @@ function settingsIn (body: URLSearchParams): object {
 
 async function view (visit: Visit, { said = html``, user, settings, cursor = '' }: Shown): Promise<Html> {
   const { words, api } = visit
-  const [{ data, nextCursor }, stored] = await Promise.all([
+  const [{ data, nextCursor }, stored, limits] = await Promise.all([
     api.read<{ data: UserView[], nextCursor: string | null }>(withQuery('/api/v1/users', { limit: '50', cursor })),
-    api.read<SettingsView>('/api/v1/company')
+    api.read<SettingsView>('/api/v1/company'),
+    api.read<LimitsView>('/api/v1/company/limits')
   ])
   const main = html`${said}<section aria-labelledby="users"><h2 id="users">${words.users}</h2>${userTable(words, data)}${
     nextCursor === null
@@ -66,7 +75,7 @@ async function view (visit: Visit, { said = html``, user, settings, cursor = '' 
       : html`<hr><p><a href="${withQuery('/console/company', { cursor: nextCursor })}" rel="next">${words.more}</a></p>`
   }<hr><p><a href="/console/company/invitations">${words.invitationNew}</a></p></section>${newUser(visit, user)}${
     settingsSection(words, stored, settings)
-  }
+  }${limitsSection(words, limits)}
 <section aria-labelledby="sign-on"><h2 id="sign-on">${words.signOn}</h2><p>${words.signOnAbout}</p>
 <p><a href="/console/company/single-sign-on">${words.signOnSettings}</a></p></section>
 <section aria-labelledby="audit"><h2 id="audit">${words.audit}</h2><p>${words.auditIntro}</p>

@@ -12,6 +12,7 @@ import { documentSections, shownOf } from './dispatch-document.ts'
 import { hasFramedMessage, messageSections } from './dispatch-message.ts'
 import { following } from './follow.ts'
 import { badge, notice, page, requestNumber, sentences, time } from './layout.ts'
+import { nameIn, type People, readPeople } from './people.ts'
 import { vendorCallsSection } from './vendor-calls.ts'
 
 type Named = { Params: { id: string } }
@@ -97,10 +98,11 @@ const shownCalls = '3'
 
 async function show (visit: Visit, id: string, reply: FastifyReply, { refused, typed }: Shown = {}): Promise<FastifyReply> {
   const { words, api } = visit
-  const [dispatch, events, callbacks, calls] = await Promise.all([
+  const [dispatch, events, callbacks, people, calls] = await Promise.all([
     api.read<DispatchView>(pathOf(id)),
     api.read<List<EventView>>(`${pathOf(id)}/events?limit=100`),
     api.read<List<CallbackView>>(`${pathOf(id)}/callbacks?limit=100`),
+    readPeople(visit),
     visit.actor.role === 'admin' ? api.read<List<VendorCallView>>(`${pathOf(id)}/calls?limit=${shownCalls}`) : { data: [] }
   ])
   const asked = await readRequest(api, dispatch)
@@ -109,7 +111,9 @@ async function show (visit: Visit, id: string, reply: FastifyReply, { refused, t
   const main = html`${refused === undefined ? html`` : notice('bad', refused)}${
     isUnderWay(dispatch) ? following(words, { changes: `${at}/changes`, page: at }) : html``
   }
-<section aria-labelledby="facts"><h2 id="facts">${words.summary}</h2>${factsOf(words, dispatch)}</section>
+${testNotice(words, dispatch)}<section aria-labelledby="facts"><h2 id="facts">${words.summary}</h2>${
+    factsOf(words, dispatch, people)
+  }</section>
 ${dispatch.steps.map((step, index) => stepSection(words, step, index))}
 ${actions(visit, dispatch, correctionForms(words, at, { dispatch, steps: correctableOf(dispatch, asked), typed }))}
 ${documentSections(words, at, documents)}${messageSections(words, at, asked)}
@@ -125,6 +129,12 @@ ${requestNumber(words, dispatch.requestId)}`
     documents.length > 0 || hasFramedMessage(asked) ? 'framing' : 'closed')
 }
 
+/** What looks real and is not: a test, or a step in a test environment. */
+function testNotice (words: Words, { test, steps }: DispatchView): Html {
+  if (test !== true && !steps.some(({ sandbox }) => sandbox)) return html``
+  return html`<div class="notice warn"><p>${test === true ? words.testNotice : words.sandboxNotice}</p></div>`
+}
+
 type Fact = readonly [string, string | Html | undefined | null]
 
 function facts (all: readonly Fact[]): Html {
@@ -133,7 +143,7 @@ function facts (all: readonly Fact[]): Html {
   }</dl>`
 }
 
-function factsOf (words: Words, dispatch: DispatchView): Html {
+function factsOf (words: Words, dispatch: DispatchView, people: People): Html {
   const metadata = Object.entries(dispatch.metadata).map(([name, value]) => html`<code>${name}</code> ${value}<br>`)
   return facts([
     [words.status,
@@ -143,6 +153,7 @@ function factsOf (words: Words, dispatch: DispatchView): Html {
     [words.recipient, dispatch.recipient],
     [words.documentType, dispatch.documentType],
     [words.created, time(dispatch.createdAt)],
+    [words.sender, nameIn(words, people, dispatch.userId)],
     [words.finished, dispatch.finishedAt === null ? null : time(dispatch.finishedAt)],
     [words.nextTry, dispatch.nextTryAt === undefined ? undefined : time(dispatch.nextTryAt)],
     [words.price, fill(words.credits, { credits: dispatch.creditsCharged })],
@@ -178,20 +189,45 @@ ${
 `
 }
 
-/** The facts of an event are the API's own; they stay folded until somebody asks. */
+/** A run of the same event, such as of asking a vendor again and again, is one line that unfolds. */
 function timeline (words: Words, { data, nextCursor }: List<EventView>): Html {
+  const runs: EventView[][] = []
+  for (const event of data) {
+    const last = runs.at(-1)
+    if (last?.[0]?.kind === event.kind && last[0].service === event.service) last.push(event)
+    else runs.push([event])
+  }
   return html`<ol class="list">${
-    data.map(({ kind, service, at, facts: known, actor }) =>
-      html`<li><span>${wordFor(words, 'event', kind)}</span> ${
-        service === undefined ? html`` : html`<span class="quiet">${service}</span>`
-      } ${
-        Object.keys(known).length === 0
-          ? html``
-          : html`<details><summary>${words.details}</summary><pre>${JSON.stringify({ ...known, actor }, null, 2)}</pre></details>`
-      } ${time(at)}</li>\n`
-    )
+    runs.flatMap((events) => events.length < shortestRun ? events.map((event) => eventLine(words, event)) : [runLine(words, events)])
   }</ol>${nextCursor === null ? html`` : html`<p class="quiet">${words.moreEvents}</p>`}`
 }
+
+const shortestRun = 3
+
+function runLine (words: Words, events: readonly EventView[]): Html {
+  const [{ kind = '', at = '' } = {}, last] = [events[0], events.at(-1)]
+  return html`<li><details><summary>${wordFor(words, 'event', kind)} × ${String(events.length)}</summary><ol class="list">${
+    events.map((event) => eventLine(words, event))
+  }</ol></details> <span class="quiet">${time(at)} – ${time(last?.at ?? at)}</span></li>\n`
+}
+
+/** The simple facts of an event are the API's own; all of them stay folded until somebody asks. */
+function eventLine (words: Words, { kind, service, at, facts: known, actor }: EventView): Html {
+  const simple = Object.entries(known).flatMap(([name, value]) => {
+    const text = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : ''
+    return text === '' || text.length > longestFact ? [] : [`${name} ${text}`]
+  }).slice(0, mostFacts)
+  return html`<li><span>${wordFor(words, 'event', kind)}</span> <span class="quiet">${
+    [...service === undefined ? [] : [service], ...simple].join(' · ')
+  }</span> ${
+    Object.keys(known).length === 0
+      ? html``
+      : html`<details><summary>${words.details}</summary><pre>${JSON.stringify({ ...known, actor }, null, 2)}</pre></details>`
+  } ${time(at)}</li>\n`
+}
+
+/** Of the facts beside an event: characters of a value, and how many. */
+const [longestFact, mostFacts] = [40, 3]
 
 /** What no vendor can take back. */
 const final = ['email', 'sms', 'file', 'upload']

@@ -2,8 +2,9 @@ import { type Html, html } from '../../html.ts'
 import { choiceField, textField } from '../form/fields.ts'
 import { type Query, readFilter, textOf } from '../form/filter.ts'
 import { wordFor, type Words } from '../language/language.ts'
-import { deliveryStatuses, type ProviderView, searchedStepStatuses, type UserView, withQuery } from '../session/api.ts'
+import { deliveryStatuses, type ProviderView, searchedStepStatuses, withQuery } from '../session/api.ts'
 import type { Visit } from '../session/visit.ts'
+import { choicesOf, type People, readPeople } from './people.ts'
 
 /** What is filtered by, as the API calls it; a pair of metadata has two fields. All of it stands in the address of the page. */
 const [first, more, metadata] = [['search', 'status', 'service', 'from', 'to'], ['providerName', 'stepStatus', 'deliveryStatus', 'userId',
@@ -55,15 +56,12 @@ export function viewLinks (words: Words, filter: Filter): Html {
   }</nav>`
 }
 
-/** What can be chosen from; members see no users but themselves. */
-export type Choices = { providers: readonly ProviderView[], users: readonly UserView[] }
+/** What can be chosen from. */
+export type Choices = { providers: readonly ProviderView[], people: People }
 
-export async function readChoices ({ api, actor }: Visit): Promise<Choices> {
-  const [providers, users] = await Promise.all([
-    api.read<{ data: ProviderView[] }>('/api/v1/providers'),
-    actor.role === 'member' ? { data: [] } : api.read<{ data: UserView[] }>('/api/v1/users?limit=100')
-  ])
-  return { providers: providers.data, users: users.data }
+export async function readChoices (visit: Visit): Promise<Choices> {
+  const [providers, people] = await Promise.all([visit.api.read<{ data: ProviderView[] }>('/api/v1/providers'), readPeople(visit)])
+  return { providers: providers.data, people }
 }
 
 export function filterForm (visit: Visit, filter: Filter, choices: Choices): Html {
@@ -94,9 +92,9 @@ function choice (words: Words, filter: Filter, name: keyof Filter, label: string
   return choiceField({ name, label, value, options: known ? options : [...options, { value, label: value }], none: words.any })
 }
 
-function moreChoices ({ words, actor }: Visit, filter: Filter, { providers, users }: Choices): Html {
+function moreChoices ({ words, actor }: Visit, filter: Filter, { providers, people }: Choices): Html {
   const providerOptions = providers.flatMap(({ code, name = code }) => code === undefined ? [] : [{ value: code, label: name ?? code }])
-  const others = users.filter(({ id }) => id !== actor.userId).map(({ id, email }) => ({ value: String(id), label: email }))
+  const others = choicesOf(people).filter(({ value }) => value !== String(actor.userId))
   const stepOptions = searchedStepStatuses.map((value) => ({ value, label: wordFor(words, 'status', value) }))
   const deliveryOptions = deliveryStatuses.map((value) => ({ value, label: wordFor(words, 'delivery', value) }))
   const deferredOptions = deferred.map((value) => ({ value, label: wordFor(words, 'deferred', value) }))

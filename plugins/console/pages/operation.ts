@@ -1,5 +1,6 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
+import { choiceField } from '../form/fields.ts'
 import { fill, type Words } from '../language/language.ts'
 import { ApiRefused, type ProcessView, type ProviderView, type QueueView } from '../session/api.ts'
 import { visitOf } from '../session/visit.ts'
@@ -7,8 +8,10 @@ import { notice, page, table } from './layout.ts'
 
 /** How the service does, for operators: the queue, its processes, and the providers that fail. */
 export const operationPage: FastifyPluginCallback = (app, _options, done) => {
-  app.post('/operation/release', async (request, reply) => {
-    const released = await visitOf(request).api.send<{ released: number }>('POST', '/api/v1/queue/release', {})
+  app.post<{ Body: URLSearchParams }>('/operation/release', async (request, reply) => {
+    const providerName = request.body.get('providerName') ?? ''
+    const chosen = providerName === '' ? {} : { providerName }
+    const released = await visitOf(request).api.send<{ released: number }>('POST', '/api/v1/queue/release', chosen)
     if (!released.ok) throw new ApiRefused(released)
     return reply.redirect(`/console/operation?released=${String(released.body.released)}`, 303)
   })
@@ -21,9 +24,9 @@ export const operationPage: FastifyPluginCallback = (app, _options, done) => {
       api.read<{ data: ProcessView[] }>('/api/v1/providers/processes'),
       api.read<{ data: ProviderView[] }>('/api/v1/providers')
     ])
-    const main = html`${releasedSaid(words, request.query.released)}${queueSection(words, queue)}${processSection(words, processes)}${
-      failingSection(words, providers)
-    }`
+    const main = html`${releasedSaid(words, request.query.released)}${queueSection(words, queue, providers)}${
+      processSection(words, processes)
+    }${failingSection(words, providers)}`
     return reply.page(page(visit, { title: words.operation, section: 'operation', main }))
   })
   done()
@@ -34,7 +37,12 @@ function releasedSaid (words: Words, released: unknown): Html {
   return count === undefined ? html`` : notice('good', html`<p>${fill(words.releaseDone, { n: count })}</p>`)
 }
 
-function queueSection (words: Words, { dispatches: { queued, running, uncertain, triedAgain, oldest }, jobs }: QueueView): Html {
+function queueSection (
+  words: Words,
+  { dispatches: { queued, running, uncertain, triedAgain, oldest }, jobs }: QueueView,
+  providers: readonly ProviderView[]
+): Html {
+  const options = providers.flatMap(({ code, name }) => code === undefined ? [] : [{ value: code, label: name ?? code }])
   const facts = [
     [words.status_queued, String(queued)],
     [words.status_running, String(running)],
@@ -51,7 +59,9 @@ function queueSection (words: Words, { dispatches: { queued, running, uncertain,
   return html`<section aria-labelledby="queue"><h2 id="queue">${words.queue}</h2>
 <dl>${facts.map(([title, value]) => html`<dt>${title}</dt><dd>${value}</dd>`)}</dl>
 <p><a href="/console/operation/holds">${words.holdsAll}</a> · <a href="/console/operation/holds?uncertain=true">${words.holdsUncertain}</a></p>
-<form method="post" action="/console/operation/release"><p>${words.releaseIntro}</p>
+<form method="post" action="/console/operation/release"><p>${words.releaseIntro}</p>${
+    choiceField({ name: 'providerName', label: words.provider, options, none: words.any })
+  }
 <div class="actions"><button class="second">${words.release}</button></div></form>${
     rows.length === 0 ? html`` : html`<h3>${words.jobs}</h3>${table(words.jobs, head, rows)}`
   }</section>`

@@ -80,7 +80,9 @@ function view (visit: Visit, found: Found, { said, typed }: { said?: Html | unde
   const { words, actor: { role } } = visit
   const { provider, stored } = found
   const settings = role === 'admin' ? settingsSection(words, found, typed) : html`<section><p>${words.settingsNotYours}</p></section>`
-  const main = html`${said ?? html``}<div class="guided"><div>${settings}${
+  const main = html`${said ?? html``}${
+    stored?.sandbox === true ? html`<div class="notice warn"><p>${words.sandboxNotice}</p></div>` : html``
+  }<div class="guided"><div>${settings}${
     role === 'admin' && stored !== undefined ? html`${connectionSection(words, stored)}${webhooks(words, stored)}` : html``
   }</div>${about(words, provider)}</div>`
   return page({ ...visit, path: `/console/providers/${provider.code}` }, {

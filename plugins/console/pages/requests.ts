@@ -6,6 +6,7 @@ import { fill, type Words } from '../language/language.ts'
 import { type RequestView, statusClasses, withQuery } from '../session/api.ts'
 import { visitOf } from '../session/visit.ts'
 import { notice, page, sentences, table, time } from './layout.ts'
+import { nameIn, type People, readPeople } from './people.ts'
 
 type Filter = Readonly<Record<typeof fields[number], string>>
 
@@ -18,9 +19,12 @@ export const requestsPage: FastifyPluginCallback = (app, _options, done) => {
     const visit = visitOf(request)
     const { words, api } = visit
     const filter = readFilter(request.query, fields)
-    const answer = await api.send<{ data: RequestView[], nextCursor: string | null }>('GET',
-      withQuery('/api/v1/company/requests', { ...filter, limit: '40' }))
-    const found = answer.ok ? list(words, answer.body.data, answer.body.nextCursor, filter) : notice('bad', sentences(words, answer.error))
+    const [answer, people] = await Promise.all([
+      api.send<{ data: RequestView[], nextCursor: string | null }>('GET',
+        withQuery('/api/v1/company/requests', { ...filter, limit: '40' })),
+      readPeople(visit)
+    ])
+    const found = answer.ok ? list(words, answer.body, { filter, people }) : notice('bad', sentences(words, answer.error))
     const main = html`<p><a href="/console/developers">${words.developersBack}</a></p>
 <section aria-label="${words.filter}"><p>${words.requestsIntro}</p>${form(words, filter)}</section>
 <section aria-label="${words.requests}">${found}</section>`
@@ -41,7 +45,9 @@ ${textField({ name: 'to', label: words.before, value: filter.to, type: 'date' })
 <div class="actions"><button>${words.show}</button><a href="${at}">${words.showAll}</a></div></form>`
 }
 
-function list (words: Words, requests: readonly RequestView[], next: string | null, filter: Filter): Html {
+type Listed = { data: readonly RequestView[], nextCursor: string | null }
+
+function list (words: Words, { data: requests, nextCursor: next }: Listed, { filter, people }: { filter: Filter, people: People }): Html {
   if (requests.length === 0) return html`<p>${words.requestsNone}</p>`
   const rows = requests.map((request) =>
     html`<tr><td>${time(request.at)}</td><th scope="row">${request.method} <a href="${
@@ -49,7 +55,7 @@ function list (words: Words, requests: readonly RequestView[], next: string | nu
     }">${request.route}</a><div class="quiet">${request.path === request.route ? '' : request.path}</div></th><td>${
       statusOf(request)
     }<div class="quiet">${request.error ?? ''}</div></td><td class="count">${String(request.milliseconds)} ms</td><td>${
-      authorOf(words, request)
+      authorOf(words, request, people)
     }</td><td><a href="${withQuery(at, { requestId: request.requestId })}"><code>${request.requestId}</code></a></td></tr>\n`
   )
   const more = next === null
@@ -64,10 +70,10 @@ function statusOf ({ status }: RequestView): Html {
   return html`<span class="badge ${tone}">${String(status)}</span>`
 }
 
-function authorOf (words: Words, { author: { userId, impersonatorId, keyId }, address = '' }: RequestView): Html {
+function authorOf (words: Words, { author: { userId, impersonatorId, keyId }, address = '' }: RequestView, people: People): Html {
   const impersonator = impersonatorId === undefined
     ? html``
     : html` <span class="badge warn">${fill(words.auditImpersonator, { id: impersonatorId })}</span>`
   const key = keyId === undefined ? html`` : html` <a class="badge calm" href="${withQuery(at, { keyId })}">${words.auditKey}</a>`
-  return html`${fill(words.userOfNumber, { id: userId })}${impersonator}${key}<div class="quiet">${address}</div>`
+  return html`${nameIn(words, people, userId)}${impersonator}${key}<div class="quiet">${address}</div>`
 }

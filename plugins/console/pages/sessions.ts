@@ -13,9 +13,9 @@ export const sessionsPages: FastifyPluginCallback = (app, _options, done) => {
     const { words, api } = visit
     const { data } = await api.read<{ data: SessionView[] }>('/api/v1/my/sessions')
     const rows = data.map(({ id, browser, address, createdAt, usedAt, current }) =>
-      html`<tr><td>${browser === '' ? words.unnamedBrowser : browser}</td><td>${address}</td><td>${time(createdAt)}</td><td>${
-        time(usedAt)
-      }</td>
+      html`<tr><td>${
+        browser === '' ? words.unnamedBrowser : html`<span title="${browser}">${browserIn(browser)}</span>`
+      }</td><td>${address}</td><td>${time(createdAt)}</td><td>${time(usedAt)}</td>
 <td>${
         current
           ? html`<span class="badge good">${words.sessionCurrent}</span>`
@@ -40,4 +40,21 @@ ${table(words.sessions, [sessionBrowser, sessionAddress, sessionBegan, sessionUs
     return reply.redirect('/console/sessions', 303)
   })
   done()
+}
+
+/** What browsers and systems call themselves in a User-Agent; the first that fits, as Edge also says Chrome, and Chrome also Safari. */
+const browsers = [[/Edg\w*\/(\d+)/, 'Edge'], [/OPR\/(\d+)/, 'Opera'], [/Firefox\/(\d+)/, 'Firefox'], [/Chrome\/(\d+)/, 'Chrome'], [
+  /Version\/(\d+).* Safari/,
+  'Safari'
+]] as const
+const systems = [[/Windows/, 'Windows'], [/iPhone|iPad/, 'iOS'], [/Mac OS X/, 'macOS'], [/Android/, 'Android'], [/Linux/, 'Linux']] as const
+
+/** A browser by its name and version, and its system; what is not known as it calls itself. */
+function browserIn (agent: string): string {
+  const browser = browsers.flatMap(([form, name]) => {
+    const version = form.exec(agent)?.[1]
+    return version === undefined ? [] : [`${name} ${version}`]
+  })[0]
+  const system = systems.find(([form]) => form.test(agent))?.[1]
+  return browser === undefined ? agent : [browser, system].filter((part) => part !== undefined).join(' · ')
 }
