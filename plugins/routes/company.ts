@@ -1,9 +1,10 @@
 import { type CompanySettings, LimitsView, SettingsBody, SettingsView } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import type { RateLimits } from '../config/config.ts'
+import type { RateLimiters } from '../hooks/rate-limits.ts'
 import { auditAuthorOf } from './audit-author.ts'
 
-type Options = { settings: CompanySettings, limits: RateLimits }
+/** `limits`: in a minute; 0 is none. */
+type Options = { settings: CompanySettings, limits: Readonly<Record<keyof RateLimiters, number>> }
 
 /** What a company decides of itself: from where its users may call, and when and where it is warned; and how much it may ask for. */
 export const companyRoutes: FastifyPluginCallbackTypebox<Options> = (app, { settings, limits }, done) => {
