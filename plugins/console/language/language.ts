@@ -39,6 +39,6 @@ export function wordFor (
     | 'signOnRefused',
   code: string
 ): string {
-  const key = `${kind}_${code}`
-  return Object.entries<string>(words).find(([name]) => name === key)?.[1] ?? code
+  const [texts, key]: [Readonly<Record<string, string>>, string] = [words, `${kind}_${code}`]
+  return Object.hasOwn(texts, key) ? texts[key] ?? code : code
 }
