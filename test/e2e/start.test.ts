@@ -47,10 +47,10 @@ void t.test('npm start prints its address and a curl that dispatches an invoice;
   lacks(t, second.stdout(), /company \\"Demo\\" created|Creating the database/)
 
   const compiled = join(folder, 'compiled')
-  t.strictSame(readdirSync(compiled, { recursive: true }).filter((name) => String(name).includes('/')), [])
+  const modules = (): number => readdirSync(compiled, { recursive: true }).length
+  const before = modules()
   process.kill(second.pid, 'SIGTERM')
   t.equal(await second.ended, 0)
   t.equal(statSync(compiled).mode & 0o077, 0, 'what is executed is nobody else\'s')
-  const modules = readdirSync(compiled, { recursive: true }).length
-  t.ok(modules > 500, `later starts find what this one has compiled, ${modules} modules`)
+  t.ok(modules() > Math.max(before, 500), `later starts find what this one has compiled, ${modules() - before} of ${modules()} modules`)
 })
