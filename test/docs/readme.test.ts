@@ -129,8 +129,8 @@ await t.test('the README names every service, and the providers that do it', asy
 })
 
 await t.test('the operators\' page names every variable that the service reads', (t) => {
-  const read = ['config', 'config-transport', 'paths', 'storage', 'traces'].map((file) =>
-    readFileSync(join(root, `plugins/config/${file}.ts`), 'utf8')
+  const read = ['config.ts', 'config-transport.ts', 'paths.mjs', 'storage.ts', 'traces.ts'].map((file) =>
+    readFileSync(join(root, `plugins/config/${file}`), 'utf8')
   ).join('')
   const variables = new Set([...read.matchAll(/env(?:\[|, )'([A-Z_]+)'/g)].map(([, name]) => name).sort())
   const page = readFileSync(join(root, 'plugins/README.md'), 'utf8')

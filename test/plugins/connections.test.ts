@@ -326,7 +326,7 @@ await t.test('in the console it is a link, a question and a button', async (t) =
   issue(3600)
   const cookie = await signIn(admin)
   const before = await open('/providers/books', cookie)
-  contains(t, before.body, 'value="https://dispatch.example.com/api/connect/books/callback"')
+  contains(t, before.body, '>https://dispatch.example.com/api/connect/books/callback</code>')
   contains(t, before.body, 'href="/console/providers/books/connect"')
   const away = await open('/providers/books/connect', cookie)
   const state = new URL(away.headers.get('location') ?? '').searchParams.get('state') ?? ''

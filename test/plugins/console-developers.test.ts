@@ -38,7 +38,7 @@ await t.test('a key is made and shown once: it works, no page shows it again, an
   const made = await post('/developers/keys', fields, cookie)
   t.equal(made.status, 200)
   t.equal(made.headers.get('cache-control'), 'no-store')
-  const key = /<code>(dk_test_\w+)<\/code>/.exec(made.body)?.[1] ?? ''
+  const key = /<code[^>]*>(dk_test_\w+)<\/code>/.exec(made.body)?.[1] ?? ''
   const used = await send('GET', '/api/v1/my/config', { headers: { authorization: `Bearer ${key}` } }, null)
   t.equal(used.status, 200)
   const again = await post('/developers/keys', fields, cookie)
