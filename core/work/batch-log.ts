@@ -1,4 +1,5 @@
 import type { Log } from '../host/call/log.ts'
+import { DatabaseUnavailable } from '../store/db/unavailable.ts'
 
 /** Gathers rows in memory, and writes them a batch at a time. */
 export type BatchLog<Entry> = {
@@ -19,7 +20,10 @@ export type BatchOptions<Row> = {
   pause?: number
 }
 
-/** A log of this name. Nothing runs while nothing comes. A batch that could not be written is tried again with the next. */
+/**
+ * A log of this name. Nothing runs while nothing comes. A batch that could not be written, because the database is
+ * away, is tried again with the next; one that it refuses is lost.
+ */
 export function createBatchLog<Entry, Row> (
   name: string,
   rowOf: (entry: Entry) => Row,
@@ -33,7 +37,11 @@ export function createBatchLog<Entry, Row> (
   async function writeSome (least: number): Promise<void> {
     while (waiting.length >= least) {
       const rows = waiting.slice(0, batch)
-      await write(rows)
+      await write(rows).catch((error: unknown) => {
+        if (error instanceof DatabaseUnavailable) throw error
+        // The rows themselves are refused, and would be again.
+        log.warn({ err: error, lost: rows.length }, `${name} lacks entries: the database refused them`)
+      })
       waiting.splice(0, rows.length)
     }
     if (lost > 0) log.warn({ lost }, `${name} lacks entries: they came faster than they could be written`)

@@ -30,10 +30,10 @@ export async function up (db: Kysely<unknown>): Promise<void> {
 }
 `
   )
-  edit('core/store/db/migrate.ts', (text) =>
-    `import * as next from '../migrations/999-next.ts'\n${text}`
-      .replace(/(const migrations = \{[^}]*)\n\}/, '$1,\n  \'999-next\': next\n}')
-      .replace(/const needs = '.*'/, (line) => needs === undefined ? line : `const needs = '${needs}'`))
+  edit('core/store/db/migrate.ts',
+    (text) =>
+      text.replace(/(const migrations = \{[^}]*)\n\}/, '$1,\n  \'999-next\': () => import(\'../migrations/999-next.ts\')\n}')
+        .replace(/const needs = '.*'/, (line) => needs === undefined ? line : `const needs = '${needs}'`))
   edit('core/package.json', (text) => text.replace(/"version": ".*"/, '"version": "1.99.0"'))
   edit('core/packages/documents/model/model.ts', (text) => text.replace(/templateLanguage = \d+/, 'templateLanguage = 99'))
   edit('templates/invoice/template.yaml', (text) => text.replace('author: "{{ seller', 'author: "The next {{ seller'))

@@ -243,6 +243,16 @@ const matrix: Record<string, Row> = {
     request: ({ dispatchId }) => ({ path: `/api/v1/dispatches/${dispatchId}/events` }),
     foreign: 'not_found'
   },
+  'GET /api/v1/dispatches/:id/request': {
+    roles: everyone,
+    request: ({ dispatchId }) => ({ path: `/api/v1/dispatches/${dispatchId}/request` }),
+    foreign: 'not_found'
+  },
+  'GET /api/v1/dispatches/:id/calls': {
+    roles: ['admin'],
+    request: ({ dispatchId }) => ({ path: `/api/v1/dispatches/${dispatchId}/calls` }),
+    foreign: 'not_found'
+  },
   'GET /api/v1/dispatches/:id/callbacks': {
     roles: everyone,
     request: ({ dispatchId }) => ({ path: `/api/v1/dispatches/${dispatchId}/callbacks` }),
@@ -255,6 +265,8 @@ const matrix: Record<string, Row> = {
     foreign: 'not_found'
   },
   'GET /api/v1/company/requests': { roles: ['operator', 'admin'], request: at('/api/v1/company/requests') },
+  'GET /api/v1/company/callbacks/failed': { roles: ['operator', 'admin'], request: at('/api/v1/company/callbacks/failed') },
+  'GET /api/v1/company/limits': { roles: everyone, request: at('/api/v1/company/limits') },
   'GET /api/v1/company/callbacks': { roles: ['operator', 'admin'], request: at('/api/v1/company/callbacks') },
   'GET /api/v1/company/callback-secret': { roles: ['admin'], request: at('/api/v1/company/callback-secret') },
   'POST /api/v1/company/callback-secret': { roles: ['admin'], request: at('/api/v1/company/callback-secret') },

@@ -21,6 +21,8 @@ async function whileTyping (): Promise<void> {
     page.on('console', (message) => faults.push(message.text()))
     page.on('pageerror', (error) => faults.push(error.message))
     await signInAt(page, '/console/send?template=20', admin)
+    // The script works once it has asked for the document.
+    await page.locator('iframe:not([hidden])').waitFor()
     await work(page)
     await context.close()
     t.same(faults.filter((fault) => !fault.startsWith('Failed to load resource')), [])

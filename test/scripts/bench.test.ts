@@ -43,7 +43,7 @@ void t.test('a name that is none of theirs is refused, and theirs are told', t =
   t.equal(status, 1)
   t.equal(stderr, 'There is no benchmark "nothing"; there are '
     + 'console, dispatch, e-invoice, floor, formats, growth, hostile, http, intake, marketplace, pdf, profile, queue, sandbox, search, '
-    + 'start, validation, webhooks.\n')
+    + 'start, statements, validation, webhooks.\n')
   t.end()
 })
 

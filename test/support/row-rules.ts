@@ -1,6 +1,7 @@
 /**
  * What holds of every row although no constraint says so, because to prove it with each statement took a tenth of the database's time for
- * a dispatch (`core/store/migrations/051-lean-writes.ts`). Each answers the rows that break it, with their `dispatch_id`.
+ * a dispatch (`core/store/migrations/051-lean-writes.ts`, `053-lean-credits.ts`). Each answers the rows that break it, with their
+ * `dispatch_id`.
  */
 export const rowRules: Readonly<Record<string, string>> = {
   'a dispatch has a known status': `

@@ -13,7 +13,7 @@ import type { InstalledProvider } from '../load/load.ts'
 import { splitSecrets } from '../settings/settings.ts'
 import type { CallApis } from './call-resources.ts'
 import type { State } from './context.ts'
-import { masked } from './exchanges.ts'
+import { maskedHeader } from './exchanges.ts'
 import { failureError } from './failure.ts'
 import { type CallContext, type FailedCall, invokeFunction, type Returned } from './invoke.ts'
 import { createRedactor, marker } from './redact.ts'
@@ -73,7 +73,7 @@ function createRecorder ({ manifest }: InstalledProvider, service: ServiceName, 
 
   function note ({ method, url, headers, body }: Omit<Shown, 'counts'>, counts: boolean): void {
     if (requests.some((one) => one.counts)) return
-    const shown = Object.entries(headers).map(([name, value]) => [name, isCredentialField(name) ? masked(value) : redact.text(value)])
+    const shown = Object.entries(headers).map(([name, value]) => [name, redact.text(maskedHeader(name, value))])
     requests.push({
       method,
       url: redact.text(url),

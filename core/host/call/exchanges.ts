@@ -25,10 +25,13 @@ export type EndedCall = {
   at: Date
 }
 
-/** The most exchanges of one call that are noted, and the most characters of a body or an answer. */
-const [most, longest] = [20, 4_000]
+/** The most exchanges of one call that are noted, and the most headers of each. */
+const [most, mostHeaders] = [20, 50]
 
-/** Notes what one call asks of its vendor. Costs a few references until it is read. */
+/** The most characters that are shown of a body, an answer or a failure, of an address, and of a header; and that are read of each. */
+const [longest, longestUrl, longestHeader, longestRead] = [4_000, 2_000, 500, 65_536]
+
+/** Notes what one call asks of its vendor. What was sent and answered stays in memory until it is read, at the end of the call. */
 export type Notebook = {
   /** Begins a line; undefined where there are enough. */
   begin: (method: string) => Line | undefined
@@ -71,34 +74,64 @@ function shown (
   { url = '', headers = {}, body, status, answer, failure }: Line,
   redact: Redactor
 ): Omit<Exchange, 'method' | 'milliseconds'> {
-  const told = Object.entries(headers).map(([name, value]) => [name, isCredentialField(name) ? masked(value) : redact.text(value)])
+  const told = (text: string, { most = longest, whole = true } = {}): string => cut(text, { most, whole }, redact)
+  const fields = Object.entries(headers).slice(0, mostHeaders).map(
+    ([name, value]) => [name, told(maskedHeader(name, value), { most: longestHeader })]
+  )
   return {
-    url: redact.text(url),
-    headers: Object.fromEntries(told) as Record<string, string>,
-    ...body === undefined ? {} : { body: bodyOf(body, redact) },
-    ...status === undefined ? {} : { status },
-    ...answer === undefined
+    url: told(maskedPairs(url), { most: longestUrl }),
+    headers: Object.fromEntries(fields) as Record<string, string>,
+    ...body === undefined
       ? {}
-      : { answer: cut(redact.text((typeof answer === 'string' ? answer : JSON.stringify(answer)).slice(0, longest * 2))) },
-    ...failure === undefined ? {} : { failure: redact.text(failure) }
+      : { body: body instanceof Uint8Array ? told(bodyOf(body), { whole: body.length <= longestRead }) : sizeOf(body) },
+    ...status === undefined ? {} : { status },
+    ...answer === undefined ? {} : { answer: told(typeof answer === 'string' ? answer : JSON.stringify(answer, maskedField)) },
+    ...failure === undefined ? {} : { failure: told(failure) }
   }
 }
 
-/** A text of bytes; what is no text in it reads as U+FFFD, also the NUL that no text of the database may have. */
-function bodyOf (body: NonNullable<Line['body']>, redact: Redactor): string {
-  if (!(body instanceof Uint8Array)) return body.bytes === undefined ? '…' : `… (${body.bytes} bytes)`
-  // A secret that the cut goes through would be half of it: the redactor sees a little more than is shown.
-  const text = new TextDecoder().decode(body.subarray(0, longest * 2))
-  return cut(redact.text(text))
+/** A text of bytes, without the values of fields that hold credentials, whether they are known to this call or not. */
+function bodyOf (bytes: Uint8Array): string {
+  const text = new TextDecoder().decode(bytes.subarray(0, longestRead))
+  if (!/^\s*[[{]/.test(text) || bytes.length > longestRead) return maskedPairs(text)
+  try {
+    return JSON.stringify(JSON.parse(text), maskedField)
+  } catch {
+    // It only looks like JSON.
+    return text
+  }
 }
 
-function cut (text: string): string {
-  const plain = text.replaceAll('\0', '\uFFFD')
-  return plain.length > longest ? `${plain.slice(0, longest).toWellFormed()}…` : plain
+function sizeOf ({ bytes }: { bytes: number | undefined }): string {
+  return bytes === undefined ? '…' : `… (${bytes} bytes)`
 }
 
-/** A credential without its proof: the scheme stays. */
-export function masked (value: string): string {
-  const [, scheme] = /^(\S+) /.exec(value) ?? []
+function maskedField (name: string, value: unknown): unknown {
+  return isCredentialField(name) && typeof value === 'string' ? marker : value
+}
+
+/** Pairs of a query or a form. */
+function maskedPairs (text: string): string {
+  return text.replaceAll(/(?<=^|[?&])([\w.~%+[\]-]{1,100})=([^&#\s]*)/g,
+    (pair, name: string) => isCredentialField(name) ? `${name}=${marker}` : pair)
+}
+
+/** A credential without its proof: the scheme of a sign-in stays. */
+export function maskedHeader (name: string, value: string): string {
+  if (!isCredentialField(name)) return value
+  const [, scheme] = /authorization$/i.test(name) ? /^(\S+) /.exec(value) ?? [] : []
   return scheme === undefined ? marker : `${scheme} ${marker}`
+}
+
+/**
+ * So many characters at most, without secrets. Of a longer text somewhat more is redacted than is shown, because the end of what was read
+ * may be a part of a secret; `whole`: there is no more of it. What a database refuses in a text, NUL and halves of a character, reads as
+ * U+FFFD.
+ */
+function cut (text: string, { most, whole }: { most: number, whole: boolean }, redact: Redactor): string {
+  const isWhole = whole && text.length <= longestRead
+  const redacted = redact.text(text.slice(0, longestRead))
+  const safe = isWhole ? redacted : redacted.slice(0, Math.max(0, redacted.length - redact.longest()))
+  const shown = Buffer.from(safe.slice(0, most)).toString().replaceAll('\0', '\uFFFD')
+  return isWhole && safe.length <= most ? shown : `${shown}…`
 }

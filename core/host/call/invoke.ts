@@ -141,7 +141,16 @@ export async function invokeFunction (
     }
     return failed
   } finally {
-    if (notebook !== undefined) context.noted?.(notebook.read(redact))
+    if (notebook !== undefined) noteSafely(() => context.noted?.(notebook.read(redact)), log)
+  }
+}
+
+/** What was noted never decides what became of a call. */
+function noteSafely (note: () => void, log: Log): void {
+  try {
+    note()
+  } catch (error) {
+    log.warn({ err: error }, 'what a call has asked of its vendor could not be noted')
   }
 }
 

@@ -7,6 +7,8 @@ export type Redactor = {
   json: <Value extends Json>(value: Value) => Value
   /** Adds a secret that appeared during the call, such as an access token. */
   conceal: (secret: string) => void
+  /** The length of the longest text that is replaced. */
+  longest: () => number
 }
 
 /** Stands in place of a secret. */
@@ -20,8 +22,10 @@ export function createRedactor (secrets: readonly string[]): Redactor {
   const text = (plain: string): string => {
     // Most texts hold no secret, and a search costs far less than compiling the regular expression.
     if (!forms.some((form) => plain.includes(form))) return plain
-    pattern ??= patternOf(forms)
-    return plain.replace(pattern, marker)
+    pattern ??= patternOf(forms.filter(({ length }) => length <= longestInPattern))
+    const without = forms.filter(({ length }) => length > longestInPattern).toSorted((a, b) => b.length - a.length)
+      .reduce((left, form) => left.replaceAll(form, marker), plain)
+    return without.replace(pattern, marker)
   }
   return {
     text,
@@ -31,9 +35,13 @@ export function createRedactor (secrets: readonly string[]): Redactor {
       known.add(secret)
       forms = formsOfAll(known)
       pattern = undefined
-    }
+    },
+    longest: () => Math.max(0, ...forms.map(({ length }) => length))
   }
 }
+
+/** In characters. A regular expression of much longer texts, such as keys in PEM, may be too large for V8. */
+const longestInPattern = 1_000
 
 function formsOfAll (secrets: ReadonlySet<string>): string[] {
   return [...secrets].filter(({ length }) => length >= shortestSecret).flatMap(formsOf)
@@ -42,7 +50,7 @@ function formsOfAll (secrets: ReadonlySet<string>): string[] {
 /** The longest first: where one form begins with another one, the whole is replaced. */
 export function patternOf (forms: readonly string[]): RegExp {
   const longestFirst = forms.toSorted((a, b) => b.length - a.length)
-  return new RegExp(longestFirst.map((form) => RegExp.escape(form)).join('|'), 'g')
+  return new RegExp(longestFirst.length === 0 ? '(?!)' : longestFirst.map((form) => RegExp.escape(form)).join('|'), 'g')
 }
 
 /** The log, with secrets replaced in every message and field. Values that JSON cannot carry are left out. */

@@ -52,20 +52,34 @@ export function createNetwork ({ allow = [], loopback: own = 'refused', ca, rout
 
 /** The HTTP client is loaded with the first request: not every process asks anybody, and its modules are many. */
 function httpTransport (options: HttpTransportOptions): HttpTransport {
-  let opened: Promise<HttpTransport> | undefined
-  const open = async (): Promise<HttpTransport> => (await import('./transport.ts')).createHttpTransport(options)
+  const opened = openedOnce(async () => (await import('./transport.ts')).createHttpTransport(options))
   return {
-    send: async (request) => (await (opened ??= open())).send(request),
-    close: async () => (await opened)?.close()
+    send: async (request) => (await opened.get()).send(request),
+    close: opened.close
   }
 }
 
 /** The mail client is loaded with the first mail. */
 function mailSessions (options: MailersOptions): Network['mailers'] {
-  let opened: Promise<Mailers> | undefined
-  const open = async (): Promise<Mailers> => (await import('../smtp/mailer.ts')).createMailers(options)
+  const opened = openedOnce(async () => (await import('../smtp/mailer.ts')).createMailers(options))
   return {
-    get: async (account, transport, host) => (await (opened ??= open())).get(account, transport, host),
-    close: async () => (await opened)?.close()
+    get: async (account, transport, host) => (await opened.get()).get(account, transport, host),
+    close: opened.close
+  }
+}
+
+/** What is opened when it is first asked for; again, where that failed. */
+function openedOnce<Opened extends { close: () => Promise<void> | void }> (open: () => Promise<Opened>) {
+  let opening: Promise<Opened> | undefined
+  return {
+    get (): Promise<Opened> {
+      return opening ??= open().catch((error: unknown) => {
+        opening = undefined
+        throw error
+      })
+    },
+    close: async (): Promise<void> => {
+      await (await opening?.catch(() => undefined))?.close()
+    }
   }
 }

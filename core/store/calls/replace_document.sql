@@ -1,5 +1,5 @@
 -- Gives a step a document that a provider made, in place of ours, and records those that are new. "made" is noted beside what was made
--- for it.
+-- for it. Changes nothing of a dispatch that is forgotten.
 create function calls.replace_document(given jsonb, moment timestamptz) returns void language plpgsql as $$
 declare
   replaced record;
@@ -8,10 +8,14 @@ begin
     documents jsonb, made jsonb);
   perform calls.become(replaced.company_id, moment);
 
+  perform from dispatches where dispatch_id = replaced.dispatch_id and company_id = replaced.company_id for key share;
+  if not found then
+    return;
+  end if;
+
   if replaced.documents <> '[]' then
     perform calls.add_documents(replaced.company_id, replaced.dispatch_id, replaced.documents, moment);
   end if;
-  -- The entry locks the dispatch, before its step is locked.
   insert into events (company_id, dispatch_id, step_id, kind, actor, facts, at)
   values (replaced.company_id, replaced.dispatch_id, replaced.step_id, 'fetched', '{"kind":"system"}',
     jsonb_build_object('documentId', replaced.document_id), moment);

@@ -47,7 +47,8 @@ const migrations = {
   '047-link-mail': () => import('../migrations/047-link-mail.ts'),
   '050-domains': () => import('../migrations/050-domains.ts'),
   '051-lean-writes': () => import('../migrations/051-lean-writes.ts'),
-  '052-exchanges': () => import('../migrations/052-exchanges.ts')
+  '052-exchanges': () => import('../migrations/052-exchanges.ts'),
+  '053-lean-credits': () => import('../migrations/053-lean-credits.ts')
 }
 
 /** PostgreSQL 15, the oldest version with `nulls not distinct`, which the schema uses. */

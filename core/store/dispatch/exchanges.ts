@@ -5,13 +5,17 @@ import type { Tables } from '../db/schema.ts'
 
 export type ExchangeRow = Selectable<Tables['exchange_log']>
 
-/** Adds calls in one statement whose commit does not wait for the disk: a crash may lose the last ones. */
+/**
+ * Adds calls in one statement whose commit does not wait for the disk: a crash may lose the last ones. Those that are there, because the
+ * answer to an earlier commit was lost, stay.
+ */
 export async function insertExchanges ({ owner }: Database, rows: readonly ExchangeRow[]): Promise<void> {
   await sql`
     insert into exchange_log (entry_id, company_id, dispatch_id, service, provider, outcome, exchanges)
     select entry_id, company_id, dispatch_id, service, provider, outcome, exchanges
     from (select set_config('synchronous_commit', 'off', true)) as setting, jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as row
-      (entry_id uuid, company_id integer, dispatch_id uuid, service text, provider text, outcome text, exchanges jsonb)`.execute(owner)
+      (entry_id uuid, company_id integer, dispatch_id uuid, service text, provider text, outcome text, exchanges jsonb)
+    on conflict do nothing`.execute(owner)
 }
 
 /** The calls for a dispatch of the company, the newest first. */

@@ -207,7 +207,7 @@ export async function noteLateAnswer (
     insert into events (company_id, dispatch_id, step_id, kind, actor, facts, at)
     select company_id, dispatch_id, ${stepId}, ${'corrected' satisfies EventKind}, ${JSON.stringify(actor)}::jsonb,
       ${JSON.stringify(facts)}::jsonb, ${database.now}
-    from dispatches where dispatch_id = ${dispatchId} and company_id = ${companyId} and run_id = ${runId}`.execute(queries))
+    from dispatches where dispatch_id = ${dispatchId} and company_id = ${companyId} and run_id = ${runId} for key share`.execute(queries))
 }
 
 /**

@@ -15,7 +15,8 @@ export async function insertRequests ({ owner }: Database, rows: readonly Reques
     select entry_id, company_id, user_id, impersonator_id, key_id, request_id, method, route, path, status, error, milliseconds, address
     from (select set_config('synchronous_commit', 'off', true)) as setting, json_to_recordset(${JSON.stringify(rows)}::json) as row
       (entry_id uuid, company_id integer, user_id integer, impersonator_id integer, key_id uuid, request_id text, method text, route text,
-      path text, status smallint, error text, milliseconds real, address text)`.execute(owner)
+      path text, status smallint, error text, milliseconds real, address text)
+    on conflict do nothing`.execute(owner)
 }
 
 /** Which requests are wanted; times are inclusive from, exclusive to. */

@@ -65,3 +65,9 @@ await t.test('without a secret in it, a value comes out as it went in', (t) => {
   }))
   t.end()
 })
+
+await t.test('a secret is replaced however long it is', (t) => {
+  const key = 'é'.repeat(20_000)
+  t.equal(createRedactor([key, 'short one']).text(`a ${key} b short one c`), 'a [redacted] b [redacted] c')
+  t.end()
+})
