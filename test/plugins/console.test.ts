@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { script } from '../../plugins/console/browser/script.ts'
 import { stylesheet } from '../../plugins/console/browser/stylesheet.ts'
+import { settingsFields } from '../../plugins/console/form/settings.ts'
 import { languages } from '../../plugins/console/language/language.ts'
 import { hasNoFault } from '../hostile/support.ts'
 import { contains, has, lacks } from '../support/matching.ts'
@@ -35,6 +36,17 @@ await t.test('the languages say the same things, with the same values', (t) => {
     t.same(placesOf(other), placesOf(text), name)
     t.not(other, '', name)
   }
+  t.end()
+})
+
+await t.test('a choice of the settings is called as the language of the reader has it', (t) => {
+  const germany = { const: 'eu', title: 'Germany', 'x-texts': { fr: { title: 'Allemagne' } } }
+  const region = { anyOf: [germany, { const: 'us', title: 'America' }] }
+  const shown = (words: typeof languages.en | typeof languages.fr): string =>
+    settingsFields(words, { properties: { region } }, { values: {}, problems: [] }).markup
+  contains(t, shown(languages.en), '<option value="eu">Germany</option>')
+  contains(t, shown(languages.fr), '<option value="eu">Allemagne</option>')
+  contains(t, shown(languages.fr), '<option value="us">America</option>', 'what has no other title keeps its own')
   t.end()
 })
 

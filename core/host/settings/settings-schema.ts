@@ -4,7 +4,7 @@ import { AnyJson } from '../../contract/common.ts'
 import { ApiVersion, isSince, type Version } from '../../contract/versions.ts'
 import { errorMessageOf } from '../call/load-error.ts'
 
-/** The title and the description of a field in other languages than English, by their codes (ISO 639-1). */
+/** The title and the description of a field, or of one of its choices, in other languages than English, by their codes (ISO 639-1). */
 const Texts = Type.Record(
   Type.String({ pattern: '^[a-z]{2}$' }),
   Type.Object({
@@ -13,6 +13,13 @@ const Texts = Type.Record(
   }, { additionalProperties: false }),
   { additionalProperties: false }
 )
+
+/** One of the values that a field may have. */
+const Choice = Type.Object({
+  title: Type.Optional(Type.String()),
+  description: Type.Optional(Type.String()),
+  'x-texts': Type.Optional(Texts)
+})
 
 /** A field of a settings schema; its further keywords are JSON Schema. */
 const Field = Type.Object({
@@ -23,7 +30,8 @@ const Field = Type.Object({
   'x-computed': Type.Optional(Type.Literal(true)),
   'x-destination': Type.Optional(Type.Literal(true)),
   'x-since': Type.Optional(ApiVersion),
-  'x-texts': Type.Optional(Texts)
+  'x-texts': Type.Optional(Texts),
+  anyOf: Type.Optional(Type.Array(Choice))
 })
 
 /**

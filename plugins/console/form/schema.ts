@@ -1,12 +1,18 @@
 import type { Json, JsonObject } from '@dispatch/common'
 
-/** A field of a form's schema, as far as a form needs it (JSON Schema). */
-export type FieldSchema = {
-  type?: unknown
+/** What a field, or one of its choices, says of itself. */
+export type Texts = {
   title?: string
   description?: string
+  /** The title and the description in other languages. */
+  'x-texts'?: Readonly<Record<string, { title?: string, description?: string }>>
+}
+
+/** A field of a form's schema, as far as a form needs it (JSON Schema). */
+export type FieldSchema = Texts & {
+  type?: unknown
   enum?: readonly Json[]
-  anyOf?: readonly { const?: Json, title?: string }[]
+  anyOf?: readonly (Texts & { const?: Json })[]
   examples?: readonly Json[]
   items?: FieldSchema
   properties?: Readonly<Record<string, FieldSchema>>
@@ -14,8 +20,6 @@ export type FieldSchema = {
   maxLength?: number
   default?: Json
   'x-secret'?: true
-  /** The title and the description in other languages. */
-  'x-texts'?: Readonly<Record<string, { title?: string, description?: string }>>
   /** A list of flat objects that stands in the form line by line. */
   'x-rows'?: true
 }

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '@dispatch/common'
 import { type Html, html } from '../../html.ts'
 import { fill, type Words } from '../language/language.ts'
 import { checkField, choiceField, type Field, linesField, textField } from './fields.ts'
-import { choicesOf, type FieldSchema, isList, isObject, type Kind, kindOf, type SettingsForm } from './schema.ts'
+import { choicesOf, type FieldSchema, isList, isObject, type Kind, kindOf, type SettingsForm, type Texts } from './schema.ts'
 
 /** What the fields of a form hold: stored values, or what a person has just sent; and the API's sentences about them. */
 export type Filled = { values: JsonObject, problems: readonly { path: string, message: string }[] }
@@ -43,7 +43,7 @@ export function fieldsOf (
 }
 
 /** What a schema says of itself, in the language of the reader where it has one. */
-function textsOf ({ code }: Words, { title, description, 'x-texts': texts = {} }: FieldSchema): { title?: string, description?: string } {
+function textsOf ({ code }: Words, { title, description, 'x-texts': texts = {} }: Texts): { title?: string, description?: string } {
   return { ...title === undefined ? {} : { title }, ...description === undefined ? {} : { description }, ...texts[code] }
 }
 
@@ -55,8 +55,8 @@ function helpOf (words: Words, schema: FieldSchema): string | undefined {
 }
 
 /** What a choice is called, where the schema says it. */
-function titleOf ({ anyOf = [] }: FieldSchema, choice: Json): string | undefined {
-  return anyOf.find(({ const: literal }) => literal === choice)?.title
+function titleOf (words: Words, { anyOf = [] }: FieldSchema, choice: Json): string | undefined {
+  return textsOf(words, anyOf.find(({ const: literal }) => literal === choice) ?? {}).title
 }
 
 /** The first example of a value that is typed; of a list, its lines. */
@@ -87,7 +87,10 @@ function fieldOf (words: Words, schema: FieldSchema, field: Field, value: Json |
   if (kind === 'rows') return rowsField(words, schema, field, value, { path, problems })
   const shown = { ...field, value: textOf(kind, value) }
   if (kind === 'choice') {
-    const options = (choicesOf(schema) ?? []).map((choice) => ({ value: plain(choice), label: titleOf(schema, choice) ?? plain(choice) }))
+    const options = (choicesOf(schema) ?? []).map((choice) => ({
+      value: plain(choice),
+      label: titleOf(words, schema, choice) ?? plain(choice)
+    }))
     return choiceField({ ...shown, options, none: isRequired && value !== undefined ? undefined : unset(words, schema) })
   }
   if (kind === 'flag') {

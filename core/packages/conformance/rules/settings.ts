@@ -31,12 +31,15 @@ type Form = ProviderUnderTest['installed']['manifest']['settings']
 
 /** A form in another language is one in which no text of that language is missing. */
 function translationFaults ({ properties }: Form): string[] {
-  const fields = Object.entries(properties)
+  const fields = Object.entries(properties).flatMap(([name, field]) => [
+    [`"${name}"`, field] as const,
+    ...(field.anyOf ?? []).map((choice, index) => [`choice ${String(index + 1)} of "${name}"`, choice] as const)
+  ])
   const languages = new Set(fields.flatMap(([, { 'x-texts': texts = {} }]) => Object.keys(texts)))
   return [...languages].flatMap((language) =>
-    fields.flatMap(([name, { title, description, 'x-texts': texts = {} }]) => [
-      ...title !== undefined && texts[language]?.title === undefined ? [`"${name}" has no title in "${language}".`] : [],
-      ...description !== undefined && texts[language]?.description === undefined ? [`"${name}" has no description in "${language}".`] : []
+    fields.flatMap(([what, { title, description, 'x-texts': texts = {} }]) => [
+      ...title !== undefined && texts[language]?.title === undefined ? [`${what} has no title in "${language}".`] : [],
+      ...description !== undefined && texts[language]?.description === undefined ? [`${what} has no description in "${language}".`] : []
     ])
   )
 }
