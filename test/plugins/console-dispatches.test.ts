@@ -1,4 +1,6 @@
 import { sql } from 'kysely'
+import { randomBytes } from 'node:crypto'
+import { crc32, deflateSync } from 'node:zlib'
 import t from 'tap'
 import { languages } from '../../plugins/console/language/language.ts'
 import { until } from '../core/work/support.ts'
@@ -105,6 +107,45 @@ assets: { logo: "asset:dot" }
   lacks(t, shown.body, 'cid:')
 })
 
+/** A PNG that nothing makes smaller: three random bytes for each of its points. */
+function noise (side: number): string {
+  const chunk = (type: string, data: Buffer): Buffer => {
+    const [size, sum, body] = [Buffer.alloc(4), Buffer.alloc(4), Buffer.concat([Buffer.from(type), data])]
+    size.writeUInt32BE(data.length)
+    sum.writeUInt32BE(crc32(body))
+    return Buffer.concat([size, body, sum])
+  }
+  const head = Buffer.alloc(13)
+  head.writeUInt32BE(side, 0)
+  head.writeUInt32BE(side, 4)
+  head.set([8, 2], 8)
+  const lines = Array.from({ length: side }, () => Buffer.concat([Buffer.alloc(1), randomBytes(side * 3)]))
+  const png = [Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), chunk('IHDR', head), chunk('IDAT', deflateSync(Buffer.concat(lines))),
+    chunk('IEND', Buffer.alloc(0))]
+  return `data:image/png;base64,${Buffer.concat(png).toString('base64')}`
+}
+
+await t.test('a picture counts as often as an e-mail shows it: one that is too much is left out, the others are shown', async (t) => {
+  for (const [name, side] of [['large', 200], ['small', 10]] as const) {
+    t.equal((await send('POST', '/api/v1/assets', { body: { name, image: noise(side) } })).status, 201)
+  }
+  const shows = (asset: string): string => `{ image: { asset: ${asset}, width: 20, alt: "" } }`
+  const source = `name: Pictures
+service: email
+locale: en
+body: [${[...Array.from({ length: 60 }, () => shows('large')), shows('small'), shows('small')].join(', ')}, { paragraph: "{{ name }}" }]
+assets: { large: "asset:large", small: "asset:small" }
+`
+  const { body: { id } } = await send('POST', '/api/v1/templates', { body: letter({ source }) })
+  await send('POST', `/api/v1/templates/${String(id)}/publish`, { body: { version: 1 } })
+  const email = { from: 'demo@example.com', to: 'ada@example.com', subject: 'Hello' }
+  const { body } = await send('POST', '/api/email', { body: { email, template: { id, data: { name: 'Ada' } } } })
+  const { status, body: shown } = await open(`/dispatches/${String(body.dispatchId)}/messages/0`, await signIn(admin))
+  t.equal(status, 200)
+  t.equal(shown.split('src="data:image/png;base64,').length - 1, 2, 'both places of the small one')
+  t.equal(shown.split('src="cid:').length - 1, 60)
+})
+
 await t.test('what its author could make run is a text in a sandbox; what no browser shows is downloaded', async (t) => {
   const asDemo = await signIn(admin)
   const markup = '<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><script>alert(1)</script></html>'
@@ -154,8 +195,35 @@ await t.test('dispatches are filtered by all that the API has; a search that fin
   contains(t, page.body, '<details open>')
   contains(t, page.body, `${en.senderMe}</option><option value="`)
   contains(t, (await open('/dispatches?status=failed', asMine)).body, `<a href="/console/dispatches?status=failed" aria-current="page">`)
+  for (const [half, missing] of [['metadataName=orderId', 'metadataValue'], ['metadataValue=A-7', 'metadataName']] as const) {
+    for (const path of ['/dispatches', '/dispatches.csv', '/dispatches/retry']) {
+      const { status, headers, body } = await open(`${path}?${half}`, asMine)
+      t.same([status, headers.get('content-type')], [400, 'text/html; charset=utf-8'], `${path}?${half}`)
+      contains(t, body, new RegExp(`id="f-${missing}"[^>]* aria-invalid="true"`))
+      contains(t, body, `<p class="wrong" id="f-${missing}-wrong">${en.metadataHalf}</p>`)
+      for (const part of ['V-1', 'V-2', 'name="dispatch"']) lacks(t, body, part, 'half a filter is not none')
+    }
+  }
   const asMember = await signIn(mine.member)
   contains(t, (await open('/dispatches', asMember)).body, `${en.senderMe}</option></select>`, 'a member sees no other users')
+})
+
+await t.test('in a company with more users than a page reads, the others are filtered by their numbers', async (t) => {
+  const crowd = await service.company('crowd')
+  const asCrowd = await signIn(crowd.admin)
+  lacks(t, (await open('/audit', asCrowd)).body, 'name="userId" type="text"')
+  const { rows } = await sql<{ user_id: number }>`
+    insert into users (company_id, email, role, services, password_hash, password_set_at, created_at)
+    select ${crowd.companyId}, 'crowd-' || n || '@example.com', 'member', '{}', '', now(), now() from generate_series(1, 101) n
+    returning user_id`.execute(service.app.get('database').owner)
+  const [firstId, lastId] = [Math.min(...rows.map(({ user_id: id }) => id)), Math.max(...rows.map(({ user_id: id }) => id))]
+  for (const path of ['/audit', '/dispatches']) {
+    const { status, body } = await open(`${path}?userId=${lastId}`, asCrowd)
+    t.equal(status, 200)
+    contains(t, body, `name="userId" type="text" value="${lastId}"`)
+    contains(t, body, `<option value="${firstId}">crowd-1@example.com</option>`, 'the first hundred are offered')
+    contains(t, (await open(path, asCrowd)).body, 'name="userId" type="text" value=""', 'also where nobody is chosen yet')
+  }
 })
 
 await t.test('an admin lets go on what waits for a provider, of the own company alone', async (t) => {
@@ -253,6 +321,18 @@ await t.test('a step that failed is corrected in a form, in which what it does n
   const { body: { steps: [{ fields: sent }] } } = await send('GET', `/api/v1${at}/request`)
   t.same(sent, { ...email, to: ['ada@example.com'], subject: 'Bonjour', body: 'Dear Ada' })
   lacks(t, (await open(at, asDemo)).body, 'name="email.subject"')
+})
+
+await t.test('a correction of what is no longer kept is refused with the words of the API', async (t) => {
+  const { body: { dispatchId } } = await send('POST', '/api/invoicing', {
+    body: invoiceRequest({}, { invoicing: { reference: 'reject' } })
+  }, acme.admin)
+  await service.app.get('database').owner.updateTable('dispatches').set({ data: null }).where('dispatch_id', '=', dispatchId).execute()
+  const at = `/dispatches/${String(dispatchId)}`
+  const { status, body } = await post(`${at}/correct`, { service: 'invoicing', 'invoicing.documentType': 'INVOICE' }, cookie)
+  t.equal(status, 409)
+  contains(t, body, (await send('GET', `/api/v1${at}/request`, {}, acme.admin)).body.message)
+  lacks(t, body, en.correctionTooLate)
 })
 
 await t.test('all that failed of a filter is shown first, then retried; a form that is sent again retries nothing', async (t) => {

@@ -28,6 +28,32 @@ async function whileTyping (): Promise<void> {
     t.same(faults.filter((fault) => !fault.startsWith('Failed to load resource')), [])
     t.same((await send('GET', '/api/v1/dispatches')).body.data, [], 'nothing is sent')
   }
+  await t.test('what is to be pasted elsewhere is copied, or selected where the browser refuses; without a clipboard nothing is offered',
+    async (t) => {
+      const settings = { secretKey: 'sk_live_0123456789' }
+      t.equal((await send('PUT', '/api/v1/company/providers/stripe', { body: { settings } })).status, 200)
+      const context = await browser!.newContext({ baseURL: url, locale: 'en', permissions: ['clipboard-read', 'clipboard-write'] })
+      const [page, faults]: [Page, Error[]] = [await context.newPage(), []]
+      page.on('pageerror', (error) => faults.push(error))
+      await signInAt(page, '/console/providers/stripe', admin)
+      const place = page.locator('#url-invoicing')
+      const copy = page.getByRole('button', { name: `${en.copyText}: invoicing`, exact: true })
+      await copy.click()
+      await page.getByRole('button', { name: `${en.copyDone}: invoicing`, exact: true }).waitFor()
+      t.equal(await page.evaluate('navigator.clipboard.readText()'), await place.inputValue())
+      await copy.waitFor()
+      await page.evaluate('navigator.clipboard.writeText = () => Promise.reject(new Error("refused"))')
+      await copy.click()
+      await page.waitForFunction('document.activeElement.id === "url-invoicing"')
+      t.equal(await page.evaluate('getSelection().toString()'), await place.inputValue())
+      await page.addInitScript('delete Navigator.prototype.clipboard')
+      await page.reload()
+      t.ok(await place.isVisible())
+      t.equal(await page.locator('main button.copy').count(), 0)
+      t.same(faults, [])
+      await context.close()
+    })
+
   const field = '[id="f-data.sender"]'
   const phone = '[id="f-request.phoneNumber"]'
   const told = '.told[role=status]'

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { createVendor, vendorNetwork } from '../../core/packages/conformance/vendor/vendor.ts'
+import { idAt } from '../../core/store/tenants/request-log.ts'
 import { languages } from '../../plugins/console/language/language.ts'
 import { until } from '../core/work/support.ts'
 import { contains, has, lacks } from '../support/matching.ts'
@@ -56,6 +57,28 @@ await t.test('what a provider has sent and its vendor answered is read by admins
   lacks(t, (await open(`/dispatches/${refused}`, await signIn(acme.member))).body, 'No number of [redacted]&quot;}')
   t.equal((await send('GET', `/api/v1/dispatches/${refused}/calls`, {}, acme.member)).status, 403)
   t.equal((await send('GET', `/api/v1/dispatches/${refused}/calls`, {}, (await service.company('other')).admin)).status, 404)
+})
+
+await t.test('the page shows the last calls, and says where the others are', async (t) => {
+  vendor.answer({ status: 201, body: Buffer.from(JSON.stringify({ sid: 'SM1', status: 'queued' })) })
+  const dispatchId = await dispatched('Often')
+  await callsOf(dispatchId)
+  const { open, signIn } = openConsole(service)
+  const cookie = await signIn(acme.admin)
+  const { owner } = service.app.get('database')
+  const call = await owner.selectFrom('exchange_log').selectAll().where('dispatch_id', '=', dispatchId).executeTakeFirstOrThrow()
+  const again = (count: number): Promise<unknown> =>
+    owner.insertInto('exchange_log').values(Array.from({ length: count }, () => ({
+      ...call,
+      entry_id: idAt(Date.now()),
+      exchanges: JSON.stringify(call.exchanges)
+    } as never))).execute()
+  await again(2)
+  const all = (await open(`/dispatches/${dispatchId}`, cookie)).body
+  contains(t, all, languages.en.vendorCalls)
+  lacks(t, all, languages.en.vendorCallsMore)
+  await again(1)
+  contains(t, (await open(`/dispatches/${dispatchId}`, cookie)).body, languages.en.vendorCallsMore)
 })
 
 await t.test('long texts are cut off, and what no vendor has answered is said', async (t) => {

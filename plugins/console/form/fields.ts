@@ -10,17 +10,26 @@ export type Field = {
   /** Stands after the label: that the field may be left out, or that a secret is set. */
   note?: string | undefined
   wrong?: readonly string[] | undefined
+  /** The console's own sentence about its value, in the language of the reader. */
+  refused?: string | undefined
   required?: true | undefined
   /** What a value may look like. */
   placeholder?: string | undefined
 }
 
-/** A text of one line. `type` is that of the HTML element. */
-export function textField ({ type = 'text', autocomplete = 'off', ...field }: Field & { type?: string, autocomplete?: string }): Html {
+type Line = { type?: string, autocomplete?: string, suggestions?: readonly Option[] }
+
+/** A text of one line. `type` is that of the HTML element. `suggestions` are offered while one types; any other value may be typed, too. */
+export function textField ({ type = 'text', autocomplete = 'off', suggestions = [], ...field }: Field & Line): Html {
+  const list = `${idOf(field)}-list`
+  const [own, offered] = suggestions.length === 0
+    ? [html``, html``]
+    : [html` list="${list}"`,
+      html`<datalist id="${list}">${suggestions.map(({ value, label }) => html`<option value="${value}">${label}</option>`)}</datalist>`]
   return framed(field,
-    html`<input id="${idOf(field)}" name="${field.name}" type="${type}" value="${field.value ?? ''}" autocomplete="${autocomplete}"${
+    html`<input id="${idOf(field)}" name="${field.name}" type="${type}" value="${field.value ?? ''}" autocomplete="${autocomplete}"${own}${
       exampleOf(field)
-    }${described(field)}>`)
+    }${described(field)}>${offered}`)
 }
 
 /** A text of several lines. */
@@ -82,12 +91,13 @@ function help (field: Field): Html {
 }
 
 function wrong (field: Field): Html {
-  const { wrong: sentences = [] } = field
+  const { wrong: sentences = [], refused } = field
+  if (refused !== undefined) return html`<p class="wrong" id="${idOf(field)}-wrong">${refused}</p>`
   return sentences.length === 0 ? html`` : html`<p class="wrong" id="${idOf(field)}-wrong" lang="en">${sentences.join(' ')}</p>`
 }
 
 function described (field: Field): Html {
-  const isWrong = (field.wrong ?? []).length > 0
+  const isWrong = field.refused !== undefined || (field.wrong ?? []).length > 0
   const ids = [...(field.help === undefined ? [] : [`${idOf(field)}-help`]), ...(isWrong ? [`${idOf(field)}-wrong`] : [])]
   return html`${field.required === true ? html` required` : html``}${isWrong ? html` aria-invalid="true"` : html``}${
     ids.length === 0 ? html`` : html` aria-describedby="${ids.join(' ')}"`

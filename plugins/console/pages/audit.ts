@@ -54,14 +54,19 @@ ${
 }
 
 function form (words: Words, filter: Filter, { ofAnyCompany, people }: { ofAnyCompany: boolean, people: People }): Html {
-  const isListed = filter.userId === '' || people.has(Number(filter.userId))
+  const isListed = !people.hasMore && (filter.userId === '' || people.emails.has(Number(filter.userId)))
   return html`<form action="/console/audit" class="filters">
 ${ofAnyCompany ? textField({ name: 'companyId', label: words.companyNumber, value: filter.companyId }) : html``}
 ${textField({ name: 'object', label: words.auditObjectAs, value: filter.object })}
 ${
     // The users of other companies, and those beyond the first hundred, have numbers alone.
     ofAnyCompany || !isListed
-      ? textField({ name: 'userId', label: words.userNumber, value: filter.userId })
+      ? textField({
+        name: 'userId',
+        label: words.userNumber,
+        value: filter.userId,
+        suggestions: ofAnyCompany ? [] : choicesOf(people)
+      })
       : choiceField({ name: 'userId', label: words.auditAuthor, value: filter.userId, options: choicesOf(people), none: words.any })}
 ${textField({ name: 'action', label: words.auditActionAs, value: filter.action })}
 ${textField({ name: 'from', label: words.from, value: filter.from, type: 'date' })}

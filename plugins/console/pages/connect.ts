@@ -59,7 +59,7 @@ export function connectionSection (words: Words, { code, connection, problems = 
   return html`<section aria-labelledby="connection"><h2 id="connection">${words.connection} ${badgeOf(words, state)}</h2>
 <p>${words.connectIntro}</p>${problem === undefined || state !== 'ended' ? html`` : notice('bad', html`<p>${problem.message}</p>`)}
 ${connectedAt === undefined ? html`` : html`<p>${words.connectedAt} ${time(connectedAt)}</p>`}
-<div class="field"><p>${words.redirectUri}</p>${copied(words, redirectUri)}</div>
+<div class="field"><p>${words.redirectUri}</p>${copied(words, redirectUri, words.redirectUri)}</div>
 <p><a href="/console/providers/${code}/connect">${state === 'connected' ? words.connectAgain : words.connect}</a></p>${
     state === 'not_connected' ? html`` : html`<hr><form method="post" action="/console/providers/${code}/disconnect">
 <p>${words.disconnectIntro}</p><div class="actions"><button class="danger">${words.disconnect}</button></div></form>`

@@ -5,7 +5,7 @@ import { objectIn } from '../form/json.ts'
 import { type FieldSchema, isList, isObject, kindOf, type SettingsForm } from '../form/schema.ts'
 import { fieldsOf, readSettings } from '../form/settings.ts'
 import { fill, type Words } from '../language/language.ts'
-import type { Api, DispatchRequestView, DispatchView, ErrorBody } from '../session/api.ts'
+import type { Api, ApiAnswer, DispatchRequestView, DispatchView, ErrorBody } from '../session/api.ts'
 import { followingForms, serviceForms } from './send-forms.ts'
 import { pretty } from './template.ts'
 
@@ -25,11 +25,10 @@ export function isRetriable ({ status, steps }: DispatchView): boolean {
 /** Services whose messages are shown. */
 const told = ['email', 'sms']
 
-/** What was asked for, where the page of a dispatch needs it; undefined where it is no longer kept. */
-export async function readRequest (api: Api, dispatch: DispatchView): Promise<DispatchRequestView | undefined> {
+/** What was asked for, or why it cannot be read: it may be no longer kept. Undefined where the page of a dispatch does not need it. */
+export async function readRequest (api: Api, dispatch: DispatchView): Promise<ApiAnswer<DispatchRequestView> | undefined> {
   if (!isRetriable(dispatch) && !dispatch.steps.some(({ service }) => told.includes(service))) return undefined
-  const answer = await api.send<DispatchRequestView>('GET', `/api/v1/dispatches/${dispatch.dispatchId}/request`)
-  return answer.ok ? answer.body : undefined
+  return api.send<DispatchRequestView>('GET', `/api/v1/dispatches/${dispatch.dispatchId}/request`)
 }
 
 /** The steps that can be corrected: on the path the first that was not done, and of the deferred ones those that failed. */

@@ -11,8 +11,8 @@ type Named = { Params: { id: string, step: string }, Querystring: Readonly<Recor
 /** A text of so many characters stands in the page; a longer one has a frame of its own. */
 const longestText = 2_000
 
-/** The pictures of a mail that are shown, in bytes in all. */
-const mostPictures = 4 * 1024 * 1024
+/** What all references to the pictures of a mail may add to it, in characters of base64: about 4 MB of pictures. */
+const mostPictures = 6 * 1024 * 1024
 
 /** E-mails and other messages as their recipients got them, for the frames of the page of their dispatch. */
 export const dispatchMessagePages: FastifyPluginCallback = (app, _options, done) => {
@@ -30,16 +30,21 @@ export const dispatchMessagePages: FastifyPluginCallback = (app, _options, done)
   done()
 }
 
-/** The HTML with its pictures in it: nothing is fetched for a frame. A picture that is no longer kept is left out. */
+/**
+ * The HTML with its pictures in it: nothing is fetched for a frame. A picture stands in it as often as it is referred to. One that is no
+ * longer kept, or would be too much, is left out.
+ */
 async function withPictures (api: Api, source: string, pictures: NonNullable<Message['pictures']>): Promise<string> {
   let [shown, size] = [source, 0]
   for (const { contentId, id } of pictures) {
     const file = await api.file(`/api/v1/documents/${id}`)
     if (!file.ok || !/^image\/(?:png|jpeg|gif)\b/.test(file.body.contentType)) continue
-    size += file.body.bytes.length
-    if (size > mostPictures) break
     const data = `data:${file.body.contentType};base64,${file.body.bytes.toString('base64')}`
-    shown = shown.replaceAll(`cid:${contentId}`, () => data)
+    const parts = shown.split(`cid:${contentId}`)
+    const added = (parts.length - 1) * data.length
+    if (size + added > mostPictures) continue
+    size += added
+    shown = parts.join(data)
   }
   return shown
 }

@@ -75,7 +75,9 @@ function pathOf (id: string): string {
 /** Retries a dispatch with what was corrected. Lines that come and go only show the form again. */
 async function correct (visit: Visit, id: string, reply: FastifyReply, body: URLSearchParams): Promise<FastifyReply> {
   const dispatch = await visit.api.read<DispatchView>(pathOf(id))
-  const correction = readCorrection(dispatch, correctableOf(dispatch, await readRequest(visit.api, dispatch)), body)
+  const asked = await readRequest(visit.api, dispatch)
+  if (asked?.ok === false) return show(visit, id, reply.code(asked.status), { refused: refusedBy(visit.words, asked) })
+  const correction = readCorrection(dispatch, correctableOf(dispatch, asked?.body), body)
   // It has gone on since the page was shown.
   if (correction === undefined) return show(visit, id, reply.code(409), { refused: html`<p>${visit.words.correctionTooLate}</p>` })
   if (body.has(':add') || body.has(':remove')) return show(visit, id, reply, { typed: correction })
@@ -103,9 +105,12 @@ async function show (visit: Visit, id: string, reply: FastifyReply, { refused, t
     api.read<List<EventView>>(`${pathOf(id)}/events?limit=100`),
     api.read<List<CallbackView>>(`${pathOf(id)}/callbacks?limit=100`),
     readPeople(visit),
-    visit.actor.role === 'admin' ? api.read<List<VendorCallView>>(`${pathOf(id)}/calls?limit=${shownCalls}`) : { data: [] }
+    visit.actor.role === 'admin'
+      ? api.read<List<VendorCallView>>(`${pathOf(id)}/calls?limit=${shownCalls}`)
+      : { data: [], nextCursor: null }
   ])
-  const asked = await readRequest(api, dispatch)
+  const request = await readRequest(api, dispatch)
+  const asked = request?.ok === true ? request.body : undefined
   const at = `/console/dispatches/${encodeURIComponent(id)}`
   const documents = shownOf(dispatch)
   const main = html`${refused === undefined ? html`` : notice('bad', refused)}${
@@ -117,7 +122,7 @@ ${testNotice(words, dispatch)}<section aria-labelledby="facts"><h2 id="facts">${
 ${dispatch.steps.map((step, index) => stepSection(words, step, index))}
 ${actions(visit, dispatch, correctionForms(words, at, { dispatch, steps: correctableOf(dispatch, asked), typed }))}
 ${documentSections(words, at, documents)}${messageSections(words, at, asked)}
-${vendorCallsSection(words, calls.data)}<section aria-labelledby="timeline"><h2 id="timeline">${words.timeline}</h2>${
+${vendorCallsSection(words, calls)}<section aria-labelledby="timeline"><h2 id="timeline">${words.timeline}</h2>${
     timeline(words, events)
   }</section>
 <section aria-labelledby="callbacks"><h2 id="callbacks">${words.callbacks}</h2>${

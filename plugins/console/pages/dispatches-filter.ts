@@ -29,6 +29,12 @@ export function apiFilterOf ({ metadataName, metadataValue, ...filter }: Filter)
   return metadataName === '' ? filter : { ...filter, [`metadata[${metadataName}]`]: metadataValue }
 }
 
+/** The field that is missing of a pair of metadata. Half a pair filters by nothing: what is done with all found would be done with all. */
+export function missingIn ({ metadataName, metadataValue }: Filter): typeof metadata[number] | undefined {
+  if ((metadataName === '') === (metadataValue === '')) return undefined
+  return metadataName === '' ? 'metadataName' : 'metadataValue'
+}
+
 export function isFiltered (filter: Filter): boolean {
   return fields.some((name) => filter[name] !== '')
 }
@@ -67,6 +73,9 @@ export async function readChoices (visit: Visit): Promise<Choices> {
 export function filterForm (visit: Visit, filter: Filter, choices: Choices): Html {
   const { words } = visit
   const text = (name: keyof Filter, label: string, type = 'text'): Html => textField({ name, label, value: filter[name], type })
+  const missing = missingIn(filter)
+  const half = (name: typeof metadata[number], label: string): Html =>
+    textField({ name, label, value: filter[name], refused: name === missing ? words.metadataHalf : undefined })
   const isOpen = [...more, ...metadata].some((name) => filter[name] !== '')
   return html`<form action="/console/dispatches"><div class="filters">
 ${textField({ name: 'search', label: words.search, help: words.searchHelp, value: filter.search, type: 'search' })}
@@ -77,8 +86,8 @@ ${text('to', words.before, 'date')}</div>
 <details${isOpen ? html` open` : html``}><summary>${words.moreFilters}</summary><div class="filters">${moreChoices(visit, filter, choices)}
 ${text('invoiceNumber', words.number)}
 ${text('recipient', words.recipient)}
-${text('metadataName', words.metadataName)}
-${text('metadataValue', words.metadataValue)}</div></details>
+${half('metadataName', words.metadataName)}
+${half('metadataValue', words.metadataValue)}</div></details>
 <div class="actions"><button>${words.show}</button><a href="/console/dispatches">${words.showAll}</a></div>
 </form>`
 }
@@ -95,6 +104,7 @@ function choice (words: Words, filter: Filter, name: keyof Filter, label: string
 function moreChoices ({ words, actor }: Visit, filter: Filter, { providers, people }: Choices): Html {
   const providerOptions = providers.flatMap(({ code, name = code }) => code === undefined ? [] : [{ value: code, label: name ?? code }])
   const others = choicesOf(people).filter(({ value }) => value !== String(actor.userId))
+  const senders = [{ value: String(actor.userId), label: words.senderMe }, ...others]
   const stepOptions = searchedStepStatuses.map((value) => ({ value, label: wordFor(words, 'status', value) }))
   const deliveryOptions = deliveryStatuses.map((value) => ({ value, label: wordFor(words, 'delivery', value) }))
   const deferredOptions = deferred.map((value) => ({ value, label: wordFor(words, 'deferred', value) }))
@@ -102,6 +112,10 @@ function moreChoices ({ words, actor }: Visit, filter: Filter, { providers, peop
 ${choice(words, filter, 'stepStatus', words.stepStatus, stepOptions)}
 ${choice(words, filter, 'deliveryStatus', words.delivery, deliveryOptions)}
 ${choice(words, filter, 'deferred', words.deferredAction, deferredOptions)}
-${choice(words, filter, 'userId', words.sender, [{ value: String(actor.userId), label: words.senderMe }, ...others])}
+${
+    people.hasMore
+      ? textField({ name: 'userId', label: words.senderNumber, value: filter.userId, suggestions: senders })
+      : choice(words, filter, 'userId', words.sender, senders)
+  }
 ${choice(words, filter, 'test', words.testData, [{ value: 'true', label: words.testsOnly }, { value: 'false', label: words.testsNone }])}`
 }

@@ -3,8 +3,8 @@ import { type Html, html } from '../../html.ts'
 import { fill } from '../language/language.ts'
 import { type DispatchView, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
-import { apiFilterOf, type Filter, filterOf } from './dispatches-filter.ts'
-import { dispatchTable } from './dispatches.ts'
+import { apiFilterOf, type Filter, filterOf, missingIn } from './dispatches-filter.ts'
+import { dispatchTable, incomplete } from './dispatches.ts'
 import { notice, page, sentences, table } from './layout.ts'
 
 type List = { data: DispatchView[], nextCursor: string | null }
@@ -18,7 +18,9 @@ const [most, listed] = [200, 100]
 export const dispatchesRetryPages: FastifyPluginCallback = (app, _options, done) => {
   app.get<{ Querystring: Readonly<Record<string, unknown>> }>('/dispatches/retry', async (request, reply) => {
     const visit = visitOf(request)
-    return reply.page(await preview(visit, { ...filterOf(request.query), status: 'failed', cursor: '' }))
+    const filter: Filter = { ...filterOf(request.query), status: 'failed', cursor: '' }
+    if (missingIn(filter) !== undefined) return reply.code(400).page(await incomplete(visit, filter))
+    return reply.page(await preview(visit, filter))
   })
 
   app.post<{ Body: URLSearchParams }>('/dispatches/retry', async (request, reply) => {

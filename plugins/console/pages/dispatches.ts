@@ -4,7 +4,7 @@ import type { Query } from '../form/filter.ts'
 import { fill, type Words } from '../language/language.ts'
 import { ApiRefused, type DispatchView, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
-import { apiFilterOf, type Filter, filterForm, filterOf, isFiltered, readChoices, viewLinks } from './dispatches-filter.ts'
+import { apiFilterOf, type Filter, filterForm, filterOf, isFiltered, missingIn, readChoices, viewLinks } from './dispatches-filter.ts'
 import { type Columns, mostRows, sendCsv } from './export.ts'
 import { following } from './follow.ts'
 import { badge, notice, page, sentences, table, time } from './layout.ts'
@@ -34,6 +34,7 @@ export const dispatchesPage: FastifyPluginCallback = (app, _options, done) => {
     const visit = visitOf(request)
     const { words, api } = visit
     const filter = filterOf(request.query)
+    if (missingIn(filter) !== undefined) return reply.code(400).page(await incomplete(visit, filter))
     const path = withQuery('/api/v1/dispatches', apiFilterOf(filter))
     const [answer, choices] = await Promise.all([api.send<List>('GET', path), readChoices(visit)])
     const only = answer.ok ? soleOf(filter, answer.body) : undefined
@@ -49,13 +50,12 @@ ${
     return reply.code(answer.ok ? 200 : answer.status).page(page(visit, { title: words.dispatches, section: 'dispatches', main }))
   })
 
-  app.get<{ Querystring: Query }>('/dispatches.csv', async (request, reply) =>
-    sendCsv<DispatchView>(visitOf(request), reply, {
-      name: 'dispatches',
-      path: '/api/v1/dispatches',
-      filter: apiFilterOf(filterOf(request.query)),
-      columns
-    }))
+  app.get<{ Querystring: Query }>('/dispatches.csv', async (request, reply) => {
+    const visit = visitOf(request)
+    const filter = filterOf(request.query)
+    if (missingIn(filter) !== undefined) return reply.code(400).page(await incomplete(visit, filter))
+    return sendCsv<DispatchView>(visit, reply, { name: 'dispatches', path: '/api/v1/dispatches', filter: apiFilterOf(filter), columns })
+  })
 
   app.post<{ Body: URLSearchParams }>('/dispatches/release', async (request, reply) => {
     const filter = filterOf(Object.fromEntries(request.body))
@@ -65,6 +65,14 @@ ${
     return reply.redirect(withQuery('/console/dispatches', { ...filter, released: String(released.body.released) }), 303)
   })
   done()
+}
+
+/** The form of a filter that says half of something, with a sentence at what is missing; nothing is listed. */
+export async function incomplete (visit: Visit, filter: Filter): Promise<Html> {
+  const { words } = visit
+  const main = html`${viewLinks(words, filter)}
+<section aria-label="${words.filter}">${filterForm(visit, filter, await readChoices(visit))}</section>`
+  return page({ ...visit, path: '/console/dispatches' }, { title: words.dispatches, section: 'dispatches', main })
 }
 
 /** The one dispatch that was searched for, and by nothing else. */

@@ -136,9 +136,14 @@ ${rows}</tbody>
 </table></div>`
 }
 
-/** A text that is to be pasted elsewhere, with a button that copies it. */
-export function copied (words: Words, text: string): Html {
-  return html`<span class="copied"><code data-copy="${words.copyText}" data-copied="${words.copyDone}">${text}</code></span>`
+/** A text that is to be pasted elsewhere, with a button that copies it. `what` it is, where a page has several. */
+export function copied (words: Words, text: string, what?: string): Html {
+  return html`<span class="copied"><code${copyable(words, what)}>${text}</code></span>`
+}
+
+/** Makes the script put a button that copies beside an element. */
+export function copyable (words: Words, what?: string): Html {
+  return html` data-copy="${words.copyText}" data-copied="${words.copyDone}"${what === undefined ? none : html` data-what="${what}"`}`
 }
 
 /** A box that stands out: something went well or wrong. */

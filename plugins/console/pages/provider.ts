@@ -8,7 +8,7 @@ import { fill, type Words } from '../language/language.ts'
 import { ApiRefused, type CheckView, type ConfigurationView, type ErrorBody, type MyConfig, type ProviderView } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { connectionSection } from './connect.ts'
-import { notice, page, sentences } from './layout.ts'
+import { copyable, notice, page, sentences } from './layout.ts'
 import { triedOf } from './samples.ts'
 
 type Named = { Params: { code: string } }
@@ -149,7 +149,9 @@ function webhooks (words: Words, { webhookUrls = {} }: ConfigurationView): Html 
   if (all.length === 0) return html``
   return html`<section aria-labelledby="webhooks"><h2 id="webhooks">${words.webhooks}</h2><p>${words.webhooksIntro}</p>${
     all.map(([service, url]) =>
-      html`<div class="field"><label for="url-${service}">${service}</label><span class="copied"><input id="url-${service}" readonly value="${url}" data-copy="${words.copyText}" data-copied="${words.copyDone}"></span></div>`
+      html`<div class="field"><label for="url-${service}">${service}</label><span class="copied"><input id="url-${service}" readonly value="${url}"${
+        copyable(words, service)
+      }></span></div>`
     )
   }</section>`
 }

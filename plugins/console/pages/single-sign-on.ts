@@ -90,9 +90,11 @@ async function view (visit: Visit, { told = html``, typed }: { told?: Html, type
   const { words } = visit
   const { redirectUri, current } = await visit.api.read<SingleSignOnView>(api)
   const main = html`<p><a href="/console/company">${words.company}</a></p>${told}<section aria-labelledby="about">
-<h2 id="about">${words.summary}</h2><p>${words.signOnAbout}</p><dl><dt>${words.signOnRedirect}</dt><dd>${copied(words, redirectUri)}</dd>${
-    current === null ? html`` : html`<dt>${words.signOnCode}</dt><dd>${copied(words, current.code)}</dd>
-<dt>${words.signOnAddress}</dt><dd>${copied(words, current.signInUrl)}</dd><dt>${words.signOnLinkedUsers}</dt><dd>${
+<h2 id="about">${words.summary}</h2><p>${words.signOnAbout}</p><dl><dt>${words.signOnRedirect}</dt><dd>${
+    copied(words, redirectUri, words.signOnRedirect)
+  }</dd>${
+    current === null ? html`` : html`<dt>${words.signOnCode}</dt><dd>${copied(words, current.code, words.signOnCode)}</dd>
+<dt>${words.signOnAddress}</dt><dd>${copied(words, current.signInUrl, words.signOnAddress)}</dd><dt>${words.signOnLinkedUsers}</dt><dd>${
       String(current.linked)
     }</dd>`
   }</dl></section><section aria-labelledby="settings"><h2 id="settings">${words.settings}</h2>${said(words, typed)}${

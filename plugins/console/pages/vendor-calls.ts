@@ -8,8 +8,11 @@ type Exchange = VendorCallView['exchanges'][number]
 /** So that the page stays small: exchanges of a call, and characters of a body or an answer. The API has more. */
 const [most, longest] = [4, 1_500]
 
-/** What was asked of vendors for a dispatch, and what they have answered; each exchange is folded. */
-export function vendorCallsSection (words: Words, calls: readonly VendorCallView[]): Html {
+/** What was asked of vendors for a dispatch last, and what they have answered; each exchange is folded. */
+export function vendorCallsSection (
+  words: Words,
+  { data: calls, nextCursor }: { data: readonly VendorCallView[], nextCursor: string | null }
+): Html {
   if (calls.length === 0) return html``
   return html`<section aria-labelledby="calls"><h2 id="calls">${words.vendorCalls}</h2><p class="quiet">${words.vendorCallsIntro}</p>
 <ol class="list">${
@@ -19,7 +22,7 @@ export function vendorCallsSection (words: Words, calls: readonly VendorCallView
         exchanges.length > most ? html`<p class="quiet">${fill(words.exchangesMore, { n: exchanges.length - most })}</p>` : html``
       }</div></li>\n`
     )
-  }</ol></section>`
+  }</ol>${nextCursor === null ? html`` : html`<p class="quiet">${words.vendorCallsMore}</p>`}</section>`
 }
 
 function exchangeOf (words: Words, { method, url, headers, body, status, answer, failure, milliseconds }: Exchange): Html {
