@@ -13,7 +13,7 @@ import { hasFramedMessage, messageSections } from './dispatch-message.ts'
 import { following } from './follow.ts'
 import { badge, notice, page, requestNumber, sentences, time } from './layout.ts'
 import { nameIn, type People, readPeople } from './people.ts'
-import { vendorCallsSection } from './vendor-calls.ts'
+import { shownCalls, vendorCallsSection } from './vendor-calls.ts'
 
 type Named = { Params: { id: string } }
 type Posted = Named & { Body: URLSearchParams }
@@ -95,9 +95,6 @@ const bodyLimit = 1024 * 1024
 
 type Shown = { refused?: Html, typed?: Correction }
 
-/** So many calls of providers are shown, each with up to 8 KB an exchange. */
-const shownCalls = '3'
-
 async function show (visit: Visit, id: string, reply: FastifyReply, { refused, typed }: Shown = {}): Promise<FastifyReply> {
   const { words, api } = visit
   const [dispatch, events, callbacks, people, calls] = await Promise.all([
@@ -105,9 +102,7 @@ async function show (visit: Visit, id: string, reply: FastifyReply, { refused, t
     api.read<List<EventView>>(`${pathOf(id)}/events?limit=100`),
     api.read<List<CallbackView>>(`${pathOf(id)}/callbacks?limit=100`),
     readPeople(visit),
-    visit.actor.role === 'admin'
-      ? api.read<List<VendorCallView>>(`${pathOf(id)}/calls?limit=${shownCalls}`)
-      : { data: [], nextCursor: null }
+    readCalls(visit, id)
   ])
   const request = await readRequest(api, dispatch)
   const asked = request?.ok === true ? request.body : undefined
@@ -132,6 +127,12 @@ ${requestNumber(words, dispatch.requestId)}`
   const title = [dispatch.services.join(' + '), dispatch.documentNumber].filter((part) => part !== undefined).join(' · ')
   return reply.page(page({ ...visit, path: at }, { title, section: 'dispatches', main }),
     documents.length > 0 || hasFramedMessage(asked) ? 'framing' : 'closed')
+}
+
+/** The last calls of providers, which admins see, and one more where there is one. */
+async function readCalls ({ api, actor }: Visit, id: string): Promise<readonly VendorCallView[]> {
+  if (actor.role !== 'admin') return []
+  return (await api.read<List<VendorCallView>>(`${pathOf(id)}/calls?limit=${String(shownCalls + 1)}`)).data
 }
 
 /** What looks real and is not: a test, or a step in a test environment. */

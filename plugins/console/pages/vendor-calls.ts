@@ -8,21 +8,21 @@ type Exchange = VendorCallView['exchanges'][number]
 /** So that the page stays small: exchanges of a call, and characters of a body or an answer. The API has more. */
 const [most, longest] = [4, 1_500]
 
+/** So many calls are shown, each with up to 8 KB an exchange. */
+export const shownCalls = 3
+
 /** What was asked of vendors for a dispatch last, and what they have answered; each exchange is folded. */
-export function vendorCallsSection (
-  words: Words,
-  { data: calls, nextCursor }: { data: readonly VendorCallView[], nextCursor: string | null }
-): Html {
+export function vendorCallsSection (words: Words, calls: readonly VendorCallView[]): Html {
   if (calls.length === 0) return html``
   return html`<section aria-labelledby="calls"><h2 id="calls">${words.vendorCalls}</h2><p class="quiet">${words.vendorCallsIntro}</p>
 <ol class="list">${
-    calls.map(({ service, providerName, outcome, exchanges, at }) =>
+    calls.slice(0, shownCalls).map(({ service, providerName, outcome, exchanges, at }) =>
       html`<li><span>${providerName}</span> <span class="quiet">${service}</span> ${badge(words, 'status', outcome)} ${time(at)}
 <div class="whole">${exchanges.slice(0, most).map((exchange) => exchangeOf(words, exchange))}${
         exchanges.length > most ? html`<p class="quiet">${fill(words.exchangesMore, { n: exchanges.length - most })}</p>` : html``
       }</div></li>\n`
     )
-  }</ol>${nextCursor === null ? html`` : html`<p class="quiet">${words.vendorCallsMore}</p>`}</section>`
+  }</ol>${calls.length <= shownCalls ? html`` : html`<p class="quiet">${words.vendorCallsMore}</p>`}</section>`
 }
 
 function exchangeOf (words: Words, { method, url, headers, body, status, answer, failure, milliseconds }: Exchange): Html {
