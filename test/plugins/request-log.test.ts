@@ -2,6 +2,7 @@ import { createRequestLog } from '@dispatch/core'
 import { sql } from 'kysely'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
+import { DatabaseUnavailable } from '../../core/store/db/unavailable.ts'
 import { firstIdOf, idAt, insertRequests, timeOf } from '../../core/store/tenants/request-log.ts'
 import { until } from '../core/work/support.ts'
 import { memoryLog } from '../fixtures/providers/call.ts'
@@ -128,7 +129,7 @@ await t.test('it writes a full batch at once, a few after a pause, and again wha
     most: 5,
     pause: 20,
     write: (rows) => {
-      if (away) return Promise.reject(new Error('away'))
+      if (away) return Promise.reject(new DatabaseUnavailable('away'))
       written.push(rows.map((row) => row.request_id))
       return Promise.resolve()
     }
