@@ -3,7 +3,7 @@ import pg from 'pg'
 import type { Log } from '../../host/call/log.ts'
 import { failurePasses } from './connection-failure.ts'
 import type { Database } from './database.ts'
-import { DatabaseUnavailable, whyUnusable } from './unavailable.ts'
+import { DatabaseUnavailable, statementError, whyUnusable } from './unavailable.ts'
 
 /** Milliseconds between two tries, and between two lines of the log. */
 const [triedEvery, toldEvery] = [500, 10_000]
@@ -39,7 +39,7 @@ export async function waitForDatabase (
  */
 export function isPassingOutage (error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if (isPassing(cause)) return true
+    if (isPassing(cause) || (cause instanceof pg.DatabaseError && isPassing(statementError(cause)))) return true
     if ((cause instanceof pg.DatabaseError || ('syscall' in cause && cause.syscall === 'connect')) && failurePasses(cause)) return true
   }
   return false

@@ -53,6 +53,7 @@ void t.test('an outage that passes is known behind other errors, and by the code
   const wrapped = (cause: unknown): Error => new Error('the queue failed', { cause })
   t.ok(isPassingOutage(wrapped(wrapped(busy))))
   t.ok(isPassingOutage(wrapped(ofTheServer('57P01'))))
+  t.ok(isPassingOutage(wrapped(ofTheServer('25006'))), 'a server that has become a standby, as the queue tells it')
   t.ok(isPassingOutage(ofTheSystem('ECONNREFUSED')))
   t.notOk(isPassingOutage(wrapped(ofTheServer('28P01'))))
   t.notOk(isPassingOutage(Object.assign(ofTheSystem('ECONNREFUSED'), { syscall: 'read' })), 'not a connection of a database')
