@@ -9,6 +9,7 @@ import type { StepError } from '../../store/db/schema.ts'
 import { deferredStateOf } from '../../store/dispatch/deferred-states.ts'
 import type { DispatchRecord, EventRow, StepRecord } from '../../store/dispatch/dispatch-views.ts'
 import type { ExchangeRow } from '../../store/dispatch/exchanges.ts'
+import { timeOf } from '../../store/tenants/request-log.ts'
 import { type StoredDocument, storedDocument } from '../run/stored-document.ts'
 import { listedIn, type Step, stepOf } from '../step.ts'
 import { mergedResponse } from './merged-response.ts'
@@ -116,7 +117,7 @@ export function requestViewOf (record: DispatchRecord): DispatchRequestView | un
 
 /** A call of a provider as clients read it; the id begins with its time. */
 export function vendorCallOf ({ entry_id: id, service, provider, outcome, exchanges }: ExchangeRow): VendorCallView {
-  const at = new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)).toISOString()
+  const at = timeOf(id).toISOString()
   return { id, service, providerName: provider, outcome, exchanges: exchanges.map((exchange) => ({ ...exchange })), at }
 }
 

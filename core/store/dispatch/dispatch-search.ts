@@ -3,6 +3,7 @@ import type { DeferredState, DispatchStatus, searchedStepStatuses } from '../../
 import { columnsOf } from '../db/columns.ts'
 import type { CompanyQueries } from '../db/database.ts'
 import type { Tables } from '../db/schema.ts'
+import { timeOf } from '../tenants/request-log.ts'
 import { hasDeferred } from './deferred-states.ts'
 
 type DispatchRow = Selectable<Tables['dispatches']>
@@ -108,7 +109,7 @@ async function idsOf (queries: CompanyQueries, companyId: number, text: string):
   const requests = await queries.selectFrom('request_log').select(['entry_id', 'milliseconds']).where('company_id', '=', companyId)
     .where('request_id', '=', text).orderBy('entry_id', 'desc').limit(1).execute()
   const ofRequests = requests.map(({ entry_id: id, milliseconds }) => {
-    const at = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
+    const at = timeOf(id).getTime()
     const around = Math.ceil(milliseconds) + aroundRequest
     return sql`union all select dispatch_id from dispatches where company_id = ${companyId} and request_id = ${text}
       and dispatch_id >= ${firstIdAt(at - around)} and dispatch_id < ${firstIdAt(at + around)}`
