@@ -26,8 +26,12 @@ export function releasePermit (request: FastifyRequest): void {
 
 /** How much of the shared capacity one company may use, and how much anonymous clients may use. Times are in milliseconds. */
 export type AdmissionLimits = {
-  /** Requests of one company that run at once, and requests that may wait. Fewer run at once than there are database connections. */
+  /**
+   * Requests of one company that run at once: enough to keep two cores busy while each waits for the disk. Of the connections to the
+   * database, the company has half at most.
+   */
   concurrentRequests: number
+  /** Requests of one company that may wait. */
   queueLength: number
   /** A request that runs for longer than this waits for something else (a vendor, a thread), so its permit is released. */
   holdTime: number
@@ -47,7 +51,7 @@ const kibibyte = 1024
 
 /** With these limits a company sends at most 2 MiB/s of large bodies in the long run, which costs a few percent of the process's time. */
 export const admissionLimits: AdmissionLimits = {
-  concurrentRequests: 6,
+  concurrentRequests: 16,
   queueLength: 500,
   holdTime: 250,
   largeBodyBytes: 64 * kibibyte,
