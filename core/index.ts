@@ -45,6 +45,7 @@ export { EndpointCallbackQuery, EndpointChanges, Endpoints, EndpointTest, Endpoi
   Resent, TestCallback, testType } from './contract/callback-endpoints.ts'
 export { CallbackSecrets, CallbackView, CompanyCallback, DispatchCallback, NewCallbackSecret, callbackTypes, sinceOf, toldStatuses,
   type CallbackType } from './contract/callbacks.ts'
+export { ChoicesView, choiceOutcomes } from './contract/choices.ts'
 export { AnyJsonObject, ProviderCode, Uuid, oneLine } from './contract/common.ts'
 export { deliveryMarksOf, deliveryStatuses, deliveryStatusesOf, eventServices, isDeliveryService, isEventService, isPolledService,
   type DeliveryService, type EventService } from './contract/delivery.ts'

@@ -90,7 +90,7 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get }) => {
   await server.register(dispatchRoutes, { ...shared, ...dispatch })
   await server.register(chainRoutes, { ...shared, ...dispatch })
   await server.register(uploadRoutes, { ...dispatch, receive: get('receive') })
-  await server.register(dispatchesRoutes, shared)
+  await server.register(dispatchesRoutes, { ...shared, ...dispatch })
   await server.register(dispatchChangesRoutes, { ...shared, changes: get('changes') })
   await server.register(dispatchActionRoutes, { ...shared, ...dispatch })
   await server.register(documentsRoutes, { downloads: get('downloads') })

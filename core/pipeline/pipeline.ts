@@ -9,6 +9,7 @@ import { type DispatchRecord, findDispatch, findIdempotencyKey } from '../store/
 import { IdempotencyKeyTaken, type NewDispatch } from '../store/dispatch/dispatches.ts'
 import type { DispatchCommand } from './command.ts'
 import type { PipelineDependencies } from './dependencies.ts'
+import { createExplanation, type Explain } from './plan/explain.ts'
 import { createPlanner, type Planner, type PlannerOptions, validationOf } from './plan/plan.ts'
 import { createDispatchActions, type DispatchActions } from './recover/dispatch-actions.ts'
 import { resultOf, type RunResult } from './respond/result.ts'
@@ -30,6 +31,7 @@ export type Pipeline =
      * Checks, records, renders, calls the provider and settles. Throws a DispatchError for whatever keeps a dispatch from being recorded.
      */
     dispatch: (command: DispatchCommand) => Promise<DispatchReply>
+    explain: Explain
   }
 
 /** `synchronousLimit`: seconds that a client waits for the end of a dispatch; `publicUrl`: where links lead. */
@@ -56,6 +58,7 @@ export function createPipeline (
     validate: (command) => validate(planner, command),
     dryRun: (command) => dryRunOf(dependencies, planner, command),
     dispatch: (command) => dispatch({ dependencies, planner, runner }, command),
+    explain: createExplanation(dependencies, { link, offered: options.offered }),
     runQueued: runner.runQueued,
     drain: runner.drain
   }

@@ -1,14 +1,16 @@
-import { countDispatches, type Database, DispatchError, DispatchQuery, DispatchRequestView, DispatchView, type DocumentUrl, EventView,
-  eventViewOf, listDispatches, listEvents, listExchanges, maySee, page, PageQuery, refusal, requestViewOf, StatisticsQuery, StatisticsView,
-  UuidPageQuery, vendorCallOf, VendorCallView, viewOf } from '@dispatch/core'
+import { ChoicesView, countDispatches, type Database, DispatchError, DispatchQuery, DispatchRequestView, DispatchView, type DocumentUrl,
+  EventView, eventViewOf, listDispatches, listEvents, listExchanges, maySee, page, PageQuery, type Pipeline, refusal, requestViewOf,
+  StatisticsQuery, StatisticsView, UuidPageQuery, vendorCallOf, VendorCallView, viewOf } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { nextCursorOf } from './paging.ts'
 import { findVisibleDispatch, seenBy } from './visible-dispatches.ts'
 
+type Options = { database: Database, documentUrl: DocumentUrl, pipeline: Pick<Pipeline, 'explain'> }
+
 /** What became of the company's dispatches. */
-export const dispatchesRoutes: FastifyPluginCallbackTypebox<{ database: Database, documentUrl: DocumentUrl }> = (
+export const dispatchesRoutes: FastifyPluginCallbackTypebox<Options> = (
   app,
-  { database, documentUrl },
+  { database, documentUrl, pipeline },
   done
 ) => {
   app.get('/api/v1/dispatches', {
@@ -62,6 +64,16 @@ export const dispatchesRoutes: FastifyPluginCallbackTypebox<{ database: Database
       response: { 200: DispatchView }
     }
   }, async ({ actor, apiVersion, params }) => viewOf(await findVisibleDispatch(database, actor, params.id), documentUrl, apiVersion))
+
+  app.get<{ Params: { id: string } }>('/api/v1/dispatches/:id/choices', {
+    config: { errors: ['not_found'] },
+    schema: {
+      operationId: 'readDispatchChoices',
+      tags: ['Dispatches'],
+      summary: 'Tells why each step of a dispatch has its provider, and why each other one was passed over.',
+      response: { 200: ChoicesView }
+    }
+  }, async ({ actor, params }) => pipeline.explain(await findVisibleDispatch(database, actor, params.id)))
 
   app.get<{ Params: { id: string } }>('/api/v1/dispatches/:id/request', {
     config: { errors: ['not_found', 'document_expired'] },

@@ -31,6 +31,18 @@ async function upload (name: string, type: string, content: string): Promise<any
   return (await fetch(`${url}/api/upload`, { method: 'POST', body: form, headers: { authorization } })).json()
 }
 
+await t.test('the page of a dispatch tells why it has its provider, and whether settings have changed since', async (t) => {
+  const at = `/dispatches/${String(invoice.dispatchId)}`
+  const page = (await open(at, cookie)).body
+  contains(t, page, `<summary>${en.choices}</summary>`)
+  contains(t, page, `<th scope="row">simulator</th><td>${en.choice_chosen}</td><td lang="en">It is the default of the company.</td>`)
+  contains(t, page, new RegExp(`<th scope="row">stripe</th><td>${en.choice_unusable}</td><td lang="en">[^<]*has no configuration`))
+  lacks(t, page, en.choicesChanged)
+  await send('PUT', '/api/v1/company/defaults/invoicing', { body: { providerName: 'simulator' } }, acme.admin)
+  contains(t, (await open(at, cookie)).body, en.choicesChanged)
+  t.equal((await send('GET', `/api/v1${at}/choices`, {}, other.admin)).status, 404)
+})
+
 await t.test('a document is shown in a frame of the page of its dispatch, and in no other', async (t) => {
   const at = `/dispatches/${String(invoice.dispatchId)}`
   const page = await open(at, cookie)

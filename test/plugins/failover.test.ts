@@ -205,6 +205,46 @@ await t.test('a provider that cannot do the request is left out, and the plan sa
   await service.send('PUT', '/api/v1/company/providers/simulator', { body: { settings: {} } })
 })
 
+await t.test('a dispatch tells why its provider was chosen, and why each other one was passed over', async (t) => {
+  const why = async (dispatchId: unknown): Promise<any> =>
+    (await service.send('GET', `/api/v1/dispatches/${String(dispatchId)}/choices`)).body
+  await service.send('DELETE', '/api/v1/company/providers/simulator')
+  await list('alpha', 'quotes', { providerName: 'beta', after: ['provider_error'] }, 'gamma')
+  script.set('alpha', ['close'])
+  const { body: { dispatchId } } = await send()
+  const first = await why(dispatchId)
+  has(t, first, { settingsChangedAt: null, steps: [{ service: 'invoicing', chosenBy: 'company' }] })
+  t.strictSame(first.steps[0].providers.map(({ providerName, outcome }: any) => [providerName, outcome]), [['alpha', 'tried'], ['beta',
+    'chosen'], ['gamma', 'not_needed'], ['quotes', 'unsupported'], ['flow', 'unusable'], ['simulator', 'unusable'], ['stripe', 'unusable']])
+  has(t, first.steps[0].providers.slice(0, 5), [
+    { reason: /"provider_unavailable".*"beta" was tried next/ },
+    { reason: /follows "alpha" in the list that is the default of the company/, after: ['provider_error'] },
+    { reason: /where "beta" does not send/ },
+    { reason: /"quotes".*INVOICE/ },
+    { reason: /"flow" has no configuration/ }
+  ])
+
+  clock.advance(1)
+  await choose({ providerName: 'gamma' }, 'sms')
+  t.equal((await why(dispatchId)).settingsChangedAt, null, 'the default of another service')
+  await choose({ providerName: 'gamma' })
+  t.equal((await why(dispatchId)).settingsChangedAt, clock.now().toISOString())
+  const { steps: [step] } = await why((await send({ providerName: 'beta' })).body.dispatchId)
+  has(t, step.providers.slice(0, 2), [
+    { providerName: 'beta', outcome: 'chosen', reason: 'The request names it.' },
+    { providerName: 'alpha', outcome: 'not_chosen', reason: 'The request names "beta".' }
+  ])
+  const { steps: [other] } = await why((await send()).body.dispatchId)
+  has(t, other.providers.slice(0, 2), [
+    { providerName: 'gamma', outcome: 'chosen', reason: 'It is the default of the company.' },
+    { providerName: 'alpha', outcome: 'not_chosen', reason: 'The default of the company is "gamma".' }
+  ])
+  await list({ providerName: 'alpha', weight: 3 }, { providerName: 'beta', weight: 0 })
+  const { steps: [drawn] } = await why((await send()).body.dispatchId)
+  has(t, drawn.providers.slice(0, 2), [{ outcome: 'chosen', weight: 3, reason: /weight of 3 in 3/ }, { outcome: 'not_needed', weight: 0 }])
+  await service.send('PUT', '/api/v1/company/providers/simulator', { body: { settings: {} } })
+})
+
 await t.test('a provider that the request names stands alone', async (t) => {
   await list('alpha', 'beta')
   script.set('alpha', ['close'])

@@ -80,7 +80,8 @@ function isForTests ({ test }: ResolvedRequest, { choice }: ListedChoice): boole
   return test ? reachesSandbox(choice.provider, choice.configuration) : choice.configuration.sandbox
 }
 
-function isSame (one: Problem, other: Problem): boolean {
+/** Whether two problems are the same one. */
+export function isSame (one: Problem, other: Problem): boolean {
   return one.path === other.path && one.code === other.code && one.message === other.message
 }
 

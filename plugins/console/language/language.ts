@@ -36,6 +36,7 @@ export function wordFor (
     | 'version'
     | 'mode'
     | 'mail'
+    | 'choice'
     | 'signOnRefused',
   code: string
 ): string {

@@ -2,10 +2,11 @@ import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { radioField, textField } from '../form/fields.ts'
 import { fill, wordFor, type Words } from '../language/language.ts'
-import { type ApiAnswer, type CallbackView, type DispatchView, type EventView, isUnderWay, type Refusal,
+import { type ApiAnswer, type CallbackView, type ChoicesView, type DispatchView, type EventView, isUnderWay, type Refusal,
   type VendorCallView } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { callbackList } from './callbacks.ts'
+import { choiceTable } from './dispatch-choices.ts'
 import { correctableOf, type Correction, correctionForms, isRetriable, readCorrection, readRequest,
   writtenCorrection } from './dispatch-correction.ts'
 import { documentSections, shownOf } from './dispatch-document.ts'
@@ -97,10 +98,11 @@ type Shown = { refused?: Html, typed?: Correction }
 
 async function show (visit: Visit, id: string, reply: FastifyReply, { refused, typed }: Shown = {}): Promise<FastifyReply> {
   const { words, api } = visit
-  const [dispatch, events, callbacks, people, calls] = await Promise.all([
+  const [dispatch, events, callbacks, choices, people, calls] = await Promise.all([
     api.read<DispatchView>(pathOf(id)),
     api.read<List<EventView>>(`${pathOf(id)}/events?limit=100`),
     api.read<List<CallbackView>>(`${pathOf(id)}/callbacks?limit=100`),
+    api.read<ChoicesView>(`${pathOf(id)}/choices`),
     readPeople(visit),
     readCalls(visit, id)
   ])
@@ -114,7 +116,7 @@ async function show (visit: Visit, id: string, reply: FastifyReply, { refused, t
 ${testNotice(words, dispatch)}<section aria-labelledby="facts"><h2 id="facts">${words.summary}</h2>${
     factsOf(words, dispatch, people)
   }</section>
-${dispatch.steps.map((step, index) => stepSection(words, step, index))}
+${dispatch.steps.map((step, index) => stepSection(words, step, { index, choices }))}
 ${actions(visit, dispatch, correctionForms(words, at, { dispatch, steps: correctableOf(dispatch, asked), typed }))}
 ${documentSections(words, at, documents)}${messageSections(words, at, asked)}
 ${vendorCallsSection(words, calls)}<section aria-labelledby="timeline"><h2 id="timeline">${words.timeline}</h2>${
@@ -168,7 +170,7 @@ function factsOf (words: Words, dispatch: DispatchView, people: People): Html {
   ])
 }
 
-function stepSection (words: Words, step: Step, index: number): Html {
+function stepSection (words: Words, step: Step, { index, choices }: { index: number, choices: ChoicesView }): Html {
   const { error, generatedDocument: made, providerResponse: answer, providerName, providerVersion, chosenBy, deliveryStatus = null } = step
   const id = `step-${String(index)}`
   return html`<section aria-labelledby="${id}"><h2 id="${id}">${step.service} ${badge(words, 'status', step.status)}</h2>
@@ -191,7 +193,7 @@ ${
       [words.document, made === null ? null : html`<a href="${made.url}">${made.filename}</a>`],
       [words.price, fill(words.credits, { credits: step.creditsCharged })]
     ])
-  }</section>
+  }${choiceTable(words, choices, index)}</section>
 `
 }
 

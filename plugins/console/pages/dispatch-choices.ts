@@ -1,0 +1,18 @@
+import { type Html, html } from '../../html.ts'
+import { fill, wordFor, type Words } from '../language/language.ts'
+import type { ChoicesView } from '../session/api.ts'
+import { table, time } from './layout.ts'
+
+/** Why a step has its provider, and why each other one was passed over; the sentences are the API's own. */
+export function choiceTable (words: Words, { steps, settingsChangedAt }: ChoicesView, index: number): Html {
+  const { providers = [] } = steps[index] ?? {}
+  if (providers.length === 0) return html``
+  const rows = providers.map(({ providerName, outcome, reason, weight }) =>
+    html`<tr><th scope="row">${providerName}${
+      weight === undefined ? html`` : html` <span class="quiet">${fill(words.choiceWeight, { weight })}</span>`
+    }</th><td>${wordFor(words, 'choice', outcome)}</td><td lang="en">${reason}</td></tr>\n`
+  )
+  return html`<details><summary>${words.choices}</summary>${
+    settingsChangedAt === null ? html`` : html`<p class="quiet">${words.choicesChanged} ${time(settingsChangedAt)}</p>`
+  }${table(words.choices, [words.provider, words.choiceOutcome, words.choiceReason], rows)}</details>`
+}
