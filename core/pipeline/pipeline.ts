@@ -21,7 +21,7 @@ export type DispatchReply = { result: RunResult, replayed: boolean }
 
 export type Pipeline =
   & DispatchActions
-  & Pick<Runner, 'runQueued' | 'drain'>
+  & Pick<Runner, 'beginQueued' | 'runQueued' | 'drain'>
   & {
     /** Runs all checks of a dispatch. Nothing is recorded or sent. */
     validate: (command: DispatchCommand) => Promise<ValidationResponse>
@@ -59,6 +59,7 @@ export function createPipeline (
     dryRun: (command) => dryRunOf(dependencies, planner, command),
     dispatch: (command) => dispatch({ dependencies, planner, runner }, command),
     explain: createExplanation(dependencies, { link, offered: options.offered }),
+    beginQueued: runner.beginQueued,
     runQueued: runner.runQueued,
     drain: runner.drain
   }

@@ -160,6 +160,26 @@ await t.test('a worker of its own does what waits', async (t) => {
   has(t, repeat.body, { status: 'succeeded', steps: [{ generatedDocument: { contentType: 'application/pdf' } }] })
 })
 
+await t.test('what a busy worker has fetched and not begun is still queued, and can be cancelled', async (t) => {
+  const slow = { sms: { phoneNumber: '+15005550004', message: 'Hello' } }
+  const ids: string[] = []
+  for (let nth = 0; nth < 4; nth++) ids.push((await queue('/api/sms', slow)).body.dispatchId)
+  const worker = await createApp({ ...app.get('config'), runsWorker: true, concurrency: 1 }, {
+    databaseUrl,
+    log: createLogger('silent'),
+    renderer: quickRenderer
+  })
+  const statuses = async (): Promise<string[]> => (await Promise.all(ids.map(read))).map(({ status }) => status as string)
+  await until('one has begun', async () => (await statuses()).includes('running'))
+  t.strictSame((await statuses()).sort(), ['queued', 'queued', 'queued', 'running'])
+  for (const dispatchId of ids) {
+    if ((await read(dispatchId)).status !== 'queued') continue
+    has(t, await send('POST', `/api/v1/dispatches/${dispatchId}/cancel`), { status: 200, body: { status: 'cancelled' } })
+  }
+  await worker.close()
+  t.strictSame((await statuses()).sort(), ['cancelled', 'cancelled', 'cancelled', 'succeeded'])
+})
+
 await t.test('ten thousand dispatches of one company do not stand before the first of another', async (t) => {
   const url = await seededDatabase(t)
   const fair = await startService(t, { databaseUrl: url, config: { runsWorker: false } })

@@ -2,6 +2,8 @@
 export type Semaphore = {
   /** Waits for a permit; false at once when too many callers are waiting, or when none came free in time. */
   acquire: () => Promise<boolean>
+  /** Takes a permit if one is free; nobody waits then. */
+  tryAcquire: () => boolean
   /** Gives the permit back. The caller that has waited longest gets it. */
   release: () => void
 }
@@ -23,13 +25,16 @@ export function createSemaphore (permits: number, waiting: number, timeLimit = I
     return promise.finally(() => clearTimeout(timer))
   }
 
+  function tryAcquire (): boolean {
+    if (free === 0) return false
+    free--
+    return true
+  }
+
   return {
+    tryAcquire,
     async acquire () {
-      if (free > 0) {
-        free--
-        return true
-      }
-      return queue.size < waiting && wait()
+      return tryAcquire() || (queue.size < waiting && wait())
     },
     release () {
       const [next] = queue

@@ -25,17 +25,16 @@ export type Runner = {
   /** Begins a dispatch that was planned. */
   begin: (command: DispatchCommand, plan: DispatchPlan, opening: Opening) => Promise<RunResult>
   resume: Resume
-  /**
-   * Takes the leases of queued dispatches together, and runs those that no other run has taken, each when its `turn` comes; at once unless
-   * told.
-   */
-  runQueued: (dispatches: readonly DispatchRef[], turn?: Turn) => Promise<void>
+  /** Takes the leases of queued dispatches together, and begins to run those that no other run has taken. Answers these. */
+  beginQueued: (dispatches: readonly DispatchRef[]) => Promise<BegunRun[]>
+  /** The same; it resolves when they have ended. */
+  runQueued: (dispatches: readonly DispatchRef[]) => Promise<void>
   /** Resolves when no dispatch is under way in this process. */
   drain: () => Promise<void>
 }
 
-/** Begins the run of a dispatch when its turn has come. */
-type Turn = (run: () => Promise<void>, dispatch: DispatchRef) => Promise<void>
+/** The run of a dispatch that was queued. `ended` rejects when it failed; then another run goes on with the dispatch. */
+type BegunRun = { dispatch: DispatchRef, ended: Promise<void> }
 
 /** Milliseconds that a client waits until an asynchronous dispatch is recorded. */
 const intakeLimit = 5_000
@@ -53,7 +52,12 @@ export function createRunner (dependencies: PipelineDependencies, { limit }: { l
     resume: (record, how) =>
       how.mode === 'asynchronous' ? resumeQueued(dependencies, record, how) : resumeNow(dependencies, finish, record, how),
 
-    runQueued: (dispatches, turn = (run) => run()) => runQueued(dependencies, inFlight, dispatches, turn),
+    beginQueued: (dispatches) => takeAndBegin(dependencies, inFlight, dispatches),
+
+    async runQueued (dispatches) {
+      const begun = await takeAndBegin(dependencies, inFlight, dispatches)
+      await Promise.all(begun.map(({ ended }) => ended))
+    },
 
     drain: inFlight.drain
   }
@@ -152,26 +156,26 @@ async function resumeNow (
   })
 }
 
-async function runQueued (
+async function takeAndBegin (
   dependencies: PipelineDependencies,
   inFlight: InFlight,
-  dispatches: readonly DispatchRef[],
-  turn: Turn
-): Promise<void> {
+  dispatches: readonly DispatchRef[]
+): Promise<BegunRun[]> {
   const { database, leases } = dependencies
-  const begun = dispatches.map((dispatch) => ({ ...dispatch, ...leases.begin() }))
-  const taken = await takeQueued(database, begun).catch((error: unknown) => {
-    for (const { end } of begun) end()
+  const wanted = dispatches.map((dispatch) => ({ dispatch, ...leases.begin() }))
+  const taken = await takeQueued(database, wanted.map(({ dispatch, lease }) => ({ ...dispatch, lease }))).catch((error: unknown) => {
+    for (const { end } of wanted) end()
     throw error
   })
-  await Promise.all(begun.map(async ({ companyId, dispatchId, lease, hold, end }) => {
+  return wanted.flatMap(({ dispatch, lease, hold, end }) => {
     const record = taken.find(({ run_id: runId }) => runId === lease.runId)
-    if (record === undefined) end()
-    else {
-      const run = (): Promise<void> => inFlight.follow(runTaken(dependencies, record, lease.runId, hold).finally(end), dispatchId)
-      await turn(run, { companyId, dispatchId })
+    if (record === undefined) {
+      end()
+      return []
     }
-  }))
+    const ended = inFlight.follow(runTaken(dependencies, record, lease.runId, hold).finally(end), dispatch.dispatchId)
+    return [{ dispatch, ended }]
+  })
 }
 
 async function runTaken (dependencies: PipelineDependencies, record: DispatchRecord, runId: string, hold: KeepLease): Promise<void> {

@@ -29,21 +29,37 @@ type Options = { dependencies: PipelineDependencies, pipeline: Pipeline, queue: 
 /** Works on dispatches that are queued, uncertain or left by a lost process, and on deferred steps. */
 export async function startDispatchWorker ({ dependencies, pipeline, queue, atOnce }: Options): Promise<RepeatingTask> {
   const semaphore = createWorkSemaphore(atOnce)
-  // No leases are taken before one of them can be used. The jobs end once their dispatches have begun, so that the next are fetched.
+  // The jobs end once their dispatches have begun, so that the next are fetched.
   await queue.workTogether('dispatch', async (jobs) => {
-    await semaphore.free()
-    await pipeline.runQueued(jobs, (run, dispatch) =>
-      semaphore.begin(() =>
-        run().catch((error: unknown) => {
-          dependencies.log.warn({ err: error, ...dispatch }, 'the run of a dispatch failed')
-        })
-      ))
+    const waiting = [...jobs]
+    while (waiting.length > 0) {
+      // Leases are taken for what begins at once: whoever waits for a permit stays queued, and can be cancelled.
+      const permits = await semaphore.take(waiting.length)
+      await beginQueued({ dependencies, pipeline }, waiting.splice(0, permits.length), permits)
+    }
   }, { together: Math.min(together, Math.max(2, Math.ceil(atOnce / 2))) })
   await queue.work('look', (job) => reconcile(dependencies, job), { atOnce: Math.ceil(atOnce / 4) })
   await queue.work('deferred', (job) => runDeferredAction(dependencies, job), { atOnce: Math.ceil(atOnce / 4) })
 
   return runEvery(sweptEvery, () => sweepDispatches(dependencies, queue), (error) => {
     dependencies.log.warn({ err: error }, 'the sweep failed')
+  })
+}
+
+/** Begins those of the dispatches that no other run has. Each run gives a permit back at its end, permits without a run at once. */
+async function beginQueued (
+  { dependencies: { log }, pipeline }: Pick<Options, 'dependencies' | 'pipeline'>,
+  dispatches: readonly DispatchRef[],
+  permits: readonly (() => void)[]
+): Promise<void> {
+  const begun = await pipeline.beginQueued(dispatches).catch((error: unknown) => {
+    for (const release of permits) release()
+    throw error
+  })
+  permits.forEach((release, index) => {
+    const run = begun[index]
+    const ended = run?.ended.catch((error: unknown) => log.warn({ err: error, ...run.dispatch }, 'the run of a dispatch failed'))
+    void (ended ?? Promise.resolve()).finally(release)
   })
 }
 

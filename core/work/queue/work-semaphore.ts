@@ -2,22 +2,18 @@ import { createSemaphore } from '@dispatch/common'
 
 /** Limits how much work runs at the same time. */
 export type WorkSemaphore = {
-  /** Begins the work when a permit is free, and holds it until the work ends. Resolves when the work has begun. It never rejects. */
-  begin: (work: () => Promise<unknown>) => Promise<void>
-  /** Resolves when a permit is free and nobody waits for it. */
-  free: () => Promise<void>
+  /** Waits until a permit is free, and takes it with all others that are, `most` in all. Answers the functions that give them back. */
+  take: (most: number) => Promise<(() => void)[]>
 }
 
-export function createWorkSemaphore (most: number): WorkSemaphore {
-  const semaphore = createSemaphore(most, Infinity)
+export function createWorkSemaphore (permits: number): WorkSemaphore {
+  const semaphore = createSemaphore(permits, Infinity)
   return {
-    async begin (work) {
+    async take (most) {
       await semaphore.acquire()
-      void work().finally(semaphore.release)
-    },
-    async free () {
-      await semaphore.acquire()
-      semaphore.release()
+      const taken = [semaphore.release]
+      while (taken.length < most && semaphore.tryAcquire()) taken.push(semaphore.release)
+      return taken
     }
   }
 }
