@@ -1,5 +1,5 @@
 import { compile, type Fit, type Problem } from '@dispatch/common'
-import { type TProperties, Type } from 'typebox'
+import { type TProperties, type TSchema, Type } from 'typebox'
 import { ProviderCode } from '../../contract/common.ts'
 import { type DeliveryService, type DeliveryStatus, deliveryStatusesOf, type EventService, eventServices, isEventService,
   isPolledService } from '../../contract/delivery.ts'
@@ -106,18 +106,37 @@ function followed (service: ProvidedName): TProperties {
   }
 }
 
-const serviceSchema = (name: ProvidedName): object =>
+/** The fields that mean the same in every service. */
+const sameFields = {
+  limits: Type.Optional(ManifestLimits),
+  idempotency: IdempotencySchema,
+  timeLimit: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: longestTimeLimit })),
+  checkpoint: Type.Optional(Type.Unsafe<true>({ const: true })),
+  notProcessed: Type.Optional(Type.Array(Type.Integer({ minimum: 400, maximum: 599 }), { uniqueItems: true })),
+  verbs: Type.Array(Type.Enum([...verbNames]), { uniqueItems: true })
+}
+
+/** A service, with any values in the fields that mean the same in every service. */
+const serviceSchema = (name: ProvidedName): TSchema =>
   Type.Object({
+    ...Object.fromEntries(Object.keys(sameFields).map((field) => [field, Type.Optional(Type.Unknown())])),
     capabilities: services[name].capabilities,
-    limits: Type.Optional(ManifestLimits),
-    idempotency: IdempotencySchema,
-    timeLimit: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: longestTimeLimit })),
     ...followed(name),
-    checkpoint: Type.Optional(Type.Unsafe<true>({ const: true })),
-    ...(name === 'email' ? { rest: Type.Optional(Type.Unsafe<true>({ const: true })) } : {}),
-    notProcessed: Type.Optional(Type.Array(Type.Integer({ minimum: 400, maximum: 599 }), { uniqueItems: true })),
-    verbs: Type.Array(Type.Enum([...verbNames]), { uniqueItems: true })
+    ...name === 'email' ? { rest: Type.Optional(Type.Unsafe<true>({ const: true })) } : {}
   }, closed)
+
+/** The same fields stand once for all services, because each copy compiles to 15 KB of code. */
+const ServicesSchema = Type.Unsafe<Manifest['services']>({
+  allOf: [
+    {
+      type: 'object',
+      minProperties: 1,
+      properties: Object.fromEntries(providedNames.map((name) => [name, serviceSchema(name)])),
+      ...closed
+    },
+    { patternProperties: { [`^(${providedNames.join('|')})$`]: { required: ['idempotency', 'verbs'], properties: sameFields } } }
+  ]
+})
 
 /** A DNS name in lower case, or `*.` before a name of at least two labels. Addresses and ports are not permitted. */
 const HostPattern = Type.String({
@@ -151,12 +170,7 @@ const ManifestSchema = Type.Unsafe<Manifest>(Type.Object({
     message: Type.Optional(Pointers),
     map: Type.Record(Type.String(), Type.Enum(Object.keys(providerErrors)))
   }, closed),
-  services: Type.Unsafe<Manifest['services']>({
-    type: 'object',
-    minProperties: 1,
-    properties: Object.fromEntries(providedNames.map((name) => [name, serviceSchema(name)])),
-    ...closed
-  }),
+  services: ServicesSchema,
   webhooks: Type.Optional(WebhookManifests)
 }, closed))
 

@@ -19,6 +19,8 @@ export function createAjv (options: Options): Ajv2020 {
 
 const common: Options = {
   allErrors: true,
+  // Ajv's pass over its own code takes two fifths of a compilation, and makes the code 8 % shorter.
+  code: { optimize: false },
   verbose: true,
   addUsedSchema: false,
   strict: true,

@@ -1,4 +1,4 @@
-import { compileJsonSchema, type JsonObject, type Problem } from '@dispatch/common'
+import { compile, type JsonObject, type Problem } from '@dispatch/common'
 import type { EInvoiceModel } from '../model/model.ts'
 import { totalsOf } from '../model/totals.ts'
 import { type Reading, readInvoice } from '../read/read.ts'
@@ -31,7 +31,7 @@ export const eInvoiceRules: readonly EInvoiceRule[] = [
 /** All rules whose violation is only a warning. */
 export const warningRules: readonly EInvoiceRule[] = [...only(['CII', 'FACTUR_X'], partsRules), ...paymentAdvice, ...frenchRules]
 
-const fits = compileJsonSchema({ $ref: 'dispatch:invoice' })
+const fits = compile({ $ref: 'dispatch:invoice' })
 
 /**
  * Checks the data of an e-invoice before anything is made or sent: against the vocabulary, then with every rule. The code of a problem is
