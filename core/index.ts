@@ -45,7 +45,7 @@ export { EndpointCallbackQuery, EndpointChanges, Endpoints, EndpointTest, Endpoi
   Resent, TestCallback, testType } from './contract/callback-endpoints.ts'
 export { CallbackSecrets, CallbackView, CompanyCallback, DispatchCallback, NewCallbackSecret, callbackTypes, sinceOf, toldStatuses,
   type CallbackType } from './contract/callbacks.ts'
-export { ChoicesView, choiceOutcomes } from './contract/choices.ts'
+export { ChoicesView } from './contract/choices.ts'
 export { AnyJsonObject, ProviderCode, Uuid, oneLine } from './contract/common.ts'
 export { deliveryMarksOf, deliveryStatuses, deliveryStatusesOf, eventServices, isDeliveryService, isEventService, isPolledService,
   type DeliveryService, type EventService } from './contract/delivery.ts'
@@ -117,7 +117,7 @@ export { linkToken } from './services/link.ts'
 export { documentedChain, documentedRequest } from './services/request-document.ts'
 export { RetryBody, capital, requestSchema } from './services/request-schema.ts'
 export { createConfigurations, type Configurations, type Owner } from './store/configuration/configurations.ts'
-export { listHolds } from './store/dispatch/holds.ts'
+export { findHold, listHolds } from './store/dispatch/holds.ts'
 export { readBacklog } from './store/db/backlog.ts'
 export { measureSkew } from './store/db/clock-skew.ts'
 export type { TimeLimits } from './store/db/connections.ts'

@@ -107,7 +107,7 @@ export const appPlugin: FastifyPluginAsync<App> = async (server, { get }) => {
   await server.register(companiesRoutes, { companies: get('companies'), users: get('users') })
   await server.register(auditRoutes, shared)
   await server.register(requestsRoutes, shared)
-  await server.register(queueRoutes, { database: get('database'), release: get('releaseQueue') })
+  await server.register(queueRoutes, { ...dispatch, database: get('database'), release: get('releaseQueue') })
   await server.register(templatesRoutes, shared)
   await server.register(templateEditorRoutes, { ...shared, templateEditor: get('templateEditor'), now: get('now') })
   await server.register(assetsRoutes, { assets: get('assets') })

@@ -4,8 +4,7 @@ import { ListedProvider } from './provider-list.ts'
 import { choosers } from './states.ts'
 
 /** What became of a provider when one was chosen for a step. */
-export const choiceOutcomes = ['chosen', 'tried', 'not_needed', 'not_chosen', 'unsupported', 'unusable'] as const
-export type ChoiceOutcome = typeof choiceOutcomes[number]
+const choiceOutcomes = ['chosen', 'tried', 'not_needed', 'not_chosen', 'unsupported', 'unusable'] as const
 
 const { weight, after } = ListedProvider.properties
 

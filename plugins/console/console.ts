@@ -24,6 +24,7 @@ import { endpointsPages } from './pages/endpoints.ts'
 import { errorPage, type Failure } from './pages/errors.ts'
 import { followPages } from './pages/follow.ts'
 import { forgottenPages } from './pages/forgotten.ts'
+import { holdPages } from './pages/hold.ts'
 import { holdsPage } from './pages/holds.ts'
 import { homePage } from './pages/home.ts'
 import { invitationsPages } from './pages/invitations.ts'
@@ -130,6 +131,7 @@ export const consolePlugin: FastifyPluginAsync<SessionOptions> = async (app, { s
   await app.register(linkMailPages)
   await app.register(operationPage)
   await app.register(holdsPage)
+  await app.register(holdPages)
   await app.register(companyPages)
   await app.register(userPages)
   await app.register(invitationsPages)

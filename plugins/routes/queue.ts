@@ -1,15 +1,21 @@
-import { type Database, HoldQuery, HoldView, listHolds, page, QueueView, readBacklog, ReleaseBody, type ReleaseQueue,
-  ReleaseView } from '@dispatch/core'
+import { type Database, findHold, HoldQuery, HoldView, listHolds, page, type Pipeline, QueueView, readBacklog, ReleaseBody,
+  type ReleaseQueue, ReleaseView, ResolveBody } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 import { nextCursorOf } from './paging.ts'
+import { resourceNotFound, uuidIn } from './path-parameters.ts'
+
+type Options = { database: Database, release: ReleaseQueue, pipeline: Pick<Pipeline, 'resolveHold'> }
+type Named = { Params: { id: string } }
 
 /** The state of the queue, for operators; and the release of waiting dispatches when a provider works again. */
-export const queueRoutes: FastifyPluginCallbackTypebox<{ database: Database, release: ReleaseQueue }> = (
-  app,
-  { database, release },
-  done
-) => {
+export const queueRoutes: FastifyPluginCallbackTypebox<Options> = (app, { database, release, pipeline }, done) => {
+  async function read (id: string): Promise<HoldView> {
+    const hold = await findHold(database, uuidIn(id, 'step'))
+    if (hold === undefined) throw resourceNotFound('step', id)
+    return hold
+  }
+
   app.get('/api/v1/queue', {
     config: { roles: ['operator'], errors: [] },
     schema: {
@@ -32,6 +38,34 @@ export const queueRoutes: FastifyPluginCallbackTypebox<{ database: Database, rel
   }, async ({ query: { uncertain = false, limit = 25, cursor } }) => {
     const found = await listHolds(database, { uncertain, limit, ...cursor === undefined ? {} : { after: cursor } })
     return { data: found, nextCursor: nextCursorOf(found, limit, ({ stepId }) => stepId) }
+  })
+
+  app.get<Named>('/api/v1/queue/holds/:id', {
+    config: { roles: ['operator'], errors: ['not_found'] },
+    schema: {
+      operationId: 'readHold',
+      tags: ['Platform'],
+      summary: 'Reads one step of any company: what it holds, and whether it is in doubt (operators).',
+      response: { 200: HoldView }
+    }
+  }, ({ params }) => read(params.id))
+
+  app.post('/api/v1/queue/holds/:id/resolve', {
+    config: { roles: ['operator'], errors: ['not_found', 'conflict'] },
+    schema: {
+      operationId: 'resolveHold',
+      tags: ['Platform'],
+      summary: 'Records the outcome of an uncertain step of any company, as an operator has found it out (operators).',
+      description: 'The dispatch goes on as after POST /api/v1/dispatches/{id}/resolve. The audit log of the company says who has ' +
+        'recorded what, and why.',
+      body: ResolveBody,
+      response: { 200: HoldView }
+    }
+  }, async (request) => {
+    const { actor, params, body } = request
+    const stepId = uuidIn((params as Named['Params']).id, 'step')
+    await pipeline.resolveHold({ actor, author: auditAuthorOf(request), stepId, ...body })
+    return read(stepId)
   })
 
   app.post('/api/v1/queue/release', {

@@ -131,6 +131,38 @@ await t.test('operators list what holds credits and what is in doubt over all co
   t.equal((await post('/operation/release', {}, cookie, { 'sec-fetch-site': 'cross-site' })).status, 403)
 })
 
+await t.test('an operator ends a doubt of any company; its audit log and its timeline say who, and why', async (t) => {
+  const { admin: doubter, companyId } = await service.company('settled', { credits: 50 })
+  const request = invoiceRequest({}, { invoicing: { reference: 'uncertain' } })
+  const { body: { dispatchId } } = await send('POST', '/api/invoicing', { body: request }, doubter)
+  const { data } = (await send('GET', '/api/v1/queue/holds?uncertain=true&limit=100', {}, operator)).body
+  const { stepId } = data.find((hold: { dispatchId: string }) => hold.dispatchId === dispatchId)
+  const at = `/operation/holds/${String(stepId)}`
+  contains(t, (await open('/operation/holds?uncertain=true', cookie)).body, `href="/console${at}"`)
+  contains(t, (await open(at, cookie)).body, en.holdResolveIntro)
+  const word = { outcome: 'accepted', reason: 'Seen in the account.' }
+  has(t, await send('POST', `/api/v1/queue/holds/${String(stepId)}/resolve`, { body: word }, doubter), { status: 403 })
+  t.equal((await open(at, await signIn(doubter))).status, 403)
+  t.equal((await post(`${at}/resolve`, word, cookie, { 'sec-fetch-site': 'cross-site' })).status, 403)
+  const refused = await post(`${at}/resolve`, { outcome: 'accepted', reason: '' }, cookie)
+  t.equal(refused.status, 400)
+  contains(t, refused.body, /value="accepted" required checked/)
+  t.equal((await post(`${at}/resolve`, word, cookie)).headers.get('location'), '/console/operation/holds?uncertain=true')
+  has(t, await send('GET', `/api/v1/queue/holds/${String(stepId)}`, {}, operator), { body: { status: 'accepted', held: 0 } })
+  has(t, await send('POST', `/api/v1/queue/holds/${String(stepId)}/resolve`, { body: word }, operator), { status: 409 })
+  for (const id of [dispatchId, 'nothing']) {
+    has(t, await send('POST', `/api/v1/queue/holds/${String(id)}/resolve`, { body: word }, operator), { status: 404 })
+  }
+  contains(t, (await open(at, cookie)).body, en.holdNotInDoubt)
+
+  const entries = (await send('GET', `/api/v1/audit?object=dispatch/${String(dispatchId)}`, {}, doubter)).body.data
+  has(t, entries, [{ action: 'dispatch.resolved', facts: word, author: (author: any) => author.companyId !== companyId }])
+  t.notOk(entries[0].address, 'the address of an operator is not for companies')
+  contains(t, (await open('/audit', await signIn(doubter))).body, en.auditPlatform)
+  const events = (await send('GET', `/api/v1/dispatches/${String(dispatchId)}/events`, {}, doubter)).body.data
+  has(t, events.at(-1), { kind: 'resolved', actor: { kind: 'user', userId: entries[0].author.userId }, facts: { reason: word.reason } })
+})
+
 await t.test('nobody else sees or changes companies, and forms come from the console', async (t) => {
   const id = String((await service.company('theirs')).companyId)
   const asAdmin = await signIn(admin)

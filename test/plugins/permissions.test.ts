@@ -118,7 +118,10 @@ const adminsOnly = [['PUT', '/api/v1/company/defaults/sms'], ['PUT', '/api/v1/co
   '/api/v1/templates/preview'
 ], ['POST', '/api/v1/assets'], ['POST', '/api/v1/queue/release'], ['POST', '/auth/impersonate'], ['POST',
   '/api/v1/dispatches/0198c0de-0000-7000-8000-000000000000/resolve']] as const
-const operatorsOnly = [['POST', '/api/v1/companies'], ['PUT', '/api/v1/companies/1'], ['POST', '/api/v1/companies/1/credits']] as const
+const operatorsOnly = [['POST', '/api/v1/companies'], ['PUT', '/api/v1/companies/1'], ['POST', '/api/v1/companies/1/credits'], [
+  'POST',
+  '/api/v1/queue/holds/0198c0de-0000-7000-8000-000000000000/resolve'
+]] as const
 
 await t.test('who has not the role learns nothing of what the body or the query should be', async (t) => {
   const member = await user('*')

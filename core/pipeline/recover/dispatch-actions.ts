@@ -8,6 +8,7 @@ import type { CompanyQueries } from '../../store/db/database.ts'
 import { addJobs } from '../../store/db/jobs.ts'
 import { failedDeferred, retryDeferred, skipWithoutAcceptedSource } from '../../store/dispatch/deferred.ts'
 import { type DispatchRecord, findDispatch } from '../../store/dispatch/dispatch-views.ts'
+import { findHold } from '../../store/dispatch/holds.ts'
 import type { TransactionHook } from '../../store/dispatch/lease.ts'
 import { acquireLease, cancelDispatch, releaseLease, type Replacement } from '../../store/dispatch/runs.ts'
 import { type AuditAuthor, noteAudit } from '../../store/tenants/audit.ts'
@@ -15,7 +16,7 @@ import type { PipelineDependencies } from '../dependencies.ts'
 import { requireServices } from '../plan/resolve.ts'
 import { resultOf, type RunResult } from '../respond/result.ts'
 import { rehydrateWhatIsKept, userActorOf } from '../run/run.ts'
-import { resolveStep } from './reconcile.ts'
+import { type ManualResolution, resolveStep } from './reconcile.ts'
 import { isUnfinished, replacementOf } from './replacement.ts'
 import { cancelAtVendors } from './vendor-cancellation.ts'
 
@@ -35,8 +36,13 @@ export type DispatchActions = {
    */
   cancel: (recorded: ActionRequest) => Promise<RunResult>
   /** Sets the outcome of an uncertain step. Throws `forbidden` unless an admin asks. */
-  resolve: (recorded: ActionRequest & { outcome: 'accepted' | 'rejected', reason: string }) => Promise<RunResult>
+  resolve: (recorded: ActionRequest & Found) => Promise<RunResult>
+  /** The same for one step of any company. Throws `forbidden` unless an operator asks. */
+  resolveHold: (hold: Omit<ActionRequest, 'dispatchId'> & Found & { stepId: string }) => Promise<void>
 }
+
+/** What a person has found out about a step in doubt. */
+type Found = Pick<ManualResolution, 'outcome' | 'reason'>
 
 /** Lets a dispatch go on. Answers undefined when another run has just taken it. */
 export type Resume = (
@@ -52,9 +58,12 @@ export function createDispatchActions (
   const { database, leases, now } = dependencies
 
   /** Writes the action into the audit log. */
-  function audited ({ author, dispatchId }: ActionRequest, action: string, facts: JsonObject = {}): TransactionHook {
-    return (queries) =>
-      noteAudit(queries, { companyId: author.companyId, author, action, object: { kind: 'dispatch', id: dispatchId }, facts, at: now() })
+  function audited (
+    { author, dispatchId, companyId = author.companyId }: Omit<ActionRequest, 'actor'> & { companyId?: number },
+    action: string,
+    facts: JsonObject = {}
+  ): TransactionHook {
+    return (queries) => noteAudit(queries, { companyId, author, action, object: { kind: 'dispatch', id: dispatchId }, facts, at: now() })
   }
 
   async function find ({ actor, dispatchId }: Omit<ActionRequest, 'author'>): Promise<DispatchRecord> {
@@ -64,6 +73,28 @@ export function createDispatchActions (
     }
     requireServices(actor, record.services as readonly ServiceName[])
     return record
+  }
+
+  /** Sets the outcome of a step in doubt under a lease; the audit log of its company says who did. */
+  async function resolveRecord (
+    record: DispatchRecord,
+    { actor, author }: Omit<ActionRequest, 'dispatchId'>,
+    { stepId, outcome, reason }: Found & { stepId?: string }
+  ): Promise<void> {
+    const { company_id: companyId, dispatch_id: dispatchId } = record
+    const noted = audited({ author, dispatchId, companyId }, 'dispatch.resolved', { outcome, reason })
+    await leases.withLease(async (lease) => {
+      const taken = await acquireLease(database, { companyId, dispatchId }, { lease, from: [record.status] })
+      if (taken === undefined) {
+        throw new DispatchError('conflict', 'Another run has the dispatch: try again in a moment.', { dispatchId })
+      }
+      try {
+        const run = await rehydrateWhatIsKept(dependencies, taken, lease.runId)
+        await resolveStep(dependencies, run, { stepId, outcome, reason, from: taken.status, actor: userActorOf(actor), noted })
+      } finally {
+        await releaseLease(database, { companyId, dispatchId }, lease.runId)
+      }
+    })
   }
 
   /** Queues the deferred steps that failed once more. */
@@ -134,25 +165,16 @@ export function createDispatchActions (
     async resolve ({ outcome, reason, ...recorded }) {
       requireRole(recorded.actor, 'admin')
       const record = await find(recorded)
-      const { company_id: companyId, dispatch_id: dispatchId } = record
-      await leases.withLease(async (lease) => {
-        const taken = await acquireLease(database, { companyId, dispatchId }, { lease, from: [record.status] })
-        if (taken === undefined) {
-          throw new DispatchError('conflict', 'Another run has the dispatch: try again in a moment.', { dispatchId })
-        }
-        try {
-          await resolveStep(dependencies, await rehydrateWhatIsKept(dependencies, taken, lease.runId), {
-            outcome,
-            reason,
-            from: taken.status,
-            actor: userActorOf(recorded.actor),
-            noted: audited(recorded, 'dispatch.resolved', { outcome, reason })
-          })
-        } finally {
-          await releaseLease(database, { companyId, dispatchId }, lease.runId)
-        }
-      })
+      await resolveRecord(record, recorded, { outcome, reason })
       return resultOf(await find(recorded))
+    },
+
+    async resolveHold ({ stepId, outcome, reason, ...asked }) {
+      requireRole(asked.actor, 'operator')
+      const { companyId, dispatchId } = await findHold(database, stepId) ?? {}
+      const record = companyId === undefined || dispatchId === undefined ? undefined : await findDispatch(database, companyId, dispatchId)
+      if (record === undefined) throw new DispatchError('not_found', `There is no step "${stepId}": GET /api/v1/queue/holds lists them.`)
+      await resolveRecord(record, asked, { stepId, outcome, reason })
     }
   }
 }

@@ -165,8 +165,12 @@ function refusedBy ({ code, message }: { code: string, message: string }): StepE
   return { word: 'provider_error', message, details: [{ path: '', code, message }] }
 }
 
-/** The outcome that a person sets. `from`: the status of the dispatch. `noted` is done in the same transaction. */
+/**
+ * The outcome that a person sets. `stepId`: of several in doubt, this one. `from`: the status of the dispatch. `noted` is done in the same
+ * transaction.
+ */
 export type ManualResolution = {
+  stepId?: string | undefined
   outcome: 'accepted' | 'rejected'
   reason: string
   from: DispatchStatus
@@ -178,11 +182,14 @@ export type ManualResolution = {
 export async function resolveStep (
   dependencies: PipelineDependencies,
   run: Run,
-  { outcome, reason, from, actor, noted }: ManualResolution
+  { stepId, outcome, reason, from, actor, noted }: ManualResolution
 ): Promise<void> {
-  const step = [...run.steps, ...run.deferred].find(({ state }) => state.status === 'uncertain')
+  const step = [...run.steps, ...run.deferred].find((one) =>
+    one.state.status === 'uncertain' && (stepId === undefined || one.stepId === stepId)
+  )
   if (step === undefined) {
-    throw new DispatchError('conflict', 'No step of the dispatch is uncertain: there is nothing to resolve.', {
+    const which = stepId === undefined ? 'No step of the dispatch is' : 'The step is not, or no longer,'
+    throw new DispatchError('conflict', `${which} uncertain: there is nothing to resolve.`, {
       dispatchId: run.dispatchId
     })
   }

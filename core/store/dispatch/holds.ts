@@ -26,17 +26,29 @@ const holding = sql`${inDoubt} union
   select step_id from credits join steps using (company_id)
     where credits.held > 0 and deferred_on is not null and status in ('waiting', 'planned', 'calling', 'unavailable') and steps.held > 0`
 
+const held = sql`select steps.step_id, steps.dispatch_id, steps.company_id, companies.name as company, steps.service,
+      steps.provider_code, steps.status, dispatches.status as dispatch_status, steps.held, dispatches.created_at, steps.uncertain_at
+    from steps join dispatches using (dispatch_id) join companies on companies.company_id = steps.company_id`
+
 /** A page of the steps of all companies that hold credits or are in doubt, or of the latter alone, the oldest first. */
 export async function listHolds (
   { owner }: Database,
   { uncertain, limit, after }: { uncertain: boolean, limit: number, after?: string }
 ): Promise<HoldView[]> {
   const beyond = after === undefined ? sql`` : sql`and steps.step_id > ${after}`
-  const { rows } = await sql<HoldRow>`select steps.step_id, steps.dispatch_id, steps.company_id, companies.name as company, steps.service,
-      steps.provider_code, steps.status, dispatches.status as dispatch_status, steps.held, dispatches.created_at, steps.uncertain_at
-    from steps join dispatches using (dispatch_id) join companies on companies.company_id = steps.company_id
+  const { rows } = await sql<HoldRow>`${held}
     where steps.step_id in (${uncertain ? inDoubt : holding}) ${beyond} order by steps.step_id limit ${limit}`.execute(owner)
-  return rows.map((row) => ({
+  return rows.map(viewOf)
+}
+
+/** One step of any company as a hold, also when it holds nothing any more. */
+export async function findHold ({ owner }: Database, stepId: string): Promise<HoldView | undefined> {
+  const { rows: [row] } = await sql<HoldRow>`${held} where steps.step_id = ${stepId}`.execute(owner)
+  return row && viewOf(row)
+}
+
+function viewOf (row: HoldRow): HoldView {
+  return {
     stepId: row.step_id,
     dispatchId: row.dispatch_id,
     companyId: row.company_id,
@@ -48,5 +60,5 @@ export async function listHolds (
     held: row.held,
     createdAt: row.created_at.toISOString(),
     uncertainSince: row.uncertain_at?.toISOString() ?? null
-  }))
+  }
 }

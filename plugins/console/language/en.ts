@@ -603,10 +603,12 @@ export const en = {
   holds: 'Held credits and doubts',
   holdsAll: 'Steps that hold credits',
   holdsUncertain: 'Steps in doubt',
+  holdResolveIntro: 'The audit log of the company says that you have recorded it, and why.',
+  holdNotInDoubt: 'This step is not in doubt, or no longer.',
   holdsSince: 'Since',
   holdsNone: 'There is none.',
-  holdsIntro: 'Credits are held until it is known how a step has ended. An admin of the company resolves a doubt on the page of the ' +
-    'dispatch; you can act as one from the page of the company.',
+  holdsIntro: 'Credits are held until it is known how a step has ended. An admin of the company ends a doubt on the page of the ' +
+    'dispatch, and you do here.',
   releaseIntro: 'Lets all dispatches that wait for another try go on at once, after the outage of a provider.',
   release: 'Release what waits',
   releaseDone: 'Dispatches that go on now: {n}.',
@@ -868,6 +870,7 @@ export const en = {
   auditActionAs: 'Action, as user.changed',
   auditAuthor: 'By',
   auditCommandLine: 'command line',
+  auditPlatform: 'of the platform',
   auditImpersonator: 'acted for by user {id}',
   auditKey: 'API key',
   userOfNumber: 'User {id}',

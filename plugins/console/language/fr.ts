@@ -611,11 +611,13 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   holds: 'Crédits réservés et doutes',
   holdsAll: 'Étapes qui réservent des crédits',
   holdsUncertain: 'Étapes incertaines',
+  holdResolveIntro: 'Le journal d’audit de la société dira que vous l’avez enregistré, et pourquoi.',
+  holdNotInDoubt: 'Cette étape n’est pas incertaine, ou ne l’est plus.',
   holdsSince: 'Depuis',
   holdsNone: 'Il n’y en a pas.',
   holdsIntro:
     'Les crédits sont réservés tant que l’issue d’une étape n’est pas connue. Un administrateur de la société lève le doute sur ' +
-    'la page de l’envoi ; vous pouvez agir en son nom depuis la page de la société.',
+    'la page de l’envoi, et vous ici.',
   releaseIntro: 'Tous les envois qui attendent un nouvel essai reprennent aussitôt, après la panne d’un fournisseur.',
   release: 'Libérer ce qui attend',
   releaseDone: 'Envois qui reprennent maintenant : {n}.',
@@ -886,6 +888,7 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   auditActionAs: 'Action, comme user.changed',
   auditAuthor: 'Par',
   auditCommandLine: 'ligne de commande',
+  auditPlatform: 'de la plateforme',
   auditImpersonator: 'représenté par l’utilisateur {id}',
   auditKey: 'clé d’API',
   userOfNumber: 'Utilisateur {id}',

@@ -28,7 +28,7 @@ const columns: Columns<AuditView> = {
 export const auditPage: FastifyPluginCallback = (app, _options, done) => {
   app.get<{ Querystring: Query }>('/audit', async (request, reply) => {
     const visit = visitOf(request)
-    const { words, api, actor: { role } } = visit
+    const { words, api, actor: { role, companyId } } = visit
     const filter = readFilter(request.query, fields)
     const [answer, people] = await Promise.all([
       api.send<{ data: AuditView[], nextCursor: string | null }>('GET', withQuery('/api/v1/audit', { ...filter, limit: '50' })),
@@ -37,7 +37,9 @@ export const auditPage: FastifyPluginCallback = (app, _options, done) => {
     const main = html`<section aria-label="${words.filter}">${form(words, filter, { ofAnyCompany: role === 'operator', people })}</section>
 ${
       answer.ok
-        ? html`<section aria-label="${words.audit}">${list(words, answer.body, { filter, people })}</section>`
+        ? html`<section aria-label="${words.audit}">${
+          list(words, answer.body, { filter, people, companyId: filter.companyId === '' ? companyId : Number(filter.companyId) })
+        }</section>`
         : notice('bad', sentences(words, answer.error))
     }`
     return reply.code(answer.ok ? 200 : answer.status).page(page(visit, { title: words.audit, section: 'company', main }))
@@ -76,7 +78,11 @@ ${textField({ name: 'to', label: words.before, value: filter.to, type: 'date' })
 
 type Listed = { data: readonly AuditView[], nextCursor: string | null }
 
-function list (words: Words, { data: entries, nextCursor: next }: Listed, { filter, people }: { filter: Filter, people: People }): Html {
+/** `companyId`: whose log it is. */
+type Reading = { filter: Filter, people: People, companyId: number }
+
+function list (words: Words, { data: entries, nextCursor: next }: Listed, reading: Reading): Html {
+  const { filter } = reading
   if (entries.length === 0) {
     return html`<p>${Object.values(filter).some((value) => value !== '') ? words.auditNone : words.auditNoneYet}</p>`
   }
@@ -87,7 +93,7 @@ function list (words: Words, { data: entries, nextCursor: next }: Listed, { filt
       : html`<details><summary>${words.details}</summary><pre>${JSON.stringify(facts, null, 2)}</pre></details>`
     return html`<tr><td>${time(at)}</td><th scope="row">${action}</th><td><a href="${
       withQuery('/console/audit', { companyId: filter.companyId, object })
-    }">${object}</a></td><td>${authorOf(words, author, { filter, people })}<div class="quiet">${address}</div></td><td>${known}</td></tr>\n`
+    }">${object}</a></td><td>${authorOf(words, author, reading)}<div class="quiet">${address}</div></td><td>${known}</td></tr>\n`
   })
   const more = next === null
     ? html``
@@ -98,12 +104,12 @@ function list (words: Words, { data: entries, nextCursor: next }: Listed, { filt
   }">${words.export}</a><span class="quiet">${fill(words.exportMost, { most: mostRows })}</span></div>`
 }
 
-function authorOf (words: Words, author: AuditView['author'], { filter, people }: { filter: Filter, people: People }): Html {
+function authorOf (words: Words, author: AuditView['author'], { filter, people, companyId }: Reading): Html {
   if (author === null) return html`${words.auditCommandLine}`
   const { userId, impersonatorId, keyId } = author
   return html`<a href="${withQuery('/console/audit', { companyId: filter.companyId, userId: String(userId) })}">${
     nameIn(words, people, userId)
-  }</a>${
+  }</a>${author.companyId === companyId ? html`` : html` <span class="badge calm">${words.auditPlatform}</span>`}${
     impersonatorId === undefined ? html`` : html` <span class="badge warn">${fill(words.auditImpersonator, { id: impersonatorId })}</span>`
   }${keyId === undefined ? html`` : html` <span class="badge calm">${words.auditKey}</span>`}`
 }

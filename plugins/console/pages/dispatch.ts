@@ -12,7 +12,7 @@ import { correctableOf, type Correction, correctionForms, isRetriable, readCorre
 import { documentSections, shownOf } from './dispatch-document.ts'
 import { hasFramedMessage, messageSections } from './dispatch-message.ts'
 import { following } from './follow.ts'
-import { badge, notice, page, requestNumber, sentences, time } from './layout.ts'
+import { badge, facts, notice, page, requestNumber, sentences, time } from './layout.ts'
 import { nameIn, type People, readPeople } from './people.ts'
 import { shownCalls, vendorCallsSection } from './vendor-calls.ts'
 
@@ -141,14 +141,6 @@ async function readCalls ({ api, actor }: Visit, id: string): Promise<readonly V
 function testNotice (words: Words, { test, steps }: DispatchView): Html {
   if (test !== true && !steps.some(({ sandbox }) => sandbox)) return html``
   return html`<div class="notice warn"><p>${test === true ? words.testNotice : words.sandboxNotice}</p></div>`
-}
-
-type Fact = readonly [string, string | Html | undefined | null]
-
-function facts (all: readonly Fact[]): Html {
-  return html`<dl>${
-    all.map(([name, value]) => value === undefined || value === null || value === '' ? html`` : html`<dt>${name}</dt><dd>${value}</dd>\n`)
-  }</dl>`
 }
 
 function factsOf (words: Words, dispatch: DispatchView, people: People): Html {

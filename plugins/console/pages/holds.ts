@@ -42,7 +42,9 @@ function holdTable ({ words, actor }: Visit, holds: readonly HoldView[]): Html {
         ? html`<a href="/console/dispatches/${hold.dispatchId}"><code>${hold.dispatchId}</code></a>`
         : html`<code>${hold.dispatchId}</code>`
     }</td><td>${hold.service}${hold.providerName === null ? '' : ` · ${hold.providerName}`}</td><td>${
-      hold.status === 'uncertain' ? badge(words, 'status', hold.status) : wordFor(words, 'status', hold.dispatchStatus)
+      hold.status === 'uncertain'
+        ? html`${badge(words, 'status', hold.status)} <a href="/console/operation/holds/${hold.stepId}">${words.resolve}</a>`
+        : wordFor(words, 'status', hold.dispatchStatus)
     }</td><td class="count">${String(hold.held)}</td><td>${time(hold.uncertainSince ?? hold.createdAt)}</td></tr>\n`
   )
   return table(words.holds, [words.company, words.dispatch, words.service, words.status, words.creditsHeldNow, words.holdsSince], rows)

@@ -163,3 +163,12 @@ export function sentences (words: Words, error: { message: string, details?: rea
 export function requestNumber (words: Words, id: string): Html {
   return html`<p class="quiet">${fill(words.requestNumber, { id })}</p>`
 }
+
+type Fact = readonly [string, string | Html | undefined | null]
+
+/** Names and their values; what has none is left out. */
+export function facts (all: readonly Fact[]): Html {
+  return html`<dl>${
+    all.map(([name, value]) => value === undefined || value === null || value === '' ? html`` : html`<dt>${name}</dt><dd>${value}</dd>\n`)
+  }</dl>`
+}

@@ -7,6 +7,8 @@ export type Made = {
   userId: number
   dispatchIds: readonly string[]
   documentId: string
+  /** Of a step in doubt. */
+  stepId: string
   templateIds: readonly number[]
   endpointIds: readonly string[]
   /** The name of a picture. */
@@ -59,6 +61,7 @@ const pages: Readonly<Record<string, (made: Made) => ConsolePage[]>> = {
   '/marketplace/:code': ({ adapter }) => operator(`/marketplace/${adapter}`),
   '/operation': () => operator('/operation'),
   '/operation/holds': () => operator('/operation/holds'),
+  '/operation/holds/:id': ({ stepId }) => operator(`/operation/holds/${stepId}`),
   '/providers': () => admin('/providers'),
   '/providers/:code': ({ provider }) => admin(`/providers/${provider}`, '/providers/smtp'),
   '/providers/:code/connect': ({ provider }) => admin(`/providers/${provider}/connect`),

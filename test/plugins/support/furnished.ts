@@ -135,5 +135,8 @@ export async function furnished (
   const token = /\/link\/([\w-]+)/.exec(JSON.stringify(invited.body))?.[1] ?? ''
   const { rows: [document] } = await sql<{ id: string }>`select document_id as id from documents where company_id = ${companyId} limit 1`
     .execute(owner)
-  return { made: { ...made, companyId, userId, asset, token, documentId: document?.id ?? '', provider: vendor, adapter }, refused }
+  const { rows: [step] } = await sql<{ id: string }>`select step_id as id from steps where company_id = ${companyId}
+    order by status = 'uncertain' desc limit 1`.execute(owner)
+  const [documentId, stepId] = [document?.id ?? '', step?.id ?? '']
+  return { made: { ...made, companyId, userId, asset, token, documentId, stepId, provider: vendor, adapter }, refused }
 }

@@ -1,0 +1,69 @@
+import type { FastifyPluginCallback, FastifyReply } from 'fastify'
+import { html } from '../../html.ts'
+import { radioField, textField } from '../form/fields.ts'
+import { type HoldView, type Refusal } from '../session/api.ts'
+import { type Visit, visitOf } from '../session/visit.ts'
+import { badge, facts, notice, page, sentences, time } from './layout.ts'
+
+type Named = { Params: { id: string } }
+type Posted = Named & { Body: URLSearchParams }
+
+/** One step of any company, whose doubt an operator ends. */
+export const holdPages: FastifyPluginCallback = (app, _options, done) => {
+  app.get<Named>('/operation/holds/:id', (request, reply) => show(visitOf(request), request.params.id, reply))
+
+  app.post<Posted>('/operation/holds/:id/resolve', async (request, reply) => {
+    const { params: { id }, body } = request
+    const visit = visitOf(request)
+    const found = { outcome: body.get('outcome') ?? '', reason: body.get('reason') ?? '' }
+    const answer = await visit.api.send('POST', `${pathOf(id)}/resolve`, found)
+    return answer.ok
+      ? reply.redirect('/console/operation/holds?uncertain=true', 303)
+      : show(visit, id, reply.code(answer.status), { ...found, refused: answer.error })
+  })
+  done()
+}
+
+function pathOf (id: string): string {
+  return `/api/v1/queue/holds/${encodeURIComponent(id)}`
+}
+
+type Typed = { outcome?: string, reason?: string, refused?: Refusal['error'] }
+
+async function show (visit: Visit, id: string, reply: FastifyReply, { outcome, reason, refused }: Typed = {}): Promise<FastifyReply> {
+  const { words, api } = visit
+  const hold = await api.read<HoldView>(pathOf(id))
+  const main = html`<p><a href="/console/operation/holds?uncertain=true">${words.holdsUncertain}</a></p>${
+    refused === undefined ? html`` : notice('bad', sentences(words, refused))
+  }
+<section aria-labelledby="facts"><h2 id="facts">${words.summary}</h2>${
+    facts([
+      [words.company, html`<a href="/console/companies/${String(hold.companyId)}">${hold.companyName}</a>`],
+      [words.dispatch, html`<code>${hold.dispatchId}</code>`],
+      [words.service, hold.service],
+      [words.provider, hold.providerName],
+      [words.status, badge(words, 'status', hold.status)],
+      [words.creditsHeldNow, String(hold.held)],
+      [words.created, time(hold.createdAt)],
+      [words.holdsSince, hold.uncertainSince === null ? null : time(hold.uncertainSince)]
+    ])
+  }</section>
+${
+    hold.status === 'uncertain'
+      ? html`<section aria-labelledby="actions"><h2 id="actions">${words.actions}</h2>
+<form method="post" action="/console/operation/holds/${hold.stepId}/resolve"><p>${words.resolveIntro} ${words.holdResolveIntro}</p>
+${
+        radioField({
+          name: 'outcome',
+          label: words.resolveOutcome,
+          value: outcome,
+          options: [{ value: 'accepted', label: words.resolveAccepted }, { value: 'rejected', label: words.resolveRejected }]
+        })
+      }
+${
+        textField({ name: 'reason', label: words.resolveReason, value: reason, required: true })
+      }<div class="actions"><button>${words.resolve}</button></div></form></section>`
+      : html`<p>${words.holdNotInDoubt}</p>`
+  }`
+  return reply.page(page(visit, { title: words.holdsUncertain, section: 'operation', main }))
+}
