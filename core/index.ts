@@ -60,8 +60,8 @@ export { observe, onObservation, type Observations } from './contract/observatio
 export { ChoiceBody, ConfigurationBody, ConfirmBody, DispatchQuery, HoldQuery, IdempotencyHeaders, InvitationQuery, PageQuery, ReleaseBody,
   ResolveBody, UuidPageQuery } from './contract/query.ts'
 export { ChainResponse, CheckView, ConfigurationView, ConnectView, CreditsView, DryRunView, DispatchRequestView, DispatchResponse,
-  DispatchView, ErrorBody, EventView, HealthView, HoldView, MyConfig, Nothing, NewPublisher, ProcessView, ProviderView, QueueView,
-  QueuedResponse, ReleaseView, ValidationResponse, VendorCallView, page } from './contract/response.ts'
+  DispatchView, ErrorBody, EventView, GuideView, HealthView, HoldView, MyConfig, Nothing, NewPublisher, ProcessView, ProviderView,
+  QueueView, QueuedResponse, ReleaseView, ValidationResponse, VendorCallView, page } from './contract/response.ts'
 export { ListedProvider } from './contract/provider-list.ts'
 export { RequestQuery, RequestView, statusClasses } from './contract/requests.ts'
 export { isServiceName, serviceNames, type ServiceName } from './contract/service-names.ts'
@@ -90,6 +90,7 @@ export { isNetwork } from './host/http/guard.ts'
 export { createNetwork, type Network } from './host/http/network.ts'
 export { createOpenId, type OpenId } from './host/http/openid.ts'
 export type { ProviderEntry } from './host/load/discover.ts'
+export { readGuide } from './host/load/guide.ts'
 export type { InstalledProvider } from './host/load/load.ts'
 export type { PassedTrials } from './host/load/trials.ts'
 export { limitInWords } from './host/manifest/limits.ts'

@@ -404,6 +404,13 @@ export const ProviderView = Type.Object({
 }, { title: 'Provider' })
 export type ProviderView = Static<typeof ProviderView>
 
+/** The page of a provider for those who set it up. */
+export const GuideView = Type.Object({
+  code: ProviderCode,
+  guide: Type.String({ description: 'Markdown, as whoever publishes the provider has written it: show it as a text, or without its HTML.' })
+}, { title: 'ProviderGuide' })
+export type GuideView = Static<typeof GuideView>
+
 /** Whom an operator gives a provider code to. */
 export const NewPublisher = Type.Object({
   packageName: Type.String({ minLength: 1, maxLength: 214, description: 'The name of the package, as its package.json has it.' }),

@@ -1,11 +1,12 @@
-import { type Actor, type Breakers, type Host, isSince, type Manifest, NewPublisher, offeredTo, page, type ProcessState, ProcessView,
-  providedNames, type ProviderAdministration, type ProviderEntry, ProviderView, settingsSchemaIn, type Version } from '@dispatch/core'
+import { type Actor, type Breakers, GuideView, type Host, isSince, type Manifest, NewPublisher, offeredTo, page, type ProcessState,
+  ProcessView, providedNames, type ProviderAdministration, type ProviderEntry, ProviderView, readGuide, settingsSchemaIn,
+  type Version } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { basename } from 'node:path'
 import { Type } from 'typebox'
 import { supportOf } from '../support-page/support.ts'
 import { auditAuthorOf } from './audit-author.ts'
-import { codeIn } from './path-parameters.ts'
+import { codeIn, resourceNotFound } from './path-parameters.ts'
 
 type Options = { host: Host, breakers: Breakers, administration: ProviderAdministration }
 
@@ -32,6 +33,22 @@ export const providersRoutes: FastifyPluginCallbackTypebox<Options> = (app, { ho
       response: { 200: page(ProviderView) }
     }
   }, ({ actor, apiVersion }) => ({ data: listFor(actor, apiVersion), nextCursor: null }))
+
+  app.get<{ Params: { code: string } }>('/api/v1/providers/:code/guide', {
+    config: { errors: ['not_found'] },
+    schema: {
+      operationId: 'readProviderGuide',
+      tags: ['Providers'],
+      summary: 'Reads the page of an installed provider for those who set it up: its README.md, in Markdown.',
+      response: { 200: GuideView }
+    }
+  }, async ({ actor: { companyId, role }, params }) => {
+    const code = codeIn(params.code)
+    const provider = (role === 'operator' ? host : offeredTo(host, companyId)).find(code)
+    const guide = provider && await readGuide(provider)
+    if (guide === undefined) throw resourceNotFound(provider === undefined ? 'provider' : 'guide of', code)
+    return { code, guide }
+  })
 
   app.get('/api/v1/providers/processes', {
     config: { roles: ['operator'], errors: [] },

@@ -23,6 +23,16 @@ await t.test('the request that a page begins with is one that the service accept
   }
 })
 
+await t.test('the guide of a provider stands beside its settings, and in the API', async (t) => {
+  const { status, body } = await send('GET', '/api/v1/providers/smtp/guide')
+  t.equal(status, 200)
+  contains(t, body.guide, /^# SMTP\n/)
+  const page = (await open('/providers/smtp', cookie)).body
+  contains(t, page, `<h2 id="guide">${en.guideOf.replace('{name}', 'SMTP')}</h2>`)
+  contains(t, page, '<summary>At the mail server</summary><ol><li>')
+  for (const code of ['nobody', '..%2Fsmtp']) t.equal((await send('GET', `/api/v1/providers/${code}/guide`)).status, 404, code)
+})
+
 await t.test('a dry run shows the requests to the vendor, without the secrets', async (t) => {
   contains(t, (await open('/providers/smtp/try', cookie)).body, 'ada@example.com')
   const { status, body } = await post('/providers/smtp/try', email, cookie)

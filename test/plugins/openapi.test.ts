@@ -241,8 +241,11 @@ await t.test('the answers fit their schemas', async (t) => {
   })
   const endpoint = await service.send('POST', '/api/v1/company/callback-endpoints', { body: { name: 'A', url: 'https://a.acme.test/' } },
     admin)
+  const { step_id: stepId } = await service.app.get('database').owner.selectFrom('steps').select('step_id')
+    .where('dispatch_id', '=', String(sent.body.dispatchId)).executeTakeFirstOrThrow()
   const paths: Record<string, string> = {
     '{id}': sent.body.dispatchId,
+    '/holds/{id}': `/holds/${stepId}`,
     '/callback-endpoints/{id}': `/callback-endpoints/${String(endpoint.body.id)}`,
     '/templates/{id}': '/templates/1',
     '/users/{id}': '/users/2',

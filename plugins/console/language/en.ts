@@ -932,6 +932,7 @@ export const en = {
   about: 'About {name}',
   version: 'Version',
   guide: 'Documentation of the vendor',
+  guideOf: 'Guide to {name}',
   hosts: 'Reaches',
   switchTitle: 'Provider of {service}',
   switchChoose: 'Who shall do it',

@@ -950,6 +950,7 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   about: 'À propos de {name}',
   version: 'Version',
   guide: 'Documentation du fournisseur',
+  guideOf: 'Guide de {name}',
   hosts: 'Contacte',
   switchTitle: 'Fournisseur de {service}',
   switchChoose: 'Qui doit le faire',

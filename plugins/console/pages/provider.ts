@@ -5,9 +5,11 @@ import { checkField } from '../form/fields.ts'
 import type { SettingsForm } from '../form/schema.ts'
 import { type Filled, readSettings, settingsFields } from '../form/settings.ts'
 import { fill, type Words } from '../language/language.ts'
-import { ApiRefused, type CheckView, type ConfigurationView, type ErrorBody, type MyConfig, type ProviderView } from '../session/api.ts'
+import { ApiRefused, type CheckView, type ConfigurationView, type ErrorBody, type GuideView, type MyConfig,
+  type ProviderView } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { connectionSection } from './connect.ts'
+import { guideSection } from './guide.ts'
 import { copyable, notice, page, sentences } from './layout.ts'
 import { triedOf } from './samples.ts'
 
@@ -42,18 +44,23 @@ export const providerPages: FastifyPluginCallback = (app, _options, done) => {
 }
 
 type Installed = ProviderView & { code: string }
-type Found = { provider: Installed, stored: ConfigurationView | undefined }
+type Found = { provider: Installed, stored: ConfigurationView | undefined, guide: string | undefined }
 
 async function find ({ api }: Visit, code: string): Promise<Found> {
-  const [{ data }, { company }] = await Promise.all([
+  const [{ data }, { company }, guide] = await Promise.all([
     api.read<{ data: ProviderView[] }>('/api/v1/providers'),
-    api.read<MyConfig>('/api/v1/my/config')
+    api.read<MyConfig>('/api/v1/my/config'),
+    api.send<GuideView>('GET', `/api/v1/providers/${encodeURIComponent(code)}/guide`)
   ])
   const provider = data.find((one): one is Installed => one.state === 'installed' && one.code === code)
   if (provider === undefined) {
     throw new ApiRefused({ ok: false, status: 404, error: { error: 'not_found', message: 'There is no such provider.', requestId: '' } })
   }
-  return { provider, stored: company.providers.find((configuration) => configuration.code === code) }
+  return {
+    provider,
+    stored: company.providers.find((configuration) => configuration.code === code),
+    guide: guide.ok ? guide.body.guide : undefined
+  }
 }
 
 function pathOf ({ code }: Installed): string {
@@ -78,13 +85,13 @@ type Typed = { settings: JsonObject, sandbox: boolean, error: ErrorBody }
 
 function view (visit: Visit, found: Found, { said, typed }: { said?: Html | undefined, typed?: Typed }): Html {
   const { words, actor: { role } } = visit
-  const { provider, stored } = found
+  const { provider, stored, guide } = found
   const settings = role === 'admin' ? settingsSection(words, found, typed) : html`<section><p>${words.settingsNotYours}</p></section>`
   const main = html`${said ?? html``}${
     stored?.sandbox === true ? html`<div class="notice warn"><p>${words.sandboxNotice}</p></div>` : html``
   }<div class="guided"><div>${settings}${
     role === 'admin' && stored !== undefined ? html`${connectionSection(words, stored)}${webhooks(words, stored)}` : html``
-  }</div>${about(words, provider)}</div>`
+  }</div><div>${about(words, provider)}${guideSection(words, provider.name ?? provider.code, guide)}</div></div>`
   return page({ ...visit, path: `/console/providers/${provider.code}` }, {
     title: provider.name ?? provider.code,
     section: 'providers',

@@ -8,7 +8,7 @@ import { injectAs } from '../../hooks/principal.ts'
 export { callbackTypes, deliveryStatuses, isUnderWay, searchedStepStatuses, statusClasses } from '@dispatch/core'
 export type { AdapterDetail, AdapterView, AssetUseView, AssetView, AuditView, CallbackSecrets, CallbackView, CatalogView, CheckView,
   ChoicesView, CompanyView, ConfigurationView, ConnectView, CreditsView, DispatchRequestView, DispatchView, DryRunView, EndpointTest,
-  EndpointView, ErrorBody, EventView, HoldView, InvitationView, InvitationWithLink, KeyView, LimitsView, LinkMailView, LinkView,
+  EndpointView, ErrorBody, EventView, GuideView, HoldView, InvitationView, InvitationWithLink, KeyView, LimitsView, LinkMailView, LinkView,
   ListedProvider, MyConfig, MySingleSignOnView, NewAuthenticatorView, NewCallbackSecret, NewEndpointView, NewKeyView, PasswordLinkView,
   ProcessView, ProviderView, QueueView, RecoveryCodesView, RequestView, Resent, SecondFactorView, SessionView, SettingsView,
   SingleSignOnView, StatisticsView, TemplateAnswer, TemplateDetail, TemplateView, UserView, ValidationResponse, VendorCallView,

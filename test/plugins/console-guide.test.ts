@@ -1,0 +1,48 @@
+import { globSync, readFileSync } from 'node:fs'
+import t from 'tap'
+import { languages } from '../../plugins/console/language/language.ts'
+import { guideSection } from '../../plugins/console/pages/guide.ts'
+import { contains, lacks } from '../support/matching.ts'
+
+const { en } = languages
+const shown = (guide: string): string => guideSection(en, 'Post', guide).markup
+const inside = (guide: string): string => /<div lang="en">([^]*)<\/div><\/section>/.exec(shown(guide))?.[1] ?? ''
+
+await t.test('a guide is made of headings, paragraphs, lists, tables and code; what sets a provider up is open', (t) => {
+  const guide = ['# Post', '', 'Letters **by** [post](https://post.example.com/a_b),', 'as `such`.', '', '## At Post', '', '1. Make a key',
+    '   for `live`.', '2. Copy it.', '', '- one', '- two', '', '## Settings', '', '| setting | meaning |', '|---|---|',
+    '| `key` | the key \\| secret |', '| `url` | |', '', '## Not supported', '', '### More', '```sh', '## no heading <b>', '```']
+  t.equal(inside(guide.join('\r\n')),
+    '<p>Letters <strong>by</strong> <a href="https://post.example.com/a_b" rel="noreferrer">post</a>, as <code>such</code>.</p>' +
+      '<details open><summary>At Post</summary><ol><li>Make a key for <code>live</code>.</li><li>Copy it.</li></ol>' +
+      '<ul><li>one</li><li>two</li></ul></details>' +
+      '<details open><summary>Settings</summary><dl><dt><code>key</code></dt><dd><span class="quiet">meaning</span> the key | secret</dd>' +
+      '<dt><code>url</code></dt></dl></details>' +
+      '<details><summary>Not supported</summary><h3>More</h3><pre>## no heading &lt;b&gt;</pre></details>')
+  t.end()
+})
+
+await t.test('nothing in a guide is markup, and no link leads to a script or into the console', (t) => {
+  const hostile =
+    '# <b>\n<script>alert(1)</script> [a](javascript:alert(1)) [b](/console/sign-out) [c](http://x.example) [d](https://x"onx=1)\n' +
+    '## <img src=x onerror=alert(1)>\n`<i>` **<u>**\n| <s> |\n|---|\n| <td> |\n- <li>\n```<pre>\n</pre>'
+  const text = inside(hostile)
+  lacks(t, text, /<(b|script|img|i|u|s|td)\b/)
+  lacks(t, text, /href="(?!https:)/)
+  lacks(t, text, /"on/)
+  contains(t, text, '&lt;script&gt;')
+  contains(t, text, '<a href="https://x&quot;onx=1"')
+  t.end()
+})
+
+await t.test('the guide of each provider that comes with the service has all of its sections, and no mark is left over', (t) => {
+  const guides = globSync('{providers,providers/community}/*/README.md', { cwd: new URL('../..', import.meta.url) })
+  t.ok(guides.length > 10)
+  for (const path of guides) {
+    const guide = readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+    const text = inside(guide)
+    t.equal(text.split('<summary>').length, guide.split('\n## ').length, path)
+    lacks(t, text.replaceAll(/<code>[^<]*<\/code>|<pre>[^<]*<\/pre>/g, ''), /`|\*\*|\]\(|\|---/, path)
+  }
+  t.end()
+})
