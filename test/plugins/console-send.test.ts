@@ -2,9 +2,10 @@ import { isServiceName, services } from '@dispatch/core'
 import { sql } from 'kysely'
 import t from 'tap'
 import { policies } from '../../plugins/console/browser/policies.ts'
+import type { FieldSchema } from '../../plugins/console/form/schema.ts'
 import { dataForm, fits } from '../../plugins/console/form/simple.ts'
-import { languages } from '../../plugins/console/language/language.ts'
-import { serviceForms } from '../../plugins/console/pages/send-forms.ts'
+import { fieldWords, languages } from '../../plugins/console/language/language.ts'
+import { followingForms, serviceForms } from '../../plugins/console/pages/send-forms.ts'
 import { until } from '../core/work/support.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { startService } from '../support/service.ts'
@@ -66,6 +67,21 @@ const letterForm = async (changes: Fields = {}): Promise<Fields> => ({
 })
 const dispatches = async (): Promise<{ dispatchId: string }[]> => (await send('GET', '/api/v1/dispatches')).body.data
 const curlIn = (page: string): string => unescaped(/<pre>(curl [^]*?)<\/pre>/.exec(page)?.[1] ?? '')
+
+await t.test('the fields of every service have their words in each language', async (t) => {
+  const named = ({ properties = {}, items, 'x-words': name = '' }: FieldSchema): string[] =>
+    [name, ...Object.values(properties).flatMap(named), ...items === undefined ? [] : named(items)].filter((word) => word !== '')
+  for (const [of, form] of Object.entries({ ...serviceForms, ...followingForms })) {
+    const names = named(form)
+    t.ok(names.length >= Object.keys(form.properties ?? {}).length, of)
+    for (const words of Object.values(languages)) for (const name of names) t.ok(fieldWords(words, name).title, `${of} ${name}`)
+  }
+  const page = (await open('/send?template=1&service=postal', cookie, { 'accept-language': 'fr' })).body
+  contains(t, page, />Type de lettre\b/)
+  contains(t, page, '<option value="REGISTERED">Recommandée</option>')
+  contains(t, page, languages.fr.help_state)
+  lacks(t, page, /<label for="f-request\.[^"]*">(postalCode|mailType|color|duplex)\b/)
+})
 
 await t.test('the fields of each service are those of the API, and the required ones are there', (t) => {
   for (const [name, { properties = {}, required = [] }] of Object.entries(serviceForms)) {

@@ -20,6 +20,8 @@ export type FieldSchema = Texts & {
   maxLength?: number
   default?: Json
   'x-secret'?: true
+  /** Its texts are the console's own words for a field of this name. */
+  'x-words'?: string
   /** A list of flat objects that stands in the form line by line. */
   'x-rows'?: true
 }

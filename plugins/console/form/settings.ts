@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from '@dispatch/common'
 import { type Html, html } from '../../html.ts'
-import { fill, type Words } from '../language/language.ts'
+import { fieldWords, fill, type Words } from '../language/language.ts'
 import { checkField, choiceField, type Field, linesField, textField } from './fields.ts'
-import { choicesOf, type FieldSchema, isList, isObject, type Kind, kindOf, type SettingsForm, type Texts } from './schema.ts'
+import { choicesOf, type FieldSchema, isList, isObject, type Kind, kindOf, type SettingsForm } from './schema.ts'
 
 /** What the fields of a form hold: stored values, or what a person has just sent; and the API's sentences about them. */
 export type Filled = { values: JsonObject, problems: readonly { path: string, message: string }[] }
@@ -43,9 +43,12 @@ export function fieldsOf (
 }
 
 /** What a schema says of itself, in the language of the reader where it has one. */
-function textsOf ({ code }: Words, { title, description, 'x-texts': texts = {} }: Texts): { title?: string, description?: string } {
-  return { ...title === undefined ? {} : { title }, ...description === undefined ? {} : { description }, ...texts[code] }
+function textsOf (words: Words, { title, description, 'x-texts': texts = {}, 'x-words': name }: FieldSchema): Told {
+  if (name !== undefined) return fieldWords(words, name)
+  return { ...title === undefined ? {} : { title }, ...description === undefined ? {} : { description }, ...texts[words.code] }
 }
+
+type Told = { title?: string, description?: string }
 
 function helpOf (words: Words, schema: FieldSchema): string | undefined {
   const form = { texts: words.onePerLine, json: words.asJson }[kindOf(schema) as 'texts' | 'json'] as string | undefined
@@ -55,7 +58,8 @@ function helpOf (words: Words, schema: FieldSchema): string | undefined {
 }
 
 /** What a choice is called, where the schema says it. */
-function titleOf (words: Words, { anyOf = [] }: FieldSchema, choice: Json): string | undefined {
+function titleOf (words: Words, { anyOf = [], 'x-words': name }: FieldSchema, choice: Json): string | undefined {
+  if (name !== undefined) return fieldWords(words, `${name}_${plain(choice)}`).title
   return textsOf(words, anyOf.find(({ const: literal }) => literal === choice) ?? {}).title
 }
 

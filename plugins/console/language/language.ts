@@ -43,3 +43,10 @@ export function wordFor (
   const [texts, key]: [Readonly<Record<string, string>>, string] = [words, `${kind}_${code}`]
   return Object.hasOwn(texts, key) ? texts[key] ?? code : code
 }
+
+/** What a field of a service is called, or one of its choices, and what its reader should know; nothing where the name says all. */
+export function fieldWords (words: Words, name: string): { title?: string, description?: string } {
+  const texts: Readonly<Record<string, string>> = words
+  const [title, description] = [`field_${name}`, `help_${name}`].map((key) => Object.hasOwn(texts, key) ? texts[key] : undefined)
+  return { ...title === undefined ? {} : { title }, ...description === undefined ? {} : { description } }
+}

@@ -1,65 +1,76 @@
 import type { JsonObject } from '@dispatch/common'
-import { isObject, type SettingsForm } from '../form/schema.ts'
+import { type FieldSchema, isObject, type SettingsForm } from '../form/schema.ts'
 import { sampleOf } from './samples.ts'
 
-const text = { type: 'string' } as const
-const flag = { type: 'boolean' } as const
-const texts = { type: 'array', items: text } as const
-/** Of several lines. */
-const longText = { ...text, maxLength: 100_000 } as const
+type Fields = Readonly<Record<string, FieldSchema>>
 
-const address = {
+const text: FieldSchema = { type: 'string' }
+const flag: FieldSchema = { type: 'boolean' }
+const texts: FieldSchema = { type: 'array', items: text }
+/** Of several lines. */
+const longText: FieldSchema = { ...text, maxLength: 100_000 }
+const like = (...examples: string[]): FieldSchema => ({ ...text, examples })
+
+const address: FieldSchema = {
   type: 'object',
   required: ['name', 'address', 'city', 'country'],
-  properties: { name: text, company: text, address: longText, postalCode: text, city: text, state: text, country: text }
-} as const
+  properties: worded({ name: text, company: text, address: longText, postalCode: text, city: text, state: text, country: like('FR') })
+}
 
-const signer = {
+const signer: FieldSchema = {
   type: 'object',
   required: ['email', 'firstName', 'lastName'],
-  properties: { email: text, firstName: text, lastName: text, phoneNumber: text }
-} as const
+  properties: worded({ email: text, firstName: text, lastName: text, phoneNumber: like('+33612345678') })
+}
 
 /** What each service needs besides a template: the fields of its object in a request. */
 export const serviceForms: Readonly<Record<string, SettingsForm>> = {
   invoicing: {
     required: ['documentType'],
-    properties: {
+    properties: worded({
       documentType: { enum: ['INVOICE', 'E_INVOICE', 'QUOTE', 'CREDIT'] },
       eInvoiceFormat: { enum: ['FACTUR_X', 'UBL', 'CII'] },
       sendByEmail: flag,
-      dueDate: text,
+      dueDate: like('2026-04-13'),
       paymentTerms: text,
       customerId: text,
       reference: text
-    }
+    })
   },
   esign: {
     required: ['signers'],
-    properties: {
+    properties: worded({
       signers: { type: 'array', items: signer, 'x-rows': true },
       signatureType: { enum: ['SIMPLE', 'ADVANCED', 'QUALIFIED'] },
-      expiresInDays: { type: 'integer' },
-      locale: text
-    }
+      expiresInDays: { type: 'integer', examples: [30] },
+      locale: like('fr')
+    })
   },
   postal: {
     required: ['recipient'],
-    properties: { recipient: address, mailType: { enum: ['SIMPLE', 'REGISTERED'] }, color: flag, duplex: flag }
+    properties: worded({ recipient: address, mailType: { enum: ['SIMPLE', 'REGISTERED'] }, color: flag, duplex: flag })
   },
-  sms: { required: ['phoneNumber'], properties: { phoneNumber: text, sender: text } },
+  sms: { required: ['phoneNumber'], properties: worded({ phoneNumber: like('+33612345678'), sender: text }) },
   email: {
     required: ['from', 'to', 'subject'],
-    properties: { from: text, to: texts, cc: texts, bcc: texts, replyTo: text, subject: text, attachGenerated: flag }
+    properties: worded({ from: text, to: texts, cc: texts, bcc: texts, replyTo: text, subject: text, attachGenerated: flag })
   },
-  file: { properties: { outputFormat: { enum: ['PDF', 'DOCX', 'XLSX'] }, filename: text } }
+  file: { properties: worded({ outputFormat: { enum: ['PDF', 'DOCX', 'XLSX'] }, filename: text }) }
 }
 
 /** What may follow in a chain, and needs besides: it sends a text of its own, and the document of the first one. */
 export const followingForms: Readonly<Record<string, SettingsForm>> = {
   ...serviceForms,
-  sms: { required: ['phoneNumber', 'message'], properties: { ...serviceForms['sms']?.properties, message: text } },
-  email: { required: ['from', 'to', 'subject', 'body'], properties: { ...serviceForms['email']?.properties, body: longText } }
+  sms: { required: ['phoneNumber', 'message'], properties: { ...serviceForms['sms']?.properties, ...worded({ message: text }) } },
+  email: {
+    required: ['from', 'to', 'subject', 'body'],
+    properties: { ...serviceForms['email']?.properties, ...worded({ body: longText }) }
+  }
+}
+
+/** Fields whose texts are words of the console, by their names. */
+function worded (fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, { ...schema, 'x-words': name }]))
 }
 
 /** The fields with which the form of a service begins that follows in a chain. */
