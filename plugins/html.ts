@@ -5,10 +5,20 @@ const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', 
 
 /** Markup around values: texts are escaped, for elements and quoted attributes alike; lists stand one after the other. */
 export function html (markup: TemplateStringsArray, ...values: readonly (string | Html | readonly Html[])[]): Html {
-  return { markup: String.raw({ raw: markup }, ...values.map(written)) }
+  let text = markup[0] ?? ''
+  for (const [index, value] of values.entries()) text += written(value) + (markup[index + 1] ?? '')
+  return { markup: text }
 }
 
+const special = /[&<>"']/
+
 function written (value: string | Html | readonly Html[]): string {
-  if (typeof value === 'string') return value.replaceAll(/[&<>"']/g, (character) => entities[character] ?? character)
-  return 'markup' in value ? value.markup : value.map(({ markup }) => markup).join('')
+  // Most texts have nothing to escape, and a page has hundreds.
+  if (typeof value === 'string') {
+    return special.test(value) ? value.replaceAll(/[&<>"']/g, (character) => entities[character] ?? character) : value
+  }
+  if ('markup' in value) return value.markup
+  let text = ''
+  for (const { markup } of value) text += markup
+  return text
 }

@@ -24,6 +24,9 @@ export type Account = {
   addresses: readonly string[]
 }
 
+/** A user who may be let in: whether the password is right, and the user enabled, is known. */
+export type Person = Omit<Account, 'passwordHash' | 'passwordVersion' | 'disabled'>
+
 /** Reads accounts. Every call returns the current state: nothing is cached here. */
 export type Accounts = {
   /** The users with this e-mail address, at most one per company; the most recently set password first. `email` is normalised. */

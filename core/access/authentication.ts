@@ -1,5 +1,5 @@
 import { DispatchError } from '../contract/errors.ts'
-import type { Account, Accounts, Actor } from './account.ts'
+import type { Account, Accounts, Actor, Person } from './account.ts'
 import { digestOf, isMeantAsKey, isWellFormed } from './api-key.ts'
 import { readAuthorization } from './authorization.ts'
 import type { BruteForceGuard } from './brute-force-guard.ts'
@@ -182,12 +182,12 @@ function revoked (): DispatchError {
   return new DispatchError('unauthorized', 'The token is no longer valid: log in again.')
 }
 
-function actorOf ({ userId, companyId, email, role, services }: Account): Actor {
+function actorOf ({ userId, companyId, email, role, services }: Person): Actor {
   return { userId, companyId, email, role, services }
 }
 
 /** A person, who may be somebody that acts as the user: it is their second factor that counts. */
-export function personOf (account: Account, impersonator?: Account): Actor {
+export function personOf (account: Person, impersonator?: Person): Actor {
   const { secondFactor, secondFactorRequired } = impersonator ?? account
   return {
     ...actorOf(account),

@@ -57,19 +57,16 @@ export function createSessions (options: Options): Sessions {
 
   async function visitorOf (secret: string, address: string): Promise<Visitor | undefined> {
     const session = secretForm.test(secret) ? await useSession(database, digestOf(secret), limits) : undefined
-    const account = session === undefined ? undefined : await accounts.byId(session.user_id)
-    if (session === undefined || account === undefined || account.disabled) return undefined
-    if (account.role !== session.role || account.passwordVersion !== session.password_version) return undefined
-    if (!isAddressAllowed(account.addresses, address)) return undefined
-    const { session_id: sessionId, acting } = session
-    const own = { ...personOf(account), sessionId }
+    if (session === undefined || !isAddressAllowed(session.person.addresses, address)) return undefined
+    const { sessionId, person, acting } = session
+    const own = { ...personOf(person), sessionId }
     if (acting === undefined) return { own, actor: own }
     const user = acting.over ? undefined : await accounts.byId(acting.userId)
-    const holds = user?.disabled === false && user.passwordVersion === acting.passwordVersion && mayImpersonate(account, user) &&
+    const holds = user?.disabled === false && user.passwordVersion === acting.passwordVersion && mayImpersonate(person, user) &&
       isAddressAllowed(user.addresses, address)
     const { until } = acting
     return holds
-      ? { own, actor: { ...personOf(user, account), sessionId }, acting: { until, over: false } }
+      ? { own, actor: { ...personOf(user, person), sessionId }, acting: { until, over: false } }
       : { own, actor: own, acting: { until, over: true } }
   }
 

@@ -2,7 +2,7 @@ import { AssetBody, AssetImageBody, AssetQuery, type Assets, AssetUseView, Asset
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { auditAuthorOf } from './audit-author.ts'
-import { nextCursorOf } from './paging.ts'
+import { pageOf } from './paging.ts'
 import { assetIn, resourceNotFound } from './path-parameters.ts'
 
 type Named = { Params: { name: string } }
@@ -24,8 +24,8 @@ export const assetsRoutes: FastifyPluginCallbackTypebox<{ assets: Assets }> = (a
       response: { 200: page(AssetView) }
     }
   }, async ({ actor: { companyId }, query: { limit = 25, cursor } }) => {
-    const found = await assets.list(companyId, { limit, ...(cursor === undefined ? {} : { after: cursor }) })
-    return { data: found, nextCursor: nextCursorOf(found, limit, ({ name }) => name) }
+    const found = await assets.list(companyId, { limit: limit + 1, ...(cursor === undefined ? {} : { after: cursor }) })
+    return pageOf(found, limit, ({ name }) => name)
   })
 
   app.get<Named>('/api/v1/assets/:name', {

@@ -1,6 +1,6 @@
 import { AuditQuery, AuditView, type Database, page, readAuditLog } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import { nextCursorOf } from './paging.ts'
+import { pageOf } from './paging.ts'
 import { resourceNotFound } from './path-parameters.ts'
 
 /** Who changed what: of the company for its admins, of any company for operators. */
@@ -18,11 +18,11 @@ export const auditRoutes: FastifyPluginCallbackTypebox<{ database: Database }> =
   }, async ({ actor, query: { limit = 25, cursor, from, to, ...filter } }) => {
     const times = { ...(from === undefined ? {} : { from: new Date(from) }), ...(to === undefined ? {} : { to: new Date(to) }) }
     const found = await readAuditLog(database, actor, { ...filter, ...times }, {
-      limit,
+      limit: limit + 1,
       ...(cursor === undefined ? {} : { after: cursor })
     })
     if (found === undefined) throw resourceNotFound('company', String(filter.companyId))
-    return { data: found, nextCursor: nextCursorOf(found, limit, ({ id }) => id) }
+    return pageOf(found, limit, ({ id }) => id)
   })
   done()
 }

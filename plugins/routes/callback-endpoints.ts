@@ -4,7 +4,7 @@ import { type CallbackEndpoints, CallbackView, EndpointCallbackQuery, type Endpo
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { auditAuthorOf } from './audit-author.ts'
-import { nextCursorOf } from './paging.ts'
+import { pageOf } from './paging.ts'
 import { resourceNotFound, uuidIn } from './path-parameters.ts'
 
 type Options = { endpoints: CallbackEndpoints, endpointCallbacks: EndpointCallbacks }
@@ -112,8 +112,8 @@ export const callbackEndpointsRoutes: FastifyPluginCallbackTypebox<Options> = (a
   }, async (request) => {
     const { limit = 25, ...query } = request.query
     const { id: endpointId } = found(request, await endpoints.find(request.actor.companyId, idIn(request)))
-    const callbacks = await endpointCallbacks.list({ companyId: request.actor.companyId, endpointId }, { ...query, limit })
-    return { data: callbacks, nextCursor: nextCursorOf(callbacks, limit, ({ id }) => id) }
+    const callbacks = await endpointCallbacks.list({ companyId: request.actor.companyId, endpointId }, { ...query, limit: limit + 1 })
+    return pageOf(callbacks, limit, ({ id }) => id)
   })
 
   app.post<ById & { Body: ResendBody }>(`${path}/:id/resend`, {

@@ -2,7 +2,7 @@ import { type Callbacks, CallbackSecrets, type CallbackSigning, CallbackView, ty
   page, PageQuery, UuidPageQuery } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
-import { nextCursorOf } from './paging.ts'
+import { pageOf } from './paging.ts'
 import { largestId, resourceNotFound, uuidIn } from './path-parameters.ts'
 import { findVisibleDispatch } from './visible-dispatches.ts'
 
@@ -17,16 +17,16 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<{
   { database, callbacks, endpointCallbacks, signing },
   done
 ) => {
-  async function pageOf (
+  async function callbacksOf (
     companyId: number,
     dispatchId: string | null,
     { limit = 25, cursor }: PageQuery
   ): Promise<{ data: CallbackView[], nextCursor: string | null }> {
     const found = await callbacks.list(companyId, dispatchId, {
-      limit,
+      limit: limit + 1,
       ...(cursor === undefined ? {} : { after: String(Math.min(Number(cursor), largestId)) })
     })
-    return { data: found, nextCursor: nextCursorOf(found, limit, ({ sequence }) => sequence) }
+    return pageOf(found, limit, ({ sequence }) => sequence)
   }
 
   app.get<{ Params: { id: string }, Querystring: PageQuery }>('/api/v1/dispatches/:id/callbacks', {
@@ -40,7 +40,7 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<{
     }
   }, async ({ actor, params, query }) => {
     const { dispatch_id: dispatchId } = await findVisibleDispatch(database, actor, params.id)
-    return pageOf(actor.companyId, dispatchId, query)
+    return callbacksOf(actor.companyId, dispatchId, query)
   })
 
   app.get('/api/v1/company/callbacks', {
@@ -53,7 +53,7 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<{
       response: { 200: page(CallbackView) }
     }
   }, ({ actor, query }) => {
-    return pageOf(actor.companyId, null, query)
+    return callbacksOf(actor.companyId, null, query)
   })
 
   app.get('/api/v1/company/callbacks/failed', {
@@ -66,8 +66,8 @@ export const callbacksRoutes: FastifyPluginCallbackTypebox<{
       response: { 200: page(CallbackView) }
     }
   }, async ({ actor, query: { limit = 25, cursor } }) => {
-    const found = await callbacks.failed(actor.companyId, { limit, ...(cursor === undefined ? {} : { after: cursor }) })
-    return { data: found, nextCursor: nextCursorOf(found, limit, ({ id }) => id) }
+    const found = await callbacks.failed(actor.companyId, { limit: limit + 1, ...(cursor === undefined ? {} : { after: cursor }) })
+    return pageOf(found, limit, ({ id }) => id)
   })
 
   app.post<{ Params: { id: string } }>('/api/v1/callbacks/:id/replay', {

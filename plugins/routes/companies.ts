@@ -3,7 +3,7 @@ import { BalanceView, type CompanyAccounts, CompanyChanges, CompanyView, Credits
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
 import { idempotencyKeyOf } from './dispatch-route.ts'
-import { nextCursorOf } from './paging.ts'
+import { pageOf } from './paging.ts'
 import { integerIn, largestId, resourceNotFound } from './path-parameters.ts'
 
 type Named = { Params: { id: string } }
@@ -24,8 +24,11 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: CompanyA
       response: { 200: page(CompanyView) }
     }
   }, async ({ query: { limit = 25, cursor } }) => {
-    const found = await companies.list({ limit, ...(cursor === undefined ? {} : { after: String(Math.min(Number(cursor), largestId)) }) })
-    return { data: found, nextCursor: nextCursorOf(found, limit, ({ id }) => id) }
+    const found = await companies.list({
+      limit: limit + 1,
+      ...(cursor === undefined ? {} : { after: String(Math.min(Number(cursor), largestId)) })
+    })
+    return pageOf(found, limit, ({ id }) => id)
   })
 
   app.post('/api/v1/companies', {
@@ -79,8 +82,8 @@ export const companiesRoutes: FastifyPluginCallbackTypebox<{ companies: CompanyA
   }, async ({ actor, params, query: { limit = 25, cursor } }) => {
     const { id: companyId } = await companies.find(idIn(params)) ?? nothing(params)
     const after = cursor === undefined ? {} : { after: String(Math.min(Number(cursor), largestId)) }
-    const found = await users.list({ ...actor, companyId }, { limit, ...after })
-    return { data: found, nextCursor: nextCursorOf(found, limit, ({ id }) => id) }
+    const found = await users.list({ ...actor, companyId }, { limit: limit + 1, ...after })
+    return pageOf(found, limit, ({ id }) => id)
   })
 
   app.get<{ Params: { id: string, userId: string } }>('/api/v1/companies/:id/users/:userId', {

@@ -1,6 +1,6 @@
 import { CreditsView, type Database, PageQuery, readLedger } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import { nextCursorOf } from './paging.ts'
+import { pageOf } from './paging.ts'
 
 /** The company's credits and their ledger. */
 export const creditsRoutes: FastifyPluginCallbackTypebox<{ database: Database }> = (app, { database }, done) => {
@@ -14,8 +14,12 @@ export const creditsRoutes: FastifyPluginCallbackTypebox<{ database: Database }>
       response: { 200: CreditsView }
     }
   }, async ({ actor, query: { limit = 25, cursor } }) => {
-    const credits = await readLedger(database, actor, { limit, ...(cursor === undefined ? {} : { after: cursor }) })
-    return { ...credits, nextCursor: nextCursorOf(credits.ledger, limit, ({ id }) => id) }
+    const { ledger: found, ...credits } = await readLedger(database, actor, {
+      limit: limit + 1,
+      ...(cursor === undefined ? {} : { after: cursor })
+    })
+    const { data: ledger, nextCursor } = pageOf(found, limit, ({ id }) => id)
+    return { ...credits, ledger, nextCursor }
   })
   done()
 }

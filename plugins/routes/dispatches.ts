@@ -2,7 +2,7 @@ import { ChoicesView, countDispatches, type Database, DispatchError, DispatchQue
   EventView, eventViewOf, listDispatches, listEvents, listExchanges, maySee, page, PageQuery, type Pipeline, refusal, requestViewOf,
   StatisticsQuery, StatisticsView, UuidPageQuery, vendorCallOf, VendorCallView, viewOf } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import { nextCursorOf } from './paging.ts'
+import { pageOf } from './paging.ts'
 import { findVisibleDispatch, seenBy } from './visible-dispatches.ts'
 
 type Options = { database: Database, documentUrl: DocumentUrl, pipeline: Pick<Pipeline, 'explain'> }
@@ -31,11 +31,8 @@ export const dispatchesRoutes: FastifyPluginCallbackTypebox<Options> = (
       ...(invoiceNumber === undefined ? {} : { documentNumber: invoiceNumber }),
       ...(from === undefined ? {} : { from: new Date(from) }),
       ...(to === undefined ? {} : { to: new Date(to) })
-    }, { limit, ...(cursor === undefined ? {} : { after: cursor }) })
-    return {
-      data: records.map((record) => viewOf(record, documentUrl, apiVersion)),
-      nextCursor: nextCursorOf(records, limit, ({ dispatch_id: id }) => id)
-    }
+    }, { limit: limit + 1, ...(cursor === undefined ? {} : { after: cursor }) })
+    return pageOf(records.map((record) => viewOf(record, documentUrl, apiVersion)), limit, ({ dispatchId }) => dispatchId)
   })
 
   app.get<{ Querystring: StatisticsQuery }>('/api/v1/dispatches/statistics', {
@@ -102,8 +99,11 @@ export const dispatchesRoutes: FastifyPluginCallbackTypebox<Options> = (
     }
   }, async ({ actor, params, query: { limit = 25, cursor } }) => {
     const { dispatch_id: dispatchId } = await findVisibleDispatch(database, actor, params.id)
-    const found = await listExchanges(database, actor.companyId, dispatchId, { limit, ...(cursor === undefined ? {} : { after: cursor }) })
-    return { data: found.map(vendorCallOf), nextCursor: nextCursorOf(found, limit, ({ entry_id: id }) => id) }
+    const found = await listExchanges(database, actor.companyId, dispatchId, {
+      limit: limit + 1,
+      ...(cursor === undefined ? {} : { after: cursor })
+    })
+    return pageOf(found.map(vendorCallOf), limit, ({ id }) => id)
   })
 
   app.get<{ Params: { id: string }, Querystring: PageQuery }>('/api/v1/dispatches/:id/events', {
@@ -119,11 +119,11 @@ export const dispatchesRoutes: FastifyPluginCallbackTypebox<Options> = (
     const { limit = 25, cursor } = query
     const record = await findVisibleDispatch(database, actor, params.id)
     const rows = await listEvents(database, actor.companyId, record.dispatch_id, {
-      limit,
+      limit: limit + 1,
       ...(cursor === undefined ? {} : { after: cursor })
     })
     const services = new Map(record.steps.flatMap((step) => [step, ...step.rests]).map((step) => [step.step_id, step.service]))
-    return { data: rows.map((row) => eventViewOf(row, services)), nextCursor: nextCursorOf(rows, limit, ({ event_id: id }) => id) }
+    return pageOf(rows.map((row) => eventViewOf(row, services)), limit, ({ id }) => id)
   })
   done()
 }

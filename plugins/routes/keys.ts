@@ -1,7 +1,7 @@
 import { type KeyAdministration, KeyQuery, KeyView, NewKeyBody, NewKeyView, Nothing, page } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
-import { nextCursorOf } from './paging.ts'
+import { pageOf } from './paging.ts'
 import { resourceNotFound, uuidIn } from './path-parameters.ts'
 
 /** Keys with which programs act for users: made and revoked by people alone. */
@@ -33,8 +33,8 @@ export const keysRoutes: FastifyPluginCallbackTypebox<{ keys: KeyAdministration 
     }
   }, async ({ actor, query }) => {
     const { limit = 25, cursor, ...filter } = query
-    const found = await keys.list(actor, { limit, ...filter, ...cursor === undefined ? {} : { after: cursor } })
-    return { data: found, nextCursor: nextCursorOf(found, limit, ({ id }) => id) }
+    const found = await keys.list(actor, { limit: limit + 1, ...filter, ...cursor === undefined ? {} : { after: cursor } })
+    return pageOf(found, limit, ({ id }) => id)
   })
 
   app.delete<{ Params: { id: string } }>('/api/v1/keys/:id', {

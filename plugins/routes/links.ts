@@ -3,7 +3,7 @@ import { ForgottenBody, ForgottenView, InvitationBody, InvitationQuery, Invitati
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { Static } from 'typebox'
 import { auditAuthorOf } from './audit-author.ts'
-import { nextCursorOf } from './paging.ts'
+import { pageOf } from './paging.ts'
 import { integerIn, resourceNotFound, uuidIn } from './path-parameters.ts'
 
 type Named = { Params: { id: string } }
@@ -27,8 +27,11 @@ export const linksRoutes: FastifyPluginCallbackTypebox<{ links: Links }> = (app,
       response: { 200: page(InvitationView) }
     }
   }, async ({ actor, query: { limit, cursor } }) => {
-    const found = await links.list(actor, { ...limit === undefined ? {} : { limit }, ...cursor === undefined ? {} : { after: cursor } })
-    return { data: found, nextCursor: limit === undefined ? null : nextCursorOf(found, limit, ({ id }) => id) }
+    const found = await links.list(actor, {
+      ...limit === undefined ? {} : { limit: limit + 1 },
+      ...cursor === undefined ? {} : { after: cursor }
+    })
+    return pageOf(found, limit ?? found.length, ({ id }) => id)
   })
 
   app.post('/api/v1/company/invitations', {

@@ -3,7 +3,7 @@ import { type Actor, AdapterDetail, adapterDetailOf, AdapterView, adapterViewsOf
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { auditAuthorOf } from './audit-author.ts'
-import { nextCursorOf } from './paging.ts'
+import { pageOf } from './paging.ts'
 import { codeIn, resourceNotFound } from './path-parameters.ts'
 
 type Options = { marketplace: Marketplace, now: () => Date }
@@ -44,9 +44,9 @@ export const marketplaceRoutes: FastifyPluginCallbackTypebox<Options> = (app, { 
       querystring: MarketplaceQuery,
       response: { 200: page(AdapterView) }
     }
-  }, async ({ actor, query }) => {
-    const found = adapterViewsOf(await marketplace.list(), readerOf(actor), query)
-    return { data: found, nextCursor: nextCursorOf(found, query.limit ?? 25, ({ code }) => code) }
+  }, async ({ actor, query: { limit = 25, ...query } }) => {
+    const found = adapterViewsOf(await marketplace.list(), readerOf(actor), { ...query, limit: limit + 1 })
+    return pageOf(found, limit, ({ code }) => code)
   })
 
   app.get<Named>('/api/v1/marketplace/:code', {

@@ -2,7 +2,7 @@ import { type Database, findHold, HoldQuery, HoldView, listHolds, page, type Pip
   type ReleaseQueue, ReleaseView, ResolveBody } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
-import { nextCursorOf } from './paging.ts'
+import { pageOf } from './paging.ts'
 import { resourceNotFound, uuidIn } from './path-parameters.ts'
 
 type Options = { database: Database, release: ReleaseQueue, pipeline: Pick<Pipeline, 'resolveHold'> }
@@ -36,8 +36,8 @@ export const queueRoutes: FastifyPluginCallbackTypebox<Options> = (app, { databa
       response: { 200: page(HoldView) }
     }
   }, async ({ query: { uncertain = false, limit = 25, cursor } }) => {
-    const found = await listHolds(database, { uncertain, limit, ...cursor === undefined ? {} : { after: cursor } })
-    return { data: found, nextCursor: nextCursorOf(found, limit, ({ stepId }) => stepId) }
+    const found = await listHolds(database, { uncertain, limit: limit + 1, ...cursor === undefined ? {} : { after: cursor } })
+    return pageOf(found, limit, ({ stepId }) => stepId)
   })
 
   app.get<Named>('/api/v1/queue/holds/:id', {

@@ -1,6 +1,6 @@
 import { type Database, page, readRequestLog, RequestQuery, RequestView } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import { nextCursorOf } from './paging.ts'
+import { pageOf } from './paging.ts'
 
 /** The requests of a company in the last days. */
 export const requestsRoutes: FastifyPluginCallbackTypebox<{ database: Database }> = (app, { database }, done) => {
@@ -17,10 +17,10 @@ export const requestsRoutes: FastifyPluginCallbackTypebox<{ database: Database }
   }, async ({ actor, query: { limit = 25, cursor, from, to, ...filter } }) => {
     const times = { ...(from === undefined ? {} : { from: new Date(from) }), ...(to === undefined ? {} : { to: new Date(to) }) }
     const found = await readRequestLog(database, actor.companyId, { ...filter, ...times }, {
-      limit,
+      limit: limit + 1,
       ...(cursor === undefined ? {} : { after: cursor })
     })
-    return { data: found, nextCursor: nextCursorOf(found, limit, ({ id }) => id) }
+    return pageOf(found, limit, ({ id }) => id)
   })
   done()
 }

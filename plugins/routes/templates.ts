@@ -2,7 +2,7 @@ import { type Database, listTemplateVersions, page, PageQuery, readTemplate, Tem
   type TemplateRecord, type Templates, TemplateView, VersionQuery, type VersionStatus, VersionView } from '@dispatch/core'
 import { languagesOf, templateFormats } from '@dispatch/documents'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
-import { nextCursorOf } from './paging.ts'
+import { pageOf } from './paging.ts'
 import { integerIn, largestId } from './path-parameters.ts'
 
 /** The templates that a company may use: the shared ones and its own. */
@@ -23,10 +23,10 @@ export const templatesRoutes: FastifyPluginCallbackTypebox<{ database: Database,
   }, async ({ actor, query }) => {
     const { limit = 25, cursor, ...filter } = query
     const found = await templates.list(actor.companyId, filter, {
-      limit,
+      limit: limit + 1,
       ...(cursor === undefined ? {} : { after: Math.min(Number(cursor), largestId) })
     })
-    return { data: found.map(viewOf), nextCursor: nextCursorOf(found, limit, ({ id }) => id) }
+    return pageOf(found.map(viewOf), limit, ({ id }) => id)
   })
 
   app.get<{ Params: { id: string }, Querystring: VersionQuery }>('/api/v1/templates/:id', {
@@ -53,10 +53,10 @@ export const templatesRoutes: FastifyPluginCallbackTypebox<{ database: Database,
     const { limit = 25, cursor } = query
     const { id } = await findTemplate(database, companyId, params.id)
     const found = await listTemplateVersions(database, companyId, id, {
-      limit,
+      limit: limit + 1,
       ...(cursor === undefined ? {} : { after: Math.min(Number(cursor), largestId) })
     })
-    return { data: found.map(versionOf), nextCursor: nextCursorOf(found, limit, ({ version }) => version) }
+    return pageOf(found.map(versionOf), limit, ({ version }) => version)
   })
   done()
 }

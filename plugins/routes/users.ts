@@ -1,7 +1,7 @@
 import { NewUserBody, Nothing, page, PageQuery, PasswordBody, UserChanges, type Users, UserView } from '@dispatch/core'
 import type { FastifyPluginCallbackTypebox } from '@fastify/type-provider-typebox'
 import { auditAuthorOf } from './audit-author.ts'
-import { nextCursorOf } from './paging.ts'
+import { pageOf } from './paging.ts'
 import { integerIn, largestId, resourceNotFound } from './path-parameters.ts'
 
 type Named = { Params: { id: string } }
@@ -19,10 +19,10 @@ export const usersRoutes: FastifyPluginCallbackTypebox<{ users: Users }> = (app,
     }
   }, async ({ actor, query: { limit = 25, cursor } }) => {
     const found = await users.list(actor, {
-      limit,
+      limit: limit + 1,
       ...(cursor === undefined ? {} : { after: String(Math.min(Number(cursor), largestId)) })
     })
-    return { data: found, nextCursor: nextCursorOf(found, limit, ({ id }) => id) }
+    return pageOf(found, limit, ({ id }) => id)
   })
 
   app.post('/api/v1/users', {

@@ -282,6 +282,39 @@ await t.test('25 are on a page unless told, 100 at most', async (t) => {
   t.equal((await list('limit=100', member)).data.length, 27)
 })
 
+await t.test('a last page that is exactly full is the last one, in every list', async (t) => {
+  const { member, admin } = await service.company('full')
+  const read = async (path: string): Promise<{ status: number, body: any }> => service.send('GET', path, {}, admin)
+  for (const nth of [1, 2]) {
+    await service.send('POST', '/api/invoicing', { body: invoiceRequest({ number: `F-${nth}` }) }, member)
+    await service.send('POST', '/api/v1/keys', { body: { name: `Key ${nth}`, mode: 'live' } }, admin)
+    const guest = { email: `full-${nth}@example.com`, role: 'member', services: ['sms'] }
+    await service.send('POST', '/api/v1/company/invitations', { body: guest }, admin)
+  }
+  const { body: { data: [{ dispatchId }] } } = await read('/api/v1/dispatches')
+  const { body: openapi } = await read('/openapi.json')
+  const isLimit = ({ name, $ref = '' }: any): boolean => (name ?? openapi.components.parameters[$ref.split('/').at(-1)].name) === 'limit'
+  const lists = Object.entries<any>(openapi.paths).filter(([path, { get }]) =>
+    get?.parameters?.some(isLimit) && !/\/(?:companies|queue)\b/.test(path)
+  )
+    .map(([path]) => path.replace('/dispatches/{id}', `/dispatches/${dispatchId as string}`).replace('{id}', '1'))
+  const full: string[] = []
+  for (const path of lists) {
+    const all = (await read(`${path}?limit=100`)).body
+    const rows = (all.data ?? all.ledger ?? []).length as number
+    if (rows === 0 || rows === 100) continue
+    const last = (await read(`${path}?limit=${rows}`)).body
+    t.strictSame([(last.data ?? last.ledger).length, last.nextCursor], [rows, null], path)
+    if (rows === 1) continue
+    const first = (await read(`${path}?limit=${rows - 1}`)).body
+    t.strictSame([(first.data ?? first.ledger).length, typeof first.nextCursor], [rows - 1, 'string'], path)
+    full.push(path)
+  }
+  for (const name of ['dispatches', 'events', 'users', 'keys', 'invitations', 'credits', 'audit', 'templates']) {
+    t.ok(full.some((path) => path.endsWith(`/${name}`)), name)
+  }
+})
+
 await t.test('the timeline has pages too', async (t) => {
   const { body: { dispatchId } } = await service.send('POST', '/api/invoicing', { body: invoiceRequest() })
   const read = async (query: string): Promise<List> => (await service.send('GET', `/api/v1/dispatches/${dispatchId}/events?${query}`)).body

@@ -203,7 +203,7 @@ await t.test('a company has 200 invitations at most', async (t) => {
   const first = await list('?limit=100')
   const second = await list(`?limit=100&cursor=${String(first.nextCursor)}`)
   t.same([...first.data, ...second.data], all)
-  t.equal((await list(`?limit=100&cursor=${String(second.nextCursor)}`)).nextCursor, null)
+  t.equal(second.nextCursor, null, 'a full page that is the last one')
   clock.now = new Date(clock.now.getTime() + 31 * day)
   t.equal((await invite(admin)).status, 201, 'those that expired a month ago are forgotten')
 })

@@ -1,5 +1,5 @@
 import { type Selectable, sql } from 'kysely'
-import type { Account } from '../../access/account.ts'
+import type { Account, Person } from '../../access/account.ts'
 import type { Database } from '../db/database.ts'
 import type { Tables } from '../db/schema.ts'
 import { addSeconds, type SqlTimestamp } from '../db/sql-timestamp.ts'
@@ -53,18 +53,47 @@ export async function insertSession (database: Database, session: NewSession, li
 
 /** As whom the person of a session acts. `over`: their time is over. */
 export type Acting = { userId: number, passwordVersion: number, until: Date }
-export type UsedSession = SessionRow & { acting?: Acting & { over: boolean } }
 
-/** The session with this digest that has not expired, read as the owner, because its company is not known yet. Its use is noted. */
+/** A session that goes on: whose it is, and as whom they act. */
+export type UsedSession = { sessionId: string, person: Person, acting?: Acting & { over: boolean } }
+
+type UsedRow = Pick<Person, 'email' | 'role' | 'services' | 'addresses'> & {
+  session_id: string
+  user_id: number
+  company_id: number
+  second_factor: boolean
+  second_factor_required: boolean
+  noted_long_ago: boolean
+  acting_user_id: number | null
+  acting_password_version: number | null
+  acting_until: Date | null
+  over: boolean
+}
+
+/**
+ * The session with this digest that has not ended, and its user as they are now; its use is noted. It is read as the owner, because its
+ * company is not known yet, and in one statement, written by hand, because every page waits for it.
+ */
 export async function useSession (database: Database, digest: Buffer, limits: SessionLimits): Promise<UsedSession | undefined> {
   const { owner, now } = database
-  const row = await owner.selectFrom('sessions').select([...listed, 'acting_user_id', 'acting_password_version', 'acting_until',
-    sql<boolean>`used_at < ${addSeconds(now, -lag)}`.as('noted_long_ago'), sql<boolean>`acting_until <= ${now}`.as('over')])
-    .where('digest', '=', digest).where(lasting(now, limits)).executeTakeFirst()
-  if (row?.noted_long_ago === true) await owner.updateTable('sessions').set({ used_at: now }).where('digest', '=', digest).execute()
+  const { rows: [row] } = await sql<UsedRow>`
+    select session_id, users.user_id, users.company_id, email, users.role, services, addresses, second_factor_required,
+      second_factor_at is not null as second_factor, used_at < ${addSeconds(now, -lag)} as noted_long_ago,
+      acting_user_id, acting_password_version, acting_until, acting_until <= ${now} as over
+    from sessions join users on users.user_id = sessions.user_id and users.role = sessions.role
+      and users.password_version = sessions.password_version
+    join companies on companies.company_id = users.company_id
+    where digest = ${digest} and ${lasting(now, limits)} and users.disabled_at is null and companies.disabled_at is null`.execute(owner)
   if (row === undefined) return undefined
+  if (row.noted_long_ago) await owner.updateTable('sessions').set({ used_at: now }).where('digest', '=', digest).execute()
   const { acting_user_id: userId, acting_password_version: passwordVersion, acting_until: until, over } = row
-  return userId === null || passwordVersion === null || until === null ? row : { ...row, acting: { userId, passwordVersion, until, over } }
+  const isActing = userId !== null && passwordVersion !== null && until !== null
+  return { sessionId: row.session_id, person: personOf(row), ...isActing && { acting: { userId, passwordVersion, until, over } } }
+}
+
+function personOf ({ user_id: userId, company_id: companyId, email, role, services, addresses, ...row }: UsedRow): Person {
+  const { second_factor: secondFactor, second_factor_required: secondFactorRequired } = row
+  return { userId, companyId, email, role, services, addresses, secondFactor, secondFactorRequired }
 }
 
 /** Notes as whom the person of a session acts; null: as themselves again. False where there is no such session. */

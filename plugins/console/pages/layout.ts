@@ -153,8 +153,9 @@ export function notice (tone: 'good' | 'bad' | 'warn', content: Html): Html {
 
 /** The API's own sentences. They are English in every language. */
 export function sentences (words: Words, error: { message: string, details?: readonly { message: string }[] | undefined }): Html {
-  const { details = [] } = error
-  const more = details.filter(({ message }) => message !== error.message)
+  const { details: [first, ...others] = [] } = error
+  // The message of several problems is that of the first one.
+  const more = first === undefined || error.message.includes(first.message) ? others : [first, ...others]
   return html`<div${words.code === 'en' ? none : html` lang="en"`}><p>${error.message}</p>${
     more.length === 0 ? none : html`<ul>${more.map(({ message }) => html`<li>${message}</li>`)}</ul>`
   }</div>`

@@ -14,7 +14,8 @@ type NewCompany = Parameters<typeof createCompanies>[1][number]
 
 /**
  * `vendor`: the vendor of the companies' SMS, or `instant` for the provider that asks none; without one, SMS and
- * invoices go to the simulator. `companies`, `users`: the number of companies, and of users of each; by default one.
+ * invoices go to the simulator. `companies`, `users`: the number of companies, and of users of each; by default one. `role`: of the users,
+ * who are members unless told.
  */
 export type BenchAppOptions = {
   databaseUrl: string
@@ -23,6 +24,7 @@ export type BenchAppOptions = {
   vendor?: string | undefined
   companies?: number
   users?: number
+  role?: NewCompany['users'][number]['role']
   log: Logger
 }
 
@@ -40,7 +42,7 @@ export const providerDirectories = ['../../../providers', 'providers'].map((fold
   .join(delimiter)
 
 /** The service as `npm start` creates it, with users of companies that have enough credits. */
-export async function openBenchApp ({ databaseUrl, folder, documents, vendor, companies = 1, users: amount = 1, log }:
+export async function openBenchApp ({ databaseUrl, folder, documents, vendor, companies = 1, users: amount = 1, role = 'member', log }:
   BenchAppOptions): Promise<Bench>
 {
   const config = readConfig({
@@ -66,7 +68,7 @@ export async function openBenchApp ({ databaseUrl, folder, documents, vendor, co
   await createCompanies(app.get('database'), Array.from({ length: companies }, (_, nth) => ({
     name: `Bench ${nth}`,
     credits: 1_000_000_000,
-    users: users.slice(nth * amount, (nth + 1) * amount).map(({ email }) => ({ email, role: 'member', services: ['*'], passwordHash })),
+    users: users.slice(nth * amount, (nth + 1) * amount).map(({ email }) => ({ email, role, services: ['*'], passwordHash })),
     defaultProvider: defaultProviderOf(vendor)
   })), new Date())
   return { app, config, users }
