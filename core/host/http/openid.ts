@@ -1,5 +1,5 @@
 import { withDeadline } from '@dispatch/common'
-import * as openid from 'openid-client'
+import type { Configuration, CustomFetch } from 'openid-client'
 import { RequestFailure } from '../call/request-outcome.ts'
 import type { Network } from './network.ts'
 import { readReply } from './reply.ts'
@@ -32,13 +32,16 @@ export class OpenIdFailure extends Error {
 /** The time limit in milliseconds for one answer of a provider. */
 const answerWithin = 10_000
 
+/** Loaded with the first person who signs in at a provider. */
+const library = (): Promise<typeof import('openid-client')> => import('openid-client')
+
 /** OpenID Connect Core, 2. */
 const subjectForm = /^[\x20-\x7e]{1,255}$/
 
 /** `plainHttp`: providers without TLS too, for development. */
 export function createOpenId ({ transport, plainHttp }: Pick<Network, 'transport'> & { plainHttp: boolean }): OpenId {
   /** openid-client's `fetch`: no redirect is followed, an answer has a limited size. */
-  const fetch: openid.CustomFetch = (address, { method, headers, body }) => {
+  const fetch: CustomFetch = (address, { method, headers, body }) => {
     const url = new URL(address)
     return withDeadline(answerWithin, async (signal) => {
       const content = body instanceof URLSearchParams ? { body: Buffer.from(body.toString()) } : {}
@@ -53,7 +56,8 @@ export function createOpenId ({ transport, plainHttp }: Pick<Network, 'transport
     }, new OpenIdFailure(`"${url.host}" did not answer within ${answerWithin / 1000} seconds.`))
   }
 
-  async function discover ({ issuer, clientId, clientSecret }: OpenIdClient): Promise<openid.Configuration> {
+  async function discover ({ issuer, clientId, clientSecret }: OpenIdClient): Promise<Configuration> {
+    const openid = await library()
     const found = await openid.discovery(new URL(issuer), clientId, undefined, openid.None(), {
       [openid.customFetch]: fetch,
       // eslint-disable-next-line @typescript-eslint/no-deprecated -- development only
@@ -83,6 +87,7 @@ export function createOpenId ({ transport, plainHttp }: Pick<Network, 'transport
 
     begin: (client, redirectUri, hint) =>
       orFailure(client.issuer, async () => {
+        const openid = await library()
         const checks = { state: openid.randomState(), nonce: openid.randomNonce(), verifier: openid.randomPKCECodeVerifier() }
         const url = openid.buildAuthorizationUrl(await discover(client), {
           redirect_uri: redirectUri,
@@ -98,6 +103,7 @@ export function createOpenId ({ transport, plainHttp }: Pick<Network, 'transport
 
     finish: (client, redirectUri, answer, { state, nonce, verifier }) =>
       orFailure(client.issuer, async () => {
+        const openid = await library()
         const configuration = await discover(client)
         const tokens = await openid.authorizationCodeGrant(configuration, new URL(`${redirectUri}?${String(answer)}`), {
           expectedState: state,

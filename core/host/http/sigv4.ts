@@ -1,4 +1,3 @@
-import { AwsV4Signer } from 'aws4fetch'
 import type { Body } from './body.ts'
 
 /** The credentials of a signature for AWS and for compatible services such as S3. */
@@ -12,6 +11,7 @@ export type Unsigned = { method: string, url: URL, headers: Record<string, strin
  * is not signed. TLS protects it.
  */
 export async function signRequest (keys: SigV4, { method, url, headers, body }: Unsigned, now: Date): Promise<Record<string, string>> {
+  const { AwsV4Signer } = await import('aws4fetch')
   const signer = new AwsV4Signer({
     ...keys,
     method,

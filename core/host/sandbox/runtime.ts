@@ -1,4 +1,3 @@
-import { build } from 'esbuild'
 import { createHash } from 'node:crypto'
 import { mkdir, rename, stat, writeFile } from 'node:fs/promises'
 import { extname, join, relative, resolve } from 'node:path'
@@ -24,6 +23,7 @@ export async function makeRuntime (cache: string): Promise<string> {
 let bundled: Promise<Uint8Array> | undefined
 
 async function bundle (): Promise<Uint8Array> {
+  const { build } = await import('esbuild')
   const { outputFiles: [made] } = await build({ ...common, entryPoints: [main], banner: { js: requireOf } })
   if (made === undefined) throw new Error('The runtime of adapters could not be bundled.')
   return made.contents
@@ -38,6 +38,7 @@ const requireOf = 'import { createRequire as requireOf } from \'node:module\'; c
  */
 export async function makeEntry (cache: string, folder: string, entry: string): Promise<string> {
   if (extname(entry) !== '.ts') return entry
+  const { build } = await import('esbuild')
   const { outputFiles: [made], metafile: { inputs } } = await build({
     ...common,
     entryPoints: [entry],
