@@ -7,6 +7,7 @@ import { makeSecret, secretForm } from '../access/secret.ts'
 import type { Tokens } from '../access/tokens.ts'
 import { DispatchError } from '../contract/errors.ts'
 import type { SessionView } from '../contract/sessions.ts'
+import type { Freshness } from '../store/db/freshness.ts'
 import { deleteSession, insertSession, listSessions, sessionLimits as limits, type SessionRow, setActing,
   useSession } from '../store/tenants/sessions.ts'
 import { createSignIns, type SessionClient, type SignInOptions, type SignIns } from './sign-ins.ts'
@@ -17,7 +18,10 @@ import type { Requester } from './users.ts'
  * disabled, after twelve hours, and after an hour without use. All times are those of the database.
  */
 export type Sessions = SignIns & {
-  /** The user of the session with this secret; undefined where the session has ended, or the address is not on the company's list. */
+  /**
+   * The user of the session with this secret, after a freshness check; undefined where the session has ended, or the address is not on the
+   * company's list.
+   */
   actorOf: (secret: string, address: string) => Promise<Actor | undefined>
   /** As `actorOf`, and as whom the person acts at the moment. */
   visitorOf: (secret: string, address: string) => Promise<Visitor | undefined>
@@ -47,16 +51,17 @@ const most = 20
 const longestName = 300
 
 type Options = SignInOptions & {
+  freshness: Freshness
   tokens: Pick<Tokens, 'verify'>
   now: () => Date
   newId: () => string
 }
 
 export function createSessions (options: Options): Sessions {
-  const { database, accounts, tokens, now, newId } = options
+  const { database, accounts, freshness, tokens, now, newId } = options
 
   async function visitorOf (secret: string, address: string): Promise<Visitor | undefined> {
-    const session = secretForm.test(secret) ? await useSession(database, digestOf(secret), limits) : undefined
+    const session = secretForm.test(secret) ? await useSession(database, digestOf(secret), { limits, freshness }) : undefined
     if (session === undefined || !isAddressAllowed(session.person.addresses, address)) return undefined
     const { sessionId, person, acting } = session
     const own = { ...personOf(person), sessionId }

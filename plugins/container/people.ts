@@ -16,6 +16,7 @@ export const people: Factories = {
   sessions: (get) =>
     createSessions({
       database: get('database'),
+      freshness: get('freshness'),
       accounts: get('accounts'),
       authentication: get('authentication'),
       tokens: get('tokens'),

@@ -356,6 +356,15 @@ await t.test('a dispatch is retried with a correction, resolved and cancelled as
   contains(t, refused.body, /role="alert"/)
 })
 
+await t.test('a page knows all that was changed before it, by other processes too', async (t) => {
+  const cookie = await signIn()
+  const [{ owner }, freshness] = [service.app.get('database'), service.app.get('freshness')]
+  const before = freshness.number()
+  await owner.updateTable('users').set({ email: admin.email }).where('email', '=', admin.email).execute()
+  t.equal((await open('/assets', cookie)).status, 200)
+  t.ok(freshness.number() > before)
+})
+
 await t.test('the list is filtered as the API filters, and says what it does not understand', async (t) => {
   const cookie = await signIn()
   const failed = await dispatched({ invoicing: { reference: 'reject' } })

@@ -1,6 +1,7 @@
 import { type Selectable, sql } from 'kysely'
 import type { Account, Person } from '../../access/account.ts'
 import type { Database } from '../db/database.ts'
+import type { Change, Freshness } from '../db/freshness.ts'
 import type { Tables } from '../db/schema.ts'
 import { addSeconds, type SqlTimestamp } from '../db/sql-timestamp.ts'
 import { type AuditStamp, noteAudit } from './audit.ts'
@@ -68,23 +69,30 @@ type UsedRow = Pick<Person, 'email' | 'role' | 'services' | 'addresses'> & {
   acting_password_version: number | null
   acting_until: Date | null
   over: boolean
+  changes: Change[] | null
 }
 
 /**
  * The session with this digest that has not ended, and its user as they are now; its use is noted. It is read as the owner, because its
- * company is not known yet, and in one statement, written by hand, because every page waits for it.
+ * company is not known yet. Every page waits for this, so it is one statement, written by hand, which checks the freshness of caches, too.
  */
-export async function useSession (database: Database, digest: Buffer, limits: SessionLimits): Promise<UsedSession | undefined> {
+export async function useSession (
+  database: Database,
+  digest: Buffer,
+  { limits, freshness }: { limits: SessionLimits, freshness: Freshness }
+): Promise<UsedSession | undefined> {
   const { owner, now } = database
   const { rows: [row] } = await sql<UsedRow>`
     select session_id, users.user_id, users.company_id, email, users.role, services, addresses, second_factor_required,
       second_factor_at is not null as second_factor, used_at < ${addSeconds(now, -lag)} as noted_long_ago,
-      acting_user_id, acting_password_version, acting_until, acting_until <= ${now} as over
+      acting_user_id, acting_password_version, acting_until, acting_until <= ${now} as over,
+      (select json_agg(changes) from changes where number > ${freshness.number()}) as changes
     from sessions join users on users.user_id = sessions.user_id and users.role = sessions.role
       and users.password_version = sessions.password_version
     join companies on companies.company_id = users.company_id
     where digest = ${digest} and ${lasting(now, limits)} and users.disabled_at is null and companies.disabled_at is null`.execute(owner)
   if (row === undefined) return undefined
+  freshness.learn(row.changes ?? [])
   if (row.noted_long_ago) await owner.updateTable('sessions').set({ used_at: now }).where('digest', '=', digest).execute()
   const { acting_user_id: userId, acting_password_version: passwordVersion, acting_until: until, over } = row
   const isActing = userId !== null && passwordVersion !== null && until !== null
