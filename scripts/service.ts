@@ -85,7 +85,7 @@ async function open (config: Config, task: Task, opened: AsyncDisposableStack, e
 
 async function serve (config: Config, databaseUrl: string, { opened, end, log, output }: Starting): Promise<void> {
   requireHttps(config)
-  if (config.demoCatalog !== undefined) await prepareDemoCatalog(config.demoCatalog)
+  if (config.demoCatalog !== undefined) await prepareDemoCatalog(config.demoCatalog, new Date())
   const app = await startApp(config, databaseUrl, { opened, end, log })
   const server = await createServer(app, log)
   opened.defer(() => server.close())

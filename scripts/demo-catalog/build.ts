@@ -9,9 +9,7 @@ import core from '../../core/package.json' with { type: 'json' }
 import { demoKey } from '../../plugins/config/catalogs.ts'
 import { buildFolder, signFolder } from '../catalog/folder.ts'
 import { packProvider } from '../provider/pack.ts'
-
-/** Days for which the catalog is good. */
-const days = 365
+import { demoDays } from './demo-catalog.ts'
 
 /** The tarball of each adapter, and the digest of the folder that it was packed from. */
 type Packed = Record<string, { digest: string, tarball: string }>
@@ -31,7 +29,7 @@ for (const name of (await readdir(community)).sort()) {
   const { path } = await packProvider(source, { out: folder, key })
   packed[name] = { digest, tarball: basename(path) }
   if (before !== undefined && before.tarball !== basename(path)) await rm(join(folder, before.tarball), { force: true })
-  await buildFolder(folder, { days, now: new Date() })
+  await buildFolder(folder, { days: demoDays, now: new Date() })
   await signFolder(folder, key)
   await writeFile(`${record}.new`, JSON.stringify(packed))
   await rename(`${record}.new`, record)

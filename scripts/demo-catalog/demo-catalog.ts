@@ -1,6 +1,7 @@
+import { buildCatalog, catalogFile, readPrivateKey, signCatalog } from '@dispatch/marketplace'
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -8,11 +9,18 @@ import { demoKey } from '../../plugins/config/catalogs.ts'
 import type { App } from '../../plugins/container.ts'
 import { writeKeys } from '../catalog/keys.ts'
 
-/** Makes the folder of the demo catalog with its keys, unless it is there. */
-export async function prepareDemoCatalog (folder: string): Promise<void> {
+/** Days for which the demo catalog is good. */
+export const demoDays = 365
+
+/** Makes the folder of the demo catalog with its keys and an empty catalog, which is read at the start, unless they are there. */
+export async function prepareDemoCatalog (folder: string, now: Date): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const key = join(folder, demoKey)
   if (!existsSync(`${key}.public.json`)) await writeKeys(key)
+  const catalog = join(folder, catalogFile)
+  if (existsSync(catalog)) return
+  const privateKey = await readPrivateKey(await readFile(`${key}.private.json`, 'utf8'))
+  await writeFile(catalog, await signCatalog(buildCatalog([], { days: demoDays, now }), privateKey))
 }
 
 /**

@@ -20,6 +20,7 @@ await t.test('an adapter of the demo catalog is installed, configured and called
     (await promisify(execFile)('sh', ['-c', command.replaceAll('http://127.0.0.1:3000', service.url())], { cwd: root, env })).stdout
   const isPacked = (): boolean => service.log().some(({ adapter }) => adapter === 'resend')
   while (!isPacked()) await pause(100)
+  t.notOk(service.log().some(({ msg }) => msg === 'a catalog was not read'), 'it can be read before something is in it')
 
   t.equal(commands.length, 4)
   const [list, install, configure, dispatch] = commands

@@ -12,6 +12,7 @@ import { isRight, launchChromium, signInAt, views, watchFaults } from './support
 import { type Made, pagesOf, unlisted } from './support/console-pages.ts'
 import { furnished } from './support/furnished.ts'
 import { hostileTexts } from './support/hostile-texts.ts'
+import { type OpenIdProvider, startOpenIdProvider } from './support/openid-provider.ts'
 
 const [first = ''] = hostileTexts
 const all = hostileTexts.join(' ')
@@ -71,6 +72,25 @@ function some ({ dispatchIds, templateIds, endpointIds, ...made }: Made): Made {
   return { ...made, dispatchIds: each(dispatchIds, 7), templateIds: each(templateIds, 4), endpointIds: each(endpointIds, 8) }
 }
 
+/** Lets the operator of a company mail links by its simulator. */
+async function mailsLinks ({ admin, operator: by }: { admin: Login, operator: Login }): Promise<void> {
+  await send('PUT', '/api/v1/company/providers/simulator', { body: { settings: { allowedSenders: ['@acme.test'] } } }, admin)
+  await send('PUT', '/api/v1/link-mail', { body: { providerName: 'simulator', from: 'hello@acme.test' } }, by)
+}
+
+/** Brings somebody back from the provider, who is asked then whether the account there is theirs. */
+async function comeBack (page: Page, { visit }: OpenIdProvider): Promise<void> {
+  await page.goto('/console/sessions')
+  const left = await page.evaluate<string>(`(async () => {
+    const form = document.querySelector('form[action="/console/sign-on/link"]')
+    const answer = await fetch(form.action, { method: 'POST', body: new URLSearchParams([...new FormData(form)]) })
+    return answer.text()
+  })()`)
+  const [, address = ''] = /<a href="(http:[^"]+)"/.exec(left) ?? []
+  const { search } = await visit(address.replaceAll('&amp;', '&'))
+  await page.evaluate(`fetch(${JSON.stringify(`/console/sign-on/callback${search}`)})`)
+}
+
 if (browser === undefined) t.pass('there is no Chromium on this machine', { skip: true })
 else await inBrowser(browser)
 
@@ -97,10 +117,25 @@ async function inBrowser (browser: Browser): Promise<void> {
   const readers = await Promise.all(views.map(async (view) => ({
     locale: view.locale,
     admin: await reader(view, company.admin),
-    operator: await reader(view, operator),
+    operator: await reader(view, company.operator),
     nobody: await reader(view)
   })))
   const { made, refused } = await furnished(service, company, { texts: hostileTexts, vendor: 'evil', adapter: 'wares' })
+
+  await mailsLinks(company)
+  const openId = await startOpenIdProvider(t, 'https://dispatch.example.com/console/sign-on/callback')
+  const signOn = await send('PUT', '/api/v1/company/single-sign-on', { body: { issuer: openId.issuer, ...openId.client } }, company.admin)
+  for (const { admin } of readers) await comeBack(admin, openId)
+
+  await t.test('pages that show more than a sentence only where something is set show it here', async (t) => {
+    t.equal(signOn.status, 200)
+    for (const [who, path, field] of [['nobody', '/forgotten', 'email'], ['operator', '/link-mail', 'from'], ['admin', '/sign-on/link',
+      'proof']] as const)
+    {
+      await readers[0]?.[who].goto(`/console${path}`)
+      t.equal(await readers[0]?.[who].locator(`main [name="${field}"]`).count(), 1, path)
+    }
+  })
 
   await t.test('the service takes no such text for an address, and any of them for a name', (t) => {
     for (const what of ['user', 'invitation']) t.same(refused[what], hostileTexts, `${what}: refused`)

@@ -77,6 +77,9 @@ async function inBrowser (browser: Browser): Promise<void> {
       await page.keyboard.press('Control+z')
       await page.keyboard.press('Control+End')
       await page.keyboard.press('Shift+Home')
+      // A program selects, and types before the editor has noticed.
+      await source(page).fill(letterYaml('Own'))
+      await page.keyboard.press('Control+End')
       await page.keyboard.type('# By hand')
       await page.getByRole('button', { name: en.templateSave }).click()
       await page.waitForURL('**/templates/*?version=2&saved=1')
@@ -137,6 +140,13 @@ async function inBrowser (browser: Browser): Promise<void> {
       t.equal(answer.headers()['content-type'], 'application/pdf')
       t.equal(await page.evaluate('history.length'), length, 'the way back leads to the page before')
       t.equal(new URL(page.url()).pathname, at)
+      // As in a browser without a viewer, which saves a PDF and tells nobody.
+      await page.evaluate('Object.defineProperty(navigator, "pdfViewerEnabled", { value: false })')
+      await page.selectOption('#f-format', '')
+      contains(t, await page.locator('.live [download]').textContent(), /^preview\.pdf \(\d+(\.\d)? kB\)$/)
+      t.equal(await page.locator('.live iframe').count(), 0)
+      await page.selectOption('#f-format', 'HTML')
+      await shows('Dear Grace')
     }))
 
   for (const [locale, colorScheme, width] of [['en', 'light', 1280], ['fr', 'dark', 360]] as const) {

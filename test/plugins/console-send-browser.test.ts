@@ -96,6 +96,21 @@ async function whileTyping (): Promise<void> {
       t.equal(await page.evaluate('document.activeElement.textContent'), en.sendPreview)
     }))
 
+  await t.test('a browser that shows no PDF saves one when the button is pressed, and not while somebody types', (t) =>
+    typed(t, async (page) => {
+      const made: string[] = []
+      page.on('request', (request) => {
+        if (request.url().endsWith('/send/preview')) made.push(request.url())
+      })
+      await page.addInitScript('Object.defineProperty(navigator, "pdfViewerEnabled", { value: false })')
+      await page.goto('/console/send?template=1')
+      await page.fill('[id="f-data.notes"]', 'Grace')
+      await page.locator(told, { hasText: /./ }).waitFor()
+      t.same(made, [])
+      await page.getByRole('button', { name: en.sendPreview }).click()
+      while (made.length === 0) await page.waitForTimeout(50)
+    }))
+
   await t.test('the last answer counts', (t) =>
     typed(t, async (page) => {
       const held: (() => Promise<void>)[] = []

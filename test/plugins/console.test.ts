@@ -4,7 +4,8 @@ import t, { type Test } from 'tap'
 import { script } from '../../plugins/console/browser/script.ts'
 import { stylesheet } from '../../plugins/console/browser/stylesheet.ts'
 import { settingsFields } from '../../plugins/console/form/settings.ts'
-import { languages } from '../../plugins/console/language/language.ts'
+import { creditsOf, languages } from '../../plugins/console/language/language.ts'
+import { sentences } from '../../plugins/console/pages/layout.ts'
 import { hasNoFault } from '../hostile/support.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { admin, type Answer, invoiceRequest, type Login, operator, startService, type TestService } from '../support/service.ts'
@@ -36,6 +37,21 @@ await t.test('the languages say the same things, with the same values', (t) => {
     t.same(placesOf(other), placesOf(text), name)
     t.not(other, '', name)
   }
+  t.end()
+})
+
+await t.test('credits are counted in the plural of the language', (t) => {
+  const { en, fr } = languages
+  t.same([0, 1, 2].map((n) => creditsOf(en, n)), ['0 credits', '1 credit', '2 credits'])
+  t.same([0, 1, 2].map((n) => creditsOf(fr, n)), ['0 crédit', '1 crédit', '2 crédits'])
+  t.end()
+})
+
+await t.test('a sentence of the API is said once', (t) => {
+  const one = { path: '/query/status', message: 'Expected a status.' }
+  lacks(t, sentences(languages.en, { message: `${one.path}: ${one.message}`, details: [one] }).markup, '<ul>')
+  const other = { path: '/query/from', message: 'Expected a date.' }
+  contains(t, sentences(languages.en, { message: 'Two things are wrong.', details: [one, other] }).markup, `<li>${other.message}</li>`)
   t.end()
 })
 

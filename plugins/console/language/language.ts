@@ -20,6 +20,12 @@ export function fill (text: string, values: Readonly<Record<string, string | num
   return text.replaceAll(/\{(\w+)\}/g, (place, name: string) => String(values[name] ?? place))
 }
 
+/** So many credits, in the plural of the language: French counts none as it counts one. */
+export function creditsOf (words: Words, n: number): string {
+  const plural = new Intl.PluralRules(words.code).select(n)
+  return fill(plural === 'one' ? words.credits_one : words.credits_other, { n })
+}
+
 /** The word for a code of the API, such as a status; the code itself where the language has none. */
 export function wordFor (
   words: Words,

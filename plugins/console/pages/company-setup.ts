@@ -99,7 +99,7 @@ function isFor (offer: AdapterView['offer'], companyId: number): boolean {
 }
 
 function creditsForm (words: Words, { id, balance, held }: CompanyView, body: URLSearchParams): Html {
-  return html`<p>${words.creditsFree}: ${String(balance - held)}</p>
+  return html`<p>${words.creditsFree}${words.colon}${String(balance - held)}</p>
 <form method="post" action="/console/companies/${String(id)}/setup/credits" novalidate>${onceField()}
 ${textField({ name: 'amount', label: words.amount, value: body.get('amount') ?? '' })}
 ${textField({ name: 'reason', label: words.reason, help: words.reasonHelp, value: body.get('reason') ?? '' })}

@@ -1,7 +1,7 @@
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { radioField, textField } from '../form/fields.ts'
-import { fill, wordFor, type Words } from '../language/language.ts'
+import { creditsOf, wordFor, type Words } from '../language/language.ts'
 import { type ApiAnswer, type CallbackView, type ChoicesView, type DispatchView, type EventView, isUnderWay, type Refusal,
   type VendorCallView } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
@@ -156,7 +156,7 @@ function factsOf (words: Words, dispatch: DispatchView, people: People): Html {
     [words.sender, nameIn(words, people, dispatch.userId)],
     [words.finished, dispatch.finishedAt === null ? null : time(dispatch.finishedAt)],
     [words.nextTry, dispatch.nextTryAt === undefined ? undefined : time(dispatch.nextTryAt)],
-    [words.price, fill(words.credits, { credits: dispatch.creditsCharged })],
+    [words.price, creditsOf(words, dispatch.creditsCharged)],
     [words.metadata, metadata.length === 0 ? undefined : html`${metadata}`],
     [words.dispatchId, html`<code>${dispatch.dispatchId}</code>`]
   ])
@@ -183,7 +183,7 @@ ${
       [words.deferredOn, step.deferredOn],
       [words.nextTry, step.nextTryAt === undefined ? undefined : time(step.nextTryAt)],
       [words.document, made === null ? null : html`<a href="${made.url}">${made.filename}</a>`],
-      [words.price, fill(words.credits, { credits: step.creditsCharged })]
+      [words.price, creditsOf(words, step.creditsCharged)]
     ])
   }${choiceTable(words, choices, index)}</section>
 `

@@ -25,9 +25,9 @@ export function passkeySection (words: Words, passkeys: readonly PasskeyView[], 
 }
 
 function entry (words: Words, { id, name, createdAt, usedAt }: PasskeyView): Html {
-  return html`<li><strong>${name}</strong><span class="quiet">${words.created}: ${time(createdAt)} · ${words.keyUsed}: ${
-    usedAt === null ? words.keyUsedNever : time(usedAt)
-  }</span>
+  return html`<li><strong>${name}</strong><span class="quiet">${words.created}${words.colon}${
+    time(createdAt)
+  } · ${words.keyUsed}${words.colon}${usedAt === null ? words.keyUsedNever : time(usedAt)}</span>
 <details><summary aria-label="${fill(words.passkeyNameFull, { name })}">${words.rename}</summary>
 <form method="post" action="${at}/${id}/name"><div class="field"><label for="name-${id}">${words.name}</label>
 <input id="name-${id}" name="name" value="${name}" required maxlength="60" autocomplete="off"></div>

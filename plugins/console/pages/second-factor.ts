@@ -80,7 +80,7 @@ function enabledSections (words: Words, { since, recoveryCodes }: SecondFactorVi
 <p>${fill(words.recoveryLeft, { left: recoveryCodes })}</p>${
     proofForm(words, { action: `${at}/recovery-codes`, id: 'codes', ...renew })
   }</section><section aria-labelledby="remove"><h2 id="remove">${words.factorEnd}</h2>${
-    since === null ? html`` : html`<p>${words.factorSince}: ${time(since)}</p>`
+    since === null ? html`` : html`<p>${words.factorSince}${words.colon}${time(since)}</p>`
   }${proofForm(words, { action: `${at}/remove`, id: 'factor', ...remove })}</section>`
 }
 

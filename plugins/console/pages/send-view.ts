@@ -107,10 +107,15 @@ ${codeSection(words, { url: origin + addressOf(draft), body: requestOf(draft) })
   })
 }
 
+/** The services whose templates are no documents. */
+const messages = ['email', 'sms']
+
 /** What the preview of a draft shows, by name. Where the data are wrong there is none. */
-function shows ({ template: { id }, data: values }: Draft, { problems = [], accepted = false }: Shown): Html {
+function shows ({ template: { id, service }, data: values }: Draft, { problems = [], accepted = false }: Shown): Html {
   if (typeof values === 'string' || !accepted && problems.some(({ path }) => path.startsWith(data))) return html``
-  return html` data-shows="${hash('sha256', JSON.stringify([id, values])).slice(0, 12)}"`
+  return html` data-shows="${hash('sha256', JSON.stringify([id, values])).slice(0, 12)}"${
+    messages.includes(service) ? html`` : html` data-pdf`
+  }`
 }
 
 /** The same request as code, each with the reader's own key. */
@@ -130,7 +135,7 @@ function codeSection (words: Words, request: ApiRequest): Html {
 function aboutSection (words: Words, draft: Draft, problems: Filled['problems']): Html {
   const { service, fields, provider, sandbox } = draft
   const providers = draft.following.length === 0 ? draft.providers : []
-  return html`<section aria-labelledby="about"><h2 id="about">${words.sendAbout}: ${service}</h2>${
+  return html`<section aria-labelledby="about"><h2 id="about">${words.sendAbout}${words.colon}${service}</h2>${
     fieldsOf(words, serviceForms[service] ?? {}, { values: fields, problems }, { name: 'request.', path: `/${service}` })
   }${
     providers.length === 0 ? html`` : html`${
@@ -168,7 +173,7 @@ function moreFields (words: Words, { metadata, callbackUrl }: Draft, problems: F
 /** The services that follow in a chain, each with its fields. */
 function followingSections (words: Words, { following }: Draft, problems: Filled['problems']): Html[] {
   return following.map(({ service, fields }) =>
-    html`<section aria-labelledby="then-${service}"><h2 id="then-${service}">${words.sendThen}: ${service}</h2>${
+    html`<section aria-labelledby="then-${service}"><h2 id="then-${service}">${words.sendThen}${words.colon}${service}</h2>${
       fieldsOf(words, followingForms[service] ?? {}, { values: fields, problems }, { name: `then.${service}.`, path: `/${service}` })
     }</section>`
   )

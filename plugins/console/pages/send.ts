@@ -1,7 +1,7 @@
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { onceIn } from '../form/fields.ts'
-import { fill, type Words } from '../language/language.ts'
+import { creditsOf, fill, type Words } from '../language/language.ts'
 import { ApiRefused, type Refusal, type TemplateView, type ValidationResponse, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { notice, sentences } from './layout.ts'
@@ -105,7 +105,7 @@ function validated (words: Words, found: ValidationResponse): Shown {
 /** That the service would accept a request, by whom, for how much, and what it remarks. */
 function plannedBy (words: Words, { warnings, plan }: ValidationResponse): Html {
   const steps = plan.map(({ service, providerName, credits }) =>
-    html`<p>${fill(words.sendPlan, { service, provider: providerName ?? words.noProvider, credits })}</p>`
+    html`<p>${fill(words.sendPlan, { service, provider: providerName ?? words.noProvider, credits: creditsOf(words, credits) })}</p>`
   )
   const remarks = warnings.length === 0 ? html`` : html`<ul lang="en">${warnings.map(({ message }) => html`<li>${message}</li>`)}</ul>`
   return html`<p>${words.sendValid}</p>${steps}${remarks}`

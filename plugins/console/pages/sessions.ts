@@ -30,7 +30,9 @@ export const sessionsPages: FastifyPluginCallback = (app, _options, done) => {
       section: 'sessions',
       main: html`<p>${words.sessionsIntro}</p>
 <p><a href="/console/second-factor">${words.factor}</a></p>
-${table(words.sessions, [sessionBrowser, sessionAddress, sessionBegan, sessionUsed, status], rows)}${await ownSingleSignOn(visit)}`
+<section>${
+        table(words.sessions, [sessionBrowser, sessionAddress, sessionBegan, sessionUsed, status], rows)
+      }</section>${await ownSingleSignOn(visit)}`
     }))
   })
 

@@ -117,7 +117,11 @@ function preview (words: Words, known: Known, list: readonly ListedProvider[]): 
     ...after.map((word) => hidden(`after.${index}.${word}`, 'true'))
   ])
   return html`<section>${table(words.switchLook, [words.listPlace, words.switchNow, words.switchThen], rows)}</section>
-${unready.map(({ providerName }) => notice('warn', html`<p>${nameOf(known.providers, providerName)}: ${words.switchUnready}</p>`))}
+${
+    unready.map(({ providerName }) =>
+      notice('warn', html`<p>${nameOf(known.providers, providerName)}${words.colon}${words.switchUnready}</p>`)
+    )
+  }
 <section><p>${words.switchIntro}</p><form method="post" action="/console/services/${known.service}/list/change">${fields}
 <div class="actions"><button>${words.switchDo}</button> <a href="/console/services/${known.service}">${words.cancelBack}</a></div></form></section>`
 }

@@ -80,7 +80,9 @@ function view (visit: Visit, provider: Provider, { service, text }: Typed, said:
 <section aria-labelledby="request"><h2 id="request">${fill(words.tryRequest, { service })}</h2>${
     others.length === 0
       ? html``
-      : html`<p>${words.tryOthers} ${others.map((one) => html`<a href="${withQuery(at, { service: one })}">${one}</a> `)}</p>`
+      : html`<p>${words.tryOthers} ${
+        others.map((one, index) => html`${index === 0 ? '' : ' · '}<a href="${withQuery(at, { service: one })}">${one}</a>`)
+      }</p>`
   }
 <form method="post" action="${at}"><input type="hidden" name="of" value="${service}">${onceField()}
 ${linesField({ name: 'request', label: words.tryBody, value: text, help: words.tryBodyHelp })}

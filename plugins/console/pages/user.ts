@@ -125,7 +125,7 @@ async function view (visit: Visit, id: string, said: Html): Promise<Html> {
   const main =
     html`<p><a href="/console/company">${words.users}</a></p>${said}<section aria-labelledby="rights"><h2 id="rights">${words.rights}${
       user.disabled ? html` <span class="badge warn">${words.disabled}</span>` : html``
-    }</h2><p class="quiet">${words.created}: ${time(user.createdAt)}</p>
+    }</h2><p class="quiet">${words.created}${words.colon}${time(user.createdAt)}</p>
 <form method="post" action="${at}/rights"><input type="hidden" name="email" value="${user.email}">${
       roleAndServices(words, actor.role, user)
     }

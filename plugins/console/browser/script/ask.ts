@@ -5,7 +5,8 @@ import { showTimes } from './times.ts'
 /**
  * Keeps a page up to date with a form that is being filled in. After a pause in typing, the address in `data-asks` is sent the form and
  * answers with the page again; what differs is shown, and nothing that was typed is touched. The last answer counts. A frame with
- * `data-shows` has the document of the form: where the name of what it shows is another one, the button for that frame is pressed.
+ * `data-shows` has the document of the form: where the name of what it shows is another one, the button for that frame is pressed. A
+ * browser that shows no PDF would save one each time, and does so only when a person presses the button.
  */
 export function askWhileTyping (): void {
   const pause = 700
@@ -17,6 +18,7 @@ export function askWhileTyping (): void {
       const button = form.querySelector<HTMLButtonElement>('button[formtarget]')
       const name = frame?.dataset['shows'] ?? shown
       if (frame === null || button === null || name === shown) return
+      if (frame.hasAttribute('data-pdf') && !navigator.pdfViewerEnabled) return
       shown = name
       // A frame of its own leaves no entry in the history, and the old document stays until the new one is there.
       const next = frame.cloneNode() as HTMLIFrameElement

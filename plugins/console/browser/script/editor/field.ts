@@ -74,12 +74,23 @@ export function openField (area: HTMLTextAreaElement, changed: () => void): Fiel
  */
 const typing = EditorView.domEventHandlers({
   beforeinput ({ inputType, data, isComposing }, view) {
-    const { state } = view
-    if (inputType !== 'insertText' || data === null || isComposing || state.selection.main.empty) return false
-    view.dispatch(state.update(state.replaceSelection(data), { userEvent: 'input.type', scrollIntoView: true }))
+    const { from, to } = selectedIn(view)
+    if (inputType !== 'insertText' || data === null || isComposing || from === to) return false
+    const insert = view.state.toText(data)
+    const selection = { anchor: from + insert.length }
+    view.dispatch({ changes: { from, to, insert }, selection, userEvent: 'input.type', scrollIntoView: true })
     return true
   }
 })
+
+/** What is selected in the document: the editor learns of it later, where something else than a person selects. */
+function selectedIn (view: EditorView): { from: number, to: number } {
+  const { root, state: { selection: { main } } } = view
+  if (!(root instanceof ShadowRoot)) return main
+  const range = document.getSelection()?.getComposedRanges({ shadowRoots: [root] })[0]
+  if (range === undefined || !view.contentDOM.contains(range.startContainer) || !view.contentDOM.contains(range.endContainer)) return main
+  return { from: view.posAtDOM(range.startContainer, range.startOffset), to: view.posAtDOM(range.endContainer, range.endOffset) }
+}
 
 /** What names and describes an editor: elements outside of a shadow root cannot be referred to from within. */
 function namesOf (area: HTMLTextAreaElement): Record<string, string> {
@@ -103,8 +114,9 @@ function listOf (id: string, faults: readonly Fault[]): HTMLElement {
   const list = document.createElement('ul')
   list.className = 'wrong'
   list.id = id
-  list.append(...faults.map(({ message, place }) => {
+  list.append(...faults.map(({ message, place, line }) => {
     const [item, sentence] = [document.createElement('li'), document.createElement('span')]
+    if (line !== undefined) item.dataset['line'] = String(line)
     sentence.lang = 'en'
     sentence.textContent = message
     item.append(`${place} `, sentence)

@@ -8,8 +8,11 @@ type Made = { frame: HTMLIFrameElement } | { file: Blob }
 /** How long the reader pauses before a preview is made, and how long the service is left alone when it has too much to do, in ms. */
 const [pause, rest] = [600, 3_000]
 
-/** Formats that no browser shows, but saves. */
-const saved: Readonly<Record<string, string>> = { DOCX: 'docx', XLSX: 'xlsx' }
+/** Formats that no browser shows, but saves; and those that every browser shows. In a format that is not named it may be a PDF. */
+const [saved, shown] = [['DOCX', 'XLSX'], ['HTML', 'TEXT']]
+
+/** What the names of saved files end with, by a part of their types. */
+const extensions = { pdf: 'pdf', wordprocessingml: 'docx', spreadsheetml: 'xlsx' }
 
 /**
  * Shows the document beside its texts while they are written: one preview is made at a time, and one whose texts have changed meanwhile is
@@ -65,7 +68,7 @@ function follow ({ form, place, state, format }: Parts, fields: readonly Field[]
   function replace (made: Made): void {
     for (const old of place.querySelectorAll('iframe, [download]')) if (!('frame' in made) || old !== made.frame) old.remove()
     if ('frame' in made) made.frame.className = ''
-    else place.append(linkTo(made.file, saved[format.value] ?? ''))
+    else place.append(linkTo(made.file))
   }
   function say (what: 'working' | 'ready' | 'lost' | 'refused', said?: string): void {
     state.dataset['state'] = what
@@ -86,9 +89,14 @@ function follow ({ form, place, state, format }: Parts, fields: readonly Field[]
   }
 }
 
-/** What becomes of the texts: a document, or what is wrong in them. Undefined: no answer came. */
+/**
+ * What becomes of the texts: a document, or what is wrong in them. Undefined: no answer came. Where PDF files are not shown, a frame would
+ * never be told that its PDF is there.
+ */
 async function ask (form: HTMLFormElement, place: HTMLElement, format: string): Promise<Made | Refused | undefined> {
-  return Object.hasOwn(saved, format) ? await fetchFile(form) : await openFrame(form, place)
+  if (shown.includes(format) || navigator.pdfViewerEnabled && !saved.includes(format)) return await openFrame(form, place)
+  const made = await fetchFile(form)
+  return made !== undefined && 'file' in made && extensionOf(made.file) === undefined ? await openFrame(form, place) : made
 }
 
 async function fetchFile (form: HTMLFormElement): Promise<Made | Refused | undefined> {
@@ -147,10 +155,15 @@ function openFrame (form: HTMLFormElement, place: HTMLElement): Promise<Made | R
   })
 }
 
-function linkTo (file: Blob, extension: string): HTMLElement {
+/** Undefined: every browser shows such a file. */
+function extensionOf ({ type }: Blob): string | undefined {
+  return Object.entries(extensions).find(([part]) => type.includes(part))?.[1]
+}
+
+function linkTo (file: Blob): HTMLElement {
   const link = document.createElement('a')
   link.href = URL.createObjectURL(file)
-  link.download = `preview.${extension}`
+  link.download = `preview.${extensionOf(file) ?? 'txt'}`
   const size = new Intl.NumberFormat(document.documentElement.lang, { style: 'unit', unit: 'kilobyte', maximumFractionDigits: 1 })
   link.textContent = `${link.download} (${size.format(file.size / 1000)})`
   return link
