@@ -315,6 +315,11 @@ else {
       await fits('the settings')
       await page.goto('/console/sessions')
       await fits('the sessions')
+      provider.person = { sub: `own account ${locale}` }
+      await page.click('form[action="/console/sign-on/link"] button')
+      await page.waitForURL(`${front.url}/console/sign-on/link`)
+      await page.locator('main [name=proof]').waitFor()
+      await fits('the question whether the account is linked')
       provider.person = { sub: locale, email: `${locale}@example.com` }
       await guest.goto('/console/sign-in')
       await guest.click('main a[href^="/console/sign-on"]')
