@@ -48,7 +48,7 @@ async function take (context: BrowserContext, name: string, path: string): Promi
 await sendSamples()
 await mkdir(folder, { recursive: true })
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
-const context = await browser.newContext({ viewport: { width: 1120, height: 920 } })
+const context = await browser.newContext({ viewport: { width: 1200, height: 920 } })
 const page = await context.newPage()
 await page.goto(`${url}/console`)
 await page.fill('[name=email]', email)
