@@ -8,24 +8,44 @@ export const Settings = Type.Object({
   }),
   senderName: Type.String({
     title: 'Sender',
+    examples: ['ACME'],
     description: 'Who the letter is from: the name of the return address.',
     minLength: 1,
     maxLength: 40
   }),
   senderAddress: Type.String({
     title: 'Street',
+    examples: ['185 Berry St'],
     description: 'The street of the return address, which lies in the United States.',
     minLength: 1,
     maxLength: 64
   }),
-  senderCity: Type.String({ title: 'City', description: 'The city of the return address.', minLength: 1, maxLength: 200 }),
-  senderState: Type.String({ title: 'State', description: 'two letters, such as CA', pattern: '^[A-Z]{2}$' }),
-  senderZip: Type.String({ title: 'ZIP code', description: 'five digits, or nine as 94107-1234', pattern: '^\\d{5}(-\\d{4})?$' }),
-  useType: Type.Optional(Type.Enum(['operational', 'marketing'], {
+  senderCity: Type.String({
+    title: 'City',
+    examples: ['San Francisco'],
+    description: 'The city of the return address.',
+    minLength: 1,
+    maxLength: 200
+  }),
+  senderState: Type.String({ title: 'State', examples: ['CA'], description: 'two letters, such as CA', pattern: '^[A-Z]{2}$' }),
+  senderZip: Type.String({
+    title: 'ZIP code',
+    examples: ['94107-1234'],
+    description: 'five digits, or nine as 94107-1234',
+    pattern: '^\\d{5}(-\\d{4})?$'
+  }),
+  useType: Type.Optional(Type.Union([
+    Type.Literal('operational', { title: 'Operational' }),
+    Type.Literal('marketing', { title: 'Marketing' })
+  ], {
     title: 'Use',
     description: 'What the letters are, which Lob asks for; operational unless set.'
   })),
-  addressPlacement: Type.Optional(Type.Enum(['insert_blank_page', 'top_first_page', 'bottom_first_page'], {
+  addressPlacement: Type.Optional(Type.Union([
+    Type.Literal('insert_blank_page', { title: 'On a page of its own' }),
+    Type.Literal('top_first_page', { title: 'At the top of the first page' }),
+    Type.Literal('bottom_first_page', { title: 'At the bottom of the first page' })
+  ], {
     title: 'Address',
     description: 'Where Lob prints the addresses: on a page of its own before the first (unless set), or over the first page.'
   })),

@@ -17,13 +17,17 @@ const Settings = Type.Object({
   port: Type.Optional(
     Type.Integer({
       title: 'Port',
+      examples: [587],
       description: '587 with STARTTLS and 465 with TLS unless told',
       'x-texts': { fr: { title: 'Port', description: '587 avec STARTTLS et 465 avec TLS, sauf indication contraire' } },
       minimum: 1,
       maximum: 65_535
     })
   ),
-  security: Type.Optional(Type.Enum(['starttls', 'tls'], {
+  security: Type.Optional(Type.Union([
+    Type.Literal('starttls', { title: 'STARTTLS', 'x-texts': { fr: { title: 'STARTTLS' } } }),
+    Type.Literal('tls', { title: 'TLS from the first byte', 'x-texts': { fr: { title: 'TLS dès le premier octet' } } })
+  ], {
     title: 'Security',
     description: 'STARTTLS, or TLS from the first byte. Both are required: nothing goes out in the clear.',
     'x-texts': {
@@ -46,6 +50,7 @@ const Settings = Type.Object({
   })),
   dkimDomain: Type.Optional(Type.String({
     title: 'DKIM domain',
+    examples: ['example.com'],
     description: 'the domain that signs, that of the senders, such as example.com',
     'x-texts': { fr: { title: 'Domaine DKIM', description: 'le domaine qui signe, celui des expéditeurs, par exemple example.com' } },
     pattern: '^([^\\s.@/;=]+\\.)+[^\\s.@/;=]+$',

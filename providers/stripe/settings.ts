@@ -21,11 +21,13 @@ export const Settings = Type.Object({
   ),
   timezone: Type.Optional(Type.String({
     title: 'Time zone',
+    examples: ['Europe/Paris'],
     description: 'that of the account, by its name, such as Europe/Paris: a day ends when it ends there; UTC unless set',
     format: 'time-zone'
   })),
   prepaidText: Type.Optional(Type.String({
     title: 'Word for prepayments',
+    examples: ['Already paid'],
     description: 'what the line says that takes off what has been paid already; "Already paid" unless set',
     minLength: 1,
     maxLength: 100
@@ -33,6 +35,7 @@ export const Settings = Type.Object({
   quoteProduct: Type.Optional(
     Type.String({
       title: 'Product of quotes',
+      examples: ['prod_Nabc123'],
       description: 'the product (prod_…) that the lines of quotes are prices of',
       pattern: '^prod_\\w+$'
     })

@@ -298,7 +298,7 @@ await t.test('the form of a provider is in the language of the reader, where its
   contains(t, english.body, '<label for="f-host">Mail server</label>')
   contains(t, french.body, '<label for="f-host">Serveur de messagerie</label>')
   contains(t, french.body, 'Le nom du serveur qui achemine vos e-mails')
-  contains(t, (await open('/providers/twilio', cookie, { 'accept-language': 'fr' })).body, '<label for="f-authToken">Auth token</label>')
+  contains(t, (await open('/providers/lob', cookie, { 'accept-language': 'fr' })).body, '<label for="f-senderZip">ZIP code</label>')
 })
 
 await t.test('a check tells one of its three answers', async (t) => {

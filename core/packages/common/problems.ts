@@ -11,7 +11,9 @@ const mostProblems = 101
  * thousand errors, so none is compared with all others.
  */
 export function problemsOf (errors: readonly ErrorObject[], base = ''): Problem[] {
-  const wholes = errors.filter(({ keyword, parentSchema }) => keyword === 'anyOf' && helpOf(parentSchema) !== undefined)
+  const wholes = errors.filter(({ keyword, schema, parentSchema }) =>
+    keyword === 'anyOf' && (literalsOf(schema) !== undefined || helpOf(parentSchema) !== undefined)
+  )
   const told = Map.groupBy(wholes, ({ instancePath }) => instancePath)
   const isTold = (error: ErrorObject): boolean => told.get(error.instancePath)?.some((whole) => isBranch(error, whole)) ?? false
   const isNew = createMissing()
@@ -67,10 +69,7 @@ const sentences: Record<string, (error: ErrorObject) => Reading> = {
   additionalProperties: (error) => unknownField(error, text(error.params, 'additionalProperty')),
   unevaluatedProperties: (error) => unknownField(error, text(error.params, 'unevaluatedProperty')),
   type: ({ params, data }) => ({ code: 'type', message: `Expected ${words(params['type'])}, got ${kindOf(data)}.` }),
-  enum: ({ params, data }) => ({
-    code: 'enum',
-    message: `Expected one of ${list(params['allowedValues'])}${nearestOf(data, params['allowedValues'])}.`
-  }),
+  enum: ({ params, data }) => oneOfThem(params['allowedValues'], data),
   const: ({ params }) => ({ code: 'const', message: `Expected ${JSON.stringify(params['allowedValue'])}.` }),
   format: ({ params, data }) => ({
     code: 'format',
@@ -101,11 +100,24 @@ const sentences: Record<string, (error: ErrorObject) => Reading> = {
   exclusiveMinimum: ({ params }) => ({ code: 'too_small', message: `Must be more than ${limit(params)}.` }),
   exclusiveMaximum: ({ params }) => ({ code: 'too_large', message: `Must be less than ${limit(params)}.` }),
   uniqueItems: () => ({ code: 'duplicate', message: 'Two items are the same.' }),
-  anyOf: ({ parentSchema, data }) => ({
-    code: 'type',
-    message: `${helpOf(parentSchema) ?? 'Fits none of the allowed forms.'}${commaIn(data)}`
-  }),
+  anyOf: ({ schema, parentSchema, data }) => {
+    const literals = literalsOf(schema)
+    return literals === undefined
+      ? { code: 'type', message: `${helpOf(parentSchema) ?? 'Fits none of the allowed forms.'}${commaIn(data)}` }
+      : oneOfThem(literals, data)
+  },
   oneOf: ({ parentSchema }) => ({ code: 'type', message: helpOf(parentSchema) ?? 'Must fit exactly one of the allowed forms.' })
+}
+
+/** The values of the forms, where each is one value with its title. */
+function literalsOf (forms: unknown): unknown[] | undefined {
+  return Array.isArray(forms) && forms.every((form) => isRecord(form) && 'const' in form)
+    ? forms.map((form: Record<string, unknown>) => form['const'])
+    : undefined
+}
+
+function oneOfThem (values: unknown, data: unknown): Reading {
+  return { code: 'enum', message: `Expected one of ${list(values)}${nearestOf(data, values)}.` }
 }
 
 const formatNames: Record<string, string> = {

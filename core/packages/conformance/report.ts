@@ -2,7 +2,9 @@
 export const conformanceRules = {
   manifest: 'The folder is a provider for this core: it loads, and its manifest is valid.',
   quiet: 'Loading it and reading its manifest makes no network request.',
-  titles: 'Every setting has a title, because the settings become a form. In a language of `x-texts` all have their texts, or none.',
+  titles:
+    'Every setting has a title, because the settings become a form; all of its choices, or none. In a language of `x-texts` all have ' +
+    'theirs, or none.',
   required: 'Settings without a required field are refused.',
   secret: 'An empty secret is refused.',
   credentials: 'Every setting with which the provider signs in or signs is a Secret().',

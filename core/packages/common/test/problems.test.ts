@@ -20,6 +20,13 @@ await t.test('each thing that can be wrong has its code, its place and a sentenc
       'required',
       'The field "password" is required where "user" is given.'
     ],
+    [
+      { description: 'the way', anyOf: [{ const: 'air', title: 'By air' }, { const: 'sea' }] },
+      'aire',
+      '/base',
+      'enum',
+      'Expected one of "air", "sea" (did you mean "air"?).'
+    ],
     [named, { nmae: 1 }, '/base/nmae', 'unknown_field', 'Unknown field "nmae" (did you mean "name"?).'],
     [
       { ...named, additionalProperties: undefined, unevaluatedProperties: false },

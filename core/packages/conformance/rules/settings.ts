@@ -7,7 +7,8 @@ import type { ProviderUnderTest } from './subject.ts'
 export function settingsCases ({ installed: { manifest }, fixtures }: Pick<ProviderUnderTest, 'installed' | 'fixtures'>): Case[] {
   const { settings: form, requestSettings } = manifest
   const untitled = Object.entries({ settings: form, requestSettings }).flatMap(([where, { properties }]) =>
-    Object.entries(properties).filter(([, field]) => field.title === undefined).map(([name]) => `${where}: "${name}" has no title.`)
+    fieldsAndChoices(properties).filter(([, { title }, needsTitle]) => needsTitle && title === undefined)
+      .map(([what]) => `${where}: ${what} has no title.`)
   )
   const untranslated = [form, requestSettings].flatMap(translationFaults)
   const samples = [...fixtures.sends, ...fixtures.events].map(({ fixture }) => fixture.settings)
@@ -29,12 +30,23 @@ export function settingsCases ({ installed: { manifest }, fixtures }: Pick<Provi
 
 type Form = ProviderUnderTest['installed']['manifest']['settings']
 
+type Titled = { title?: string, description?: string, 'x-texts'?: Readonly<Record<string, { title: string, description?: string }>> }
+
+/** The fields of a form and their choices, by their names in a report, and whether they must have a title: all choices, or none. */
+function fieldsAndChoices (properties: Form['properties']): [what: string, texts: Titled, needsTitle: boolean][] {
+  return Object.entries(properties).flatMap(([name, field]) => {
+    const { anyOf: choices = [] } = field
+    const areTitled = choices.some(({ title }) => title !== undefined)
+    return [
+      [`"${name}"`, field, true],
+      ...choices.map((choice, index): [string, Titled, boolean] => [`choice ${String(index + 1)} of "${name}"`, choice, areTitled])
+    ]
+  })
+}
+
 /** A form in another language is one in which no text of that language is missing. */
 function translationFaults ({ properties }: Form): string[] {
-  const fields = Object.entries(properties).flatMap(([name, field]) => [
-    [`"${name}"`, field] as const,
-    ...(field.anyOf ?? []).map((choice, index) => [`choice ${String(index + 1)} of "${name}"`, choice] as const)
-  ])
+  const fields = fieldsAndChoices(properties)
   const languages = new Set(fields.flatMap(([, { 'x-texts': texts = {} }]) => Object.keys(texts)))
   return [...languages].flatMap((language) =>
     fields.flatMap(([what, { title, description, 'x-texts': texts = {} }]) => [
