@@ -31,7 +31,8 @@ const statements = [
   `insert into dispatch_metadata (company_id, pair, dispatch_id)
     select company_id, metadata_pair('orderId', 'A-' || n), dispatch_id from old`,
   `insert into steps (step_id, company_id, dispatch_id, position, service, provider_code, provider_version, chosen_by, configured_by, sandbox, fields, request_settings, price, held, charged, status, remote_id, response)
-    select step_id, company_id, dispatch_id, 0, case when paid then 'invoicing' else 'sms' end, 'simulator', '1.0.0', 'company', 'company', false, '{"documentType":"INVOICE"}', '{}',
+    select step_id, company_id, dispatch_id, 0, case when paid then 'invoicing' else 'sms' end, 'simulator', '1.0.0', 'company', 'company', false,
+      (case when paid then '{"documentType":"INVOICE"}' else '{"phoneNumber":"+447700900123","message":"Your order is ready."}' end)::jsonb, '{}',
       case when paid then 1 else 0 end, 0, case when paid then 1 else 0 end, 'accepted', 'sim_' || n, jsonb_build_object('id', 'sim_' || n, 'status', 'accepted')
     from old`,
   'insert into attempts (step_id, number, company_id, provider_version, started_at, answered_at, outcome) select step_id, 1, ' +
