@@ -253,6 +253,11 @@ const matrix: Record<string, Row> = {
     request: ({ dispatchId }) => ({ path: `/api/v1/dispatches/${dispatchId}/calls` }),
     foreign: 'not_found'
   },
+  'GET /api/v1/dispatches/:id/choices': {
+    roles: everyone,
+    request: ({ dispatchId }) => ({ path: `/api/v1/dispatches/${dispatchId}/choices` }),
+    foreign: 'not_found'
+  },
   'GET /api/v1/dispatches/:id/callbacks': {
     roles: everyone,
     request: ({ dispatchId }) => ({ path: `/api/v1/dispatches/${dispatchId}/callbacks` }),
@@ -322,6 +327,12 @@ const matrix: Record<string, Row> = {
     foreign: 'not_found'
   },
   'GET /api/v1/queue/holds': { roles: ['operator'], request: at('/api/v1/queue/holds') },
+  'GET /api/v1/queue/holds/:id': { roles: ['operator'], request: at(`/api/v1/queue/holds/${randomUUIDv7()}`), ok: [404] },
+  'POST /api/v1/queue/holds/:id/resolve': {
+    roles: ['operator'],
+    request: at(`/api/v1/queue/holds/${randomUUIDv7()}/resolve`, { outcome: 'accepted', reason: 'Seen.' }),
+    ok: [404]
+  },
   'GET /api/v1/queue': { roles: ['operator'], request: at('/api/v1/queue') },
   'POST /api/v1/queue/release': { roles: ['operator', 'admin'], request: at('/api/v1/queue/release', {}) },
   'GET /api/v1/credits': { roles: everyone, request: at('/api/v1/credits') },
@@ -388,6 +399,7 @@ const matrix: Record<string, Row> = {
     foreign: 'not_found'
   },
   'GET /api/v1/providers': { roles: everyone, request: at('/api/v1/providers') },
+  'GET /api/v1/providers/:code/guide': { roles: everyone, request: at('/api/v1/providers/simulator/guide') },
   'GET /api/v1/providers/processes': { roles: ['operator'], request: at('/api/v1/providers/processes') },
   'PUT /api/v1/providers/:code/publisher': {
     roles: ['operator'],

@@ -177,6 +177,19 @@ await t.test('the object of what failed may be replaced, which stands in the tim
   }])
 })
 
+await t.test('with a recipient put right, the dispatch has and is found by the new one', async (t) => {
+  moods.push('refuse')
+  const { body: { dispatchId } } = await send('POST', '/api/sms', { body: { sms: { ...sms, message: 'Hello' }, providerName: 'moody' } })
+  const found = async (recipient: string): Promise<boolean> => {
+    const { body } = await send('GET', `/api/v1/dispatches?recipient=${encodeURIComponent(recipient)}`)
+    return body.data.some((one: { dispatchId: string }) => one.dispatchId === dispatchId)
+  }
+  t.strictSame([await found(sms.phoneNumber), await found('+33699999998')], [true, false])
+  has(t, await retry(dispatchId, { sms: { phoneNumber: '+33699999998', message: 'Hello' } }), { status: 200 })
+  t.strictSame([await found(sms.phoneNumber), await found('+33699999998')], [false, true])
+  has(t, await send('GET', `/api/v1/dispatches/${dispatchId}`), { body: { recipient: '+33699999998' } })
+})
+
 await t.test('a replacement is checked as a request would be, and changes nothing when it is wrong', async (t) => {
   moods.push('refuse')
   const { body: { dispatchId } } = await dispatch()

@@ -47,7 +47,17 @@ export async function replacementOf (
   refuseContent(service, fields, (step.position === 0 ? record.template_id : step.template_id) !== null)
   refuseChanges(record, step, fields)
   await recheck(dependencies, record, { step, fields, ...(step.position > 0 ? { link } : {}) })
-  return { stepId: step.step_id, fields, requestSettings: step.request_settings }
+  const recipient = recipientOf(record, step, fields)
+  return { stepId: step.step_id, fields, requestSettings: step.request_settings, ...(recipient === undefined ? {} : { recipient }) }
+}
+
+/** Whom the dispatch goes to with the new fields of a step: the first recipient of its path, as when it was planned. */
+function recipientOf (record: DispatchRecord, replaced: StepRecord, fields: JsonObject): string | undefined {
+  const recipients = record.steps.filter(({ deferred_on: deferredOn }) => deferredOn === null).map((step) => {
+    const data = step.position === 0 ? record.data : step.data
+    return services[step.service as ServiceName].facts(step === replaced ? fields : step.fields, data ?? {}).recipient
+  })
+  return recipients.find((recipient) => recipient !== undefined)
 }
 
 /** Whether a dispatch ended before all steps of its path were done. */

@@ -112,8 +112,8 @@ export async function releaseLease (database: Database, { companyId, dispatchId 
 /** The states of a step that a retry may begin. */
 const open = ['planned', 'unavailable', 'rejected'] as const
 
-/** What a retry changes of the step that failed. */
-export type Replacement = { stepId: string, fields: JsonObject, requestSettings: JsonObject }
+/** What a retry changes of the step that failed; `recipient`: of the dispatch, with these fields. */
+export type Replacement = { stepId: string, fields: JsonObject, requestSettings: JsonObject, recipient?: string }
 
 /** The columns that a replacement changes. The fields suit the provider that was called last, so no other one is tried any more. */
 export function replacedColumns ({ fields, requestSettings }: Replacement) {
@@ -145,7 +145,8 @@ export async function resumeDispatch (
         run_id: lease?.runId ?? null,
         leased_until: lease === undefined ? null : addSeconds(now, lease.seconds),
         next_try_at: lease === undefined ? now : null,
-        ...(lease === undefined ? { detached: true } : {})
+        ...(lease === undefined ? { detached: true } : {}),
+        ...(replacement === undefined ? {} : { recipient: replacement.recipient ?? null })
       })
       .where('dispatch_id', '=', dispatchId).where('company_id', '=', companyId).where('status', 'in', ['failed', 'partial']).where(
         'run_id',
