@@ -5,7 +5,7 @@
 export { Type, type Static } from 'typebox'
 export { defineProvider } from './host/manifest/definition.ts'
 export { draftFirst } from './host/manifest/draft.ts'
-export { AllowedSenders, Host, Secret } from './host/settings/fields.ts'
+export { AllowedSenders, Host, inFrench, Secret } from './host/settings/fields.ts'
 export { failureOf, outcomeUnknown, refused, unavailable } from './host/call/failure.ts'
 export { invoiceOf, minorUnits } from './host/manifest/invoice.ts'
 export { sendStatus } from './contract/recipients.ts'

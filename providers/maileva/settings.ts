@@ -1,4 +1,4 @@
-import { type Context, Secret, type Static, Type } from '@dispatch/core/provider'
+import { type Context, inFrench, Secret, type Static, Type } from '@dispatch/core/provider'
 import { longestLine } from './address.ts'
 
 const line = { minLength: 1, maxLength: longestLine, pattern: '^[^\\p{Cc}]+$' }
@@ -6,105 +6,60 @@ const line = { minLength: 1, maxLength: longestLine, pattern: '^[^\\p{Cc}]+$' }
 export const Settings = Type.Object({
   clientId: Type.String({
     title: 'Client ID',
-    'x-texts': {
-      fr: {
-        title: 'Identifiant client',
-        description: 'l’identifiant de l’application que Maileva a enregistrée pour vous'
-      }
-    },
+    ...inFrench('Identifiant client', 'l’identifiant de l’application que Maileva a enregistrée pour vous'),
     description: 'the identifier of the application that Maileva registered for you',
     minLength: 1
   }),
   clientSecret: Secret({
     title: 'Client secret',
-    'x-texts': {
-      fr: {
-        title: 'Secret client',
-        description: 'le secret de l’application'
-      }
-    },
+    ...inFrench('Secret client', 'le secret de l’application'),
     description: 'the secret of the application'
   }),
   username: Type.String({
     title: 'User',
-    'x-texts': {
-      fr: {
-        title: 'Utilisateur',
-        description: 'Le compte Maileva qui envoie et paie ; un bac à sable a ses propres comptes.'
-      }
-    },
+    ...inFrench('Utilisateur', 'Le compte Maileva qui envoie et paie ; l’environnement de test a ses propres comptes.'),
     description: 'The Maileva account that sends and pays; a sandbox has accounts of its own.',
     minLength: 1
   }),
   password: Secret({
     title: 'Password',
-    'x-texts': {
-      fr: {
-        title: 'Mot de passe',
-        description: 'le mot de passe de ce compte'
-      }
-    },
+    ...inFrench('Mot de passe', 'le mot de passe de ce compte'),
     description: 'the password of that account'
   }),
   postageType: Type.Optional(
     Type.Union([
-      Type.Literal('ECONOMIC', { title: 'Economic', 'x-texts': { fr: { title: 'Économique' } } }),
-      Type.Literal('FAST', { title: 'Fast', 'x-texts': { fr: { title: 'Rapide' } } })
+      Type.Literal('ECONOMIC', { title: 'Economic', ...inFrench('Économique') }),
+      Type.Literal('FAST', { title: 'Fast', ...inFrench('Rapide') })
     ], {
       title: 'Postage',
-      'x-texts': {
-        fr: {
-          title: 'Affranchissement',
-          description: 'À quelle vitesse partent les lettres simples ; économique par défaut.'
-        }
-      },
+      ...inFrench('Affranchissement', 'À quelle vitesse partent les lettres simples ; économique par défaut.'),
       description: 'How fast simple letters go; economic unless set.'
     })
   ),
   addressSheet: Type.Optional(Type.Boolean({
     title: 'Address sheet',
-    'x-texts': {
-      fr: {
-        title: 'Feuille d’adresse',
-        description: 'Imprime l’adresse sur une feuille à part avant la première page (par défaut), car les documents' +
-          ' lui laissent rarement une place.'
-      }
-    },
+    ...inFrench('Feuille d’adresse',
+      'Imprime l’adresse sur une feuille à part avant la première page (par défaut), car les documents lui ' +
+        'laissent rarement une place.'),
     description:
       'Prints the address on a sheet of its own before the first page (unless set to false), as documents seldom leave room for it.'
   })),
   acknowledgement: Type.Optional(Type.Boolean({
     title: 'Acknowledgement of receipt',
-    'x-texts': {
-      fr: {
-        title: 'Avis de réception',
-        description: 'Les lettres recommandées sont envoyées avec un avis de réception, sauf si la valeur est « non ' +
-          '».'
-      }
-    },
+    ...inFrench('Avis de réception', 'Les lettres recommandées sont envoyées avec un avis de réception, sauf si la valeur est « non ».'),
     description: 'Registered letters come with an acknowledgement of receipt, unless set to false.'
   })),
   printSender: Type.Optional(Type.Boolean({
     title: 'Printed sender',
-    'x-texts': {
-      fr: {
-        title: 'Expéditeur imprimé',
-        description: 'Imprime l’adresse de l’expéditeur sur chaque lettre ; une lettre simple part alors dans une ' +
-          'enveloppe à deux fenêtres.'
-      }
-    },
+    ...inFrench('Expéditeur imprimé', 'Imprime l’adresse de l’expéditeur sur chaque lettre ; une lettre simple part alors dans une ' +
+      'enveloppe à deux fenêtres.'),
     description: 'Prints the address of the sender on every letter; a simple one goes in an envelope with two windows.'
   })),
   undeliveredMail: Type.Optional(Type.String({
     title: 'Undelivered mail',
     examples: ['courrier@example.com'],
-    'x-texts': {
-      fr: {
-        title: 'Plis non distribués',
-        description: 'L’adresse électronique à laquelle Maileva signale les plis non distribués au lieu de les ' +
-          'renvoyer ; pas avec un expéditeur imprimé sur les lettres simples.'
-      }
-    },
+    ...inFrench('Plis non distribués', 'L’adresse e-mail à laquelle Maileva signale les plis non distribués au lieu de les renvoyer ; ' +
+      'pas avec un expéditeur imprimé sur les lettres simples.'),
     description:
       'The e-mail address to which Maileva reports letters that cannot be delivered, in place of sending them back; not with a ' +
       'printed sender on simple ones.',
@@ -115,13 +70,7 @@ export const Settings = Type.Object({
     Type.String({
       title: 'Sender',
       examples: ['ACME'],
-      'x-texts': {
-        fr: {
-          title: 'Expéditeur',
-          description: 'Les lettres recommandées et un expéditeur imprimé en ont besoin : la première ligne de ' +
-            'l’adresse.'
-        }
-      },
+      ...inFrench('Expéditeur', 'Première ligne de l’adresse ; obligatoire pour les lettres recommandées et si l’expéditeur est imprimé.'),
       description: 'Registered letters, and a sender that is printed, need one: the first line of the address.',
       ...line
     })
@@ -129,12 +78,7 @@ export const Settings = Type.Object({
   senderDetails: Type.Optional(
     Type.String({
       title: 'Sender, second line',
-      'x-texts': {
-        fr: {
-          title: 'Expéditeur, deuxième ligne',
-          description: 'Un service ou une personne, s’il y en a.'
-        }
-      },
+      ...inFrench('Expéditeur, deuxième ligne', 'Un service ou une personne, s’il y en a.'),
       description: 'A department or a person, where there is one.',
       ...line
     })
@@ -142,12 +86,7 @@ export const Settings = Type.Object({
   senderStreet: Type.Optional(Type.String({
     title: 'Street of the sender',
     examples: ['12 rue de la Paix'],
-    'x-texts': {
-      fr: {
-        title: 'Rue de l’expéditeur',
-        description: 'Le numéro et la rue.'
-      }
-    },
+    ...inFrench('Rue de l’expéditeur', 'Le numéro et la rue.'),
     description: 'The number and the street.',
     ...line
   })),
@@ -155,12 +94,7 @@ export const Settings = Type.Object({
     Type.String({
       title: 'City of the sender',
       examples: ['75002 Paris'],
-      'x-texts': {
-        fr: {
-          title: 'Ville de l’expéditeur',
-          description: 'Le code postal et la ville, par exemple 75002 Paris.'
-        }
-      },
+      ...inFrench('Ville de l’expéditeur', 'Le code postal et la ville, par exemple 75002 Paris.'),
       description: 'The postal code and the city, such as 75002 Paris.',
       ...line
     })
@@ -169,36 +103,21 @@ export const Settings = Type.Object({
     Type.String({
       title: 'Country of the sender',
       examples: ['FR'],
-      'x-texts': {
-        fr: {
-          title: 'Pays de l’expéditeur',
-          description: 'deux lettres ; FR par défaut'
-        }
-      },
+      ...inFrench('Pays de l’expéditeur', 'deux lettres ; FR par défaut'),
       description: 'two letters; FR unless set',
       pattern: '^[A-Z]{2}$'
     })
   ),
   webhookUser: Type.Optional(Type.String({
     title: 'Webhook user',
-    'x-texts': {
-      fr: {
-        title: 'Utilisateur des notifications',
-        description: 'L’identifiant des abonnements ; à défaut, celui de la configuration du serveur.'
-      }
-    },
+    ...inFrench('Utilisateur des notifications', 'L’identifiant des abonnements ; à défaut, celui de la configuration du serveur.'),
     description: 'The login of the subscriptions; unset, that of the server\'s configuration.',
     minLength: 1,
     pattern: '^[^:]+$'
   })),
   webhookPassword: Type.Optional(Secret({
     title: 'Webhook password',
-    'x-texts': {
-      fr: {
-        title: 'Mot de passe des notifications',
-        description: 'Le mot de passe des abonnements.'
-      }
-    },
+    ...inFrench('Mot de passe des notifications', 'Le mot de passe des abonnements.'),
     description: 'The password of the subscriptions.'
   }))
 })

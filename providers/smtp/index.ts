@@ -1,4 +1,4 @@
-import { AllowedSenders, defineProvider, Host, Secret, sendStatus, type SmtpTransport, type Static, textOf,
+import { AllowedSenders, defineProvider, Host, inFrench, Secret, sendStatus, type SmtpTransport, type Static, textOf,
   Type } from '@dispatch/core/provider'
 
 /** All three settings, or none. */
@@ -10,78 +10,64 @@ const Settings = Type.Object({
   host: Host({
     title: 'Mail server',
     description: 'the name of the server that takes your mail for delivery, such as smtp.example.com',
-    'x-texts': {
-      fr: { title: 'Serveur de messagerie', description: 'le nom du serveur qui achemine vos e-mails, par exemple smtp.example.com' }
-    }
+    ...inFrench('Serveur de messagerie', 'le nom du serveur qui achemine vos e-mails, par exemple smtp.example.com')
   }),
   port: Type.Optional(
     Type.Integer({
       title: 'Port',
       examples: [587],
       description: '587 with STARTTLS and 465 with TLS unless told',
-      'x-texts': { fr: { title: 'Port', description: '587 avec STARTTLS et 465 avec TLS, sauf indication contraire' } },
+      ...inFrench('Port', '587 avec STARTTLS et 465 avec TLS, sauf indication contraire'),
       minimum: 1,
       maximum: 65_535
     })
   ),
   security: Type.Optional(Type.Union([
-    Type.Literal('starttls', { title: 'STARTTLS', 'x-texts': { fr: { title: 'STARTTLS' } } }),
-    Type.Literal('tls', { title: 'TLS from the first byte', 'x-texts': { fr: { title: 'TLS dès le premier octet' } } })
+    Type.Literal('starttls', { title: 'STARTTLS', ...inFrench('STARTTLS') }),
+    Type.Literal('tls', { title: 'TLS from the first byte', ...inFrench('TLS dès le premier octet') })
   ], {
     title: 'Security',
     description: 'STARTTLS, or TLS from the first byte. Both are required: nothing goes out in the clear.',
-    'x-texts': {
-      fr: { title: 'Sécurité', description: 'STARTTLS, ou TLS dès le premier octet. L’un des deux est exigé : rien ne part en clair.' }
-    },
+    ...inFrench('Sécurité', 'STARTTLS, ou TLS dès le premier octet. L’un des deux est exigé : rien ne part en clair.'),
     default: 'starttls'
   })),
   user: Type.Optional(
     Type.String({
       title: 'User',
       description: 'the name to sign in with; left out where the server asks for none',
-      'x-texts': { fr: { title: 'Utilisateur', description: 'le nom de connexion ; vide si le serveur n’en demande pas' } },
+      ...inFrench('Utilisateur', 'le nom de connexion ; vide si le serveur n’en demande pas'),
       minLength: 1
     })
   ),
   password: Type.Optional(Secret({
     title: 'Password',
     description: 'The password of that user.',
-    'x-texts': { fr: { title: 'Mot de passe', description: 'Le mot de passe de cet utilisateur.' } }
+    ...inFrench('Mot de passe', 'Le mot de passe de cet utilisateur.')
   })),
   dkimDomain: Type.Optional(Type.String({
     title: 'DKIM domain',
     examples: ['example.com'],
     description: 'the domain that signs, that of the senders, such as example.com',
-    'x-texts': { fr: { title: 'Domaine DKIM', description: 'le domaine qui signe, celui des expéditeurs, par exemple example.com' } },
+    ...inFrench('Domaine DKIM', 'le domaine qui signe, celui des expéditeurs, par exemple example.com'),
     pattern: '^([^\\s.@/;=]+\\.)+[^\\s.@/;=]+$',
     maxLength: 253
   })),
   dkimSelector: Type.Optional(Type.String({
     title: 'DKIM selector',
     description: 'the name of the key: its public one is the TXT record of <selector>._domainkey.<domain>',
-    'x-texts': {
-      fr: {
-        title: 'Sélecteur DKIM',
-        description: 'le nom de la clé : sa partie publique est l’enregistrement TXT de <sélecteur>._domainkey.<domaine>'
-      }
-    },
+    ...inFrench('Sélecteur DKIM', 'le nom de la clé : sa partie publique est l’enregistrement TXT de <sélecteur>._domainkey.<domaine>'),
     pattern: `^${label}(\\.${label})*$`,
     maxLength: 100
   })),
   dkimPrivateKey: Type.Optional(Secret({
     title: 'DKIM private key',
     description: 'The private RSA key in PEM, without a passphrase.',
-    'x-texts': { fr: { title: 'Clé privée DKIM', description: 'La clé privée RSA en PEM, sans phrase secrète.' } },
+    ...inFrench('Clé privée DKIM', 'La clé privée RSA en PEM, sans phrase secrète.'),
     format: 'rsa-private-key',
     maxLength: 16_384
   })),
   allowedSenders: AllowedSenders({
-    'x-texts': {
-      fr: {
-        title: 'Expéditeurs autorisés',
-        description: 'd’où les e-mails peuvent venir : des adresses entières, ou @example.com pour tout le domaine'
-      }
-    }
+    ...inFrench('Expéditeurs autorisés', 'd’où les e-mails peuvent venir : des adresses entières, ou @example.com pour tout le domaine')
   })
 }, { dependentRequired: { user: ['password'], password: ['user'], dkimDomain: dkim, dkimSelector: dkim, dkimPrivateKey: dkim } })
 

@@ -1,4 +1,4 @@
-import { type Context, type Limit, Secret, type Static, Type } from '@dispatch/core/provider'
+import { type Context, inFrench, type Limit, Secret, type Static, Type } from '@dispatch/core/provider'
 
 const sid = { pattern: '^AC[0-9a-fA-F]{32}$' }
 const service = 'MG[0-9a-fA-F]{32}'
@@ -18,12 +18,8 @@ export const limits: readonly Limit[] = [{
 
 const validityPeriod = Type.Optional(Type.Integer({
   title: 'Validity',
-  'x-texts': {
-    fr: {
-      title: 'Validité',
-      description: 'Secondes après lesquelles un message encore en attente n’est plus envoyé : de 1 à 36000 (10 heures, par défaut).'
-    }
-  },
+  ...inFrench('Validité', 'Secondes après lesquelles un message encore en attente n’est plus envoyé : de 1 à 36000 (10 heures, ' +
+    'par défaut).'),
   examples: [36000],
   description: 'Seconds after which a message that still waits is not sent any more: 1 to 36000 (10 hours, unless set).',
   minimum: 1,
@@ -35,34 +31,19 @@ export const Settings = Type.Object({
     ...sid,
     title: 'Account SID',
     examples: ['AC00000000000000000000000000000000'],
-    'x-texts': {
-      fr: {
-        title: 'SID du compte',
-        description: 'AC et 32 chiffres hexadécimaux, dans la console'
-      }
-    },
+    ...inFrench('SID du compte', 'AC et 32 chiffres hexadécimaux, dans la console'),
     description: 'AC and 32 hexadecimal digits, from the console'
   }),
   authToken: Secret({
     title: 'Auth token',
-    'x-texts': {
-      fr: {
-        title: 'Jeton d’authentification',
-        description: 'Le jeton principal du compte (Auth token).'
-      }
-    },
+    ...inFrench('Jeton d’authentification', 'Le jeton principal du compte (Auth token).'),
     description: 'The primary auth token of the account.'
   }),
   from: Type.String({
     title: 'Sender',
     examples: ['+15005550006'],
-    'x-texts': {
-      fr: {
-        title: 'Expéditeur',
-        description: 'un numéro du compte (E.164), un numéro court, un nom de 1 à 11 lettres et chiffres, ou un ' +
-          'service de messagerie (MG et 32 chiffres hexadécimaux)'
-      }
-    },
+    ...inFrench('Expéditeur', 'un numéro du compte (E.164), un numéro court, un nom de 1 à 11 lettres et chiffres, ou un service de ' +
+      'messagerie (MG et 32 chiffres hexadécimaux)'),
     description: 'a number of the account (E.164), a short code, a name of 1 to 11 letters and digits, or a messaging service (MG and 32 ' +
       'hexadecimal digits)',
     pattern: senders
@@ -72,23 +53,13 @@ export const Settings = Type.Object({
     Type.String({
       ...sid,
       title: 'Test account SID',
-      'x-texts': {
-        fr: {
-          title: 'SID du compte de test',
-          description: 'le SID des identifiants de test, avec lesquels un bac à sable envoie'
-        }
-      },
+      ...inFrench('SID du compte de test', 'le SID des identifiants de l’environnement de test'),
       description: 'the SID of the test credentials: what a sandbox configuration sends with'
     })
   ),
   testAuthToken: Type.Optional(Secret({
     title: 'Test auth token',
-    'x-texts': {
-      fr: {
-        title: 'Jeton de test',
-        description: 'Le jeton des identifiants de test.'
-      }
-    },
+    ...inFrench('Jeton de test', 'Le jeton des identifiants de test.'),
     description: 'The token of the test credentials.'
   }))
 })
@@ -96,13 +67,9 @@ export const Settings = Type.Object({
 export const RequestSettings = Type.Object({
   messagingService: Type.Optional(Type.String({
     title: 'Messaging service',
-    'x-texts': {
-      fr: {
-        title: 'Service de messagerie',
-        description: 'MG et 32 chiffres hexadécimaux : le service par lequel passe ce message, à la place de ' +
-          'l’expéditeur de la configuration.'
-      }
-    },
+    ...inFrench('Service de messagerie',
+      'MG et 32 chiffres hexadécimaux : le service par lequel passe ce message, à la place de l’expéditeur ' +
+        'de la configuration.'),
     description: 'MG and 32 hexadecimal digits: the service that this message goes through, in place of the sender of the configuration.',
     pattern: messagingService.source
   })),

@@ -20,6 +20,11 @@ export function Host (options: TStringOptions = {}): TString {
   return Type.String({ minLength: 1, ...options, 'x-destination': true })
 }
 
+/** The French words of a field or of a choice, in which the console shows the form: its options spread them. */
+export function inFrench (title: string, description?: string) {
+  return { 'x-texts': { fr: { title, ...(description === undefined ? {} : { description }) } } }
+}
+
 /** The setting `allowedSenders` of a service that e-mails: who may send through the configuration. */
 export function AllowedSenders (options: TArrayOptions = {}): TArray<TString> {
   return Type.Array(Type.String({ pattern: '^[^\\s@]*@[^\\s@]+$', maxLength: 254 }), {
