@@ -21,7 +21,7 @@ export type DispatchReply = { result: RunResult, replayed: boolean }
 
 export type Pipeline =
   & DispatchActions
-  & Pick<Runner, 'beginQueued' | 'runQueued' | 'drain'>
+  & Pick<Runner, 'beginQueued' | 'drain'>
   & {
     /** Runs all checks of a dispatch. Nothing is recorded or sent. */
     validate: (command: DispatchCommand) => Promise<ValidationResponse>
@@ -60,7 +60,6 @@ export function createPipeline (
     dispatch: (command) => dispatch({ dependencies, planner, runner }, command),
     explain: createExplanation(dependencies, { link, offered: options.offered }),
     beginQueued: runner.beginQueued,
-    runQueued: runner.runQueued,
     drain: runner.drain
   }
 }

@@ -15,6 +15,7 @@ import { has } from '../support/matching.ts'
 import { resolved, schemasOf } from '../support/openapi.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { readingOf } from '../support/reading.ts'
+import { runQueued } from '../support/run-queued.ts'
 import { type Answer, invoiceRequest, seededDatabase, startService } from '../support/service.ts'
 import { testProviders } from './support/providers.ts'
 
@@ -50,7 +51,7 @@ const ask = (path: 'invoicing' | 'invoicing/sms' | 'esign' | 'postal' | 'esign/s
   send('POST', `/api/${path}${query}`, {
     body: { ...chainBody(path.split('/') as never, invoiceRequest()['template']), callbackUrl, ...more }
   })
-const take = (dispatchId: string): Promise<void> => app.get('pipeline').runQueued([{ companyId, dispatchId }])
+const take = (dispatchId: string): Promise<void> => runQueued(app.get('pipeline'), { companyId, dispatchId })
 /** Queues an invoice, of which the vendor makes this. */
 async function queued (acts: Act[], path: 'invoicing' | 'invoicing/sms' = 'invoicing', more: object = {}): Promise<string> {
   stage.acts = acts

@@ -9,6 +9,7 @@ import { clockAt } from '../support/clock.ts'
 import { contains, has } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { readingOf } from '../support/reading.ts'
+import { runQueued } from '../support/run-queued.ts'
 import { type Answer, invoiceRequest, startService } from '../support/service.ts'
 import { type Handler, testProviders } from './support/providers.ts'
 
@@ -79,7 +80,7 @@ const plan = async (body: Record<string, unknown> = {}): Promise<any> =>
 const { owner } = service.app.get('database')
 const { company_id: companyId } = await owner.selectFrom('users').select('company_id').where('email', '=', 'demo@example.com')
   .executeTakeFirstOrThrow()
-const take = (dispatchId: string): Promise<void> => service.app.get('pipeline').runQueued([{ companyId, dispatchId }])
+const take = (dispatchId: string): Promise<void> => runQueued(service.app.get('pipeline'), { companyId, dispatchId })
 const called = (): string[] => calls.map(({ code }) => code)
 t.beforeEach(() => {
   calls.length = 0

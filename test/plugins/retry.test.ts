@@ -12,6 +12,7 @@ import { createGate, type Gate } from '../support/gate.ts'
 import { has, type Pattern } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { readingOf } from '../support/reading.ts'
+import { runQueued } from '../support/run-queued.ts'
 import { type Answer, invoiceRequest, type Login, startService } from '../support/service.ts'
 import { accepts, testProviders } from './support/providers.ts'
 
@@ -320,7 +321,7 @@ await t.test('a retry that nobody waits for is queued, and holds its price meanw
   })
   t.strictSame(await credits(), { ...before, held: before.held + 5 })
   has(t, await retry(dispatchId), { status: 409 })
-  await app.get('pipeline').runQueued([{ companyId, dispatchId }])
+  await runQueued(app.get('pipeline'), { companyId, dispatchId })
   has(t, await read(dispatchId), { status: 'succeeded', creditsCharged: 6 })
   t.strictSame(await credits(), { balance: before.balance - 5, held: before.held })
 })

@@ -7,6 +7,7 @@ import { clockAt } from '../support/clock.ts'
 import { has } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { readingOf } from '../support/reading.ts'
+import { runQueued } from '../support/run-queued.ts'
 import { type Answer, invoiceRequest, startService } from '../support/service.ts'
 import { accepts, testProviders } from './support/providers.ts'
 
@@ -36,7 +37,7 @@ const put = async (providerName: string, path = '/api/invoicing', query = '?asyn
   })).body
 const { company_id: companyId } = await service.app.get('database').owner.selectFrom('users').select('company_id').where('email', '=',
   'demo@example.com').executeTakeFirstOrThrow()
-const take = (dispatchId: string): Promise<void> => service.app.get('pipeline').runQueued([{ companyId, dispatchId }])
+const take = (dispatchId: string): Promise<void> => runQueued(service.app.get('pipeline'), { companyId, dispatchId })
 
 /** Takes a dispatch whenever it is due; tells how many seconds it waited each time. */
 async function follow (dispatchId: string): Promise<number[]> {

@@ -3,10 +3,11 @@ import { reconcile } from '../../core/pipeline/recover/reconcile.ts'
 import { runDeferredAction } from '../../core/pipeline/run/deferred.ts'
 import { sweepDispatches } from '../../core/work/queue/dispatch-worker.ts'
 import type { Queue } from '../../core/work/queue/queue.ts'
+import { runQueued } from './run-queued.ts'
 
 /** Sweeps, and does at once what the sweep would queue. `sweeping`: other dependencies for the sweep alone. */
 export async function sweepAndWork (
-  pipeline: Pick<Pipeline, 'runQueued'>,
+  pipeline: Pick<Pipeline, 'beginQueued'>,
   dependencies: PipelineDependencies,
   sweeping = dependencies
 ): Promise<void> {
@@ -14,7 +15,7 @@ export async function sweepAndWork (
   const handlers: Record<string, (data: any) => Promise<void>> = {
     look: (data) => reconcile(dependencies, data),
     deferred: (data) => runDeferredAction(dependencies, data),
-    dispatch: (data) => pipeline.runQueued([data])
+    dispatch: (data) => runQueued(pipeline, data)
   }
   const queue = {
     send: (name: string, added: readonly { data: unknown }[]) => {

@@ -27,8 +27,6 @@ export type Runner = {
   resume: Resume
   /** Takes the leases of queued dispatches together, and begins to run those that no other run has taken. Answers these. */
   beginQueued: (dispatches: readonly DispatchRef[]) => Promise<BegunRun[]>
-  /** The same; it resolves when they have ended. */
-  runQueued: (dispatches: readonly DispatchRef[]) => Promise<void>
   /** Resolves when no dispatch is under way in this process. */
   drain: () => Promise<void>
 }
@@ -53,11 +51,6 @@ export function createRunner (dependencies: PipelineDependencies, { limit }: { l
       how.mode === 'asynchronous' ? resumeQueued(dependencies, record, how) : resumeNow(dependencies, finish, record, how),
 
     beginQueued: (dispatches) => takeAndBegin(dependencies, inFlight, dispatches),
-
-    async runQueued (dispatches) {
-      const begun = await takeAndBegin(dependencies, inFlight, dispatches)
-      await Promise.all(begun.map(({ ended }) => ended))
-    },
 
     drain: inFlight.drain
   }

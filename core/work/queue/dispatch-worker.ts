@@ -29,21 +29,30 @@ type Options = { dependencies: PipelineDependencies, pipeline: Pipeline, queue: 
 /** Works on dispatches that are queued, uncertain or left by a lost process, and on deferred steps. */
 export async function startDispatchWorker ({ dependencies, pipeline, queue, atOnce }: Options): Promise<RepeatingTask> {
   const semaphore = createWorkSemaphore(atOnce)
+  const closing = Promise.withResolvers<never>()
+  closing.promise.catch(() => undefined)
   // The jobs end once their dispatches have begun, so that the next are fetched.
   await queue.workTogether('dispatch', async (jobs) => {
     const waiting = [...jobs]
     while (waiting.length > 0) {
       // Leases are taken for what begins at once: whoever waits for a permit stays queued, and can be cancelled.
-      const permits = await semaphore.take(waiting.length)
+      const permits = await Promise.race([semaphore.take(waiting.length), closing.promise])
       await beginQueued({ dependencies, pipeline }, waiting.splice(0, permits.length), permits)
     }
   }, { together: Math.min(together, Math.max(2, Math.ceil(atOnce / 2))) })
   await queue.work('look', (job) => reconcile(dependencies, job), { atOnce: Math.ceil(atOnce / 4) })
   await queue.work('deferred', (job) => runDeferredAction(dependencies, job), { atOnce: Math.ceil(atOnce / 4) })
 
-  return runEvery(sweptEvery, () => sweepDispatches(dependencies, queue), (error) => {
+  const sweeping = runEvery(sweptEvery, () => sweepDispatches(dependencies, queue), (error) => {
     dependencies.log.warn({ err: error }, 'the sweep failed')
   })
+  return {
+    first: sweeping.first,
+    close () {
+      closing.reject(new Error('This process closes: what it has fetched and not begun comes again.'))
+      return sweeping.close()
+    }
+  }
 }
 
 /** Begins those of the dispatches that no other run has. Each run gives a permit back at its end, permits without a run at once. */

@@ -20,6 +20,7 @@ import { clockAt } from '../../support/clock.ts'
 import { has } from '../../support/matching.ts'
 import { quickRenderer } from '../../support/quick-renderer.ts'
 import { readingOf } from '../../support/reading.ts'
+import { runQueued } from '../../support/run-queued.ts'
 import { type Answer, invoiceRequest, startService } from '../../support/service.ts'
 import { sweepAndWork } from '../../support/sweep.ts'
 import { type Kind, stageVendor, timeLimit, visibleAfter } from './staged-vendor.ts'
@@ -111,7 +112,7 @@ await t.test('a doubt that was cleared up counts nothing towards the next one of
 
   vendor.acts = ['drop']
   clock.advance(10)
-  await pipeline.runQueued([{ companyId, dispatchId }])
+  await runQueued(pipeline, { companyId, dispatchId })
   has(t, await stepOf(dispatchId), { status: 'uncertain', uncertain_at: clock.now(), looks: 0 })
   await after(10)
   has(t, await read(dispatchId), { status: 'uncertain' }, 'what was accepted may not be visible yet')
@@ -226,7 +227,7 @@ await t.test('a dispatch that cannot be recovered keeps no other from it', async
 await t.test('a process that ends waits for the dispatches that it took from the queue', async (t) => {
   const { body: { dispatchId } } = await invoice('mute', { query: '?async=true' })
   vendor.acts = ['hang first']
-  const taken = pipeline.runQueued([{ companyId, dispatchId }])
+  const taken = runQueued(pipeline, { companyId, dispatchId })
   await vendor.hanging()
   let over = false
   const drained = pipeline.drain().then(() => {

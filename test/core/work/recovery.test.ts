@@ -12,6 +12,7 @@ import { clockAt } from '../../support/clock.ts'
 import { has } from '../../support/matching.ts'
 import { quickRenderer } from '../../support/quick-renderer.ts'
 import { readingOf } from '../../support/reading.ts'
+import { runQueued } from '../../support/run-queued.ts'
 import { type Answer, invoiceRequest, startService } from '../../support/service.ts'
 import { sweepAndWork } from '../../support/sweep.ts'
 import { type Act, type Kind, kindsOfProviders, stageVendor, timeLimit, ttl, visibleAfter } from './staged-vendor.ts'
@@ -54,7 +55,7 @@ async function sweep (): Promise<void> {
   await sweepAndWork(pipeline, dependencies)
   const due = await database.owner.selectFrom('dispatches').select('dispatch_id').where('status', '=', 'queued').where('next_try_at', '<=',
     clock.now()).execute()
-  for (const { dispatch_id: dispatchId } of due) await pipeline.runQueued([{ companyId, dispatchId }])
+  for (const { dispatch_id: dispatchId } of due) await runQueued(pipeline, { companyId, dispatchId })
 }
 
 async function after (seconds: number): Promise<void> {
@@ -65,7 +66,7 @@ async function after (seconds: number): Promise<void> {
 /** Runs a queued dispatch whose provider never answers, and has its process die meanwhile. `dead`: what becomes of that process. */
 const kill = async (dispatchId: string, act: Act): Promise<{ dead: Promise<unknown> }> => {
   vendor.acts.push(act)
-  const dead = pipeline.runQueued([{ companyId, dispatchId }]).catch((error: unknown) => error)
+  const dead = runQueued(pipeline, { companyId, dispatchId }).catch((error: unknown) => error)
   await vendor.hanging()
   await after(16)
   return { dead }
@@ -274,7 +275,7 @@ await t.test('a lease is renewed for as long as the call takes, also when nobody
 await t.test('a lease that was renewed after it was found lost is not taken away', async (t) => {
   const dispatchId = await queued('mute')
   vendor.acts.push('hang first')
-  void pipeline.runQueued([{ companyId, dispatchId }]).catch(() => undefined)
+  void runQueued(pipeline, { companyId, dispatchId }).catch(() => undefined)
   await vendor.hanging()
   const recover = (): Promise<unknown> =>
     recoverDispatch(database, {
@@ -367,7 +368,7 @@ await t.test('a key is sent again only within its time, counted from the call ev
   const answered = (await invoice('keyed')).body.dispatchId
   const dispatchId = await queued('keyed')
   vendor.acts = ['hang first']
-  void pipeline.runQueued([{ companyId, dispatchId }]).catch(() => undefined)
+  void runQueued(pipeline, { companyId, dispatchId }).catch(() => undefined)
   await vendor.hanging()
   await after(ttl - 30)
   await after(10)
@@ -511,7 +512,7 @@ await t.test('a dispatch that waits for its next try keeps its turn while a defe
   const { body: { dispatchId } } = await send('POST', '/api/esign/sms?async=true', {
     body: chainBody(['esign', 'sms'], invoiceRequest()['template'], { deferred, sms: { phoneNumber: '+15005550002', message: 'Hello' } })
   })
-  await pipeline.runQueued([{ companyId, dispatchId }])
+  await runQueued(pipeline, { companyId, dispatchId })
   const { nextTryAt } = await read(dispatchId)
   const { step_id: stepId } = await database.owner.updateTable('steps').set({ status: 'planned', next_try_at: clock.now() }).where(
     'dispatch_id',
