@@ -35,12 +35,30 @@ await t.test('the page of a dispatch tells why it has its provider, and whether 
   const at = `/dispatches/${String(invoice.dispatchId)}`
   const page = (await open(at, cookie)).body
   contains(t, page, `<summary>${en.choices}</summary>`)
-  contains(t, page, `<th scope="row">simulator</th><td>${en.choice_chosen}</td><td lang="en">It is the default of the company.</td>`)
-  contains(t, page, new RegExp(`<th scope="row">stripe</th><td>${en.choice_unusable}</td><td lang="en">[^<]*has no configuration`))
+  contains(t, page,
+    `<th scope="row"><span title="simulator">Simulator</span></th><td>${en.choice_chosen}</td><td lang="en">It is the default of the company.</td>`)
+  contains(t, page, new RegExp(
+    `<th scope="row"><span title="stripe">[^<]+</span></th><td>${en.choice_unusable}</td><td lang="en">[^<]*has no configuration`
+  ))
   lacks(t, page, en.choicesChanged)
   await send('PUT', '/api/v1/company/defaults/invoicing', { body: { providerName: 'simulator' } }, acme.admin)
   contains(t, (await open(at, cookie)).body, en.choicesChanged)
   t.equal((await send('GET', `/api/v1${at}/choices`, {}, other.admin)).status, 404)
+})
+
+await t.test('pages name services, documents and providers, and tell what has happened in words; codes are to hover over', async (t) => {
+  const at = `/dispatches/${String(invoice.dispatchId)}`
+  const page = (await open(at, cookie)).body
+  contains(t, page, /<h1>Invoicing · [\w-]+<\/h1>/)
+  contains(t, page, `<dt>${en.documentType}</dt><dd>Invoice</dd>`)
+  contains(t, page, `<dt>${en.provider}</dt><dd><span title="simulator">Simulator</span>`)
+  contains(t, page,
+    new RegExp(`<span>${en.event_calling}</span> <span class="quiet">Invoicing · Provider: Simulator · Version: [\\d.]+</span>`))
+  contains(t, page, new RegExp(`<span>${en.event_answered}</span> <span class="quiet">Invoicing · [^<]*Outcome: accepted`))
+  contains(t, page, new RegExp(`<span>${en.event_planned}</span> <span class="quiet">Price: \\d+ credits?</span>`))
+  const french = (await open(at, cookie, { 'accept-language': 'fr' })).body
+  contains(t, french, '<span class="quiet">Facturation · Fournisseur : Simulator · Version : ')
+  contains(t, (await open('/dispatches', cookie)).body, '<td><span title="simulator">Simulator</span></td>')
 })
 
 await t.test('a document is shown in a frame of the page of its dispatch, and in no other', async (t) => {
@@ -391,7 +409,7 @@ await t.test('the page of a dispatch says who sent it and whether it was a test;
   await owner.insertInto('events').values([event, event]).execute()
   const twice: string = (await open(at, cookie)).body
   lacks(t, twice, `${en.event_polled} ×`)
-  contains(t, twice, `<span>${en.event_polled}</span> <span class="quiet">status &lt;i&gt;mailed&lt;/i&gt;</span>`)
+  contains(t, twice, `<span>${en.event_polled}</span> <span class="quiet">${en.fact_status}: &lt;i&gt;mailed&lt;/i&gt;</span>`)
   await owner.insertInto('events').values(event).execute()
   contains(t, (await open(at, cookie)).body, `<summary>${en.event_polled} × 3</summary>`)
   contains(t, twice, `<dt>${en.sender}</dt><dd>${acme.admin.email}</dd>`)

@@ -36,12 +36,13 @@ if (browser === undefined) t.pass('there is no Chromium on this machine', { skip
 else await inBrowser(browser)
 
 async function inBrowser (browser: Browser): Promise<void> {
-  type Options = { locale?: string, colorScheme?: 'light' | 'dark', viewport?: { width: number, height: number } }
+  type Options = { locale?: string, colorScheme?: 'light' | 'dark', viewport?: { width: number, height: number }, script?: string }
 
   /** Works with the page of the editor, in which no rule of the console may be broken meanwhile. */
-  async function visit (t: Test, options: Options, work: (page: Page) => Promise<void>): Promise<void> {
+  async function visit (t: Test, { script = '', ...options }: Options, work: (page: Page) => Promise<void>): Promise<void> {
     const context = await browser.newContext({ baseURL: url, locale: 'en', ...options })
     const page = await context.newPage()
+    await page.addInitScript(script)
     const faults: string[] = []
     page.on('console', (message) => {
       if (['error', 'warning'].includes(message.type()) && !message.text().startsWith('Failed to load resource')) {
@@ -85,6 +86,25 @@ async function inBrowser (browser: Browser): Promise<void> {
       await page.waitForURL('**/templates/*?version=2&saved=1')
       t.equal((await send('GET', `/api/v1/templates/${String(id)}?version=2`)).body.source, `${letterYaml('Own')}# By hand`)
     }))
+
+  const older = {
+    'without getComposedRanges': 'delete Selection.prototype.getComposedRanges',
+    'with one that takes the roots alone': `Selection.prototype.getComposedRanges = (root) => {
+      if (!(root instanceof ShadowRoot)) throw new TypeError('not a ShadowRoot')
+      return []
+    }`
+  }
+  for (const [name, script] of Object.entries(older)) {
+    await t.test(`a browser ${name} types, and types over a selection`, (t) =>
+      visit(t, { script }, async (page) => {
+        await source(page).click()
+        await page.keyboard.press('Control+End')
+        await page.keyboard.type('ab')
+        await page.keyboard.press('Shift+ArrowLeft')
+        await page.keyboard.type('c')
+        contains(t, await page.inputValue('#f-source'), /ac$/)
+      }))
+  }
 
   await t.test('the keyboard comes into the editor and out of it, and the label leads to it', (t) =>
     visit(t, {}, async (page) => {

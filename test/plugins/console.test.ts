@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { script } from '../../plugins/console/browser/script.ts'
 import { stylesheet } from '../../plugins/console/browser/stylesheet.ts'
 import { settingsFields } from '../../plugins/console/form/settings.ts'
-import { creditsOf, languages } from '../../plugins/console/language/language.ts'
+import { creditsOf, documentTypeName, languages, serviceNames } from '../../plugins/console/language/language.ts'
 import { sentences } from '../../plugins/console/pages/layout.ts'
 import { hasNoFault } from '../hostile/support.ts'
 import { contains, has, lacks } from '../support/matching.ts'
@@ -45,6 +45,17 @@ await t.test('credits are counted in the plural of the language', (t) => {
   t.same([0, 1, 2].map((n) => creditsOf(en, n)), ['0 credits', '1 credit', '2 credits'])
   t.same([0, 1, 2].map((n) => creditsOf(fr, n)), ['0 crédit', '1 crédit', '2 crédits'])
   t.end()
+})
+
+await t.test('services and types of documents have names in both languages; what only a plugin knows has its code', async (t) => {
+  const { body: { services } } = await send('GET', '/api/v1/my/config')
+  t.ok(Object.keys(services).includes('invoicing'))
+  for (const words of [languages.en, languages.fr]) {
+    for (const name of Object.keys(services)) t.not(serviceNames(words, [name]), name)
+    for (const type of ['INVOICE', 'E_INVOICE', 'QUOTE', 'CREDIT']) t.not(documentTypeName(words, type), type)
+    t.equal(documentTypeName(words, 'DUNNING'), 'DUNNING')
+    t.equal(serviceNames(words, ['fax', 'sms'], ' + '), 'fax + SMS')
+  }
 })
 
 await t.test('a sentence of the API is said once', (t) => {
@@ -348,7 +359,7 @@ await t.test('a list of providers with weights is shown before it holds; what th
   const form = (await open('/services/email', cookie)).body
   contains(t, form, /name="weight\.0" type="number" value="80"/)
   contains(t, form, /name="after\.1\.provider_error" value="true" checked/)
-  contains(t, (await open('/providers', cookie)).body, 'smtp → simulator')
+  contains(t, (await open('/providers', cookie)).body, 'SMTP → Simulator')
   const refused = await post('/services/email/list/change', { ...list, 'weight.1': '<b>' }, cookie)
   t.equal(refused.status, 400)
   contains(t, refused.body, /name="weight\.0" type="number" value="&lt;b&gt;"/)
@@ -409,7 +420,7 @@ await t.test('the first page counts what the API counts', async (t) => {
   t.same(data, [{ service: 'invoicing', status: 'failed', count: 1 }, { service: 'invoicing', status: 'succeeded', count: 1 }])
   t.equal(Date.parse(to) - Date.parse(from), 86_400_000)
   contains(t, (await open('', await signIn(login))).body,
-    /<th scope="row">invoicing<\/th>(<td class="count">[\d]<\/td>){4}<td class="count">2<\/td>/)
+    /<th scope="row">Invoicing<\/th>(<td class="count">[\d]<\/td>){4}<td class="count">2<\/td>/)
   t.equal((await send('GET', '/api/v1/dispatches/statistics?from=2020-01-01', {}, login)).status, 400)
   t.same((await send('GET', '/api/v1/dispatches/statistics?to=2026-03-01', {}, login)).body.data, [])
 })

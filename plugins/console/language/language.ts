@@ -43,11 +43,29 @@ export function wordFor (
     | 'mode'
     | 'mail'
     | 'choice'
-    | 'signOnRefused',
+    | 'signOnRefused'
+    | 'service'
+    | 'field_documentType'
+    | 'fact',
   code: string
 ): string {
   const [texts, key]: [Readonly<Record<string, string>>, string] = [words, `${kind}_${code}`]
   return Object.hasOwn(texts, key) ? texts[key] ?? code : code
+}
+
+/** What services are called; adapters may bring some that the language has no word for. */
+export function serviceNames (words: Words, services: readonly string[], separator = ', '): string {
+  return services.map((service) => wordFor(words, 'service', service)).join(separator)
+}
+
+/** The services that somebody may use; `*` or null: all of them. */
+export function allowedServices (words: Words, services: readonly string[] | null): string {
+  return services === null || services.includes('*') ? words.allServices : serviceNames(words, services)
+}
+
+/** What a type of document is called; a plugin may bring types that only it knows. */
+export function documentTypeName (words: Words, type: string): string {
+  return wordFor(words, 'field_documentType', type)
 }
 
 /** What a field of a service is called, or one of its choices, and what its reader should know; nothing where the name says all. */

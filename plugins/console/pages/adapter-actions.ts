@@ -1,6 +1,6 @@
 import { type Html, html } from '../../html.ts'
 import { radioField } from '../form/fields.ts'
-import { fill, type Words } from '../language/language.ts'
+import { fill, wordFor, type Words } from '../language/language.ts'
 import { type AdapterDetail, type CompanyView, withQuery } from '../session/api.ts'
 
 type Version = AdapterDetail['versions'][number]
@@ -37,7 +37,7 @@ function installSection (words: Words, code: string, wanted: Version): Html {
   return html`<section aria-labelledby="install"><h2 id="install">${fill(words.installTitle, { version })}</h2>
 <p>${words.consentIntro}</p>
 <dl><dt>${words.hosts}</dt><dd>${listed(words, hosts)}</dd><dt>${words.services}</dt><dd>${
-    listed(words, Object.keys(services))
+    listed(words, Object.keys(services).map((name) => wordFor(words, 'service', name)))
   }</dd></dl><hr>
 <form method="post" action="/console/marketplace/${code}/install">${consentFields(wanted)}
 <div class="actions"><button>${words.install}</button></div></form></section>`
@@ -47,11 +47,12 @@ function upgradeSection (words: Words, code: string, wanted: Version, running: V
   const hosts = differenceOf(wanted.hosts, running?.hosts ?? [])
   const services = differenceOf(Object.keys(wanted.services), Object.keys(running?.services ?? {}))
   const isSame = [hosts, services].every(({ more, less }) => more.length === 0 && less.length === 0)
+  const named = (names: readonly string[]): string[] => names.map((name) => wordFor(words, 'service', name))
   const rows = ([
     [words.moreHosts, hosts.more],
-    [words.moreServices, services.more],
+    [words.moreServices, named(services.more)],
     [words.fewerHosts, hosts.less],
-    [words.fewerServices, services.less]
+    [words.fewerServices, named(services.less)]
   ] as const).filter(([, names]) => names.length > 0)
   return html`<section aria-labelledby="upgrade"><h2 id="upgrade">${fill(words.upgradeTitle, { version: wanted.version })}</h2>
 ${

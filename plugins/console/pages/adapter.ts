@@ -1,7 +1,7 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { settingsFields } from '../form/settings.ts'
-import { fill, wordFor, type Words } from '../language/language.ts'
+import { documentTypeName, fill, wordFor, type Words } from '../language/language.ts'
 import { type AdapterDetail, ApiRefused, type Refusal, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { actionSections, type Companies } from './adapter-actions.ts'
@@ -104,8 +104,9 @@ ${reason === undefined ? html`` : notice('bad', html`<p>${words.withdrawnFor}</p
 }
 
 function serviceLine (words: Words, name: string, { documentTypes = [], countries }: AdapterDetail['services'][string]): Html {
-  const limits = [documentTypes.join(', '), countries === undefined ? words.allCountries : countries.join(', ')]
-  return html`<div>${name} <span class="quiet">${limits.filter((text) => text !== '').join(' · ')}</span></div>`
+  const limits = [documentTypes.map((type) => documentTypeName(words, type)).join(', '),
+    countries === undefined ? words.allCountries : countries.join(', ')]
+  return html`<div>${wordFor(words, 'service', name)} <span class="quiet">${limits.filter((text) => text !== '').join(' · ')}</span></div>`
 }
 
 function healthOf (words: Words, { state, reason, crashes, lastCrash }: NonNullable<AdapterDetail['health']>): Html {

@@ -1,5 +1,5 @@
 import { type Html, html } from '../../html.ts'
-import type { Words } from '../language/language.ts'
+import { wordFor, type Words } from '../language/language.ts'
 import type { StatisticsView } from '../session/api.ts'
 import { table } from './layout.ts'
 
@@ -16,7 +16,7 @@ const outcomeOf: Readonly<Record<StatisticsView['data'][number]['status'], Outco
   cancelled: 'failed'
 }
 
-type Row = { service: string, counts: Readonly<Record<Outcome, number>>, total: number }
+type Row = { name: string, counts: Readonly<Record<Outcome, number>>, total: number }
 
 /** What was dispatched, as bars and as a table with the same numbers. */
 export function dispatchChart (words: Words, { data }: StatisticsView): Html {
@@ -24,7 +24,7 @@ export function dispatchChart (words: Words, { data }: StatisticsView): Html {
   const rows = [...Map.groupBy(data, ({ service }) => service)].map(([service, entries]): Row => {
     const of = (outcome: Outcome): number => sum(entries.filter(({ status }) => outcomeOf[status] === outcome).map(({ count }) => count))
     const counts = { succeeded: of('succeeded'), open: of('open'), attention: of('attention'), failed: of('failed') }
-    return { service, counts, total: sum(Object.values(counts)) }
+    return { name: wordFor(words, 'service', service), counts, total: sum(Object.values(counts)) }
   })
   return html`<div class="beside">${bars(words, rows)}
 ${
@@ -33,19 +33,20 @@ ${
   }</div>`
 }
 
-function rowOf ({ service, counts, total }: Row): Html {
-  return html`<tr><th scope="row">${service}</th>${
+function rowOf ({ name, counts, total }: Row): Html {
+  return html`<tr><th scope="row">${name}</th>${
     outcomes.map((outcome) => html`<td class="count">${String(counts[outcome])}</td>`)
   }<td class="count">${String(total)}</td></tr>\n`
 }
 
 /** In units of the drawing. */
-const [lineHeight, barHeight, labelWidth, barsWidth] = [30, 14, 90, 230]
+const [lineHeight, barHeight, letterWidth, barsWidth] = [30, 14, 7, 230]
 
 function bars (words: Words, rows: readonly Row[]): Html {
   const most = Math.max(...rows.map(({ total }) => total))
+  const labelWidth = Math.max(90, ...rows.map(({ name }) => name.length * letterWidth))
   const height = String(rows.length * lineHeight)
-  const lines = rows.map(({ service, counts }, line) => {
+  const lines = rows.map(({ name, counts }, line) => {
     const top = line * lineHeight + (lineHeight - barHeight) / 2
     let left = labelWidth
     const parts = outcomes.filter((outcome) => counts[outcome] > 0).map((outcome) => {
@@ -56,7 +57,7 @@ function bars (words: Words, rows: readonly Row[]): Html {
       left += width
       return part
     })
-    return html`<text x="0" y="${String(top + 11)}">${service}</text>${parts}`
+    return html`<text x="0" y="${String(top + 11)}">${name}</text>${parts}`
   })
   return html`<svg class="chart" viewBox="0 0 ${
     String(labelWidth + barsWidth)

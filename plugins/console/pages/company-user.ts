@@ -1,6 +1,6 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { html } from '../../html.ts'
-import { wordFor } from '../language/language.ts'
+import { allowedServices, wordFor } from '../language/language.ts'
 import type { CompanyView, UserView } from '../session/api.ts'
 import { visitOf } from '../session/visit.ts'
 import { actSection } from './act.ts'
@@ -20,7 +20,7 @@ export const companyUserPage: FastifyPluginCallback = (app, _options, done) => {
       user.disabled ? html` <span class="badge warn">${words.disabled}</span>` : html``
     }</h2><dl><dt>${words.number}</dt><dd>${String(user.id)}</dd>
 <dt>${words.role}</dt><dd>${wordFor(words, 'role', user.role)}</dd>
-<dt>${words.services}</dt><dd>${user.services.includes('*') ? words.allServices : user.services.join(', ')}</dd>
+<dt>${words.services}</dt><dd>${allowedServices(words, user.services)}</dd>
 <dt>${words.created}</dt><dd>${time(user.createdAt)}</dd></dl></section>${company.disabled ? html`` : actSection(visit, user)}`
     return reply.page(page(visit, { title: user.email, section: 'companies', main }))
   })

@@ -1,7 +1,7 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { checkField, linesField, textField } from '../form/fields.ts'
-import { wordFor, type Words } from '../language/language.ts'
+import { allowedServices, wordFor, type Words } from '../language/language.ts'
 import { ApiRefused, type ErrorBody, type LimitsView, type Refusal, type SettingsView, type UserView, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { notice, page, sentences, table, time } from './layout.ts'
@@ -88,7 +88,7 @@ function userTable (words: Words, users: readonly UserView[]): Html {
     html`<tr><th scope="row"><a href="/console/company/users/${String(id)}">${email}</a>${
       disabled ? html` <span class="badge warn">${words.disabled}</span>` : html``
     }${secondFactor ? html` <span class="badge good">${words.factor}</span>` : html``}</th><td>${wordFor(words, 'role', role)}</td><td>${
-      services.includes('*') ? words.allServices : services.join(', ')
+      allowedServices(words, services)
     }</td><td>${time(createdAt)}</td></tr>\n`
   )
   return table(words.users, [words.email, words.role, words.services, words.created], rows)

@@ -1,14 +1,19 @@
 import { type Html, html } from '../../html.ts'
 import { fill, wordFor, type Words } from '../language/language.ts'
-import type { ChoicesView } from '../session/api.ts'
+import type { ChoicesView, ProviderView } from '../session/api.ts'
 import { table, time } from './layout.ts'
+import { providerTitle } from './provider-names.ts'
 
 /** Why a step has its provider, and why each other one was passed over; the sentences are the API's own. */
-export function choiceTable (words: Words, { steps, settingsChangedAt }: ChoicesView, index: number): Html {
-  const { providers = [] } = steps[index] ?? {}
-  if (providers.length === 0) return html``
-  const rows = providers.map(({ providerName, outcome, reason, weight }) =>
-    html`<tr><th scope="row">${providerName}${
+export function choiceTable (
+  words: Words,
+  { steps, settingsChangedAt }: ChoicesView,
+  { index, providers }: { index: number, providers: readonly ProviderView[] }
+): Html {
+  const { providers: told = [] } = steps[index] ?? {}
+  if (told.length === 0) return html``
+  const rows = told.map(({ providerName, outcome, reason, weight }) =>
+    html`<tr><th scope="row">${providerTitle(providers, providerName)}${
       weight === undefined ? html`` : html` <span class="quiet">${fill(words.choiceWeight, { weight })}</span>`
     }</th><td>${wordFor(words, 'choice', outcome)}</td><td lang="en">${reason}</td></tr>\n`
   )

@@ -4,7 +4,7 @@ import { linesField } from '../form/fields.ts'
 import { objectIn } from '../form/json.ts'
 import { type FieldSchema, isList, isObject, kindOf, type SettingsForm } from '../form/schema.ts'
 import { fieldsOf, readSettings } from '../form/settings.ts'
-import { fill, type Words } from '../language/language.ts'
+import { fill, wordFor, type Words } from '../language/language.ts'
 import type { Api, ApiAnswer, DispatchRequestView, DispatchView, ErrorBody } from '../session/api.ts'
 import { followingForms, serviceForms } from './send-forms.ts'
 import { pretty } from './template.ts'
@@ -58,7 +58,9 @@ export function correctionForms (
     const values = own?.fields ?? fields
     const filled = { values, problems: own?.error?.details ?? [] }
     const form = formOf(correctable, dispatch.template === null ? undefined : dispatch)
-    return html`<details${own === undefined ? html`` : html` open`}><summary>${fill(words.correctStep, { service })}</summary>
+    return html`<details${own === undefined ? html`` : html` open`}><summary>${
+      fill(words.correctStep, { service: wordFor(words, 'service', service) })
+    }</summary>
 <form method="post" action="${path}/correct" novalidate><input type="hidden" name="service" value="${service}">
 ${fieldsOf(words, form, filled, { name: `${service}.`, path: `/${service}` })}
 <div class="actions"><button>${words.correctRetry}</button></div></form>

@@ -1,6 +1,6 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
-import { fill, type Words } from '../language/language.ts'
+import { fill, wordFor, type Words } from '../language/language.ts'
 import type { Api, DispatchRequestView } from '../session/api.ts'
 import { visitOf } from '../session/visit.ts'
 import { previewFrame, sendNoPreview, sendPreview } from './preview.ts'
@@ -63,9 +63,10 @@ export function messageSections (words: Words, at: string, request: DispatchRequ
   return (request?.steps ?? []).flatMap(({ service, message }, index) => {
     if (message === undefined || (message.html === undefined && message.text === undefined)) return []
     const id = `message-${String(index)}`
+    const name = wordFor(words, 'service', service)
     const source = `${at}/messages/${String(index)}`
-    return [html`<section aria-labelledby="${id}"><h2 id="${id}">${fill(words.messageOf, { service })}</h2>
-${message.html === undefined ? textOf(words, service, source, message) : mailOf(words, service, source, message)}</section>
+    return [html`<section aria-labelledby="${id}"><h2 id="${id}">${fill(words.messageOf, { service: name })}</h2>
+${message.html === undefined ? textOf(words, name, source, message) : mailOf(words, name, source, message)}</section>
 `]
   })
 }

@@ -1,9 +1,9 @@
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { radioField, textField } from '../form/fields.ts'
-import { creditsOf, wordFor, type Words } from '../language/language.ts'
-import { type ApiAnswer, type CallbackView, type ChoicesView, type DispatchView, type EventView, isUnderWay, type Refusal,
-  type VendorCallView } from '../session/api.ts'
+import { creditsOf, documentTypeName, serviceNames, wordFor, type Words } from '../language/language.ts'
+import { type ApiAnswer, type CallbackView, type ChoicesView, type DispatchView, type EventView, isUnderWay, type ProviderView,
+  type Refusal, type VendorCallView } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { callbackList } from './callbacks.ts'
 import { choiceTable } from './dispatch-choices.ts'
@@ -11,9 +11,11 @@ import { correctableOf, type Correction, correctionForms, isRetriable, readCorre
   writtenCorrection } from './dispatch-correction.ts'
 import { documentSections, shownOf } from './dispatch-document.ts'
 import { hasFramedMessage, messageSections } from './dispatch-message.ts'
+import { timeline } from './dispatch-timeline.ts'
 import { following } from './follow.ts'
 import { badge, facts, notice, page, requestNumber, sentences, time } from './layout.ts'
 import { nameIn, type People, readPeople } from './people.ts'
+import { providerTitle, readProviders } from './provider-names.ts'
 import { shownCalls, vendorCallsSection } from './vendor-calls.ts'
 
 type Named = { Params: { id: string } }
@@ -98,13 +100,14 @@ type Shown = { refused?: Html, typed?: Correction }
 
 async function show (visit: Visit, id: string, reply: FastifyReply, { refused, typed }: Shown = {}): Promise<FastifyReply> {
   const { words, api } = visit
-  const [dispatch, events, callbacks, choices, people, calls] = await Promise.all([
+  const [dispatch, events, callbacks, choices, people, calls, providers] = await Promise.all([
     api.read<DispatchView>(pathOf(id)),
     api.read<List<EventView>>(`${pathOf(id)}/events?limit=100`),
     api.read<List<CallbackView>>(`${pathOf(id)}/callbacks?limit=100`),
     api.read<ChoicesView>(`${pathOf(id)}/choices`),
     readPeople(visit),
-    readCalls(visit, id)
+    readCalls(visit, id),
+    readProviders(visit)
   ])
   const request = await readRequest(api, dispatch)
   const asked = request?.ok === true ? request.body : undefined
@@ -116,17 +119,17 @@ async function show (visit: Visit, id: string, reply: FastifyReply, { refused, t
 ${testNotice(words, dispatch)}<section aria-labelledby="facts"><h2 id="facts">${words.summary}</h2>${
     factsOf(words, dispatch, people)
   }</section>
-${dispatch.steps.map((step, index) => stepSection(words, step, { index, choices }))}
+${dispatch.steps.map((step, index) => stepSection(words, step, { index, choices, providers }))}
 ${actions(visit, dispatch, correctionForms(words, at, { dispatch, steps: correctableOf(dispatch, asked), typed }))}
 ${documentSections(words, at, documents)}${messageSections(words, at, asked)}
-${vendorCallsSection(words, calls)}<section aria-labelledby="timeline"><h2 id="timeline">${words.timeline}</h2>${
-    timeline(words, events)
+${vendorCallsSection(words, calls, providers)}<section aria-labelledby="timeline"><h2 id="timeline">${words.timeline}</h2>${
+    timeline(words, events, providers)
   }</section>
 <section aria-labelledby="callbacks"><h2 id="callbacks">${words.callbacks}</h2>${
     callbacks.data.length === 0 ? html`<p>${words.noCallbacks}</p>` : callbackList(visit, callbacks.data, `${at}/callbacks`)
   }</section>
 ${requestNumber(words, dispatch.requestId)}`
-  const title = [dispatch.services.join(' + '), dispatch.documentNumber].filter((part) => part !== undefined).join(' · ')
+  const title = [serviceNames(words, dispatch.services, ' + '), dispatch.documentNumber].filter((part) => part !== undefined).join(' · ')
   return reply.page(page({ ...visit, path: at }, { title, section: 'dispatches', main }),
     documents.length > 0 || hasFramedMessage(asked) ? 'framing' : 'closed')
 }
@@ -151,7 +154,7 @@ function factsOf (words: Words, dispatch: DispatchView, people: People): Html {
         dispatch.test === true ? html` <span class="badge">${words.testData}</span>` : html``
       }`],
     [words.recipient, dispatch.recipient],
-    [words.documentType, dispatch.documentType],
+    [words.documentType, dispatch.documentType === undefined ? undefined : documentTypeName(words, dispatch.documentType)],
     [words.created, time(dispatch.createdAt)],
     [words.sender, nameIn(words, people, dispatch.userId)],
     [words.finished, dispatch.finishedAt === null ? null : time(dispatch.finishedAt)],
@@ -162,16 +165,20 @@ function factsOf (words: Words, dispatch: DispatchView, people: People): Html {
   ])
 }
 
-function stepSection (words: Words, step: Step, { index, choices }: { index: number, choices: ChoicesView }): Html {
+type StepPlace = { index: number, choices: ChoicesView, providers: readonly ProviderView[] }
+
+function stepSection (words: Words, step: Step, { index, choices, providers }: StepPlace): Html {
   const { error, generatedDocument: made, providerResponse: answer, providerName, providerVersion, chosenBy, deliveryStatus = null } = step
   const id = `step-${String(index)}`
-  return html`<section aria-labelledby="${id}"><h2 id="${id}">${step.service} ${badge(words, 'status', step.status)}</h2>
+  return html`<section aria-labelledby="${id}"><h2 id="${id}">${wordFor(words, 'service', step.service)} ${
+    badge(words, 'status', step.status)
+  }</h2>
 ${error === undefined ? html`` : notice('bad', sentences(words, error))}
 ${
     facts([
       [words.provider, providerName === null ?
         words.noProvider :
-        html`${providerName}${providerVersion === null ? '' : ` ${providerVersion}`}${
+        html`${providerTitle(providers, providerName)}${providerVersion === null ? '' : ` ${providerVersion}`}${
           step.sandbox ? html` <span class="badge">${words.sandbox}</span>` : html``
         }`],
       [words.whyProvider, chosenBy === null ? null : words[`chosen_${chosenBy}`]],
@@ -185,49 +192,9 @@ ${
       [words.document, made === null ? null : html`<a href="${made.url}">${made.filename}</a>`],
       [words.price, creditsOf(words, step.creditsCharged)]
     ])
-  }${choiceTable(words, choices, index)}</section>
+  }${choiceTable(words, choices, { index, providers })}</section>
 `
 }
-
-/** A run of the same event, such as of asking a vendor again and again, is one line that unfolds. */
-function timeline (words: Words, { data, nextCursor }: List<EventView>): Html {
-  const runs: EventView[][] = []
-  for (const event of data) {
-    const last = runs.at(-1)
-    if (last?.[0]?.kind === event.kind && last[0].service === event.service) last.push(event)
-    else runs.push([event])
-  }
-  return html`<ol class="list">${
-    runs.flatMap((events) => events.length < shortestRun ? events.map((event) => eventLine(words, event)) : [runLine(words, events)])
-  }</ol>${nextCursor === null ? html`` : html`<p class="quiet">${words.moreEvents}</p>`}`
-}
-
-const shortestRun = 3
-
-function runLine (words: Words, events: readonly EventView[]): Html {
-  const [{ kind = '', at = '' } = {}, last] = [events[0], events.at(-1)]
-  return html`<li><details><summary>${wordFor(words, 'event', kind)} × ${String(events.length)}</summary><ol class="list">${
-    events.map((event) => eventLine(words, event))
-  }</ol></details> <span class="quiet">${time(at)} – ${time(last?.at ?? at)}</span></li>\n`
-}
-
-/** The simple facts of an event are the API's own; all of them stay folded until somebody asks. */
-function eventLine (words: Words, { kind, service, at, facts: known, actor }: EventView): Html {
-  const simple = Object.entries(known).flatMap(([name, value]) => {
-    const text = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : ''
-    return text === '' || text.length > longestFact ? [] : [`${name} ${text}`]
-  }).slice(0, mostFacts)
-  return html`<li><span>${wordFor(words, 'event', kind)}</span> <span class="quiet">${
-    [...service === undefined ? [] : [service], ...simple].join(' · ')
-  }</span> ${
-    Object.keys(known).length === 0
-      ? html``
-      : html`<details><summary>${words.details}</summary><pre>${JSON.stringify({ ...known, actor }, null, 2)}</pre></details>`
-  } ${time(at)}</li>\n`
-}
-
-/** Of the facts beside an event: characters of a value, and how many. */
-const [longestFact, mostFacts] = [40, 3]
 
 /** What no vendor can take back. */
 const final = ['email', 'sms', 'file', 'upload']

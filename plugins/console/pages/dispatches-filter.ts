@@ -5,6 +5,7 @@ import { wordFor, type Words } from '../language/language.ts'
 import { deliveryStatuses, type ProviderView, searchedStepStatuses, withQuery } from '../session/api.ts'
 import type { Visit } from '../session/visit.ts'
 import { choicesOf, type People, readPeople } from './people.ts'
+import { readProviders } from './provider-names.ts'
 
 /** What is filtered by, as the API calls it; a pair of metadata has two fields. All of it stands in the address of the page. */
 const [first, more, metadata] = [['search', 'status', 'service', 'from', 'to'], ['providerName', 'stepStatus', 'deliveryStatus', 'userId',
@@ -66,8 +67,8 @@ export function viewLinks (words: Words, filter: Filter): Html {
 export type Choices = { providers: readonly ProviderView[], people: People }
 
 export async function readChoices (visit: Visit): Promise<Choices> {
-  const [providers, people] = await Promise.all([visit.api.read<{ data: ProviderView[] }>('/api/v1/providers'), readPeople(visit)])
-  return { providers: providers.data, people }
+  const [providers, people] = await Promise.all([readProviders(visit), readPeople(visit)])
+  return { providers, people }
 }
 
 export function filterForm (visit: Visit, filter: Filter, choices: Choices): Html {
@@ -80,7 +81,7 @@ export function filterForm (visit: Visit, filter: Filter, choices: Choices): Htm
   return html`<form action="/console/dispatches"><div class="filters">
 ${textField({ name: 'search', label: words.search, help: words.searchHelp, value: filter.search, type: 'search' })}
 ${choice(words, filter, 'status', words.status, statuses.map((value) => ({ value, label: wordFor(words, 'status', value) })))}
-${choice(words, filter, 'service', words.service, services.map((value) => ({ value, label: value })))}
+${choice(words, filter, 'service', words.service, services.map((value) => ({ value, label: wordFor(words, 'service', value) })))}
 ${text('from', words.from, 'date')}
 ${text('to', words.before, 'date')}</div>
 <details${isOpen ? html` open` : html``}><summary>${words.moreFilters}</summary><div class="filters">${moreChoices(visit, filter, choices)}

@@ -6,6 +6,7 @@ import { type Visit, visitOf } from '../session/visit.ts'
 import { apiFilterOf, type Filter, filterOf, missingIn } from './dispatches-filter.ts'
 import { dispatchTable, incomplete } from './dispatches.ts'
 import { notice, page, sentences, table } from './layout.ts'
+import { readProviders } from './provider-names.ts'
 
 type List = { data: DispatchView[], nextCursor: string | null }
 /** `said`: why it was not retried; undefined: it was. */
@@ -52,7 +53,7 @@ async function preview (visit: Visit, filter: Filter): Promise<Html> {
   const { words, api } = visit
   const read = (cursor: string): Promise<List> =>
     api.read<List>(withQuery('/api/v1/dispatches', { ...apiFilterOf(filter), limit: String(listed), cursor }))
-  const first = await read('')
+  const [first, providers] = await Promise.all([read(''), readProviders(visit)])
   const second = first.nextCursor === null ? { data: [], nextCursor: null } : await read(first.nextCursor)
   const found = [...first.data, ...second.data].slice(0, most)
   const back = withQuery('/console/dispatches', filter)
@@ -64,7 +65,7 @@ async function preview (visit: Visit, filter: Filter): Promise<Html> {
       found.map((dispatch) => html`<input type="hidden" name="dispatch" value="${chosenOf(dispatch)}">`)
     }
 <div class="actions"><button>${words.retryAll}</button><a href="${back}">${words.cancelBack}</a></div></form></section>
-<section aria-label="${words.dispatches}">${dispatchTable(words, found)}</section>`
+<section aria-label="${words.dispatches}">${dispatchTable(words, found, providers)}</section>`
   return page(visit, { title: words.retryAll, section: 'dispatches', main })
 }
 

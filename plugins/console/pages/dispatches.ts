@@ -1,13 +1,14 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import type { Query } from '../form/filter.ts'
-import { fill, type Words } from '../language/language.ts'
-import { ApiRefused, type DispatchView, withQuery } from '../session/api.ts'
+import { fill, serviceNames, type Words } from '../language/language.ts'
+import { ApiRefused, type DispatchView, type ProviderView, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { apiFilterOf, type Filter, filterForm, filterOf, isFiltered, missingIn, readChoices, viewLinks } from './dispatches-filter.ts'
 import { type Columns, mostRows, sendCsv } from './export.ts'
 import { following } from './follow.ts'
 import { badge, notice, page, sentences, table, time } from './layout.ts'
+import { nameOf, providerTitle } from './provider-names.ts'
 
 type List = { data: DispatchView[], nextCursor: string | null }
 
@@ -39,7 +40,7 @@ export const dispatchesPage: FastifyPluginCallback = (app, _options, done) => {
     const [answer, choices] = await Promise.all([api.send<List>('GET', path), readChoices(visit)])
     const only = answer.ok ? soleOf(filter, answer.body) : undefined
     if (only !== undefined) return reply.redirect(`/console/dispatches/${only.dispatchId}`, 303)
-    const found = answer.ok ? list(visit, answer.body, filter) : notice('bad', sentences(words, answer.error))
+    const found = answer.ok ? list(visit, answer.body, filter, choices.providers) : notice('bad', sentences(words, answer.error))
     const main = html`${releasedSaid(words, request.query['released'])}${viewLinks(words, filter)}
 <section aria-label="${words.filter}">${filterForm(visit, filter, choices)}</section>
 ${
@@ -85,7 +86,7 @@ function releasedSaid (words: Words, released: unknown): Html {
   return count === undefined ? html`` : notice('good', html`<p>${fill(words.releaseDoneHere, { n: count })}</p>`)
 }
 
-function list (visit: Visit, { data, nextCursor }: List, filter: Filter): Html {
+function list (visit: Visit, { data, nextCursor }: List, filter: Filter, providers: readonly ProviderView[]): Html {
   const { words } = visit
   if (data.length === 0) {
     return isFiltered(filter)
@@ -95,43 +96,48 @@ function list (visit: Visit, { data, nextCursor }: List, filter: Filter): Html {
   const next = nextCursor === null
     ? html``
     : html`<hr><p><a href="${withQuery('/console/dispatches', { ...filter, cursor: nextCursor })}" rel="next">${words.older}</a></p>`
-  return html`${dispatchTable(words, data)}${next}${whole(visit, filter)}`
+  return html`${dispatchTable(words, data, providers)}${next}${whole(visit, filter, providers)}`
 }
 
 /** What can be done with all dispatches of a filter. */
-function whole ({ words, actor }: Visit, filter: Filter): Html {
+function whole ({ words, actor }: Visit, filter: Filter, providers: readonly ProviderView[]): Html {
   const all = { ...filter, cursor: '' }
   return html`<hr><div class="actions"><a class="button second" href="${withQuery('/console/dispatches.csv', all)}">${words.export}</a>${
     filter.status === '' || filter.status === 'failed'
       ? html`<a class="button second" href="${withQuery('/console/dispatches/retry', all)}">${words.retryAll}</a>`
       : html``
   }<span class="quiet">${fill(words.exportMost, { most: mostRows })}</span></div>${
-    actor.role === 'admin' && (filter.stepStatus === 'unavailable' || filter.status === 'queued') ? releaseForm(words, all) : html``
+    actor.role === 'admin' && (filter.stepStatus === 'unavailable' || filter.status === 'queued')
+      ? releaseForm(words, all, providers)
+      : html``
   }`
 }
 
 /** Lets those go on at once that wait for another try: an operator's release would be that of all companies. */
-function releaseForm (words: Words, filter: Filter): Html {
+function releaseForm (words: Words, filter: Filter, providers: readonly ProviderView[]): Html {
   const kept = Object.entries(filter).filter(([, value]) => value !== '')
   return html`<hr><form method="post" action="/console/dispatches/release"><p>${words.releaseIntro}</p>${
     kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)
   }<div class="actions"><button class="second">${
-    filter.providerName === '' ? words.releaseAny : fill(words.releaseCompany, { provider: filter.providerName })
+    filter.providerName === '' ? words.releaseAny : fill(words.releaseCompany, { provider: nameOf(providers, filter.providerName) })
   }</button></div></form>`
 }
 
-export function dispatchTable (words: Words, dispatches: readonly DispatchView[]): Html {
+export function dispatchTable (words: Words, dispatches: readonly DispatchView[], providers: readonly ProviderView[]): Html {
   const head = [words.dispatch, words.status, words.recipient, words.number, words.provider, words.created]
-  return table(words.dispatches, head, dispatches.map((dispatch) => row(words, dispatch)))
+  return table(words.dispatches, head, dispatches.map((dispatch) => row(words, dispatch, providers)))
 }
 
 function row (
   words: Words,
-  { dispatchId, services: path, status, test, steps, recipient = '', documentNumber = '', createdAt }: DispatchView
+  { dispatchId, services: path, status, test, steps, recipient = '', documentNumber = '', createdAt }: DispatchView,
+  providers: readonly ProviderView[]
 ): Html {
-  return html`<tr><th scope="row"><a href="/console/dispatches/${dispatchId}">${path.join(' + ')}</a>${
+  return html`<tr><th scope="row"><a href="/console/dispatches/${dispatchId}">${serviceNames(words, path, ' + ')}</a>${
     test === true ? html` <span class="badge">${words.testData}</span>` : html``
   }</th><td>${badge(words, 'status', status)}</td><td>${recipient}</td><td class="count">${documentNumber}</td><td>${
-    [...new Set(steps.flatMap(({ providerName }) => providerName ?? []))].join(', ')
+    [...new Set(steps.flatMap(({ providerName }) => providerName ?? []))].map((code, index) =>
+      html`${index === 0 ? '' : ', '}${providerTitle(providers, code)}`
+    )
   }</td><td>${time(createdAt)}</td></tr>\n`
 }

@@ -1,9 +1,11 @@
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import { html } from '../../html.ts'
 import { radioField, textField } from '../form/fields.ts'
+import { wordFor } from '../language/language.ts'
 import { type HoldView, type Refusal } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { badge, facts, notice, page, sentences, time } from './layout.ts'
+import { providerTitle, readProviders } from './provider-names.ts'
 
 type Named = { Params: { id: string } }
 type Posted = Named & { Body: URLSearchParams }
@@ -32,7 +34,7 @@ type Typed = { outcome?: string, reason?: string, refused?: Refusal['error'] }
 
 async function show (visit: Visit, id: string, reply: FastifyReply, { outcome, reason, refused }: Typed = {}): Promise<FastifyReply> {
   const { words, api } = visit
-  const hold = await api.read<HoldView>(pathOf(id))
+  const [hold, providers] = await Promise.all([api.read<HoldView>(pathOf(id)), readProviders(visit)])
   const main = html`<p><a href="/console/operation/holds?uncertain=true">${words.holdsUncertain}</a></p>${
     refused === undefined ? html`` : notice('bad', sentences(words, refused))
   }
@@ -40,8 +42,8 @@ async function show (visit: Visit, id: string, reply: FastifyReply, { outcome, r
     facts([
       [words.company, html`<a href="/console/companies/${String(hold.companyId)}">${hold.companyName}</a>`],
       [words.dispatch, html`<code>${hold.dispatchId}</code>`],
-      [words.service, hold.service],
-      [words.provider, hold.providerName],
+      [words.service, wordFor(words, 'service', hold.service)],
+      [words.provider, hold.providerName === null ? null : providerTitle(providers, hold.providerName)],
       [words.status, badge(words, 'status', hold.status)],
       [words.creditsHeldNow, String(hold.held)],
       [words.created, time(hold.createdAt)],

@@ -1,9 +1,10 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { wordFor, type Words } from '../language/language.ts'
-import { type HoldView, withQuery } from '../session/api.ts'
+import { type HoldView, type ProviderView, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { badge, page, table, time } from './layout.ts'
+import { providerTitle, readProviders } from './provider-names.ts'
 
 /** The steps of all companies that hold credits or are in doubt, for operators, the oldest first. */
 export const holdsPage: FastifyPluginCallback = (app, _options, done) => {
@@ -12,10 +13,13 @@ export const holdsPage: FastifyPluginCallback = (app, _options, done) => {
     const { words, api } = visit
     const { uncertain, cursor } = request.query
     const filter = { uncertain: uncertain === 'true' ? 'true' : '', cursor: typeof cursor === 'string' ? cursor : '' }
-    const { data, nextCursor } = await api.read<{ data: HoldView[], nextCursor: string | null }>(withQuery('/api/v1/queue/holds', filter))
+    const [{ data, nextCursor }, providers] = await Promise.all([
+      api.read<{ data: HoldView[], nextCursor: string | null }>(withQuery('/api/v1/queue/holds', filter)),
+      readProviders(visit)
+    ])
     const main = html`<p><a href="/console/operation">${words.operation}</a></p>${choices(words, filter.uncertain === 'true')}
 <section aria-labelledby="list"><h2 id="list">${filter.uncertain === '' ? words.holdsAll : words.holdsUncertain}</h2>${
-      data.length === 0 ? html`<p>${words.holdsNone}</p>` : html`${holdTable(visit, data)}`
+      data.length === 0 ? html`<p>${words.holdsNone}</p>` : html`${holdTable(visit, data, providers)}`
     }${
       nextCursor === null
         ? html``
@@ -35,13 +39,15 @@ function choices (words: Words, uncertain: boolean): Html {
 }
 
 /** Operators read the dispatches of their own company; those of others as one of their users. */
-function holdTable ({ words, actor }: Visit, holds: readonly HoldView[]): Html {
+function holdTable ({ words, actor }: Visit, holds: readonly HoldView[], providers: readonly ProviderView[]): Html {
   const rows = holds.map((hold) =>
     html`<tr><th scope="row"><a href="/console/companies/${String(hold.companyId)}">${hold.companyName}</a></th><td>${
       hold.companyId === actor.companyId
         ? html`<a href="/console/dispatches/${hold.dispatchId}"><code>${hold.dispatchId}</code></a>`
         : html`<code>${hold.dispatchId}</code>`
-    }</td><td>${hold.service}${hold.providerName === null ? '' : ` · ${hold.providerName}`}</td><td>${
+    }</td><td>${wordFor(words, 'service', hold.service)}${
+      hold.providerName === null ? html`` : html` · ${providerTitle(providers, hold.providerName)}`
+    }</td><td>${
       hold.status === 'uncertain'
         ? html`${badge(words, 'status', hold.status)} <a href="/console/operation/holds/${hold.stepId}">${words.resolve}</a>`
         : wordFor(words, 'status', hold.dispatchStatus)

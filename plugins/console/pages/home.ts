@@ -1,11 +1,12 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
-import { fill, type Words } from '../language/language.ts'
+import { fill, serviceNames, type Words } from '../language/language.ts'
 import { type Api, type CallbackView, type CreditsView, type DispatchView, type EndpointView, type KeyView, type MyConfig,
   type ProviderView, type QueueView, type StatisticsView, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { dispatchChart } from './chart.ts'
 import { badge, notice, page, time } from './layout.ts'
+import { nameOf, readProviders } from './provider-names.ts'
 
 /** The first page: credits, the last day, what needs a person, and the first steps of a new company. */
 export const homePage: FastifyPluginCallback = (app, _options, done) => {
@@ -50,7 +51,19 @@ async function read (api: Api) {
     dispatches({ status: 'partial', from }),
     dispatches({ status: 'failed', from })
   ])
-  return { credits, statistics, config, keys: keys.data, any: any.data, needing: needing.flatMap(({ data }) => data) }
+  const invalid = [
+    ...new Set([...config.company.providers, ...config.user.providers].filter(({ valid }) => !valid).map(({ code }) => code))
+  ]
+  const providers = invalid.length === 0 ? [] : await readProviders({ api })
+  return {
+    credits,
+    statistics,
+    config,
+    keys: keys.data,
+    any: any.data,
+    needing: needing.flatMap(({ data }) => data),
+    invalid: invalid.map((code) => ({ code, name: nameOf(providers, code) }))
+  }
 }
 
 /** What admins and operators look after besides: callbacks that are not received, and for operators the platform. */
@@ -101,14 +114,15 @@ ${held > 0 ? html`<p>${fill(words.creditsHeld, { held })}</p>` : html``}
 ${free <= 0 ? notice('warn', html`<p>${words.creditsNone}</p>`) : html``}`
 }
 
-function needs (words: Words, { needing, config: { company, user } }: Facts, troubles: readonly Html[]): Html {
-  const invalid = [...new Set([...company.providers, ...user.providers].filter(({ valid }) => !valid).map(({ code }) => code))]
+function needs (words: Words, { needing, invalid }: Facts, troubles: readonly Html[]): Html {
   if (needing.length + invalid.length + troubles.length === 0) return html`<p>${words.needsNobody}</p>`
   return html`<ul class="list">
 ${troubles}${
-    invalid.map((code) => html`<li><a href="/console/providers/${code}">${fill(words.configurationNeeds, { name: code })}</a></li>\n`)
+    invalid.map(({ code, name }) => html`<li><a href="/console/providers/${code}">${fill(words.configurationNeeds, { name })}</a></li>\n`)
   }${
-    needing.map((dispatch) => html`<li>${badge(words, 'status', dispatch.status)} ${linkTo(dispatch)} ${time(dispatch.createdAt)}</li>\n`)
+    needing.map((dispatch) =>
+      html`<li>${badge(words, 'status', dispatch.status)} ${linkTo(words, dispatch)} ${time(dispatch.createdAt)}</li>\n`
+    )
   }</ul>
 ${
     needing.length === 0
@@ -117,8 +131,8 @@ ${
   }`
 }
 
-function linkTo ({ dispatchId, services, documentNumber, recipient }: DispatchView): Html {
-  const name = [services.join(' + '), documentNumber, recipient].filter((part) => part !== undefined).join(' · ')
+function linkTo (words: Words, { dispatchId, services, documentNumber, recipient }: DispatchView): Html {
+  const name = [serviceNames(words, services, ' + '), documentNumber, recipient].filter((part) => part !== undefined).join(' · ')
   return html`<a href="/console/dispatches/${dispatchId}">${name}</a>`
 }
 

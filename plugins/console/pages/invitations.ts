@@ -1,7 +1,7 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { textField } from '../form/fields.ts'
-import { fill, wordFor, type Words } from '../language/language.ts'
+import { allowedServices, fill, wordFor, type Words } from '../language/language.ts'
 import { ApiRefused, type InvitationView, type InvitationWithLink, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { errorOf, said, type Typed, wrongOf } from './company.ts'
@@ -104,7 +104,7 @@ function list (words: Words, open: readonly InvitationView[], mails: boolean): H
   }
   const rows = open.map((invitation) =>
     html`<tr><th scope="row">${invitation.email}</th><td>${wordFor(words, 'role', invitation.role)}</td><td>${
-      invitation.services.includes('*') ? words.allServices : invitation.services.join(', ')
+      allowedServices(words, invitation.services)
     }</td><td>${time(invitation.expiresAt)}${
       invitation.expired ? html` <span class="badge warn">${words.invitationExpired}</span>` : html``
     }${mailBadge(words, invitation)}</td><td>${form(invitation, 'renew')}</td><td>${form(invitation, 'withdraw')}</td></tr>\n`

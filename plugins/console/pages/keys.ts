@@ -1,6 +1,6 @@
 import { type Html, html } from '../../html.ts'
 import { choiceField, radioField, textField } from '../form/fields.ts'
-import { fill, wordFor, type Words } from '../language/language.ts'
+import { allowedServices, fill, wordFor, type Words } from '../language/language.ts'
 import type { KeyView, NewKeyView, UserView } from '../session/api.ts'
 import type { Visit } from '../session/visit.ts'
 import { said, type Typed, wrongOf } from './company.ts'
@@ -14,11 +14,9 @@ export function keyTable (visit: Visit, keys: readonly KeyView[], users: readonl
   const rows = keys.map((key) =>
     html`<tr><th scope="row">${key.name}<div class="quiet"><code>${key.prefix}…${key.last4}</code></div></th><td>${
       key.mode === 'test' ? html`<span class="badge">${words.testData}</span> ` : html``
-    }${key.services === null ? words.allServices : key.services.join(', ')}</td><td>${userOf(visit, key.userId, users)}</td><td>${
-      time(key.createdAt)
-    }</td><td>${key.lastUsedAt === null ? words.keyUsedNever : time(key.lastUsedAt)}</td><td>${
-      key.expiresAt === null ? words.keyExpiresNever : time(key.expiresAt)
-    }</td><td>${revokeForm(words, key)}</td></tr>\n`
+    }${allowedServices(words, key.services)}</td><td>${userOf(visit, key.userId, users)}</td><td>${time(key.createdAt)}</td><td>${
+      key.lastUsedAt === null ? words.keyUsedNever : time(key.lastUsedAt)
+    }</td><td>${key.expiresAt === null ? words.keyExpiresNever : time(key.expiresAt)}</td><td>${revokeForm(words, key)}</td></tr>\n`
   )
   const head = [words.name, words.services, words.keyUser, words.created, words.keyUsed, words.keyExpires, words.action]
   return table(words.keys, head, rows)

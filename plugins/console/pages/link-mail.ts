@@ -5,6 +5,7 @@ import { ApiRefused, type LinkMailView, type MyConfig } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { errorOf, said, type Typed, wrongOf } from './company.ts'
 import { notice, page } from './layout.ts'
+import { nameOf, readProviders } from './provider-names.ts'
 
 const at = '/console/link-mail'
 const api = '/api/v1/link-mail'
@@ -36,9 +37,10 @@ export const linkMailPages: FastifyPluginCallback = (app, _options, done) => {
 async function view (visit: Visit, { told = html``, typed }: { told?: Html, typed?: Typed }): Promise<Html> {
   const { words, actor } = visit
   if (actor.role !== 'operator') throw new ApiRefused({ ok: false, status: 403, error: { error: 'forbidden', message: '', requestId: '' } })
-  const [{ available, current }, { services }] = await Promise.all([
+  const [{ available, current }, { services }, providers] = await Promise.all([
     visit.api.read<LinkMailView>(api),
-    visit.api.read<MyConfig>('/api/v1/my/config')
+    visit.api.read<MyConfig>('/api/v1/my/config'),
+    readProviders(visit)
   ])
   const codes = services['email']?.available ?? []
   const broken = current !== null && !available ? notice('warn', html`<p>${words.linkMailBroken}</p>`) : html``
@@ -47,7 +49,7 @@ async function view (visit: Visit, { told = html``, typed }: { told?: Html, type
       name: 'provider',
       label: words.provider,
       value: typed?.body.get('provider') ?? current?.providerName ?? '',
-      options: codes.map((code) => ({ value: code, label: code })),
+      options: codes.map((code) => ({ value: code, label: nameOf(providers, code) })),
       wrong: wrongOf(typed, '/providerName')
     })
   }${

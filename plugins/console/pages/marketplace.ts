@@ -1,7 +1,7 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { choiceField, textField } from '../form/fields.ts'
-import { fill, wordFor, type Words } from '../language/language.ts'
+import { fill, serviceNames, wordFor, type Words } from '../language/language.ts'
 import { type AdapterView, type Api, type ApiAnswer, ApiRefused, type CatalogView, type MyConfig, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { badge, notice, page, sentences } from './layout.ts'
@@ -82,7 +82,7 @@ function rankOf ({ state, usedBy = 0 }: AdapterView): number {
 
 function form (words: Words, filter: Filter, services: readonly string[]): Html {
   const stateOptions = states.map((value) => ({ value, label: wordFor(words, 'state', value) }))
-  const serviceOptions = services.map((value) => ({ value, label: value }))
+  const serviceOptions = services.map((value) => ({ value, label: wordFor(words, 'service', value) }))
   return html`<form action="/console/marketplace" class="filters">
 ${textField({ name: 'q', label: words.word, value: filter.q, type: 'search' })}
 ${choiceField({ name: 'service', label: words.service, value: filter.service, options: serviceOptions, none: words.any })}
@@ -100,7 +100,7 @@ function card (
     enabled === false ? html` <span class="badge warn">${words.disabled}</span>` : html``
   }
 <p class="quiet">${publisher} · ${wordFor(words, 'tier', tier)} · ${version}${state === 'updatable' ? html` → ${latest}` : html``}</p>
-<p>${Object.keys(services).join(', ')}</p>${
+<p>${serviceNames(words, Object.keys(services))}</p>${
     usedBy === undefined ? html`` : html`<p class="quiet">${fill(words.usedBy, { n: usedBy })}</p>`
   }${reason === undefined ? html`` : html`<p class="wrong" lang="en">${reason}</p>`}</li>\n`
 }

@@ -5,6 +5,7 @@ import { fill, type Words } from '../language/language.ts'
 import { ApiRefused, type ProcessView, type ProviderView, type QueueView } from '../session/api.ts'
 import { visitOf } from '../session/visit.ts'
 import { notice, page, table } from './layout.ts'
+import { nameOf } from './provider-names.ts'
 
 /** How the service does, for operators: the queue, its processes, and the providers that fail. */
 export const operationPage: FastifyPluginCallback = (app, _options, done) => {
@@ -25,7 +26,7 @@ export const operationPage: FastifyPluginCallback = (app, _options, done) => {
       api.read<{ data: ProviderView[] }>('/api/v1/providers')
     ])
     const main = html`${releasedSaid(words, request.query.released)}${queueSection(words, queue, providers)}${
-      processSection(words, processes)
+      processSection(words, processes, providers)
     }${failingSection(words, providers)}`
     return reply.page(page(visit, { title: words.operation, section: 'operation', main }))
   })
@@ -71,13 +72,13 @@ function secondsOf (words: Words, seconds: number | null): string {
   return seconds === null ? words.nothingWaits : fill(words.secondsLong, { n: Math.round(seconds) })
 }
 
-function processSection (words: Words, processes: readonly ProcessView[]): Html {
-  const rows = processes.map(({ machine, pid, converged, providers }) =>
+function processSection (words: Words, processes: readonly ProcessView[], installed: readonly ProviderView[]): Html {
+  const rows = processes.map(({ machine, pid, converged, providers: running }) =>
     html`<tr><th scope="row">${machine}</th><td class="count">${String(pid)}</td><td>${
       converged
         ? html`<span class="badge good">${words.health_ok}</span>`
         : html`<span class="badge warn">${words.notConverged}</span>`
-    }</td><td>${providers.map(({ code, version }) => `${code} ${version}`).join(', ')}</td></tr>\n`
+    }</td><td>${running.map(({ code, version }) => `${nameOf(installed, code)} ${version}`).join(', ')}</td></tr>\n`
   )
   return html`<section aria-labelledby="processes"><h2 id="processes">${words.processes}</h2>${
     table(words.processes, [words.machine, words.process, words.status, words.providers], rows)
@@ -90,8 +91,8 @@ function failingSection (words: Words, providers: readonly ProviderView[]): Html
     failing.length === 0
       ? html`<p>${words.providersFine}</p>`
       : html`<ul class="list">${
-        failing.map(({ code, folder, state, health }) =>
-          html`<li><code>${code ?? folder}</code> <span class="badge warn">${
+        failing.map(({ code, name, folder, state, health }) =>
+          html`<li>${name ?? html`<code>${code ?? folder}</code>`} <span class="badge warn">${
             state === 'refused' ? words.refused : words.failingVendor
           }</span> <span lang="en">${health.reason ?? ''}</span></li>\n`
         )

@@ -4,7 +4,7 @@ import { type Html, html } from '../../html.ts'
 import { checkField } from '../form/fields.ts'
 import type { SettingsForm } from '../form/schema.ts'
 import { type Filled, readSettings, settingsFields } from '../form/settings.ts'
-import { fill, type Words } from '../language/language.ts'
+import { fill, serviceNames, wordFor, type Words } from '../language/language.ts'
 import { ApiRefused, type CheckView, type ConfigurationView, type ErrorBody, type GuideView, type MyConfig,
   type ProviderView } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
@@ -156,8 +156,10 @@ function webhooks (words: Words, { webhookUrls = {} }: ConfigurationView): Html 
   if (all.length === 0) return html``
   return html`<section aria-labelledby="webhooks"><h2 id="webhooks">${words.webhooks}</h2><p>${words.webhooksIntro}</p>${
     all.map(([service, url]) =>
-      html`<div class="field"><label for="url-${service}">${service}</label><span class="copied"><input id="url-${service}" readonly value="${url}"${
-        copyable(words, service)
+      html`<div class="field"><label for="url-${service}">${
+        wordFor(words, 'service', service)
+      }</label><span class="copied"><input id="url-${service}" readonly value="${url}"${
+        copyable(words, wordFor(words, 'service', service))
       }></span></div>`
     )
   }</section>`
@@ -166,7 +168,7 @@ function webhooks (words: Words, { webhookUrls = {} }: ConfigurationView): Html 
 function about (words: Words, { code, name = code, version = '', docs, hosts = [], services = {}, health }: Installed): Html {
   return html`<section aria-labelledby="about"><h2 id="about">${fill(words.about, { name })}</h2>
 ${health.state === 'failing' ? notice('warn', html`<p>${words.failingVendor}</p>`) : html``}
-<dl><dt>${words.services}</dt><dd>${Object.keys(services).join(', ')}</dd>
+<dl><dt>${words.services}</dt><dd>${serviceNames(words, Object.keys(services))}</dd>
 <dt>${words.version}</dt><dd>${version}</dd>
 ${hosts.length === 0 ? html`` : html`<dt>${words.hosts}</dt><dd>${hosts.join(', ')}</dd>`}
 ${docs === undefined ? html`` : html`<dt>${words.guide}</dt><dd><a href="${docs}" rel="noreferrer">${docs}</a></dd>`}</dl></section>`

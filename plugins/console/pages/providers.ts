@@ -1,9 +1,10 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
-import { fill, type Words } from '../language/language.ts'
+import { fill, serviceNames, wordFor, type Words } from '../language/language.ts'
 import type { MyConfig, ProviderView } from '../session/api.ts'
 import { visitOf } from '../session/visit.ts'
 import { notice, page, table } from './layout.ts'
+import { nameOf } from './provider-names.ts'
 
 /** Which provider does what for the company, and which are installed. */
 export const providersPage: FastifyPluginCallback = (app, _options, done) => {
@@ -16,7 +17,9 @@ export const providersPage: FastifyPluginCallback = (app, _options, done) => {
     ])
     const main = html`<p>${words.providersIntro}</p>
 ${request.query.removed === undefined ? html`` : notice('good', html`<p>${words.settingsRemoved}</p>`)}
-<section aria-labelledby="services"><h2 id="services">${words.services}</h2>${serviceTable(words, config, role === 'admin')}</section>
+<section aria-labelledby="services"><h2 id="services">${words.services}</h2>${
+      serviceTable(words, config, { all: data, mayChange: role === 'admin' })
+    }</section>
 <h2>${words.installed}</h2>
 <ul class="cards">${data.filter(({ state }) => state === 'installed').map((provider) => card(words, provider, config))}</ul>
 ${refusedSection(words, data)}`
@@ -25,16 +28,22 @@ ${refusedSection(words, data)}`
   done()
 }
 
-function serviceTable (words: Words, { services, company }: MyConfig, mayChange: boolean): Html {
+function serviceTable (
+  words: Words,
+  { services, company }: MyConfig,
+  { all, mayChange }: { all: readonly ProviderView[], mayChange: boolean }
+): Html {
   const rows = Object.entries(services).filter(([, { available, providerName }]) => available.length > 0 || providerName !== null).map(
     ([name, { providerName, chosenBy }]) => {
-      const list = company.lists?.[name]?.map((listed) => listed.providerName).join(' → ')
-      const chosen = chosenBy === 'user' ? providerName : list ?? providerName
-      const own = chosenBy === 'user' ? html` <span class="badge calm">${words.chosenByYou}</span>` : html``
-      return html`<tr><th scope="row">${name}</th><td>${chosen ?? html`<span class="quiet">${words.none}</span>`}${own}</td><td>${
+      const title = wordFor(words, 'service', name)
+      const own = providerName === null ? null : nameOf(all, providerName)
+      const list = company.lists?.[name]?.map((listed) => nameOf(all, listed.providerName)).join(' → ')
+      const chosen = chosenBy === 'user' ? own : list ?? own
+      const mark = chosenBy === 'user' ? html` <span class="badge calm">${words.chosenByYou}</span>` : html``
+      return html`<tr><th scope="row">${title}</th><td>${chosen ?? html`<span class="quiet">${words.none}</span>`}${mark}</td><td>${
         mayChange
           ? html`<a class="button second" href="/console/services/${name}" aria-label="${
-            fill(words.switchFull, { service: name })
+            fill(words.switchFull, { service: title })
           }">${words.switch}</a>`
           : html``
       }</td></tr>\n`
@@ -54,7 +63,7 @@ function card (words: Words, { code = '', name = code, services = {}, settings, 
   return html`<li><a href="/console/providers/${code}"><strong>${name}</strong></a> ${
     state === '' ? html`` : html`<span class="badge ${tone}">${state}</span>`
   }${stored?.sandbox === true ? html` <span class="badge calm">${words.sandbox}</span>` : html``}
-<p class="quiet">${Object.keys(services).join(', ')}</p>${
+<p class="quiet">${serviceNames(words, Object.keys(services))}</p>${
     health.state === 'failing' ? html`<p class="wrong">${words.failingVendor}</p>` : html``
   }</li>\n`
 }

@@ -4,6 +4,7 @@ import { readSettings } from '../form/settings.ts'
 import { type DataForm, dataForm, fits } from '../form/simple.ts'
 import { type ProviderView, type TemplateDetail, withQuery } from '../session/api.ts'
 import type { Visit } from '../session/visit.ts'
+import { readProviders } from './provider-names.ts'
 import { beginningOf, followingForms, followingOf, serviceForms } from './send-forms.ts'
 
 /** What stands in the form. */
@@ -25,8 +26,8 @@ export type Draft = {
   asked: 'form' | 'json'
   provider: string
   sandbox: boolean
-  /** The installed providers of the service. */
-  providers: readonly string[]
+  /** The providers that are installed, of all services. */
+  providers: readonly ProviderView[]
 }
 
 export type Following = { service: string, fields: JsonObject }
@@ -77,18 +78,24 @@ export async function readDraft (visit: Visit, body: URLSearchParams): Promise<D
 }
 
 async function readParts (
-  { api }: Visit,
+  visit: Visit,
   { template: id, service: asked }: Begun
 ): Promise<Pick<Draft, 'template' | 'service' | 'providers'>> {
-  const [template, { data }] = await Promise.all([
-    api.read<TemplateDetail>(withQuery(`/api/v1/templates/${encodeURIComponent(id)}`, {})),
-    api.read<{ data: ProviderView[] }>('/api/v1/providers')
+  const [template, providers] = await Promise.all([
+    visit.api.read<TemplateDetail>(withQuery(`/api/v1/templates/${encodeURIComponent(id)}`, {})),
+    readProviders(visit)
   ])
   const service = Object.hasOwn(serviceForms, asked) ? asked : template.service
-  const providers = data.flatMap(({ state, code, services = {} }) =>
-    state === 'installed' && code !== undefined && Object.hasOwn(services, service) ? [code] : []
-  )
   return { template, service, providers }
+}
+
+/** The providers that a request can name: those of its service, where nothing follows. */
+export function choosable ({ service, following, providers }: Draft): { value: string, label: string }[] {
+  return following.length > 0 ?
+    [] :
+    providers.flatMap(({ state, code, name = code, services = {} }) =>
+      state === 'installed' && code !== undefined && Object.hasOwn(services, service) ? [{ value: code, label: name ?? code }] : []
+    )
 }
 
 /** The form of a template, where it shows all of the data but those that it carries along. */

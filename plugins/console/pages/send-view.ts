@@ -4,12 +4,12 @@ import { type Html, html } from '../../html.ts'
 import { checkField, choiceField, linesField, onceField, textField } from '../form/fields.ts'
 import { fieldsOf, type Filled } from '../form/settings.ts'
 import { longTextField } from '../form/text.ts'
-import { fill, type Words } from '../language/language.ts'
+import { documentTypeName, fill, wordFor, type Words } from '../language/language.ts'
 import { type TemplateView, withQuery } from '../session/api.ts'
 import type { Visit } from '../session/visit.ts'
 import { page } from './layout.ts'
 import { type ApiRequest, curlOf, pythonOf, readsFile, typescriptOf } from './send-code.ts'
-import { addressOf, type Draft, requestOf, restOf, shownOf } from './send-draft.ts'
+import { addressOf, choosable, type Draft, requestOf, restOf, shownOf } from './send-draft.ts'
 import { followingForms, serviceForms } from './send-forms.ts'
 import { pretty } from './template.ts'
 
@@ -43,7 +43,9 @@ export function choicePage (visit: Visit, { templates, nextCursor, q }: Choice):
           label: words.sendTemplate,
           options: templates.map(({ id, name, service, documentType }) => ({
             value: String(id),
-            label: `${name} (${service}${documentType === undefined ? '' : `, ${documentType}`})`
+            label: `${name} (${wordFor(words, 'service', service)}${
+              documentType === undefined ? '' : `, ${documentTypeName(words, documentType)}`
+            })`
           }))
         })
       }${
@@ -51,7 +53,7 @@ export function choicePage (visit: Visit, { templates, nextCursor, q }: Choice):
           name: 'service',
           label: words.service,
           none: words.sendOwnService,
-          options: Object.keys(serviceForms).map((value) => ({ value, label: value }))
+          options: Object.keys(serviceForms).map((value) => ({ value, label: wordFor(words, 'service', value) }))
         })
       }${
         [1, 2].map((n) =>
@@ -60,7 +62,7 @@ export function choicePage (visit: Visit, { templates, nextCursor, q }: Choice):
             label: words.sendThen,
             note: words.optional,
             none: words.none,
-            options: Object.keys(followingForms).map((value) => ({ value, label: value }))
+            options: Object.keys(followingForms).map((value) => ({ value, label: wordFor(words, 'service', value) }))
           })
         )
       }<div class="actions"><button>${words.sendOpen}</button></div></form>`
@@ -134,8 +136,8 @@ function codeSection (words: Words, request: ApiRequest): Html {
 
 function aboutSection (words: Words, draft: Draft, problems: Filled['problems']): Html {
   const { service, fields, provider, sandbox } = draft
-  const providers = draft.following.length === 0 ? draft.providers : []
-  return html`<section aria-labelledby="about"><h2 id="about">${words.sendAbout}${words.colon}${service}</h2>${
+  const providers = choosable(draft)
+  return html`<section aria-labelledby="about"><h2 id="about">${words.sendAbout}${words.colon}${wordFor(words, 'service', service)}</h2>${
     fieldsOf(words, serviceForms[service] ?? {}, { values: fields, problems }, { name: 'request.', path: `/${service}` })
   }${
     providers.length === 0 ? html`` : html`${
@@ -144,7 +146,7 @@ function aboutSection (words: Words, draft: Draft, problems: Filled['problems'])
         label: words.provider,
         value: provider,
         none: words.sendProviderUsual,
-        options: providers.map((value) => ({ value, label: value })),
+        options: providers,
         wrong: problems.filter(({ path }) => path === '/providerName').map(({ message }) => message)
       })
     }`
@@ -173,7 +175,9 @@ function moreFields (words: Words, { metadata, callbackUrl }: Draft, problems: F
 /** The services that follow in a chain, each with its fields. */
 function followingSections (words: Words, { following }: Draft, problems: Filled['problems']): Html[] {
   return following.map(({ service, fields }) =>
-    html`<section aria-labelledby="then-${service}"><h2 id="then-${service}">${words.sendThen}${words.colon}${service}</h2>${
+    html`<section aria-labelledby="then-${service}"><h2 id="then-${service}">${words.sendThen}${words.colon}${
+      wordFor(words, 'service', service)
+    }</h2>${
       fieldsOf(words, followingForms[service] ?? {}, { values: fields, problems }, { name: `then.${service}.`, path: `/${service}` })
     }</section>`
   )

@@ -1,11 +1,12 @@
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { onceIn } from '../form/fields.ts'
-import { creditsOf, fill, type Words } from '../language/language.ts'
+import { creditsOf, fill, wordFor, type Words } from '../language/language.ts'
 import { ApiRefused, type Refusal, type TemplateView, type ValidationResponse, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { notice, sentences } from './layout.ts'
 import { sendNoPreview, sendPreview } from './preview.ts'
+import { nameOf } from './provider-names.ts'
 import { requestFile } from './send-code.ts'
 import { addressOf, beginDraft, type Draft, readDraft, requestOf } from './send-draft.ts'
 import { choicePage, draftPage, type Shown } from './send-view.ts'
@@ -37,7 +38,7 @@ export const sendPages: FastifyPluginCallback = (app, _options, done) => {
     const visit = visitOf(request)
     const draft = await readDraft(visit, request.body)
     const found = await visit.api.send<ValidationResponse>('POST', addressOf(draft, '/validate'), requestOf(draft))
-    return found.ok ? show(request, reply, draft, validated(visit.words, found.body)) : refused(request, reply, draft, found)
+    return found.ok ? show(request, reply, draft, validated(visit.words, found.body, draft)) : refused(request, reply, draft, found)
   })
 
   // What the script asks while somebody types: the answer stands beside the fields and the buttons.
@@ -48,7 +49,7 @@ export const sendPages: FastifyPluginCallback = (app, _options, done) => {
     const once = onceIn(request.body)
     if (found.ok) {
       const { body } = found
-      return show(request, reply, draft, { told: plannedBy(visit.words, body), problems: body.warnings, accepted: true, once })
+      return show(request, reply, draft, { told: plannedBy(visit.words, body, draft), problems: body.warnings, accepted: true, once })
     }
     if (found.status === 429 || found.status >= 500) throw new ApiRefused(found)
     return show(request, reply, draft, { told: notYet(visit.words, found), problems: found.error.details ?? [], once })
@@ -98,14 +99,24 @@ function refused (request: FastifyRequest<Posted>, reply: FastifyReply, draft: D
   return show(request, reply.code(status), draft, { said, problems: error.details ?? [], once })
 }
 
-function validated (words: Words, found: ValidationResponse): Shown {
-  return { said: notice(found.warnings.length === 0 ? 'good' : 'warn', plannedBy(words, found)), problems: found.warnings, accepted: true }
+function validated (words: Words, found: ValidationResponse, draft: Draft): Shown {
+  return {
+    said: notice(found.warnings.length === 0 ? 'good' : 'warn', plannedBy(words, found, draft)),
+    problems: found.warnings,
+    accepted: true
+  }
 }
 
 /** That the service would accept a request, by whom, for how much, and what it remarks. */
-function plannedBy (words: Words, { warnings, plan }: ValidationResponse): Html {
+function plannedBy (words: Words, { warnings, plan }: ValidationResponse, { providers }: Draft): Html {
   const steps = plan.map(({ service, providerName, credits }) =>
-    html`<p>${fill(words.sendPlan, { service, provider: providerName ?? words.noProvider, credits: creditsOf(words, credits) })}</p>`
+    html`<p>${
+      fill(words.sendPlan, {
+        service: wordFor(words, 'service', service),
+        provider: providerName == null ? words.noProvider : nameOf(providers, providerName),
+        credits: creditsOf(words, credits)
+      })
+    }</p>`
   )
   const remarks = warnings.length === 0 ? html`` : html`<ul lang="en">${warnings.map(({ message }) => html`<li>${message}</li>`)}</ul>`
   return html`<p>${words.sendValid}</p>${steps}${remarks}`

@@ -18,10 +18,6 @@ export async function readKnown ({ api, actor: { role } }: Visit, service: strin
   return { service, config, providers, now: config.company.choices[service], available: known.available }
 }
 
-export function nameOf (providers: readonly ProviderView[], code: string): string {
-  return providers.find((provider) => provider.code === code)?.name ?? code
-}
-
 function storedOf ({ company }: MyConfig, code: string | undefined): MyConfig['company']['providers'][number] | undefined {
   return company.providers.find((configuration) => configuration.code === code)
 }

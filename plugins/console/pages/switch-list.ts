@@ -1,12 +1,13 @@
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { checkField, choiceField, textField } from '../form/fields.ts'
-import { fill, type Words } from '../language/language.ts'
+import { fill, wordFor, type Words } from '../language/language.ts'
 import type { ListedProvider } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { errorOf } from './company.ts'
 import { notice, page, sentences, table } from './layout.ts'
-import { environmentOf, type Known, nameOf, readKnown, stateOf } from './switch-known.ts'
+import { nameOf } from './provider-names.ts'
+import { environmentOf, type Known, readKnown, stateOf } from './switch-known.ts'
 
 type Posted = { Params: { service: string }, Body: URLSearchParams }
 
@@ -42,7 +43,7 @@ export const switchListPages: FastifyPluginCallback = (app, _options, done) => {
 }
 
 function show (visit: Visit, { service }: Known, reply: FastifyReply, main: Html): FastifyReply {
-  const title = fill(visit.words.switchTitle, { service })
+  const title = fill(visit.words.switchTitle, { service: wordFor(visit.words, 'service', service) })
   return reply.page(page({ ...visit, path: `/console/services/${service}` }, { title, section: 'providers', main }))
 }
 

@@ -1,11 +1,12 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { radioField } from '../form/fields.ts'
-import { fill, type Words } from '../language/language.ts'
+import { fill, wordFor, type Words } from '../language/language.ts'
 import { ApiRefused, type ProviderView } from '../session/api.ts'
 import { visitOf } from '../session/visit.ts'
 import { notice, page, table } from './layout.ts'
-import { environmentOf, type Known, nameOf, readKnown, stateOf } from './switch-known.ts'
+import { nameOf } from './provider-names.ts'
+import { environmentOf, type Known, readKnown, stateOf } from './switch-known.ts'
 import { listSection } from './switch-list.ts'
 
 type Named = { Params: { service: string } }
@@ -18,7 +19,9 @@ export const switchPages: FastifyPluginCallback = (app, _options, done) => {
     const known = await readKnown(visit, service)
     const { words } = visit
     const main = typeof to === 'string' ? preview(words, known, to) : choice(words, known)
-    return reply.page(page(visit, { title: fill(words.switchTitle, { service }), section: 'providers', main }))
+    return reply.page(
+      page(visit, { title: fill(words.switchTitle, { service: wordFor(words, 'service', service) }), section: 'providers', main })
+    )
   })
 
   app.post<Named & { Body: URLSearchParams }>('/services/:service', async (request, reply) => {
@@ -49,7 +52,7 @@ function preview (words: Words, known: Known, to: string): Html {
   const stored = config.company.providers.find(({ code }) => code === to)
   const needsSettings = to !== '' && stored?.valid !== true
   const rows = ([
-    [words.provider, list?.map(({ providerName }) => providerName).join(' → ') ?? nameOrNone(words, providers, now),
+    [words.provider, list?.map(({ providerName }) => nameOf(providers, providerName)).join(' → ') ?? nameOrNone(words, providers, now),
       nameOrNone(words, providers, to)],
     [words.environment, environmentOf(words, config, now), environmentOf(words, config, to)],
     [words.hosts, hostsOf(providers, now), hostsOf(providers, to)],

@@ -1,6 +1,6 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
-import { fill, type Words } from '../language/language.ts'
+import { documentTypeName, fill, wordFor, type Words } from '../language/language.ts'
 import { ApiRefused, type TemplateDetail, type VersionCheck, type VersionView, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { badge, notice, page, sentences, table, time } from './layout.ts'
@@ -120,8 +120,8 @@ function summary (words: Words, template: TemplateDetail, isAdmin: boolean): Htm
     : `/console/templates/new?from=${String(id)}`
   return html`<section aria-labelledby="summary"><h2 id="summary">${fill(words.templateVersion, { version })} ${
     badge(words, 'version', status)
-  }</h2><dl><dt>${words.service}</dt><dd>${service}</dd>
-${documentType === undefined ? html`` : html`<dt>${words.documentType}</dt><dd>${documentType}</dd>`}
+  }</h2><dl><dt>${words.service}</dt><dd>${wordFor(words, 'service', service)}</dd>
+${documentType === undefined ? html`` : html`<dt>${words.documentType}</dt><dd>${documentTypeName(words, documentType)}</dd>`}
 <dt>${words.templateLanguages}</dt><dd>${languages.length === 0 ? locale : languages.join(', ')}</dd>
 <dt>${words.templateOwner}</dt><dd>${isOwn ? words.templateOwn : words.templateShared}</dd></dl>${
     status === 'published' ? html`<hr><p><a href="/console/send?template=${String(id)}">${words.sendWith}</a></p>` : html``

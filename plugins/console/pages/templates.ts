@@ -1,7 +1,7 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { choiceField } from '../form/fields.ts'
-import type { Words } from '../language/language.ts'
+import { documentTypeName, wordFor, type Words } from '../language/language.ts'
 import { type TemplateView, withQuery } from '../session/api.ts'
 import { visitOf } from '../session/visit.ts'
 import { badge, notice, page, table, time } from './layout.ts'
@@ -29,7 +29,7 @@ export const templatesPage: FastifyPluginCallback = (app, _options, done) => {
         label: words.service,
         value: service,
         none: words.any,
-        options: services.map((value) => ({ value, label: value }))
+        options: services.map((value) => ({ value, label: wordFor(words, 'service', value) }))
       })
     }<div class="actions"><button class="second">${words.show}</button></div></form><hr>
 ${data.length === 0 ? html`<p>${words.templatesNone}</p>` : templateTable(words, data)}${
@@ -50,7 +50,9 @@ function templateTable (words: Words, templates: readonly TemplateView[]): Html 
   const head = [words.name, words.service, words.documentType, words.version, words.status, words.templateOwner, words.changedAt]
   return table(words.templates, head, templates.map((template) => {
     const { id, name, service, documentType = '', version, latestVersion, status, companyId, updatedAt } = template
-    return html`<tr><th scope="row"><a href="/console/templates/${String(id)}">${name}</a></th><td>${service}</td><td>${documentType}</td>
+    return html`<tr><th scope="row"><a href="/console/templates/${String(id)}">${name}</a></th><td>${
+      wordFor(words, 'service', service)
+    }</td><td>${documentTypeName(words, documentType)}</td>
 <td class="count">${String(version)}${
       latestVersion === version ? html`` : html` <small>(${words.newest} ${String(latestVersion)})</small>`
     }</td><td>${badge(words, 'version', status)}</td><td>${companyId === null ? words.templateShared : words.templateOwn}</td><td>${

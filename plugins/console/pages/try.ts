@@ -2,7 +2,7 @@ import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { linesField, onceField, onceIn } from '../form/fields.ts'
 import { objectIn } from '../form/json.ts'
-import { fill, type Words } from '../language/language.ts'
+import { fill, wordFor, type Words } from '../language/language.ts'
 import { ApiRefused, type DryRunView, type ProviderView, type Refusal, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { notice, page, sentences } from './layout.ts'
@@ -77,11 +77,13 @@ function view (visit: Visit, provider: Provider, { service, text }: Typed, said:
   const at = `/console/providers/${code}/try`
   const others = triedOf(provider).filter((one) => one !== service)
   const main = html`<p><a href="/console/providers/${code}">${words.backToSettings}</a></p>${said}
-<section aria-labelledby="request"><h2 id="request">${fill(words.tryRequest, { service })}</h2>${
+<section aria-labelledby="request"><h2 id="request">${fill(words.tryRequest, { service: wordFor(words, 'service', service) })}</h2>${
     others.length === 0
       ? html``
       : html`<p>${words.tryOthers} ${
-        others.map((one, index) => html`${index === 0 ? '' : ' · '}<a href="${withQuery(at, { service: one })}">${one}</a>`)
+        others.map((one, index) =>
+          html`${index === 0 ? '' : ' · '}<a href="${withQuery(at, { service: one })}">${wordFor(words, 'service', one)}</a>`
+        )
       }</p>`
   }
 <form method="post" action="${at}"><input type="hidden" name="of" value="${service}">${onceField()}

@@ -88,7 +88,7 @@ export function servicesField (words: Words, chosen: readonly string[]): Html {
       checked ? html` checked` : html``
     }><label for="${id}">${label}</label></div>`
   return html`<fieldset><legend>${words.services}</legend>${box('s-all', 'allServices', 'true', words.allServices, chosen.includes('*'))}${
-    services.map((name) => box(`s-${name}`, 'service', name, name, chosen.includes(name)))
+    services.map((name) => box(`s-${name}`, 'service', name, wordFor(words, 'service', name), chosen.includes(name)))
   }</fieldset>`
 }
 

@@ -1,7 +1,8 @@
 import { type Html, html } from '../../html.ts'
-import { fill, type Words } from '../language/language.ts'
-import type { VendorCallView } from '../session/api.ts'
+import { fill, wordFor, type Words } from '../language/language.ts'
+import type { ProviderView, VendorCallView } from '../session/api.ts'
 import { badge, time } from './layout.ts'
+import { providerTitle } from './provider-names.ts'
 
 type Exchange = VendorCallView['exchanges'][number]
 
@@ -12,12 +13,14 @@ const [most, longest] = [4, 1_500]
 export const shownCalls = 3
 
 /** What was asked of vendors for a dispatch last, and what they have answered; each exchange is folded. */
-export function vendorCallsSection (words: Words, calls: readonly VendorCallView[]): Html {
+export function vendorCallsSection (words: Words, calls: readonly VendorCallView[], providers: readonly ProviderView[]): Html {
   if (calls.length === 0) return html``
   return html`<section aria-labelledby="calls"><h2 id="calls">${words.vendorCalls}</h2><p class="quiet">${words.vendorCallsIntro}</p>
 <ol class="list">${
     calls.slice(0, shownCalls).map(({ service, providerName, outcome, exchanges, at }) =>
-      html`<li><span>${providerName}</span> <span class="quiet">${service}</span> ${badge(words, 'status', outcome)} ${time(at)}
+      html`<li><span>${providerTitle(providers, providerName)}</span> <span class="quiet">${wordFor(words, 'service', service)}</span> ${
+        badge(words, 'status', outcome)
+      } ${time(at)}
 <div class="whole">${exchanges.slice(0, most).map((exchange) => exchangeOf(words, exchange))}${
         exchanges.length > most ? html`<p class="quiet">${fill(words.exchangesMore, { n: exchanges.length - most })}</p>` : html``
       }</div></li>\n`

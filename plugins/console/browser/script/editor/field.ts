@@ -87,9 +87,21 @@ const typing = EditorView.domEventHandlers({
 function selectedIn (view: EditorView): { from: number, to: number } {
   const { root, state: { selection: { main } } } = view
   if (!(root instanceof ShadowRoot)) return main
-  const range = document.getSelection()?.getComposedRanges({ shadowRoots: [root] })[0]
+  const range = composedRange(root)
   if (range === undefined || !view.contentDOM.contains(range.startContainer) || !view.contentDOM.contains(range.endContainer)) return main
   return { from: view.posAtDOM(range.startContainer, range.startOffset), to: view.posAtDOM(range.endContainer, range.endOffset) }
+}
+
+/** The selection within a shadow root; undefined in browsers that cannot tell it: what the editor knows itself counts there. */
+function composedRange (root: ShadowRoot): StaticRange | undefined {
+  const selection: Partial<Selection> | null = document.getSelection()
+  try {
+    return selection?.getComposedRanges?.({ shadowRoots: [root] })[0]
+  } catch (error) {
+    // Safari before 26 takes the roots themselves, and refuses an object that lists them.
+    if (error instanceof TypeError) return undefined
+    throw error
+  }
 }
 
 /** What names and describes an editor: elements outside of a shadow root cannot be referred to from within. */

@@ -1,0 +1,18 @@
+import { type Html, html } from '../../html.ts'
+import type { ProviderView } from '../session/api.ts'
+import type { Visit } from '../session/visit.ts'
+
+/** The providers that are installed or were refused, with the names of their manifests. */
+export async function readProviders ({ api }: Pick<Visit, 'api'>): Promise<readonly ProviderView[]> {
+  return (await api.read<{ data: ProviderView[] }>('/api/v1/providers')).data
+}
+
+/** What a provider is called; its code where it is not installed any more. */
+export function nameOf (providers: readonly ProviderView[], code: string): string {
+  return providers.find((provider) => provider.code === code)?.name ?? code
+}
+
+/** The name, with the code that the API knows it by to hover over. */
+export function providerTitle (providers: readonly ProviderView[], code: string): Html {
+  return html`<span title="${code}">${nameOf(providers, code)}</span>`
+}
