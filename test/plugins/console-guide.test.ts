@@ -22,13 +22,41 @@ await t.test('a guide is made of headings, paragraphs, lists, tables and code; w
   t.end()
 })
 
+await t.test('the title alone is left out, and numbers go on behind what parts a list', (t) => {
+  t.equal(inside('\n# Post\n# More\n```\n# a comment\n```'), '<h3>More</h3><pre># a comment</pre>')
+  t.equal(inside('```\n# a comment\n```\n# Post'), '<pre># a comment</pre><h3>Post</h3>')
+  t.equal(inside('1. One\n2. Two\n```\ncode\n```\n3. Three\n\n4. Four'),
+    '<ol><li>One</li><li>Two</li></ol><pre>code</pre><ol start="3"><li>Three</li></ol><ol start="4"><li>Four</li></ol>')
+  t.end()
+})
+
+await t.test('a guide costs no more than its length: no line is copied for each line before it', (t) => {
+  const lines = Array.from({ length: 400 }, () => ['a', '|']).flat()
+  let copied = 0
+  const { slice } = Array.prototype
+  const counting = function (this: unknown[], ...bounds: [number?, number?]): unknown[] {
+    const copy = slice.apply(this, bounds)
+    copied += copy.length
+    return copy
+  }
+  Object.assign(Array.prototype, { slice: counting })
+  try {
+    inside(lines.join('\n'))
+  } finally {
+    Object.assign(Array.prototype, { slice })
+  }
+  t.ok(copied > 0 && copied < 10 * lines.length, String(copied))
+  t.end()
+})
+
 await t.test('nothing in a guide is markup, and no link leads to a script or into the console', (t) => {
   const hostile =
     '# <b>\n<script>alert(1)</script> [a](javascript:alert(1)) [b](/console/sign-out) [c](http://x.example) [d](https://x"onx=1)\n' +
+    '[e](https:/console/sign-out) [f](https:sign-in) [g](https:\\\\console) [h](//x.example)\n' +
     '## <img src=x onerror=alert(1)>\n`<i>` **<u>**\n| <s> |\n|---|\n| <td> |\n- <li>\n```<pre>\n</pre>'
   const text = inside(hostile)
   lacks(t, text, /<(b|script|img|i|u|s|td)\b/)
-  lacks(t, text, /href="(?!https:)/)
+  lacks(t, text, /href="(?!https:\/\/)/)
   lacks(t, text, /"on/)
   contains(t, text, '&lt;script&gt;')
   contains(t, text, '<a href="https://x&quot;onx=1"')

@@ -153,6 +153,9 @@ await t.test('who it is not offered to does not see it, and cannot dispatch thro
     (await service.send('GET', '/api/v1/providers', {}, login)).body.data.some(({ code }: { code: string }) => code === 'acme')
   t.same([await codes(), await codes(admin), await codes(operator)], [[], ['acme'], ['acme']])
   t.same([await providers(), await providers(admin), await providers(operator)], [false, true, true])
+  const guide = async (login?: typeof admin): Promise<number> =>
+    (await service.send('GET', '/api/v1/providers/acme/guide', {}, login)).status
+  t.same([await guide(), await guide(admin), await guide(operator)], [404, 200, 200])
   t.equal((await service.send('GET', '/api/v1/marketplace/acme')).status, 404)
   t.equal((await service.send('PUT', '/api/v1/company/providers/acme', { body: { settings: {} } })).status, 404)
   t.equal((await market('PUT', '/acme/offer', { companies: 'all' })).status, 200)

@@ -1,4 +1,4 @@
-import { open, realpath } from 'node:fs/promises'
+import { constants, open, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isInFolder } from './folder.ts'
 import type { InstalledProvider } from './load.ts'
@@ -6,20 +6,29 @@ import type { InstalledProvider } from './load.ts'
 /** How much of a guide is read, in bytes. */
 const mostBytes = 32 * 1024
 
-/** The page of a provider, in Markdown, for those who set it up: the README.md of its folder. Undefined where there is none. */
+/** The page of a provider, in Markdown, for those who set it up: the README.md of its folder. Undefined where there is none to read. */
 export async function readGuide ({ folder }: Pick<InstalledProvider, 'folder'>): Promise<string | undefined> {
   try {
     const path = await realpath(join(folder, 'README.md'))
-    if (!isInFolder(folder, path)) return undefined
-    const file = await open(path)
-    try {
-      const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(mostBytes) })
-      return buffer.toString('utf8', 0, bytesRead)
-    } finally {
-      await file.close()
-    }
+    return isInFolder(folder, path) ? await beginningOf(path) : undefined
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    if (error instanceof Error && 'code' in error && unreadable.includes(error.code)) return undefined
     throw error
+  }
+}
+
+/** What the system says where there is no such file, or none that may be read. */
+const unreadable: readonly unknown[] = ['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'ENXIO']
+
+/** The text of a file, cut behind a whole character; undefined where it is no file. */
+async function beginningOf (path: string): Promise<string | undefined> {
+  // Without the flag, a named pipe would hold a thread until somebody writes to it.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    if (!(await file.stat()).isFile()) return undefined
+    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(mostBytes) })
+    return new TextDecoder().decode(buffer.subarray(0, bytesRead), { stream: true })
+  } finally {
+    await file.close()
   }
 }

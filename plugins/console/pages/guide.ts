@@ -9,13 +9,19 @@ export function guideSection (words: Words, name: string, guide: string | undefi
   if (guide === undefined) return html``
   const [first = [], ...others] = sectionsOf(guide.replaceAll('\r\n', '\n').split('\n'))
   return html`<section aria-labelledby="guide" class="guide"><h2 id="guide">${fill(words.guideOf, { name })}</h2><div lang="en">${
-    blocks(first.filter((line) => !line.startsWith('# ')))
+    blocks(withoutTitle(first))
   }${
     others.map(([title = '', ...lines]) => {
       const text = title.replace(/^## +/, '')
       return html`<details${isForSettingUp(text) ? html` open` : html``}><summary>${inline(text)}</summary>${blocks(lines)}</details>`
     })
   }</div></section>`
+}
+
+/** The title says what the heading above the guide says. In code, such a line is a comment. */
+function withoutTitle (lines: readonly string[]): readonly string[] {
+  const at = lines.findIndex((line) => line.startsWith('# ') || line.startsWith(fence))
+  return lines[at]?.startsWith('# ') === true ? lines.toSpliced(at, 1) : lines
 }
 
 function isForSettingUp (title: string): boolean {
@@ -59,14 +65,15 @@ function blocks (lines: readonly string[]): Html {
 
 /** The line behind a block that begins at a line. */
 function endOf (lines: readonly string[], from: number, kind: ReturnType<typeof kindOf>): number {
-  const behind = (isOver: (line: string) => boolean): number => {
-    const offset = lines.slice(from + 1).findIndex(isOver)
-    return offset === -1 ? lines.length : from + 1 + offset
-  }
   if (kind === 'heading' || kind === 'blank') return from + 1
-  if (kind === 'fence') return Math.min(lines.length, behind((line) => line.startsWith(fence)) + 1)
-  if (kind === 'list') return behind((line) => kindOf(line) !== 'list' && !line.startsWith('  '))
-  return behind((line) => kindOf(line) !== kind)
+  let end = from + 1
+  while (end < lines.length && goesOn(kind, lines[end] ?? '')) end++
+  return kind === 'fence' ? Math.min(lines.length, end + 1) : end
+}
+
+function goesOn (kind: ReturnType<typeof kindOf>, line: string): boolean {
+  if (kind === 'fence') return !line.startsWith(fence)
+  return kindOf(line) === kind || (kind === 'list' && line.startsWith('  '))
 }
 
 function blockOf (kind: ReturnType<typeof kindOf>, lines: readonly string[]): Html {
@@ -84,7 +91,10 @@ function listOf (lines: readonly string[]): Html {
     else items.push(`${items.pop() ?? ''} ${line.trim()}`)
   }
   const all = items.map((text) => html`<li>${inline(text)}</li>`)
-  return /^\d/.test(lines[0] ?? '') ? html`<ol>${all}</ol>` : html`<ul>${all}</ul>`
+  const [number] = /^\d+/.exec(lines[0] ?? '') ?? []
+  if (number === undefined) return html`<ul>${all}</ul>`
+  // A blank line or a block of code parts a list: its numbers go on behind it.
+  return Number(number) === 1 ? html`<ol>${all}</ol>` : html`<ol start="${String(Number(number))}">${all}</ol>`
 }
 
 /** A table of GFM; in a narrow column each of its rows is a name with what is said of it. */
@@ -119,5 +129,6 @@ function inline (text: string): Html {
 function markOf ({ code, strong, text = '', to = '' }: Partial<Record<string, string>>): Html {
   if (code !== undefined) return html`<code>${code}</code>`
   if (strong !== undefined) return html`<strong>${inline(strong)}</strong>`
-  return URL.parse(to)?.protocol === 'https:' ? html`<a href="${to}" rel="noreferrer">${inline(text)}</a>` : inline(text)
+  // Without the slashes a browser takes it as a path on the site that it is on (WHATWG URL, scheme state).
+  return to.startsWith('https://') && URL.canParse(to) ? html`<a href="${to}" rel="noreferrer">${inline(text)}</a>` : inline(text)
 }

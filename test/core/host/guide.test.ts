@@ -1,0 +1,45 @@
+import { execFileSync } from 'node:child_process'
+import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { readGuide } from '../../../core/host/load/guide.ts'
+import { directory } from '../../fixtures/providers/folders.ts'
+
+const without: readonly [string, (readme: string, folder: string) => unknown][] = [
+  ['nothing', () => undefined],
+  ['a folder', (readme) => mkdir(readme)],
+  ['a link out of the folder', (readme, folder) => symlink(join(folder, '../secret'), readme)],
+  ['a link to itself', (readme) => symlink(readme, readme)],
+  ['a link through a file', (readme, folder) => symlink(join(folder, 'file', 'README.md'), readme)],
+  ['a named pipe', (readme) => execFileSync('mkfifo', [readme])]
+]
+
+await t.test('a README.md that is no file of the folder is no guide', async (t) => {
+  const root = await directory(t)
+  await writeFile(join(root, 'secret'), 'secret')
+  for (const [index, [what, make]] of without.entries()) {
+    const folder = join(root, String(index))
+    await mkdir(folder)
+    await writeFile(join(folder, 'file'), '')
+    await make(join(folder, 'README.md'), folder)
+    t.equal(await readGuide({ folder }), undefined, what)
+  }
+})
+
+await t.test('nor is one that may not be read', { skip: process.getuid?.() === 0 && 'everything may be read by root' }, async (t) => {
+  const folder = await directory(t)
+  await writeFile(join(folder, 'README.md'), 'secret')
+  await chmod(join(folder, 'README.md'), 0)
+  t.equal(await readGuide({ folder }), undefined)
+})
+
+await t.test('a long guide ends with a whole character, at 32 KB', async (t) => {
+  const folder = await directory(t)
+  const readGuideOf = async (text: string): Promise<string | undefined> => {
+    await writeFile(join(folder, 'README.md'), text)
+    return readGuide({ folder })
+  }
+  t.equal(await readGuideOf('é'.repeat(20_000)), 'é'.repeat(16_384))
+  t.equal(await readGuideOf(`a${'é'.repeat(20_000)}`), `a${'é'.repeat(16_383)}`)
+  t.equal(await readGuideOf('\ufeff# Post'), '# Post')
+})
