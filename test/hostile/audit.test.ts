@@ -159,6 +159,16 @@ const changes: Record<string, Change> = {
       on(await dispatched({ invoicing: { reference: 'uncertain' } }), 'resolve', by, { outcome: 'accepted', reason: 'Seen there.' }),
     action: 'dispatch.resolved'
   },
+  'POST /api/v1/queue/holds/{id}/resolve': {
+    by: operator,
+    async send (by) {
+      const dispatchId = await dispatched({ invoicing: { reference: 'uncertain' } })
+      const { step_id: stepId } = await owner.selectFrom('steps').select('step_id').where('dispatch_id', '=', dispatchId)
+        .executeTakeFirstOrThrow()
+      return send('POST', `/api/v1/queue/holds/${stepId}/resolve`, { body: { outcome: 'accepted', reason: 'Seen there.' } }, by)
+    },
+    action: 'dispatch.resolved'
+  },
   'POST /api/v1/queue/release': {
     async send (by) {
       const dispatchId = await dispatched({}, '?async=true')

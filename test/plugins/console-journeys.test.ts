@@ -150,8 +150,9 @@ async function inBrowser (browser: Browser): Promise<void> {
       t.equal(await page.locator('main h2 .badge', { hasText: words.firstStepDone }).count(), 4, 'its first steps are done')
     },
 
-    async 'switches a default while dispatches are under way, of which none fails' ({ t, page, words, company: { admin } }) {
+    async 'switches a default while dispatches are under way, of which none fails' ({ t, page, words, company: { admin, companyId } }) {
       await send('PUT', '/api/v1/company/providers/second', { body: { settings: {} } }, admin)
+      await send('POST', `/api/v1/companies/${companyId}/credits`, { body: { amount: 1_000_000, reason: 'For the load.' } }, operator)
       let [open, switched] = [true, false]
       const answers: { status: number, switched: boolean, provider: string }[] = []
       const load = Promise.all(Array.from({ length: 4 }, async () => {

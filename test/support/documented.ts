@@ -24,7 +24,8 @@ export function createErrors (): Errors {
     note (method, path, { status, body }) {
       const word: unknown = status < 400 ? undefined : body?.error
       if (typeof word !== 'string' || ofNoOperation.has(word)) return
-      const [bare = ''] = path.split('?')
+      // As it is sent: `/a/./b` is `/a/b`.
+      const bare = new URL(path, 'http://localhost').pathname
       seen.set(`${method} ${bare} ${status} ${word}`, { method: method.toLowerCase(), path: bare, status: String(status), word })
     },
     async undocumented (read) {

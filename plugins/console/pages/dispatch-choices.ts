@@ -17,7 +17,7 @@ export function choiceTable (
       weight === undefined ? html`` : html` <span class="quiet">${fill(words.choiceWeight, { weight })}</span>`
     }</th><td>${wordFor(words, 'choice', outcome)}</td><td lang="en">${reason}</td></tr>\n`
   )
-  return html`<details><summary>${words.choices}</summary>${
+  return html`<details name="choices-${String(index)}"><summary>${words.choices}</summary>${
     settingsChangedAt === null ? html`` : html`<p class="quiet">${words.choicesChanged} ${time(settingsChangedAt)}</p>`
   }${table(words.choices, [words.provider, words.choiceOutcome, words.choiceReason], rows)}</details>`
 }
