@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { languages } from '../../plugins/console/language/language.ts'
-import { guideSection } from '../../plugins/console/pages/guide.ts'
+import { guideSection, readGuide } from '../../plugins/console/pages/guide.ts'
 import { contains, lacks } from '../support/matching.ts'
 
 const { en } = languages
@@ -47,6 +47,14 @@ await t.test('a guide costs no more than its length: no line is copied for each 
   }
   t.ok(copied > 0 && copied < 10 * lines.length, String(copied))
   t.end()
+})
+
+await t.test('a provider without a guide has none; any other refusal is told', async (t) => {
+  const refusing = (status: number): Parameters<typeof readGuide>[0] => ({
+    send: () => Promise.resolve({ ok: false, status, error: { error: 'rate_limited', message: 'Refused.', requestId: '' } })
+  })
+  t.equal(await readGuide(refusing(404), 'post'), undefined)
+  for (const status of [403, 429, 500]) await t.rejects(readGuide(refusing(status), 'post'), { name: 'ApiRefused' }, String(status))
 })
 
 await t.test('nothing in a guide is markup, and no link leads to a script or into the console', (t) => {

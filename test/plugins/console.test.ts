@@ -36,6 +36,7 @@ await t.test('the languages say the same things, with the same values', (t) => {
     const other = languages.fr[name as keyof typeof languages.en]
     t.same(placesOf(other), placesOf(text), name)
     t.not(other, '', name)
+    lacks(t, other, /courriel|adresse électronique/i, 'one word for one thing')
   }
   t.end()
 })
@@ -44,6 +45,9 @@ await t.test('credits are counted in the plural of the language', (t) => {
   const { en, fr } = languages
   t.same([0, 1, 2].map((n) => creditsOf(en, n)), ['0 credits', '1 credit', '2 credits'])
   t.same([0, 1, 2].map((n) => creditsOf(fr, n)), ['0 crédit', '1 crédit', '2 crédits'])
+  t.same([1500, 1_000_000].map((n) => creditsOf(en, n)), ['1,500 credits', '1,000,000 credits'])
+  t.same([1500, 1_000_000, 1_500_000].map((n) => creditsOf(fr, n).replaceAll(/\s/g, ' ')), ['1 500 crédits', '1 000 000 de crédits',
+    '1 500 000 crédits'])
   t.end()
 })
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@dispatch/common'
-import type { Transaction } from 'kysely'
-import type { Account, Accounts, Role } from '../../access/account.ts'
+import type { Selectable, Transaction } from 'kysely'
+import type { Account, Accounts, Person, Role } from '../../access/account.ts'
 import type { Database } from '../db/database.ts'
 import { createFreshCache } from '../db/fresh-cache.ts'
 import type { Freshness } from '../db/freshness.ts'
@@ -30,18 +30,21 @@ async function findAccounts ({ owner }: Database, column: 'email' | 'user_id', v
       'companies.disabled_at as company_disabled_at', 'addresses', 'second_factor_at', 'second_factor_required'])
     .where(`users.${column}`, '=', value).orderBy('password_set_at', 'desc').orderBy('user_id', 'desc').execute()
   return rows.map((row) => ({
-    userId: row.user_id,
-    companyId: row.company_id,
-    email: row.email,
-    role: row.role,
-    services: row.services,
+    ...personIn(row),
     passwordHash: row.password_hash,
     passwordVersion: row.password_version,
-    disabled: row.disabled_at !== null || row.company_disabled_at !== null,
-    addresses: row.addresses,
-    secondFactor: row.second_factor_at !== null,
-    secondFactorRequired: row.second_factor_required
+    disabled: row.disabled_at !== null || row.company_disabled_at !== null
   }))
+}
+
+/** What the rows of a user and their company say of the person. */
+export type PersonRow =
+  & Pick<Selectable<Tables['users']>, 'user_id' | 'company_id' | 'email' | 'role' | 'services' | 'second_factor_at'>
+  & Pick<Selectable<Tables['companies']>, 'addresses' | 'second_factor_required'>
+
+export function personIn ({ user_id: userId, company_id: companyId, email, role, services, addresses, ...row }: PersonRow): Person {
+  const { second_factor_at: since, second_factor_required: secondFactorRequired } = row
+  return { userId, companyId, email, role, services, addresses, secondFactor: since !== null, secondFactorRequired }
 }
 
 /** `defaultProvider`: it is configured with settings that hold no secret, and chosen for the services. */

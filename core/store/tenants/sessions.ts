@@ -4,6 +4,7 @@ import type { Database } from '../db/database.ts'
 import type { Change, Freshness } from '../db/freshness.ts'
 import type { Tables } from '../db/schema.ts'
 import { addSeconds, type SqlTimestamp } from '../db/sql-timestamp.ts'
+import { personIn, type PersonRow } from './accounts.ts'
 import { type AuditStamp, noteAudit } from './audit.ts'
 import type { UserRef } from './users.ts'
 
@@ -58,12 +59,8 @@ export type Acting = { userId: number, passwordVersion: number, until: Date }
 /** A session that goes on: whose it is, and as whom they act. */
 export type UsedSession = { sessionId: string, person: Person, acting?: Acting & { over: boolean } }
 
-type UsedRow = Pick<Person, 'email' | 'role' | 'services' | 'addresses'> & {
+type UsedRow = PersonRow & {
   session_id: string
-  user_id: number
-  company_id: number
-  second_factor: boolean
-  second_factor_required: boolean
   noted_long_ago: boolean
   acting_user_id: number | null
   acting_password_version: number | null
@@ -84,7 +81,7 @@ export async function useSession (
   const { owner, now } = database
   const { rows: [row] } = await sql<UsedRow>`
     select session_id, users.user_id, users.company_id, email, users.role, services, addresses, second_factor_required,
-      second_factor_at is not null as second_factor, used_at < ${addSeconds(now, -lag)} as noted_long_ago,
+      second_factor_at, used_at < ${addSeconds(now, -lag)} as noted_long_ago,
       acting_user_id, acting_password_version, acting_until, acting_until <= ${now} as over,
       (select json_agg(changes) from changes where number > ${freshness.number()}) as changes
     from sessions join users on users.user_id = sessions.user_id and users.role = sessions.role
@@ -96,12 +93,7 @@ export async function useSession (
   if (row.noted_long_ago) await owner.updateTable('sessions').set({ used_at: now }).where('digest', '=', digest).execute()
   const { acting_user_id: userId, acting_password_version: passwordVersion, acting_until: until, over } = row
   const isActing = userId !== null && passwordVersion !== null && until !== null
-  return { sessionId: row.session_id, person: personOf(row), ...isActing && { acting: { userId, passwordVersion, until, over } } }
-}
-
-function personOf ({ user_id: userId, company_id: companyId, email, role, services, addresses, ...row }: UsedRow): Person {
-  const { second_factor: secondFactor, second_factor_required: secondFactorRequired } = row
-  return { userId, companyId, email, role, services, addresses, secondFactor, secondFactorRequired }
+  return { sessionId: row.session_id, person: personIn(row), ...isActing && { acting: { userId, passwordVersion, until, over } } }
 }
 
 /** Notes as whom the person of a session acts; null: as themselves again. False where there is no such session. */

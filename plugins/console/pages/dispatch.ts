@@ -1,6 +1,5 @@
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import { type Html, html } from '../../html.ts'
-import { radioField, textField } from '../form/fields.ts'
 import { creditsOf, documentTypeName, serviceNames, wordFor, type Words } from '../language/language.ts'
 import { type ApiAnswer, type CallbackView, type ChoicesView, type DispatchView, type EventView, isUnderWay, type ProviderView,
   type Refusal, type VendorCallView } from '../session/api.ts'
@@ -16,6 +15,7 @@ import { following } from './follow.ts'
 import { badge, facts, notice, page, requestNumber, sentences, time } from './layout.ts'
 import { nameIn, type People, readPeople } from './people.ts'
 import { providerTitle, readProviders } from './provider-names.ts'
+import { readFinding, resolveForm } from './resolve-form.ts'
 import { shownCalls, vendorCallsSection } from './vendor-calls.ts'
 
 type Named = { Params: { id: string } }
@@ -29,10 +29,8 @@ export const dispatchPages: FastifyPluginCallback = (app, _options, done) => {
 
   app.post<Posted>('/dispatches/:id/cancel', (request, reply) => act(visitOf(request), request.params.id, reply, 'cancel'))
 
-  app.post<Posted>('/dispatches/:id/resolve', (request, reply) => {
-    const { params: { id }, body } = request
-    return act(visitOf(request), id, reply, 'resolve', { outcome: body.get('outcome') ?? '', reason: body.get('reason') ?? '' })
-  })
+  app.post<Posted>('/dispatches/:id/resolve',
+    (request, reply) => act(visitOf(request), request.params.id, reply, 'resolve', readFinding(request.body)))
 
   app.post<Posted>('/dispatches/:id/retry', { bodyLimit }, (request, reply) => {
     const { params: { id }, body } = request
@@ -211,17 +209,7 @@ function actions ({ words, actor }: Visit, dispatch: DispatchView, corrections: 
   return html`<section aria-labelledby="actions"><h2 id="actions">${words.actions}</h2>
 ${
     doubtful
-      ? html`<form method="post" action="${at}/resolve"><p>${words.resolveIntro}</p>
-${
-        radioField({
-          name: 'outcome',
-          label: words.resolveOutcome,
-          options: [{ value: 'accepted', label: words.resolveAccepted }, { value: 'rejected', label: words.resolveRejected }]
-        })
-      }
-${
-        textField({ name: 'reason', label: words.resolveReason, required: true })
-      }<div class="actions"><button>${words.resolve}</button></div></form>`
+      ? resolveForm(words, `${at}/resolve`, words.resolveIntro)
       : html``
   }${
     retriable

@@ -1,5 +1,14 @@
 import { type Html, html } from '../../html.ts'
 import { fill, type Words } from '../language/language.ts'
+import { type Api, ApiRefused, type GuideView } from '../session/api.ts'
+
+/** The guide of a provider; undefined where it has none. */
+export async function readGuide (api: Pick<Api, 'send'>, code: string): Promise<string | undefined> {
+  const answer = await api.send<GuideView>('GET', `/api/v1/providers/${encodeURIComponent(code)}/guide`)
+  if (answer.ok) return answer.body.guide
+  if (answer.status !== 404) throw new ApiRefused(answer)
+  return undefined
+}
 
 /**
  * The guide of a provider, which its README.md has in Markdown: sections that unfold, those for setting it up open. Headings, paragraphs,

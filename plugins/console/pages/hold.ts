@@ -1,11 +1,11 @@
 import type { FastifyPluginCallback, FastifyReply } from 'fastify'
-import { html } from '../../html.ts'
-import { radioField, textField } from '../form/fields.ts'
-import { wordFor } from '../language/language.ts'
-import { type HoldView, type Refusal } from '../session/api.ts'
+import { type Html, html } from '../../html.ts'
+import { wordFor, type Words } from '../language/language.ts'
+import type { HoldView, ProviderView, Refusal } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { badge, facts, notice, page, sentences, time } from './layout.ts'
 import { providerTitle, readProviders } from './provider-names.ts'
+import { type Finding, readFinding, resolveForm } from './resolve-form.ts'
 
 type Named = { Params: { id: string } }
 type Posted = Named & { Body: URLSearchParams }
@@ -17,7 +17,7 @@ export const holdPages: FastifyPluginCallback = (app, _options, done) => {
   app.post<Posted>('/operation/holds/:id/resolve', async (request, reply) => {
     const { params: { id }, body } = request
     const visit = visitOf(request)
-    const found = { outcome: body.get('outcome') ?? '', reason: body.get('reason') ?? '' }
+    const found = readFinding(body)
     const answer = await visit.api.send('POST', `${pathOf(id)}/resolve`, found)
     return answer.ok
       ? reply.redirect('/console/operation/holds?uncertain=true', 303)
@@ -30,15 +30,21 @@ function pathOf (id: string): string {
   return `/api/v1/queue/holds/${encodeURIComponent(id)}`
 }
 
-type Typed = { outcome?: string, reason?: string, refused?: Refusal['error'] }
+type Typed = Finding & { refused?: Refusal['error'] }
 
-async function show (visit: Visit, id: string, reply: FastifyReply, { outcome, reason, refused }: Typed = {}): Promise<FastifyReply> {
+async function show (visit: Visit, id: string, reply: FastifyReply, { refused, ...finding }: Typed = {}): Promise<FastifyReply> {
   const { words, api } = visit
   const [hold, providers] = await Promise.all([api.read<HoldView>(pathOf(id)), readProviders(visit)])
   const main = html`<p><a href="/console/operation/holds?uncertain=true">${words.holdsUncertain}</a></p>${
     refused === undefined ? html`` : notice('bad', sentences(words, refused))
   }
-<section aria-labelledby="facts"><h2 id="facts">${words.summary}</h2>${
+${summary(words, hold, providers)}
+${hold.status === 'uncertain' ? actions(words, hold, finding) : html`<p>${words.holdNotInDoubt}</p>`}`
+  return reply.page(page(visit, { title: words.holdsUncertain, section: 'operation', main }))
+}
+
+function summary (words: Words, hold: HoldView, providers: readonly ProviderView[]): Html {
+  return html`<section aria-labelledby="facts"><h2 id="facts">${words.summary}</h2>${
     facts([
       [words.company, html`<a href="/console/companies/${String(hold.companyId)}">${hold.companyName}</a>`],
       [words.dispatch, html`<code>${hold.dispatchId}</code>`],
@@ -49,23 +55,11 @@ async function show (visit: Visit, id: string, reply: FastifyReply, { outcome, r
       [words.created, time(hold.createdAt)],
       [words.holdsSince, hold.uncertainSince === null ? null : time(hold.uncertainSince)]
     ])
-  }</section>
-${
-    hold.status === 'uncertain'
-      ? html`<section aria-labelledby="actions"><h2 id="actions">${words.actions}</h2>
-<form method="post" action="/console/operation/holds/${hold.stepId}/resolve"><p>${words.resolveIntro} ${words.holdResolveIntro}</p>
-${
-        radioField({
-          name: 'outcome',
-          label: words.resolveOutcome,
-          value: outcome,
-          options: [{ value: 'accepted', label: words.resolveAccepted }, { value: 'rejected', label: words.resolveRejected }]
-        })
-      }
-${
-        textField({ name: 'reason', label: words.resolveReason, value: reason, required: true })
-      }<div class="actions"><button>${words.resolve}</button></div></form></section>`
-      : html`<p>${words.holdNotInDoubt}</p>`
-  }`
-  return reply.page(page(visit, { title: words.holdsUncertain, section: 'operation', main }))
+  }</section>`
+}
+
+function actions (words: Words, { stepId }: HoldView, finding: Finding): Html {
+  const intro = `${words.resolveIntro} ${words.holdResolveIntro}`
+  return html`<section aria-labelledby="actions"><h2 id="actions">${words.actions}</h2>
+${resolveForm(words, `/console/operation/holds/${stepId}/resolve`, intro, finding)}</section>`
 }

@@ -5,11 +5,10 @@ import { checkField } from '../form/fields.ts'
 import type { SettingsForm } from '../form/schema.ts'
 import { type Filled, readSettings, settingsFields } from '../form/settings.ts'
 import { fill, serviceNames, wordFor, type Words } from '../language/language.ts'
-import { ApiRefused, type CheckView, type ConfigurationView, type ErrorBody, type GuideView, type MyConfig,
-  type ProviderView } from '../session/api.ts'
+import { ApiRefused, type CheckView, type ConfigurationView, type ErrorBody, type MyConfig, type ProviderView } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { connectionSection } from './connect.ts'
-import { guideSection } from './guide.ts'
+import { guideSection, readGuide } from './guide.ts'
 import { copyable, notice, page, sentences } from './layout.ts'
 import { triedOf } from './samples.ts'
 
@@ -21,7 +20,7 @@ export const providerPages: FastifyPluginCallback = (app, _options, done) => {
   app.get<Named & { Querystring: { saved?: unknown } }>('/providers/:code', async (request, reply) => {
     const visit = visitOf(request)
     const said = request.query.saved === undefined ? undefined : notice('good', html`<p>${visit.words.settingsSaved}</p>`)
-    return reply.page(view(visit, await find(visit, request.params.code), { said }))
+    return reply.page(await view(visit, await find(visit, request.params.code), { said }))
   })
 
   app.post<Posted>('/providers/:code', (request, reply) => save(visitOf(request), request.params.code, request.body, reply))
@@ -31,7 +30,7 @@ export const providerPages: FastifyPluginCallback = (app, _options, done) => {
     const found = await find(visit, request.params.code)
     const checked = await visit.api.send<CheckView>('POST', `${pathOf(found.provider)}/check`)
     if (!checked.ok) throw new ApiRefused(checked)
-    return reply.page(view(visit, found, { said: checkSaid(visit.words, checked.body) }))
+    return reply.page(await view(visit, found, { said: checkSaid(visit.words, checked.body) }))
   })
 
   app.post<Posted>('/providers/:code/remove', async (request, reply) => {
@@ -44,23 +43,18 @@ export const providerPages: FastifyPluginCallback = (app, _options, done) => {
 }
 
 type Installed = ProviderView & { code: string }
-type Found = { provider: Installed, stored: ConfigurationView | undefined, guide: string | undefined }
+type Found = { provider: Installed, stored: ConfigurationView | undefined }
 
 async function find ({ api }: Visit, code: string): Promise<Found> {
-  const [{ data }, { company }, guide] = await Promise.all([
+  const [{ data }, { company }] = await Promise.all([
     api.read<{ data: ProviderView[] }>('/api/v1/providers'),
-    api.read<MyConfig>('/api/v1/my/config'),
-    api.send<GuideView>('GET', `/api/v1/providers/${encodeURIComponent(code)}/guide`)
+    api.read<MyConfig>('/api/v1/my/config')
   ])
   const provider = data.find((one): one is Installed => one.state === 'installed' && one.code === code)
   if (provider === undefined) {
     throw new ApiRefused({ ok: false, status: 404, error: { error: 'not_found', message: 'There is no such provider.', requestId: '' } })
   }
-  return {
-    provider,
-    stored: company.providers.find((configuration) => configuration.code === code),
-    guide: guide.ok ? guide.body.guide : undefined
-  }
+  return { provider, stored: company.providers.find((configuration) => configuration.code === code) }
 }
 
 function pathOf ({ code }: Installed): string {
@@ -78,14 +72,17 @@ async function save (visit: Visit, code: string, body: URLSearchParams, reply: F
   const saved = await visit.api.send('PUT', pathOf(found.provider), { settings, sandbox })
   if (saved.ok) return reply.redirect(`/console/providers/${found.provider.code}?saved=1`, 303)
   const said = notice('bad', html`<p>${visit.words.settingsRefused}</p>${sentences(visit.words, saved.error)}`)
-  return reply.code(saved.status).page(view(visit, found, { said, typed: { settings, sandbox, error: saved.error } }))
+  return reply.code(saved.status).page(await view(visit, found, { said, typed: { settings, sandbox, error: saved.error } }))
 }
 
 type Typed = { settings: JsonObject, sandbox: boolean, error: ErrorBody }
 
-function view (visit: Visit, found: Found, { said, typed }: { said?: Html | undefined, typed?: Typed }): Html {
-  const { words, actor: { role } } = visit
-  const { provider, stored, guide } = found
+type Shown = { said?: Html | undefined, typed?: Typed }
+
+async function view (visit: Visit, found: Found, { said, typed }: Shown): Promise<Html> {
+  const { words, actor: { role }, api } = visit
+  const { provider, stored } = found
+  const guide = await readGuide(api, provider.code)
   const settings = role === 'admin' ? settingsSection(words, found, typed) : html`<section><p>${words.settingsNotYours}</p></section>`
   const main = html`${said ?? html``}${
     stored?.sandbox === true ? html`<div class="notice warn"><p>${words.sandboxNotice}</p></div>` : html``
