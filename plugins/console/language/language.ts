@@ -20,10 +20,25 @@ export function fill (text: string, values: Readonly<Record<string, string | num
   return text.replaceAll(/\{(\w+)\}/g, (place, name: string) => String(values[name] ?? place))
 }
 
-/** So many credits, in the plural of the language: French counts none as it counts one. */
+/** So many credits, in the plural of the language: French counts none as it counts one, and has a form for whole millions. */
 export function creditsOf (words: Words, n: number): string {
-  const plural = new Intl.PluralRules(words.code).select(n)
-  return fill(plural === 'one' ? words.credits_one : words.credits_other, { n })
+  const { plurals, numbers } = countingIn(words.code)
+  const plural = plurals.select(n)
+  const text = plural === 'one' ? words.credits_one : plural === 'many' ? words.credits_many : words.credits_other
+  return fill(text, { n: numbers.format(n) })
+}
+
+type Counting = { plurals: Intl.PluralRules, numbers: Intl.NumberFormat }
+
+/** By language: to make them takes many times as long as to use them. */
+const countings = new Map<string, Counting>()
+
+function countingIn (code: string): Counting {
+  const known = countings.get(code)
+  if (known !== undefined) return known
+  const made = { plurals: new Intl.PluralRules(code), numbers: new Intl.NumberFormat(code) }
+  countings.set(code, made)
+  return made
 }
 
 /** The word for a code of the API, such as a status; the code itself where the language has none. */
