@@ -247,9 +247,10 @@ export const EventView = Type.Object({
   kind: Type.Enum(eventKinds, {
     description:
       'fetched: the vendor\'s document. damaged: the stored document is damaged. done: without a provider. failed: no provider was ' +
-      'called. answered: where another provider of a list is called next, its name is `nextProviderName`. released: for an immediate ' +
-      'retry. recovered: from a process that ended. corrected: answered after the lease was lost. cancelling, ' +
-      'cancelled, not_cancelled, cancel_unknown: a cancellation at the vendor. skipped: the event can no longer come.'
+      'called. answered: where another provider of a list is called next, its name is `nextProviderName`, and `providerName` that of ' +
+      'the one before; so with failed. released: for an immediate retry. recovered: from a process that ended. corrected: answered ' +
+      'after the lease was lost. cancelling, cancelled, not_cancelled, cancel_unknown: a cancellation at the vendor. skipped: the ' +
+      'event can no longer come.'
   }),
   service: Type.Optional(Type.String()),
   actor: AnyJsonObject,

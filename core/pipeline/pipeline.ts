@@ -1,6 +1,7 @@
 import { withTimeLimit } from '@dispatch/common'
 import { hash } from 'node:crypto'
 import { sampleLink } from '../access/document-links.ts'
+import { createConfigurationCheck } from '../configuration/vault.ts'
 import { DispatchError } from '../contract/errors.ts'
 import type { DryRunView, ValidationResponse } from '../contract/response.ts'
 import type { DispatchRequest } from '../services/request.ts'
@@ -35,7 +36,7 @@ export type Pipeline =
   }
 
 /** `synchronousLimit`: seconds that a client waits for the end of a dispatch; `publicUrl`: where links lead. */
-export type PipelineOptions = Omit<PlannerOptions, 'link'> & { synchronousLimit: number, publicUrl: string }
+export type PipelineOptions = Omit<PlannerOptions, 'link' | 'problemsOf'> & { synchronousLimit: number, publicUrl: string }
 
 /** Milliseconds that a client waits for a validation. */
 const validationLimit = 10_000
@@ -51,14 +52,15 @@ export function createPipeline (
   { synchronousLimit, publicUrl, ...options }: PipelineOptions
 ): Pipeline {
   const link = sampleLink(publicUrl)
-  const planner = createPlanner(dependencies, { ...options, link })
+  const problemsOf = createConfigurationCheck(dependencies.keyring)
+  const planner = createPlanner(dependencies, { ...options, link, problemsOf })
   const runner = createRunner(dependencies, { limit: synchronousLimit })
   return {
     ...createDispatchActions(dependencies, { resume: runner.resume, link }),
     validate: (command) => validate(planner, command),
     dryRun: (command) => dryRunOf(dependencies, planner, command),
     dispatch: (command) => dispatch({ dependencies, planner, runner }, command),
-    explain: createExplanation(dependencies, { link, offered: options.offered }),
+    explain: createExplanation(dependencies, { link, offered: options.offered, problemsOf }),
     beginQueued: runner.beginQueued,
     drain: runner.drain
   }

@@ -36,7 +36,7 @@ await t.test('the page of a dispatch tells why it has its provider, and whether 
   const page = (await open(at, cookie)).body
   contains(t, page, `<summary>${en.choices}</summary>`)
   contains(t, page,
-    `<th scope="row"><span title="simulator">Simulator</span></th><td>${en.choice_chosen}</td><td lang="en">It is the default of the company.</td>`)
+    `<th scope="row"><span title="simulator">Simulator</span></th><td>${en.choice_chosen}</td><td lang="en">The default of the company chose it.</td>`)
   contains(t, page, new RegExp(
     `<th scope="row"><span title="stripe">[^<]+</span></th><td>${en.choice_unusable}</td><td lang="en">[^<]*has no configuration`
   ))

@@ -237,8 +237,8 @@ await t.test('a dispatch tells why its provider was chosen, and why each other o
   ])
   const { steps: [other] } = await why((await send()).body.dispatchId)
   has(t, other.providers.slice(0, 2), [
-    { providerName: 'gamma', outcome: 'chosen', reason: 'It is the default of the company.' },
-    { providerName: 'alpha', outcome: 'not_chosen', reason: 'The default of the company is "gamma".' }
+    { providerName: 'gamma', outcome: 'chosen', reason: 'The default of the company chose it.' },
+    { providerName: 'alpha', outcome: 'not_chosen', reason: 'The default of the company chose "gamma".' }
   ])
   await list({ providerName: 'alpha', weight: 3 }, { providerName: 'beta', weight: 0 })
   const { steps: [drawn] } = await why((await send()).body.dispatchId)

@@ -1,7 +1,6 @@
 import type { Problem } from '@dispatch/common'
 import type { Choice, ListedChoice } from '../../configuration/choose.ts'
 import { reachesSandbox } from '../../configuration/sandbox.ts'
-import { createConfigurationCheck } from '../../configuration/vault.ts'
 import { refusal } from '../../contract/errors.ts'
 import type { ValidationResponse } from '../../contract/response.ts'
 import { usualVersion } from '../../contract/versions.ts'
@@ -18,7 +17,8 @@ import type { PipelineDependencies } from '../dependencies.ts'
 import { listedIn, type Step, type StepProvider, unbegun } from '../step.ts'
 import { checkRequest, faultsOf, foresee } from './check.ts'
 import { orderLists } from './lists.ts'
-import { requireAll, requireServices, type ResolvedRequest, type ResolvedStep, resolveRequest } from './resolve.ts'
+import { requireAll, requireServices, type ResolveDependencies, type ResolvedRequest, type ResolvedStep,
+  resolveRequest } from './resolve.ts'
 import { createTemplateChecks } from './template-checks.ts'
 
 /** What will be done, who does it and what it costs. Never changed. */
@@ -55,15 +55,19 @@ export type Planner = {
  * `link`: a sample, as long as every document link. `standIn`: the code of the provider that test keys use when the chosen one has no
  * sandbox. `offered`: the providers that may be chosen; all unless given.
  */
-export type PlannerOptions = Pick<PlanOptions, 'prices'> & { link: string, standIn?: string, offered?: Host }
+export type PlannerOptions = Pick<PlanOptions, 'prices'> & Pick<ResolveDependencies, 'problemsOf'> & {
+  link: string
+  standIn?: string
+  offered?: Host
+}
 
 export function createPlanner (dependencies: PipelineDependencies, options: PlannerOptions): Planner {
-  const { prices, link, standIn, offered = dependencies.host } = options
+  const { prices, link, problemsOf, standIn, offered = dependencies.host } = options
   const readers = new Map<string, (body: unknown) => DispatchRequest>()
   const catalogs = {
     ...dependencies,
     disk: dependencies.diskRoot !== undefined,
-    problemsOf: createConfigurationCheck(dependencies.keyring)
+    problemsOf
   }
   const templateChecks = createTemplateChecks(dependencies.templateWorkers)
   const { now, newId, network: { guard } } = dependencies

@@ -54,7 +54,11 @@ export async function settle (
         stepId: step.stepId,
         runId,
         actor,
-        facts: recipientFacts(step.service, settlement)
+        facts: {
+          ...recipientFacts(step.service, settlement),
+          // Where the provider that is left was not called, the event is not its own.
+          ...(next === undefined || step.by === undefined ? {} : { providerName: step.by.code })
+        }
       }, settlement, following)
       observeOutcome(run, step, settlement, following)
       return { status, finishedAt: goesOn(status) ? null : at }

@@ -102,7 +102,7 @@ async function show (visit: Visit, id: string, reply: FastifyReply, { refused, t
     api.read<DispatchView>(pathOf(id)),
     api.read<List<EventView>>(`${pathOf(id)}/events?limit=100`),
     api.read<List<CallbackView>>(`${pathOf(id)}/callbacks?limit=100`),
-    api.read<ChoicesView>(`${pathOf(id)}/choices`),
+    api.send<ChoicesView>('GET', `${pathOf(id)}/choices`),
     readPeople(visit),
     readCalls(visit, id),
     readProviders(visit)
@@ -163,7 +163,7 @@ function factsOf (words: Words, dispatch: DispatchView, people: People): Html {
   ])
 }
 
-type StepPlace = { index: number, choices: ChoicesView, providers: readonly ProviderView[] }
+type StepPlace = { index: number, choices: ApiAnswer<ChoicesView>, providers: readonly ProviderView[] }
 
 function stepSection (words: Words, step: Step, { index, choices, providers }: StepPlace): Html {
   const { error, generatedDocument: made, providerResponse: answer, providerName, providerVersion, chosenBy, deliveryStatus = null } = step
@@ -190,7 +190,7 @@ ${
       [words.document, made === null ? null : html`<a href="${made.url}">${made.filename}</a>`],
       [words.price, creditsOf(words, step.creditsCharged)]
     ])
-  }${choiceTable(words, choices, { index, providers })}</section>
+  }${choices.ok ? choiceTable(words, choices.body, { index, providers }) : html``}</section>
 `
 }
 

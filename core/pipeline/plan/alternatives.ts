@@ -1,0 +1,113 @@
+import type { Problem } from '@dispatch/common'
+import type { Choice } from '../../configuration/choose.ts'
+import type { ServiceName } from '../../contract/service-names.ts'
+import type { DispatchRecord, StepRecord } from '../../store/dispatch/dispatch-views.ts'
+import type { StoredTemplate } from '../../store/templates/templates.ts'
+import type { PipelineDependencies } from '../dependencies.ts'
+import { checkForeseen, faultsOf } from './check.ts'
+import { isSame } from './lists.ts'
+import type { ResolvedRequest, ResolvedStep } from './resolve.ts'
+
+/** What keeps another provider from doing a step of a recorded dispatch, and not the one that has it. None where it is no longer known. */
+export type Alternatives = {
+  /** By the rules of the service. */
+  faults: (step: StepRecord, choice: Choice) => readonly Problem[]
+  /** By the check of the provider itself. Rejects where that fails. */
+  foreseen: (step: StepRecord, choice: Choice) => Promise<readonly Problem[]>
+}
+
+/** `link`: a sample, as long as every document link. `choose`: the provider that a step has, as it is now. */
+export type AlternativeOptions = { link: string, choose: (step: StepRecord) => Choice | undefined }
+
+export async function findAlternatives (
+  dependencies: PipelineDependencies,
+  record: DispatchRecord,
+  { link, choose }: AlternativeOptions
+): Promise<Alternatives> {
+  const planned = new Map<StepRecord, ResolvedStep>()
+  for (const step of record.steps) planned.set(step, await plannedStep(dependencies, record, step, choose(step)))
+  const draft = draftOf(record, [...planned.values()])
+  const find = (tried: ResolvedRequest): readonly Problem[] | undefined => faultsIn(dependencies, record, tried, link)
+  // What is found of the draft as it is: the same of another provider is not that one's fault.
+  const had = record.data === null ? undefined : find(draft)
+  const knownOf = (step: StepRecord): ResolvedStep | undefined => {
+    const one = planned.get(step)
+    return had === undefined || (step.position === 0 ? record : step).template_id !== null && one?.template === undefined ? undefined : one
+  }
+  return {
+    faults (step, choice) {
+      const known = knownOf(step)
+      if (known === undefined) return []
+      const replaced = (one: ResolvedStep): ResolvedStep => one === known ? { ...known, choice } : one
+      const has = find({ ...draft, steps: draft.steps.map(replaced), deferred: draft.deferred.map(replaced) }) ?? []
+      return has.filter((fault) => had?.some((other) => isSame(fault, other)) === false)
+    },
+    async foreseen (step, choice) {
+      const known = knownOf(step)
+      if (known === undefined) return []
+      const content = { data: known.template?.data ?? {}, metadata: record.metadata, now: record.created_at }
+      return (await checkForeseen({ ...known, choice }, content)).problems ?? []
+    }
+  }
+}
+
+async function plannedStep (
+  dependencies: PipelineDependencies,
+  record: DispatchRecord,
+  step: StepRecord,
+  choice: Choice | undefined
+): Promise<ResolvedStep> {
+  const template = await templateOf(dependencies, record, step)
+  const { data } = step.position === 0 ? record : step
+  return {
+    service: step.service as ServiceName,
+    fields: step.fields,
+    settings: step.request_settings,
+    at: (field) => `/${step.service}/${field}`,
+    ...(template === undefined ? {} : { template: { template, data: data ?? {}, path: '/template/data' } }),
+    ...(choice === undefined ? {} : { choice }),
+    ...(step.deferred_on === null ? {} : { deferredOn: step.deferred_on })
+  }
+}
+
+/** The template of a step. One that only a newer release can read is as one that is gone. */
+async function templateOf (
+  { templates, log }: PipelineDependencies,
+  record: DispatchRecord,
+  step: StepRecord
+): Promise<StoredTemplate | undefined> {
+  const { company_id: companyId, dispatch_id: dispatchId } = record
+  const { template_id: id, template_version: version } = step.position === 0 ? record : step
+  if (id === null || version === null) return undefined
+  try {
+    return await templates.findVersion(companyId, id, version)
+  } catch (error) {
+    log.warn({ err: error, companyId, dispatchId }, 'the template of a dispatch could not be read to explain its providers')
+    return undefined
+  }
+}
+
+/** The request of a record, to be checked again. */
+function draftOf ({ metadata, test }: DispatchRecord, planned: readonly ResolvedStep[]): ResolvedRequest {
+  const steps = planned.filter(({ deferredOn }) => deferredOn === undefined)
+  const deferred = planned.filter(({ deferredOn }) => deferredOn !== undefined)
+  const services = steps.map(({ service }) => service)
+  // Of its steps only the resolved ones are checked.
+  return { request: { services, metadata, steps: [], deferred: [] }, test, steps, deferred }
+}
+
+/** What the rules find; undefined where what is stored does not fit them. */
+function faultsIn (
+  { now, network: { guard }, log }: PipelineDependencies,
+  { company_id: companyId, dispatch_id: dispatchId }: DispatchRecord,
+  draft: ResolvedRequest,
+  link: string
+): readonly Problem[] | undefined {
+  const templateFindings = () => ({ problems: [], warnings: [], signers: 0 })
+  try {
+    return faultsOf(draft, { templateFindings, foreseen: new Map(), link, mode: 'asynchronous', now, guard })
+  } catch (error) {
+    log.warn({ err: error, companyId, dispatchId }, 'what is stored of a dispatch could not be checked again')
+    return undefined
+  }
+}
