@@ -30,25 +30,31 @@ export async function findAlternatives (
   const find = (tried: ResolvedRequest): readonly Problem[] | undefined => faultsIn(dependencies, record, tried, link)
   // What is found of the draft as it is: the same of another provider is not that one's fault.
   const had = record.data === null ? undefined : find(draft)
-  const knownOf = (step: StepRecord): ResolvedStep | undefined => {
-    const one = planned.get(step)
-    return had === undefined || (step.position === 0 ? record : step).template_id !== null && one?.template === undefined ? undefined : one
-  }
+  const judged = (step: StepRecord): ResolvedStep | undefined => had === undefined ? undefined : whole(record, step, planned.get(step))
   return {
     faults (step, choice) {
-      const known = knownOf(step)
-      if (known === undefined) return []
-      const replaced = (one: ResolvedStep): ResolvedStep => one === known ? { ...known, choice } : one
-      const has = find({ ...draft, steps: draft.steps.map(replaced), deferred: draft.deferred.map(replaced) }) ?? []
+      const one = judged(step)
+      const has = one === undefined ? [] : find(withChoice(draft, one, choice)) ?? []
       return has.filter((fault) => had?.some((other) => isSame(fault, other)) === false)
     },
     async foreseen (step, choice) {
-      const known = knownOf(step)
-      if (known === undefined) return []
-      const content = { data: known.template?.data ?? {}, metadata: record.metadata, now: record.created_at }
-      return (await checkForeseen({ ...known, choice }, content)).problems ?? []
+      const one = judged(step)
+      if (one === undefined) return []
+      const content = { data: one.template?.data ?? {}, metadata: record.metadata, now: record.created_at }
+      return (await checkForeseen({ ...one, choice }, content)).problems ?? []
     }
   }
+}
+
+/** A step that is known as it was asked for; undefined where its template is gone, and its data cannot be judged. */
+function whole (record: DispatchRecord, step: StepRecord, planned: ResolvedStep | undefined): ResolvedStep | undefined {
+  const { template_id: id } = step.position === 0 ? record : step
+  return id !== null && planned?.template === undefined ? undefined : planned
+}
+
+function withChoice (draft: ResolvedRequest, step: ResolvedStep, choice: Choice): ResolvedRequest {
+  const replaced = (one: ResolvedStep): ResolvedStep => one === step ? { ...step, choice } : one
+  return { ...draft, steps: draft.steps.map(replaced), deferred: draft.deferred.map(replaced) }
 }
 
 async function plannedStep (
