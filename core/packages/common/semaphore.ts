@@ -6,27 +6,29 @@ export type Semaphore = {
   tryAcquire: () => boolean
   /** Gives the permit back. The caller that has waited longest gets it. */
   release: () => void
+  /** Gives no more permits: whoever waits, and whoever comes, gets false. */
+  close: () => void
 }
 
 /** `permits`: the number of permits. `waiting`: how many callers may wait. `timeLimit`: milliseconds for which each of them waits. */
 export function createSemaphore (permits: number, waiting: number, timeLimit = Infinity): Semaphore {
-  const queue = new Set<() => void>()
+  const queue = new Set<(granted: boolean) => void>()
   let free = permits
+  let closed = false
 
   async function wait (): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>()
-    const next = (): void => resolve(true)
-    queue.add(next)
+    queue.add(resolve)
     if (timeLimit === Infinity) return promise
     const timer = setTimeout(() => {
-      queue.delete(next)
+      queue.delete(resolve)
       resolve(false)
     }, timeLimit)
     return promise.finally(() => clearTimeout(timer))
   }
 
   function tryAcquire (): boolean {
-    if (free === 0) return false
+    if (closed || free === 0) return false
     free--
     return true
   }
@@ -34,15 +36,20 @@ export function createSemaphore (permits: number, waiting: number, timeLimit = I
   return {
     tryAcquire,
     async acquire () {
-      return tryAcquire() || (queue.size < waiting && wait())
+      return tryAcquire() || (!closed && queue.size < waiting && wait())
     },
     release () {
       const [next] = queue
       if (next === undefined) free++
       else {
         queue.delete(next)
-        next()
+        next(true)
       }
+    },
+    close () {
+      closed = true
+      for (const refuse of queue) refuse(false)
+      queue.clear()
     }
   }
 }

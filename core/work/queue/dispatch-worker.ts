@@ -11,7 +11,7 @@ import { endLostCancellations } from '../../store/vendor/cancellations.ts'
 import { sendCreditWarnings } from '../outbox/credit-warnings.ts'
 import type { Queue } from './queue.ts'
 import { type RepeatingTask, runEvery } from './repeat.ts'
-import { createWorkSemaphore } from './work-semaphore.ts'
+import { createWorkSemaphore, type WorkSemaphore } from './work-semaphore.ts'
 
 /** Milliseconds between two sweeps. */
 const sweptEvery = 5_000
@@ -29,15 +29,14 @@ type Options = { dependencies: PipelineDependencies, pipeline: Pipeline, queue: 
 /** Works on dispatches that are queued, uncertain or left by a lost process, and on deferred steps. */
 export async function startDispatchWorker ({ dependencies, pipeline, queue, atOnce }: Options): Promise<RepeatingTask> {
   const semaphore = createWorkSemaphore(atOnce)
-  const closing = Promise.withResolvers<never>()
-  closing.promise.catch(() => undefined)
   // The jobs end once their dispatches have begun, so that the next are fetched.
   await queue.workTogether('dispatch', async (jobs) => {
     const waiting = [...jobs]
     while (waiting.length > 0) {
       // Leases are taken for what begins at once: whoever waits for a permit stays queued, and can be cancelled.
-      const permits = await Promise.race([semaphore.take(waiting.length), closing.promise])
-      await beginQueued({ dependencies, pipeline }, waiting.splice(0, permits.length), permits)
+      const permits = await semaphore.take(waiting.length)
+      if (permits === 0) throw new Error('This process closes: what it has fetched and not begun comes again.')
+      await beginQueued({ dependencies, pipeline, semaphore }, waiting.splice(0, permits))
     }
   }, { together: Math.min(together, Math.max(2, Math.ceil(atOnce / 2))) })
   await queue.work('look', (job) => reconcile(dependencies, job), { atOnce: Math.ceil(atOnce / 4) })
@@ -49,27 +48,28 @@ export async function startDispatchWorker ({ dependencies, pipeline, queue, atOn
   return {
     first: sweeping.first,
     close () {
-      closing.reject(new Error('This process closes: what it has fetched and not begun comes again.'))
+      semaphore.close()
       return sweeping.close()
     }
   }
 }
 
-/** Begins those of the dispatches that no other run has. Each run gives a permit back at its end, permits without a run at once. */
+/** Begins those of the dispatches that no other run has. Each has a permit, which its run gives back at its end, the others at once. */
 async function beginQueued (
-  { dependencies: { log }, pipeline }: Pick<Options, 'dependencies' | 'pipeline'>,
-  dispatches: readonly DispatchRef[],
-  permits: readonly (() => void)[]
+  { dependencies: { log }, pipeline, semaphore }: Pick<Options, 'dependencies' | 'pipeline'> & { semaphore: WorkSemaphore },
+  dispatches: readonly DispatchRef[]
 ): Promise<void> {
-  const begun = await pipeline.beginQueued(dispatches).catch((error: unknown) => {
-    for (const release of permits) release()
-    throw error
-  })
-  permits.forEach((release, index) => {
-    const run = begun[index]
-    const ended = run?.ended.catch((error: unknown) => log.warn({ err: error, ...run.dispatch }, 'the run of a dispatch failed'))
-    void (ended ?? Promise.resolve()).finally(release)
-  })
+  let begun: Awaited<ReturnType<Pipeline['beginQueued']>> = []
+  try {
+    begun = await pipeline.beginQueued(dispatches)
+  } finally {
+    semaphore.release(dispatches.length - begun.length)
+  }
+  for (const { dispatch, ended } of begun) {
+    void ended.catch((error: unknown) => log.warn({ err: error, ...dispatch }, 'the run of a dispatch failed')).finally(() => {
+      semaphore.release(1)
+    })
+  }
 }
 
 /** Milliseconds between two tries to record the outcomes on the disk. */

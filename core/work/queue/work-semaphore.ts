@@ -2,18 +2,25 @@ import { createSemaphore } from '@dispatch/common'
 
 /** Limits how much work runs at the same time. */
 export type WorkSemaphore = {
-  /** Waits until a permit is free, and takes it with all others that are, `most` in all. Answers the functions that give them back. */
-  take: (most: number) => Promise<(() => void)[]>
+  /** Waits until a permit is free, and takes it with all others that are, `most` in all. Answers how many; 0 once it is closed. */
+  take: (most: number) => Promise<number>
+  /** Gives so many permits back. */
+  release: (permits: number) => void
+  /** Gives no more permits, not to those who wait either. */
+  close: () => void
 }
 
 export function createWorkSemaphore (permits: number): WorkSemaphore {
   const semaphore = createSemaphore(permits, Infinity)
   return {
     async take (most) {
-      await semaphore.acquire()
-      const taken = [semaphore.release]
-      while (taken.length < most && semaphore.tryAcquire()) taken.push(semaphore.release)
+      let taken = await semaphore.acquire() ? 1 : 0
+      while (taken > 0 && taken < most && semaphore.tryAcquire()) taken++
       return taken
-    }
+    },
+    release (permits) {
+      for (let given = 0; given < permits; given++) semaphore.release()
+    },
+    close: semaphore.close
   }
 }
