@@ -41,31 +41,35 @@ function countingIn (code: string): Counting {
   return made
 }
 
+/** What the API has codes for that a language has words for. */
+type Kind =
+  | 'status'
+  | 'delivery'
+  | 'deferred'
+  | 'outcome'
+  | 'state'
+  | 'event'
+  | 'role'
+  | 'tier'
+  | 'health'
+  | 'version'
+  | 'mode'
+  | 'mail'
+  | 'choice'
+  | 'signOnRefused'
+  | 'service'
+  | 'field_documentType'
+  | 'fact'
+
 /** The word for a code of the API, such as a status; the code itself where the language has none. */
-export function wordFor (
-  words: Words,
-  kind:
-    | 'status'
-    | 'delivery'
-    | 'deferred'
-    | 'outcome'
-    | 'state'
-    | 'event'
-    | 'role'
-    | 'tier'
-    | 'health'
-    | 'version'
-    | 'mode'
-    | 'mail'
-    | 'choice'
-    | 'signOnRefused'
-    | 'service'
-    | 'field_documentType'
-    | 'fact',
-  code: string
-): string {
+export function wordFor (words: Words, kind: Kind, code: string): string {
   const [texts, key]: [Readonly<Record<string, string>>, string] = [words, `${kind}_${code}`]
   return Object.hasOwn(texts, key) ? texts[key] ?? code : code
+}
+
+/** Codes as choices of a form, by their words. */
+export function optionsFor (words: Words, kind: Kind, codes: readonly string[]): { value: string, label: string }[] {
+  return codes.map((value) => ({ value, label: wordFor(words, kind, value) }))
 }
 
 /** What services are called; adapters may bring some that the language has no word for. */

@@ -7,6 +7,7 @@ import { type AdapterView, ApiRefused, type AuditView, type CompanyView, type Pr
 import { type Visit, visitOf } from '../session/visit.ts'
 import { actSection } from './act.ts'
 import { notice, page, sentences } from './layout.ts'
+import { readProviders } from './provider-names.ts'
 
 type Named = { Params: { id: string } }
 type Posted = Named & { Body: URLSearchParams }
@@ -64,10 +65,10 @@ async function view (visit: Visit, id: string, { said = html``, body = new URLSe
   const { words, api } = visit
   const company = await api.read<CompanyView>(pathOf(id))
   const changes = (action: string) => api.read<Page<AuditView>>(withQuery('/api/v1/audit', { companyId: id, action, limit: '1' }))
-  const [{ data: users }, adapters, { data: providers }, ...audits] = await Promise.all([
+  const [{ data: users }, adapters, providers, ...audits] = await Promise.all([
     api.read<Page<UserView>>(`${pathOf(id)}/users?limit=100`),
     offered(visit),
-    api.read<Page<ProviderView>>('/api/v1/providers'),
+    readProviders(visit),
     changes('choice.changed'),
     changes('configuration.changed')
   ])

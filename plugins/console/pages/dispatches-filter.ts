@@ -1,11 +1,11 @@
 import { type Html, html } from '../../html.ts'
 import { choiceField, textField } from '../form/fields.ts'
 import { type Query, readFilter, textOf } from '../form/filter.ts'
-import { wordFor, type Words } from '../language/language.ts'
+import { optionsFor, type Words } from '../language/language.ts'
 import { deliveryStatuses, type ProviderView, searchedStepStatuses, withQuery } from '../session/api.ts'
 import type { Visit } from '../session/visit.ts'
 import { choicesOf, type People, readPeople } from './people.ts'
-import { readProviders } from './provider-names.ts'
+import { providerOptions, readProviders } from './provider-names.ts'
 
 /** What is filtered by, as the API calls it; a pair of metadata has two fields. All of it stands in the address of the page. */
 const [first, more, metadata] = [['search', 'status', 'service', 'from', 'to'], ['providerName', 'stepStatus', 'deliveryStatus', 'userId',
@@ -80,8 +80,8 @@ export function filterForm (visit: Visit, filter: Filter, choices: Choices): Htm
   const isOpen = [...more, ...metadata].some((name) => filter[name] !== '')
   return html`<form action="/console/dispatches"><div class="filters">
 ${textField({ name: 'search', label: words.search, help: words.searchHelp, value: filter.search, type: 'search' })}
-${choice(words, filter, 'status', words.status, statuses.map((value) => ({ value, label: wordFor(words, 'status', value) })))}
-${choice(words, filter, 'service', words.service, services.map((value) => ({ value, label: wordFor(words, 'service', value) })))}
+${choice(words, filter, 'status', words.status, optionsFor(words, 'status', statuses))}
+${choice(words, filter, 'service', words.service, optionsFor(words, 'service', services))}
 ${text('from', words.from, 'date')}
 ${text('to', words.before, 'date')}</div>
 <details${isOpen ? html` open` : html``}><summary>${words.moreFilters}</summary><div class="filters">${moreChoices(visit, filter, choices)}
@@ -103,13 +103,12 @@ function choice (words: Words, filter: Filter, name: keyof Filter, label: string
 }
 
 function moreChoices ({ words, actor }: Visit, filter: Filter, { providers, people }: Choices): Html {
-  const providerOptions = providers.flatMap(({ code, name = code }) => code === undefined ? [] : [{ value: code, label: name ?? code }])
   const others = choicesOf(people).filter(({ value }) => value !== String(actor.userId))
   const senders = [{ value: String(actor.userId), label: words.senderMe }, ...others]
-  const stepOptions = searchedStepStatuses.map((value) => ({ value, label: wordFor(words, 'status', value) }))
-  const deliveryOptions = deliveryStatuses.map((value) => ({ value, label: wordFor(words, 'delivery', value) }))
-  const deferredOptions = deferred.map((value) => ({ value, label: wordFor(words, 'deferred', value) }))
-  return html`${choice(words, filter, 'providerName', words.provider, providerOptions)}
+  const stepOptions = optionsFor(words, 'status', searchedStepStatuses)
+  const deliveryOptions = optionsFor(words, 'delivery', deliveryStatuses)
+  const deferredOptions = optionsFor(words, 'deferred', deferred)
+  return html`${choice(words, filter, 'providerName', words.provider, providerOptions(providers))}
 ${choice(words, filter, 'stepStatus', words.stepStatus, stepOptions)}
 ${choice(words, filter, 'deliveryStatus', words.delivery, deliveryOptions)}
 ${choice(words, filter, 'deferred', words.deferredAction, deferredOptions)}

@@ -1,7 +1,7 @@
 import type { FastifyPluginCallback, FastifyRequest } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { choiceField, textField } from '../form/fields.ts'
-import { fill, wordFor, type Words } from '../language/language.ts'
+import { fill, optionsFor, type Words } from '../language/language.ts'
 import { ApiRefused, type CallbackView, type EndpointTest, type EndpointView, type NewCallbackSecret, type Resent,
   withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
@@ -151,7 +151,7 @@ function secretSection (words: Words, endpoint: EndpointView, own: string): Html
 }
 
 function filterForm (words: Words, own: string, state: string | undefined): Html {
-  const options = states.map((value) => ({ value, label: wordFor(words, 'state', value) }))
+  const options = optionsFor(words, 'state', states)
   return html`<form action="${own}" class="filters">${
     choiceField({ name: 'state', label: words.status, value: state, none: words.any, options })
   }<div class="actions"><button class="second">${words.show}</button></div></form><hr>`

@@ -1,8 +1,8 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { fill, serviceNames, type Words } from '../language/language.ts'
-import { type Api, type CallbackView, type CreditsView, type DispatchView, type EndpointView, type KeyView, type MyConfig,
-  type ProviderView, type QueueView, type StatisticsView, withQuery } from '../session/api.ts'
+import { type Api, type CallbackView, type CreditsView, type DispatchView, type EndpointView, type KeyView, type MyConfig, type QueueView,
+  type StatisticsView, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { dispatchChart } from './chart.ts'
 import { badge, notice, page, time } from './layout.ts'
@@ -94,9 +94,9 @@ async function readTroubles ({ words, api, actor: { role } }: Visit): Promise<Ht
 
 /** What an operator looks into, with where to. */
 async function readPlatform (words: Words, api: Api): Promise<Html[]> {
-  const [{ dispatches: { uncertain, triedAgain } }, { data: providers }] = await Promise.all([
+  const [{ dispatches: { uncertain, triedAgain } }, providers] = await Promise.all([
     api.read<QueueView>('/api/v1/queue'),
-    api.read<List<ProviderView>>('/api/v1/providers')
+    readProviders({ api })
   ])
   const failing = providers.filter(({ state, health }) => state === 'refused' || health.state === 'failing').length
   const lines = [

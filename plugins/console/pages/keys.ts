@@ -1,6 +1,6 @@
 import { type Html, html } from '../../html.ts'
 import { choiceField, radioField, textField } from '../form/fields.ts'
-import { allowedServices, fill, wordFor, type Words } from '../language/language.ts'
+import { allowedServices, fill, optionsFor, type Words } from '../language/language.ts'
 import type { KeyView, NewKeyView, UserView } from '../session/api.ts'
 import type { Visit } from '../session/visit.ts'
 import { said, type Typed, wrongOf } from './company.ts'
@@ -48,7 +48,7 @@ ${
       name: 'mode',
       label: words.keyMode,
       value: typed === undefined ? 'test' : valueOf('mode'),
-      options: ['test', 'live'].map((value) => ({ value, label: wordFor(words, 'mode', value) }))
+      options: optionsFor(words, 'mode', ['test', 'live'])
     })
   }${
     others.length === 0 ? html`` : choiceField({

@@ -1,7 +1,7 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { choiceField, textField } from '../form/fields.ts'
-import { fill, serviceNames, wordFor, type Words } from '../language/language.ts'
+import { fill, optionsFor, serviceNames, wordFor, type Words } from '../language/language.ts'
 import { type AdapterView, type Api, type ApiAnswer, ApiRefused, type CatalogView, type MyConfig, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { badge, notice, page, sentences } from './layout.ts'
@@ -81,8 +81,8 @@ function rankOf ({ state, usedBy = 0 }: AdapterView): number {
 }
 
 function form (words: Words, filter: Filter, services: readonly string[]): Html {
-  const stateOptions = states.map((value) => ({ value, label: wordFor(words, 'state', value) }))
-  const serviceOptions = services.map((value) => ({ value, label: wordFor(words, 'service', value) }))
+  const stateOptions = optionsFor(words, 'state', states)
+  const serviceOptions = optionsFor(words, 'service', services)
   return html`<form action="/console/marketplace" class="filters">
 ${textField({ name: 'q', label: words.word, value: filter.q, type: 'search' })}
 ${choiceField({ name: 'service', label: words.service, value: filter.service, options: serviceOptions, none: words.any })}

@@ -5,7 +5,7 @@ import { fill, type Words } from '../language/language.ts'
 import { ApiRefused, type ProcessView, type ProviderView, type QueueView } from '../session/api.ts'
 import { visitOf } from '../session/visit.ts'
 import { notice, page, table } from './layout.ts'
-import { nameOf } from './provider-names.ts'
+import { nameOf, readProviders } from './provider-names.ts'
 
 /** How the service does, for operators: the queue, its processes, and the providers that fail. */
 export const operationPage: FastifyPluginCallback = (app, _options, done) => {
@@ -20,10 +20,10 @@ export const operationPage: FastifyPluginCallback = (app, _options, done) => {
   app.get<{ Querystring: { released?: unknown } }>('/operation', async (request, reply) => {
     const visit = visitOf(request)
     const { words, api } = visit
-    const [queue, { data: processes }, { data: providers }] = await Promise.all([
+    const [queue, { data: processes }, providers] = await Promise.all([
       api.read<QueueView>('/api/v1/queue'),
       api.read<{ data: ProcessView[] }>('/api/v1/providers/processes'),
-      api.read<{ data: ProviderView[] }>('/api/v1/providers')
+      readProviders(visit)
     ])
     const main = html`${releasedSaid(words, request.query.released)}${queueSection(words, queue, providers)}${
       processSection(words, processes, providers)

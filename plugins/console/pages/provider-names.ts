@@ -16,3 +16,15 @@ export function nameOf (providers: readonly ProviderView[], code: string): strin
 export function providerTitle (providers: readonly ProviderView[], code: string): Html {
   return html`<span title="${code}">${nameOf(providers, code)}</span>`
 }
+
+/** A provider that runs, which has a code. */
+export type Installed = ProviderView & { code: string }
+
+export function installedIn (providers: readonly ProviderView[], code: string): Installed | undefined {
+  return providers.find((one): one is Installed => one.state === 'installed' && one.code === code)
+}
+
+/** Providers as choices of a form, by their names; one that was refused may have no code, and is none. */
+export function providerOptions (providers: readonly ProviderView[]): { value: string, label: string }[] {
+  return providers.flatMap(({ code, name = code }) => code === undefined ? [] : [{ value: code, label: name ?? code }])
+}

@@ -10,6 +10,7 @@ import { type Visit, visitOf } from '../session/visit.ts'
 import { connectionSection } from './connect.ts'
 import { guideSection, readGuide } from './guide.ts'
 import { copyable, notice, page, sentences } from './layout.ts'
+import { type Installed, installedIn, readProviders } from './provider-names.ts'
 import { triedOf } from './samples.ts'
 
 type Named = { Params: { code: string } }
@@ -42,15 +43,14 @@ export const providerPages: FastifyPluginCallback = (app, _options, done) => {
   done()
 }
 
-type Installed = ProviderView & { code: string }
 type Found = { provider: Installed, stored: ConfigurationView | undefined }
 
 async function find ({ api }: Visit, code: string): Promise<Found> {
-  const [{ data }, { company }] = await Promise.all([
-    api.read<{ data: ProviderView[] }>('/api/v1/providers'),
+  const [providers, { company }] = await Promise.all([
+    readProviders({ api }),
     api.read<MyConfig>('/api/v1/my/config')
   ])
-  const provider = data.find((one): one is Installed => one.state === 'installed' && one.code === code)
+  const provider = installedIn(providers, code)
   if (provider === undefined) {
     throw new ApiRefused({ ok: false, status: 404, error: { error: 'not_found', message: 'There is no such provider.', requestId: '' } })
   }

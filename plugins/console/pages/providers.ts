@@ -4,15 +4,15 @@ import { fill, serviceNames, wordFor, type Words } from '../language/language.ts
 import type { MyConfig, ProviderView } from '../session/api.ts'
 import { visitOf } from '../session/visit.ts'
 import { notice, page, table } from './layout.ts'
-import { nameOf } from './provider-names.ts'
+import { nameOf, readProviders } from './provider-names.ts'
 
 /** Which provider does what for the company, and which are installed. */
 export const providersPage: FastifyPluginCallback = (app, _options, done) => {
   app.get<{ Querystring: { removed?: unknown } }>('/providers', async (request, reply) => {
     const visit = visitOf(request)
     const { words, api, actor: { role } } = visit
-    const [{ data }, config] = await Promise.all([
-      api.read<{ data: ProviderView[] }>('/api/v1/providers'),
+    const [data, config] = await Promise.all([
+      readProviders(visit),
       api.read<MyConfig>('/api/v1/my/config')
     ])
     const main = html`<p>${words.providersIntro}</p>

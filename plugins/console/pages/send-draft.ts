@@ -4,7 +4,7 @@ import { readSettings } from '../form/settings.ts'
 import { type DataForm, dataForm, fits } from '../form/simple.ts'
 import { type ProviderView, type TemplateDetail, withQuery } from '../session/api.ts'
 import type { Visit } from '../session/visit.ts'
-import { readProviders } from './provider-names.ts'
+import { providerOptions, readProviders } from './provider-names.ts'
 import { beginningOf, followingForms, followingOf, serviceForms } from './send-forms.ts'
 
 /** What stands in the form. */
@@ -93,9 +93,7 @@ async function readParts (
 export function choosable ({ service, following, providers }: Draft): { value: string, label: string }[] {
   return following.length > 0 ?
     [] :
-    providers.flatMap(({ state, code, name = code, services = {} }) =>
-      state === 'installed' && code !== undefined && Object.hasOwn(services, service) ? [{ value: code, label: name ?? code }] : []
-    )
+    providerOptions(providers.filter(({ state, services = {} }) => state === 'installed' && Object.hasOwn(services, service)))
 }
 
 /** The form of a template, where it shows all of the data but those that it carries along. */

@@ -4,7 +4,7 @@ import { type Html, html } from '../../html.ts'
 import { checkField, choiceField, linesField, onceField, textField } from '../form/fields.ts'
 import { fieldsOf, type Filled } from '../form/settings.ts'
 import { longTextField } from '../form/text.ts'
-import { documentTypeName, fill, wordFor, type Words } from '../language/language.ts'
+import { documentTypeName, fill, optionsFor, wordFor, type Words } from '../language/language.ts'
 import { type TemplateView, withQuery } from '../session/api.ts'
 import type { Visit } from '../session/visit.ts'
 import { page } from './layout.ts'
@@ -53,7 +53,7 @@ export function choicePage (visit: Visit, { templates, nextCursor, q }: Choice):
           name: 'service',
           label: words.service,
           none: words.sendOwnService,
-          options: Object.keys(serviceForms).map((value) => ({ value, label: wordFor(words, 'service', value) }))
+          options: optionsFor(words, 'service', Object.keys(serviceForms))
         })
       }${
         [1, 2].map((n) =>
@@ -62,7 +62,7 @@ export function choicePage (visit: Visit, { templates, nextCursor, q }: Choice):
             label: words.sendThen,
             note: words.optional,
             none: words.none,
-            options: Object.keys(followingForms).map((value) => ({ value, label: wordFor(words, 'service', value) }))
+            options: optionsFor(words, 'service', Object.keys(followingForms))
           })
         )
       }<div class="actions"><button>${words.sendOpen}</button></div></form>`

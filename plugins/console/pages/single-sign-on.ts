@@ -1,7 +1,7 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { checkField, radioField, textField } from '../form/fields.ts'
-import { wordFor, type Words } from '../language/language.ts'
+import { optionsFor, type Words } from '../language/language.ts'
 import { ApiRefused, type MySingleSignOnView, type SingleSignOnView } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { errorOf, said, type Typed, wrongOf } from './company.ts'
@@ -125,7 +125,7 @@ ${text('issuer', words.signOnIssuer, { type: 'url', help: words.signOnIssuerHelp
       name: 'defaultRole',
       label: words.signOnRole,
       value: valueOf('defaultRole', 'member'),
-      options: ['member', 'admin'].map((value) => ({ value, label: wordFor(words, 'role', value) }))
+      options: optionsFor(words, 'role', ['member', 'admin'])
     })
   }${servicesField(words, typed === undefined ? current?.defaultServices ?? [] : servicesIn(typed.body))}${
     check('linksByEmail', words.signOnByEmail, words.signOnByEmailHelp)

@@ -1,13 +1,20 @@
 import type { Words } from '../language/language.ts'
 import { ApiRefused, type MyConfig, type ProviderView } from '../session/api.ts'
 import type { Visit } from '../session/visit.ts'
+import { readProviders } from './provider-names.ts'
 
-export type Known = { service: string, config: MyConfig, providers: ProviderView[], now: string | undefined, available: readonly string[] }
+export type Known = {
+  service: string
+  config: MyConfig
+  providers: readonly ProviderView[]
+  now: string | undefined
+  available: readonly string[]
+}
 
 /** What is known of a service and its providers, for an admin of the company. Throws `ApiRefused`. */
 export async function readKnown ({ api, actor: { role } }: Visit, service: string): Promise<Known> {
-  const [{ data: providers }, config] = await Promise.all([
-    api.read<{ data: ProviderView[] }>('/api/v1/providers'),
+  const [providers, config] = await Promise.all([
+    readProviders({ api }),
     api.read<MyConfig>('/api/v1/my/config')
   ])
   const known = Object.entries(config.services).find(([name]) => name === service)?.[1]

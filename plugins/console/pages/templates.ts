@@ -1,7 +1,7 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { choiceField } from '../form/fields.ts'
-import { documentTypeName, wordFor, type Words } from '../language/language.ts'
+import { documentTypeName, optionsFor, wordFor, type Words } from '../language/language.ts'
 import { type TemplateView, withQuery } from '../session/api.ts'
 import { visitOf } from '../session/visit.ts'
 import { badge, notice, page, table, time } from './layout.ts'
@@ -29,7 +29,7 @@ export const templatesPage: FastifyPluginCallback = (app, _options, done) => {
         label: words.service,
         value: service,
         none: words.any,
-        options: services.map((value) => ({ value, label: wordFor(words, 'service', value) }))
+        options: optionsFor(words, 'service', services)
       })
     }<div class="actions"><button class="second">${words.show}</button></div></form><hr>
 ${data.length === 0 ? html`<p>${words.templatesNone}</p>` : templateTable(words, data)}${

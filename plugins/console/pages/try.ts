@@ -3,9 +3,10 @@ import { type Html, html } from '../../html.ts'
 import { linesField, onceField, onceIn } from '../form/fields.ts'
 import { objectIn } from '../form/json.ts'
 import { fill, wordFor, type Words } from '../language/language.ts'
-import { ApiRefused, type DryRunView, type ProviderView, type Refusal, withQuery } from '../session/api.ts'
+import { ApiRefused, type DryRunView, type Refusal, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { notice, page, sentences } from './layout.ts'
+import { type Installed, installedIn, readProviders } from './provider-names.ts'
 import { sampleOf, triedOf } from './samples.ts'
 
 type Named = { Params: { code: string } }
@@ -43,12 +44,10 @@ export const tryPages: FastifyPluginCallback = (app, _options, done) => {
   done()
 }
 
-type Provider = ProviderView & { code: string }
 type Typed = { service: string, text: string }
 
-async function find ({ api, actor: { role } }: Visit, code: string): Promise<Provider> {
-  const { data } = await api.read<{ data: ProviderView[] }>('/api/v1/providers')
-  const provider = data.find((one): one is Provider => one.state === 'installed' && one.code === code)
+async function find ({ api, actor: { role } }: Visit, code: string): Promise<Installed> {
+  const provider = installedIn(await readProviders({ api }), code)
   if (provider !== undefined && triedOf(provider).length > 0 && role === 'admin') return provider
   const [status, error, message] = role === 'admin'
     ? [404, 'not_found', 'There is no such provider.'] as const
@@ -63,15 +62,15 @@ async function read (request: Parameters<typeof visitOf>[0] & { params: Named['P
   return { visit, provider, typed, body: objectIn(typed.text) }
 }
 
-function unreadable (reply: FastifyReply, visit: Visit, provider: Provider, typed: Typed): FastifyReply {
+function unreadable (reply: FastifyReply, visit: Visit, provider: Installed, typed: Typed): FastifyReply {
   return reply.code(400).page(view(visit, provider, typed, notice('bad', html`<p>${visit.words.tryUnreadable}</p>`)))
 }
 
-function refused (reply: FastifyReply, visit: Visit, provider: Provider, typed: Typed, { status, error }: Refusal): FastifyReply {
+function refused (reply: FastifyReply, visit: Visit, provider: Installed, typed: Typed, { status, error }: Refusal): FastifyReply {
   return reply.code(status).page(view(visit, provider, typed, notice('bad', sentences(visit.words, error))))
 }
 
-function view (visit: Visit, provider: Provider, { service, text }: Typed, said: Html = html``): Html {
+function view (visit: Visit, provider: Installed, { service, text }: Typed, said: Html = html``): Html {
   const { words } = visit
   const { code, name = code } = provider
   const at = `/console/providers/${code}/try`

@@ -1,7 +1,7 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { radioField, textField } from '../form/fields.ts'
-import { fill, wordFor, type Words } from '../language/language.ts'
+import { fill, optionsFor, wordFor, type Words } from '../language/language.ts'
 import { ApiRefused, type MySingleSignOnView, type PasswordLinkView, type UserView } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { actSection } from './act.ts'
@@ -76,7 +76,7 @@ export function roleAndServices (words: Words, own: Role, { role, services: chos
       name: 'role',
       label: words.role,
       value: role,
-      options: roles.map((value) => ({ value, label: wordFor(words, 'role', value) }))
+      options: optionsFor(words, 'role', roles)
     })
   }${servicesField(words, chosen)}`
 }
