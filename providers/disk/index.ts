@@ -1,4 +1,4 @@
-import { defineProvider, Type } from '@dispatch/core/provider'
+import { defineProvider, inFrench, Type } from '@dispatch/core/provider'
 
 /** Seconds. The name of a file is unique for ever; a year stands for that. */
 const year = 365 * 24 * 3600
@@ -17,9 +17,7 @@ export default defineProvider({
     folder: Type.Optional(Type.String({
       title: 'Folder',
       description: 'where files go below the company\'s folder, such as incoming/scans',
-      'x-texts': {
-        fr: { title: 'Dossier', description: 'où vont les fichiers dans le dossier de la société, par exemple arrivees/scans' }
-      },
+      ...inFrench('Dossier', 'où vont les fichiers dans le dossier de la société, par exemple arrivees/scans'),
       maxLength: 200,
       pattern: '^[A-Za-z0-9_][A-Za-z0-9_. -]*(/[A-Za-z0-9_][A-Za-z0-9_. -]*){0,4}$'
     }))

@@ -1,50 +1,8 @@
-import { type Accepted, at, type CheckContext, type Context, failureOf, type Found, type Http, type HttpCall, type Json, refused, Secret,
+import { type Accepted, at, type CheckContext, type Context, failureOf, type Found, type Http, type HttpCall, type Json, refused,
   type Static, Type } from '@dispatch/core/provider'
+import type { Settings } from './settings.ts'
 
-export const Settings = Type.Object({
-  baseHost: Type.String({
-    title: 'Host',
-    description: 'where the account is, such as eu.docusign.net: the base URI that Docusign shows beside the account ID, without https://',
-    pattern: '^[a-z0-9][a-z0-9-]*\\.docusign\\.net$'
-  }),
-  accountId: Type.String({ title: 'Account ID', description: 'the API account ID', pattern: '^[0-9A-Za-z-]{1,50}$' }),
-  integrationKey: Type.String({
-    title: 'Integration key',
-    description: 'The client ID of the app that was made at Docusign.',
-    minLength: 1,
-    maxLength: 100
-  }),
-  userId: Type.String({
-    title: 'User ID',
-    description: 'The API user name of whom it sends for; they must have consented to the app.',
-    minLength: 1,
-    maxLength: 100
-  }),
-  privateKey: Secret({
-    title: 'Private key',
-    description: 'the RSA key of the app, in PEM',
-    pattern: '^\\s*-----BEGIN (RSA )?PRIVATE KEY-----'
-  }),
-  emailSubject: Type.Optional(
-    Type.String({
-      title: 'Subject',
-      description: 'of the e-mails to signers; the name of the document unless set',
-      minLength: 1,
-      maxLength: 100
-    })
-  ),
-  webhookUser: Type.Optional(
-    Type.String({ title: 'Webhook user', description: 'The user name that Connect signs in with.', minLength: 1, maxLength: 100 })
-  ),
-  webhookPassword: Type.Optional(
-    Secret({ title: 'Webhook password', description: 'The password that Connect signs in with.', maxLength: 100 })
-  ),
-  webhookSecret: Type.Optional(
-    Secret({ title: 'Connect key', description: 'The HMAC key that Connect signs events with.', maxLength: 500 })
-  )
-})
-
-export type Call = Context<Static<typeof Settings>, object>
+export type Call = Context<Settings, object>
 
 /** Docusign's demo environment. Signatures there are not binding. */
 const demo = 'demo.docusign.net'
@@ -71,7 +29,7 @@ function audienceOf ({ sandbox }: Pick<Call, 'sandbox'>): string {
 const UserInfo = Type.Object({ accounts: Type.Array(Type.Object({ account_id: Type.String() })) })
 
 /** Whether the user of the settings has consented, and belongs to the account. */
-export async function check (call: CheckContext<Static<typeof Settings>>): Promise<void> {
+export async function check (call: CheckContext<Settings>): Promise<void> {
   const [, signedIn] = account(call, '')
   const { accounts } = await call.http.get(`https://${audienceOf(call)}/oauth/userinfo`, signedIn, UserInfo)
   const { accountId } = call.settings

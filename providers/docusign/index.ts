@@ -1,6 +1,7 @@
 import { defineProvider, draftFirst, Type } from '@dispatch/core/provider'
-import { type Call, change, check, checkEnvironment, Envelope, envelopes, find, findTransaction, Settings, withdraw } from './api.ts'
+import { type Call, change, check, checkEnvironment, Envelope, envelopes, find, findTransaction, withdraw } from './api.ts'
 import { prepare } from './prepare.ts'
+import { Settings } from './settings.ts'
 import { checkSigners, locales } from './signers.ts'
 
 /** The statuses of sent envelopes, as delivery statuses. */

@@ -26,11 +26,14 @@ for (const folder of folders) {
     t.end()
   })
 
-  await t.test(`${folder}: every field of its forms has a title and a help, and stands in its README`, async (t) => {
+  await t.test(`${folder}: every field of its forms has a title and a help, in English and French, and stands in its README`, async (t) => {
     const { manifest: { settings, requestSettings } } = await loadProvider(join(root, folder), 'as it is', 10)
     const readme = readFileSync(join(root, folder, 'README.md'), 'utf8')
     for (const [name, field] of [settings, requestSettings].flatMap(({ properties }) => Object.entries(properties))) {
-      for (const [path, one] of fieldsOf(name, field)) has(t, one, { title: /./, description: /./ }, path)
+      for (const [path, one] of fieldsOf(name, field)) {
+        const texts = { title: /./, description: /./ }
+        has(t, one, { ...texts, 'x-texts': { fr: texts } }, path)
+      }
       contains(t, readme, `\`${name}\``)
     }
   })

@@ -4,10 +4,28 @@ import { AllowedSenders, defineProvider, type DocumentHandle, failureOf, type Ht
 type Email = ServiceContracts['email']['dispatch']['email']
 
 const Settings = Type.Object({
-  apiKey: Secret({ title: 'API key', description: 'A key of the API v3, which begins with xkeysib-.', pattern: '^xkeysib-[\\w-]+$' }),
-  allowedSenders: AllowedSenders(),
+  apiKey: Secret({
+    title: 'API key',
+    'x-texts': { fr: { title: 'Clé d’API', description: 'Une clé de l’API v3, qui commence par xkeysib-.' } },
+    description: 'A key of the API v3, which begins with xkeysib-.',
+    pattern: '^xkeysib-[\\w-]+$'
+  }),
+  allowedSenders: AllowedSenders({
+    'x-texts': {
+      fr: {
+        title: 'Expéditeurs autorisés',
+        description: 'd’où les e-mails peuvent venir : des adresses entières, ou @example.com pour tout le domaine'
+      }
+    }
+  }),
   smsSender: Type.Optional(Type.String({
     title: 'SMS sender',
+    'x-texts': {
+      fr: {
+        title: 'Expéditeur des SMS',
+        description: 'l’expéditeur habituel des SMS : jusqu’à 11 lettres et chiffres, ou jusqu’à 15 chiffres'
+      }
+    },
     description: 'the usual sender of text messages: up to 11 letters and digits, or up to 15 digits',
     pattern: '^([A-Za-z0-9 ]{1,11}|[0-9]{1,15})$',
     default: 'Info'

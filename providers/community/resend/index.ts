@@ -15,10 +15,23 @@ export default defineProvider({
   docs: 'https://resend.com/docs/api-reference/emails/send-email',
   hosts: ['api.resend.com'],
   settings: Type.Object({
-    apiKey: Secret({ title: 'API key', description: 'A key with sending access, which begins with re_.', pattern: '^re_\\w+$' }),
-    allowedSenders: AllowedSenders(),
+    apiKey: Secret({
+      title: 'API key',
+      'x-texts': { fr: { title: 'Clé d’API', description: 'Une clé qui permet d’envoyer, et qui commence par re_.' } },
+      description: 'A key with sending access, which begins with re_.',
+      pattern: '^re_\\w+$'
+    }),
+    allowedSenders: AllowedSenders({
+      'x-texts': {
+        fr: {
+          title: 'Expéditeurs autorisés',
+          description: 'd’où les e-mails peuvent venir : des adresses entières, ou @example.com pour tout le domaine'
+        }
+      }
+    }),
     webhookSecret: Type.Optional(Secret({
       title: 'Webhook secret',
+      'x-texts': { fr: { title: 'Secret du webhook', description: 'Le secret de signature du webhook, qui commence par whsec_.' } },
       description: 'The signing secret of the webhook, which begins with whsec_.',
       pattern: '^whsec_[A-Za-z0-9+/=]+$'
     }))

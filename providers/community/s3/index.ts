@@ -11,20 +11,42 @@ const longestName = 100
 const Settings = Type.Object({
   endpoint: Host({
     title: 'Endpoint',
+    'x-texts': { fr: { title: 'Adresse', description: 'l’adresse du stockage, par exemple https://s3.eu-west-3.amazonaws.com' } },
     description: 'the address of the store, such as https://s3.eu-west-3.amazonaws.com',
     format: 'https-url',
     pattern: '^https://[^/?#]+/?$'
   }),
-  region: Type.String({ title: 'Region', description: 'the region that signatures name, such as eu-west-3', pattern: '^[a-z0-9-]{1,40}$' }),
-  bucket: Type.String({ title: 'Bucket', description: 'the name of the bucket', pattern: '^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$' }),
+  region: Type.String({
+    title: 'Region',
+    'x-texts': { fr: { title: 'Région', description: 'la région que nomment les signatures, par exemple eu-west-3' } },
+    description: 'the region that signatures name, such as eu-west-3',
+    pattern: '^[a-z0-9-]{1,40}$'
+  }),
+  bucket: Type.String({
+    title: 'Bucket',
+    'x-texts': { fr: { title: 'Compartiment', description: 'le nom du compartiment (bucket)' } },
+    description: 'the name of the bucket',
+    pattern: '^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$'
+  }),
   prefix: Type.Optional(Type.String({
     title: 'Prefix',
+    'x-texts': { fr: { title: 'Préfixe', description: 'où vont les objets dans le compartiment, par exemple factures/2026' } },
     description: 'where objects go in the bucket, such as invoices/2026',
     maxLength: 200,
     pattern: '^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*$'
   })),
-  accessKeyId: Type.String({ title: 'Access key id', description: 'the id of a key that may put objects', minLength: 3, maxLength: 128 }),
-  secretAccessKey: Secret({ title: 'Secret access key', description: 'The secret of that key.' })
+  accessKeyId: Type.String({
+    title: 'Access key id',
+    'x-texts': { fr: { title: 'Identifiant de la clé d’accès', description: 'l’identifiant d’une clé qui peut déposer des objets' } },
+    description: 'the id of a key that may put objects',
+    minLength: 3,
+    maxLength: 128
+  }),
+  secretAccessKey: Secret({
+    title: 'Secret access key',
+    'x-texts': { fr: { title: 'Clé d’accès secrète', description: 'Le secret de cette clé.' } },
+    description: 'The secret of that key.'
+  })
 })
 
 export default defineProvider({

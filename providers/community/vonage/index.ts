@@ -13,15 +13,33 @@ export default defineProvider({
   docs: 'https://developer.vonage.com/en/api/messages',
   hosts: ['api.nexmo.com'],
   settings: Type.Object({
-    apiKey: Type.String({ title: 'API key', description: 'the key of the account, 8 letters and digits', pattern: '^[0-9a-zA-Z]{8}$' }),
-    apiSecret: Secret({ title: 'API secret', description: 'The secret of the account.' }),
+    apiKey: Type.String({
+      title: 'API key',
+      'x-texts': { fr: { title: 'Clé d’API', description: 'la clé du compte, 8 lettres et chiffres' } },
+      description: 'the key of the account, 8 letters and digits',
+      pattern: '^[0-9a-zA-Z]{8}$'
+    }),
+    apiSecret: Secret({
+      title: 'API secret',
+      'x-texts': { fr: { title: 'Secret d’API', description: 'Le secret du compte.' } },
+      description: 'The secret of the account.'
+    }),
     from: Type.String({
       title: 'Sender',
+      'x-texts': {
+        fr: {
+          title: 'Expéditeur',
+          description: 'l’expéditeur habituel : un numéro du compte sans +, ou un nom de 11 lettres et chiffres au plus'
+        }
+      },
       description: 'the usual sender: a number of the account without +, or a name of up to 11 letters and digits',
       pattern: '^([1-9][0-9]{6,14}|[A-Za-z0-9 ]{1,11})$'
     }),
     signatureSecret: Type.Optional(Secret({
       title: 'Signature secret',
+      'x-texts': {
+        fr: { title: 'Secret de signature', description: 'Celui du compte : avec lui, Vonage signe ce que deviennent les messages.' }
+      },
       description: 'That of the account: with it Vonage signs what becomes of messages.',
       minLength: 16
     }))

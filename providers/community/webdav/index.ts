@@ -13,13 +13,34 @@ export default defineProvider({
   settings: Type.Object({
     url: Host({
       title: 'Folder',
+      'x-texts': {
+        fr: {
+          title: 'Dossier',
+          description: 'l’adresse d’un dossier qui existe, par exemple https://cloud.example.com/remote.php/dav/files/ada/factures'
+        }
+      },
       description: 'the address of an existing folder, such as https://cloud.example.com/remote.php/dav/files/ada/invoices',
       format: 'https-url',
       maxLength: 500,
       pattern: '^[^?#]+$'
     }),
-    user: Type.String({ title: 'User', description: 'the name to sign in with', minLength: 1, pattern: '^[^:]+$' }),
-    password: Secret({ title: 'Password', description: 'The password of that user; better one for this purpose alone.' })
+    user: Type.String({
+      title: 'User',
+      'x-texts': { fr: { title: 'Utilisateur', description: 'le nom de connexion' } },
+      description: 'the name to sign in with',
+      minLength: 1,
+      pattern: '^[^:]+$'
+    }),
+    password: Secret({
+      title: 'Password',
+      'x-texts': {
+        fr: {
+          title: 'Mot de passe',
+          description: 'Le mot de passe de cet utilisateur ; de préférence un mot de passe réservé à cet usage.'
+        }
+      },
+      description: 'The password of that user; better one for this purpose alone.'
+    })
   }),
   // RFC 4918, 9.7.1: the folder is not there.
   errors: { map: { 409: 'provider_error' } },

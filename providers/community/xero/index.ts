@@ -1,27 +1,7 @@
-import { type Accepted, defineProvider, type Http, type HttpCall, outcomeUnknown, refused, Secret, type Static,
+import { type Accepted, defineProvider, type Http, type HttpCall, outcomeUnknown, refused, type Static,
   Type } from '@dispatch/core/provider'
 import { invoiceFields } from './invoice.ts'
-
-const TaxType = Type.Object({
-  percent: Type.Number({ title: 'Percentage', description: 'such as 20', minimum: 0, maximum: 100 }),
-  type: Type.String({ title: 'Tax type', description: 'its TaxType at Xero, such as OUTPUT2', pattern: '^[A-Z0-9]{1,50}$' })
-}, { additionalProperties: false })
-
-const Settings = Type.Object({
-  clientId: Type.String({ title: 'Client ID', description: 'of the app at Xero', minLength: 1, maxLength: 100 }),
-  clientSecret: Secret({ title: 'Client secret', description: 'of the app at Xero', minLength: 1, maxLength: 200 }),
-  tenantId: Type.Optional(Type.String({
-    title: 'Organisation',
-    description: 'the tenant ID at Xero; needed where the connection has several organisations',
-    format: 'uuid'
-  })),
-  accountCode: Type.String({
-    title: 'Account',
-    description: 'the code of the revenue account of all lines, such as 200',
-    pattern: '^[^\\s]{1,10}$'
-  }),
-  taxTypes: Type.Array(TaxType, { title: 'Tax types', description: 'the tax rates of the organisation, by their percentages', minItems: 1 })
-})
+import { Settings } from './settings.ts'
 
 const Invoice = Type.Object({ InvoiceID: Type.String({ minLength: 1 }), InvoiceNumber: Type.String(), Status: Type.String() })
 const Invoices = Type.Object({ Invoices: Type.Array(Invoice) })
@@ -35,7 +15,7 @@ const api = 'https://api.xero.com'
 const oauth2 = { grant: 'authorization_code' } as const
 
 /** A call of the provider, or its check. */
-type Call = { settings: Static<typeof Settings>, http: Pick<Http, 'get'> }
+type Call = { settings: Settings, http: Pick<Http, 'get'> }
 
 /** A request for an organisation of the connection. */
 async function ask (call: Call, path: string, { headers, ...more }: HttpCall = {}): Promise<[url: string, call: HttpCall]> {

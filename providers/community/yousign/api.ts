@@ -2,10 +2,28 @@ import { type Accepted, type Context, type Found, type Http, type HttpCall, Secr
   Type } from '@dispatch/core/provider'
 
 export const Settings = Type.Object({
-  apiKey: Secret({ title: 'API key', description: 'a key with full access; for a sandbox one of the sandbox', pattern: '^\\S{20,}$' }),
-  webhookSecret: Type.Optional(Secret({ title: 'Webhook secret', description: 'The secret that Yousign shows for the webhook.' })),
+  apiKey: Secret({
+    title: 'API key',
+    'x-texts': {
+      fr: { title: 'Clé d’API', description: 'une clé à accès complet ; pour un environnement de test, une clé du bac à sable de Yousign' }
+    },
+    description: 'a key with full access; for a sandbox one of the sandbox',
+    pattern: '^\\S{20,}$'
+  }),
+  webhookSecret: Type.Optional(
+    Secret({
+      title: 'Webhook secret',
+      'x-texts': { fr: { title: 'Secret du webhook', description: 'Le secret que Yousign affiche pour le webhook.' } },
+      description: 'The secret that Yousign shows for the webhook.'
+    })
+  ),
   timezone: Type.Optional(
-    Type.String({ title: 'Time zone', description: 'of the times in e-mails; Europe/Paris unless set', format: 'time-zone' })
+    Type.String({
+      title: 'Time zone',
+      'x-texts': { fr: { title: 'Fuseau horaire', description: 'des heures dans les e-mails ; Europe/Paris par défaut' } },
+      description: 'of the times in e-mails; Europe/Paris unless set',
+      format: 'time-zone'
+    })
   )
 })
 export type Call = Context<Static<typeof Settings>, unknown>
