@@ -1,7 +1,7 @@
 import { type Actor, type Authentication, DispatchError, requirePerson, requireRole, type Role } from '@dispatch/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
-import { injectedFor } from './principal.ts'
+import { ownActor } from './own-request.ts'
 
 const known = Symbol('actor')
 
@@ -47,7 +47,7 @@ export const authenticationPlugin = plugin<{ authentication: Authentication }>((
   })
   app.addHook('onRequest', async (request) => {
     if (request.routeOptions.config.public === true) return
-    const actor = injectedFor(request.raw) ?? await authentication.authenticate(request.headers.authorization, request.ip)
+    const actor = ownActor(request.raw) ?? await authentication.authenticate(request.headers.authorization, request.ip)
     request[known] = actor
     // A child of the root logger: a child of the request's logger, itself a child, would cost ten times as much.
     request.log = app.log.child({

@@ -5,7 +5,7 @@ import plugin from 'fastify-plugin'
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { type ClassifyConnection, type ConnectionKind, httpsRequired } from './https.ts'
-import { injectedFor } from './principal.ts'
+import { isOwn } from './own-request.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -33,7 +33,7 @@ export const headersPlugin = plugin<{ wayOf: ClassifyConnection }>((app, { wayOf
     const known = asked === undefined ? usualVersion : versionOf(String(asked))
     request.apiVersion = known ?? usualVersion
     // What the service sends to itself belongs to a request that has passed this hook.
-    const way = injectedFor(request.raw) === undefined ? wayOf(request.raw) : 'local'
+    const way = isOwn(request.raw) ? 'local' : wayOf(request.raw)
     identify(request, reply, way)
     const { deprecated } = request.routeOptions.config
     if (deprecated !== undefined) reply.header('x-deprecation-warning', deprecationWarning(deprecated))

@@ -2,7 +2,7 @@ import type { Actor, AnsweredRequest, RequestLog } from '@dispatch/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import plugin from 'fastify-plugin'
 import { knownActor } from './authentication.ts'
-import { injectedFor } from './principal.ts'
+import { isOwn } from './own-request.ts'
 
 /** The longest path that is kept, in characters. */
 const longest = 300
@@ -21,7 +21,7 @@ export const requestLogPlugin = plugin<{ requestLog: RequestLog, now: () => Date
 }, { name: 'request-log', fastify: '5.x' })
 
 function isOfPage ({ method, raw, routeOptions: { url = '' } }: FastifyRequest): boolean {
-  return (method === 'GET' || /\/(?:validate|preview)$/.test(url)) && injectedFor(raw) !== undefined
+  return (method === 'GET' || /\/(?:validate|preview)$/.test(url)) && isOwn(raw)
 }
 
 function answered (

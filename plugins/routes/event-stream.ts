@@ -1,6 +1,5 @@
 import type { FastifyReply } from 'fastify'
 import { PassThrough } from 'node:stream'
-import { injectedSignal } from '../hooks/principal.ts'
 
 /** Server-sent events as the answer of a request (HTML, 9.2). */
 export type EventStream = {
@@ -37,9 +36,7 @@ export function openEventStream (reply: FastifyReply, seconds: number): EventStr
   const gone = (): void => {
     stream.destroy()
   }
-  const { raw, request } = reply
-  raw.once('close', gone)
-  injectedSignal(request.raw)?.addEventListener('abort', gone, { once: true })
+  reply.raw.once('close', gone)
   stream.once('close', () => {
     clearInterval(beat)
     clearTimeout(last)

@@ -54,6 +54,13 @@ await t.test('what it has taken over plain HTTP is refused, on every path', asyn
   isRefused(t, await get(proxied.url, '/healthz', { 'x-forwarded-proto': 'http', 'x-api-version': '9' }), 'an unknown version')
 })
 
+await t.test('pages that nobody has signed in for ask the service itself: their own way was encrypted', async (t) => {
+  const secure = { 'x-forwarded-proto': 'https' }
+  const page = await get(proxied.url, `/console/link/${'x'.repeat(43)}`, secure)
+  t.equal(page.status, 404, 'there is no such link')
+  t.equal((await get(proxied.url, '/console/forgotten', secure)).status, 200)
+})
+
 await t.test('a proxy that says nothing of the way may ask for the service\'s health alone', async (t) => {
   for (const path of ['/livez', '/readyz']) t.equal((await get(proxied.url, path)).status, 204, path)
   for (const path of ['/healthz', '/openapi.json', '/livezz', '/livez/']) isRefused(t, await get(proxied.url, path), path)
