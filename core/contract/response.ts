@@ -408,7 +408,10 @@ export type ProviderView = Static<typeof ProviderView>
 /** The page of a provider for those who set it up. */
 export const GuideView = Type.Object({
   code: ProviderCode,
-  guide: Type.String({ description: 'Markdown, as whoever publishes the provider has written it: show it as a text, or without its HTML.' })
+  guide: Type.String({
+    description: 'Markdown, as whoever publishes the provider has written it: show it as a text, or without its HTML.'
+  }),
+  cut: Type.Boolean({ description: 'The guide goes on: this is the beginning, 32 KB of it.' })
 }, { title: 'ProviderGuide' })
 export type GuideView = Static<typeof GuideView>
 

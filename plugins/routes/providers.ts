@@ -16,12 +16,19 @@ const ReloadView = Type.Object({
   processes: Type.Array(ProcessView, { description: 'Those that did not converge within 2 seconds among them.' })
 }, { title: 'Reload' })
 
+const ListQuery = Type.Object({
+  schemas: Type.Optional(Type.Boolean({
+    default: true,
+    description: 'false leaves out `settings` and `requestSettings`, which are three quarters of the answer.'
+  }))
+}, { additionalProperties: false })
+
 /** Lists the installed providers; for operators: reloads them in all processes, and gives a code to another publisher. */
 export const providersRoutes: FastifyPluginCallbackTypebox<Options> = (app, { host, breakers, administration }, done) => {
-  function listFor ({ companyId, role }: Actor, version: Version): ProviderView[] {
+  function listFor ({ companyId, role }: Actor, version: Version, schemas = true): ProviderView[] {
     const isOperator = role === 'operator'
     const visible = isOperator ? host : offeredTo(host, companyId)
-    return viewsOf(visible.entries(), { isFailing: (code) => breakers.state(companyId, code) !== 'closed', isOperator, version })
+    return viewsOf(visible.entries(), { isFailing: (code) => breakers.state(companyId, code) !== 'closed', isOperator, version, schemas })
   }
 
   app.get('/api/v1/providers', {
@@ -30,9 +37,10 @@ export const providersRoutes: FastifyPluginCallbackTypebox<Options> = (app, { ho
       operationId: 'listProviders',
       tags: ['Providers'],
       summary: 'Lists the installed providers: what each can do, its settings and its health.',
+      querystring: ListQuery,
       response: { 200: page(ProviderView) }
     }
-  }, ({ actor, apiVersion }) => ({ data: listFor(actor, apiVersion), nextCursor: null }))
+  }, ({ actor, apiVersion, query: { schemas } }) => ({ data: listFor(actor, apiVersion, schemas), nextCursor: null }))
 
   app.get<{ Params: { code: string } }>('/api/v1/providers/:code/guide', {
     config: { errors: ['not_found'] },
@@ -47,7 +55,7 @@ export const providersRoutes: FastifyPluginCallbackTypebox<Options> = (app, { ho
     const provider = (role === 'operator' ? host : offeredTo(host, companyId)).find(code)
     const guide = provider && await readGuide(provider)
     if (guide === undefined) throw resourceNotFound(provider === undefined ? 'provider' : 'guide of', code)
-    return { code, guide }
+    return { code, ...guide }
   })
 
   app.get('/api/v1/providers/processes', {
@@ -101,7 +109,8 @@ function processView ({ machine, pid, converged, providers }: ProcessState): Pro
 /** Whether the circuit breaker of a provider holds back its calls. */
 type IsFailing = (code: string) => boolean
 
-type Reader = { isFailing: IsFailing, isOperator: boolean, version: Version }
+/** `schemas`: with the schemas of the settings. */
+type Reader = { isFailing: IsFailing, isOperator: boolean, version: Version, schemas: boolean }
 
 /** The entries as they are in a version of the API. Only operators are told why a folder is refused: paths and values stand in it. */
 function viewsOf (all: readonly ProviderEntry[], reader: Reader): ProviderView[] {
@@ -110,7 +119,7 @@ function viewsOf (all: readonly ProviderEntry[], reader: Reader): ProviderView[]
   )
 }
 
-function viewOf (entry: ProviderEntry, { isFailing, isOperator, version: asked }: Reader): ProviderView {
+function viewOf (entry: ProviderEntry, { isFailing, isOperator, version: asked, schemas }: Reader): ProviderView {
   const folder = basename(entry.folder)
   if (entry.state === 'refused') {
     const { code, reason, place, notice = 'It could not be loaded; the operator of the service can see why.' } = entry
@@ -133,8 +142,7 @@ function viewOf (entry: ProviderEntry, { isFailing, isOperator, version: asked }
     ...(docs === undefined ? {} : { docs }),
     hosts,
     services: servicesOf(entry.manifest),
-    settings: settingsSchemaIn(settings, asked),
-    requestSettings: settingsSchemaIn(requestSettings, asked),
+    ...(schemas ? { settings: settingsSchemaIn(settings, asked), requestSettings: settingsSchemaIn(requestSettings, asked) } : {}),
     health: isFailing(code)
       ? { state: 'failing', reason: 'The vendor has failed several times in a row; no calls are made for a while.' }
       : { state: 'ok' }

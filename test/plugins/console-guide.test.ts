@@ -5,7 +5,7 @@ import { guideSection, readGuide } from '../../plugins/console/pages/guide.ts'
 import { contains, lacks } from '../support/matching.ts'
 
 const { en } = languages
-const shown = (guide: string): string => guideSection(en, 'Post', guide).markup
+const shown = (guide: string, cut = false): string => guideSection(en, 'Post', { guide, cut }).markup
 const inside = (guide: string): string => /<div lang="en">([^]*)<\/div><\/section>/.exec(shown(guide))?.[1] ?? ''
 
 await t.test('a guide is made of headings, paragraphs, lists, tables and code; what sets a provider up is open', (t) => {
@@ -55,6 +55,12 @@ await t.test('a provider without a guide has none; any other refusal is told', a
   })
   t.equal(await readGuide(refusing(404), 'post'), undefined)
   for (const status of [403, 429, 500]) await t.rejects(readGuide(refusing(status), 'post'), { name: 'ApiRefused' }, String(status))
+})
+
+await t.test('a guide that is cut says so', (t) => {
+  contains(t, shown('# Post', true), `<p class="quiet">${en.guideCut}</p></section>`)
+  lacks(t, shown('# Post'), en.guideCut)
+  t.end()
 })
 
 await t.test('nothing in a guide is markup, and no link leads to a script or into the console', (t) => {

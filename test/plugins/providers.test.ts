@@ -48,6 +48,15 @@ await t.test('the list shows what a provider can do, its forms and its health', 
   t.equal((await find('lob')).docs, 'https://docs.lob.com/#tag/Letters')
 })
 
+await t.test('schemas=false leaves out the schemas of settings, and nothing else', async (t) => {
+  const { status, body } = await service.send('GET', '/api/v1/providers?schemas=false')
+  const whole = (await service.send('GET', '/api/v1/providers?schemas=true')).body
+  t.equal(status, 200)
+  t.strictSame(body.data, whole.data.map(({ settings: _settings, requestSettings: _requestSettings, ...rest }: any) => rest))
+  t.strictSame((await service.send('GET', '/api/v1/providers')).body, whole)
+  t.equal((await service.send('GET', '/api/v1/providers?schemas=no')).status, 400)
+})
+
 await t.test('a folder that was refused is listed, and harms no other: operators are told why', async (t) => {
   const entry = { state: 'refused', folder: 'broken' }
   t.strictSame(await find('broken'), {

@@ -6,8 +6,11 @@ import type { InstalledProvider } from './load.ts'
 /** How much of a guide is read, in bytes. */
 const mostBytes = 32 * 1024
 
+/** A guide, and whether it goes on in its file. */
+export type Guide = { guide: string, cut: boolean }
+
 /** The page of a provider, in Markdown, for those who set it up: the README.md of its folder. Undefined where there is none to read. */
-export async function readGuide ({ folder }: Pick<InstalledProvider, 'folder'>): Promise<string | undefined> {
+export async function readGuide ({ folder }: Pick<InstalledProvider, 'folder'>): Promise<Guide | undefined> {
   try {
     const path = await realpath(join(folder, 'README.md'))
     return isInFolder(folder, path) ? await beginningOf(path) : undefined
@@ -21,13 +24,14 @@ export async function readGuide ({ folder }: Pick<InstalledProvider, 'folder'>):
 const unreadable: readonly unknown[] = ['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'ENXIO']
 
 /** The text of a file, cut behind a whole character; undefined where it is no file. */
-async function beginningOf (path: string): Promise<string | undefined> {
+async function beginningOf (path: string): Promise<Guide | undefined> {
   // Without the flag, a named pipe would hold a thread until somebody writes to it.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
     if (!(await file.stat()).isFile()) return undefined
-    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(mostBytes) })
-    return new TextDecoder().decode(buffer.subarray(0, bytesRead), { stream: true })
+    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(mostBytes + 1) })
+    const guide = new TextDecoder().decode(buffer.subarray(0, Math.min(bytesRead, mostBytes)), { stream: true })
+    return { guide, cut: bytesRead > mostBytes }
   } finally {
     await file.close()
   }

@@ -962,6 +962,7 @@ export const en = {
   version: 'Version',
   guide: 'Documentation of the vendor',
   guideOf: 'Guide to {name}',
+  guideCut: 'The guide is longer than 32 KB. The rest of it is in the README.md of the provider.',
   hosts: 'Reaches',
   switchTitle: 'Provider: {service}',
   switchChoose: 'Who shall do it',

@@ -980,6 +980,7 @@ export const fr: Readonly<Record<keyof typeof en, string>> = {
   version: 'Version',
   guide: 'Documentation du fournisseur',
   guideOf: 'Guide de {name}',
+  guideCut: 'Ce guide dépasse 32 Ko. La suite se trouve dans le README.md du fournisseur.',
   hosts: 'Contacte',
   switchTitle: 'Fournisseur : {service}',
   switchChoose: 'Qui doit le faire',

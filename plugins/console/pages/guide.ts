@@ -3,9 +3,9 @@ import { fill, type Words } from '../language/language.ts'
 import { type Api, ApiRefused, type GuideView } from '../session/api.ts'
 
 /** The guide of a provider; undefined where it has none. */
-export async function readGuide (api: Pick<Api, 'send'>, code: string): Promise<string | undefined> {
+export async function readGuide (api: Pick<Api, 'send'>, code: string): Promise<GuideView | undefined> {
   const answer = await api.send<GuideView>('GET', `/api/v1/providers/${encodeURIComponent(code)}/guide`)
-  if (answer.ok) return answer.body.guide
+  if (answer.ok) return answer.body
   if (answer.status !== 404) throw new ApiRefused(answer)
   return undefined
 }
@@ -14,8 +14,9 @@ export async function readGuide (api: Pick<Api, 'send'>, code: string): Promise<
  * The guide of a provider, which its README.md has in Markdown: sections that unfold, those for setting it up open. Headings, paragraphs,
  * lists, tables and code become elements; all else, HTML too, is shown as it is written. Guides are English.
  */
-export function guideSection (words: Words, name: string, guide: string | undefined): Html {
-  if (guide === undefined) return html``
+export function guideSection (words: Words, name: string, found: Pick<GuideView, 'guide' | 'cut'> | undefined): Html {
+  if (found === undefined) return html``
+  const { guide, cut } = found
   const [first = [], ...others] = sectionsOf(guide.replaceAll('\r\n', '\n').split('\n'))
   return html`<section aria-labelledby="guide" class="guide"><h2 id="guide">${fill(words.guideOf, { name })}</h2><div lang="en">${
     blocks(withoutTitle(first))
@@ -24,7 +25,7 @@ export function guideSection (words: Words, name: string, guide: string | undefi
       const text = title.replace(/^## +/, '')
       return html`<details${isForSettingUp(text) ? html` open` : html``}><summary>${inline(text)}</summary>${blocks(lines)}</details>`
     })
-  }</div></section>`
+  }</div>${cut ? html`<p class="quiet">${words.guideCut}</p>` : html``}</section>`
 }
 
 /** The title says what the heading above the guide says. In code, such a line is a comment. */

@@ -2,8 +2,13 @@ import { type Html, html } from '../../html.ts'
 import type { ProviderView } from '../session/api.ts'
 import type { Visit } from '../session/visit.ts'
 
-/** The providers that are installed or were refused, with the names of their manifests. */
+/** The providers that are installed or were refused, with the names of their manifests, without the schemas of their settings. */
 export async function readProviders ({ api }: Pick<Visit, 'api'>): Promise<readonly ProviderView[]> {
+  return (await api.read<{ data: ProviderView[] }>('/api/v1/providers?schemas=false')).data
+}
+
+/** The same with the schemas of their settings. */
+export async function readWholeProviders ({ api }: Pick<Visit, 'api'>): Promise<readonly ProviderView[]> {
   return (await api.read<{ data: ProviderView[] }>('/api/v1/providers')).data
 }
 

@@ -10,7 +10,7 @@ import { type Visit, visitOf } from '../session/visit.ts'
 import { connectionSection } from './connect.ts'
 import { guideSection, readGuide } from './guide.ts'
 import { copyable, notice, page, sentences } from './layout.ts'
-import { type Installed, installedIn, readProviders } from './provider-names.ts'
+import { type Installed, installedIn, readWholeProviders } from './provider-names.ts'
 import { triedOf } from './samples.ts'
 
 type Named = { Params: { code: string } }
@@ -21,7 +21,7 @@ export const providerPages: FastifyPluginCallback = (app, _options, done) => {
   app.get<Named & { Querystring: { saved?: unknown } }>('/providers/:code', async (request, reply) => {
     const visit = visitOf(request)
     const said = request.query.saved === undefined ? undefined : notice('good', html`<p>${visit.words.settingsSaved}</p>`)
-    return reply.page(await view(visit, await find(visit, request.params.code), { said }))
+    return reply.page(await view(visit, find(visit, request.params.code), request.params.code, { said }))
   })
 
   app.post<Posted>('/providers/:code', (request, reply) => save(visitOf(request), request.params.code, request.body, reply))
@@ -31,7 +31,7 @@ export const providerPages: FastifyPluginCallback = (app, _options, done) => {
     const found = await find(visit, request.params.code)
     const checked = await visit.api.send<CheckView>('POST', `${pathOf(found.provider)}/check`)
     if (!checked.ok) throw new ApiRefused(checked)
-    return reply.page(await view(visit, found, { said: checkSaid(visit.words, checked.body) }))
+    return reply.page(await view(visit, found, found.provider.code, { said: checkSaid(visit.words, checked.body) }))
   })
 
   app.post<Posted>('/providers/:code/remove', async (request, reply) => {
@@ -47,7 +47,7 @@ type Found = { provider: Installed, stored: ConfigurationView | undefined }
 
 async function find ({ api }: Visit, code: string): Promise<Found> {
   const [providers, { company }] = await Promise.all([
-    readProviders({ api }),
+    readWholeProviders({ api }),
     api.read<MyConfig>('/api/v1/my/config')
   ])
   const provider = installedIn(providers, code)
@@ -72,17 +72,17 @@ async function save (visit: Visit, code: string, body: URLSearchParams, reply: F
   const saved = await visit.api.send('PUT', pathOf(found.provider), { settings, sandbox })
   if (saved.ok) return reply.redirect(`/console/providers/${found.provider.code}?saved=1`, 303)
   const said = notice('bad', html`<p>${visit.words.settingsRefused}</p>${sentences(visit.words, saved.error)}`)
-  return reply.code(saved.status).page(await view(visit, found, { said, typed: { settings, sandbox, error: saved.error } }))
+  return reply.code(saved.status).page(await view(visit, found, code, { said, typed: { settings, sandbox, error: saved.error } }))
 }
 
 type Typed = { settings: JsonObject, sandbox: boolean, error: ErrorBody }
 
 type Shown = { said?: Html | undefined, typed?: Typed }
 
-async function view (visit: Visit, found: Found, { said, typed }: Shown): Promise<Html> {
+async function view (visit: Visit, asked: Found | Promise<Found>, code: string, { said, typed }: Shown): Promise<Html> {
   const { words, actor: { role }, api } = visit
+  const [found, guide] = await Promise.all([asked, readGuide(api, code)])
   const { provider, stored } = found
-  const guide = await readGuide(api, provider.code)
   const settings = role === 'admin' ? settingsSection(words, found, typed) : html`<section><p>${words.settingsNotYours}</p></section>`
   const main = html`${said ?? html``}${
     stored?.sandbox === true ? html`<div class="notice warn"><p>${words.sandboxNotice}</p></div>` : html``

@@ -4,7 +4,7 @@ import { fill, serviceNames, wordFor, type Words } from '../language/language.ts
 import type { MyConfig, ProviderView } from '../session/api.ts'
 import { visitOf } from '../session/visit.ts'
 import { notice, page, table } from './layout.ts'
-import { nameOf, readProviders } from './provider-names.ts'
+import { nameOf, readWholeProviders } from './provider-names.ts'
 
 /** Which provider does what for the company, and which are installed. */
 export const providersPage: FastifyPluginCallback = (app, _options, done) => {
@@ -12,7 +12,7 @@ export const providersPage: FastifyPluginCallback = (app, _options, done) => {
     const visit = visitOf(request)
     const { words, api, actor: { role } } = visit
     const [data, config] = await Promise.all([
-      readProviders(visit),
+      readWholeProviders(visit),
       api.read<MyConfig>('/api/v1/my/config')
     ])
     const main = html`<p>${words.providersIntro}</p>

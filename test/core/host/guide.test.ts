@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { readGuide } from '../../../core/host/load/guide.ts'
+import { type Guide, readGuide } from '../../../core/host/load/guide.ts'
 import { directory } from '../../fixtures/providers/folders.ts'
 
 const without: readonly [string, (readme: string, folder: string) => unknown][] = [
@@ -33,13 +33,14 @@ await t.test('nor is one that may not be read', { skip: process.getuid?.() === 0
   t.equal(await readGuide({ folder }), undefined)
 })
 
-await t.test('a long guide ends with a whole character, at 32 KB', async (t) => {
+await t.test('a long guide ends with a whole character, at 32 KB, and says so', async (t) => {
   const folder = await directory(t)
-  const readGuideOf = async (text: string): Promise<string | undefined> => {
+  const readGuideOf = async (text: string): Promise<Guide | undefined> => {
     await writeFile(join(folder, 'README.md'), text)
     return readGuide({ folder })
   }
-  t.equal(await readGuideOf('é'.repeat(20_000)), 'é'.repeat(16_384))
-  t.equal(await readGuideOf(`a${'é'.repeat(20_000)}`), `a${'é'.repeat(16_383)}`)
-  t.equal(await readGuideOf('\ufeff# Post'), '# Post')
+  t.same(await readGuideOf('é'.repeat(20_000)), { guide: 'é'.repeat(16_384), cut: true })
+  t.same(await readGuideOf(`a${'é'.repeat(20_000)}`), { guide: `a${'é'.repeat(16_383)}`, cut: true })
+  t.same(await readGuideOf('é'.repeat(16_384)), { guide: 'é'.repeat(16_384), cut: false }, 'one that fits is whole')
+  t.same(await readGuideOf('\ufeff# Post'), { guide: '# Post', cut: false })
 })
