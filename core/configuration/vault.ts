@@ -1,5 +1,5 @@
 import { type JsonObject, memoizeByIdentity, type Problem } from '@dispatch/common'
-import type { Keyring } from '../access/keyring.ts'
+import { type Keyring, SealError } from '../access/keyring.ts'
 import type { InstalledProvider } from '../host/load/load.ts'
 import { sandboxFaults } from '../host/manifest/sandbox.ts'
 import { checkSettings, openSettings, type Vault } from '../host/settings/settings.ts'
@@ -20,15 +20,27 @@ export function openConfiguration (keyring: Keyring, companyId: number, configur
   return openSettings(configuration.settings, vaultOf(keyring, { companyId, userId: configuration.userId }, configuration.providerCode))
 }
 
-/** The problems of a stored configuration, by the provider's current manifest. */
+/** The problems of a stored configuration, by the provider's current manifest. Secrets that cannot be opened are one. */
 export function configurationFaults (
   keyring: Keyring,
   companyId: number,
   { manifest }: Pick<InstalledProvider, 'manifest'>,
   configuration: StoredConfiguration
 ): Problem[] {
-  const settings = openConfiguration(keyring, companyId, configuration)
+  let settings: JsonObject
+  try {
+    settings = openConfiguration(keyring, companyId, configuration)
+  } catch (error) {
+    if (error instanceof SealError) return [unreadable]
+    throw error
+  }
   return [...checkSettings(manifest.settings, settings, { base: '/settings' }), ...sandboxFaults(manifest, settings, configuration.sandbox)]
+}
+
+const unreadable: Problem = {
+  path: '/settings',
+  code: 'unreadable',
+  message: 'has secrets that cannot be opened, because they were altered or stored under another master key: give them again'
 }
 
 /** Validates stored configurations. The result is cached until the configuration or the provider changes. */

@@ -6,7 +6,7 @@ import t from 'tap'
 import { runDeferredAction } from '../../core/pipeline/run/deferred.ts'
 import { sweepDispatches } from '../../core/work/queue/dispatch-worker.ts'
 import { clockAt } from '../support/clock.ts'
-import { contains, has } from '../support/matching.ts'
+import { contains, has, lacks } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { readingOf } from '../support/reading.ts'
 import { runQueued } from '../support/run-queued.ts'
@@ -34,6 +34,7 @@ const providers = await testProviders(t)
 const errors = `{ map: { ${acts.slice(1, 4).map((word) => `${word}: '${word}'`).join(', ')} } }`
 const codes = ['alpha', 'beta', 'gamma']
 for (const code of codes) await providers.add(code, { errors, more: 'sandbox: { kind: \'flag\' },' }, acting(code))
+await providers.add('sealed', { errors, settings: '{ token: Secret() }' }, acting('sealed'))
 await providers.add('quotes', { errors, service: 'documentTypes: [\'QUOTE\'], idempotency: { kind: \'none\' }' }, acting('quotes'))
 for (const code of ['text', 'texts']) {
   await providers.add(code, { of: 'sms', errors, service: 'idempotency: { kind: \'none\' }' }, acting(code))
@@ -206,6 +207,31 @@ await t.test('a provider that cannot do the request is left out, and the plan sa
   await service.send('PUT', '/api/v1/company/providers/simulator', { body: { settings: {} } })
 })
 
+await t.test('a provider whose secrets cannot be opened is left out, and told where it is the only one', async (t) => {
+  await service.send('PUT', '/api/v1/company/providers/sealed', { body: { settings: { token: 's3cret' } } })
+  t.teardown(() => service.send('DELETE', '/api/v1/company/providers/sealed'))
+  const { secrets } = await owner.selectFrom('configurations').select('secrets').where('provider_code', '=', 'sealed')
+    .executeTakeFirstOrThrow()
+  const altered = JSON.stringify(secrets).replaceAll(/"([A-Za-z0-9+/=_-]{20})/g, '"AAAA$1')
+  await owner.updateTable('configurations').set({ secrets: altered }).where('provider_code', '=', 'sealed').execute()
+  await list('sealed', 'beta')
+  const told = /provider "sealed".*secrets that cannot be opened.*PUT \/api\/v1\/company\/providers\/sealed/
+  has(t, (await plan()).warnings, [{ path: '/providerName', code: 'provider_left_out', message: told }])
+  has(t, (await send()).body, { status: 'succeeded', providerName: 'beta' })
+  has(t, await send({ providerName: 'sealed' }), { status: 422, body: { error: 'configuration_missing', message: told } })
+  t.strictSame(called(), ['beta'])
+  const config = (await service.send('GET', '/api/v1/my/config')).body
+  has(t, config.company.providers.find(({ code }: { code: string }) => code === 'sealed'), {
+    valid: false,
+    problems: [{ path: '/settings' }]
+  })
+  lacks(t, JSON.stringify(config), 's3cret')
+  // Whoever gives them again goes on.
+  t.equal((await service.send('PUT', '/api/v1/company/providers/sealed', { body: { settings: {} } })).status, 422)
+  t.equal((await service.send('PUT', '/api/v1/company/providers/sealed', { body: { settings: { token: 'other' } } })).status, 200)
+  has(t, (await send()).body, { status: 'succeeded', providerName: 'sealed' })
+})
+
 await t.test('a dispatch tells why its provider was chosen, and why each other one was passed over', async (t) => {
   const why = async (dispatchId: unknown): Promise<any> =>
     (await service.send('GET', `/api/v1/dispatches/${String(dispatchId)}/choices`)).body
@@ -216,7 +242,8 @@ await t.test('a dispatch tells why its provider was chosen, and why each other o
   const first = await why(dispatchId)
   has(t, first, { settingsChangedAt: null, steps: [{ service: 'invoicing', chosenBy: 'company' }] })
   t.strictSame(first.steps[0].providers.map(({ providerName, outcome }: any) => [providerName, outcome]), [['alpha', 'tried'], ['beta',
-    'chosen'], ['gamma', 'not_needed'], ['quotes', 'unsupported'], ['flow', 'unusable'], ['simulator', 'unusable'], ['stripe', 'unusable']])
+    'chosen'], ['gamma', 'not_needed'], ['quotes', 'unsupported'], ['flow', 'unusable'], ['sealed', 'unusable'], ['simulator', 'unusable'],
+    ['stripe', 'unusable']])
   has(t, first.steps[0].providers.slice(0, 5), [
     { reason: /"provider_unavailable".*"beta" was tried next/ },
     { reason: /follows "alpha" in the list that is the default of the company/, after: ['provider_error'] },

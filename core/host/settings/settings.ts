@@ -1,6 +1,6 @@
 import { compileJsonSchema, type Json, type JsonObject, pointer, type Problem } from '@dispatch/common'
 import { isDeepStrictEqual } from 'node:util'
-import type { Envelope, Keyring } from '../../access/keyring.ts'
+import { type Envelope, type Keyring, SealError } from '../../access/keyring.ts'
 import { isSince, latestVersion, type Version } from '../../contract/versions.ts'
 import { destinationNames, secretNames, type SettingsSchema } from './settings-schema.ts'
 
@@ -117,7 +117,14 @@ export function changeSettings (
     code: 'not_kept',
     message: 'The secret was deleted, because it was given for another destination: give it again for this one.'
   }))
-  const problems = checkSettings(form, { ...plain, ...openSecrets(kept, vault), ...fresh }, place)
+  const { opened, lost } = openKept(kept, vault)
+  const unreadable = lost.map((name) => ({
+    path: pointer(place.base ?? '', name),
+    code: 'unreadable',
+    message: 'The stored secret cannot be opened: give it again, or delete it.'
+  }))
+  const found = checkSettings(form, { ...plain, ...opened, ...fresh }, place)
+  const problems = [...unreadable, ...found.filter((problem) => !unreadable.some(({ path }) => path === problem.path))]
   if (problems.length > 0) {
     return {
       ok: false,
@@ -128,6 +135,20 @@ export function changeSettings (
     }
   }
   return { ok: true, value: { plain, secrets: { ...kept, ...sealSecrets(fresh, vault, now) } }, warnings }
+}
+
+/** The secrets that a change keeps, and the names of those that cannot be opened. */
+function openKept (kept: StoredSecrets, vault: Vault): { opened: Secrets, lost: string[] } {
+  const [opened, lost]: [Record<string, string>, string[]] = [{}, []]
+  for (const [name, secret] of Object.entries(kept)) {
+    try {
+      Object.assign(opened, openSecrets({ [name]: secret }, vault))
+    } catch (error) {
+      if (!(error instanceof SealError)) throw error
+      lost.push(name)
+    }
+  }
+  return { opened, lost }
 }
 
 function contextOf ({ company, provider, scope }: Vault, name: string): string {

@@ -49,24 +49,17 @@ export function createExplanation (dependencies: PipelineDependencies, options: 
   }
 }
 
-/** Chooses by the settings of now. Those that cannot be opened count as invalid, and hide nothing of other providers. */
+/** Chooses by the settings of now. */
 async function chooserOf (
-  { host, configurations, diskRoot, log }: PipelineDependencies,
-  { company_id: companyId, dispatch_id: dispatchId }: DispatchRecord,
+  { host, configurations, diskRoot }: PipelineDependencies,
+  { company_id: companyId }: DispatchRecord,
   { offered = host, problemsOf }: ExplanationOptions
 ): Promise<ChoiceContext> {
   return {
     host: offeredTo(offered, companyId),
     company: await configurations.latest(companyId),
     disk: diskRoot !== undefined,
-    problemsOf (provider, configuration): readonly Problem[] {
-      try {
-        return problemsOf(companyId, provider, configuration)
-      } catch (error) {
-        log.warn({ err: error, companyId, dispatchId, provider: provider.code }, 'the settings of a provider could not be checked')
-        return [{ path: '/settings', code: 'unreadable', message: 'cannot be opened' }]
-      }
-    }
+    problemsOf: (provider, configuration) => problemsOf(companyId, provider, configuration)
   }
 }
 
