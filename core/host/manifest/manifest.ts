@@ -1,5 +1,5 @@
 import { compile, type Fit, type Problem } from '@dispatch/common'
-import { type TProperties, type TSchema, Type } from 'typebox'
+import { type TProperties, Type } from 'typebox'
 import { ProviderCode } from '../../contract/common.ts'
 import { type DeliveryService, type DeliveryStatus, deliveryStatusesOf, type EventService, eventServices, isEventService,
   isPolledService } from '../../contract/delivery.ts'
@@ -10,6 +10,7 @@ import { senderProblems } from '../../services/senders.ts'
 import { type ErrorReading, providerErrors } from '../call/failure.ts'
 import { requestSettingsSchemaProblems, SettingsSchema, settingsSchemaProblems } from '../settings/settings-schema.ts'
 import { WebhookManifests, webhookProblems } from '../webhook/webhook.ts'
+import { byService } from './by-service.ts'
 import { type Connect, connectProblems, ConnectSchema } from './connect.ts'
 import type { ServiceContracts } from './contracts.ts'
 import type { Idempotency, Poll, Sandbox } from './definition.ts'
@@ -116,26 +117,17 @@ const sameFields = {
   verbs: Type.Array(Type.Enum([...verbNames]), { uniqueItems: true })
 }
 
-/** A service, with any values in the fields that mean the same in every service. */
-const serviceSchema = (name: ProvidedName): TSchema =>
-  Type.Object({
-    ...Object.fromEntries(Object.keys(sameFields).map((field) => [field, Type.Optional(Type.Unknown())])),
-    capabilities: services[name].capabilities,
-    ...followed(name),
-    ...name === 'email' ? { rest: Type.Optional(Type.Unsafe<true>({ const: true })) } : {}
-  }, closed)
-
-/** The same fields stand once for all services, because each copy compiles to 15 KB of code. */
 const ServicesSchema = Type.Unsafe<Manifest['services']>({
-  allOf: [
-    {
-      type: 'object',
-      minProperties: 1,
-      properties: Object.fromEntries(providedNames.map((name) => [name, serviceSchema(name)])),
-      ...closed
-    },
-    { patternProperties: { [`^(${providedNames.join('|')})$`]: { required: ['idempotency', 'verbs'], properties: sameFields } } }
-  ]
+  minProperties: 1,
+  ...byService(providedNames, {
+    own: (name) => ({
+      capabilities: services[name].capabilities,
+      ...followed(name),
+      ...name === 'email' ? { rest: Type.Optional(Type.Unsafe<true>({ const: true })) } : {}
+    }),
+    shared: sameFields,
+    required: ['idempotency', 'verbs']
+  })
 })
 
 /** A DNS name in lower case, or `*.` before a name of at least two labels. Addresses and ports are not permitted. */

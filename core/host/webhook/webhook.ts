@@ -4,6 +4,7 @@ import { AnyJsonObject } from '../../contract/common.ts'
 import { type DeliveryMark, deliveryMarksOf, type DeliveryStatus, deliveryStatusesOf, type EventService,
   eventServices } from '../../contract/delivery.ts'
 import { errorMessageOf } from '../call/load-error.ts'
+import { byService } from '../manifest/by-service.ts'
 import { secretNames, type SettingsSchema } from '../settings/settings-schema.ts'
 
 /** A JSON Web Key Set (RFC 7517) of public keys. */
@@ -156,23 +157,18 @@ const VerifiersSchema = Type.Unsafe<WebhookManifest['verify']>({
   else: VerifierSchema
 })
 
-const webhookSchema = (service: EventService): TSchema =>
-  Type.Object({
-    verify: Type.Unknown(),
+/** The part `webhooks` of a manifest. */
+export const WebhookManifests = Type.Unsafe<WebhookManifests>(byService(eventServices, {
+  own: (service) => ({
     body: AnyJsonObject,
     events: Type.Record(Type.String(), Type.Enum([...deliveryStatusesOf(service), ...deliveryMarksOf(service)])),
     acknowledge: Type.Optional(Type.Unsafe<Json>({ type: ['string', 'object'] })),
     confirm: Type.Optional(Type.Literal(true)),
     read: Type.Optional(Type.Never({ description: 'a function that reads an event' }))
-  }, closed)
-
-/** The part `webhooks` of a manifest. The verifiers stand once for all services, because each copy compiles to 70 KB of code. */
-export const WebhookManifests = Type.Unsafe<WebhookManifests>({
-  allOf: [
-    { type: 'object', properties: Object.fromEntries(eventServices.map((service) => [service, webhookSchema(service)])), ...closed },
-    { patternProperties: { [`^(${eventServices.join('|')})$`]: { properties: { verify: VerifiersSchema } } } }
-  ]
-})
+  }),
+  shared: { verify: VerifiersSchema },
+  required: ['verify']
+}))
 
 /** How the events of a webhook are verified: in one way, or in several. */
 export function verifiersOf ({ verify }: Pick<WebhookManifest, 'verify'>): readonly Verifier[] {
