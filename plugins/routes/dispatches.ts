@@ -32,7 +32,7 @@ export const dispatchesRoutes: FastifyPluginCallbackTypebox<Options> = (
       ...(from === undefined ? {} : { from: new Date(from) }),
       ...(to === undefined ? {} : { to: new Date(to) })
     }, { limit: limit + 1, ...(cursor === undefined ? {} : { after: cursor }) })
-    return pageOf(records.map((record) => viewOf(record, documentUrl, apiVersion)), limit, ({ dispatchId }) => dispatchId)
+    return pageOf(records, limit, ({ dispatchId }) => dispatchId, (record) => viewOf(record, documentUrl, apiVersion))
   })
 
   app.get<{ Querystring: StatisticsQuery }>('/api/v1/dispatches/statistics', {
@@ -103,7 +103,7 @@ export const dispatchesRoutes: FastifyPluginCallbackTypebox<Options> = (
       limit: limit + 1,
       ...(cursor === undefined ? {} : { after: cursor })
     })
-    return pageOf(found.map(vendorCallOf), limit, ({ id }) => id)
+    return pageOf(found, limit, ({ id }) => id, vendorCallOf)
   })
 
   app.get<{ Params: { id: string }, Querystring: PageQuery }>('/api/v1/dispatches/:id/events', {
@@ -123,7 +123,7 @@ export const dispatchesRoutes: FastifyPluginCallbackTypebox<Options> = (
       ...(cursor === undefined ? {} : { after: cursor })
     })
     const services = new Map(record.steps.flatMap((step) => [step, ...step.rests]).map((step) => [step.step_id, step.service]))
-    return pageOf(rows.map((row) => eventViewOf(row, services)), limit, ({ id }) => id)
+    return pageOf(rows, limit, ({ id }: EventView) => id, (row) => eventViewOf(row, services))
   })
   done()
 }

@@ -26,7 +26,7 @@ export const templatesRoutes: FastifyPluginCallbackTypebox<{ database: Database,
       limit: limit + 1,
       ...(cursor === undefined ? {} : { after: Math.min(Number(cursor), largestId) })
     })
-    return pageOf(found.map(viewOf), limit, ({ id }) => id)
+    return pageOf(found, limit, ({ id }) => id, viewOf)
   })
 
   app.get<{ Params: { id: string }, Querystring: VersionQuery }>('/api/v1/templates/:id', {
@@ -56,7 +56,7 @@ export const templatesRoutes: FastifyPluginCallbackTypebox<{ database: Database,
       limit: limit + 1,
       ...(cursor === undefined ? {} : { after: Math.min(Number(cursor), largestId) })
     })
-    return pageOf(found.map(versionOf), limit, ({ version }) => version)
+    return pageOf(found, limit, ({ version }) => version, versionOf)
   })
   done()
 }
