@@ -1,4 +1,3 @@
-import type { Problem } from '@dispatch/common'
 import { type Choice, type ChoiceContext, choiceOf, chooseProvider, installedCodes } from '../../configuration/choose.ts'
 import type { ChoicesView, ConsideredProvider } from '../../contract/choices.ts'
 import type { ServiceName } from '../../contract/service-names.ts'
