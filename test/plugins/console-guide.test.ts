@@ -9,12 +9,13 @@ const shown = (guide: string, cut = false): string => guideSection(en, 'Post', {
 const inside = (guide: string): string => /<div lang="en">([^]*)<\/div><\/section>/.exec(shown(guide))?.[1] ?? ''
 
 await t.test('a guide is made of headings, paragraphs, lists, tables and code; what sets a provider up is open', (t) => {
-  const guide = ['# Post', '', 'Letters **by** [post](https://post.example.com/a_b),', 'as `such`.', '', '## At Post', '', '1. Make a key',
-    '   for `live`.', '2. Copy it.', '', '- one', '- two', '', '## Settings', '', '| setting | meaning |', '|---|---|',
-    '| `key` | the key \\| secret |', '| `url` | |', '', '## Not supported', '', '### More', '```sh', '## no heading <b>', '```']
+  const guide = ['# Post', '', 'Letters **by** [post](https://post.example.com/a_b),', 'as `such`.', '', '## At Post', '',
+    '1. *Keys*: make a key', '   for `live`.', '2. Copy it.', '', '- one', '- two', '', '## Settings', '', '| setting | meaning |',
+    '|---|---|', '| `key` | the key \\| secret |', '| `url` | |', '', '## Not supported', '', '### More', '```sh', '## no heading <b>',
+    '```']
   t.equal(inside(guide.join('\r\n')),
     '<p>Letters <strong>by</strong> <a href="https://post.example.com/a_b" rel="noreferrer">post</a>, as <code>such</code>.</p>' +
-      '<details open><summary>At Post</summary><ol><li>Make a key for <code>live</code>.</li><li>Copy it.</li></ol>' +
+      '<details open><summary>At Post</summary><ol><li><em>Keys</em>: make a key for <code>live</code>.</li><li>Copy it.</li></ol>' +
       '<ul><li>one</li><li>two</li></ul></details>' +
       '<details open><summary>Settings</summary><dl><dt><code>key</code></dt><dd><span class="quiet">meaning</span> the key | secret</dd>' +
       '<dt><code>url</code></dt></dl></details>' +

@@ -27,6 +27,8 @@ await t.test('an operator creates a company whose admin signs in; what is wrong 
   const { body } = await open(`/companies/${await idOf()}?created=1`, cookie)
   contains(t, body, en.companyCreated)
   for (const page of [body, (await open('/companies', cookie)).body]) lacks(t, page, '<img')
+  const without = await post('/companies', { ...fields, name: 'Without credits', credits: '', email: 'eve@acme.example.com' }, cookie)
+  t.equal(without.status, 303, 'a company may begin without credits')
   t.equal((await open('', await signIn(fields))).status, 200)
 })
 
@@ -50,9 +52,10 @@ await t.test('the first steps of a company tick themselves off, each with its fo
   t.same(await ticks(), [true, false, true, false])
   const refused = await post(`${at}/credits`, { amount: 'many', reason: markup }, cookie)
   t.equal(refused.status, 400)
-  contains(t, refused.body, 'value="many"')
+  contains(t, refused.body, /value="many"[^>]*aria-invalid="true"/)
   lacks(t, refused.body, '<img')
-  t.equal((await post(`${at}/credits`, { amount: '20', reason: 'Order 4711' }, cookie)).headers.get('location'), `/console${at}`)
+  t.equal((await post(`${at}/credits`, { amount: '20', reason: 'Order 4711' }, cookie)).headers.get('location'), `/console${at}?saved=1`)
+  contains(t, (await open(`${at}?saved=1`, cookie)).body, en.companySaved)
   t.same(await ticks(), [true, true, true, false])
   const admin = { email: 'ada@young.example.com', password: fields.password }
   await send('PUT', '/api/v1/company/defaults/invoicing', { body: { providerName: 'simulator' } }, admin)
@@ -147,7 +150,8 @@ await t.test('an operator ends a doubt of any company; its audit log and its tim
   const refused = await post(`${at}/resolve`, { outcome: 'accepted', reason: '' }, cookie)
   t.equal(refused.status, 400)
   contains(t, refused.body, /value="accepted" required checked/)
-  t.equal((await post(`${at}/resolve`, word, cookie)).headers.get('location'), '/console/operation/holds?uncertain=true')
+  t.equal((await post(`${at}/resolve`, word, cookie)).headers.get('location'), '/console/operation/holds?uncertain=true&resolved=1')
+  contains(t, (await open('/operation/holds?uncertain=true&resolved=1', cookie)).body, en.holdResolved)
   has(t, await send('GET', `/api/v1/queue/holds/${String(stepId)}`, {}, operator), { body: { status: 'accepted', held: 0 } })
   has(t, await send('POST', `/api/v1/queue/holds/${String(stepId)}/resolve`, { body: word }, operator), { status: 409 })
   for (const id of [dispatchId, 'nothing']) {

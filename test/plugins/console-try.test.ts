@@ -1,6 +1,6 @@
 import t from 'tap'
 import { languages } from '../../plugins/console/language/language.ts'
-import { sampleOf } from '../../plugins/console/pages/samples.ts'
+import { sampleOf, senderAmong } from '../../plugins/console/pages/samples.ts'
 import { contains, has, lacks } from '../support/matching.ts'
 import { quickRenderer } from '../support/quick-renderer.ts'
 import { admin, startService } from '../support/service.ts'
@@ -21,6 +21,16 @@ await t.test('the request that a page begins with is one that the service accept
     const { status, body } = await send('POST', `/api/${name}/validate`, { body: { ...sampleOf(name), providerName: 'simulator' } })
     t.same([status, body.success], [200, true], `${name} ${JSON.stringify(body)}`)
   }
+})
+
+await t.test('a sample e-mail comes from somebody whom the settings permit, the reader where they may', async (t) => {
+  t.equal(senderAmong(['a@acme.example.com', '@example.com'], 'demo@example.com'), 'demo@example.com')
+  t.equal(senderAmong(['a@acme.example.com', '@acme.example.com'], 'demo@example.com'), 'a@acme.example.com')
+  t.equal(senderAmong(['@acme.example.com'], 'demo@example.com'), 'hello@acme.example.com')
+  for (const none of [undefined, [], 'a@acme.example.com']) t.equal(senderAmong(none, 'demo@example.com'), undefined)
+  await send('PUT', '/api/v1/company/providers/smtp', { body: { settings: { ...settings, allowedSenders: ['@acme.example.com'] } } })
+  contains(t, (await open('/providers/smtp/try', cookie)).body, 'hello@acme.example.com')
+  await send('PUT', '/api/v1/company/providers/smtp', { body: { settings } })
 })
 
 await t.test('the guide of a provider stands beside its settings, and in the API', async (t) => {

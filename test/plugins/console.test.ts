@@ -66,7 +66,12 @@ await t.test('a sentence of the API is said once', (t) => {
   const one = { path: '/query/status', message: 'Expected a status.' }
   lacks(t, sentences(languages.en, { message: `${one.path}: ${one.message}`, details: [one] }).markup, '<ul>')
   const other = { path: '/query/from', message: 'Expected a date.' }
-  contains(t, sentences(languages.en, { message: 'Two things are wrong.', details: [one, other] }).markup, `<li>${other.message}</li>`)
+  const both = [`<li>${one.message} <code>${one.path}</code></li>`, `<li>${other.message} <code>${other.path}</code></li>`]
+  contains(t, sentences(languages.en, { message: 'Two things are wrong.', details: [one, other] }).markup, '<p>Two things are wrong.</p>')
+  const first =
+    sentences(languages.en, { message: `${one.path}: ${one.message} And 1 more: see the details.`, details: [one, other] }).markup
+  for (const problem of both) contains(t, first, problem)
+  lacks(t, first, 'see the details', 'a page has all of them')
   t.end()
 })
 
@@ -313,7 +318,7 @@ await t.test('the form of a provider is in the language of the reader, where its
   contains(t, english.body, '<label for="f-host">Mail server</label>')
   contains(t, french.body, '<label for="f-host">Serveur de messagerie</label>')
   contains(t, french.body, 'Le nom du serveur qui achemine vos e-mails')
-  contains(t, (await open('/providers/lob', cookie, { 'accept-language': 'fr' })).body, '<label for="f-senderZip">ZIP code</label>')
+  contains(t, (await open('/providers/lob', cookie, { 'accept-language': 'fr' })).body, '<label for="f-senderZip">Code postal</label>')
 })
 
 await t.test('a check tells one of its three answers', async (t) => {
@@ -338,6 +343,21 @@ await t.test('a switch shows what will change before it does, and then changes i
   t.equal((await open('/services/nothing', cookie)).status, 404)
 })
 
+await t.test('a new company is led from its services to the settings of a provider, and from there to the choice', async (t) => {
+  const admin = { email: 'ada@young.example.com', password: 'correct horse battery' }
+  await send('POST', '/api/v1/companies', { body: { name: 'Young', credits: 5, admin } }, operator)
+  const cookie = await signIn(admin)
+  const before = String((await open('/providers', cookie)).body)
+  contains(t, before,
+    /<th scope="row">Invoicing<\/th>[^]*?Needs settings first: [^]*?<a href="\/console\/providers\/simulator">Simulator<\/a>/)
+  lacks(t, before, 'href="/console/services/')
+  t.equal((await post('/providers/simulator', {}, cookie)).headers.get('location'), '/console/providers/simulator?saved=1')
+  contains(t, (await open('/providers/simulator?saved=1', cookie)).body, '<a href="/console/services/postal?to=simulator">Post</a>')
+  contains(t, (await open('/services/sms', cookie)).body, '<a href="/console/providers/twilio">Twilio</a>')
+  await post('/services/postal', { to: 'simulator' }, cookie)
+  lacks(t, (await open('/providers/simulator?saved=1', cookie)).body, '/console/services/postal?')
+})
+
 await t.test('a list of providers with weights is shown before it holds; what the API refuses stays in the form', async (t) => {
   const cookie = await signIn()
   await post('/providers/smtp', { host: 'smtp.example.com', allowedSenders: 'demo@example.com' }, cookie)
@@ -358,7 +378,9 @@ await t.test('a list of providers with weights is shown before it holds; what th
   t.equal(await listed(), undefined)
   const fields = [...(preview.body as string).matchAll(/type="hidden" name="([^"]+)" value="([^"]*)"/g)]
     .map(([, name = '', value = '']): [string, string] => [name, value]).filter(([name]) => name.includes('.'))
-  t.equal((await post('/services/email/list/change', fields, cookie)).headers.get('location'), '/console/providers')
+  const changed = (await post('/services/email/list/change', fields, cookie)).headers.get('location')
+  t.equal(changed, '/console/providers?changed=email')
+  contains(t, (await open('/providers?changed=email', cookie)).body, 'The change is made: E-mail.')
   t.same(await listed(), [{ providerName: 'smtp', weight: 80 }, { providerName: 'simulator', after: ['provider_error'] }])
   const form = (await open('/services/email', cookie)).body
   contains(t, form, /name="weight\.0" type="number" value="80"/)

@@ -8,7 +8,7 @@ import { notice, page, sentences, table, time } from './layout.ts'
 
 type Named = { Params: { id: string } }
 type Page<Item> = { data: Item[], nextCursor: string | null }
-type Typed = { body: URLSearchParams, error: ErrorBody }
+export type Typed = { body: URLSearchParams, error: ErrorBody }
 
 /** The companies of the platform, for operators: to create, to credit, to disable. */
 export const companiesPages: FastifyPluginCallback = (app, _options, done) => {
@@ -21,7 +21,7 @@ export const companiesPages: FastifyPluginCallback = (app, _options, done) => {
     const [visit, { body }] = [visitOf(request), request]
     const textOf = (name: string): string => body.get(name) ?? ''
     const admin = { email: textOf('email'), password: textOf('password') }
-    const company = { name: textOf('name'), credits: numberIn(textOf('credits')), admin }
+    const company = { name: textOf('name'), credits: numberIn(textOf('credits') === '' ? '0' : textOf('credits')), admin }
     const created = await visit.api.send<CompanyView>('POST', '/api/v1/companies', company)
     if (created.ok) return reply.redirect(`/console/companies/${String(created.body.id)}?created=1`, 303)
     if (created.status === 403) throw new ApiRefused(created)
@@ -86,7 +86,8 @@ async function list (visit: Visit, cursor: string, typed?: Typed): Promise<Html>
       time(company.createdAt)
     }</td></tr>\n`
   )
-  const main = html`<p><a href="/console/company">${words.ownCompany}</a></p><section aria-label="${words.companies}">${
+  const refused = typed === undefined ? html`` : notice('bad', html`<p>${words.companyUnchanged}</p>${sentences(words, typed.error)}`)
+  const main = html`${refused}<p><a href="/console/company">${words.ownCompany}</a></p><section aria-label="${words.companies}">${
     table(words.companies, [words.name, words.number, words.creditsFree, words.created], rows)
   }${
     nextCursor === null
@@ -100,9 +101,7 @@ async function list (visit: Visit, cursor: string, typed?: Typed): Promise<Html>
 function newSection (words: Words, typed: Typed | undefined): Html {
   const field = (name: string, label: string, path: string, more: { type?: string, help?: string } = {}): Html =>
     textField({ name, label, ...more, value: more.type === 'password' ? '' : typed?.body.get(name) ?? '', wrong: wrongOf(typed, path) })
-  return html`<section aria-labelledby="new"><h2 id="new">${words.companyNew}</h2>${
-    typed === undefined ? html`` : notice('bad', html`<p>${words.companyUnchanged}</p>${sentences(words, typed.error)}`)
-  }<p>${words.companyNewIntro}</p><form method="post" action="/console/companies" novalidate>
+  return html`<section aria-labelledby="new"><h2 id="new">${words.companyNew}</h2><p>${words.companyNewIntro}</p><form method="post" action="/console/companies" novalidate>
 ${field('name', words.name, '/name')}${field('credits', words.creditsFirst, '/credits')}
 ${field('email', words.adminEmail, '/admin/email', { type: 'email' })}${
     field('password', words.adminPassword, '/admin/password', { type: 'password', help: words.passwordHelp })
@@ -162,29 +161,20 @@ function users (words: Words, { id }: CompanyView, { data, nextCursor }: Page<Us
   }</section>`
 }
 
+/** Gives or takes credits, once however often it is sent. */
+export function creditsForm (words: Words, action: string, typed: Typed | undefined): Html {
+  const field = (name: string, label: string, help: string): Html =>
+    textField({ name, label, help, value: typed?.body.get(name) ?? '', wrong: wrongOf(typed, `/${name}`) })
+  return html`<form method="post" action="${action}" novalidate>${onceField()}
+${field('amount', words.amount, words.amountHelp)}${field('reason', words.reason, words.reasonHelp)}
+<div class="actions"><button>${words.creditsDo}</button></div></form>`
+}
+
 function sections (words: Words, { id, name, disabled }: CompanyView, typed: Typed | undefined): Html {
   const at = `/console/companies/${String(id)}`
-  return html`<section aria-labelledby="credits"><h2 id="credits">${words.creditsChange}</h2>
-<form method="post" action="${at}/credits" novalidate>${onceField()}
-${
-    textField({
-      name: 'amount',
-      label: words.amount,
-      help: words.amountHelp,
-      value: typed?.body.get('amount') ?? '',
-      wrong: wrongOf(typed, '/amount')
-    })
-  }
-${
-    textField({
-      name: 'reason',
-      label: words.reason,
-      help: words.reasonHelp,
-      value: typed?.body.get('reason') ?? '',
-      wrong: wrongOf(typed, '/reason')
-    })
-  }
-<div class="actions"><button>${words.creditsDo}</button></div></form></section>
+  return html`<section aria-labelledby="credits"><h2 id="credits">${words.creditsChange}</h2>${
+    creditsForm(words, `${at}/credits`, typed)
+  }</section>
 <section aria-labelledby="rename"><h2 id="rename">${words.rename}</h2><form method="post" action="${at}/name" novalidate>
 ${textField({ name: 'name', label: words.name, value: typed?.body.get('name') ?? name, wrong: wrongOf(typed, '/name') })}
 <div class="actions"><button class="second">${words.save}</button></div></form></section>

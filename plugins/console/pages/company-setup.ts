@@ -1,11 +1,12 @@
 import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
-import { onceField, onceIn, textField } from '../form/fields.ts'
+import { onceIn } from '../form/fields.ts'
 import { fill, type Words } from '../language/language.ts'
 import { type AdapterView, ApiRefused, type AuditView, type CompanyView, type ProviderView, type Refusal, type UserView,
   withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { actSection } from './act.ts'
+import { creditsForm, type Typed } from './companies.ts'
 import { notice, page, sentences } from './layout.ts'
 import { readProviders } from './provider-names.ts'
 
@@ -15,7 +16,11 @@ type Page<Item> = { data: Item[] }
 
 /** What a new company needs until it can send a test, for operators: each step is a form, and ticks itself off. */
 export const companySetupPages: FastifyPluginCallback = (app, _options, done) => {
-  app.get<Named>('/companies/:id/setup', async (request, reply) => reply.page(await view(visitOf(request), request.params.id)))
+  app.get<Named & { Querystring: { saved?: unknown } }>('/companies/:id/setup', async (request, reply) => {
+    const visit = visitOf(request)
+    const said = request.query.saved === undefined ? html`` : notice('good', html`<p>${visit.words.companySaved}</p>`)
+    return reply.page(await view(visit, request.params.id, { said }))
+  })
 
   app.post<Posted>('/companies/:id/setup/credits', async (request, reply) => {
     const { params: { id }, body } = request
@@ -23,7 +28,7 @@ export const companySetupPages: FastifyPluginCallback = (app, _options, done) =>
     const amount = (body.get('amount') ?? '').trim()
     const change = { amount: /^\d{1,15}$/.test(amount) ? Number(amount) : amount, reason: body.get('reason') ?? '' }
     const given = await visit.api.send('POST', `${pathOf(id)}/credits`, change, onceIn(body))
-    if (given.ok) return reply.redirect(`/console/companies/${id}/setup`, 303)
+    if (given.ok) return reply.redirect(`/console/companies/${id}/setup?saved=1`, 303)
     return reply.code(given.status).page(await refused(visit, id, given, body))
   })
 
@@ -39,7 +44,7 @@ export const companySetupPages: FastifyPluginCallback = (app, _options, done) =>
       const changed = await visit.api.send('PUT', `/api/v1/marketplace/${encodeURIComponent(code)}/offer`, { companies })
       if (!changed.ok) return reply.code(changed.status).page(await refused(visit, id, changed, body))
     }
-    return reply.redirect(`/console/companies/${String(company.id)}/setup`, 303)
+    return reply.redirect(`/console/companies/${String(company.id)}/setup?saved=1`, 303)
   })
   done()
 }
@@ -56,12 +61,12 @@ async function offered ({ api }: Visit): Promise<AdapterView[]> {
 async function refused (visit: Visit, id: string, refusal: Refusal, body: URLSearchParams): Promise<Html> {
   if (refusal.status === 401 || refusal.status === 403 || refusal.status === 404) throw new ApiRefused(refusal)
   const said = notice('bad', html`<p>${visit.words.companyUnchanged}</p>${sentences(visit.words, refusal.error)}`)
-  return view(visit, id, { said, body })
+  return view(visit, id, { said, typed: { body, error: refusal.error } })
 }
 
-type Shown = { said?: Html, body?: URLSearchParams }
+type Shown = { said?: Html, typed?: Typed }
 
-async function view (visit: Visit, id: string, { said = html``, body = new URLSearchParams() }: Shown = {}): Promise<Html> {
+async function view (visit: Visit, id: string, { said = html``, typed }: Shown = {}): Promise<Html> {
   const { words, api } = visit
   const company = await api.read<CompanyView>(pathOf(id))
   const changes = (action: string) => api.read<Page<AuditView>>(withQuery('/api/v1/audit', { companyId: id, action, limit: '1' }))
@@ -77,7 +82,7 @@ async function view (visit: Visit, id: string, { said = html``, body = new URLSe
   const free = providers.filter(({ state, code }) => state === 'installed' && !adapters.some((adapter) => adapter.code === code))
   const steps = [
     step(words, 'admin', admin !== undefined, words.setupAdmin, html`<p>${admin?.email ?? words.setupNoAdmin}</p>`),
-    step(words, 'credits', company.balance > 0, words.setupCredits, creditsForm(words, company, body)),
+    step(words, 'credits', company.balance > 0, words.setupCredits, creditsStep(words, company, typed)),
     step(words, 'providers', chosen.length + free.length > 0, words.setupProviders, providersForm(words, company, { adapters, free })),
     step(words, 'test', audits.every(({ data }) => data.length > 0), words.setupTest, html`<p>${words.setupTestIntro}</p>`)
   ]
@@ -99,12 +104,9 @@ function isFor (offer: AdapterView['offer'], companyId: number): boolean {
   return offer === 'all' || offer?.includes(companyId) === true
 }
 
-function creditsForm (words: Words, { id, balance, held }: CompanyView, body: URLSearchParams): Html {
+function creditsStep (words: Words, { id, balance, held }: CompanyView, typed: Typed | undefined): Html {
   return html`<p>${words.creditsFree}${words.colon}${String(balance - held)}</p>
-<form method="post" action="/console/companies/${String(id)}/setup/credits" novalidate>${onceField()}
-${textField({ name: 'amount', label: words.amount, value: body.get('amount') ?? '' })}
-${textField({ name: 'reason', label: words.reason, help: words.reasonHelp, value: body.get('reason') ?? '' })}
-<div class="actions"><button class="second">${words.creditsDo}</button></div></form>`
+${creditsForm(words, `/console/companies/${String(id)}/setup/credits`, typed)}`
 }
 
 type Providers = { adapters: readonly AdapterView[], free: readonly ProviderView[] }

@@ -34,10 +34,12 @@ function runLine (words: Words, events: readonly EventView[], line: (event: Even
 function eventLine (words: Words, { kind, service, at, facts: known, actor }: EventView, providers: readonly ProviderView[]): Html {
   const simple = Object.entries(known).flatMap(([name, value]) => {
     const text = factText(words, name, value, providers)
-    return text === '' || text.length > longestFact ? [] : [`${wordFor(words, 'fact', name)}${words.colon}${text}`]
+    if (text === '' || text.length > longestFact) return []
+    return [html`${wordFor(words, 'fact', name)}${words.colon}${isTime.test(text) ? time(text) : text}`]
   }).slice(0, mostFacts)
+  const facts = [...service === undefined ? [] : [html`${wordFor(words, 'service', service)}`], ...simple]
   return html`<li><span>${wordFor(words, 'event', kind)}</span> <span class="quiet">${
-    [...service === undefined ? [] : [wordFor(words, 'service', service)], ...simple].join(' · ')
+    facts.map((fact, index) => html`${index === 0 ? '' : ' · '}${fact}`)
   }</span> ${
     Object.keys(known).length === 0
       ? html``
@@ -47,6 +49,7 @@ function eventLine (words: Words, { kind, service, at, facts: known, actor }: Ev
 
 /** Of the facts beside an event: characters of a value, and how many. */
 const [longestFact, mostFacts] = [40, 3]
+const isTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
 
 /** A fact as a person reads it; empty where it has parts of its own. */
 function factText (words: Words, name: string, value: Fact, providers: readonly ProviderView[]): string {

@@ -4,6 +4,7 @@ import { type Query, readFilter, textOf } from '../form/filter.ts'
 import { optionsFor, type Words } from '../language/language.ts'
 import { deliveryStatuses, type ProviderView, searchedStepStatuses, withQuery } from '../session/api.ts'
 import type { Visit } from '../session/visit.ts'
+import { folded } from './layout.ts'
 import { choicesOf, type People, readPeople } from './people.ts'
 import { providerOptions, readProviders } from './provider-names.ts'
 
@@ -52,11 +53,16 @@ const views: readonly [word: `view_${string}` & keyof Words, fields: Partial<Fil
   ['view_tests', { test: 'true' }]
 ]
 
+/** The address of a filter, without the place in its list. */
+function placeOf (filter: Partial<Filter>): string {
+  return withQuery('', { ...filter, cursor: '' })
+}
+
 export function viewLinks (words: Words, filter: Filter): Html {
-  const now = withQuery('', { ...filter, cursor: '' })
+  const now = placeOf(filter)
   return html`<nav class="views" aria-label="${words.views}">${
     views.map(([word, view]) =>
-      html`<a href="${withQuery('/console/dispatches', view)}"${now === withQuery('', view) ? html` aria-current="page"` : html``}>${
+      html`<a href="${withQuery('/console/dispatches', view)}"${now === placeOf(view) ? html` aria-current="page"` : html``}>${
         words[word]
       }</a>`
     )
@@ -78,7 +84,8 @@ export function filterForm (visit: Visit, filter: Filter, choices: Choices): Htm
   const half = (name: typeof metadata[number], label: string): Html =>
     textField({ name, label, value: filter[name], refused: name === missing ? words.metadataHalf : undefined })
   const isOpen = [...more, ...metadata].some((name) => filter[name] !== '')
-  return html`<form action="/console/dispatches"><div class="filters">
+  const isView = views.some(([, view]) => placeOf(view) === placeOf(filter))
+  return folded(words, !isView, html`<form action="/console/dispatches"><div class="filters">
 ${textField({ name: 'search', label: words.search, help: words.searchHelp, value: filter.search, type: 'search' })}
 ${choice(words, filter, 'status', words.status, optionsFor(words, 'status', statuses))}
 ${choice(words, filter, 'service', words.service, optionsFor(words, 'service', services))}
@@ -89,8 +96,10 @@ ${text('invoiceNumber', words.number)}
 ${text('recipient', words.recipient)}
 ${half('metadataName', words.metadataName)}
 ${half('metadataValue', words.metadataValue)}</div></details>
-<div class="actions"><button>${words.show}</button><a href="/console/dispatches">${words.showAll}</a></div>
-</form>`
+<div class="actions"><button>${words.show}</button><a href="/console/dispatches">${words.showAll}</a>${
+    isView ? html`` : html`<span class="quiet">${words.filterKept}</span>`
+  }</div>
+</form>`)
 }
 
 type Option = { value: string, label: string }

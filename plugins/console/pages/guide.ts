@@ -123,7 +123,8 @@ function tableOf (lines: readonly string[]): Html {
 }
 
 // No part is without an end: a hostile page costs no more than its length.
-const marks = /`(?<code>[^`]{1,300})`|\*\*(?<strong>[^*]{1,300})\*\*|\[(?<text>[^\][]{1,300})\]\((?<to>[^()\s]{1,500})\)/g
+const marks =
+  /`(?<code>[^`]{1,300})`|\*\*(?<strong>[^*]{1,300})\*\*|\*(?<emphasis>[^*\s][^*]{0,300})\*|\[(?<text>[^\][]{1,300})\]\((?<to>[^()\s]{1,500})\)/g
 
 /** A text with its marks: code, emphasis, links to other sites. Links within the repository lead nowhere here, and are their words. */
 function inline (text: string): Html {
@@ -136,9 +137,10 @@ function inline (text: string): Html {
   return html`${[...parts, text.slice(at)].map((part) => html`${part}`)}`
 }
 
-function markOf ({ code, strong, text = '', to = '' }: Partial<Record<string, string>>): Html {
+function markOf ({ code, strong, emphasis, text = '', to = '' }: Partial<Record<string, string>>): Html {
   if (code !== undefined) return html`<code>${code}</code>`
   if (strong !== undefined) return html`<strong>${inline(strong)}</strong>`
+  if (emphasis !== undefined) return html`<em>${inline(emphasis)}</em>`
   // Without the slashes a browser takes it as a path on the site that it is on (WHATWG URL, scheme state).
   return to.startsWith('https://') && URL.canParse(to) ? html`<a href="${to}" rel="noreferrer">${inline(text)}</a>` : inline(text)
 }

@@ -20,7 +20,7 @@ export const holdPages: FastifyPluginCallback = (app, _options, done) => {
     const found = readFinding(body)
     const answer = await visit.api.send('POST', `${pathOf(id)}/resolve`, found)
     return answer.ok
-      ? reply.redirect('/console/operation/holds?uncertain=true', 303)
+      ? reply.redirect('/console/operation/holds?uncertain=true&resolved=1', 303)
       : show(visit, id, reply.code(answer.status), { ...found, refused: answer.error })
   })
   done()

@@ -3,7 +3,7 @@ import { type Html, html } from '../../html.ts'
 import { wordFor, type Words } from '../language/language.ts'
 import { type HoldView, type ProviderView, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
-import { badge, page, table, time } from './layout.ts'
+import { badge, notice, page, table, time } from './layout.ts'
 import { providerTitle, readProviders } from './provider-names.ts'
 
 /** The steps of all companies that hold credits or are in doubt, for operators, the oldest first. */
@@ -11,13 +11,15 @@ export const holdsPage: FastifyPluginCallback = (app, _options, done) => {
   app.get<{ Querystring: Readonly<Record<string, unknown>> }>('/operation/holds', async (request, reply) => {
     const visit = visitOf(request)
     const { words, api } = visit
-    const { uncertain, cursor } = request.query
+    const { uncertain, cursor, resolved } = request.query
     const filter = { uncertain: uncertain === 'true' ? 'true' : '', cursor: typeof cursor === 'string' ? cursor : '' }
     const [{ data, nextCursor }, providers] = await Promise.all([
       api.read<{ data: HoldView[], nextCursor: string | null }>(withQuery('/api/v1/queue/holds', filter)),
       readProviders(visit)
     ])
-    const main = html`<p><a href="/console/operation">${words.operation}</a></p>${choices(words, filter.uncertain === 'true')}
+    const main = html`<p><a href="/console/operation">${words.operation}</a></p>${
+      resolved === undefined ? html`` : notice('good', html`<p>${words.holdResolved}</p>`)
+    }${choices(words, filter.uncertain === 'true')}
 <section aria-labelledby="list"><h2 id="list">${filter.uncertain === '' ? words.holdsAll : words.holdsUncertain}</h2>${
       data.length === 0 ? html`<p>${words.holdsNone}</p>` : html`${holdTable(visit, data, providers)}`
     }${
@@ -33,9 +35,11 @@ export const holdsPage: FastifyPluginCallback = (app, _options, done) => {
 }
 
 function choices (words: Words, uncertain: boolean): Html {
-  const current = html` aria-current="true"`
-  return html`<p><a href="/console/operation/holds"${uncertain ? html`` : current}>${words.holdsAll}</a> ·
-<a href="/console/operation/holds?uncertain=true"${uncertain ? current : html``}>${words.holdsUncertain}</a></p>`
+  const current = html` aria-current="page"`
+  return html`<nav class="views" aria-label="${words.views}"><a href="/console/operation/holds"${
+    uncertain ? html`` : current
+  }>${words.holdsAll}</a>
+<a href="/console/operation/holds?uncertain=true"${uncertain ? current : html``}>${words.holdsUncertain}</a></nav>`
 }
 
 /** Operators read the dispatches of their own company; those of others as one of their users. */

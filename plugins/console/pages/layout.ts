@@ -37,7 +37,7 @@ ${entry('home', '/console')}${entry('dispatches', '/console/dispatches')}${entry
   }<a href="/docs">${words.documentation}</a>
 </nav>`
   const header = html`${lacksSecondFactor === true ? none : menu}
-<div class="account"><a href="/console/sessions" title="${words.account}"${section === 'sessions' ? currentEntry : none}>${email}</a>
+<div class="account"><a href="/console/sessions" title="${words.sessions}"${section === 'sessions' ? currentEntry : none}>${email}</a>
 <form method="post" action="/console/sign-out"><button class="plain">${words.signOut}</button></form></div>`
   return document(words, { title, header, banner: banner(visit), main, path: visit.path })
 }
@@ -151,15 +151,29 @@ export function notice (tone: 'good' | 'bad' | 'warn', content: Html): Html {
   return html`<div class="notice ${tone}" role="${tone === 'good' ? 'status' : 'alert'}">${content}</div>`
 }
 
-/** The API's own sentences. They are English in every language. */
-export function sentences (words: Words, error: { message: string, details?: readonly { message: string }[] | undefined }): Html {
-  const { details: [first, ...others] = [] } = error
-  // The message of several problems is that of the first one.
-  const more = first === undefined || error.message.includes(first.message) ? others : [first, ...others]
-  return html`<div${words.code === 'en' ? none : html` lang="en"`}><p>${error.message}</p>${
-    more.length === 0 ? none : html`<ul>${more.map(({ message }) => html`<li>${message}</li>`)}</ul>`
+/** A filter, which is folded where the screen is narrow, until somebody opens it. */
+export function folded (words: Words, isOpen: boolean, form: Html): Html {
+  return html`<details class="fold"${isOpen ? html` open` : none}><summary>${words.filter}</summary>${form}</details>`
+}
+
+/** The API's own sentences, each with where its problem is. They are English in every language. */
+export function sentences (words: Words, { message, details = [] }: Told): Html {
+  const [first] = details
+  const problems = details.map(({ path = '', message }) => html`${message}${path === '' ? none : html` <code>${path}</code>`}`)
+  // The message of problems is that of the first one, with how many more there are.
+  const own = first === undefined || !message.includes(first.message) ? html`<p>${message}</p>` : none
+  const [only = none] = problems
+  return html`<div${words.code === 'en' ? none : html` lang="en"`}>${own}${
+    problems.length === 0
+      ? none
+      : own === none && problems.length === 1
+      ? html`<p>${only}</p>`
+      : html`<ul>${problems.map((problem) => html`<li>${problem}</li>`)}</ul>`
   }</div>`
 }
+
+/** What the API says of an error, and of each problem. */
+type Told = { message: string, details?: readonly { message: string, path?: string }[] | undefined }
 
 export function requestNumber (words: Words, id: string): Html {
   return html`<p class="quiet">${fill(words.requestNumber, { id })}</p>`

@@ -4,7 +4,7 @@ import { choiceField, textField } from '../form/fields.ts'
 import { fill, optionsFor, serviceNames, wordFor, type Words } from '../language/language.ts'
 import { type AdapterView, type Api, type ApiAnswer, ApiRefused, type CatalogView, type MyConfig, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
-import { badge, notice, page, sentences } from './layout.ts'
+import { badge, folded, notice, page, sentences } from './layout.ts'
 
 type Query = Readonly<Record<string, unknown>>
 type Page = { data: AdapterView[], nextCursor: string | null }
@@ -38,12 +38,19 @@ function filterOf (query: Query): Filter {
   return { q: textOf('q'), service: textOf('service'), country: textOf('country').toUpperCase(), state: textOf('state') }
 }
 
+/** Two letters, or none. */
+function isCountry (country: string): boolean {
+  return /^([A-Z]{2})?$/.test(country)
+}
+
 async function list (visit: Visit, filter: Filter, said: Html = html``): Promise<{ status: number, main: Html }> {
   const { words, api, actor: { role } } = visit
   const [found, { services }] = await Promise.all([adaptersOf(api, filter), api.read<MyConfig>('/api/v1/my/config')])
   const isOperator = role === 'operator'
   const isFiltered = Object.values(filter).some((value) => value !== '')
-  const cards = !found.ok
+  const cards = !isCountry(filter.country)
+    ? html``
+    : !found.ok
     ? notice('bad', sentences(words, found.error))
     : found.body.length === 0
     ? html`<section><p>${
@@ -52,7 +59,7 @@ async function list (visit: Visit, filter: Filter, said: Html = html``): Promise
     : html`<ul class="cards">${found.body.slice(0, mostCards).map((adapter) => card(words, adapter))}</ul>
 ${found.body.length > mostCards ? html`<p class="quiet">${fill(words.adaptersMore, { n: found.body.length - mostCards })}</p>` : html``}`
   const main = html`<p>${isOperator ? words.marketplaceIntro : words.marketplaceIntroAdmin}</p>${said}
-<section aria-label="${words.filter}">${form(words, filter, Object.keys(services))}</section>
+<section aria-label="${words.filter}">${folded(words, isFiltered, form(words, filter, Object.keys(services)))}</section>
 ${cards}${isOperator ? refreshForm(words) : html``}`
   const path = withQuery('/console/marketplace', filter)
   return {
@@ -84,9 +91,17 @@ function form (words: Words, filter: Filter, services: readonly string[]): Html 
   const stateOptions = optionsFor(words, 'state', states)
   const serviceOptions = optionsFor(words, 'service', services)
   return html`<form action="/console/marketplace" class="filters">
-${textField({ name: 'q', label: words.word, value: filter.q, type: 'search' })}
+${textField({ name: 'q', label: words.search, value: filter.q, type: 'search' })}
 ${choiceField({ name: 'service', label: words.service, value: filter.service, options: serviceOptions, none: words.any })}
-${textField({ name: 'country', label: words.country, value: filter.country })}
+${
+    textField({
+      name: 'country',
+      label: words.country,
+      value: filter.country,
+      placeholder: 'FR',
+      refused: isCountry(filter.country) ? undefined : words.countryHelp
+    })
+  }
 ${choiceField({ name: 'state', label: words.status, value: filter.state, options: stateOptions, none: words.any })}
 <div class="actions"><button>${words.show}</button><a href="/console/marketplace">${words.showAll}</a></div>
 </form>`

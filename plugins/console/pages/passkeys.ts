@@ -1,8 +1,6 @@
 import type { FastifyPluginCallback } from 'fastify'
-import { html } from '../../html.ts'
-import type { NewPasskeyView } from '../session/api.ts'
+import { ApiRefused, type NewPasskeyView } from '../session/api.ts'
 import { visitOf } from '../session/visit.ts'
-import { notice, sentences } from './layout.ts'
 import { proofIn, refusedProof, statusOf } from './proof.ts'
 import { codesPage, view } from './second-factor.ts'
 
@@ -27,11 +25,10 @@ export const passkeyPages: FastifyPluginCallback = (app, _options, done) => {
   })
 
   app.post<Posted>('/second-factor/passkeys/:id/name', { config }, async (request, reply) => {
-    const [visit, { params: { id }, body }] = [visitOf(request), request]
-    const named = await visit.api.send('PUT', `${api}/${encodeURIComponent(id)}`, { name: (body.get('name') ?? '').trim() })
-    if (named.ok) return reply.redirect('/console/second-factor', 303)
-    const said = notice('bad', html`<p>${visit.words.companyUnchanged}</p>${sentences(visit.words, named.error)}`)
-    return reply.code(statusOf(named)).page(await view(visit, { said }))
+    const { params: { id }, body } = request
+    const named = await visitOf(request).api.send('PUT', `${api}/${encodeURIComponent(id)}`, { name: (body.get('name') ?? '').trim() })
+    if (!named.ok) throw new ApiRefused(named)
+    return reply.redirect('/console/second-factor', 303)
   })
 
   app.post<Posted>('/second-factor/passkeys/:id/remove', { config }, async (request, reply) => {

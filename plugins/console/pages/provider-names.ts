@@ -29,6 +29,18 @@ export function installedIn (providers: readonly ProviderView[], code: string): 
   return providers.find((one): one is Installed => one.state === 'installed' && one.code === code)
 }
 
+/** The providers that do a service once they have settings, each with a link to them; undefined where there is none. */
+export function settingsLinks (providers: readonly ProviderView[], service: string, but: readonly string[] = []): Html | undefined {
+  const able = providers.filter(({ state, code = '', services = {} }) =>
+    state === 'installed' && Object.hasOwn(services, service) && !but.includes(code)
+  )
+  return able.length === 0 ?
+    undefined :
+    html`${
+      able.map(({ code = '', name = code }, index) => html`${index === 0 ? '' : ', '}<a href="/console/providers/${code}">${name}</a>`)
+    }`
+}
+
 /** Providers as choices of a form, by their names; one that was refused may have no code, and is none. */
 export function providerOptions (providers: readonly ProviderView[]): { value: string, label: string }[] {
   return providers.flatMap(({ code, name = code }) => code === undefined ? [] : [{ value: code, label: name ?? code }])

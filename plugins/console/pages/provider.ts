@@ -5,7 +5,8 @@ import { checkField } from '../form/fields.ts'
 import type { SettingsForm } from '../form/schema.ts'
 import { type Filled, readSettings, settingsFields } from '../form/settings.ts'
 import { fill, serviceNames, wordFor, type Words } from '../language/language.ts'
-import { ApiRefused, type CheckView, type ConfigurationView, type ErrorBody, type MyConfig, type ProviderView } from '../session/api.ts'
+import { ApiRefused, type CheckView, type ConfigurationView, type ErrorBody, type MyConfig, type ProviderView,
+  withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { connectionSection } from './connect.ts'
 import { guideSection, readGuide } from './guide.ts'
@@ -20,7 +21,7 @@ type Posted = Named & { Body: URLSearchParams }
 export const providerPages: FastifyPluginCallback = (app, _options, done) => {
   app.get<Named & { Querystring: { saved?: unknown } }>('/providers/:code', async (request, reply) => {
     const visit = visitOf(request)
-    const said = request.query.saved === undefined ? undefined : notice('good', html`<p>${visit.words.settingsSaved}</p>`)
+    const said = request.query.saved === undefined ? undefined : (found: Found) => savedSaid(visit.words, found)
     return reply.page(await view(visit, find(visit, request.params.code), request.params.code, { said }))
   })
 
@@ -43,10 +44,11 @@ export const providerPages: FastifyPluginCallback = (app, _options, done) => {
   done()
 }
 
-type Found = { provider: Installed, stored: ConfigurationView | undefined }
+/** `open`: the services of the provider for which the company has chosen nobody yet. */
+type Found = { provider: Installed, stored: ConfigurationView | undefined, open: string[] }
 
 async function find ({ api }: Visit, code: string): Promise<Found> {
-  const [providers, { company }] = await Promise.all([
+  const [providers, { company, services }] = await Promise.all([
     readWholeProviders({ api }),
     api.read<MyConfig>('/api/v1/my/config')
   ])
@@ -54,7 +56,22 @@ async function find ({ api }: Visit, code: string): Promise<Found> {
   if (provider === undefined) {
     throw new ApiRefused({ ok: false, status: 404, error: { error: 'not_found', message: 'There is no such provider.', requestId: '' } })
   }
-  return { provider, stored: company.providers.find((configuration) => configuration.code === code) }
+  const stored = company.providers.find((configuration) => configuration.code === code)
+  return { provider, stored, open: Object.keys(services).filter((name) => isOpen(services[name], code)) }
+}
+
+function isOpen (service: MyConfig['services'][string] | undefined, code: string): boolean {
+  return service?.providerName === null && service.available.includes(code)
+}
+
+/** The settings are saved, and how the provider comes to do what nobody does yet. */
+function savedSaid (words: Words, { provider: { code }, open }: Found): Html {
+  const links = open.map((name, index) =>
+    html`${index === 0 ? '' : ' · '}<a href="${withQuery(`/console/services/${name}`, { to: code })}">${
+      wordFor(words, 'service', name)
+    }</a>`
+  )
+  return notice('good', html`<p>${words.settingsSaved}</p>${links.length === 0 ? html`` : html`<p>${words.switchNext} ${links}</p>`}`)
 }
 
 function pathOf ({ code }: Installed): string {
@@ -77,14 +94,14 @@ async function save (visit: Visit, code: string, body: URLSearchParams, reply: F
 
 type Typed = { settings: JsonObject, sandbox: boolean, error: ErrorBody }
 
-type Shown = { said?: Html | undefined, typed?: Typed }
+type Shown = { said?: Html | ((found: Found) => Html) | undefined, typed?: Typed }
 
 async function view (visit: Visit, asked: Found | Promise<Found>, code: string, { said, typed }: Shown): Promise<Html> {
   const { words, actor: { role }, api } = visit
   const [found, guide] = await Promise.all([asked, readGuide(api, code)])
   const { provider, stored } = found
   const settings = role === 'admin' ? settingsSection(words, found, typed) : html`<section><p>${words.settingsNotYours}</p></section>`
-  const main = html`${said ?? html``}${
+  const main = html`${typeof said === 'function' ? said(found) : said ?? html``}${
     stored?.sandbox === true ? html`<div class="notice warn"><p>${words.sandboxNotice}</p></div>` : html``
   }<div class="guided"><div>${settings}${
     role === 'admin' && stored !== undefined ? html`${connectionSection(words, stored)}${webhooks(words, stored)}` : html``

@@ -4,11 +4,11 @@ import { fill, serviceNames, wordFor, type Words } from '../language/language.ts
 import type { MyConfig, ProviderView } from '../session/api.ts'
 import { visitOf } from '../session/visit.ts'
 import { notice, page, table } from './layout.ts'
-import { nameOf, readWholeProviders } from './provider-names.ts'
+import { installedIn, nameOf, readWholeProviders, settingsLinks } from './provider-names.ts'
 
 /** Which provider does what for the company, and which are installed. */
 export const providersPage: FastifyPluginCallback = (app, _options, done) => {
-  app.get<{ Querystring: { removed?: unknown } }>('/providers', async (request, reply) => {
+  app.get<{ Querystring: { removed?: unknown, changed?: unknown } }>('/providers', async (request, reply) => {
     const visit = visitOf(request)
     const { words, api, actor: { role } } = visit
     const [data, config] = await Promise.all([
@@ -16,7 +16,7 @@ export const providersPage: FastifyPluginCallback = (app, _options, done) => {
       api.read<MyConfig>('/api/v1/my/config')
     ])
     const main = html`<p>${words.providersIntro}</p>
-${request.query.removed === undefined ? html`` : notice('good', html`<p>${words.settingsRemoved}</p>`)}
+${saidOf(words, request.query)}
 <section aria-labelledby="services"><h2 id="services">${words.services}</h2>${
       serviceTable(words, config, { all: data, mayChange: role === 'admin' })
     }</section>
@@ -28,28 +28,45 @@ ${refusedSection(words, data)}`
   done()
 }
 
+function saidOf (words: Words, { removed, changed }: { removed?: unknown, changed?: unknown }): Html {
+  if (removed !== undefined) return notice('good', html`<p>${words.settingsRemoved}</p>`)
+  if (typeof changed !== 'string') return html``
+  return notice('good', html`<p>${fill(words.switchDone, { service: wordFor(words, 'service', changed) })}</p>`)
+}
+
 function serviceTable (
   words: Words,
   { services, company }: MyConfig,
   { all, mayChange }: { all: readonly ProviderView[], mayChange: boolean }
 ): Html {
-  const rows = Object.entries(services).filter(([, { available, providerName }]) => available.length > 0 || providerName !== null).map(
-    ([name, { providerName, chosenBy }]) => {
-      const title = wordFor(words, 'service', name)
-      const own = providerName === null ? null : nameOf(all, providerName)
-      const list = company.lists?.[name]?.map((listed) => nameOf(all, listed.providerName)).join(' → ')
-      const chosen = chosenBy === 'user' ? own : list ?? own
-      const mark = chosenBy === 'user' ? html` <span class="badge calm">${words.chosenByYou}</span>` : html``
-      return html`<tr><th scope="row">${title}</th><td>${chosen ?? html`<span class="quiet">${words.none}</span>`}${mark}</td><td>${
-        mayChange
-          ? html`<a class="button second" href="/console/services/${name}" aria-label="${
-            fill(words.switchFull, { service: title })
-          }">${words.switch}</a>`
-          : html``
-      }</td></tr>\n`
-    }
-  )
+  const rows = Object.entries(services).flatMap(([name, { available, providerName, chosenBy }]) => {
+    const toFillIn = settingsLinks(all, name)
+    if (toFillIn === undefined && providerName === null) return []
+    const title = wordFor(words, 'service', name)
+    const listed = (chosenBy === 'user' ? undefined : company.lists?.[name])?.map((entry) => entry.providerName) ??
+      (providerName === null ? [] : [providerName])
+    const mark = chosenBy === 'user' ? html` <span class="badge calm">${words.chosenByYou}</span>` : html``
+    const change = html`<a class="button second" href="/console/services/${name}" aria-label="${
+      fill(words.switchFull, { service: title })
+    }">${words.switch}</a>`
+    const action = available.length > 0 || providerName !== null ? change : html`${words.settingsFirst} ${toFillIn ?? ''}`
+    return [
+      html`<tr><th scope="row">${title}</th><td>${chosenOf(words, all, listed)}${mark}</td><td>${mayChange ? action : html``}</td></tr>\n`
+    ]
+  })
   return table(words.services, [words.service, words.defaultProvider, words.action], rows)
+}
+
+/** The providers of a service in their order, and which of them cannot be used. */
+function chosenOf (words: Words, all: readonly ProviderView[], codes: readonly string[]): Html {
+  if (codes.length === 0) return html`<span class="quiet">${words.none}</span>`
+  return html`${
+    codes.map((code, index) =>
+      html`${index === 0 ? '' : ' → '}${nameOf(all, code)}${
+        installedIn(all, code) === undefined ? html` <span class="badge warn">${words.choice_unusable}</span>` : html``
+      }`
+    )
+  }`
 }
 
 function card (words: Words, { code = '', name = code, services = {}, settings, health }: ProviderView, { company }: MyConfig): Html {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@dispatch/common'
+import type { Json, JsonObject } from '@dispatch/common'
 
 /** The shared template for invoices, with data that it accepts. */
 const template = {
@@ -38,7 +38,16 @@ export function triedOf ({ services = {} }: { services?: object }): string[] {
   return Object.keys(services).filter((service) => Object.hasOwn(samples, service))
 }
 
-/** A small request of a service, to begin with. */
-export function sampleOf (service: string): JsonObject {
-  return samples[service] ?? {}
+/** A small request of a service, to begin with. An e-mail comes from `sender`. */
+export function sampleOf (service: string, sender?: string): JsonObject {
+  const sample = samples[service] ?? {}
+  return service === 'email' && sender !== undefined ? { email: { ...sample['email'] as JsonObject, from: sender } } : sample
+}
+
+/** Somebody whom the settings of a provider permit to send e-mails: the reader, where they may. */
+export function senderAmong (permitted: Json | undefined, reader: string): string | undefined {
+  const all = Array.isArray(permitted) ? permitted.filter((sender) => typeof sender === 'string') : []
+  if (all.some((sender) => reader === sender || (sender.startsWith('@') && reader.endsWith(sender)))) return reader
+  const [first] = all
+  return first?.startsWith('@') === true ? `hello${first}` : first
 }

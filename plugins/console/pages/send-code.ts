@@ -51,7 +51,6 @@ export function pythonOf (request: ApiRequest): string {
   const isLong = readsFile(request)
   return `import json
 import os
-import urllib.error
 import urllib.request
 import uuid
 
@@ -64,11 +63,8 @@ request = urllib.request.Request(
         "Idempotency-Key": str(uuid.uuid4()),
     },
 )
-try:
-    with urllib.request.urlopen(request) as answer:
-        print(json.load(answer))
-except urllib.error.HTTPError as refusal:
-    raise SystemExit(refusal.read().decode())
+with urllib.request.urlopen(request) as answer:
+    print(json.load(answer))
 `
 }
 

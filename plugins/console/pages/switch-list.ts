@@ -2,12 +2,12 @@ import type { FastifyPluginCallback, FastifyReply } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { checkField, choiceField, textField } from '../form/fields.ts'
 import { fill, wordFor, type Words } from '../language/language.ts'
-import type { ListedProvider } from '../session/api.ts'
+import { type ListedProvider, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
+import { errorOf } from './company.ts'
 import { notice, page, sentences, table } from './layout.ts'
 import { nameOf } from './provider-names.ts'
 import { environmentOf, type Known, readKnown, stateOf } from './switch-known.ts'
-import { errorOf } from './typed.ts'
 
 type Posted = { Params: { service: string }, Body: URLSearchParams }
 
@@ -35,7 +35,7 @@ export const switchListPages: FastifyPluginCallback = (app, _options, done) => {
     const providers = listIn(request.body)
     const path = `/api/v1/company/defaults/${encodeURIComponent(known.service)}`
     const changed = await visit.api.send('PUT', path, { providers })
-    if (changed.ok) return reply.redirect('/console/providers', 303)
+    if (changed.ok) return reply.redirect(withQuery('/console/providers', { changed: known.service }), 303)
     const said = notice('bad', html`<p>${visit.words.companyUnchanged}</p>${sentences(visit.words, errorOf(changed))}`)
     return show(visit, known, reply.code(changed.status), html`${said}${listSection(visit.words, known, providers)}`)
   })

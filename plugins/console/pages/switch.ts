@@ -2,10 +2,10 @@ import type { FastifyPluginCallback } from 'fastify'
 import { type Html, html } from '../../html.ts'
 import { radioField } from '../form/fields.ts'
 import { fill, wordFor, type Words } from '../language/language.ts'
-import { ApiRefused, type ProviderView } from '../session/api.ts'
+import { ApiRefused, type ProviderView, withQuery } from '../session/api.ts'
 import { visitOf } from '../session/visit.ts'
 import { notice, page, table } from './layout.ts'
-import { nameOf } from './provider-names.ts'
+import { nameOf, settingsLinks } from './provider-names.ts'
 import { environmentOf, type Known, readKnown, stateOf } from './switch-known.ts'
 import { listSection } from './switch-list.ts'
 
@@ -29,16 +29,19 @@ export const switchPages: FastifyPluginCallback = (app, _options, done) => {
     const providerName = body.get('to') === '' ? null : body.get('to')
     const changed = await visitOf(request).api.send('PUT', `/api/v1/company/defaults/${encodeURIComponent(service)}`, { providerName })
     if (!changed.ok) throw new ApiRefused(changed)
-    return reply.redirect('/console/providers', 303)
+    return reply.redirect(withQuery('/console/providers', { changed: service }), 303)
   })
   done()
 }
 
 function choice (words: Words, known: Known): Html {
   const { service, providers, now = '', available } = known
+  const others = settingsLinks(providers, service, available)
   const options = [...available.map((value) => ({ value, label: nameOf(providers, value) })), { value: '', label: words.none }]
   return html`<section><form action="/console/services/${service}">
-${radioField({ name: 'to', label: words.switchChoose, value: now, options })}
+${radioField({ name: 'to', label: words.switchChoose, value: now, options })}${
+    others === undefined ? html`` : html`<p class="quiet">${words.settingsFirst} ${others}</p>`
+  }
 <div class="actions"><button>${words.switchLook}</button> <a href="/console/providers">${words.cancelBack}</a></div>
 </form></section>${listSection(words, known)}`
 }
@@ -57,7 +60,9 @@ function preview (words: Words, known: Known, to: string): Html {
     [words.environment, environmentOf(words, config, now), environmentOf(words, config, to)],
     [words.hosts, hostsOf(providers, now), hostsOf(providers, to)],
     [words.configuration, stateOf(words, config, now), stateOf(words, config, to)]
-  ] as const).map(([title, before, after]) => html`<tr><th scope="row">${title}</th><td>${before}</td><td>${after}</td></tr>\n`)
+  ] as const).filter(([, ...both]) => both.some((text) => text !== '')).map(([title, before, after]) =>
+    html`<tr><th scope="row">${title}</th><td>${before}</td><td>${after}</td></tr>\n`
+  )
   return html`<section>${table(words.switchLook, [words.switchWhat, words.switchNow, words.switchThen], rows)}</section>
 ${list === undefined ? html`` : notice('warn', html`<p>${words.switchList}</p>`)}
 ${to === '' ? notice('warn', html`<p>${words.switchNone}</p>`) : html``}

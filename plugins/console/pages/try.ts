@@ -3,11 +3,11 @@ import { type Html, html } from '../../html.ts'
 import { linesField, onceField, onceIn } from '../form/fields.ts'
 import { objectIn } from '../form/json.ts'
 import { fill, wordFor, type Words } from '../language/language.ts'
-import { ApiRefused, type DryRunView, type Refusal, withQuery } from '../session/api.ts'
+import { ApiRefused, type DryRunView, type MyConfig, type Refusal, withQuery } from '../session/api.ts'
 import { type Visit, visitOf } from '../session/visit.ts'
 import { notice, page, sentences } from './layout.ts'
 import { type Installed, installedIn, readProviders } from './provider-names.ts'
-import { sampleOf, triedOf } from './samples.ts'
+import { sampleOf, senderAmong, triedOf } from './samples.ts'
 
 type Named = { Params: { code: string } }
 type Posted = Named & { Body: URLSearchParams }
@@ -19,7 +19,10 @@ export const tryPages: FastifyPluginCallback = (app, _options, done) => {
     const provider = await find(visit, request.params.code)
     const offered = triedOf(provider)
     const service = offered.find((name) => name === request.query.service) ?? offered[0] ?? ''
-    return reply.page(view(visit, provider, { service, text: JSON.stringify(sampleOf(service), null, 2) }))
+    const { company } = await visit.api.read<MyConfig>('/api/v1/my/config')
+    const permitted = company.providers.find(({ code }) => code === provider.code)?.settings['allowedSenders']
+    const sample = sampleOf(service, senderAmong(permitted, visit.actor.email))
+    return reply.page(view(visit, provider, { service, text: JSON.stringify(sample, null, 2) }))
   })
 
   app.post<Posted>('/providers/:code/try', async (request, reply) => {

@@ -48,6 +48,9 @@ export async function refresh (address: string): Promise<void> {
   const fresh = await readPage(address)
   const [old, main] = [document.querySelector('main'), fresh?.querySelector('main')]
   if (old === null || main === null || main === undefined) return
+  // What was said of the reader's last action stays: the page that is read again does not know of it.
+  const said = [...old.querySelectorAll(':scope > .notice[role=status]')].map((notice) => notice.cloneNode(true))
+  main.querySelector(':scope > h1')?.after(...said)
   showTimes(main)
   renew(old, main)
 }

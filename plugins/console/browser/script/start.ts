@@ -2,6 +2,7 @@ import { askWhileTyping } from './ask.ts'
 import { offerCopies } from './copy.ts'
 import { openEditor } from './editor.ts'
 import { followChanges } from './follow.ts'
+import { sendOnce } from './once.ts'
 import { offerPasskeys } from './passkeys.ts'
 import { showTimes } from './times.ts'
 
@@ -12,5 +13,6 @@ export function start (): void {
   askWhileTyping()
   offerPasskeys()
   offerCopies()
+  sendOnce()
   openEditor()
 }
